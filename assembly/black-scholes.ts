@@ -1,4 +1,7 @@
-/** Worst error found: price 1.84, at call, S=4131.63, K=4461.94, T=0.00275451, v=0.0413862, r=0.0379116, q=0.0459202. */
+/**
+ * Worst error found: price 1.84, at call, S=4131.63, K=4461.94, T=0.00275451, v=0.0413862, r=0.0379116, q=0.0459202.
+ * The unit is the change that one rounding of each input and of the result can cause (`scaledError` of the tests).
+ */
 import { COLUMN, PAIR, rowAt } from './block';
 import { BlackScholesColumn } from './columns';
 import { Exponential } from './exp';
@@ -6,12 +9,15 @@ import { add, atLeast, atMost, choose, div, half, magnitude, mul, one, sub, time
 import { Logarithm } from './log';
 import { Mills } from './mills';
 
-/** At or below this deviation the option has no time value left: no two doubles are this close in logarithm. */
+/**
+ * If s = v sqrt(T), the standard deviation of the log-return, is at most this, the option has no time value. The logarithms of two
+ * different doubles differ by more.
+ */
 const DEVIATION_MIN: f64 = 1e-100;
-/** At this d, N and phi have long reached their limits. The bound prevents 0 * Infinity in factors of phi(d). */
+/** Bound of |d1| and |d2|. Here N and phi have long reached their limits. The bound prevents 0 * Infinity in products with phi. */
 const D_MAX: f64 = 1e9;
 const INV_SQRT_2_PI: f64 = 0.3989422804014327;
-/** Rows that go through all passes together, so that they stay in the first-level cache. */
+/** The number of rows that go through all passes together. So few rows stay in the first-level cache. */
 const STRIP: i32 = 128;
 
 // Inputs.
@@ -22,10 +28,10 @@ const TTE: usize = <usize>BlackScholesColumn.tte * COLUMN;
 const IV: usize = <usize>BlackScholesColumn.iv * COLUMN;
 const RATE: usize = <usize>BlackScholesColumn.rate * COLUMN;
 const DIVIDEND: usize = <usize>BlackScholesColumn.dividend * COLUMN;
-/** e^(-rT) and e^(-qT), if the caller gives them. */
+/** The discounts e^(-rT) and e^(-qT). Inputs only if `discounted` is true. */
 const DISCOUNT: usize = <usize>BlackScholesColumn.discount * COLUMN;
 const DIVIDEND_DISCOUNT: usize = <usize>BlackScholesColumn.dividendDiscount * COLUMN;
-// Outputs that differ between call and put. If both are computed, those of the put are PUT bytes after those of the call.
+// Outputs that differ between call and put. If both are computed, each output of the put is PUT bytes after that of the call.
 const PRICE: usize = <usize>BlackScholesColumn.price * COLUMN;
 export const DELTA: usize = <usize>BlackScholesColumn.delta * COLUMN;
 const THETA: usize = <usize>BlackScholesColumn.theta * COLUMN;
@@ -37,17 +43,23 @@ export const GAMMA: usize = <usize>BlackScholesColumn.gamma * COLUMN;
 const VEGA: usize = <usize>BlackScholesColumn.vega * COLUMN;
 export const VANNA: usize = <usize>BlackScholesColumn.vanna * COLUMN;
 const VOLGA: usize = <usize>BlackScholesColumn.volga * COLUMN;
-// Between passes.
+// Intermediate values.
+/** The legs: S e^(-qT) and K e^(-rT). */
 const SPOT_NOW: usize = 23 * COLUMN;
 const STRIKE_NOW: usize = 24 * COLUMN;
+/** sqrt(T). */
 const ROOT_TIME: usize = 25 * COLUMN;
 const D1: usize = 26 * COLUMN;
 const D2: usize = 27 * COLUMN;
+/** 1 / s. */
 const PER_DEVIATION: usize = 28 * COLUMN;
+/** The density that both legs share: S e^(-qT) phi(d1) = K e^(-rT) phi(d2). */
 const SHARED: usize = 29 * COLUMN;
+/** The smaller side of each leg: S e^(-qT) N(-|d1|) and K e^(-rT) N(-|d2|). */
 const SPOT_TAIL: usize = 30 * COLUMN;
 const STRIKE_TAIL: usize = 31 * COLUMN;
-// These use the columns of values that are not there yet, or no longer needed. The first three are pairs of columns.
+// The following values use columns whose own values are not yet computed or no longer needed. RATE_EXPONENT, DIVIDEND_EXPONENT,
+// SQUARE_EXPONENT and QUOTIENT take two columns each: they hold exponentials and a logarithm between their first and second half.
 const RATE_EXPONENT: usize = D1;
 const DIVIDEND_EXPONENT: usize = PER_DEVIATION;
 const SQUARE_EXPONENT: usize = SPOT_TAIL;
@@ -58,18 +70,19 @@ const PER_SPOT: usize = PER_DEVIATION;
 const THETA_DECAY: usize = SHARED;
 
 /**
- * Black-Scholes-Merton with continuous yield (Merton 1973; Haug, The Complete Guide to Option Pricing Formulas, 2nd ed., chapter 2): price
- * and raw partial derivatives. T = 0 or v = 0 gives the intrinsic value and its derivatives (half the delta at the strike itself, and 0 for
- * the terms with the density).
+ * Computes the Black-Scholes-Merton price with continuous yield and its raw partial derivatives (Merton 1973; Haug, The Complete Guide to
+ * Option Pricing Formulas, 2nd ed., chapter 2). T = 0 or v = 0 gives the intrinsic value and its derivatives. Then the terms with the
+ * density are 0, and the delta exactly at the strike is half of its value in the money. If `discounted` is true, the caller gives the
+ * discounts. The caller needs one exponential for each expiry, where the kernel would need two for each row.
  *
- * One density serves both legs, since S e^(-qT) phi(d1) = K e^(-rT) phi(d2). In the tails both legs then have the same rounding error,
- * which does not grow in their difference. `discounted`: the caller gives the discounts, with one exponential for each expiry instead of
- * two for each row.
+ * The price is the difference of two legs, S e^(-qT) N(d1) - K e^(-rT) N(d2). Both use one density, since
+ * S e^(-qT) phi(d1) = K e^(-rT) phi(d2). In the tails, both legs therefore have the same relative error of the density. Their difference
+ * has this relative error too, and not a larger one.
  *
- * The kernel has no branches, and works in passes. A processor looks some two hundred instructions ahead. In a short pass it works on many
- * rows at once. In a long pass it waits for one row's chain of results. Splitting exponential and logarithm in two saved a quarter of the
- * whole time. Passes stay functions of their own (asconfig.json: shrinkLevel): a function loads its constants once, at its start, and the
- * constants of all passes together would not fit into the registers.
+ * The kernel has no branches and computes in passes over the rows. A processor looks about two hundred instructions ahead. In a short pass,
+ * it computes many rows at once. In a long pass, it would wait for the chain of results of one row. Splitting each exponential and
+ * logarithm into two halves saved a quarter of the whole time. The compiler does not merge the passes (asconfig.json: shrinkLevel). A
+ * function loads its constants once, at its start, and the constants of all passes together would not fit into the registers.
  */
 export function blackScholes(count: i32, block: usize, discounted: bool): void {
   for (let from = 0; from < count; from += STRIP) {
@@ -80,7 +93,10 @@ export function blackScholes(count: i32, block: usize, discounted: bool): void {
   }
 }
 
-/** Call and put of each row. Almost all of the work serves both, and each has the same bits as when it is computed alone. */
+/**
+ * Computes the call and the put of each row. Almost all of the work serves both. Each result has the same bits as if `blackScholes` had
+ * computed it.
+ */
 export function blackScholesPair(count: i32, block: usize, discounted: bool): void {
   for (let from = 0; from < count; from += STRIP) {
     const row = rowAt(block, from);
@@ -90,10 +106,10 @@ export function blackScholesPair(count: i32, block: usize, discounted: bool): vo
   }
 }
 
-/** Everything that call and put share. */
+/** Computes everything that call and put share. */
 function common(row: usize, end: usize, discounted: bool): void {
   if (discounted) {
-    given(row, end);
+    applyDiscounts(row, end);
   } else {
     exponents(row, end);
     discounts(row, end);
@@ -108,13 +124,15 @@ function common(row: usize, end: usize, discounted: bool): void {
   symmetric(row, end);
 }
 
-function given(row: usize, end: usize): void {
+/** Computes S e^(-qT) and K e^(-rT) from the discounts that the caller gives. */
+function applyDiscounts(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
     v128.store(row, mul(v128.load(row, STRIKE), v128.load(row, DISCOUNT)), STRIKE_NOW);
     v128.store(row, mul(v128.load(row, SPOT), v128.load(row, DIVIDEND_DISCOUNT)), SPOT_NOW);
   }
 }
 
+/** Computes the first halves of e^(-rT) and e^(-qT). */
 function exponents(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
     const minusT = f64x2.neg(v128.load(row, TTE));
@@ -123,7 +141,7 @@ function exponents(row: usize, end: usize): void {
   }
 }
 
-/** S e^(-qT) and K e^(-rT). */
+/** Computes S e^(-qT) and K e^(-rT) from the results of `exponents`. */
 function discounts(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
     v128.store(row, mul(v128.load(row, STRIKE), Exponential.reduced(row, RATE_EXPONENT)), STRIKE_NOW);
@@ -131,11 +149,12 @@ function discounts(row: usize, end: usize): void {
   }
 }
 
+/** Computes the first half of ln(S / K). */
 function quotients(row: usize, end: usize): void {
   for (; row < end; row += PAIR) Logarithm.reduce(v128.load(row, SPOT), v128.load(row, STRIKE), row, QUOTIENT);
 }
 
-/** ln(F / K) and the square root of T. */
+/** Computes ln(F / K), where F is the forward, and the square root of T. */
 function moneyness(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
     const T = v128.load(row, TTE);
@@ -145,7 +164,7 @@ function moneyness(row: usize, end: usize): void {
   }
 }
 
-/** d1, d2 and 1 / (v sqrt(T)). */
+/** Computes d1, d2 and 1 / s, where s = v sqrt(T). */
 function deviations(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
     const s = mul(v128.load(row, IV), v128.load(row, ROOT_TIME));
@@ -158,7 +177,7 @@ function deviations(row: usize, end: usize): void {
   }
 }
 
-/** The exponent of the density at d1 or d2, whichever is nearer to 0. */
+/** Computes the first half of e^(-d^2 / 2), where d is the one of d1 and d2 that is nearer to 0. */
 function squares(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
     const nearer = f64x2.pmin(magnitude(v128.load(row, D1)), magnitude(v128.load(row, D2)));
@@ -166,7 +185,7 @@ function squares(row: usize, end: usize): void {
   }
 }
 
-/** S e^(-qT) phi(d1) = K e^(-rT) phi(d2), from the one of d1 and d2 that is nearer to 0. */
+/** Computes S e^(-qT) phi(d1) = K e^(-rT) phi(d2) from the one of d1 and d2 that is nearer to 0. */
 function densities(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
     const spotNearer = f64x2.lt(magnitude(v128.load(row, D1)), magnitude(v128.load(row, D2)));
@@ -176,8 +195,8 @@ function densities(row: usize, end: usize): void {
 }
 
 /**
- * The smaller side of a leg, S e^(-qT) N(-|d1|) or K e^(-rT) N(-|d2|), from the deviations at `d`. The columns `density` and `tail` are
- * relative to `d`.
+ * Computes the smaller side of a leg, S e^(-qT) N(-|d1|) or K e^(-rT) N(-|d2|). `d` is the address of the first row's d1 or d2. `density`
+ * and `tail` are the byte offsets of two columns from the column of `d`.
  */
 function tails(d: usize, end: usize, density: usize, tail: usize): void {
   for (; d < end; d += PAIR) {
@@ -185,7 +204,10 @@ function tails(d: usize, end: usize, density: usize, tail: usize): void {
   }
 }
 
-/** What call and put have in common. With s = v sqrt(T), 1 / v is sqrt(T) / s, and 1 / T is (v / s)^2. */
+/**
+ * Computes the outputs that are the same for call and put, and the terms of theta and charm that both share. Divides by s = v sqrt(T) only:
+ * 1 / v is sqrt(T) / s, and 1 / T is (v / s)^2.
+ */
 function symmetric(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
     const v = v128.load(row, IV);
@@ -209,6 +231,7 @@ function symmetric(row: usize, end: usize): void {
   }
 }
 
+/** Computes the remaining outputs of the side that `callPut` gives. */
 function ownSide(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
     const zero = f64x2.splat(0.0);
@@ -224,6 +247,7 @@ function ownSide(row: usize, end: usize): void {
   }
 }
 
+/** Computes the remaining outputs of the call and of the put. */
 function bothSides(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
     const zero = f64x2.splat(0.0);
@@ -234,7 +258,7 @@ function bothSides(row: usize, end: usize): void {
     const spotLeg = choose(f64x2.lt(v128.load(row, D1), zero), spotTail, spotRest);
     const strikeLeg = choose(f64x2.lt(v128.load(row, D2), zero), strikeTail, strikeRest);
     Side.greeks(row, spotLeg, strikeLeg, row);
-    // The put's legs are the sides that the call's legs are not.
+    // The put's leg is the one of tail and rest that the call's leg is not.
     const putSpotLeg = f64x2.neg(v128.xor(v128.xor(spotTail, spotRest), spotLeg));
     const putStrikeLeg = f64x2.neg(v128.xor(v128.xor(strikeTail, strikeRest), strikeLeg));
     Side.greeks(row, putSpotLeg, putStrikeLeg, row + PUT);
@@ -242,7 +266,10 @@ function bothSides(row: usize, end: usize): void {
 }
 
 class Side {
-  /** Price, delta, theta, rho and charm from S e^(-qT) N(d1) and K e^(-rT) N(d2). For a put: -S e^(-qT) N(-d1) and -K e^(-rT) N(-d2). */
+  /**
+   * Computes price, delta, theta, rho and charm. `spotLeg` and `strikeLeg` are S e^(-qT) N(d1) and K e^(-rT) N(d2) for a call, and
+   * -S e^(-qT) N(-d1) and -K e^(-rT) N(-d2) for a put.
+   */
   @inline
   static greeks(row: usize, spotLeg: v128, strikeLeg: v128, out: usize): void {
     const spotCarry = mul(v128.load(row, DIVIDEND), spotLeg);

@@ -1,9 +1,12 @@
 /**
- * The columns that callers and kernels share: their places in the block, inputs first and outputs after them. Both the AssemblyScript
- * compiler and `src/math` read this file, so it contains nothing but enumerations.
+ * The columns that callers and kernels share, with their positions in the block. Inputs come before outputs. Both the AssemblyScript
+ * compiler and `src/math` read this file, so it contains only enumerations.
  */
 
-/** `blackScholes` and `blackScholesPair`. The discounts are inputs only if `discounted` is true. The last five belong to the put of a pair. */
+/**
+ * The columns of `blackScholes` and `blackScholesPair`. The two discounts are inputs only if `discounted` is true. The last five columns
+ * belong to the put of a pair, and only `blackScholesPair` writes them.
+ */
 export enum BlackScholesColumn {
   callPut,
   spot,
@@ -30,13 +33,13 @@ export enum BlackScholesColumn {
   putCharm,
 }
 
-/** `addExposures`: the inputs of `blackScholes`, and these two in place of the columns of a put. */
+/** The columns of `addExposures`: the inputs of `blackScholes`, and these two in the place of the put's columns. */
 export enum ExposureColumn {
   weight = 18,
   sums,
 }
 
-/** `impliedVolatility`. */
+/** The columns of `impliedVolatility`. */
 export enum ImpliedVolatilityColumn {
   callPut,
   price,
@@ -48,7 +51,7 @@ export enum ImpliedVolatilityColumn {
   iv,
 }
 
-/** `merton`. `mertonProbabilities` writes only the probabilities. */
+/** The columns of `merton` and `mertonProbabilities`. `mertonProbabilities` writes only `probAbove` and `probBelow`. */
 export enum MertonColumn {
   spot,
   strike,
@@ -65,7 +68,10 @@ export enum MertonColumn {
   put,
 }
 
-/** `addGammaProfile` and `addGammaLogProfile`. The kernels use columns 6 to 19 between their passes. `sums` takes two columns. */
+/**
+ * The columns of `addGammaProfile` and `addGammaLogProfile`. The kernels store intermediate values in columns 6 to 19. `sums` takes two
+ * columns.
+ */
 export enum GammaProfileColumn {
   strike,
   tte,

@@ -1,21 +1,27 @@
-/** Worst error found: e^x - 1 2.19 ulp, at x=0.37049402830504463. */
+/**
+ * Worst error found: e^x - 1 2.19 ulp, at x=0.37049402830504463.
+ * An ulp is a unit in the last place of the exact result.
+ */
 import { COLUMN } from './block';
 import { add, atLeast, atMost, mul, step, sub, times } from './lanes';
 
 export class Exponential {
   /**
-   * e^x in each lane: 2^k e^r with |r| <= ln(2) / 2 (Cody and Waite, Software Manual for the Elementary Functions, 1980). 0 below -708.7,
-   * where subnormals begin. Infinity above 709.8. NaN for NaN. Error below 1.1 ulp: the polynomial's error is 1.6e-17, and the rest is
-   * rounding.
+   * Returns e^x in each lane, as 2^k e^r with |r| <= ln(2) / 2 (Cody and Waite, Software Manual for the Elementary Functions, 1980).
+   * Returns 0 if x is below -708.7, where subnormal results begin, Infinity if x is above 709.8, and NaN if x is NaN. The error is below
+   * 1.1 ulp. The polynomial contributes 1.6e-17 to it, and rounding contributes the rest.
    */
   @inline
   static of(x: v128): v128 {
     const bounded = atLeast(x, UNDERFLOW);
     const shifted = Exponential.shifted(bounded);
-    return Exponential.scaled(Exponential.remainder(bounded, shifted), Exponential.power(shifted));
+    return Exponential.combine(Exponential.remainder(bounded, shifted), Exponential.power(shifted));
   }
 
-  /** The first half of `of`, for a separate pass. Stores r in the column at `place` of the row, and 2^k in the column after it. */
+  /**
+   * Computes the first half of `of`, so that a separate pass can compute the second half. Stores r at `row + place`, and 2^k `column` bytes
+   * further. `place` is the byte offset of a column.
+   */
   @inline
   static reduce(x: v128, row: usize, place: usize, column: usize = COLUMN): void {
     const bounded = atLeast(x, UNDERFLOW);
@@ -24,13 +30,13 @@ export class Exponential {
     v128.store(row + place + column, Exponential.power(shifted));
   }
 
-  /** The second half of `of`: e^x from what `reduce` stored. */
+  /** Computes the second half of `of`: returns e^x from the two values that `reduce` stored. */
   @inline
   static reduced(row: usize, place: usize, column: usize = COLUMN): v128 {
-    return Exponential.scaled(v128.load(row + place), v128.load(row + place + column));
+    return Exponential.combine(v128.load(row + place), v128.load(row + place + column));
   }
 
-  /** e^x - 1 for |x| < 709, without loss of digits near 0: error below 2.4 ulp. */
+  /** Returns e^x - 1 for |x| < 709, without loss of digits near 0. The error is below 2.4 ulp. */
   @inline
   static minusOne(x: v128): v128 {
     const shifted = Exponential.shifted(x);
@@ -40,35 +46,38 @@ export class Exponential {
   }
 
   /**
-   * Adding 3 * 2^51 to x / ln 2 leaves the nearest whole number k in the lowest bits. Adding 1023 as well makes these bits the exponent
-   * bits of 2^k. They are limited to the bits of 0 and of 2^1023. Beyond these limits, r grows instead.
+   * Returns a number whose lowest bits are the exponent bits of 2^k. Adding 3 * 2^51 to x / ln 2 puts the nearest whole number k into the
+   * lowest bits of the sum. Adding 1023 as well turns these bits into the exponent bits of 2^k. The exponent bits are limited to those of 0
+   * and of 2^1023. For an x beyond these limits, |r| exceeds ln(2) / 2.
    */
   @inline
   static shifted(x: v128): v128 {
     return atMost(atLeast(step(x, f64x2.splat(PER_LN_2), SHIFT + 1023.0), SHIFT), SHIFT + 2046.0);
   }
 
+  /** Returns 2^k. */
   @inline
   static power(shifted: v128): v128 {
     return i64x2.shl(shifted, 52);
   }
 
-  /** r = x - k ln 2. */
+  /** Returns r = x - k ln 2. */
   @inline
   static remainder(x: v128, shifted: v128): v128 {
     const k = sub(shifted, f64x2.splat(SHIFT + 1023.0));
     return sub(sub(x, times(LN_2_HIGH, k)), times(LN_2_LOW, k));
   }
 
+  /** Returns 2^k e^r. */
   @inline
-  static scaled(r: v128, power: v128): v128 {
+  static combine(r: v128, power: v128): v128 {
     return add(power, mul(power, Exponential.lessOne(r)));
   }
 
-  /** e^r - 1. */
+  /** Returns e^r - 1 for |r| <= ln(2) / 2. */
   @inline
   static lessOne(r: v128): v128 {
-    // Estrin's scheme: as few dependent steps as possible.
+    // Estrin's scheme has few operations that wait for each other.
     const rr = mul(r, r);
     const rrrr = mul(rr, rr);
     const e2 = step(f64x2.splat(E3), r, E2);
@@ -81,11 +90,12 @@ export class Exponential {
   }
 }
 
-/** At this x, k is at its least, and r is still small enough for a finite polynomial. */
+/** A smaller x is replaced by this one. Here 2^k is already 0, and r is still so small that the polynomial is finite. */
 const UNDERFLOW: f64 = -750.0;
+/** 3 * 2^51. */
 const SHIFT: f64 = 6755399441055744.0;
 
-// From scripts/coefficients.ts; ln 2 in two parts, the first of 40 bits.
+// From scripts/coefficients.ts. ln 2 is the sum of LN_2_HIGH, which has 40 bits, and LN_2_LOW.
 const PER_LN_2: f64 = 1.4426950408889634;
 const LN_2_HIGH: f64 = 0.6931471805592082;
 const LN_2_LOW: f64 = 7.371002565167799e-13;

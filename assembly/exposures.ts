@@ -1,16 +1,19 @@
-/** Worst error found: charm 0.0972, at options 7000 to 8000 of reference and vectors.ts. */
+/**
+ * Worst error found: charm 0.0972, at options 7000 to 8000 of reference and vectors.ts.
+ * The unit is the sum of the changes that one rounding of each input and of each Greek can cause.
+ */
 import { blackScholes, CHARM, DELTA, GAMMA, VANNA } from './black-scholes';
 import { COLUMN, PAIR, rowAt } from './block';
 import { ExposureColumn } from './columns';
 import { add, mul, unless } from './lanes';
 
 const WEIGHT: usize = <usize>ExposureColumn.weight * COLUMN;
-/** Rows that stay in the first-level cache between the computation of their Greeks and the sums. */
+/** The number of rows whose Greeks are computed and then added. So few rows stay in the first-level cache. */
 const STRIP: i32 = 128;
 
 /**
- * Adds weight * Greek over rows laid out as for `blackScholes` to the ten numbers at `sums`: two partial sums each of delta, gamma,
- * absolute weighted gamma, vanna and charm.
+ * Adds weight * Greek of each row to ten numbers at `sums`: two partial sums each of delta, gamma, |weight * gamma|, vanna and charm. The
+ * block has the inputs of `blackScholes`, without discounts, and the weights.
  */
 export function addExposures(count: i32, block: usize, sums: usize): void {
   let delta = v128.load(sums);
@@ -24,7 +27,7 @@ export function addExposures(count: i32, block: usize, sums: usize): void {
     const start = rowAt(block, from);
     blackScholes(strip, start, false);
     for (let row = start, stop = rowAt(start, strip); row < stop; row += PAIR) {
-      // After an odd count, the second lane is not a row.
+      // If the count is odd, the second lane of the last pair is not a row.
       const absent = i64x2.ge_s(i64x2.add(i64x2.splat(row), i64x2(0, 8)), i64x2.splat(end));
       const weight = v128.load(row, WEIGHT);
       const weighted = unless(absent, mul(weight, v128.load(row, GAMMA)));

@@ -1,7 +1,10 @@
-/** Worst error found: sum 2.38, at strike 62 of 100 for 5000 contracts. */
 /**
- * For the `strikes` strikes from `first` on: sums[k - first] += gamma * weight over the rows whose strikeIndex is k. Indices are f64, as
- * every column is.
+ * Worst error found: sum 2.38, at strike 62 of 100 for 5000 contracts.
+ * The unit is the sum of the changes that one rounding of each product can cause.
+ */
+/**
+ * Adds gamma * weight of each row to sums[strikeIndex - first]. Leaves out rows whose strikeIndex is not from `first` to
+ * `first + strikes - 1`. Indices are f64, because every column is f64.
  */
 export function addGammaByStrike(
   count: i32,
@@ -12,10 +15,10 @@ export function addGammaByStrike(
   strikes: i32,
   sums: usize,
 ): void {
-  for (let at: usize = 0, end = (<usize>count) << 3; at < end; at += 8) {
-    const strike = <i32>load<f64>(strikeIndex + at) - first;
+  for (let offset: usize = 0, end = (<usize>count) << 3; offset < end; offset += 8) {
+    const strike = <i32>load<f64>(strikeIndex + offset) - first;
     if (strike < 0 || strike >= strikes) continue;
     const sum = sums + ((<usize>strike) << 3);
-    store<f64>(sum, load<f64>(sum) + load<f64>(gamma + at) * load<f64>(weight + at));
+    store<f64>(sum, load<f64>(sum) + load<f64>(gamma + offset) * load<f64>(weight + offset));
   }
 }

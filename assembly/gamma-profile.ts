@@ -1,22 +1,30 @@
-/** Worst error found: levels a step apart 61.9, at level=187, first=17526.6, step=0.005, count=200, K=1000000000, T=0.00462271, v=62.7362, r=-0.175691, q=-0.247387. */
+/**
+ * Worst error found: levels a step apart 61.9, at level=187, first=17526.6, step=0.005, count=200, K=1000000000, T=0.00462271, v=62.7362, r=-0.175691, q=-0.247387.
+ * The unit is the change that one rounding of each input and of the result can cause (`scaledError` of the tests).
+ */
 import { BLOCK_ROWS, COLUMN, PAIR, rowAt } from './block';
 import { GammaProfileColumn } from './columns';
 import { Exponential } from './exp';
 import { add, atMost, choose, div, half, mul, one, sub, times, unless } from './lanes';
 import { Logarithm } from './log';
 
+// In this file, a level is a spot price at which the gamma of all rows is added up. s = v sqrt(T) is the standard deviation of the
+// log-return.
+
 const INV_SQRT_2_PI: f64 = 0.3989422804014327;
+/** A row whose s is smaller adds nothing. */
 const DEVIATION_MIN: f64 = 1e-100;
-/** e to a smaller exponent is below the smallest normal number and counts as 0: it is negligible next to any other gamma. */
+/** e to a smaller exponent is taken as 0. It is about the smallest normal number, which is negligible next to any other gamma. */
 const EXPONENT_MIN: f64 = -708.0;
-/** An exponent well below EXPONENT_MIN. */
-const NOTHING: f64 = -1000.0;
-/** Levels that are computed from one seed, see `addGammaLogProfile`. */
+/** An exponent well below EXPONENT_MIN, so that e to this exponent is 0. */
+const EXPONENT_OF_ZERO: f64 = -1000.0;
+/** The largest number of levels that are computed from one start value, see `addGammaLogProfile`. */
 const RUN_MAX: i32 = 64;
-/** Runs up to this length are not halved: that would cost more than it saves. */
+/** Runs up to this length are not halved, because halving would cost more than it saves. */
 const SHORTEST_RUN: i32 = 8;
-const FACTOR_MAX: f64 = 709.0;
-/** Rows that go through all passes together, so that they stay in the first-level cache. */
+/** Bound of the exponent of a factor. e to this exponent is finite. */
+const FACTOR_EXPONENT_MAX: f64 = 709.0;
+/** The number of rows that go through all passes together. So few rows stay in the first-level cache. */
 const STRIP: i32 = 128;
 
 // Inputs.
@@ -26,32 +34,35 @@ const IV: usize = <usize>GammaProfileColumn.iv * COLUMN;
 const RATE: usize = <usize>GammaProfileColumn.rate * COLUMN;
 const DIVIDEND: usize = <usize>GammaProfileColumn.dividend * COLUMN;
 const WEIGHT: usize = <usize>GammaProfileColumn.weight * COLUMN;
-// Between passes: a row's gamma at reference * e^move is SCALE e^(-d^2 / 2 - move), d = D + move * PER_DEVIATION.
+// Intermediate values. A row's weighted gamma at the level reference * e^move is SCALE e^(-d^2 / 2 - move), where
+// d = D + move * PER_DEVIATION. PER_DEVIATION is 1 / s.
 const D: usize = 6 * COLUMN;
 const PER_DEVIATION: usize = 7 * COLUMN;
 const SCALE: usize = 8 * COLUMN;
-// Of a run: gamma at its first level, the factor to the next level, and the factor from that factor to the next.
+// Values of a run: the weighted gamma at its first level, the factor from this gamma to that of the next level, and the factor from this
+// factor to that of the next level.
 const GAMMA: usize = 9 * COLUMN;
 const FACTOR: usize = 10 * COLUMN;
 const CHANGE: usize = 11 * COLUMN;
-/** Logarithms and exponentials between their first and second half: pairs of columns. */
+/** Two columns each, for a logarithm or an exponential between its first and second half. */
 const FIRST: usize = 12 * COLUMN;
 const SECOND: usize = 14 * COLUMN;
 /**
- * Lists of pairs of rows. An entry is an address of four bytes. The lists follow each other: one of all pairs, and two for each halving.
+ * Lists of pairs of rows. An entry is the address of a pair, in four bytes. The lists follow each other: one list of all pairs, and two
+ * lists for each halving of a run.
  */
 const LISTS: usize = 16 * COLUMN;
 const ADDRESS: usize = 4;
-/** The pair after the last possible one. Its gamma is 0, and it fills up groups. */
-const NOBODY: usize = (<usize>BLOCK_ROWS) << 3;
+/** The offset of the pair after the last possible one. Its gamma is 0. Entries for this pair fill a list up to a multiple of four. */
+const EMPTY_PAIR: usize = (<usize>BLOCK_ROWS) << 3;
 
 /**
- * sums[2 l] + sums[2 l + 1] += sum over rows of weight * gamma(S_l, K, T, v, r, q), where S_l = reference * e^moves[l]:
- * Black-Scholes-Merton gamma, where v stays with the strike and the forward moves in proportion to spot. Rows with T = 0, v = 0 or weight 0
- * add nothing. A NaN makes the sums NaN.
+ * Adds the sum over rows of weight * gamma(S_l, K, T, v, r, q) to the two partial sums of each level, sums[2 l] and sums[2 l + 1]. The
+ * level is S_l = reference * e^moves[l]. Gamma is that of Black-Scholes-Merton. Each strike has the same v at every level, and the forward
+ * moves in proportion to spot. Rows with T = 0, v = 0 or weight 0 add nothing. A NaN in a row makes the sums NaN.
  *
- * Levels are given as logarithms relative to a reference near the strikes. This saves a logarithm for each row and level, and keeps d1
- * exact to the rounding of numbers below 1.
+ * Levels are given as logarithms relative to a reference near the strikes. This saves a logarithm for each row and level. It also limits
+ * the error of d1, because numbers below 1 are rounded to smaller units.
  */
 export function addGammaProfile(
   count: i32,
@@ -73,14 +84,18 @@ export function addGammaProfile(
 }
 
 /**
- * The same for S_l = reference * e^(l * step), in a small part of the time. The exponents E_l = -(d + l b)^2 / 2 - l step, where
- * b = step / s, are a parabola in l. So e^E follows from its predecessor by the factor R_l = e^(E_(l+1) - E_l), and R follows from its
- * predecessor by the constant e^(-b^2): two products a level. They accumulate l^2 / 2 roundings, 2.3e-13 in a run of 64 levels, before both
- * are computed anew. Eight rows are computed together, since each product waits for the one before.
+ * Adds the same sums as `addGammaProfile` for the levels S_l = reference * e^(l * step), in a small part of the time.
  *
- * No step may leave the range of doubles. A parabola that opens downward is least at the ends of a run. If both ends are above -708,
- * everything between is too, and the factors are within e^(+-709). If both ends are below, and the summit is not between them, the whole
- * run is 0. Any other run, in which a gamma rises from 0 or falls to 0, is halved. The shortest runs take an exponential for each level.
+ * With b = step / s, the exponents E_l = -(d + l b)^2 / 2 - l step are a parabola in l. So e^(E_(l+1)) is e^(E_l) times the factor R_l =
+ * e^(E_(l+1) - E_l), and R_(l+1) is R_l times the constant e^(-b^2). Each level takes two products. In a run of 64 levels, the products
+ * accumulate l^2 / 2 rounding errors, which is 2.3e-13. Then e^E and R are computed anew for the next run. Eight rows are computed
+ * together, since each product waits for the product before.
+ *
+ * No product may leave the range of doubles. The parabola opens downward, so within a run E is least at one of the two ends.
+ * - If E is at least -708 at both ends, it is so at every level between them, and the factors are from e^(-709) to e^709.
+ * - If E is below -708 at both ends, and the summit of the parabola is not between them, the gamma is 0 in the whole run.
+ * - In any other run, the gamma rises from 0 or falls to 0. Such a run is halved. Runs of at most SHORTEST_RUN levels take an exponential
+ *   for each level instead.
  */
 export function addGammaLogProfile(
   count: i32,
@@ -93,24 +108,24 @@ export function addGammaLogProfile(
   prepare(count, block, reference);
   changes(block, rowAt(block, count), step);
   const nothing = f64x2.splat(0.0);
-  v128.store(block + NOBODY, nothing, GAMMA);
-  v128.store(block + NOBODY, nothing, FACTOR);
-  v128.store(block + NOBODY, nothing, CHANGE);
+  v128.store(block + EMPTY_PAIR, nothing, GAMMA);
+  v128.store(block + EMPTY_PAIR, nothing, FACTOR);
+  v128.store(block + EMPTY_PAIR, nothing, CHANGE);
   const list = block + LISTS;
   let last = list;
   for (let row = block, end = rowAt(block, count); row < end; row += PAIR, last += ADDRESS) store<u32>(last, <u32>row);
   const runs = (levels + RUN_MAX - 1) / RUN_MAX;
   const run = runs > 0 ? (levels + runs - 1) / runs : 0;
   for (let first = 0; first < levels; first += run) {
-    addRun(list, last, block + NOBODY, step, first, min(first + run, levels), sums);
+    addRun(list, last, block + EMPTY_PAIR, step, first, min(first + run, levels), sums);
   }
 }
 
-/** Adds the listed rows' gamma at the levels [first, end). */
-function addRun(list: usize, last: usize, nobody: usize, step: f64, first: i32, end: i32, sums: usize): void {
+/** Adds the weighted gamma of the listed rows at the levels [first, end). `emptyPair` is the address of the pair with gamma 0. */
+function addRun(list: usize, last: usize, emptyPair: usize, step: f64, first: i32, end: i32, sums: usize): void {
   const move = step * <f64>first;
   const span = step * <f64>(end - 1 - first);
-  // Each list has room to be filled up to a whole group.
+  // After each list, there is room for entries that fill it up to a multiple of four.
   const safe = last + 4 * ADDRESS;
   const unsafe = safe + (last - list) + 4 * ADDRESS;
   let safeEnd = safe;
@@ -122,7 +137,7 @@ function addRun(list: usize, last: usize, nobody: usize, step: f64, first: i32, 
     const start = Row.exponent(d, f64x2.splat(move));
     const finish = Row.exponent(dEnd, f64x2.splat(move + span));
     const fall = Row.fall(row, d, step);
-    // No summit between the ends: the slope has the same sign at both.
+    // If the slope has the same sign at both ends, no summit is between them.
     const oneSided = f64x2.ge(mul(fall, Row.fall(row, dEnd, step)), f64x2.splat(0.0));
     const below = f64x2.lt(f64x2.pmax(start, finish), f64x2.splat(EXPONENT_MIN));
     const isNothing = v128.and(below, oneSided);
@@ -132,18 +147,18 @@ function addRun(list: usize, last: usize, nobody: usize, step: f64, first: i32, 
     store<u32>(unsafeEnd, <u32>row);
     if (!isSafe) unsafeEnd += ADDRESS;
     else if (!i64x2.all_true(isNothing)) safeEnd += ADDRESS;
-    v128.store(row, choose(isNothing, f64x2.splat(NOTHING), start), GAMMA);
+    v128.store(row, choose(isNothing, f64x2.splat(EXPONENT_OF_ZERO), start), GAMMA);
     v128.store(row, fall, FACTOR);
   }
   seedExponents(safe, safeEnd, step);
   seeds(safe, safeEnd);
-  for (; (safeEnd - safe) % (4 * ADDRESS) > 0; safeEnd += ADDRESS) store<u32>(safeEnd, <u32>nobody);
+  for (; (safeEnd - safe) % (4 * ADDRESS) > 0; safeEnd += ADDRESS) store<u32>(safeEnd, <u32>emptyPair);
   addSafe(safe, safeEnd, sums + ((<usize>first) << 4), sums + ((<usize>end) << 4));
   if (unsafeEnd === unsafe) return;
   if (end - first > SHORTEST_RUN) {
     const middle = (first + end) >> 1;
-    addRun(unsafe, unsafeEnd, nobody, step, first, middle, sums);
-    addRun(unsafe, unsafeEnd, nobody, step, middle, end, sums);
+    addRun(unsafe, unsafeEnd, emptyPair, step, first, middle, sums);
+    addRun(unsafe, unsafeEnd, emptyPair, step, middle, end, sums);
   } else {
     for (let level = first; level < end; level++) {
       addListed(unsafe, unsafeEnd, step * <f64>level, sums + ((<usize>level) << 4));
@@ -151,18 +166,21 @@ function addRun(list: usize, last: usize, nobody: usize, step: f64, first: i32, 
   }
 }
 
-/** The exponents of the first gamma and of the first factor, which is E_(l+1) - E_l = -(d b + step) - b^2 / 2. */
+/**
+ * Computes the first halves of the first gamma and of the first factor. The factor's exponent is E_(l+1) - E_l = -(d b + step) - b^2 / 2.
+ */
 function seedExponents(open: usize, end: usize, step: f64): void {
   for (; open < end; open += ADDRESS) {
     const row = <usize>load<u32>(open);
     const b = times(step, v128.load(row, PER_DEVIATION));
     const factor = sub(times(-0.5, mul(b, b)), v128.load(row, FACTOR));
     Exponential.reduce(v128.load(row, GAMMA), row, FIRST);
-    // A lane that is 0 throughout only needs a finite factor.
-    Exponential.reduce(atMost(factor, FACTOR_MAX), row, SECOND);
+    // In a lane whose gamma is 0 at every level, the factor only has to be finite.
+    Exponential.reduce(atMost(factor, FACTOR_EXPONENT_MAX), row, SECOND);
   }
 }
 
+/** Computes the first gamma and the first factor of each listed row. */
 function seeds(open: usize, end: usize): void {
   for (; open < end; open += ADDRESS) {
     const row = <usize>load<u32>(open);
@@ -171,7 +189,7 @@ function seeds(open: usize, end: usize): void {
   }
 }
 
-/** Adds four pairs of rows at a time, by recurrence. */
+/** Adds the gamma of the listed rows at every level of a run by recurrence, four pairs of rows at a time. */
 function addSafe(open: usize, end: usize, first: usize, last: usize): void {
   for (; open < end; open += 4 * ADDRESS) {
     const a = <usize>load<u32>(open);
@@ -204,7 +222,7 @@ function addSafe(open: usize, end: usize, first: usize, last: usize): void {
   }
 }
 
-/** Adds listed rows at one level, directly. */
+/** Adds the gamma of the listed rows at one level, with one exponential for each row. */
 function addListed(open: usize, end: usize, move: f64, sum: usize): void {
   let total = v128.load(sum);
   for (; open < end; open += ADDRESS) {
@@ -215,12 +233,13 @@ function addListed(open: usize, end: usize, move: f64, sum: usize): void {
   v128.store(sum, total);
 }
 
-/** Adding all rows at one level, directly, takes two passes: this one, and `addGammas`. */
+/** Computes the first half of every row's exponential at one level. `addGammas` computes the second half. */
 function exponents(row: usize, end: usize, move: f64): void {
   const moves = f64x2.splat(move);
   for (; row < end; row += PAIR) Exponential.reduce(Row.exponent(Row.d(row, moves), moves), row, FIRST);
 }
 
+/** Adds the gamma of all rows at one level. */
 function addGammas(row: usize, end: usize, sum: usize): void {
   let total = v128.load(sum);
   for (; row < end; row += PAIR) {
@@ -230,29 +249,33 @@ function addGammas(row: usize, end: usize, sum: usize): void {
 }
 
 class Row {
+  /** Returns d1 at the level reference * e^move. */
   @inline
   static d(row: usize, move: v128): v128 {
     return add(v128.load(row, D), mul(move, v128.load(row, PER_DEVIATION)));
   }
 
+  /** Returns the exponent of gamma, E = -d^2 / 2 - move. */
   @inline
   static exponent(d: v128, move: v128): v128 {
     return sub(mul(times(-0.5, d), d), move);
   }
 
-  /** Minus the slope of the exponents. */
+  /** Returns the slope of -E by level: d b + step. */
   @inline
   static fall(row: usize, d: v128, step: f64): v128 {
     return add(mul(d, times(step, v128.load(row, PER_DEVIATION))), f64x2.splat(step));
   }
 }
 
+/** Computes the values of each row that do not depend on the level. */
 function prepare(count: i32, block: usize, reference: f64): void {
   const end = rowAt(block, count);
   reduce(block, end, reference);
   scales(block, end, reference);
 }
 
+/** Computes the first halves of ln(reference / K) and of e^(-qT). */
 function reduce(row: usize, end: usize, reference: f64): void {
   for (; row < end; row += PAIR) {
     Logarithm.reduce(f64x2.splat(reference), v128.load(row, STRIKE), row, FIRST);
@@ -260,13 +283,14 @@ function reduce(row: usize, end: usize, reference: f64): void {
   }
 }
 
+/** Computes D, PER_DEVIATION and SCALE. */
 function scales(row: usize, end: usize, reference: f64): void {
   const last = end;
   for (; row < end; row += PAIR) {
     const T = v128.load(row, TTE);
     const weight = v128.load(row, WEIGHT);
     const s = mul(v128.load(row, IV), f64x2.sqrt(T));
-    // After an odd count, the second lane is not a row.
+    // If the count is odd, the second lane of the last pair is not a row.
     const absent = i64x2.ge_s(i64x2.add(i64x2.splat(row), i64x2(0, 8)), i64x2.splat(last));
     const none = v128.or(absent, v128.or(f64x2.lt(s, f64x2.splat(DEVIATION_MIN)), f64x2.eq(weight, f64x2.splat(0.0))));
     const perDeviation = unless(none, div(one(), s));
@@ -279,7 +303,7 @@ function scales(row: usize, end: usize, reference: f64): void {
   }
 }
 
-/** e^(-b^2). */
+/** Computes e^(-b^2), the factor from one factor to the next. */
 function changes(row: usize, end: usize, step: f64): void {
   for (; row < end; row += PAIR) {
     const b = times(step, v128.load(row, PER_DEVIATION));
@@ -287,9 +311,9 @@ function changes(row: usize, end: usize, step: f64): void {
   }
 }
 
-/** moves[l] = ln(levels[l] / reference), two at a time. */
+/** Writes ln(levels[l] / reference) to moves[l], for `count` levels. May write one number after the last. */
 export function logMoves(count: i32, levels: usize, reference: f64, moves: usize): void {
-  for (let at: usize = 0, end = (<usize>count) << 3; at < end; at += PAIR) {
-    v128.store(moves + at, Logarithm.ofRatio(v128.load(levels + at), f64x2.splat(reference)));
+  for (let offset: usize = 0, end = (<usize>count) << 3; offset < end; offset += PAIR) {
+    v128.store(moves + offset, Logarithm.ofRatio(v128.load(levels + offset), f64x2.splat(reference)));
   }
 }

@@ -1,4 +1,7 @@
-/** Worst error found: volatility 0.867, at put, price=0.20902683407100056, S=100, K=3.83343862693, T=10, r=0, q=0. */
+/**
+ * Worst error found: volatility 0.867, at put, price=0.20902683407100056, S=100, K=3.83343862693, T=10, r=0, q=0.
+ * The unit is the change that one rounding of each input and of the result can cause (`scaledError` of the tests).
+ */
 import { COLUMN, PAIR, rowAt } from './block';
 import { add, atMost, choose, div, half, magnitude, mul, one, sub, times } from './lanes';
 import { Logarithm } from './log';
@@ -6,10 +9,8 @@ import { Mills } from './mills';
 import { Rounding } from './rounding';
 import { timeValues } from './time-value';
 import {
-  ANSWER,
   DEVIATION,
   FIRST,
-  GOING,
   HIGH,
   IV,
   LN_PART,
@@ -18,52 +19,69 @@ import {
   MONEYNESS,
   MONEYNESS_LOW,
   SECOND,
+  STATUS,
   TTE,
+  UNSOLVED,
 } from './volatility-columns';
 import { bracket, guess } from './volatility-guess';
 
 const LN_SQRT_2_PI: f64 = 0.9189385332046728;
-/** Limit on further steps if two steps from the guess are not enough. These steps are bracketed, and bisect if they leave the bracket. */
+/** The largest number of further steps of a row for which two steps from the guess are not enough. */
 const STEPS_MAX: i32 = 30;
-/** Up to these, Mills' ratios at a and b are so close that their difference would lose digits. */
+/** A row is near if s and x are at most these two bounds. There M(a) and M(b) are so close that their difference would lose digits. */
 const NEAR_DEVIATION: f64 = 0.55;
 const NEAR_MONEYNESS: f64 = 2.0;
 const TAYLOR_DEGREE: f64 = 17.0;
-/** Rows that go through all passes together, so that they stay in the first-level cache. */
+/** The number of rows that go through all passes together. So few rows stay in the first-level cache. */
 const STRIP: i32 = 128;
-/** A step this small, relative to s (or to 1 if s is larger), leaves an error of its fourth power. */
+/**
+ * A row is solved after a step of at most this size, relative to s (or to 1 if s is larger). The remaining error is of the order of the
+ * fourth power of the step.
+ */
 const STEP_SMALL: f64 = 1e-4;
 
+/** The numbers a and b, and their Mills' ratios M(|a|) and M(|b|). */
 const A: usize = 23 * COLUMN;
 const B: usize = 24 * COLUMN;
 const MILLS_A: usize = 25 * COLUMN;
 const MILLS_B: usize = 26 * COLUMN;
+/** M(z). */
 const MILLS_Z: usize = 27 * COLUMN;
+/** M(a) - M(b) of near rows. */
 const DIFFERENCE: usize = 28 * COLUMN;
-const SIGNED: usize = 29 * COLUMN;
+/** part / phi(a) in rows that are solved for part, and -rest / phi(a) in rows that are solved for rest. */
+const SIGNED_VALUE: usize = 29 * COLUMN;
+/** The target minus the present value, both as logarithms. */
 const ERROR: usize = MILLS_A;
+/** -M'(z). */
 const SLOPE_Z: usize = 30 * COLUMN;
 /**
- * Two lists of addresses, in this many bytes: one grows upward from the start, one downward from the end. For the last rows, the lists
- * reach into the next column.
+ * Two lists of pairs of rows, in LISTS bytes from FAR on. An entry is the address of a pair, in four bytes. The list of far pairs grows
+ * upward from the start, and the list of near pairs grows downward from the end. For the last rows of a block, the lists reach into the
+ * next column.
  */
 const FAR: usize = SECOND;
 const LISTS: usize = 512;
 
 /**
- * The volatility at which Black-Scholes-Merton gives the price. 0 if the price is at or below the discounted intrinsic value. NaN if no
- * volatility gives the price: the price is at or above the largest possible value of the option (S e^(-qT) for a call, K e^(-rT) for a
- * put), an input is not finite, or S, K or T is not positive.
+ * Computes the volatility at which Black-Scholes-Merton gives the price. The result is 0 if the price is at or below the discounted
+ * intrinsic value. The result is NaN if no volatility gives the price: if the price is at or above the largest possible value of the option
+ * (S e^(-qT) for a call, K e^(-rT) for a put), if an input is not finite, or if S, K or T is not positive.
  *
- * The unknown is s = v sqrt(T). The option is out of the money by x = |ln(F / K)|. By parity, its value is the time value of either side,
- * and it is at most the lesser leg. `part` is this value as a share of the lesser leg, rest = 1 - part, z = x / s,
- * a = -d1 = z - s / 2, b = -d2 = z + s / 2:
+ * Notation: F is the forward. N and phi are distribution function and density of the standard normal, and M(x) = N(-x) / phi(x) is Mills'
+ * ratio. The unknown is s = v sqrt(T), the standard deviation of the log-return. x = |ln(F / K)| and z = x / s. The legs are S e^(-qT) and
+ * K e^(-rT). By put-call parity, call and put have the same time value, which is the price of the one that is out of the money. It is at
+ * most the lesser leg. `part` is the time value divided by the lesser leg, and rest = 1 - part. With a = -d1 = z - s / 2 and b = -d2 = z +
+ * s / 2:
  *
  *     part = phi(a) (M(a) - M(b)),    rest = phi(a) (M(-a) + M(b)),    d part / d s = phi(a).
  *
- * One of the two equations is solved in its logarithm, in which no tail underflows or loses digits: rest where a < 0 (unless s is small),
- * else part. Two steps of Householder's third order, from a guess good to a few percent, are usually enough. All rows take them in short
- * passes, as in black-scholes.ts. Rows that need more steps then go on by themselves.
+ * Either the equation of part or that of rest is solved, by its logarithm. In the logarithm, no tail underflows or loses digits. Rows with
+ * a < 0 are solved for rest, unless they are near. All other rows are solved for part.
+ *
+ * The method is Householder's of the third order, from a guess that is good to a few percent. Two steps are usually enough. All rows take
+ * these two steps together, in short passes, as in black-scholes.ts. Then each pair of rows that needs more steps takes them alone. These
+ * steps stay within a bracket: a step that would leave the bracket is replaced by a bisection.
  */
 export function impliedVolatility(count: i32, block: usize): void {
   for (let from = 0; from < count; from += STRIP) {
@@ -76,30 +94,33 @@ export function impliedVolatility(count: i32, block: usize): void {
     evaluate(start, end, false);
     steps(start, end);
     for (let row = start; row < end; row += PAIR) {
-      if (v128.any_true(v128.load(row, GOING))) goOn(row);
+      if (v128.any_true(v128.load(row, UNSOLVED))) furtherSteps(row);
     }
-    answers(start, end);
+    annualise(start, end);
   }
 }
 
-/** Goes on with one pair of rows, whose steps diverged or were slow. */
-function goOn(row: usize): void {
+/** Takes further steps in one pair of rows for which two steps are not enough. */
+function furtherSteps(row: usize): void {
   bracket(row);
-  for (let taken = 0; taken < STEPS_MAX && v128.any_true(v128.load(row, GOING)); taken++) {
+  for (let taken = 0; taken < STEPS_MAX && v128.any_true(v128.load(row, UNSOLVED)); taken++) {
     evaluate(row, row + PAIR, false);
     bracketedStep(row);
   }
 }
 
-function answers(row: usize, end: usize): void {
+/** Computes v = s / sqrt(T), and writes the results. */
+function annualise(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
-    const answer = v128.load(row, ANSWER);
+    const status = v128.load(row, STATUS);
     const volatility = div(v128.load(row, DEVIATION), f64x2.sqrt(v128.load(row, TTE)));
-    v128.store(row, choose(f64x2.eq(answer, one()), volatility, answer), IV);
+    v128.store(row, choose(f64x2.eq(status, one()), volatility, status), IV);
   }
 }
 
-/** Computes what a step needs at the present deviation. `roughly`: as accurate as the step from a guess needs. */
+/**
+ * Computes the values that a step from the present s needs. `roughly` allows errors that do not matter in the step from the guess.
+ */
 function evaluate(row: usize, end: usize, roughly: bool): void {
   const far = row + FAR;
   const farEnd = deviations(row, end, far, far + LISTS);
@@ -116,8 +137,9 @@ function evaluate(row: usize, end: usize, roughly: bool): void {
 }
 
 /**
- * Computes a and b, and two lists of pairs of rows, as addresses of four bytes. The list of pairs that are not both near grows up from
- * `far`. Its end is returned. The list of pairs that are not both far grows down from `near`. Its start is stored at `near`.
+ * Computes a and b, and writes two lists of pairs of rows. Pairs with at least one row that is not near are listed upward from `far`. Pairs
+ * with at least one near row are listed downward from `near`. Returns the end of the first list, and stores the start of the second list at
+ * `near`.
  */
 function deviations(row: usize, end: usize, far: usize, near: usize): usize {
   const nearEnd = near;
@@ -142,6 +164,7 @@ function deviations(row: usize, end: usize, far: usize, near: usize): usize {
   return far;
 }
 
+/** Computes M(|x|) of the listed pairs. `x` and `ratio` are the offsets of the input's and the output's column. */
 function mills(listed: usize, end: usize, x: usize, ratio: usize): void {
   for (; listed < end; listed += 4) {
     const row = <usize>load<u32>(listed);
@@ -149,6 +172,7 @@ function mills(listed: usize, end: usize, x: usize, ratio: usize): void {
   }
 }
 
+/** Computes M(z) and -M'(z) of the listed pairs. */
 function nearRatios(listed: usize, end: usize): void {
   for (; listed < end; listed += 4) {
     const row = <usize>load<u32>(listed);
@@ -159,6 +183,7 @@ function nearRatios(listed: usize, end: usize): void {
   }
 }
 
+/** Computes M(a) - M(b) of the listed pairs, with an error that does not matter in the step from the guess. */
 function roughDifferences(listed: usize, end: usize): void {
   for (; listed < end; listed += 4) {
     const row = <usize>load<u32>(listed);
@@ -167,6 +192,7 @@ function roughDifferences(listed: usize, end: usize): void {
   }
 }
 
+/** Computes M(a) - M(b) of the listed pairs. */
 function differences(listed: usize, end: usize): void {
   for (; listed < end; listed += 4) {
     const row = <usize>load<u32>(listed);
@@ -175,32 +201,32 @@ function differences(listed: usize, end: usize): void {
   }
 }
 
-/** part / phi(a), or -rest / phi(a), and the first half of its logarithm. */
+/** Computes part / phi(a) or -rest / phi(a), and the first half of the logarithm of its absolute value. */
 function values(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
     const near = Step.isNear(v128.load(row, MONEYNESS), v128.load(row, DEVIATION));
-    const upper = v128.andnot(f64x2.lt(v128.load(row, A), f64x2.splat(0.0)), near);
+    const solvesRest = v128.andnot(f64x2.lt(v128.load(row, A), f64x2.splat(0.0)), near);
     const millsA = v128.load(row, MILLS_A);
     const millsB = v128.load(row, MILLS_B);
-    const apart = choose(upper, add(millsA, millsB), sub(millsA, millsB));
-    const value = choose(near, v128.load(row, DIFFERENCE), apart);
-    v128.store(row, choose(upper, f64x2.neg(value), value), SIGNED);
+    const separate = choose(solvesRest, add(millsA, millsB), sub(millsA, millsB));
+    const value = choose(near, v128.load(row, DIFFERENCE), separate);
+    v128.store(row, choose(solvesRest, f64x2.neg(value), value), SIGNED_VALUE);
     Logarithm.reduce(value, one(), row, FIRST);
   }
 }
 
-/** The target minus the present value, both as logarithms. */
+/** Computes the target minus the present value, both as logarithms. The target is ln(part) or ln(rest). */
 function errors(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
     const a = v128.load(row, A);
-    const upper = f64x2.lt(v128.load(row, SIGNED), f64x2.splat(0.0));
-    const target = choose(upper, v128.load(row, LN_REST), v128.load(row, LN_PART));
+    const solvesRest = f64x2.lt(v128.load(row, SIGNED_VALUE), f64x2.splat(0.0));
+    const target = choose(solvesRest, v128.load(row, LN_REST), v128.load(row, LN_PART));
     const rest = sub(f64x2.splat(LN_SQRT_2_PI), Logarithm.reduced(row, FIRST));
     v128.store(row, add(add(target, mul(half(a), a)), rest), ERROR);
   }
 }
 
-/** In the tail a^2 / 2 is large, and so is the effect of the rounding of z and a on it. This corrects the error for that effect. */
+/** Corrects ERROR for the rounding of z, a and a^2. In the tail, a^2 / 2 is large, so the effect of these roundings on it is large too. */
 function correctErrors(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
     const s = v128.load(row, DEVIATION);
@@ -218,7 +244,7 @@ function correctErrors(row: usize, end: usize): void {
   }
 }
 
-/** One step of all rows. A step to a number that is not positive and finite is not taken, and the row is not done. */
+/** Takes one step in all rows. If a step does not lead to a positive and finite s, it is not taken, and the row stays unsolved. */
 function steps(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
     const s = v128.load(row, DEVIATION);
@@ -227,16 +253,16 @@ function steps(row: usize, end: usize): void {
     const sensible = v128.and(f64x2.gt(next, f64x2.splat(0.0)), f64x2.lt(next, f64x2.splat(Infinity)));
     const done = v128.and(sensible, Step.isSmall(change, s));
     v128.store(row, choose(sensible, next, s), DEVIATION);
-    v128.store(row, v128.andnot(f64x2.eq(v128.load(row, ANSWER), one()), done), GOING);
+    v128.store(row, v128.andnot(f64x2.eq(v128.load(row, STATUS), one()), done), UNSOLVED);
   }
 }
 
-/** One step of a pair of rows, or a bisection if the step would leave the bracket. */
+/** Takes one step in a pair of rows. A step that would leave the bracket is replaced by a bisection. */
 function bracketedStep(row: usize): void {
   const s = v128.load(row, DEVIATION);
-  const going = v128.load(row, GOING);
+  const unsolved = v128.load(row, UNSOLVED);
   const error = v128.load(row, ERROR);
-  const above = f64x2.lt(mul(error, v128.load(row, SIGNED)), f64x2.splat(0.0));
+  const above = f64x2.lt(mul(error, v128.load(row, SIGNED_VALUE)), f64x2.splat(0.0));
   const high = choose(above, f64x2.pmin(v128.load(row, HIGH), s), v128.load(row, HIGH));
   const low = choose(above, v128.load(row, LOW), f64x2.pmax(v128.load(row, LOW), s));
   const change = Step.change(row, s, error);
@@ -244,32 +270,34 @@ function bracketedStep(row: usize): void {
   const inside = v128.and(f64x2.ge(next, low), f64x2.le(next, high));
   const taken = choose(inside, next, half(add(low, high)));
   const bisected = v128.andnot(f64x2.lt(low, high), inside);
-  v128.store(row, choose(going, taken, s), DEVIATION);
+  v128.store(row, choose(unsolved, taken, s), DEVIATION);
   v128.store(row, low, LOW);
   v128.store(row, high, HIGH);
-  v128.store(row, v128.and(going, v128.or(v128.not(Step.isSmall(change, s)), bisected)), GOING);
+  v128.store(row, v128.and(unsolved, v128.or(v128.not(Step.isSmall(change, s)), bisected)), UNSOLVED);
 }
 
 class Step {
+  /** Returns the mask of the near rows. */
   @inline
   static isNear(x: v128, s: v128): v128 {
     return v128.and(f64x2.le(s, f64x2.splat(NEAR_DEVIATION)), f64x2.le(x, f64x2.splat(NEAR_MONEYNESS)));
   }
 
+  /** Returns the mask of the rows whose step is so small that they are solved. */
   @inline
   static isSmall(change: v128, s: v128): v128 {
     return f64x2.le(magnitude(change), times(STEP_SMALL, atMost(s, 1.0)));
   }
 
-  /** z. */
+  /** Returns z, the middle of a and b. */
   @inline
   static middle(row: usize): v128 {
     return half(add(v128.load(row, A), v128.load(row, B)));
   }
 
   /**
-   * M(z - s / 2) - M(z + s / 2) from M(z) and M'(z), if both are near: Taylor's series at z. The derivatives follow from M' = z M - 1. Nine
-   * terms leave out less than 1e-16 of the sum.
+   * Returns M(z - s / 2) - M(z + s / 2) of near rows, from M(z) and M'(z), by Taylor's series at z. The higher derivatives follow from
+   * M' = z M - 1. The nine terms leave out less than 1e-16 of the sum.
    */
   @inline
   static difference(z: v128, s: v128, row: usize): v128 {
@@ -287,7 +315,7 @@ class Step {
     return f64x2.neg(mul(s, sum));
   }
 
-  /** Three terms of the series: within 1e-5. */
+  /** Returns the same difference from the first three terms of the series. The relative error is below 1e-5. */
   @inline
   static roughDifference(z: v128, s: v128, row: usize): v128 {
     const first = f64x2.neg(v128.load(row, SLOPE_Z));
@@ -301,14 +329,15 @@ class Step {
   }
 
   /**
-   * The step of Householder's method of the third order. It is computed from Newton's step and the ratios of the higher derivatives to the
-   * first. Each ratio is multiplied by its power of Newton's step, so that none overflows if s is tiny.
+   * Returns the step of Householder's method of the third order. The step is computed from Newton's step and the ratios of the second and
+   * third derivatives to the first. Each ratio is multiplied by the power of Newton's step that belongs to it, so that no number overflows
+   * if s is tiny.
    */
   @inline
   static change(row: usize, s: v128, error: v128): v128 {
     const a = v128.load(row, A);
     const b = v128.load(row, B);
-    const newton = mul(error, v128.load(row, SIGNED));
+    const newton = mul(error, v128.load(row, SIGNED_VALUE));
     const relative = div(newton, s);
     const ab = mul(a, b);
     const squares = add(add(mul(a, a), ab), mul(b, b));

@@ -1,4 +1,4 @@
-/** Arithmetic on two doubles at once, one in each lane: short names for f64x2. Lanes never mix. */
+/** Short names for f64x2: arithmetic on two doubles at once. Each double is in its own lane, and no function mixes the lanes. */
 
 export function splat(x: f64): v128 {
   return f64x2.splat(x);
@@ -21,8 +21,8 @@ export function div(a: v128, b: v128): v128 {
 }
 
 /*
- * JavaScriptCore builds a constant whose bits are a single run of ones (1, 1/2, 2, all but the sign) anew at each use, in four
- * instructions on the units that multiply. So these constants are loaded from memory instead.
+ * JavaScriptCore computes some constants anew at each use: those whose bits are a single run of ones (1, 1/2, 2, and the mask of all bits
+ * but the sign). This takes four instructions on the units that multiply. So the kernels load these constants from memory.
  */
 const ONE: usize = memory.data<f64>([1.0, 1.0], 16);
 const HALF: usize = memory.data<f64>([0.5, 0.5], 16);
@@ -36,37 +36,37 @@ export function half(x: v128): v128 {
   return f64x2.mul(x, v128.load(HALF));
 }
 
-/** |x|. */
+/** Returns |x|. */
 export function magnitude(x: v128): v128 {
   return v128.and(x, v128.load(NOT_SIGN));
 }
 
-/** c * x. */
+/** Returns c * x. */
 export function times(c: f64, x: v128): v128 {
   return f64x2.mul(f64x2.splat(c), x);
 }
 
-/** p * x + c: one step of Horner's scheme. */
+/** Returns p * x + c: one step of Horner's scheme. */
 export function step(p: v128, x: v128, c: f64): v128 {
   return f64x2.add(f64x2.mul(p, x), f64x2.splat(c));
 }
 
-/** The lesser; NaN where `x` is NaN. One instruction, unlike f64x2.min. */
+/** Returns the lesser of `x` and `bound`, or NaN where `x` is NaN. Unlike f64x2.min, this is one instruction. */
 export function atMost(x: v128, bound: f64): v128 {
   return f64x2.pmin(x, f64x2.splat(bound));
 }
 
-/** The greater; NaN where `x` is NaN. */
+/** Returns the greater of `x` and `bound`, or NaN where `x` is NaN. */
 export function atLeast(x: v128, bound: f64): v128 {
   return f64x2.pmax(x, f64x2.splat(bound));
 }
 
-/** `a` where the mask is set, `b` elsewhere. */
+/** Returns `a` where the mask is set, and `b` elsewhere. */
 export function choose(mask: v128, a: v128, b: v128): v128 {
   return v128.bitselect(a, b, mask);
 }
 
-/** 0 where the mask is set, `x` elsewhere. */
+/** Returns 0 where the mask is set, and `x` elsewhere. */
 export function unless(mask: v128, x: v128): v128 {
   return v128.andnot(x, mask);
 }

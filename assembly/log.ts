@@ -1,76 +1,82 @@
-/** Worst error found: ln(a / b) 1.84 ulp, at a=2.399138761876387, b=1.8714112728282872. */
+/**
+ * Worst error found: ln(a / b) 1.84 ulp, at a=2.399138761876387, b=1.8714112728282872.
+ * An ulp is a unit in the last place of the exact result.
+ */
 import { COLUMN } from './block';
 import { add, div, mul, step, sub, times } from './lanes';
 
 export class Logarithm {
   /**
-   * ln(a / b) in each lane, for normal doubles > 0: k ln 2 + 2 atanh((a - b 2^k) / (a + b 2^k)). k is chosen so that a and b 2^k are within
-   * half of each other. Their difference is then exact (Sterbenz 1974), so the error stays below 1.9 ulp also near a = b, where otherwise
-   * only the rounding of the quotient would be left. NaN if a or b is negative or NaN.
+   * Returns ln(a / b) in each lane, for normal doubles > 0, as k ln 2 + 2 atanh((a - b 2^k) / (a + b 2^k)). The whole number k is chosen so
+   * that a / (b 2^k) is from 2/3 to 3/2. The difference a - b 2^k is then exact (Sterbenz 1974). So the error is below 1.9 ulp everywhere.
+   * If a / b were computed first, its rounding error would dominate the result near a = b. Returns NaN if a or b is negative or NaN.
    */
   @inline
   static ofRatio(a: v128, b: v128): v128 {
-    const powers = Logarithm.powers(a, b);
-    return Logarithm.scaled(Logarithm.quotient(a, b, powers), Logarithm.exponent(a, b, powers));
+    const kBits = Logarithm.kBits(a, b);
+    return Logarithm.combine(Logarithm.quotient(a, b, kBits), Logarithm.exponent(a, b, kBits));
   }
 
   /**
-   * The first half of `ofRatio`, for a separate pass. Stores the quotient in the column at `place` of the row, and k in the column after
-   * it.
+   * Computes the first half of `ofRatio`, so that a separate pass can compute the second half. Stores the quotient at `row + place`, and k
+   * one column further. `place` is the byte offset of a column.
    */
   @inline
   static reduce(a: v128, b: v128, row: usize, place: usize): void {
-    const powers = Logarithm.powers(a, b);
-    v128.store(row + place, Logarithm.quotient(a, b, powers));
-    v128.store(row + place, Logarithm.exponent(a, b, powers), COLUMN);
+    const kBits = Logarithm.kBits(a, b);
+    v128.store(row + place, Logarithm.quotient(a, b, kBits));
+    v128.store(row + place, Logarithm.exponent(a, b, kBits), COLUMN);
   }
 
-  /** The second half of `ofRatio`: ln(a / b) from what `reduce` stored. */
+  /** Computes the second half of `ofRatio`: returns ln(a / b) from the two values that `reduce` stored. */
   @inline
   static reduced(row: usize, place: usize): v128 {
-    return Logarithm.scaled(v128.load(row + place), v128.load(row + place, COLUMN));
+    return Logarithm.combine(v128.load(row + place), v128.load(row + place, COLUMN));
   }
 
   /**
-   * k, in the place of a double's exponent. The bits of a double, read as a whole number, grow like its logarithm, and linearly between
-   * powers of two (Mitchell 1962). The difference of two such numbers, rounded to whole powers, leaves a ratio from 2/3 to 3/2.
+   * Returns k shifted left by 52 bits. Adding this number to the bits of b multiplies b by 2^k. The bits of a double, read as a whole
+   * number, grow with its logarithm, and linearly between two powers of two (Mitchell 1962). The bits of a minus the bits of b are rounded
+   * to a multiple of 2^52. With this k, a / (b 2^k) is from 2/3 to 3/2.
    */
   @inline
-  static powers(a: v128, b: v128): v128 {
+  static kBits(a: v128, b: v128): v128 {
     return v128.and(i64x2.add(i64x2.sub(a, b), i64x2.splat(HALF_POWER)), i64x2.splat(WHOLE_POWERS));
   }
 
-  /** (a - b 2^k) / (a + b 2^k). */
+  /** Returns (a - b 2^k) / (a + b 2^k). */
   @inline
-  static quotient(a: v128, b: v128, powers: v128): v128 {
-    const scaled = i64x2.add(b, powers);
-    return div(sub(a, scaled), add(a, scaled));
+  static quotient(a: v128, b: v128, kBits: v128): v128 {
+    const bScaled = i64x2.add(b, kBits);
+    return div(sub(a, bScaled), add(a, bScaled));
   }
 
+  /** Returns k as a double, or NaN if a or b is negative or b is NaN. */
   @inline
-  static exponent(a: v128, b: v128, powers: v128): v128 {
+  static exponent(a: v128, b: v128, kBits: v128): v128 {
     const k = sub(
-      v128.or(i64x2.shr_u(i64x2.add(powers, i64x2.splat(BIAS_BITS)), 52), f64x2.splat(TWO_TO_52)),
-      f64x2.splat(TWO_TO_52 + BIAS),
+      v128.or(i64x2.shr_u(i64x2.add(kBits, i64x2.splat(EXPONENT_OFFSET_BITS)), 52), f64x2.splat(TWO_TO_52)),
+      f64x2.splat(TWO_TO_52 + EXPONENT_OFFSET),
     );
-    // The bits above are ordinary numbers even if a or b is NaN or negative, so these lanes are set to NaN here.
+    // For a negative a or b and for a NaN b, k looks like an ordinary number. So these lanes are set to NaN. A NaN a makes the quotient
+    // NaN.
     const unknown = v128.or(f64x2.lt(f64x2.pmin(a, b), f64x2.splat(0.0)), f64x2.ne(b, b));
     return v128.or(k, unknown);
   }
 
-  /** k ln 2 + 2 atanh(z). */
+  /** Returns k ln 2 + 2 atanh(z). */
   @inline
-  static scaled(z: v128, k: v128): v128 {
+  static combine(z: v128, k: v128): v128 {
     return add(Logarithm.ofPower(k), add(add(z, z), Logarithm.rest(z, k)));
   }
 
-  /** k ln 2 without the lowest bits of ln 2: exact. */
+  /** Returns k times the highest 40 bits of ln 2. The product is exact, because k has at most 11 bits. */
   @inline
   static ofPower(k: v128): v128 {
     return times(LN_2_HIGH, k);
   }
 
-  /** k ln 2 + 2 atanh(z) minus (`ofPower(k)` + 2 z). */
+  /** Returns k ln 2 + 2 atanh(z) - (`ofPower(k)` + 2 z). */
   @inline
   static rest(z: v128, k: v128): v128 {
     const w = mul(z, z);
@@ -87,11 +93,12 @@ export class Logarithm {
 
 const HALF_POWER: i64 = 1 << 51;
 const WHOLE_POWERS: i64 = -(1 << 52);
-const BIAS: f64 = 2047.0;
-const BIAS_BITS: i64 = 2047 << 52;
+/** Added to k, so that the sum is positive. */
+const EXPONENT_OFFSET: f64 = 2047.0;
+const EXPONENT_OFFSET_BITS: i64 = 2047 << 52;
 const TWO_TO_52: f64 = 4503599627370496.0;
 
-// From scripts/coefficients.ts; ln 2 in two parts, the first of 40 bits.
+// From scripts/coefficients.ts. ln 2 is the sum of LN_2_HIGH, which has 40 bits, and LN_2_LOW.
 const LN_2_HIGH: f64 = 0.6931471805592082;
 const LN_2_LOW: f64 = 7.371002565167799e-13;
 const L1: f64 = 0.6666666666666666;

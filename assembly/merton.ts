@@ -1,4 +1,8 @@
-/** Worst error found: probAbove alone 4.75, at S=55.9937, K=348.34, T=0.0365464, v=0.0414077, r=0.0770765, q=0.0630611, l=2183.31, m=-0.171504, d=0.138812. */
+/**
+ * Worst error found: probAbove alone 4.75, at S=55.9937, K=348.34, T=0.0365464, v=0.0414077, r=0.0770765, q=0.0630611, l=2183.31, m=-0.171504, d=0.138812.
+ * The unit is the change that one rounding of each input and of the result can cause (`scaledError` of the tests). `alone` stands for the
+ * kernel that computes only the probabilities.
+ */
 import { COLUMN, PAIR, rowAt } from './block';
 import { MertonColumn } from './columns';
 import { Exponential } from './exp';
@@ -7,13 +11,14 @@ import { Logarithm } from './log';
 import { Mills } from './mills';
 
 /**
- * Rows that expect more jumps than this have no result. This bounds the work: with this many expected jumps, the Poisson weights underflow
+ * The result is NaN if more jumps than this are expected. The limit bounds the work: with 256 expected jumps, the Poisson weights underflow
  * after fewer than TERMS_MAX terms.
  */
 const JUMPS_EXPECTED_MAX: f64 = 256.0;
 const TERMS_MAX: f64 = 1200.0;
-/** The remainder that is left out, relative to each sum. */
+/** A bound of the terms that are left out of a sum, relative to the sum. */
 const REMAINDER: f64 = 1e-17;
+/** Bound of |d2|, which prevents 0 * Infinity in products with the density. */
 const D_MAX: f64 = 1e9;
 const INV_SQRT_2_PI: f64 = 0.3989422804014327;
 
@@ -32,71 +37,89 @@ const PROB_ABOVE: usize = <usize>MertonColumn.probAbove * COLUMN;
 const PROB_BELOW: usize = <usize>MertonColumn.probBelow * COLUMN;
 const CALL: usize = <usize>MertonColumn.call * COLUMN;
 const PUT: usize = <usize>MertonColumn.put * COLUMN;
-// Of each row, between passes.
+// Intermediate values of each row.
+/** The legs: K e^(-rT), the leg in cash, and S e^(-qT), the leg in spot. */
 const STRIKE_NOW: usize = 13 * COLUMN;
 const SPOT_NOW: usize = 14 * COLUMN;
+/** The expected number of jumps for each leg: l T and l (1 + k) T. */
 const JUMPS: usize = 15 * COLUMN;
 const JUMPS_IN_SPOT: usize = 16 * COLUMN;
+/** v^2 T. */
 const VARIANCE: usize = 17 * COLUMN;
+/** First k, then ln(S / K) plus the mean of the log-return without a jump. */
 const MONEYNESS: usize = 18 * COLUMN;
+/** Each leg times its probability of no jump. */
 const STRIKE_PART: usize = 19 * COLUMN;
 const SPOT_PART: usize = 20 * COLUMN;
-/** Logarithms and exponentials between their first and second half: pairs of columns. */
+/** Two columns each, for a logarithm or an exponential between its first and second half. */
 const FIRST: usize = 21 * COLUMN;
 const SECOND: usize = 23 * COLUMN;
 
-/** Rows that go through all passes together, so that they stay in the first-level cache. */
+/** The number of rows that go through all passes together. So few rows stay in the first-level cache. */
 const STRIP: i32 = 64;
-/** From the 25th column on: the data for a row's terms. Each field has two doubles for each row of the strip, one row after the other. */
+/**
+ * The offset of the data of the rows' terms, after the 25th column. A slot is two doubles: the data of one row for the terms n and n + 1.
+ * Each field has one slot for each row of the strip.
+ */
 const TERMS: usize = 25 * COLUMN;
+/** The bytes of a field: its slots and one cache line. */
 const SLOTS: usize = 64 * 16 + 64;
 const X: usize = 0;
 const MEAN: usize = 1 * SLOTS;
 const SQUARE: usize = 2 * SLOTS;
 const DIFFUSION: usize = 3 * SLOTS;
 const SHARED: usize = 4 * SLOTS;
+/** An exponential between its first and second half, in two fields. */
 const EXPONENT: usize = 5 * SLOTS;
-/** The following fields exist twice: for the leg in cash and for the leg in spot. */
+// The following fields exist twice: at IN_CASH for the leg in cash, and at IN_SPOT for the leg in spot.
+/** d2 or d1, given n jumps. */
 const D: usize = 7 * SLOTS;
+/** The smaller side of the part: the part times N(-|d|). */
 const TAIL: usize = 8 * SLOTS;
+/** The leg times the probability of n jumps. 0 if the row needs no more terms. */
 const PART: usize = 9 * SLOTS;
+/** The expected number of jumps. */
 const EXPECTED: usize = 10 * SLOTS;
+/** The sums of the terms above and below the strike. */
 const ABOVE: usize = 11 * SLOTS;
 const BELOW: usize = 12 * SLOTS;
 const IN_CASH: usize = 0;
 const IN_SPOT: usize = 6 * SLOTS;
-/** The list of rows that still need terms: offsets of four bytes. */
+/** The list of the open rows, which still need terms. An entry is the address of the row's first slot, in four bytes. */
 const OPEN: usize = 19 * SLOTS;
 
 /**
- * Merton, "Option pricing when underlying stock returns are discontinuous", J. Financial Economics 3 (1976): the probabilities of ending at
- * or above the strike and below it, and the prices of call and put. Given n jumps, the log-return is normal with variance s^2 T + n d^2. n
- * is Poisson with mean l T, and with mean l (1 + k) T if spot is the unit of account.
+ * Computes the probabilities of ending at or above the strike and below the strike, and the prices of call and put, by Merton, "Option
+ * pricing when underlying stock returns are discontinuous", J. Financial Economics 3 (1976). Given n jumps, the log-return is normal with
+ * variance v^2 T + n d^2. n has a Poisson distribution with mean l T, or with mean l (1 + k) T if spot is the unit of account. l is the
+ * number of jumps per year, m and d are mean and standard deviation of a jump's logarithm, and 1 + k = e^(m + d^2 / 2) is the mean factor
+ * of a jump. The results are NaN if more than 256 jumps are expected, by either mean.
  *
- * All four are sums of positive terms. Each sum goes on until its own remainder is below 1e-17 of it, so that a probability of 1e-100 is as
- * accurate as its complement. NaN if more than 256 jumps are expected. The two lanes are two terms of one row, n and n + 1. The terms of
- * all rows that still need some are computed together, in short passes, as in black-scholes.ts.
+ * The probabilities and prices come from sums of positive terms, one term for each n. Each sum ends when its own remainder is below 1e-17
+ * of the sum. So a probability of 1e-100 has as many correct digits as its complement. The two lanes are the terms n and n + 1 of one row.
+ * The terms of all open rows are computed together, in short passes, as in black-scholes.ts.
  */
 export function merton(count: i32, block: usize): void {
   for (let from = 0; from < count; from += STRIP) {
     const row = rowAt(block, from);
     const end = rowAt(block, min(from + STRIP, count));
     sums(row, end, block + TERMS, true);
-    for (let at = row, slot = block + TERMS; at < end; at += 8, slot += PAIR) {
+    for (let priced = row, slot = block + TERMS; priced < end; priced += 8, slot += PAIR) {
       // Adding 0 turns -0 into 0.
-      store<f64>(at, max(load<f64>(slot, ABOVE + IN_SPOT) - load<f64>(slot, ABOVE), 0.0) + 0.0, CALL);
-      store<f64>(at, max(load<f64>(slot, BELOW) - load<f64>(slot, BELOW + IN_SPOT), 0.0) + 0.0, PUT);
+      store<f64>(priced, max(load<f64>(slot, ABOVE + IN_SPOT) - load<f64>(slot, ABOVE), 0.0) + 0.0, CALL);
+      store<f64>(priced, max(load<f64>(slot, BELOW) - load<f64>(slot, BELOW + IN_SPOT), 0.0) + 0.0, PUT);
     }
   }
 }
 
-/** The probabilities alone, in two thirds of the time. */
+/** Computes only the probabilities, in two thirds of the time of `merton`. */
 export function mertonProbabilities(count: i32, block: usize): void {
   for (let from = 0; from < count; from += STRIP) {
     sums(rowAt(block, from), rowAt(block, min(from + STRIP, count)), block + TERMS, false);
   }
 }
 
+/** Computes the sums of the rows, and their probabilities. Computes the sums of the leg in spot only if `prices` is true. */
 function sums(row: usize, end: usize, slots: usize, prices: bool): void {
   moneyness(row, end);
   jumps(row, end);
@@ -127,7 +150,10 @@ function sums(row: usize, end: usize, slots: usize, prices: bool): void {
   }
 }
 
-/** Both sums of a leg, from those of its lanes. The larger sum is the whole minus the smaller sum, free of the rounding of many weights. */
+/**
+ * Computes both sums of a leg from the sums of the two lanes. The larger sum becomes the whole leg minus the smaller sum, so that it does
+ * not have the rounding errors of many Poisson weights.
+ */
 function total(slot: usize, whole: f64): void {
   const above = load<f64>(slot, ABOVE) + load<f64>(slot, ABOVE + 8);
   const below = load<f64>(slot, BELOW) + load<f64>(slot, BELOW + 8);
@@ -135,7 +161,7 @@ function total(slot: usize, whole: f64): void {
   store<f64>(slot, above > below ? below : whole - above, BELOW);
 }
 
-/** The first half of ln(S / K), and the mean factor of a jump, minus one. */
+/** Computes the first half of ln(S / K), and k, the mean factor of a jump minus one. */
 function moneyness(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
     Logarithm.reduce(v128.load(row, SPOT), v128.load(row, STRIKE), row, FIRST);
@@ -144,7 +170,7 @@ function moneyness(row: usize, end: usize): void {
   }
 }
 
-/** Expected jumps, the variance of the diffusion, and the mean of the log-return, relative to the strike, without a jump. */
+/** Computes the expected numbers of jumps, the variance of the diffusion, and ln(S / K) plus the mean of the log-return without a jump. */
 function jumps(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
     const T = v128.load(row, TTE);
@@ -160,7 +186,10 @@ function jumps(row: usize, end: usize): void {
   }
 }
 
-/** S e^(-qT) and K e^(-rT). NaN if too many jumps are expected or an input is NaN. */
+/**
+ * Computes S e^(-qT) and K e^(-rT), or NaN if too many jumps are expected or an input is NaN. Also computes the first halves of the
+ * probabilities of no jump.
+ */
 function discounts(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
     const minusT = f64x2.neg(v128.load(row, TTE));
@@ -177,7 +206,7 @@ function discounts(row: usize, end: usize): void {
   }
 }
 
-/** The value of each leg times the probability of no jump. */
+/** Computes each leg times its probability of no jump. */
 function firstParts(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
     v128.store(row, mul(v128.load(row, STRIKE_NOW), Exponential.reduced(row, FIRST)), STRIKE_PART);
@@ -185,7 +214,7 @@ function firstParts(row: usize, end: usize): void {
   }
 }
 
-/** Copies what a row's terms need into both lanes of its slot. Returns the end of the list of open rows: at first, all rows. */
+/** Copies the data that a row's terms need into both lanes of its slots. Puts all rows on the list of open rows, and returns its end. */
 function spread(row: usize, end: usize, slot: usize): usize {
   let open = slot + OPEN;
   for (; row < end; row += 8, slot += PAIR, open += 4) {
@@ -202,6 +231,7 @@ function spread(row: usize, end: usize, slot: usize): usize {
 }
 
 class Leg {
+  /** Sets the parts for n = 0 and n = 1, and the sums to 0. */
   @inline
   static start(slot: usize, part: f64, jumps: f64): void {
     v128.store(slot, f64x2(part, part * jumps), PART);
@@ -212,15 +242,15 @@ class Leg {
 }
 
 class Term {
-  /** The standard deviation of the log-return given n jumps. */
+  /** Returns the standard deviation of the log-return, given n jumps. */
   @inline
   static deviation(slot: usize, n: v128): v128 {
     return f64x2.sqrt(add(v128.load(slot, DIFFUSION), mul(n, v128.load(slot, SQUARE))));
   }
 
   /**
-   * The mean of the log-return in standard deviations. 0 / 0, a certain outcome at the strike, counts as above it: of a NaN and the bound,
-   * pmin takes the bound.
+   * Returns d2, given n jumps: ln(S / K) plus the mean of the log-return, in standard deviations. A certain outcome at the strike gives
+   * 0 / 0. It is taken as above the strike: of NaN and the bound, pmin returns the bound.
    */
   @inline
   static standardised(slot: usize, n: v128, deviation: v128): v128 {
@@ -229,7 +259,7 @@ class Term {
   }
 }
 
-/** d2 and d1 given n jumps, and the exponent of the density at the one nearer to 0. */
+/** Computes d2 and d1, given n jumps, and the first half of e^(-d^2 / 2), where d is the one of them that is nearer to 0. */
 function deviations(open: usize, end: usize, n: f64): void {
   const ns = f64x2(n, n + 1.0);
   for (; open < end; open += 4) {
@@ -244,6 +274,7 @@ function deviations(open: usize, end: usize, n: f64): void {
   }
 }
 
+/** Computes d2, given n jumps, and the first half of e^(-d2^2 / 2). */
 function cashDeviations(open: usize, end: usize, n: f64): void {
   const ns = f64x2(n, n + 1.0);
   for (; open < end; open += 4) {
@@ -254,7 +285,7 @@ function cashDeviations(open: usize, end: usize, n: f64): void {
   }
 }
 
-/** One density for both legs, as in black-scholes.ts: spotPart phi(d1) = strikePart phi(d2). */
+/** Computes the density that both legs share, as in black-scholes.ts: with PART of each leg, spotPart phi(d1) = strikePart phi(d2). */
 function densities(open: usize, end: usize): void {
   for (; open < end; open += 4) {
     const slot = <usize>load<u32>(open);
@@ -264,6 +295,7 @@ function densities(open: usize, end: usize): void {
   }
 }
 
+/** Computes strikePart phi(d2). */
 function cashDensities(open: usize, end: usize): void {
   for (; open < end; open += 4) {
     const slot = <usize>load<u32>(open);
@@ -272,6 +304,7 @@ function cashDensities(open: usize, end: usize): void {
   }
 }
 
+/** Computes the smaller side of each part of a leg. */
 function tails(open: usize, end: usize, leg: usize): void {
   for (; open < end; open += 4) {
     const slot = <usize>load<u32>(open);
@@ -281,8 +314,8 @@ function tails(open: usize, end: usize, leg: usize): void {
 }
 
 /**
- * Adds the n-th terms of a leg to its sums and computes its next parts. A part becomes 0 if the terms that follow in its lane are
- * negligible for both sums.
+ * Adds the terms n and n + 1 of a leg to its sums, and computes the parts for n + 2 and n + 3. A part becomes 0 if the terms that follow in
+ * its lane are negligible for both sums.
  */
 function addTerms(open: usize, end: usize, n: f64, leg: usize): void {
   const perJumps = f64x2(1.0 / ((n + 1.0) * (n + 2.0)), 1.0 / ((n + 2.0) * (n + 3.0)));
@@ -295,10 +328,11 @@ function addTerms(open: usize, end: usize, n: f64, leg: usize): void {
     const under = f64x2.lt(v128.load(slot, D), f64x2.splat(0.0));
     const above = add(v128.load(slot, ABOVE), choose(under, tail, rest));
     const below = add(v128.load(slot, BELOW), choose(under, rest, tail));
-    // Does not use the square of the jumps: it would be rounded once for all terms, and err in the same way in each of them.
+    // Multiplies twice by `jumps`. The square of `jumps` would be rounded once, and its error would be the same in all terms.
     const growth = mul(jumps, mul(jumps, perJumps));
     const next = mul(part, growth);
-    // The terms that follow fall at least as fast. Before the mode they grow: the bound is then negative, and every part exceeds it.
+    // The growth of later terms is not larger than `growth`. So if `growth` is below 1, the remainder is at most next / (1 - growth). As
+    // long as the terms grow, the bound is negative or 0, and every part exceeds it.
     const bound = mul(sub(f64x2.splat(REMAINDER), times(REMAINDER, growth)), f64x2.pmin(above, below));
     v128.store(slot, above, ABOVE);
     v128.store(slot, below, BELOW);
@@ -306,23 +340,24 @@ function addTerms(open: usize, end: usize, n: f64, leg: usize): void {
   }
 }
 
-/** Removes the rows without a remaining part from the list. Returns its end. */
+/** Removes the rows from the list whose parts are all 0. Returns the new end of the list. */
 function stillOpen(open: usize, end: usize): usize {
-  let kept = open;
+  let newEnd = open;
   for (; open < end; open += 4) {
     const slot = load<u32>(open);
-    store<u32>(kept, slot);
-    if (v128.any_true(v128.or(v128.load(slot, PART), v128.load(slot, PART + IN_SPOT)))) kept += 4;
+    store<u32>(newEnd, slot);
+    if (v128.any_true(v128.or(v128.load(slot, PART), v128.load(slot, PART + IN_SPOT)))) newEnd += 4;
   }
-  return kept;
+  return newEnd;
 }
 
+/** Does the same for the leg in cash alone. */
 function stillOpenInCash(open: usize, end: usize): usize {
-  let kept = open;
+  let newEnd = open;
   for (; open < end; open += 4) {
     const slot = load<u32>(open);
-    store<u32>(kept, slot);
-    if (v128.any_true(v128.load(slot, PART))) kept += 4;
+    store<u32>(newEnd, slot);
+    if (v128.any_true(v128.load(slot, PART))) newEnd += 4;
   }
-  return kept;
+  return newEnd;
 }

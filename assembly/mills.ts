@@ -1,21 +1,28 @@
-/** Worst error found: M(x) 4.85 ulp, at x=9.660030683963674. */
+/**
+ * Worst error found: M(x) 4.85 ulp, at x=9.660030683963674.
+ * An ulp is a unit in the last place of the exact result.
+ */
 import { add, div, mul, one, step } from './lanes';
 
 export class Mills {
   /**
-   * Mills' ratio M(x) = N(-x) / phi(x) in each lane, for x >= 0: a rational function in the manner of Cody, "Rational Chebyshev
-   * approximations for the error function", Math. Comp. 23 (1969), with this project's own coefficients. The relative error of these
-   * doubles is 1.4e-16 up to x = 40, beyond which phi(x) is 0. From there on the function falls like 1 / x, up to 1e30. Every coefficient
-   * is positive, so no sum cancels: with the rounding of the evaluation, the error stays below 7.2e-16.
+   * Returns Mills' ratio M(x) = N(-x) / phi(x) in each lane, for x >= 0. N is the standard normal distribution function, and phi is its
+   * density. The method is a rational function p(x) / q(x), as in Cody, "Rational Chebyshev approximations for the error function", Math.
+   * Comp. 23 (1969). The coefficients are this project's own.
+   *
+   * With these coefficients, the relative error is 1.4e-16 up to x = 40. Beyond x = 40, phi(x) is 0 in doubles, and the rational function
+   * falls like 1 / x, up to x = 1e30. Every coefficient of p and q is positive, so no digits cancel. With the rounding of the evaluation,
+   * the relative error stays below 7.2e-16.
    */
   @inline
   static ratio(x: v128): v128 {
     return div(Mills.p(x), Mills.q(x));
   }
 
-  // Odd and even powers are summed separately, in chains of half the length. The constant is added last, so that small terms are rounded as
-  // small numbers.
+  // Odd and even powers are summed separately. Each of the two chains of operations has half the length of a common chain. The constant
+  // term is added last, so that the small terms are rounded before they become part of a larger sum.
 
+  /** Returns the numerator of M(x). */
   @inline
   static p(x: v128): v128 {
     const xx = mul(x, x);
@@ -29,6 +36,7 @@ export class Mills {
     return add(f64x2.splat(P0), add(mul(even, xx), mul(odd, x)));
   }
 
+  /** Returns the denominator of M(x). */
   @inline
   static q(x: v128): v128 {
     const xx = mul(x, x);
@@ -43,7 +51,7 @@ export class Mills {
     return add(one(), add(mul(even, xx), mul(odd, x)));
   }
 
-  /** q(x) - x p(x), without the loss of digits in that difference. Divided by q(x) it is 1 - x M(x) = -M'(x). */
+  /** Returns q(x) - x p(x) without the loss of digits of a subtraction. r(x) / q(x) is 1 - x M(x) = -M'(x). */
   @inline
   static r(x: v128): v128 {
     const xx = mul(x, x);

@@ -1,10 +1,10 @@
 import { add, mul, sub, times } from './lanes';
 
-/** 2^27 + 1 (Veltkamp 1968). `upperHalf` multiplies by it to keep the upper half of a number's bits. */
+/** 2^27 + 1 (Veltkamp 1968). A product with this number separates the upper half of a number's bits. */
 const SPLITTER: f64 = 134217729.0;
 
 export class Rounding {
-  /** The rounding error of a product: a * b minus `product` (Dekker 1971). */
+  /** Returns the rounding error of a product: the exact a * b minus `product` (Dekker 1971). */
   @inline
   static ofProduct(a: v128, b: v128, product: v128): v128 {
     const upperA = Rounding.upperHalf(a);
@@ -15,6 +15,7 @@ export class Rounding {
     return add(add(sub(mul(upperA, upperB), product), cross), mul(lowerA, lowerB));
   }
 
+  /** Returns x rounded to the upper half of its bits. */
   @inline
   static upperHalf(x: v128): v128 {
     const spread = times(SPLITTER, x);

@@ -4,7 +4,6 @@ import { add, atMost, choose, div, magnitude, mul, one, sub, times } from './lan
 import { Logarithm } from './log';
 import { Rounding } from './rounding';
 import {
-  ANSWER,
   CALL_PUT,
   DIVIDEND,
   FIRST,
@@ -17,27 +16,33 @@ import {
   RATE,
   SECOND,
   SPOT,
+  STATUS,
   STRIKE,
   TTE,
 } from './volatility-columns';
 
-/** Up to here, e^x - 1 needs the polynomial only. */
+// Notation as in implied-volatility.ts. The legs are S e^(-qT) and K e^(-rT).
+
+/** If x is below this, the legs are close: the polynomial alone gives e^x - 1. */
 const CLOSE: f64 = 0.34;
 /** 2^64. */
 const SCALE: f64 = 4294967296.0 * 4294967296.0;
 
+/** Two columns, for a logarithm between its first and second half. */
 const THIRD: usize = 21 * COLUMN;
 const SPOT_NOW: usize = 23 * COLUMN;
 const STRIKE_NOW: usize = 24 * COLUMN;
 const QUOTIENT_ERROR: usize = 25 * COLUMN;
 const EXCESS: usize = QUOTIENT_ERROR;
 const TIME_VALUE: usize = 26 * COLUMN;
+/** The lesser leg minus the time value. */
 const REST: usize = 27 * COLUMN;
+/** The lesser leg. */
 const LEAST: usize = 28 * COLUMN;
 
 /**
- * Computes the inputs of an implied volatility: |ln(F / K)|, the time value as a share of the lesser leg, and the rest of that leg as a
- * share, both shares also as logarithms. Also computes whether a row has a volatility.
+ * Computes the inputs of an implied volatility: x = |ln(F / K)|, part (the time value as a share of the lesser leg), ln(part) and ln(rest),
+ * where rest = 1 - part. Also computes for each row whether its price has a volatility.
  */
 export function timeValues(row: usize, end: usize): void {
   exponents(row, end);
@@ -50,6 +55,7 @@ export function timeValues(row: usize, end: usize): void {
   logarithms(row, end);
 }
 
+/** Computes the first halves of e^(-rT), e^(-qT) and ln(S / K). */
 function exponents(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
     const minusT = f64x2.neg(v128.load(row, TTE));
@@ -59,6 +65,7 @@ function exponents(row: usize, end: usize): void {
   }
 }
 
+/** Computes the legs, K e^(-rT) and S e^(-qT). */
 function presentValues(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
     v128.store(row, mul(v128.load(row, STRIKE), Exponential.reduced(row, FIRST)), STRIKE_NOW);
@@ -66,24 +73,24 @@ function presentValues(row: usize, end: usize): void {
   }
 }
 
-/** The error of 2 z, where z is the rounded quotient (S - K 2^k) / (S + K 2^k): twice the exact quotient minus 2 z. */
+/** Computes the rounding error of 2 z, where z is the rounded quotient (S - K 2^k) / (S + K 2^k): twice the exact quotient minus 2 z. */
 function quotientErrors(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
     const S = v128.load(row, SPOT);
     const K = v128.load(row, STRIKE);
-    const scaled = i64x2.add(K, Logarithm.powers(S, K));
-    const sum = add(S, scaled);
-    const part = sub(sum, S);
-    const ofSum = add(sub(S, sub(sum, part)), sub(scaled, part));
+    const KScaled = i64x2.add(K, Logarithm.kBits(S, K));
+    const sum = add(S, KScaled);
+    const added = sub(sum, S);
+    const ofSum = add(sub(S, sub(sum, added)), sub(KScaled, added));
     const z = v128.load(row, THIRD);
     const product = mul(z, sum);
     const error = add(Rounding.ofProduct(z, sum, product), mul(z, ofSum));
-    const lacking = div(sub(sub(sub(S, scaled), product), error), sum);
+    const lacking = div(sub(sub(sub(S, KScaled), product), error), sum);
     v128.store(row, add(lacking, lacking), QUOTIENT_ERROR);
   }
 }
 
-/** ln(F / K), and its rounding error. */
+/** Computes ln(F / K), and its rounding error. */
 function moneyness(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
     const z = v128.load(row, THIRD);
@@ -95,14 +102,14 @@ function moneyness(row: usize, end: usize): void {
     const log = add(ofPower, small);
     const carry = mul(sub(v128.load(row, RATE), v128.load(row, DIVIDEND)), v128.load(row, TTE));
     const x = add(log, carry);
-    const part = sub(x, log);
-    const ofX = add(sub(log, sub(x, part)), sub(carry, part));
+    const added = sub(x, log);
+    const ofX = add(sub(log, sub(x, added)), sub(carry, added));
     v128.store(row, x, MONEYNESS);
     v128.store(row, add(ofX, add(sub(small, sub(log, ofPower)), sub(rest, sub(small, twice)))), MONEYNESS_LOW);
   }
 }
 
-/** The greater leg minus the lesser, as a share of the lesser, for legs that are close. */
+/** Computes e^x - 1 for legs that are close. This is the greater leg minus the lesser, as a share of the lesser. */
 function excesses(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
     const x = magnitude(v128.load(row, MONEYNESS));
@@ -110,7 +117,7 @@ function excesses(row: usize, end: usize): void {
   }
 }
 
-/** The time value, the distance of the price to its cap, and whether there is a volatility. */
+/** Computes the time value, the lesser leg minus the time value, x, and the status of each row. */
 function values(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
     const zero = f64x2.splat(0.0);
@@ -131,7 +138,8 @@ function values(row: usize, end: usize): void {
     const sign = v128.xor(signed, x);
     v128.store(row, x, MONEYNESS);
     v128.store(row, v128.xor(sign, v128.load(row, MONEYNESS_LOW)), MONEYNESS_LOW);
-    // least - timeValue equals upside. If it is the greater part, it does not have the rounding error of the greater leg.
+    // In exact arithmetic, `least - timeValue` and `upside` are equal. If the time value is less than half of the lesser leg, the first is
+    // more accurate, because it does not have the rounding error of the greater leg.
     const rest = choose(f64x2.lt(add(timeValue, timeValue), least), sub(least, timeValue), upside);
     v128.store(row, timeValue, TIME_VALUE);
     v128.store(row, rest, REST);
@@ -144,23 +152,24 @@ function values(row: usize, end: usize): void {
     const worthless = f64x2.le(f64x2.pmin(timeValue, sub(quoted, difference)), zero);
     const priced = v128.or(worthless, f64x2.gt(upside, zero));
     const possible = v128.and(v128.and(v128.and(finite, bounded), f64x2.gt(inputs, zero)), priced);
-    v128.store(row, choose(possible, choose(worthless, zero, one()), f64x2.splat(NaN)), ANSWER);
+    v128.store(row, choose(possible, choose(worthless, zero, one()), f64x2.splat(NaN)), STATUS);
   }
 }
 
-/** Time value and rest as shares of the lesser leg. */
+/** Computes part, and the first halves of ln(part) and ln(rest). */
 function parts(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
     const timeValue = v128.load(row, TIME_VALUE);
     const least = v128.load(row, LEAST);
     v128.store(row, div(timeValue, least), PART);
-    // Scaled, so that the smallest numbers have a logarithm too.
+    // The numbers are multiplied by 2^64, because Logarithm takes no subnormal numbers.
     const scaled = times(SCALE, least);
     Logarithm.reduce(times(SCALE, timeValue), scaled, row, FIRST);
     Logarithm.reduce(times(SCALE, v128.load(row, REST)), scaled, row, SECOND);
   }
 }
 
+/** Computes ln(part) and ln(rest). */
 function logarithms(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
     v128.store(row, Logarithm.reduced(row, FIRST), LN_PART);

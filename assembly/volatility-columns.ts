@@ -1,8 +1,8 @@
 import { COLUMN } from './block';
 import { ImpliedVolatilityColumn } from './columns';
 
-// Columns of the block that the parts of implied-volatility.ts share. From FIRST on, a part may use columns between its own passes, except
-// MONEYNESS_LOW.
+// Columns of the block that implied-volatility.ts, time-value.ts and volatility-guess.ts share. Notation as in implied-volatility.ts. Each
+// of these files may use the columns from FIRST on for its own intermediate values, except MONEYNESS_LOW.
 
 // Inputs.
 export const CALL_PUT: usize = <usize>ImpliedVolatilityColumn.callPut * COLUMN;
@@ -14,19 +14,24 @@ export const RATE: usize = <usize>ImpliedVolatilityColumn.rate * COLUMN;
 export const DIVIDEND: usize = <usize>ImpliedVolatilityColumn.dividend * COLUMN;
 // Output.
 export const IV: usize = <usize>ImpliedVolatilityColumn.iv * COLUMN;
-// Between passes.
+// Intermediate values.
+/** x. */
 export const MONEYNESS: usize = 8 * COLUMN;
+/** part, ln(part) and ln(rest). */
 export const PART: usize = 9 * COLUMN;
 export const LN_PART: usize = 10 * COLUMN;
 export const LN_REST: usize = 11 * COLUMN;
+/** The present approximation of s. */
 export const DEVIATION: usize = 12 * COLUMN;
+/** Lower and upper bound of s. */
 export const LOW: usize = 13 * COLUMN;
 export const HIGH: usize = 14 * COLUMN;
-export const GOING: usize = 15 * COLUMN;
-/** 1, or the result of a row that has no deviation to solve for: 0 or NaN. */
-export const ANSWER: usize = 16 * COLUMN;
-/** Logarithms and exponentials between their first and second half: pairs of columns. */
+/** A mask: set in rows whose s is not accurate yet. */
+export const UNSOLVED: usize = 15 * COLUMN;
+/** 1 if the row has an s to solve for. Otherwise the row's result: 0 or NaN. */
+export const STATUS: usize = 16 * COLUMN;
+/** Two columns each, for a logarithm or an exponential between its first and second half. */
 export const FIRST: usize = 17 * COLUMN;
 export const SECOND: usize = 19 * COLUMN;
-/** The rounding error of MONEYNESS: exact value minus MONEYNESS. */
+/** The rounding error of MONEYNESS: the exact value minus MONEYNESS. */
 export const MONEYNESS_LOW: usize = 22 * COLUMN;

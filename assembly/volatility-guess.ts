@@ -1,16 +1,16 @@
 import { COLUMN, PAIR } from './block';
 import { add, atLeast, atMost, choose, div, half, mul, one, step, sub, times } from './lanes';
 import { Logarithm } from './log';
-import { ANSWER, DEVIATION, FIRST, GOING, HIGH, LN_PART, LN_REST, LOW, MONEYNESS, PART } from './volatility-columns';
+import { DEVIATION, FIRST, HIGH, LN_PART, LN_REST, LOW, MONEYNESS, PART, STATUS, UNSOLVED } from './volatility-columns';
 
 const LN_2: f64 = 0.6931471805599453;
 const LN_SQRT_2_PI: f64 = 0.9189385332046728;
 const SQRT_2_PI: f64 = 2.5066282746310007;
 const HALF_SQRT_2_PI: f64 = 1.2533141373155003;
-/** A little more than the largest error of `inverseTail`. */
-const GUESS_ERROR: f64 = 0.0006;
+/** A bound slightly above the largest absolute error of `inverseTail`, 0.00045. */
+const INVERSE_TAIL_ERROR: f64 = 0.0006;
 
-// From scripts/coefficients.ts.
+// Coefficients of `startZ`, from scripts/coefficients.ts.
 const U0: f64 = -0.13331;
 const U1: f64 = 0.72193;
 const U2: f64 = -0.78354;
@@ -18,32 +18,40 @@ const U3: f64 = 0.3668;
 const V1: f64 = -0.4853;
 const V2: f64 = 0.25878;
 
+/** t. */
 const TARGET: usize = 23 * COLUMN;
 const Z: usize = 24 * COLUMN;
 
 /**
- * Guesses s to a few percent. If part < 1/2, then with z = x / s, part = x e^(x / 2 - s^2 / 8) phi(z) (1 - z M(z)) / z as long as s is
- * small (Bachelier's formula). 1 - z M(z) is approximated by 1 / (1 + sqrt(pi / 2) z + z^2), which is right at both ends.
- * Taking logarithms gives
+ * Guesses s = v sqrt(T) to a few percent, and stores the guess in DEVIATION. Notation as in implied-volatility.ts: x = |ln(F / K)|,
+ * z = x / s, M is Mills' ratio, N and phi are distribution function and density of the standard normal, and part is the time value as a
+ * share of the lesser leg. There are three cases:
  *
- *     z^2 / 2 + s^2 / 8 + ln(z (1 + sqrt(pi / 2) z + z^2)) = t,    t = ln(x / part) + x / 2 - ln(sqrt(2 pi)).
+ * - If part >= 1/2, the guess is the upper bound of s that `Guess.most` gives.
+ * - If part < 1/2 and part > 2 x, the strike is close to the forward. The guess is s = sqrt(2 pi) (part + x / 2).
+ * - In all other rows, the guess is s = x / z. If s is small, then part is approximately x e^(x / 2 - s^2 / 8) phi(z) (1 - z M(z)) / z
+ *   (Bachelier's formula). In this formula, 1 - z M(z) is replaced by 1 / (1 + sqrt(pi / 2) z + z^2), which is exact for z = 0 and in the
+ *   limit of large z. Taking logarithms gives
  *
- * A rational function gives z without the second term. A step of Newton's method then adds that term. If part >= 1/2, the guess is the
- * largest possible s.
+ *       z^2 / 2 + s^2 / 8 + ln(z (1 + sqrt(pi / 2) z + z^2)) = t,    t = ln(x / part) + x / 2 - ln(sqrt(2 pi)).
+ *
+ *   A rational function gives the z that solves the equation without the term s^2 / 8. One step of Newton's method then includes this term.
  */
 export function guess(row: usize, end: usize): void {
-  smallTarget(row, end);
-  smallStart(row, end);
-  smallLogarithm(row, end);
-  smallStep(row, end);
+  storeLnX(row, end);
+  startZ(row, end);
+  smallLnOfZ(row, end);
+  stepZ(row, end);
   if (smallDeviations(row, end)) largeDeviations(row, end);
 }
 
-function smallTarget(row: usize, end: usize): void {
+/** Computes the first half of ln x. */
+function storeLnX(row: usize, end: usize): void {
   for (; row < end; row += PAIR) Logarithm.reduce(v128.load(row, MONEYNESS), one(), row, FIRST);
 }
 
-function smallStart(row: usize, end: usize): void {
+/** Computes t, and the z that solves the equation without the term s^2 / 8. */
+function startZ(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
     const x = v128.load(row, MONEYNESS);
     const t = add(
@@ -57,7 +65,8 @@ function smallStart(row: usize, end: usize): void {
   }
 }
 
-function smallLogarithm(row: usize, end: usize): void {
+/** Computes the first half of ln(z (1 + sqrt(pi / 2) z + z^2)). */
+function smallLnOfZ(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
     const z = v128.load(row, Z);
     const l = add(add(mul(z, f64x2.splat(HALF_SQRT_2_PI)), one()), mul(z, z));
@@ -65,7 +74,8 @@ function smallLogarithm(row: usize, end: usize): void {
   }
 }
 
-function smallStep(row: usize, end: usize): void {
+/** Takes one step of Newton's method from z, with the term s^2 / 8. Bounds the new z from below by 0.3 z. */
+function stepZ(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
     const x = v128.load(row, MONEYNESS);
     const z = v128.load(row, Z);
@@ -73,28 +83,35 @@ function smallStep(row: usize, end: usize): void {
     const l = add(add(mul(z, f64x2.splat(HALF_SQRT_2_PI)), one()), zz);
     const perZ = div(one(), z);
     const xPerZ = mul(x, perZ);
-    const bend = times(0.125, mul(xPerZ, xPerZ));
-    const excess = sub(add(add(half(zz), bend), Logarithm.reduced(row, FIRST)), v128.load(row, TARGET));
-    const slope = add(add(sub(z, mul(add(bend, bend), perZ)), perZ), div(step(add(z, z), one(), HALF_SQRT_2_PI), l));
+    const s2Over8 = times(0.125, mul(xPerZ, xPerZ));
+    const excess = sub(add(add(half(zz), s2Over8), Logarithm.reduced(row, FIRST)), v128.load(row, TARGET));
+    const slope = add(
+      add(sub(z, mul(add(s2Over8, s2Over8), perZ)), perZ),
+      div(step(add(z, z), one(), HALF_SQRT_2_PI), l),
+    );
     v128.store(row, f64x2.pmax(times(0.3, z), sub(z, div(excess, slope))), Z);
   }
 }
 
-/** The guess if part < 1/2. Returns whether there are rows with a larger part. */
+/**
+ * Stores the guess for part < 1/2 in every row, and marks the rows that have an s to solve for as unsolved. Returns whether one of them has
+ * a part of 1/2 or more.
+ */
 function smallDeviations(row: usize, end: usize): bool {
   let large = f64x2.splat(0.0);
   for (; row < end; row += PAIR) {
     const x = v128.load(row, MONEYNESS);
     const part = v128.load(row, PART);
-    const going = f64x2.eq(v128.load(row, ANSWER), one());
+    const unsolved = f64x2.eq(v128.load(row, STATUS), one());
     const atTheMoney = times(SQRT_2_PI, add(part, half(x)));
     v128.store(row, choose(f64x2.gt(part, add(x, x)), atTheMoney, div(x, v128.load(row, Z))), DEVIATION);
-    v128.store(row, going, GOING);
-    large = v128.or(large, v128.and(going, Guess.isLarge(part)));
+    v128.store(row, unsolved, UNSOLVED);
+    large = v128.or(large, v128.and(unsolved, Guess.isLarge(part)));
   }
   return v128.any_true(large);
 }
 
+/** Stores the guess in the rows with part >= 1/2. */
 function largeDeviations(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
     const high = Guess.most(v128.load(row, LN_REST), v128.load(row, MONEYNESS));
@@ -102,7 +119,7 @@ function largeDeviations(row: usize, end: usize): void {
   }
 }
 
-/** Finds two deviations between which the right one lies, and moves the present one between them. */
+/** Stores a lower and an upper bound of s in LOW and HIGH. Moves the present approximation of s between them. */
 export function bracket(row: usize): void {
   const x = v128.load(row, MONEYNESS);
   const lnPart = v128.load(row, LN_PART);
@@ -115,27 +132,34 @@ export function bracket(row: usize): void {
 }
 
 class Guess {
+  /** Returns the mask of the rows with part >= 1/2. */
   @inline
   static isLarge(part: v128): v128 {
     return f64x2.ge(part, f64x2.splat(0.5));
   }
 
-  /** A lower bound of s: part <= N(d1). */
+  /** Returns a lower bound of s. Since part <= N(d1), d1 is at least the number whose N is part. */
   @inline
   static least(large: v128, lnPart: v128, lnRest: v128, x: v128): v128 {
     const tail = Guess.inverseTail(choose(large, lnRest, lnPart));
     const d1 = choose(large, tail, f64x2.neg(tail));
-    return Guess.deviationAt(sub(d1, f64x2.splat(GUESS_ERROR)), x);
+    return Guess.deviationAt(sub(d1, f64x2.splat(INVERSE_TAIL_ERROR)), x);
   }
 
-  /** An upper bound of s: rest <= 2 N(-d1), as M falls and b >= |a|. */
+  /**
+   * Returns an upper bound of s. Since M falls and b >= -a, M(b) is at most M(-a). So rest <= 2 N(-d1), and -d1 is at least the number
+   * whose N is rest / 2.
+   */
   @inline
   static most(lnRest: v128, x: v128): v128 {
     const d1 = Guess.inverseTail(sub(lnRest, f64x2.splat(LN_2)));
-    return Guess.deviationAt(add(d1, f64x2.splat(GUESS_ERROR)), x);
+    return Guess.deviationAt(add(d1, f64x2.splat(INVERSE_TAIL_ERROR)), x);
   }
 
-  /** The d >= 0 with N(-d) = p <= 1/2, from ln p: Abramowitz and Stegun, Handbook of Mathematical Functions (1964), 26.2.23. */
+  /**
+   * Returns the d >= 0 with N(-d) = p, from ln p, for p <= 1/2. The formula is 26.2.23 of Abramowitz and Stegun, Handbook of Mathematical
+   * Functions (1964).
+   */
   @inline
   static inverseTail(lnP: v128): v128 {
     const t = f64x2.sqrt(times(-2.0, atMost(lnP, -LN_2)));
@@ -144,7 +168,7 @@ class Guess {
     return sub(t, div(p, q));
   }
 
-  /** The s >= 0 with -x / s + s / 2 = d1. */
+  /** Returns the s >= 0 with -x / s + s / 2 = d1. */
   @inline
   static deviationAt(d1: v128, x: v128): v128 {
     const root = f64x2.sqrt(add(mul(d1, d1), add(x, x)));

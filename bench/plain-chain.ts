@@ -1,7 +1,7 @@
 import { FEED_IV_MAX, isPlausibleIv, seriesForward } from '../src/analytics/chain/forward.ts';
 import { DEFAULT_OPTIONS } from '../src/analytics/chain/options.ts';
 import { mid } from '../src/analytics/chain/quotes.ts';
-import { varianceAt } from '../src/analytics/chain/smile-fit.ts';
+import { varianceAt } from '../src/analytics/chain/smile-variance.ts';
 import { staleQuotes } from '../src/analytics/chain/stale-quotes.ts';
 import { YEAR_MS } from '../src/market/calendar.ts';
 import type { Chain, Series } from '../src/market/chain.ts';

@@ -1,16 +1,20 @@
-/** Work in steps of at most 25 ms each. Between two steps, other requests have their turn. */
+/**
+ * Work in steps of at most 25 ms each. The generator yields a description of the next step before it runs that step. Between two steps,
+ * other requests have their turn.
+ */
 export type Steps<Result> = Generator<Step, Result>;
 
-/** What the next step does. */
+/** The description of a step that has not run yet. */
 export interface Step {
+  /** What the step does, for progress messages. */
   readonly message: string;
   /** The total number of steps, if it is known. */
   readonly total?: number;
-  /** Rate-limit tokens that the work from here on costs the account, in addition to the token of the request. */
+  /** Rate-limit tokens that the account pays for the work from this step on, in addition to the token of the request. */
   readonly tokens?: number;
 }
 
-/** Runs all steps without a break. Returns the result. */
+/** Runs all steps without a break, and returns the result. */
 export function runToCompletion<Result>(steps: Steps<Result>): Result {
   for (;;) {
     const { value, done } = steps.next();
@@ -18,7 +22,10 @@ export function runToCompletion<Result>(steps: Steps<Result>): Result {
   }
 }
 
-/** Does work for the rows [0, count), at most `rows` of them in a step. The first `rows` belong to the caller's current step. */
+/**
+ * Calls `work` for the rows [0, count) in blocks of `rows` rows. The first block runs in the caller's current step. Each further block is a
+ * step of its own.
+ */
 export function* byRange(
   count: number,
   rows: number,
@@ -35,37 +42,42 @@ export function* byRange(
 export class StepMeter {
   private done = 0;
 
-  /** `most` is the most work that fits into a step, in a unit of the caller's choice. */
+  /** `most` is the largest amount of work in one step. The caller chooses the unit. */
   constructor(private readonly most: number) {}
 
-  /** Counts a piece of work. Returns true if the piece belongs to the next step, because it does not fit into the current one. */
-  isFull(work: number): boolean {
-    const isFull = this.done > 0 && this.done + work > this.most;
-    this.done = isFull ? work : this.done + work;
-    return isFull;
+  /**
+   * Counts a piece of work. Returns true if the piece does not fit into the current step. The piece then belongs to the next step, and the
+   * caller yields before it does the piece.
+   */
+  beginsNextStep(work: number): boolean {
+    const beginsNext = this.done > 0 && this.done + work > this.most;
+    this.done = beginsNext ? work : this.done + work;
+    return beginsNext;
   }
 }
 
-/** The work that a request starts if its result is not cached. */
+/** Work whose result can be cached: the description of its first step, and a function that starts the work. */
 export interface Work<Result> extends Step {
   steps(): Steps<Result>;
 }
 
 /**
- * A cache of results by owner and key. The results are computed in steps. Requests for a result that is being computed share the work: each
- * step is done by the request that has its turn. So the work is done only once, and continues if the request that started it is dropped.
- * An owner has at most `entriesMax` results. The least recently used one is dropped first.
+ * A cache of results that are computed in steps. A result belongs to an owner and a key. If several requests need a result that is not
+ * complete yet, they share the work: whichever request has its turn runs the next step. So the work is done only once, and it continues if
+ * the request that started it is aborted. An owner has at most `entriesMax` results. If there are more, the least recently used result is
+ * removed.
  */
 export class StepCache<Owner extends WeakKey, Result> {
   private readonly caches = new WeakMap<Owner, Map<string, Entry<Result>>>();
 
   constructor(private readonly entriesMax: (owner: Owner) => number) {}
 
-  /** Returns the result for the key, from the cache or computed. Throws what the work throws. Errors are not cached. */
+  /** Returns the result from the cache, or computes it. Throws the errors that the work throws. Errors are not cached. */
   *of(owner: Owner, key: string, { steps, ...step }: Work<Result>): Steps<Result> {
     const entries = this.caches.get(owner) ?? new Map<string, Entry<Result>>();
     this.caches.set(owner, entries);
-    // The request pays before the entry is created. Otherwise a request that cannot pay would leave free work to the next request.
+    // The request pays for this step before the entry is created. If the entry came first, a request that cannot pay would leave the entry,
+    // and the next request would do the work without paying.
     if (!entries.has(key)) yield step;
     const entry = entries.get(key) ?? { steps: steps(), ended: undefined };
     entries.delete(key);
@@ -86,7 +98,7 @@ interface Entry<Result> {
   ended: { readonly result: Result } | { readonly error: unknown } | undefined;
 }
 
-/** Does one step of the work. Returns the next step, or `undefined` if the work is complete. */
+/** Runs one step of the work. Returns the next step, or `undefined` if the work has ended with a result or an error. */
 function advance<Result>(entry: Entry<Result>): Step | undefined {
   try {
     const { value, done } = entry.steps.next();

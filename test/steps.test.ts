@@ -18,7 +18,7 @@ test('processes rows in ranges, with a step between two ranges', () => {
 
 test('a step ends before a piece that would overfill it; a piece that is too large is one step', () => {
   const meter = new StepMeter(10);
-  expect([4, 6, 1, 20, 20, 5, 5].map((work) => meter.isFull(work))).toEqual([
+  expect([4, 6, 1, 20, 20, 5, 5].map((work) => meter.beginsNextStep(work))).toEqual([
     false,
     false,
     true,

@@ -1,22 +1,26 @@
-/** Whether a single name's flow spills into its sector ETF, and why. */
+/** Whether the flow of a single name spills into its sector ETF, with the conditions for this. */
 export interface Contagion {
+  /** The sector ETF into which the flow spills. Null if a condition does not hold. */
   readonly etf: string | null;
+  /** Whether the volatility of the name has reached its ceiling. */
   readonly saturated: boolean;
+  /** The flow from which on `largeFlow` is true, dollars. */
   readonly flowThresholdUsd: number;
   readonly largeFlow: boolean;
-  /** Of daily log returns. Null if too few closes of both are known. A correlation is then not required. */
+  /** Correlation of the daily log returns of name and ETF. Null if too few common closes are known. It is then not a condition. */
   readonly correlation: number | null;
 }
 
-/** A flow counts as large if it is at least this share of the name's own 30-day premium. */
+/** The threshold of a large flow is at least this share of the name's own 30-day premium. */
 export const PREMIUM_SHARE = 0.01;
 export const CORRELATION_MIN = 0.5;
-/** Daily closes of both that a correlation needs. */
+/** The number of common daily closes that a correlation needs. */
 export const CORRELATION_CLOSES = 60;
 
 /**
- * A name whose volatility has reached its ceiling while large flow goes on is traded through its sector ETF. `etf` is the proxy if the name
- * is saturated, the flow is large and, if the correlation is known, the two move together. Else it is null.
+ * Evaluates whether the flow of a name spills into its sector ETF. If the volatility of a name has reached its ceiling and large flow goes
+ * on, the name is traded through its ETF. `etf` is the proxy if the name is saturated, its flow is large, and its correlation with the ETF
+ * is not known or at least `CORRELATION_MIN`.
  */
 export function evaluateContagion(input: {
   readonly proxy: string | undefined;
@@ -24,7 +28,7 @@ export function evaluateContagion(input: {
   readonly iv: number;
   readonly ivCeiling: number;
   readonly minFlowUsd: number;
-  /** Premium of the name's 30-day flow, dollars. `undefined` if not known. */
+  /** Premium of the name's 30-day flow, dollars. `undefined` if it is not known. */
   readonly premiumUsd: number | undefined;
   readonly correlation: number | null;
 }): Contagion {

@@ -1,6 +1,6 @@
 /**
- * Picks at most `points` (1 or more) of the rows, without changing them: the first, the last, and rows at even distances between them. If
- * `points` is 1: the last row.
+ * Returns at most `points` (1 or more) of the rows, unchanged: the first row, the last row, and rows at even distances between them. If
+ * `points` is 1, returns the last row only.
  */
 export function downsample<Row>(rows: readonly Row[], points: number): readonly Row[] {
   const last = rows.length - 1;

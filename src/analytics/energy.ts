@@ -1,4 +1,4 @@
-/** How the day's flow compares with the hedging that holds the price, dollars against dollars. */
+/** A comparison of the day's flow with the dealers' hedging, both in dollars. */
 export interface EnergyReading {
   /** |kinetic| + potential, dollars. */
   readonly systemEnergy: number;
@@ -11,7 +11,7 @@ export interface EnergyReading {
   readonly directive: string;
 }
 
-/** Between these ratios, flow and friction are of similar size. */
+/** Between these values of the ratio, kinetic and potential are of similar size. */
 const CONTESTED_FROM = 0.8;
 const CONTESTED_TO = 1.25;
 
@@ -21,12 +21,13 @@ const SHATTERED = ['WAVE_COLLAPSE: WALL_SHATTERED', 'DIRECTIONAL_GAMMA_CASCADE',
 const NEGATIVE = ['FREE_PARTICLE: NEGATIVE_GAMMA', 'VOLATILITY_EXPANSION', 'TRADE_SMALL'] as const;
 const FRICTIONLESS = ['FREE_PARTICLE: NO_FRICTION', 'FLOW_DRIVEN', 'FOLLOW_FLOW'] as const;
 
-/** Every class that a reading can have: [state, behavior, directive]. */
+/** Every class of reading, as [state, behavior, directive]. */
 export const ENERGY_CLASSES = [PINNED, CONTESTED, SHATTERED, NEGATIVE, FRICTIONLESS];
 
 /**
- * Kinetic K = |flow delta-notional|, potential V = friction * factor, both in dollars. The sign of V and the ratio K/|V| give the class.
- * Positive V (dealers long gamma) holds the price until flow overwhelms it. Negative V feeds every move.
+ * Computes kinetic K = |flow delta-notional| and potential V = friction * factor, both in dollars. The sign of V and the ratio K / |V| give
+ * the class. If V is positive, dealers are long gamma, and their hedging holds the price until K outweighs it. If V is negative, their
+ * hedging amplifies every move.
  */
 export function evaluateEnergy(flowUsd: number, frictionUsd: number, factor: number): EnergyReading {
   const kinetic = Math.abs(flowUsd);

@@ -1,20 +1,22 @@
-/** Where a volatility stands among those of the year before. Percent. Null if too few days are known. */
+/** The rank of a day's volatility among the volatilities of the last year, in percent. */
 export interface IvRank {
-  /** (now - low) / (high - low). Null also if all days are equal. */
+  /** 100 (now - low) / (high - low). Null if too few days are known, the last day is not known, or all volatilities are equal. */
   readonly rank: number | null;
-  /** Share of the known days, including the present day, whose volatility was lower. */
+  /**
+   * The percentage of the known days, including the last day, whose volatility was lower. Null if too few days or not the last are known.
+   */
   readonly percentile: number | null;
-  /** Days with a volatility. */
+  /** The number of days whose volatility is known. */
   readonly days: number;
-  /** Smallest and largest volatility of these days. Null if there are none. */
+  /** Smallest and largest volatility of these days. Null if no day is known. */
   readonly low: number | null;
   readonly high: number | null;
 }
 
-/** A month of trading days: fewer do not give a rank. */
+/** The least number of known days for a rank, about a month of trading days. */
 const DAYS_MIN = 20;
 
-/** Ranks the last of a year's daily volatilities, oldest first. A day without a volatility is null. */
+/** Ranks the last of a year's daily volatilities. The oldest comes first. A day whose volatility is not known is null. */
 export function ivRank(volatilities: readonly (number | null)[]): IvRank {
   const known = volatilities.filter((each) => each !== null);
   const days = known.length;

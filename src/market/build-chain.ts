@@ -3,7 +3,7 @@ import { isDate, settlementInstant } from './calendar.ts';
 import type { Chain, Series } from './chain.ts';
 import { isTicker, rootOf, settlementOf } from './option-symbol.ts';
 
-/** One contract as a feed parsed it, not checked yet. `NaN` means "not given". */
+/** One contract as a feed parsed it. The values are not checked yet. `NaN` means "not given". */
 export interface ContractRow {
   readonly root: string;
   /** `YYYY-MM-DD` */
@@ -28,30 +28,32 @@ export interface ChainHead extends Pick<Chain, 'underlying' | 'asOf' | 'spot' | 
   readonly refused?: Readonly<Record<string, number>>;
 }
 
-/** The exchange's largest chain, SPX with its weeklies, has 30,000 contracts. */
+/** Limit on the contracts of a chain. The largest chain of an exchange, SPX with its weeklies, has 30,000 contracts. */
 export const CONTRACTS_MAX = 200_000;
-/** `seriesIndex` is a `Uint16Array`. */
+/** Limit on the series of a chain, because `seriesIndex` is a `Uint16Array`. */
 export const SERIES_MAX = 65_536;
-/** An OSI symbol has eight digits for the strike in thousandths of a dollar. */
+/** The largest strike, dollars. An OSI symbol has eight digits for the strike in thousandths of a dollar. */
 export const STRIKE_MAX = 99_999.999;
-/** Larger prices, contract counts and share counts are corrupt data, and would let sums overflow. */
+/** The largest price, number of contracts or number of shares. Larger values are corrupt data, and would let sums overflow. */
 export const VALUE_MAX = 1e9;
-/** Decimal per year: 100 is 10,000 %. */
+/** The largest volatility, decimal per year: 100 is 10,000 %. */
 export const IV_MAX = 100;
 
 /**
  * Checks the rows and orders them into an immutable chain.
  *
- * The field decides how a bad row is handled:
- * - An impossible expiry, side or strike rejects the row (`bad_contract`). A root of another underlying does too (`foreign_underlying`).
- * - If a contract appears twice, the first row counts. The second is rejected (`duplicate`).
- * - An impossible bid, ask, last, volume, open interest, IV or gamma (negative, infinite or beyond the bounds above) becomes "not given".
- *   So does a delta of an absolute value above 1. The row stays, and each such value is counted under `bad_value`.
+ * The treatment of a bad value depends on its field:
+ * - A row with an impossible expiry, side or strike is rejected (`bad_contract`). A row whose root belongs to another underlying is
+ *   rejected too (`foreign_underlying`).
+ * - If a contract appears twice, the chain has the first row, and the second row is rejected (`duplicate`).
+ * - A bid, ask, last, volume, open interest, IV or gamma is impossible if it is negative, infinite or beyond the bounds above. A delta is
+ *   impossible if its absolute value is above 1. An impossible value becomes "not given". The row is not rejected, and the value is counted
+ *   under `bad_value`.
  * - An impossible multiplier becomes 100 and is counted under `bad_value`.
  * - An IV of 0 becomes "not given" and is not counted, since feeds write 0 for "none".
  *
- * Throws `ClientError('unprocessable')` if no chain can be built: the underlying, spot or time of the quotes is invalid, no row is usable, or
- * there are too many contracts or series.
+ * Throws `ClientError('unprocessable')` if no chain can be built: the underlying, spot or time of the quotes is invalid, no row is usable,
+ * or there are too many contracts or series.
  */
 export function buildChain(head: ChainHead, rows: Iterable<ContractRow>): Chain {
   if (!isTicker(head.underlying)) throw unprocessable('the underlying is not a ticker');
@@ -107,7 +109,7 @@ function groupBySeries(underlying: string, rows: Iterable<ContractRow>, count: (
   let last: Group | undefined;
   for (const row of rows) {
     if (++total > CONTRACTS_MAX) throw unprocessable(`more than ${CONTRACTS_MAX} contracts`);
-    // Tables list series one after the other, so most rows belong to the same series as the row before.
+    // Most tables list one series after the other, so most rows belong to the same series as the row before.
     const isSame = last?.root === row.root && last.expiry === row.expiry;
     const key = isSame ? '' : `${row.root} ${row.expiry}`;
     let group: Group | undefined = isSame ? last : groups.get(key);
@@ -135,11 +137,11 @@ function newGroup({ root, expiry }: ContractRow, adjusted: boolean): Group {
 }
 
 function bySettlement(a: Group, b: Group): number {
-  // Two expiries of one root can settle at the same moment: a Saturday and the Friday before it.
+  // Two expiries of one root can settle at the same moment, for example a Saturday and the Friday before it.
   return a.settlesAt - b.settlesAt || compare(a.root, b.root) || compare(a.expiry, b.expiry);
 }
 
-/** Sorts by strike, calls before puts, and removes duplicates. */
+/** Sorts rows by strike, calls before puts, and removes duplicates. */
 function inOrder(rows: ContractRow[], count: (reason: string) => void): ContractRow[] {
   const sorted = rows.sort((a, b) => a.strike - b.strike || b.callPut - a.callPut);
   return sorted.filter((row, i) => {

@@ -1,39 +1,42 @@
 import { memoize } from '../cache.ts';
 
 /**
- * The New York trading calendar. Rules give the holidays (NYSE rule 7.2) and the early closes (as published) of any year from 1990. The
- * unscheduled closures since then are listed. Dates are `YYYY-MM-DD` in New York. Instants are ms since the epoch.
+ * The New York trading calendar from 1990 on. Rules give the holidays (NYSE rule 7.2) and the early closes (as the exchange publishes them)
+ * of any year. Unscheduled closures are listed. Dates are `YYYY-MM-DD` in New York. Instants are ms since the epoch.
  */
 
 export const DAY_MS = 86_400_000;
-/** Times to expiry count 365.25 days a year. */
+/** The length of a year in times to expiry: 365.25 days. */
 export const YEAR_MS = 365.25 * DAY_MS;
 
-/** Whether the exchange opens on that date. */
+/** Returns whether the exchange opens on a date. */
 export function isTradingDay(date: string): boolean {
   const weekday = weekdayOf(date);
   return weekday !== SATURDAY && weekday !== SUNDAY && !yearOf(date.slice(0, 4)).holidays.has(date);
 }
 
-/** Whether trading ends at 13:00. */
+/** Returns whether trading ends at 13:00 on a date. */
 export function isHalfDay(date: string): boolean {
   return yearOf(date.slice(0, 4)).halfDays.has(date);
 }
 
-/** 09:30 of that date. If the date is not a trading day: 09:30 of the trading day before. */
+/** Returns the instant 09:30 of a date. If the date is not a trading day, returns 09:30 of the trading day before. */
 export function openOf(date: string): number {
   return newYorkInstant(isTradingDay(date) ? date : previousTradingDay(date), '09:30');
 }
 
-/** 16:00 (13:00 on half days) of that date. If the date is not a trading day: the close of the trading day before. */
+/**
+ * Returns the instant 16:00 (13:00 on half days) of a date. If the date is not a trading day, returns the close of the trading day before.
+ */
 export function closeOf(date: string): number {
   const day = isTradingDay(date) ? date : previousTradingDay(date);
   return newYorkInstant(day, isHalfDay(day) ? '13:00' : '16:00');
 }
 
 /**
- * When contracts with that expiry date settle: AM contracts at the opening prices, PM contracts at the close. Expiries dated on a day
- * without trading (Saturdays until 2015, a third Friday that is Good Friday) settle on the trading day before.
+ * Returns the instant at which contracts with an expiry date settle. AM contracts settle at the opening prices, PM contracts at the close.
+ * If the expiry date is not a trading day (a Saturday until 2015, or a third Friday that is Good Friday), contracts settle on the trading
+ * day before.
  */
 export function settlementInstant(expiry: string, settlement: 'AM' | 'PM'): number {
   return settlement === 'AM' ? openOf(expiry) : closeOf(expiry);
@@ -51,14 +54,17 @@ export function nextTradingDay(date: string): string {
   return day;
 }
 
-/** The moment of quotes that are taken now: now if the exchange is open, else the last close. */
+/** Returns the moment that quotes have if they are requested now: now if the exchange is open, and the last close if it is not. */
 export function lastQuoted(nowMs: number): number {
   const today = newYorkDate(nowMs);
   if (!isTradingDay(today) || nowMs < openOf(today)) return closeOf(previousTradingDay(today));
   return Math.min(nowMs, closeOf(today));
 }
 
-/** How long the exchange was open between two instants, ms. Counting stops above `mostMs`: a larger result is a lower bound. */
+/**
+ * Returns for how long the exchange was open between two instants, ms. Counting stops as soon as the result exceeds `mostMs`, so a result
+ * above `mostMs` is a lower bound.
+ */
 export function openMsBetween(fromMs: number, toMs: number, mostMs: number): number {
   let open = 0;
   for (let day = newYorkDate(fromMs); open <= mostMs; day = nextTradingDay(day)) {
@@ -69,14 +75,14 @@ export function openMsBetween(fromMs: number, toMs: number, mostMs: number): num
   return open;
 }
 
-/** Whether the exchange is open at any time between two instants. */
+/** Returns whether the exchange is open at any time between two instants. */
 export function tradesWithin(fromMs: number, toMs: number): boolean {
   const from = newYorkDate(fromMs);
   const day = isTradingDay(from) && fromMs < closeOf(from) ? from : nextTradingDay(from);
   return toMs >= openOf(day);
 }
 
-/** The date in New York at an instant. */
+/** Returns the date in New York at an instant. */
 export function newYorkDate(atMs: number): string {
   if (atMs >= lastDay.from && atMs < lastDay.to) return lastDay.date;
   const date = newYorkTime(atMs).slice(0, 10);
@@ -86,12 +92,15 @@ export function newYorkDate(atMs: number): string {
   return date;
 }
 
-/** The last result. Consecutive calls are mostly of one day, and `Temporal` takes microseconds for each. */
+/**
+ * The last result of `newYorkDate`, for the instants [from, to). Most calls ask for the same day as the call before, and `Temporal` is
+ * slow.
+ */
 let lastDay = { date: '', from: 0, to: 0 };
-/** Dates have years of four digits. */
+/** The last instant that is cached. The years of dates have four digits. */
 const YEARS_END = Date.UTC(9999, 0, 1);
 
-/** The wall clock in New York at an instant, `YYYY-MM-DDTHH:MM:SS`, with milliseconds if they are not zero. */
+/** Returns the wall clock in New York at an instant, `YYYY-MM-DDTHH:MM:SS`, with milliseconds if they are not zero. */
 export function newYorkTime(atMs: number): string {
   return Temporal.Instant.fromEpochMilliseconds(Math.floor(atMs))
     .toZonedDateTimeISO(NEW_YORK)
@@ -100,13 +109,14 @@ export function newYorkTime(atMs: number): string {
 }
 
 /**
- * The instant at which New York clocks show `time` (`HH:MM`, seconds allowed) on `date`. In the repeated hour of autumn: the earlier one.
+ * Returns the instant at which New York clocks show `time` (`HH:MM` or `HH:MM:SS`) on `date`. In the repeated hour of autumn, returns the
+ * earlier of the two instants.
  */
 export function newYorkInstant(date: string, time: string): number {
   return instantOf(`${date}T${time}`);
 }
 
-/** Opens, closes and midnights. A chain or a month of prints needs the same few again and again. */
+/** Limit on cached instants: opens, closes and midnights. A chain or a month of prints needs the same few instants again and again. */
 const INSTANTS_MAX = 2_000;
 
 const instantOf = memoize(
@@ -114,7 +124,7 @@ const instantOf = memoize(
   (local: string) => Temporal.PlainDateTime.from(local).toZonedDateTime(NEW_YORK).epochMilliseconds,
 );
 
-/** Whether the text is a valid calendar date, written `YYYY-MM-DD`. */
+/** Returns whether the text is a valid calendar date, written `YYYY-MM-DD`. */
 export function isDate(text: string): boolean {
   const match = DATE.exec(text);
   if (match === null) return false;
@@ -126,18 +136,20 @@ export function addDays(date: string, days: number): string {
   return dateOf(dayNumber(date) + days);
 }
 
-/** Calendar days from one date to another. */
+/** Returns the number of calendar days from one date to another. */
 export function daysBetween(from: string, to: string): number {
   return dayNumber(to) - dayNumber(from);
 }
 
-/** 0 Sunday to 6 Saturday. */
+/** Returns the day of the week, from 0 (Sunday) to 6 (Saturday). */
 export function weekdayOf(date: string): number {
   // Day 0, 1970-01-01, was a Thursday.
   return (((dayNumber(date) + 4) % 7) + 7) % 7;
 }
 
-/** The nth (1 to 5) `weekday` (0 Sunday to 6 Saturday) of a month (1 to 12). An `nth` of -1 is the last one. */
+/**
+ * Returns the date of the nth (1 to 5) `weekday` (0 Sunday to 6 Saturday) of a month (1 to 12). If `nth` is -1, returns that of the last.
+ */
 export function nthWeekday(year: number, month: number, weekday: number, nth: number): string {
   if (nth < 0) {
     const last = isoDate(year, month, daysInMonth(year, month));
@@ -156,10 +168,10 @@ interface Year {
   readonly halfDays: ReadonlySet<string>;
 }
 
-/** Years have four digits. */
+/** Limit on cached years. The year of a date has four digits, so there are no more. */
 const YEARS_MAX = 10_000;
 
-/** Cached, because every series of a chain needs its year. */
+/** Returns the holidays and half days of a year. They are cached, because every series of a chain needs them. */
 const yearOf = memoize(
   YEARS_MAX,
   (year: string): Year => ({
@@ -187,13 +199,16 @@ function holidaysOf(year: number): string[] {
   return holidays;
 }
 
-/** Days that close at 13:00: the day after Thanksgiving, Christmas Eve, and the day before or after July 4, unless the day is a holiday. */
+/**
+ * Returns the days on which trading ends at 13:00: the day after Thanksgiving, Christmas Eve, the day before or after July 4, and the
+ * listed days. Christmas Eve and July 3 are half days only from Monday to Thursday.
+ */
 function halfDaysOf(year: number): string[] {
   const halfDays = [addDays(nthWeekday(year, 11, THURSDAY, 4), 1)];
   const christmasEve = isoDate(year, 12, 24);
   if (isMondayToThursday(christmasEve)) halfDays.push(christmasEve);
   const july3 = isoDate(year, 7, 3);
-  // If July 4 is a Thursday: until 2012 the Friday after it was the half day, since 2013 the Wednesday before it is.
+  // If July 4 is a Thursday, the half day is the Wednesday before it. Until 2012, it was the Friday after it.
   if (weekdayOf(july3) === WEDNESDAY && year < 2013) halfDays.push(isoDate(year, 7, 5));
   else if (isMondayToThursday(july3)) halfDays.push(july3);
   return [...halfDays, ...UNSCHEDULED_HALF_DAYS.filter((date) => date.startsWith(`${year}-`))];
@@ -211,14 +226,14 @@ const UNSCHEDULED_CLOSURES: readonly string[] = [
 
 const UNSCHEDULED_HALF_DAYS: readonly string[] = ['1997-12-26', '1999-12-31', '2003-12-26'];
 
-/** A holiday with a fixed date. If the date is a Saturday, the Friday before is observed. If it is a Sunday, the Monday after is. */
+/** Returns the day off for a holiday with a fixed date. For a Saturday it is the Friday before, and for a Sunday the Monday after. */
 function observed(year: number, month: number, day: number): string {
   const date = isoDate(year, month, day);
   const weekday = weekdayOf(date);
   return addDays(date, weekday === SATURDAY ? -1 : weekday === SUNDAY ? 1 : 0);
 }
 
-/** Easter Sunday, Gregorian: the anonymous algorithm (Meeus, Astronomical Algorithms, ch. 8). */
+/** Returns the Easter Sunday of the Gregorian calendar, by the anonymous algorithm (Meeus, Astronomical Algorithms, ch. 8). */
 function easter(year: number): string {
   const a = year % 19;
   const b = Math.floor(year / 100);
@@ -241,7 +256,7 @@ function daysInMonth(year: number, month: number): number {
   return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
 }
 
-/** Days since 1970-01-01. */
+/** Returns the number of days since 1970-01-01. */
 function dayNumber(date: string): number {
   let day = DAY_NUMBERS.get(date);
   if (day === undefined) {
@@ -260,7 +275,10 @@ function dateOf(day: number): string {
   return date;
 }
 
-/** Dates and their day numbers, both ways. Parsing and formatting take ten times as long as a lookup. Limit: some eight years. */
+/**
+ * Caches of day numbers by date, and of dates by day number. Parsing or formatting a date takes ten times as long as a lookup. The limit is
+ * about eight years of dates.
+ */
 const DAY_NUMBERS = new Map<string, number>();
 const DATES = new Map<number, string>();
 const DATES_MAX = 3_000;

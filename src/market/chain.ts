@@ -1,10 +1,11 @@
 /**
- * One underlying's option quotes at one instant, as parallel columns. Rows are ordered by series, then by strike, then calls before
- * puts. `NaN` means "not given". A chain never changes once it is built, so analyses may be cached by object identity.
+ * The option quotes of one underlying at one instant, as parallel columns. Rows are ordered by series and then by strike. At each strike,
+ * the call comes before the put. `NaN` means "not given". A chain never changes once it is built, so analyses may be cached by object
+ * identity.
  */
 export interface Chain {
   readonly underlying: string;
-  /** When the quotes were taken, ms since the epoch. Every analysis of this chain uses it as the present. */
+  /** When the quotes were taken, ms since the epoch. Every analysis of this chain uses this moment as the present. */
   readonly asOf: number;
   readonly spot: number;
   /** Origin of the chain: `simulated`, or the feed and a name as in `files:NAME`. */
@@ -12,7 +13,7 @@ export interface Chain {
   readonly simulated: boolean;
   readonly count: number;
   readonly series: readonly Series[];
-  /** By row: index in `series`. */
+  /** The position of each row's series in `series`. */
   readonly seriesIndex: Uint16Array;
   /** +1 call, -1 put. */
   readonly callPut: Float64Array;
@@ -22,9 +23,9 @@ export interface Chain {
   readonly last: Float64Array;
   /** Contracts traded on the day of the snapshot. */
   readonly volume: Float64Array;
-  /** Contracts outstanding, as of the prior day. */
+  /** Contracts outstanding at the end of the prior day. */
   readonly openInterest: Float64Array;
-  /** Implied volatility as the feed gives it, decimal. */
+  /** Implied volatility as the feed gives it, decimal per year. */
   readonly iv: Float64Array;
   /** Delta and gamma as the feed gives them, per 1.00 of spot. */
   readonly delta: Float64Array;
@@ -35,7 +36,7 @@ export interface Chain {
   readonly refused: Readonly<Record<string, number>>;
 }
 
-/** The contracts of one root and expiry date: rows [start, end) of the chain. They share settlement, forward and smile. */
+/** The contracts of one root and expiry date: rows [start, end) of the chain. They have the same settlement, forward and smile. */
 export interface Series {
   readonly root: string;
   /** `YYYY-MM-DD` */
@@ -43,7 +44,7 @@ export interface Series {
   readonly settlement: 'AM' | 'PM';
   /** Settlement instant, ms since the epoch. */
   readonly settlesAt: number;
-  /** Whether the root has an adjusted deliverable (AMD1). Aggregates leave such series out. */
+  /** Whether the root has an adjusted deliverable (AMD1). Analyses leave such series out. */
   readonly adjusted: boolean;
   readonly start: number;
   readonly end: number;
@@ -54,7 +55,7 @@ const COLUMNS = [
   ...['openInterest', 'iv', 'delta', 'gamma', 'multiplier'],
 ] as (keyof Chain & ('seriesIndex' | 'callPut' | 'strike'))[];
 
-/** Whether two snapshots have the same quotes at the same moment. Their sources may differ. */
+/** Returns whether two snapshots have the same quotes at the same moment. Their sources may differ. */
 export function sameQuotes(a: Chain, b: Chain): boolean {
   return (
     a.asOf === b.asOf &&
@@ -68,7 +69,7 @@ export function sameQuotes(a: Chain, b: Chain): boolean {
   );
 }
 
-/** The bytes of a column. Compared by bytes, a NaN equals itself. */
+/** Returns the bytes of a column. In a comparison of bytes, a NaN equals itself. */
 function bytesOf({ buffer, byteOffset, byteLength }: Float64Array | Uint16Array): Buffer {
   return Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength);
 }

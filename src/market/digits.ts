@@ -1,4 +1,4 @@
-/** The number that the digits of `text` in [from, to) write. Returns `NaN` if any of these characters is not a digit. */
+/** Parses the characters [from, to) of `text` as a whole number. Returns `NaN` if one of these characters is not a digit. */
 export function parseDigits(text: string, from: number, to: number): number {
   let value = 0;
   for (let i = from; i < to; i++) {
@@ -12,8 +12,8 @@ export function parseDigits(text: string, from: number, to: number): number {
 const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 
 /**
- * The double nearest to a decimal number such as `-1.5e3`, infinity if the number is too large. Returns `NaN` for any other text, which
- * `Number` may accept: an empty text, `0x10`, `Infinity`.
+ * Parses a decimal number such as `-1.5e3`. Returns the nearest double, or infinity if the number is too large. Returns `NaN` for any other
+ * text, also for texts that `Number` accepts: an empty text, `0x10`, `Infinity`.
  */
 export function parseDecimal(text: string): number {
   return DECIMAL.test(text) ? Number(text) : Number.NaN;

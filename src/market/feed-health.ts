@@ -2,25 +2,35 @@ import { openMsBetween } from './calendar.ts';
 import type { FeedState, TickerState } from './feed-ledger.ts';
 
 /**
- * Health of one ticker of a feed, by the worst condition that holds. `missing`: no snapshot has ever arrived. `failing`: the last attempt
- * brought nothing. `stale`: the quotes are too old. `partial`: contracts are missing. `fresh`: none of these.
+ * Health of one ticker of a feed: the first of these conditions that holds.
+ * - `missing`: no snapshot has ever arrived.
+ * - `failing`: the last attempt brought no snapshot.
+ * - `stale`: the quotes are too old.
+ * - `partial`: contracts are missing.
+ * - `fresh`: none of the conditions above holds.
  */
 export type TickerHealth = 'missing' | 'failing' | 'stale' | 'partial' | 'fresh';
 
 /**
- * Health of a feed. `down`: the feed is no longer polled, its source cannot be reached, or every ticker fails. `empty`: no data has ever
- * arrived. `degraded`: anything else is wrong. `ok`: nothing is wrong. A feed without data is never `ok`.
+ * Health of a feed: the first of these conditions that holds.
+ * - `down`: the feed is no longer polled, its source cannot be reached, or every ticker that was attempted fails.
+ * - `empty`: no data has ever arrived.
+ * - `degraded`: a ticker is not `fresh`, data was rejected, or the stream is disconnected.
+ * - `ok`: none of the conditions above holds.
  */
 export type FeedHealth = 'empty' | 'down' | 'degraded' | 'ok';
 
 /** A snapshot with less than this share of the expected contracts is partial. */
 const WHOLE_SHARE_MIN = 0.9;
-/** A poll that is later than this will not come: the service has stopped, or hangs. */
+/** If a poll is later than planned by more than this, the service has stopped or hangs. */
 const OVERDUE_MS = 60_000;
-/** The longest time that one ticker takes, with every retry of every page. */
+/** If a running poll starts no ticker for longer than this, it hangs. No ticker takes longer, even with every retry of every page. */
 const HUNG_MS = 900_000;
 
-/** The age of quotes counts trading hours only. Outside trading hours there are no newer quotes. */
+/**
+ * Returns the health of a ticker. Quotes are stale if they are older than `staleAfterMs` of trading time. Outside trading hours there are
+ * no newer quotes, so that time does not count.
+ */
 export function tickerHealth(state: TickerState, nowMs: number, staleAfterMs: number): TickerHealth {
   const { asOf, failures, expected, received } = state;
   if (asOf === null) return 'missing';
@@ -29,6 +39,7 @@ export function tickerHealth(state: TickerState, nowMs: number, staleAfterMs: nu
   return (received ?? 0) < WHOLE_SHARE_MIN * (expected ?? 0) ? 'partial' : 'fresh';
 }
 
+/** Returns the health of a feed. */
 export function feedHealth(state: FeedState, nowMs: number, staleAfterMs: number): FeedHealth {
   const tickers = state.tickers.map((each) => tickerHealth(each, nowMs, staleAfterMs));
   const attempted = state.tickers.filter(({ attemptedAt }) => attemptedAt !== null);
@@ -40,9 +51,9 @@ export function feedHealth(state: FeedState, nowMs: number, staleAfterMs: number
   return isWhole ? 'ok' : 'degraded';
 }
 
-/** Whether the next poll is overdue, or a running poll makes no progress. */
+/** Returns whether the next poll is overdue, or a running poll makes no progress. */
 export function isOverdue({ nextAt, polledAt, tickers }: FeedState, nowMs: number): boolean {
   if (nextAt !== null) return nowMs > nextAt + OVERDUE_MS;
-  const sign = Math.max(polledAt ?? 0, ...tickers.map(({ attemptedAt }) => attemptedAt ?? 0));
-  return sign > 0 && nowMs > sign + HUNG_MS;
+  const lastActivityAt = Math.max(polledAt ?? 0, ...tickers.map(({ attemptedAt }) => attemptedAt ?? 0));
+  return lastActivityAt > 0 && nowMs > lastActivityAt + HUNG_MS;
 }

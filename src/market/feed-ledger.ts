@@ -1,24 +1,24 @@
-/** State of the feeds. It is stored, so that it survives a restart and every process sees the same state. */
+/** The state of the feeds. It is stored, so that it survives a restart and every process reads the same state. */
 export interface FeedLedger {
-  /** The checkpoints of a feed, by key. */
+  /** Returns the checkpoints of a feed, by key. */
   checkpoints(feed: string): Map<string, string>;
   /** Stores a checkpoint. A null value removes it. */
   setCheckpoint(feed: string, key: string, value: string | null): void;
-  /** Sets the feeds and the tickers that they request. State of other feeds and tickers is deleted. Checkpoints stay. */
+  /** Sets the feeds and the tickers that they request. Deletes the state of all other feeds and tickers, but not their checkpoints. */
   openFeeds(feeds: readonly OpenedFeed[]): void;
-  /** A poll began. The results of the last poll stay valid until this one ends. */
+  /** Records that a poll began. The results of the poll before stay valid until the new poll ends. */
   pollBegan(feed: string, at: number): void;
   pollEnded(poll: EndedPoll): void;
   snapshotReceived(snapshot: ReceivedSnapshot): void;
-  /** Prints or closes arrived. */
+  /** Records that prints or closes arrived. */
   dataReceived(feed: string, at: number): void;
   /** Records a rejection. Repeated rejections of one origin are counted. */
   rejected(rejection: Rejection): void;
-  /** Clears the rejections of one origin, or of one ticker from any origin. */
+  /** Removes the rejections of one origin, or of one ticker from any origin. */
   resolved(feed: string, source: { readonly origin: string } | { readonly ticker: string }): void;
-  /** A stream connected or disconnected. The time while it is down is recorded as a gap. */
+  /** Records that a stream connected or disconnected. The time from a disconnection to the next connection becomes a gap. */
   connection(feed: string, up: boolean, at: number, reason: string | null): void;
-  /** Gaps that overlap a period: times in which a stream was down. The newest comes first. */
+  /** Returns the gaps that overlap a period, the newest first. In a gap, a stream was down. */
   gapsIn(fromMs: number, toMs: number): Gap[];
   feedStates(): FeedState[];
 }
@@ -29,7 +29,7 @@ export interface OpenedFeed {
   readonly tickers: readonly string[];
 }
 
-/** A poll that completed, or that an error ended. */
+/** A poll that has completed, or that has ended with an error. */
 export interface EndedPoll {
   readonly feed: string;
   readonly beganAt: number;
@@ -46,7 +46,10 @@ export interface ReceivedSnapshot {
   readonly asOf: number;
   /** Whether the snapshot is newer than every earlier one of this ticker. */
   readonly isFresh: boolean;
-  /** Expected contracts: as many as the source listed, and at least those of the last good snapshot that have not settled. */
+  /**
+   * The number of contracts that the snapshot should have: as many as the source listed, and at least as many as the last good snapshot has
+   * that have not settled.
+   */
   readonly expected: number;
   readonly received: number;
   /** Rows that were rejected, by reason. */
@@ -61,7 +64,7 @@ export interface Rejection {
   readonly at: number;
 }
 
-/** Moments are ms since the epoch. Null means "not yet". */
+/** The state of one feed. Moments are ms since the epoch. A moment is null if the event has not occurred yet. */
 export interface FeedState {
   readonly feed: string;
   readonly simulated: boolean;
@@ -89,14 +92,14 @@ export interface Gap {
 export interface TickerState {
   readonly ticker: string;
   readonly attemptedAt: number | null;
-  /** When the last snapshot arrived that was newer than all before it. */
+  /** When the newest snapshot arrived. Snapshots that are not newer than the one before do not change this moment. */
   readonly freshAt: number | null;
   readonly asOf: number | null;
   readonly expected: number | null;
   readonly received: number | null;
   readonly refused: Readonly<Record<string, number>>;
-  /** Consecutive attempts that brought nothing. */
+  /** Consecutive attempts that brought no snapshot. */
   readonly failures: number;
-  /** Why the last of these attempts brought nothing. */
+  /** Why the last of these attempts brought no snapshot. */
   readonly refusal: string | null;
 }

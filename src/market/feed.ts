@@ -1,7 +1,9 @@
 import type { Chain } from './chain.ts';
 import type { Close, Print } from './prints.ts';
 
-/** A source of market data. Feeds parse and validate: each delivery is complete data, or a rejection with its reason. */
+/**
+ * A source of market data. A feed parses and validates the data of its source. It delivers valid data, and rejections with their reasons.
+ */
 export interface Feed {
   /** Kind of source: `simulated`, `files`, `cboe`, ... At most one feed of each kind runs. */
   readonly name: string;
@@ -10,33 +12,35 @@ export interface Feed {
   /** Tickers that each poll requests. Empty if the feed does not request tickers but takes everything that its source has. */
   readonly tickers: readonly string[];
   /**
-   * Yields what is new since the last poll. The first poll yields everything present. `nowMs` is the wall clock. Ends early, without an
-   * error, once `signal` is aborted. Errors of the source are delivered as rejections and never thrown.
+   * Yields the data that is new since the last poll. The first poll yields all data that the source has. `nowMs` is the wall clock. Ends
+   * early, without an error, once `signal` is aborted. Errors of the source are delivered as rejections and never thrown.
    */
   poll(nowMs: number, signal?: AbortSignal): AsyncIterable<Delivery>;
-  /** Yields what the source sends on its own until `signal` is aborted. Reconnects if the connection is lost. */
+  /** Yields the data that the source sends without a request, until `signal` is aborted. Reconnects if the connection is lost. */
   stream?(signal: AbortSignal): AsyncIterable<Delivery>;
 }
 
-/** Whether a feed works without a network: it is simulated, or does not request tickers. */
+/** Returns whether a feed works without a network: it is simulated, or it does not request tickers. */
 export function isLocal({ simulated, tickers }: Feed): boolean {
   return simulated || tickers.length === 0;
 }
 
-/** When a source is polled. */
+/** The times at which a source is polled. */
 export interface Pace {
   /** Time between two polls, ms. */
   readonly everyMs: number;
   /** `session`: in trading hours only. `always`: at all times. */
   readonly hours: 'always' | 'session';
-  /** How far the quotes of the source lag behind the market, ms. Trading hours are shifted by this delay, so that the close is included. */
+  /**
+   * By how much the quotes of the source are delayed, ms. Trading hours are shifted by this delay, so that quotes of the close are polled.
+   */
   readonly delayMs: number;
 }
 
 export type Delivery =
-  /** A snapshot, and how many contracts the source listed for it, usable or not. */
+  /** A snapshot. `offered` is the number of contracts that the source listed, usable or not. */
   | { readonly kind: 'chain'; readonly chain: Chain; readonly offered?: number }
-  /** Prints, and how many other rows were rejected, by reason. */
+  /** Prints. `refused` is the number of other rows that were rejected, by reason. */
   | { readonly kind: 'prints'; readonly prints: readonly Print[]; readonly refused?: Readonly<Record<string, number>> }
   | { readonly kind: 'closes'; readonly closes: readonly Close[] }
   /** Rejected data, or a request that failed, with the reason and, if known, the ticker. */
@@ -45,14 +49,17 @@ export type Delivery =
   | { readonly kind: 'resolved'; readonly origin: string }
   /** The stream of a source connected or disconnected. Prints are missed while it is down. */
   | { readonly kind: 'connection'; readonly up: boolean; readonly at: number; readonly reason?: string }
-  /** A checkpoint that the feed needs after a restart. It is stored in one transaction with the deliveries before it. Null removes it. */
+  /**
+   * A checkpoint that the feed needs after a restart. It is stored in one transaction with the deliveries before it. Null removes it from
+   * the store.
+   */
   | { readonly kind: 'checkpoint'; readonly key: string; readonly value: string | null };
 
 /** The result of loading one file. Rows are contracts, prints or closes. */
 export interface LoadedFile {
   readonly path: string;
   readonly rows: number;
-  /** Rows written: new prints, and contracts and closes, even if they replace stored ones. */
+  /** Rows that were written: new prints, and all contracts and closes, even those that replace stored ones. */
   readonly kept: number;
   /** Prints whose id was already stored. */
   readonly known: number;

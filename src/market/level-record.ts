@@ -1,37 +1,42 @@
-/** The stored levels of one snapshot, computed with the default options. Dollars unless stated otherwise. */
+/** The stored levels of one snapshot, computed with the default options of the analysis. The unit is dollars unless stated otherwise. */
 export interface LevelRecord {
   readonly underlying: string;
   readonly simulated: boolean;
-  /** ms since the epoch */
+  /** The moment of the snapshot, ms since the epoch. */
   readonly asOf: number;
   /** The New York date of `asOf`, `YYYY-MM-DD`. */
   readonly day: string;
   readonly spot: number;
-  /** Per 1 % move. */
+  /** Net gamma exposure, dollars per 1 % move. */
   readonly netGex: number;
-  /** Per 1 % move. */
+  /** Sum of the absolute gamma exposures of all contracts, dollars per 1 % move. */
   readonly grossGex: number;
+  /** The spot at which net gamma changes its sign. */
   readonly gexFlip: number;
-  /** False if net gamma changes its sign nowhere. `gexFlip` is then the spot at which its absolute value is smallest. */
+  /**
+   * False if net gamma does not change its sign within 50 % of spot. `gexFlip` is then the spot in that range at which the absolute net
+   * gamma is smallest.
+   */
   readonly flipResolved: boolean;
   readonly callWall: number;
   readonly putWall: number;
-  /** Of the dominant expiry. */
+  /** Max pain of the dominant expiry. */
   readonly maxPain: number;
   /** The dominant expiry, `YYYY-MM-DD`. */
   readonly expiry: string;
+  /** Net delta exposure, dollars. */
   readonly dex: number;
-  /** Per vol point. */
+  /** Net vanna exposure, dollars per vol point. */
   readonly vex: number;
-  /** Per calendar day. */
+  /** Net charm exposure, dollars per calendar day. */
   readonly cex: number;
-  /** At-the-money volatility at 30 days, decimal per year. Null if no series has a volatility. */
+  /** At-the-money volatility for options of 30 days, decimal per year. Null if no series has a volatility. */
   readonly atmIv30d: number | null;
 }
 
-/** Stored levels as an entry of the log that subscribers follow. */
+/** An entry of the log of stored levels. Subscribers receive the entries of this log. */
 export interface LevelEvent extends LevelRecord {
-  /** Sequence number in the log. Later entries have greater numbers, and no number is used twice. */
+  /** Sequence number in the log. A later entry has a greater number, and no number is used twice. */
   readonly seq: number;
   /** The source of the snapshot. */
   readonly source: string;

@@ -9,67 +9,82 @@ import type { LargeTape, PrintsQuery, TapeVersion } from './tape.ts';
 import { pickRows, type TapeColumns } from './tape-columns.ts';
 import type { Universe } from './universe.ts';
 
-/** The market as it is known now, read from the store. It holds one kind of data, simulated or recorded, and never both. */
+/** The market data of the store, now or at a past moment. A market has one kind of data, simulated or recorded, and never both. */
 export interface Market {
   /** Whether this is the market at a past moment. */
   readonly isPast: boolean;
   /**
-   * The newest chain of a ticker in any spelling. Returns the same object as long as it is the newest.
-   * Throws `ClientError`: `no_chain` if a tracked ticker has no chain, `unknown_ticker` if the ticker is not tracked.
+   * Returns the newest chain of a ticker in any spelling. Returns the same object until a newer chain arrives.
+   * Throws `ClientError('no_chain')` if a tracked ticker has no chain. Throws `ClientError('unknown_ticker')` if the ticker is not tracked.
    */
   chain(ticker: string): Chain;
-  /** The name of a ticker in any spelling, tracked or not. The root of an index's weekly options stands for the index. */
+  /**
+   * Returns the name of a ticker in any spelling. The ticker need not be tracked. The root of an index's weekly options gives the name of
+   * the index.
+   */
   nameOf(spelling: string): string;
-  /** The name of a tracked ticker: one in the universe, or one with a chain. Throws `ClientError('unknown_ticker')` for any other. */
+  /**
+   * Returns the name of a tracked ticker. A ticker is tracked if it is in the universe or has a chain. Throws
+   * `ClientError('unknown_ticker')` if the ticker is not tracked.
+   */
   tracked(ticker: string): string;
-  /** As `chain`, but returns `undefined` if there is no chain. */
+  /** Returns the same chain as `chain`, or `undefined` if there is none. */
   findChain(ticker: string): Chain | undefined;
-  /** Tickers that have a chain, sorted: at most `limit` (default: 1,000) names from `from` on. */
+  /** Returns the tickers that have a chain, sorted: at most `limit` (default: 1,000) names from `from` on. */
   tickersWithChain(from?: string, limit?: number): readonly string[];
   /**
-   * Sums of the prints of at least a premium. The period has `days` calendar days and ends at the chain's moment or at the last print,
-   * whichever is later. Prints of adjusted deliverables are left out.
+   * Returns the sums of the prints whose premium is at least `minPremiumUsd`. The period has `days` calendar days. It ends at the chain's
+   * moment or at the last print, whichever is later. Prints of adjusted deliverables are left out.
    */
   flow(chain: Chain, days: number, minPremiumUsd: number): readonly PrintSum[];
-  /** Prints of at least a premium on one New York day, up to the same end as in `flow`. Prints of adjusted deliverables are left out. */
+  /**
+   * Returns the prints of one New York day whose premium is at least `minPremiumUsd`, up to the end of the period of `flow`. Prints of
+   * adjusted deliverables are left out.
+   */
   largeOn(chain: Chain, day: string, minPremiumUsd: number): LargeTape;
-  /** The moment from which on all prints are kept, ms. 0 if no prints were removed. */
+  /** Returns the moment from which on all prints are kept, ms since the epoch, or 0 if no prints were removed. */
   printsKeptFrom(): number;
   /**
-   * Every print of that period, in time order. Without `days`, every print up to the chain's moment: `prints` then leaves out contracts
-   * that had expired before the chain's day.
+   * Returns every print of the period of `flow`, in time order. Without `days`, returns every print up to the chain's moment. In this case,
+   * `prints` leaves out the contracts that expired before the chain's day.
    */
   tape(chain: Chain, days?: number): PrintsQuery;
-  /** Whether the ticker has any prints. Without prints, flow is computed from snapshots. */
+  /** Returns whether the ticker has any prints. Without prints, flow is computed from snapshots. */
   hasPrints(ticker: string): boolean;
-  /** Store ids of the last snapshot of each New York day, for the `days` calendar days that end with the chain. The oldest comes first. */
+  /**
+   * Returns the store's ids of the last snapshot of each New York day, for the `days` calendar days up to the chain's moment. The oldest
+   * comes first.
+   */
   recentChainIds(chain: Chain, days: number): number[];
   chainById(id: number): Chain | undefined;
-  /** Up to `limit` daily closes up to and including `date`, oldest first. */
+  /** Returns the last `limit` daily closes up to and including `date`, oldest first. */
   closes(ticker: string, date: string, limit: number): Close[];
-  /** Number of snapshots, dated up to the market's moment, whose levels are not computed yet. */
+  /** Returns the number of snapshots up to the market's moment whose levels are not computed yet. */
   levelsDue(ticker: string): number;
-  /** The last moment up to `untilMs` with stored levels. Returns `undefined` if there is none. */
+  /** Returns the last moment up to `untilMs` with stored levels, or `undefined` if there is none. */
   lastLevelsAt(ticker: string, untilMs: number): number | undefined;
-  /** Moments in [fromMs, toMs] with stored levels, oldest first: all of them, or the last of each New York day. */
+  /** Returns the moments in [fromMs, toMs] with stored levels, oldest first: all of them, or only the last of each New York day. */
   levelTimes(ticker: string, fromMs: number, toMs: number, per: 'snapshot' | 'day'): number[];
-  /** The levels of the given moments, oldest first. */
+  /** Returns the levels of the given moments, oldest first. */
   levels(ticker: string, times: readonly number[]): LevelRecord[];
   /**
-   * The market as it was at an instant. Data with a later date is not visible, so a ticker that has a chain now may have none. The
-   * result is the same at any time of the call, as long as no past data is added or removed.
+   * Returns the market as it was at an instant. Data with a later date is not visible, so a ticker that has a chain now may have none. The
+   * answers of this market do not depend on when they are requested, as long as no past data is added or removed.
    */
   at(instantMs: number): Market;
 }
 
-/** Clocks differ by minutes. A chain dated further ahead has a wrong time zone or digit, and must not replace the present chain. */
+/**
+ * A chain may be dated later than now by at most this, because clocks differ by minutes. A chain with a later date has a wrong time zone or
+ * digit, and must not replace the present chain.
+ */
 export const AHEAD_MS = 15 * 60_000;
 
 /** Creates the market over a store. `nowMs` is the wall clock, ms since the epoch. */
 export function createMarket(store: MarketStore, universe: Universe, simulated: boolean, nowMs: () => number): Market {
   /** The newest chain of each ticker, with its store id. A newer snapshot replaces the entry. */
   const newest = new Map<string, CachedChain>();
-  /** The past chains that were requested last, by id. Analyses are cached as long as their chain lives. */
+  /** The past chains that were requested last, by id. Analyses of a chain are cached as long as the chain is in memory. */
   const past = new Map<number, Chain>();
   let flows = new Map<string, readonly PrintSum[]>();
   let tapeVersions = new Map<string, TapeVersion>();
@@ -104,7 +119,7 @@ export function createMarket(store: MarketStore, universe: Universe, simulated: 
     return chain;
   };
 
-  /** The market up to an instant. Without an instant: the market now. */
+  /** Returns the market at an instant. Without an instant, returns the market now. */
   const marketUntil = (untilMs: number | undefined): Market => {
     const until = untilMs ?? Number.MAX_SAFE_INTEGER;
     const findChain = (spelling: string): Chain | undefined => {
@@ -112,7 +127,7 @@ export function createMarket(store: MarketStore, universe: Universe, simulated: 
       return untilMs === undefined ? newestChain(ticker) : chainAt(ticker, untilMs);
     };
     const lastPrintAt = (ticker: string) => store.lastPrintAt(ticker, simulated, until);
-    /** Where the period of `flow` ends: at the later of the chain's moment and the last print. */
+    /** Returns the end of the period of `flow`: the later of the chain's moment and the last print. */
     const endOf = ({ underlying, asOf }: Chain) => Math.max(asOf, lastPrintAt(underlying) ?? 0);
     const windowOf = (chain: Chain, days: number): [fromMs: number, toMs: number] => {
       const toMs = endOf(chain);
@@ -211,15 +226,15 @@ interface CachedChain {
   readonly chain: Chain;
 }
 
-/** A universe may have as many tickers. */
+/** The default limit of `tickersWithChain`. A universe may have as many tickers. */
 const LISTED_MAX = 1_000;
 
-/** The largest chain takes some 3 MB, and as much again once it is analysed. */
+/** Limit on past chains in memory. The largest chain takes some 3 MB, and its analysis takes as much again. */
 const PAST_CHAINS_MAX = 8;
 
 /**
- * Whether the chain of an instant is unknown because its day was thinned. A thinned day, as every simulated day, keeps only its last
- * snapshot. If that snapshot is later than the instant, the newest snapshot of that instant was removed.
+ * Returns whether the chain of an instant is unknown because its day was thinned. Of a thinned day, and of every simulated day, only the
+ * last snapshot is kept. If this snapshot is later than the instant, the snapshot that was the newest at the instant was removed.
  */
 function isThinned(store: MarketStore, ticker: string, instantMs: number, simulated: boolean): boolean {
   if (!simulated && instantMs >= store.keptFrom('intraday')) return false;
@@ -243,16 +258,18 @@ function throwNoChain(ticker: string, untilMs: number | undefined): never {
 /** Leaves out the prints of contracts that deliver something other than plain shares. */
 function withoutAdjusted(columns: TapeColumns): TapeColumns {
   const { contracts, contract } = columns;
-  const counts = contracts.series.map(({ root }) => !rootOf(root).adjusted);
-  if (counts.every(Boolean)) return columns;
+  const isPlain = contracts.series.map(({ root }) => !rootOf(root).adjusted);
+  if (isPlain.every(Boolean)) return columns;
   const rows = Uint32Array.from(contract.keys());
   return pickRows(
     columns,
-    rows.filter((row) => counts[contracts.seriesIndex[contract[row]!]!]),
+    rows.filter((row) => isPlain[contracts.seriesIndex[contract[row]!]!]),
   );
 }
 
-/** The canonical ticker of any spelling. The root of an index's weekly options, or of a share class, becomes its underlying's ticker. */
+/**
+ * Returns the canonical ticker of any spelling. The root of an index's weekly options, or of a share class, gives the underlying's ticker.
+ */
 function tickerOf(spelling: string): string {
   const ticker = canonicalTicker(spelling);
   const { underlying, adjusted } = rootOf(ticker);

@@ -2,7 +2,7 @@ import { memoize } from '../cache.ts';
 import { isDate } from './calendar.ts';
 import { parseDigits } from './digits.ts';
 
-/** A parsed OSI symbol, and what its root implies. */
+/** A parsed OSI symbol, with the properties of its root. */
 export interface OptionSymbol extends Root {
   /** The series' root, e.g. `SPXW`. */
   readonly root: string;
@@ -22,11 +22,12 @@ export interface Root {
 }
 
 /**
- * Parses an OSI option symbol: 21 characters with a padded root (`AAPL  260918C00320000`), unpadded, or either with the prefix `O:`.
- * Returns `undefined` for anything else: an impossible date, a strike of 0, lower case.
+ * Parses an OSI option symbol. The root may be padded to six characters (`AAPL  260918C00320000`) or not, and the symbol may have the
+ * prefix `O:`. Returns `undefined` for any other text, for example with an impossible date, a strike of 0 or lower case.
  */
 export function parseOptionSymbol(text: string): OptionSymbol | undefined {
-  // Reads by position. A chain has tens of thousands of symbols, and a pattern with seven groups takes three times as long.
+  // Reads the fields by their positions. A chain has tens of thousands of symbols, and a regular expression with seven groups takes three
+  // times as long.
   const from = text.startsWith('O:') ? 2 : 0;
   const dateStart = text.length - TAIL_LENGTH;
   let rootEnd = dateStart;
@@ -42,7 +43,7 @@ export function parseOptionSymbol(text: string): OptionSymbol | undefined {
   return { root, underlying, adjusted, expiry, callPut, strike: thousandths / 1000 };
 }
 
-/** Writes the symbol in OSI form: `padded` to 21 characters, or `compact`. */
+/** Returns the OSI symbol of a contract, `padded` to 21 characters or `compact`. */
 export function formatOptionSymbol(
   contract: Pick<OptionSymbol, 'root' | 'expiry' | 'callPut' | 'strike'>,
   style: 'padded' | 'compact' = 'padded',
@@ -67,18 +68,20 @@ const CALL_PUT: ReadonlyMap<string, 1 | -1> = new Map([
 
 const ROOTS_CACHED_MAX = 10_000;
 
-/** The underlying of a root, and whether its deliverable is adjusted. Cached, because every row of a chain looks up the same root. */
+/**
+ * Returns the underlying of a root, and whether its deliverable is adjusted. Cached, because every row of a chain looks up the same root.
+ */
 export const rootOf: (root: string) => Root = memoize(ROOTS_CACHED_MAX, (root) => {
   const plain = root.replace(/[1-9]$/, '');
   return { underlying: UNDERLYING_OF_ROOT[plain] ?? plain, adjusted: plain !== root };
 });
 
-/** The root of a ticker's plain options: `BRKB` for `BRK.B`, else the ticker itself. */
+/** Returns the root of a ticker's plain options. It is the ticker without its dot: `BRKB` for `BRK.B`. */
 export function rootOfTicker(ticker: string): string {
   return ticker.replace('.', '');
 }
 
-/** Converts a ticker to the form that Zomma uses, from any of the spellings in use: `_SPX`, `^RUT`, `I:NDX`, `brk/b`. */
+/** Converts a ticker to the form that Zomma uses. Sources write tickers in several spellings: `_SPX`, `^RUT`, `I:NDX`, `brk/b`. */
 export function canonicalTicker(text: string): string {
   return text
     .trim()
@@ -87,14 +90,17 @@ export function canonicalTicker(text: string): string {
     .replace(/[/-]/, '.');
 }
 
-/** Whether the text has the form of a canonical ticker: `SPY`, `BRK.B`, `AMD1`. Check text from outside with this function first. */
+/**
+ * Returns whether the text has the form of a canonical ticker: `SPY`, `BRK.B`, `AMD1`. Texts from outside must be checked with this
+ * function.
+ */
 export function isTicker(text: string): boolean {
   return TICKER.test(text);
 }
 
 const TICKER = /^[A-Z][A-Z0-9.]{0,9}$/;
 
-/** AM roots settle at the opening prices of the expiry date, all others at the close. */
+/** Returns whether a root settles at the opening prices of the expiry date (AM) or at the close (PM). */
 export function settlementOf(root: string): 'AM' | 'PM' {
   return AM_SETTLED_ROOTS.has(root) ? 'AM' : 'PM';
 }
@@ -107,13 +113,14 @@ export function isEuropeanIndexRoot(root: string): boolean {
   return EUROPEAN_INDEX_ROOTS.has(root);
 }
 
-/** Date (6 digits), side, strike in thousandths (8 digits): the characters after the padded root. */
+/** The number of characters after the root: date (6 digits), side, and strike in thousandths of a dollar (8 digits). */
 const TAIL_LENGTH = 15;
 const ROOT_LENGTH = 6;
 const [SPACE, CALL, PUT] = [0x20, 0x43, 0x50];
 
 /**
- * Whether [from, to) is a root: 1 to 6 capitals. The last of two or more characters may be a digit from 1 on: the root is then adjusted.
+ * Returns whether the characters [from, to) are a root: 1 to 6 capitals. If there are two or more characters, the last one may be a digit
+ * from 1 to 9. The deliverable of such a root is adjusted.
  */
 function isRoot(text: string, from: number, to: number): boolean {
   if (to <= from || to - from > ROOT_LENGTH) return false;
@@ -125,7 +132,7 @@ function isRoot(text: string, from: number, to: number): boolean {
   return true;
 }
 
-/** A chain has some dozens of expiries. */
+/** Limit on cached expiries. A chain has some dozens of them. */
 const EXPIRIES_CACHED_MAX = 4_000;
 
 /** Converts `YYMMDD` to `YYYY-MM-DD`. Returns `undefined` if the calendar has no such date. */
@@ -147,7 +154,10 @@ export const EUROPEAN_INDEX_ROOTS: ReadonlySet<string> = new Set([
 /** OEX is the one index whose options have American exercise. */
 const INDEX_ROOTS: ReadonlySet<string> = new Set([...EUROPEAN_INDEX_ROOTS, 'OEX']);
 
-/** Roots that differ from the ticker: weeklies and PM-settled twins of indices, and share classes, since OSI cannot write their dot. */
+/**
+ * The tickers of roots that differ from their ticker. These are roots of weeklies and of PM-settled options of indices, and roots of share
+ * classes, because an OSI symbol cannot contain the dot of their ticker.
+ */
 const UNDERLYING_OF_ROOT: Readonly<Record<string, string>> = {
   SPXW: 'SPX',
   SPXPM: 'SPX',

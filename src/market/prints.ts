@@ -15,20 +15,20 @@ export interface Print {
   readonly size: number;
   /** Shares per contract. */
   readonly multiplier: number;
-  /** ms since the epoch */
+  /** The moment of the trade, ms since the epoch. */
   readonly at: number;
-  /** The side of the quote at which it traded. Null if the feed does not say. */
+  /** The side of the quote at which the trade took place. Null if the feed does not give it. */
   readonly side: 'ask' | 'bid' | 'mid' | null;
   /** Best quote at the time of the trade, dollars per share. Null if the feed does not give it. */
   readonly bid: number | null;
   readonly ask: number | null;
   /** Delta of the contract at the time of the trade. Null if the feed does not give it. */
   readonly delta: number | null;
-  /** Whether it is a leg of a spread. */
+  /** Whether the trade is a leg of a spread. */
   readonly multiLeg: boolean;
-  /** Whether the order went to several exchanges at once, to take the quotes that each of them showed. */
+  /** Whether the order went to several exchanges at once, to trade at the quotes of each of them. */
   readonly sweep: boolean;
-  /** Whether it was agreed away from the quotes: crossed, on an exchange's floor or as a block. */
+  /** Whether the price was negotiated and not taken from the quotes: in a cross, on an exchange's floor or as a block. */
   readonly block: boolean;
   readonly canceled: boolean;
   readonly simulated: boolean;
@@ -40,7 +40,10 @@ export interface PrintSum {
   /** `YYYY-MM-DD` */
   readonly expiry: string;
   readonly callPut: 1 | -1;
-  /** Where the prints traded: as the feed says, else by the quote at the time of the trade. `none` if neither is known. */
+  /**
+   * The side of the quote at which the prints traded. The feed gives the side, or else the quote at the time of the trade does. `none` if
+   * neither is known.
+   */
   readonly side: 'ask' | 'bid' | 'mid' | 'none';
   readonly multiLeg: boolean;
   /** Whether the contracts have an absolute delta above `OPINION_DELTA_MAX`. */
@@ -51,33 +54,37 @@ export interface PrintSum {
   readonly premium: number;
 }
 
-/** Trades of contracts with a larger absolute delta are dividend and financing trades, not opinion. An unknown delta counts as opinion. */
+/**
+ * Contracts with a larger absolute delta are deep in the money. Their trades are taken as dividend and financing trades, not as opinions
+ * about the price. Trades with an unknown delta are taken as opinions.
+ */
 const OPINION_DELTA_MAX = 0.9;
 
-/** Premium of a print, dollars. */
+/** Returns the premium of a print, dollars. */
 export function premiumOf(print: Print): number {
   return print.price * print.size * print.multiplier;
 }
 
+/** Returns whether a delta is above `OPINION_DELTA_MAX` in absolute value. */
 export function isDeep(delta: number | null): boolean {
   return Math.abs(delta ?? 0) > OPINION_DELTA_MAX;
 }
 
-/** Middle of the quote at the time of a print. Returns `undefined` if the quote is missing, or its ask is not above its bid. */
+/** Returns the middle of the quote at the time of a print, or `undefined` if the quote is missing or its ask is not above its bid. */
 export function middleOf({ bid, ask }: Print): number | undefined {
   return bid !== null && ask !== null && ask > bid ? (bid + ask) / 2 : undefined;
 }
 
-/** Two prices are the same if they differ by no more than a double's rounding, relative to the larger. */
+/** Two prices are equal if they differ by at most this share of the larger price. The share allows for rounding. */
 const SAME = 1e-9;
 
-/** The direction of a price change: 1 up, -1 down, 0 unchanged. */
+/** Returns the direction of a price change: 1 up, -1 down, 0 unchanged. */
 export function change(from: number, to: number): 1 | -1 | 0 {
   if (Math.abs(to - from) <= SAME * Math.max(from, to)) return 0;
   return to > from ? 1 : -1;
 }
 
-/** One print as a sum. */
+/** Returns the sum of one print. */
 export function sumOf(print: Print): PrintSum {
   const { root, expiry, callPut, multiLeg, delta, size } = print;
   return {

@@ -14,74 +14,81 @@ export interface SnapshotListing {
 }
 
 /**
- * Limits of retention. Data from these moments on is kept. They are midnights in New York. `undefined` keeps all data. A ticker's newest
- * snapshot and all levels always stay.
+ * Limits of retention. Data from these moments on is kept. The moments are midnights in New York, ms since the epoch. If a limit is
+ * `undefined`, all data is kept. The newest snapshot of each ticker and all levels are always kept.
  */
 export interface Retention {
   readonly printsFromMs?: number | undefined;
   readonly chainsFromMs?: number | undefined;
-  /** Days before this moment keep only their last snapshot. */
+  /** Of the days before this moment, only the last snapshot is kept. */
   readonly intradayFromMs?: number | undefined;
-  /** A snapshot dated later does not count as the newest of its ticker. */
+  /** The present. A snapshot with a later date is not taken as the newest of its ticker. */
   readonly presentMs: number;
 }
 
 /**
- * Storage of market data. Simulated and recorded data are stored side by side and never mixed: every read names the kind that it wants.
+ * The storage of market data. Simulated and recorded data are stored side by side and never mixed: every read is for one of the two kinds.
  * Each write is one transaction. A write of one process is visible to every other process at once.
  */
 export interface MarketStore {
   /**
-   * A text that changes at once with each write of this process, and within 10 ms of a write of another process. Data that was read under
-   * one version is valid until the version changes.
+   * Returns a text that changes with every write: at once with a write of this process, and within 10 ms with a write of another process.
+   * Data that was read under one version is valid until the version changes.
    */
   version(): string;
-  /** Stores a snapshot and marks its levels as due. It replaces a snapshot with the same (underlying, asOf, simulated). */
+  /** Stores a snapshot and marks its levels as due. Replaces a stored snapshot with the same underlying, `asOf` and `simulated`. */
   saveChain(chain: Chain): void;
   /**
-   * Id of the newest snapshot dated up to `presentMs`. If there is none, of the newest snapshot of any date. Returns `undefined` if the
-   * underlying has no snapshot. Cheap enough for every request.
+   * Returns the id of the newest snapshot dated up to `presentMs`. If there is none, returns the id of the newest snapshot of any date.
+   * Returns `undefined` if the underlying has no snapshot. The call is cheap enough for every request.
    */
   latestChainId(underlying: string, simulated: boolean, presentMs?: number): number | undefined;
-  /** Id of the newest snapshot dated up to that instant. Returns `undefined` if there is none. */
+  /** Returns the id of the newest snapshot dated up to an instant, or `undefined` if there is none. */
   chainIdAt(underlying: string, simulated: boolean, instantMs: number): number | undefined;
   chain(id: number): Chain | undefined;
-  /** Reads a chain like `chain`, but blocks the event loop for less time. */
+  /** Reads the same chain as `chain`, but blocks the event loop for less time. */
   readChain(id: number): Promise<Chain | undefined>;
-  /** Underlyings with at least one snapshot, sorted: at most `limit` names from `from` on. Without both, all of them. */
+  /**
+   * Returns the underlyings with at least one snapshot, sorted: at most `limit` names from `from` on. Without `from` and `limit`, returns
+   * all of them.
+   */
   underlyings(simulated: boolean, from?: string, limit?: number): string[];
-  /** The stored snapshots of one underlying, or of all, ordered by underlying and time. */
+  /** Returns the stored snapshots of one underlying or of all underlyings, ordered by underlying and time. */
   snapshots(underlying?: string): SnapshotListing[];
   /**
-   * Permanently removes the snapshots of one moment, or all of an underlying, with their levels. Returns the number of moments removed.
-   * Moments that had levels but no snapshot any more are counted too.
+   * Permanently removes snapshots and their levels: those of the moment `asOf`, or all of an underlying. Returns the number of moments
+   * whose data was removed. This includes moments that only had levels.
    */
   forgetSnapshots(underlying: string, asOf?: number): number;
   /**
-   * Removes some of the data that is older than the limits, in one transaction. Returns the counts. Both are 0 once nothing is left to
-   * remove.
+   * Removes some of the data that is older than the limits, in one transaction. Returns how many prints and chains were removed. Both
+   * numbers are 0 once nothing is left to remove.
    */
   removeOld(limits: Retention): { readonly prints: number; readonly chains: number };
-  /** The moment from which on all prints, or all snapshots of each day, are kept, ms. 0 if none were removed. */
+  /**
+   * Returns the moment from which on all prints, or all snapshots of each day, are kept, ms since the epoch. Returns 0 if nothing was
+   * removed.
+   */
   keptFrom(what: 'intraday' | 'prints'): number;
   /**
-   * Stores prints, each once by id. A later copy of a stored print may correct or cancel it. `atOnce` packs prints directly if a batch has
-   * a thousand or more of one day.
+   * Stores prints. A print with an id that is stored already is not stored again, but it may correct or cancel the stored print. If
+   * `atOnce` is set, prints are packed directly when a batch has a thousand or more of one day.
    */
   savePrints(
     prints: readonly Print[],
     options?: { readonly atOnce?: boolean },
   ): { readonly added: number; readonly changed: number };
   /**
-   * Packs the prints of days before `beforeDay` into columns, in short transactions. Other work has its turn between two steps. Each step
-   * handles at most `rowsAtOnce` prints and yields how many it packed. An interrupted run is continued by the next call.
+   * Packs the prints of the days before `beforeDay` into columns, in short transactions. Each step packs at most `rowsAtOnce` prints, and
+   * then yields the number of prints that it packed. Between two steps, other work has its turn. If a run is interrupted, the next call
+   * continues it.
    */
   packTape(beforeDay: string, rowsAtOnce?: number): Generator<number, void>;
-  /** Prints with fromMs <= at <= toMs and at least a premium, in time order, without cancelled ones. */
+  /** Returns the prints with fromMs <= at <= toMs whose premium is at least `minPremiumUsd`, in time order, without cancelled prints. */
   prints(underlying: string, fromMs: number, toMs: number, simulated: boolean, minPremiumUsd: number): Print[];
   /**
-   * The same prints as columns, some thousand at a time, read while the caller iterates. They come in order of time and then of arrival,
-   * even if prints are packed meanwhile.
+   * Yields the prints that `prints` returns, in columns of some thousand prints. They are read while the caller iterates. They are ordered
+   * by time, and prints of one moment by arrival. The order stays the same if prints are packed meanwhile.
    */
   largePrints(
     underlying: string,
@@ -91,8 +98,8 @@ export interface MarketStore {
     minPremiumUsd: number,
   ): Iterable<TapeColumns>;
   /**
-   * Sums of these prints by series, side and kind, without adjusted deliverables. Fast if sums are stored for this premium
-   * (`sumPrintsFrom`).
+   * Returns the sums of the prints that `prints` returns, without adjusted deliverables. Each `PrintSum` has the prints of one series, side
+   * and kind. The call is fast if the store holds the sums for this premium (`sumPrintsFrom`).
    */
   printSums(
     underlying: string,
@@ -102,62 +109,69 @@ export interface MarketStore {
     minPremiumUsd: number,
   ): readonly PrintSum[];
   /**
-   * From now on, sums the prints of at least that premium as they are written. If the premium changes, all stored prints are summed again.
+   * Sets the premium from which on prints are summed as they are written. If the premium changes, all stored prints are summed again.
    */
   sumPrintsFrom(minPremiumUsd: number): void;
   /**
-   * The first stretch of the tape from `fromMs` on, of at most `mostParts` parts (see `PARTS`). Returns `undefined` if no print is left.
-   * The next stretch begins after its `toMs`.
+   * Returns the first stretch of the tape from `fromMs` on. It has at most `mostParts` parts (see `PARTS`). Returns `undefined` if no print
+   * is left. The next stretch begins after `toMs` of this stretch.
    */
   stretch(underlying: string, fromMs: number, toMs: number, simulated: boolean, mostParts: number): Stretch | undefined;
   /**
-   * Prints of any premium, read while the caller iterates, since a month's tape is larger than memory. With `fromExpiry`, only contracts
-   * that expire on that date or later. Prints of closed days have no id.
+   * Yields the prints of any premium. They are read while the caller iterates, since a month's tape is larger than memory. With
+   * `fromExpiry`, yields only prints of contracts that expire on that date or later. Prints of closed days have an empty id.
    */
   tape(underlying: string, fromMs: number, toMs: number, simulated: boolean, fromExpiry?: string): Iterable<Print>;
-  /** The number of prints in a period, and the version of the tape in this period. */
+  /** Returns the number of prints in a period, and the version of the tape in this period. */
   tapeVersion(underlying: string, fromMs: number, toMs: number, simulated: boolean): TapeVersion;
-  /** Time of the newest valid print up to `untilMs`, ms. Returns `undefined` if there is none. */
+  /** Returns the moment of the newest print up to `untilMs` that is not cancelled, ms. Returns `undefined` if there is none. */
   lastPrintAt(underlying: string, simulated: boolean, untilMs?: number): number | undefined;
   saveCloses(closes: readonly Close[]): void;
   /**
-   * The newest `limit` closes up to and including `date`, oldest first. A day without a close takes the spot of its last snapshot up to
-   * `untilMs`.
+   * Returns the last `limit` closes up to and including `date`, oldest first. If a day has no close, the spot of its last snapshot up to
+   * `untilMs` takes its place.
    */
   closes(ticker: string, date: string, limit: number, simulated: boolean, untilMs?: number): Close[];
-  /** The last snapshot of each New York day in [fromMs, toMs], oldest first. */
+  /** Returns the ids of the last snapshot of each New York day in [fromMs, toMs], oldest first. */
   dailyChainIds(underlying: string, fromMs: number, toMs: number, simulated: boolean): number[];
   /**
-   * Ids of the snapshots whose levels are due, simulated and recorded, stored after `afterId` (default: all). The last stored comes first.
+   * Returns the ids of the snapshots whose levels are due, simulated and recorded. With `afterId`, returns only the snapshots that were
+   * stored after the snapshot with this id. The snapshot that was stored last comes first.
    */
   levelsDue(afterId?: number): number[];
-  /** How many of these snapshots belong to an underlying and are dated up to `untilMs`. */
+  /** Returns the number of snapshots of an underlying, dated up to `untilMs`, whose levels are due. */
   levelsDueOf(underlying: string, simulated: boolean, untilMs: number): number;
   /**
-   * Stores the levels of a snapshot in place of those of its moment. `undefined` removes the levels of its moment. In both cases the levels
-   * are no longer due. Does nothing if the snapshot was removed or replaced.
+   * Stores the levels of a snapshot. Replaces stored levels of the same moment. If `record` is `undefined`, removes the levels of the
+   * snapshot's moment. In both cases, the levels of the snapshot are no longer due. Does nothing if the snapshot was removed or replaced.
    */
   saveLevels(snapshotId: number, record: LevelRecord | undefined): void;
-  /** The last moment up to `untilMs` with stored levels. Returns `undefined` if there is none. */
+  /** Returns the last moment up to `untilMs` with stored levels, or `undefined` if there is none. */
   lastLevelsAt(underlying: string, untilMs: number, simulated: boolean): number | undefined;
-  /** Moments in [fromMs, toMs] with stored levels, oldest first: all of them, or the last of each New York day. */
+  /** Returns the moments in [fromMs, toMs] with stored levels, oldest first: all of them, or only the last of each New York day. */
   levelTimes(underlying: string, fromMs: number, toMs: number, per: 'snapshot' | 'day', simulated: boolean): number[];
-  /** The levels of the given moments, oldest first. */
+  /** Returns the levels of the given moments, oldest first. */
   levels(underlying: string, times: readonly number[], simulated: boolean): LevelRecord[];
-  /** The last sequence number, simulated or recorded, even if its entry was removed since. 0 before the first entry. */
+  /**
+   * Returns the last sequence number of the log of levels, simulated or recorded, even if its entry was removed since. Returns 0 before the
+   * first entry.
+   */
   lastLevelSeq(): number;
   /**
-   * Up to `limit` entries after a sequence number, in the order in which they were stored. Only levels newer than all that their ticker had
-   * are events. Levels of loaded history are not.
+   * Returns up to `limit` entries of the log after a sequence number, in the order in which they were stored. Levels become an entry only
+   * if they are newer than all stored levels of their ticker. Levels of loaded history do not become entries.
    */
   levelEvents(afterSeq: number, limit: number, simulated: boolean): LevelEvent[];
   /**
-   * The same for some underlyings only. The time grows with the number of these underlyings and of the entries returned, not with the rows
-   * of other underlyings.
+   * Returns the entries of `levelEvents` for some underlyings only. The time grows with the number of these underlyings and of the returned
+   * entries, but not with the entries of other underlyings.
    */
   levelEventsOf(underlyings: readonly string[], afterSeq: number, limit: number, simulated: boolean): LevelEvent[];
-  /** When the first event of these underlyings after a sequence number was stored, ms since 1970. Returns `undefined` if there is none. */
+  /**
+   * Returns the moment at which the first entry of these underlyings after a sequence number was stored, ms since the epoch. Returns
+   * `undefined` if there is none.
+   */
   firstMissedAt(underlyings: readonly string[], afterSeq: number, simulated: boolean): number | undefined;
-  /** The newest levels of an underlying, among the entries up to a sequence number. */
+  /** Returns the newest levels of an underlying among the entries up to a sequence number, or `undefined` if there is none. */
   currentLevels(underlying: string, upToSeq: number, simulated: boolean): LevelEvent | undefined;
 }

@@ -1,24 +1,24 @@
 import { newYorkDate } from './calendar.ts';
 import type { Print } from './prints.ts';
 
-/** Contracts of one underlying. The number of a contract is its row in `seriesIndex` and `strike`. */
+/** The contracts of a tape, which are of one underlying. The number of a contract is its row in `seriesIndex` and `strike`. */
 export interface TapeContracts {
   readonly series: readonly TapeSeries[];
-  /** By contract: index of its series. */
+  /** The position of each contract's series in `series`. */
   readonly seriesIndex: Uint32Array;
-  /** By contract: dollars. */
+  /** The strike of each contract, dollars. */
   readonly strike: Float64Array;
 }
 
 export type TapeSeries = Pick<Print, 'root' | 'expiry' | 'callPut'>;
 
-/** Prints of one underlying as columns, in order of time and then of arrival. NaN means that the print does not have the value. */
+/** Prints of one underlying as columns. They are ordered by time, and prints of one moment by arrival. NaN means "not given". */
 export interface TapeColumns {
   readonly count: number;
   readonly contracts: TapeContracts;
-  /** By print: number of its contract. */
+  /** The number of each print's contract. */
   readonly contract: Uint32Array;
-  /** ms since the epoch */
+  /** Moments, ms since the epoch. */
   readonly at: Float64Array;
   readonly price: Float64Array;
   readonly size: Float64Array;
@@ -26,7 +26,7 @@ export interface TapeColumns {
   readonly bid: Float64Array;
   readonly ask: Float64Array;
   readonly delta: Float64Array;
-  /** Side and manner of execution, see `FLAG`. */
+  /** The side of the quote, and how the print was executed: see `FLAG`. */
   readonly flags: Uint8Array;
 }
 
@@ -40,14 +40,17 @@ const SIDES = [null, 'bid', 'ask', 'mid'] as const;
 const HOUR_MS = 3_600_000;
 let [lastHour, lastDay] = [Number.NaN, ''];
 
-/** The New York date. Cached by hour: time zones differ by whole hours, so each hour has one date, and a tape has many prints an hour. */
+/**
+ * Returns the New York date. The date of the last hour is cached, because a tape has many prints per hour. New York time differs from UTC
+ * by whole hours, so each hour belongs to one date.
+ */
 export function dayOf(atMs: number): string {
   const hour = Math.floor(atMs / HOUR_MS);
   if (hour !== lastHour) [lastHour, lastDay] = [hour, newYorkDate(atMs)];
   return lastDay;
 }
 
-/** Numbers contracts in the order of their first lookup. */
+/** Gives numbers to contracts, in the order of their first lookup. */
 export class ContractNumbers {
   readonly #bySeries = new Map<string, { readonly index: number; readonly byStrike: Map<number, number> }>();
   readonly #series: TapeSeries[] = [];
@@ -58,11 +61,12 @@ export class ContractNumbers {
     return this.#strike.length;
   }
 
+  /** Returns the number of a contract. */
   of({ root, expiry, callPut, strike }: TapeSeries & { readonly strike: number }): number {
     return this.#number(this.#seriesOf({ root, expiry, callPut }), strike);
   }
 
-  /** This instance's numbers of contracts that another instance numbered, in the other's order. */
+  /** Returns this instance's numbers of the given contracts, in their order. */
   ofAll({ series, seriesIndex, strike }: TapeContracts): Uint32Array {
     const known = series.map((each) => this.#seriesOf(each));
     const numbers = new Uint32Array(strike.length);
@@ -101,7 +105,7 @@ export class ContractNumbers {
   }
 }
 
-/** The fields of a print that columns hold. */
+/** The fields of a print that become columns. */
 export interface TapeRow extends TapeSeries {
   readonly strike: number;
   readonly at: number;
@@ -113,12 +117,12 @@ export interface TapeRow extends TapeSeries {
   readonly delta: number | null;
 }
 
-/** Prints of one underlying, in time order, as columns. */
+/** Returns prints as columns. The prints must be of one underlying and in time order. */
 export function tapeColumnsOf(prints: readonly Print[]): TapeColumns {
   return columnsBy(prints, flagsOf);
 }
 
-/** The same for rows whose flags `flagsOf` computes. */
+/** Returns rows as columns. `flagsOf` computes the flags of a row. */
 export function columnsBy<Row extends TapeRow>(rows: readonly Row[], flagsOf: (row: Row) => number): TapeColumns {
   const count = rows.length;
   const numbers = new ContractNumbers();
@@ -151,7 +155,7 @@ function flagsOf({ side, multiLeg, sweep, block }: Print): number {
   );
 }
 
-/** Makes a print from a row of columns. `fields` has the fields that columns do not hold. */
+/** Returns a row of columns as a print. `fields` has the values that columns do not have. */
 export function printOfRow(
   columns: TapeColumns,
   row: number,
@@ -185,7 +189,7 @@ export function printOfRow(
   };
 }
 
-/** The given rows of some columns, in the given order. */
+/** Returns the given rows of `columns`, in the given order. */
 export function pickRows(columns: TapeColumns, rows: Uint32Array): TapeColumns {
   const numbers = Object.fromEntries(
     NUMBERS.map((name) => [name, picked(columns[name], rows, new Float64Array(rows.length))]),

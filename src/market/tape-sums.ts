@@ -2,37 +2,43 @@ import { change } from './prints.ts';
 import { ContractNumbers, FLAG, type TapeColumns, type TapeContracts } from './tape-columns.ts';
 
 /**
- * A stretch of tape summed by contract. The sums of two consecutive stretches can be combined into the sums of both. All figures are whole
- * numbers (premium in ten-thousandths of a dollar, delta in parts of a share), so that the order of addition does not change a sum.
+ * The sums of a stretch of tape, by contract. The sums of two consecutive stretches can be combined into the sums of both. All figures are
+ * whole numbers, so that the order of addition does not change a sum. Premium is in units of 1 / `PREMIUM_UNITS` dollars. Delta times
+ * shares is in units of 1 / `SHARE_PARTS` shares.
  *
- * The aggressor of a trade may depend on earlier prints. A print is `pending` if only the tick rule could sign it and its contract has not
- * moved yet in the stretch. All pending prints of a contract have one sign: that of the move from the stretch before to this one, or, if
- * the price stayed the same, that of the last move before.
+ * The aggressor of a print may depend on earlier prints: the tick rule takes the direction of the contract's last price move. A print is
+ * pending if neither the feed nor the quote gives its side, and its contract has not moved yet in the stretch. All pending prints of a
+ * contract have the same aggressor. It follows from the move between the last print before the stretch and the first print of the stretch.
+ * If the price did not move between these two prints, it follows from the last move before the stretch.
  */
 export interface TapeSums {
   readonly contracts: TapeContracts;
-  /** For each contract, the figures of `BY_CONTRACT`. */
+  /** The figures of each contract, see `BY_CONTRACT`. */
   readonly byContract: Float64Array;
-  /** For each contract and manner with a print, the figures of `CELL`. */
+  /** The figures of each contract and manner that has a print, see `CELL`. */
   readonly cells: TapeCells;
 }
 
+/** Figures by contract and manner of execution. A cell is one contract and one manner. */
 export interface TapeCells {
   readonly count: number;
   readonly contract: Uint32Array;
   /** Index in `MANNERS`. */
   readonly manner: Uint8Array;
   readonly values: Float64Array;
-  /** Rounding errors of `values`. Both together are exact. `undefined` if no value was rounded. */
+  /** The rounding errors of `values`. The sums of both are exact. `undefined` if no value was rounded. */
   readonly lost: Float64Array | undefined;
 }
 
-/** How a print was executed. If several apply, the first one counts. */
+/** The manners in which a print can be executed. If several apply to a print, its manner is the first of them. */
 export const MANNERS = ['multi_leg', 'sweep', 'block', 'single'] as const;
 
 /**
- * First and last print: price, and middle of the quote (NaN if there is none). Then the last move, the net signed contracts, and the number
- * of prints by the rule that determined their side.
+ * The positions of a contract's figures:
+ * - price and middle of the quote of the first print and of the last print (a middle is NaN if the print has no quote);
+ * - `direction` of the last move: 1, -1, or 0 if the contract has not moved;
+ * - `net`: contracts that customers bought minus contracts that customers sold;
+ * - `feed`, `quote` and `tick`: the numbers of prints whose side these rules gave.
  */
 export const BY_CONTRACT = {
   firstPrice: 0,
@@ -48,9 +54,14 @@ export const BY_CONTRACT = {
 } as const;
 
 /**
- * `prints` and `contracts`: all prints. `bought` and `sold`: premium. `shares`: shares that customers took on by prints without a delta.
- * `deltaShares`: shares times delta of the prints with a delta, in parts of a share. Then the same of pending prints, without a sign. Only
- * corrupt data makes a figure exceed the 53 bits of a number.
+ * The positions of a cell's figures:
+ * - `prints` and `contracts`: the numbers of all prints and of their contracts;
+ * - `bought` and `sold`: the premium of prints in which customers bought or sold;
+ * - `shares`: the net shares that customers bought by prints without a delta;
+ * - `deltaShares`: delta times the net shares that customers bought by prints with a delta;
+ * - `pending…`: the figures of the pending prints. Their shares are not yet multiplied by the aggressor, which is not known.
+ *
+ * Only corrupt data makes a figure exceed the 53 bits of a number.
  */
 export const CELL = {
   prints: 0,
@@ -67,22 +78,22 @@ export const CELL = {
   width: 11,
 } as const;
 
-/** The rounding error of a sum (Knuth's two-sum). */
+/** Returns the rounding error of `sum`, which is `before + amount` rounded (Knuth's two-sum). */
 export function lostIn(sum: number, before: number, amount: number): number {
   const added = sum - before;
   return before - (sum - added) + (amount - added);
 }
 
-/** Premium is counted in whole ten-thousandths of a dollar, the resolution of quoted prices. */
+/** Premium is counted in ten-thousandths of a dollar, the resolution of quoted prices. */
 export const PREMIUM_UNITS = 10_000;
-/** Delta times shares is counted in whole parts of a share. The parts are so small that a million prints are off by cents. */
+/** Delta times shares is counted in ten-millionths of a share. The rounding errors of a million prints add up to cents only. */
 export const SHARE_PARTS = 10_000_000;
 
 export function toShareParts(shares: number): number {
   return Math.round(shares * SHARE_PARTS);
 }
 
-/** Sums the prints of at least a premium, dollars. Smaller prints only count as moves of the price. */
+/** Sums the prints whose premium is at least `minPremium` dollars. Smaller prints are used only for the moves of the price. */
 export function sumsOf(columns: TapeColumns, minPremium = 0): TapeSums {
   const { count, contracts, contract, price, size, multiplier, bid, ask, delta, flags } = columns;
   const byContract = new Float64Array(contracts.strike.length * BY_CONTRACT.width);
@@ -146,7 +157,7 @@ export function sumsOf(columns: TapeColumns, minPremium = 0): TapeSums {
   return withoutIdle({ contracts, byContract, cells: cells.takeAll() }, seen);
 }
 
-/** Removes the contracts without a print, since their figures would mean a price of 0. */
+/** Removes the contracts without a print. Their figures would mean a price of 0. */
 function withoutIdle({ contracts, byContract, cells }: TapeSums, seen: Uint8Array): TapeSums {
   const left = Uint32Array.from(seen.keys()).filter((contract) => seen[contract] === 1);
   if (left.length === seen.length) return { contracts, byContract, cells };
@@ -168,7 +179,7 @@ function withoutIdle({ contracts, byContract, cells }: TapeSums, seen: Uint8Arra
   };
 }
 
-/** Adds up consecutive stretches of a tape. They must be added in the order of the tape. */
+/** Combines the sums of consecutive stretches of a tape. The stretches must be added in the order of the tape. */
 export class TapeSummer {
   readonly #numbers = new ContractNumbers();
   readonly #cells = new Cells();
@@ -207,6 +218,7 @@ export class TapeSummer {
     }
   }
 
+  /** Adds the cell at `offset` of `from` to the cell at `to`. `lead` is the aggressor of the contract's pending prints, or 0 if unknown. */
   #addCell(to: number, from: TapeCells, offset: number, lead: number, contract: number): void {
     const cells = this.#cells;
     for (let field = 0; field < CELL.pendingPrints; field++) cells.addFrom(to + field, from, offset + field, 1);
@@ -224,7 +236,7 @@ export class TapeSummer {
     this.#byContract[contract + BY_CONTRACT.tick]! += values[offset + CELL.pendingPrints]!;
   }
 
-  /** Sums of all stretches that were added. The cells cover only the stretches since the last call. */
+  /** Returns the sums of all stretches that were added. The cells are the sums of the stretches since the last call only. */
   sums(): TapeSums {
     const { count } = this.#numbers;
     return {
@@ -235,7 +247,10 @@ export class TapeSummer {
   }
 }
 
-/** The move of a contract from one print to the next: by the quotes' middles if both prints have one, else by price. */
+/**
+ * Returns the direction of a contract's move between two prints. Compares the middles of their quotes if both have a quote, else the
+ * prices.
+ */
 function moveOf(lastPrice: number, lastMiddle: number, price: number, middle: number): 1 | -1 | 0 {
   return !Number.isNaN(middle) && !Number.isNaN(lastMiddle) ? change(lastMiddle, middle) : change(lastPrice, price);
 }
@@ -246,7 +261,7 @@ function mannerOf(flag: number): number {
   return flag & FLAG.block ? 2 : 3;
 }
 
-/** Figures by contract and manner. A cell is created on its first use. */
+/** Sums of cells. A cell is created at its first use. */
 class Cells {
   values = new Float64Array(CELL.width * 1024);
   #lost: Float64Array | undefined;
@@ -271,7 +286,7 @@ class Cells {
     this.#lost[index]! += amount;
   }
 
-  /** Index in `values` at which the figures of a contract and manner begin. The next call may replace `values` by a longer array. */
+  /** Returns the index in `values` at which the figures of a cell begin. The next call may replace `values` with a longer array. */
   offsetOf(contract: number, manner: number): number {
     const key = 4 * contract + manner;
     this.#slots = grown(this.#slots, key + 1);
@@ -301,7 +316,7 @@ class Cells {
   }
 }
 
-/** Returns the array itself if it is long enough, else a longer copy. */
+/** Returns the array itself if it has at least `length` elements, or else a longer copy. */
 function grown<T extends Float64Array | Int32Array>(array: T, length: number): T {
   if (array.length >= length) return array;
   const longer = new (array.constructor as new (length: number) => T)(Math.max(length, 2 * array.length));

@@ -2,47 +2,50 @@ import type { Print } from './prints.ts';
 import { dayOf, type TapeColumns, tapeColumnsOf } from './tape-columns.ts';
 import { sumsOf, type TapeSums } from './tape-sums.ts';
 
-/** Consecutive prints of one New York day, in time order and without cancelled ones. */
+/** Consecutive prints of one New York day, in time order and without cancelled prints. */
 export interface Stretch {
   readonly day: string;
-  /** The stretch has all prints of its range up to this time, ms. */
+  /** The end of the stretch, ms since the epoch: it has all prints from its beginning up to this moment. */
   readonly toMs: number;
-  /** The sums by contract. */
+  /** Returns the sums of the prints by contract. */
   sums(): TapeSums;
   columns(): TapeColumns;
   prints(): Print[];
 }
 
 /**
- * How many parts a stretch may have at most. Reading one part print by print takes some milliseconds. Sums are stored for blocks of these
- * sizes and for whole days.
+ * The largest numbers of parts that a stretch may have. Reading one part print by print takes some milliseconds. So the store also holds
+ * the sums of blocks of these sizes and of whole days.
  */
 export const PARTS = { one: 1, few: 4, many: 16, ofDay: Number.POSITIVE_INFINITY } as const;
 
 export interface TapeVersion {
-  /** Number of prints, including those that were corrected or cancelled later. */
+  /** The number of prints, including those that were corrected or cancelled later. */
   readonly count: number;
-  /** The same text as long as the tape does not change. */
+  /** A text that stays the same as long as the tape does not change. */
   readonly version: string;
 }
 
 /** Every print of an underlying in a period. */
 export interface PrintsQuery extends TapeVersion {
-  /** Read while the caller iterates. */
+  /** The prints. They are read from the store while the caller iterates. */
   readonly prints: Iterable<Print>;
-  /** The same prints as stretches, read while the caller iterates: from a moment on, or all. Not set if the prints are in memory. */
+  /**
+   * Returns the same prints as stretches, from `fromMs` on or all of them. They are read from the store while the caller iterates. Not set
+   * if the prints are in memory.
+   */
   readonly stretches?: (mostParts: number, fromMs?: number) => Iterable<Stretch>;
 }
 
 /** Large prints of an underlying in a period. */
 export interface LargeTape {
-  /** The same text as long as these prints do not change. */
+  /** A text that stays the same as long as these prints do not change. */
   readonly version: string;
-  /** In time order, some thousand prints at a time, read while the caller iterates. */
+  /** The prints in time order, in columns of some thousand prints. They are read from the store while the caller iterates. */
   readonly columns: Iterable<TapeColumns>;
 }
 
-/** Yields a tape as stretches. */
+/** Yields a tape as stretches, from the moment `fromMs` on. */
 export function stretchesOf({ prints, stretches }: PrintsQuery, mostParts: number, fromMs = 0): Iterable<Stretch> {
   return stretches ? stretches(mostParts, fromMs) : stretchesByDay(prints, fromMs);
 }
@@ -54,7 +57,7 @@ function* stretchesByDay(prints: Iterable<Print>, fromMs: number): Generator<Str
   }
 }
 
-/** A stretch of prints in memory. They must be of one day and in time order. */
+/** Returns a stretch of prints that are in memory. The prints must be of one day and in time order. */
 export function stretchOf(day: string, prints: Print[], toMs = prints.at(-1)?.at ?? 0): Stretch {
   const columns = () => tapeColumnsOf(prints);
   return { day, toMs, columns, sums: () => sumsOf(columns()), prints: () => prints };

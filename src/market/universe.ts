@@ -4,17 +4,17 @@ import { canonicalTicker } from './option-symbol.ts';
 
 /** The tickers that Zomma watches, by theme, and the sector ETF of each single name. Immutable. */
 export interface Universe {
-  /** Tickers by theme, both in display order. */
+  /** Tickers by theme. Themes and tickers are in display order. */
   readonly themes: Readonly<Record<string, readonly string[]>>;
-  /** All tickers, each once, in theme order. */
+  /** All tickers, each once, in the order of the themes. */
   readonly tickers: ReadonlySet<string>;
-  /** Sector ETF by single name. ETFs, and names without a proxy, have no entry. */
+  /** The sector ETF (the proxy) of each single name. ETFs and names without a proxy have no entry. */
   readonly proxies: ReadonlyMap<string, string>;
 }
 
 /**
- * Parses an operator's universe from JSON text: `{"themes": {"name": ["SPY", ...]}, "proxies": {"SMH": ["NVDA", ...]}}`. Without
- * `proxies`, the standard sector map applies. Throws `ClientError` with every invalid field as a JSON Pointer.
+ * Parses an operator's universe from JSON text: `{"themes": {"name": ["SPY", ...]}, "proxies": {"SMH": ["NVDA", ...]}}`. Without `proxies`,
+ * the standard proxies apply. Throws `ClientError` if the text is not valid. The error names every invalid field as a JSON Pointer.
  */
 export function loadUniverse(json: string): Universe {
   let parsed: unknown;
@@ -55,10 +55,10 @@ export function loadUniverse(json: string): Universe {
 
 const HINT = 'Write it as {"themes": {"name": ["SPY", "QQQ"]}, "proxies": {"SMH": ["NVDA"]}}. `proxies` is optional.';
 const TICKER = /^[A-Z][A-Z0-9]{0,5}(?:\.[A-Z])?$/;
-/** Limit: the chain of each ticker is polled every minute and held in memory. */
+/** Limit on tickers, because the chain of each ticker is polled every minute and held in memory. */
 const TICKERS_MAX = 1_000;
 
-/** Lists of tickers by name. No ticker may appear twice. */
+/** Returns lists of tickers by name. Adds an error to `fieldErrors` for each invalid value, and for each ticker that appears twice. */
 function tickerLists(value: unknown, path: string, fieldErrors: FieldError[]): Record<string, string[]> {
   const lists: Record<string, string[]> = {};
   if (!isRecord(value)) {
@@ -96,12 +96,15 @@ function universeOf(
   };
 }
 
-/** One step of a JSON Pointer (RFC 6901), escaped. */
+/** Returns one reference token of a JSON Pointer (RFC 6901), escaped and with its slash. */
 function pointer(key: string): string {
   return `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
 
-/** Single names by the sector fund whose flows follow theirs: by index membership, or by trade (IBIT moves with MSTR's bitcoin). */
+/**
+ * The single names of each sector fund. The flow of the fund follows the flow of the names: the fund's index contains the name, or both are
+ * in the same trade (IBIT moves with the bitcoin that MSTR holds).
+ */
 const SECTOR_PROXIES: Readonly<Record<string, readonly string[]>> = {
   SMH: ['NVDA', 'AVGO', 'TSM', 'INTC', 'AMD'],
   IGV: ['MSFT', 'ORCL', 'PLTR'],
@@ -119,7 +122,7 @@ const SECTOR_PROXIES: Readonly<Record<string, readonly string[]>> = {
   XLP: ['KO', 'PG', 'WMT', 'COST'],
 };
 
-/** The universe if the operator configures none: nine themes, 59 tickers. */
+/** The universe if the operator does not configure one. It has nine themes and 59 tickers. */
 export const STANDARD_UNIVERSE: Universe = universeOf(
   {
     beta_lords: ['SPY', 'QQQ', 'IWM', 'DIA', 'SMH', 'XLF', 'VXX'],

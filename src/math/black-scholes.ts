@@ -1,7 +1,7 @@
 import { BlackScholesColumn } from '../../assembly/columns.ts';
 import { arenaColumn, type Column, kernels, mapColumns, mapRow } from './kernels.ts';
 
-/** Options as columns of `count` rows. A number stands for a column with that value in every row. */
+/** Options as columns of `count` rows. A number in place of a column is the value of every row. */
 export interface OptionColumns {
   readonly count: number;
   /** +1 call, -1 put. */
@@ -14,9 +14,9 @@ export interface OptionColumns {
   readonly tte: Column;
   /** Volatility per square root of a year, >= 0 (0.2 = 20 %). */
   readonly iv: Column;
-  /** Continuously compounded, per year. */
+  /** Continuously compounded interest rate, decimal per year. */
   readonly rate: Column;
-  /** Continuous yield, per year. */
+  /** Continuous dividend yield, decimal per year. */
   readonly dividend: Column;
 }
 
@@ -25,7 +25,7 @@ export type GreekColumns = Readonly<Record<GreekName, Float64Array>>;
 
 export type GreekName = keyof typeof COLUMNS;
 
-/** The column of each Greek. */
+/** The kernel's column of the price and of each Greek. For a pair, these are the columns of the call. */
 const COLUMNS = {
   price: BlackScholesColumn.price,
   delta: BlackScholesColumn.delta,
@@ -40,7 +40,7 @@ const COLUMNS = {
 
 const GREEKS = Object.keys(COLUMNS) as (keyof typeof COLUMNS)[];
 
-/** The same for the put of a pair. Some Greeks of the put have columns of their own. */
+/** The columns of the put of a pair. Gamma, vega, vanna and volga are the same columns as for the call. */
 const PUT_COLUMNS: Readonly<Record<GreekName, BlackScholesColumn>> = {
   ...COLUMNS,
   price: BlackScholesColumn.putPrice,
@@ -50,7 +50,7 @@ const PUT_COLUMNS: Readonly<Record<GreekName, BlackScholesColumn>> = {
   charm: BlackScholesColumn.putCharm,
 };
 
-/** Greeks that differ between call and put. */
+/** The outputs that differ between call and put. */
 const PUT_OWN = GREEKS.filter((name) => PUT_COLUMNS[name] !== COLUMNS[name]);
 
 const OUTPUTS = GREEKS.map((name) => COLUMNS[name]);
@@ -63,7 +63,7 @@ const discounted = (count: number, block: number) => kernels.blackScholes(count,
 const genericPair = (count: number, block: number) => kernels.blackScholesPair(count, block, false);
 const discountedPair = (count: number, block: number) => kernels.blackScholesPair(count, block, true);
 
-/** Discount factors, if the caller has them, e.g. one for each expiry. They save the kernel two exponentials a row. */
+/** Discount factors that the caller has computed, for example once for each expiry. They save the kernel two exponentials per row. */
 export interface Discounts {
   /** e^(-rate * tte). */
   readonly discount: Column;
@@ -72,10 +72,11 @@ export interface Discounts {
 }
 
 /**
- * Black-Scholes-Merton price and Greeks as raw partial derivatives: per 1.00 of spot, volatility and rate, and per year. Theta and charm
- * are d/dt = -d/dT. If T or iv is 0, the results are those of the intrinsic value. Accuracy: within twice the effect of one rounding of
- * each input, for every output (24,000 rows, to the ends of the accepted ranges). With `into`, the results are written there: new columns
- * cost a third more.
+ * Computes Black-Scholes-Merton prices and Greeks. The Greeks are raw partial derivatives: per 1.00 of spot, volatility and rate, and per
+ * year. Theta and charm are derivatives by the passing of time, -d/dT. If T or iv is 0, the results are those of the intrinsic value.
+ * Accuracy: the error of every output is at most twice the change that one rounding of each input and of the output can cause. This was
+ * measured on 24,000 rows, up to the ends of the accepted ranges. If `into` is given, the results are written into these columns. New
+ * columns take a third more time.
  * @throws RangeError if the length of a column is not `count`.
  */
 export function greeks(options: OptionColumns, discounts?: Discounts, into?: GreekColumns): GreekColumns {
@@ -91,7 +92,8 @@ export function greeks(options: OptionColumns, discounts?: Discounts, into?: Gre
 }
 
 /**
- * One column of the result of `greeks`, bit for bit the same. It saves the third of the time in which `greeks` copies out nine columns.
+ * Returns one column of the result of `greeks`, with the same bits. This takes a third less time, because only one of nine columns is
+ * copied.
  * @throws RangeError if the length of a column is not `count`.
  */
 export function oneGreek(name: GreekName, options: OptionColumns): Float64Array {
@@ -99,8 +101,8 @@ export function oneGreek(name: GreekName, options: OptionColumns): Float64Array 
 }
 
 /**
- * Call and put of each row, bit for bit what `greeks` gives for each, in little more time than one of them takes. Gamma, vega, vanna and
- * volga are the same columns in both. `into`: an earlier result, which is overwritten.
+ * Computes the call and the put of each row. The results have the same bits as those of `greeks`. Both take little more time than one of
+ * them. Gamma, vega, vanna and volga are the same columns in both. If `into` is given, an earlier result, its columns are overwritten.
  * @throws RangeError if the length of a column is not `count`.
  */
 export function callPutGreeks(
@@ -135,10 +137,10 @@ function inputs(
   return { callPut, spot, strike, tte, iv, rate, dividend, discount, dividendDiscount };
 }
 
-/** One option, its fields as in OptionColumns. */
+/** One option. The fields have the meanings and units of `OptionColumns`. */
 export type Option = Readonly<Record<Exclude<keyof OptionColumns, 'count'>, number>>;
 
-/** The same kernel for a single option. */
+/** Returns the price and the Greeks of one option, with the same bits and in the same units as `greeks`. */
 export function greeksOf(option: Option): Readonly<Record<GreekName, number>> {
   const { callPut, spot, strike, tte, iv, rate, dividend } = option;
   mapRow(generic, [callPut, spot, strike, tte, iv, rate, dividend]);
@@ -155,13 +157,13 @@ export function greeksOf(option: Option): Readonly<Record<GreekName, number>> {
   };
 }
 
-/** The arena's columns that the kernel writes. */
+/** The columns of the arena into which the kernel writes its outputs. */
 const ROW = named((name) => arenaColumn(COLUMNS[name]));
 
 const DAY_YEARS = 1 / 365;
 const POINT = 0.01;
 
-/** Factors from raw units to market units, in which brokers and exchanges quote. */
+/** Factors from raw units to market units. Brokers and exchanges quote in market units. */
 export const MARKET_UNITS: Readonly<Record<GreekName, number>> = {
   price: 1,
   delta: 1,
@@ -175,10 +177,13 @@ export const MARKET_UNITS: Readonly<Record<GreekName, number>> = {
 };
 
 /**
- * Converts raw Greeks to market units: vega per volatility point (0.01), theta per calendar day (1/365), rho per 1 % of rate, vanna =
- * change of delta per volatility point, charm = change of delta per calendar day as time passes, volga = change of market vega per
- * volatility point (1e-4 of raw). Price, delta and gamma keep their unit (1.00), and are the same columns. If `into` is `raw`, the columns
- * are overwritten.
+ * Converts raw Greeks to market units:
+ * - vega per volatility point (0.01), theta per calendar day (1/365 of a year), and rho per 1 % of rate;
+ * - vanna as the change of delta per volatility point, and charm as the change of delta per calendar day that passes;
+ * - volga as the change of market vega per volatility point (1e-4 of the raw volga).
+ *
+ * Price, delta and gamma have the same unit in both systems, and the result has their columns unchanged. Writes the other columns into
+ * those of `into`, if given. `into` may be `raw`.
  */
 export function inMarketUnits(raw: GreekColumns, into?: GreekColumns): GreekColumns {
   return named((name) => {

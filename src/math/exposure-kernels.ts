@@ -2,7 +2,7 @@ import { BlackScholesColumn, ExposureColumn } from '../../assembly/columns.ts';
 import type { OptionColumns } from './black-scholes.ts';
 import { arenaColumn, type Column, checkLengths, inChunks, kernels } from './kernels.ts';
 
-/** Options as for `greeks`, with a signed weight for each. */
+/** Options with a signed weight for each. Units as in `OptionColumns`. */
 export interface WeightedOptionColumns extends OptionColumns {
   readonly weight: Column;
 }
@@ -11,19 +11,19 @@ export interface WeightedOptionColumns extends OptionColumns {
 export interface ExposureSums {
   readonly delta: number;
   readonly gamma: number;
-  /** Sum of absolute values. */
+  /** Sum of the absolute values of weight * gamma. */
   readonly grossGamma: number;
   readonly vanna: number;
   readonly charm: number;
 }
 
-/** Two partial sums of each exposure. */
+/** The length of `partial`: two partial sums for each of five exposures. */
 const PARTIAL_SUMS = 10;
 
 /**
- * Exposures of a chain in one pass, without columns of Greeks in between. A NaN in a row makes the sums NaN, whatever the row's weight.
- * `partial` carries the sums from one part of a chain to the next. If every part but the last has an even number of rows, the result is bit
- * for bit the same as for the whole chain at once.
+ * Computes the exposures of a chain in one pass, without writing columns of Greeks. A NaN in a row makes the sums NaN, even if the weight
+ * of the row is 0. A caller may add a chain in several ranges of rows: `partial` carries the sums from one call to the next. If every range
+ * but the last has an even number of rows, the result has the same bits as for the whole chain in one call.
  * @throws RangeError if the length of a column is not `count`.
  */
 export function exposureSums(options: WeightedOptionColumns, partial: Float64Array = partialSums()): ExposureSums {
@@ -42,7 +42,7 @@ export function exposureSums(options: WeightedOptionColumns, partial: Float64Arr
   return { delta: delta!, gamma: gamma!, grossGamma: grossGamma!, vanna: vanna!, charm: charm! };
 }
 
-/** Partial sums before the first part of a chain. */
+/** Returns the partial sums of no rows, for the first call of `exposureSums`. */
 export function partialSums(): Float64Array {
   return new Float64Array(PARTIAL_SUMS);
 }

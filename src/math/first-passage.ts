@@ -1,62 +1,76 @@
 import { runToCompletion, StepMeter, type Steps } from '../steps.ts';
 import { normalCdf } from './normal.ts';
 
-/** The distance to a barrier at 0: a diffusion with jumps, over one unit of time. Callers use logarithms of price. Any unit works. */
+/**
+ * A diffusion with jumps over one unit of time. Its value is the distance from a barrier at 0. The unit of the distance is free. Callers
+ * use logarithms of prices.
+ */
 export interface Walk {
   /** Distance from the barrier at the start, >= 0. */
   readonly start: number;
-  /** Mean change of the diffusion over the unit of time. Negative is toward the barrier. */
+  /** Mean change of the diffusion over the unit of time. A negative change is toward the barrier. */
   readonly drift: number;
   /** Variance of the diffusion over the unit of time, > 0. */
   readonly variance: number;
   /** Expected number of jumps, >= 0. */
   readonly jumps: number;
-  /** Mean of a jump. Negative is toward the barrier. */
+  /** Mean of a jump. A negative jump is toward the barrier. */
   readonly jumpMean: number;
   /** Standard deviation of a jump, >= 0. */
   readonly jumpWidth: number;
 }
 
-/** Resolution: the number of time steps, and the least number of grid points for a standard deviation of a step and of a jump. */
+/** The resolution of the computation. */
 interface Fineness {
-  readonly steps: number;
+  /** The number of equal intervals into which the time is divided. */
+  readonly intervals: number;
+  /** The least number of grid points in one standard deviation of the diffusion in an interval, and in one of a jump. */
   readonly points: number;
 }
 
-const FAR: Fineness = { steps: 16, points: 2.2 };
+const FAR: Fineness = { intervals: 16, points: 2.2 };
 /**
- * For starts within one standard deviation of the whole walk. There the error of a step is largest, and it grows with the number of jumps
- * in a step.
+ * The resolution for starts within one standard deviation of the whole walk. There the error of an interval is largest. The error grows
+ * with the number of jumps in an interval.
  */
-const NEAR: Fineness = { steps: 32, points: 3 };
-const NEAR_WITH_MANY_JUMPS: Fineness = { steps: 64, points: 3 };
+const NEAR: Fineness = { intervals: 32, points: 3 };
+const NEAR_WITH_MANY_JUMPS: Fineness = { intervals: 64, points: 3 };
 const MANY_JUMPS = 2;
-/** The grid ends this many standard deviations of the whole walk beyond the start. Nothing comes back from there. */
+/**
+ * The grid ends at the start plus this many standard deviations of the whole walk. Walks beyond the grid are taken never to come back to
+ * the barrier.
+ */
 const REACH = 4;
-/** Largest start, in standard deviations of the whole walk. Only jumps could reach a barrier further away, so the probability is 0. */
+/**
+ * Largest distance of the start, in standard deviations of the whole walk. From further away, only jumps could reach the barrier, and the
+ * probability is taken as 0.
+ */
 const START_MAX = 25;
-/** Least width of jumps, in standard deviations of the whole walk. Narrower jumps are taken to have this width. */
+/** Least standard deviation of a jump, in standard deviations of the whole walk. Narrower jumps are taken to have this width. */
 const JUMP_WIDTH_MIN = 0.05;
-/** Half-width of a normal kernel, in standard deviations. What lies beyond is 6e-7 of it. */
+/** Half-width of a normal kernel, in standard deviations. The probability beyond it is 6e-7. */
 const KERNEL_DEVIATIONS = 5;
-/** If the probability of still more jumps in a step is at most this, the step is taken to have no more jumps. */
+/** If the probability of more than n jumps in an interval is at most this, the interval is taken to have at most n jumps. */
 const CHANCE_MIN = 1e-4;
-/** Products of densities and kernels in a step of the work of some 3 ms. */
+/** The products of densities and kernels in one step of the work. They take about 3 ms. */
 const STEP_PRODUCTS = 250_000;
 const FOLLOWING = { message: 'Computing the passage' };
-/** Weights of Gregory's rule at the near end of the grid: the trapezoidal rule to the fourth order. */
+/** Weights of Gregory's rule for the grid points next to the barrier. They raise the trapezoidal rule to the fourth order. */
 const GREGORY = [3 / 8, 7 / 6, 23 / 24];
 
 /**
- * Probability that the walk meets the barrier by the end of its time. 1 if it starts there. Between jumps the walk is a Brownian motion,
- * whose passage of a barrier is known (reflection principle). Jumps arrive at the rate of a Poisson process. Short steps of diffusion and
- * of jumps alternate (Strang 1968). A grid carries the density of the walks that have not met the barrier, and the probability of meeting
- * it within a step is known in closed form. Accurate to 2e-3, and usually to 1e-4.
+ * Returns the probability that the walk meets the barrier by the end of its time, or 1 if it starts at the barrier. The absolute error is
+ * at most 2e-3, and usually 1e-4.
+ *
+ * Between jumps, the walk is a Brownian motion. The probability that it meets a barrier is known in closed form (reflection principle).
+ * Jumps are a Poisson process. Short intervals of diffusion alternate with the jumps of these intervals (Strang 1968). A grid holds the
+ * density of the walks that have not met the barrier.
  */
 export function passage(walk: Walk): number {
   return runToCompletion(passageInSteps(walk));
 }
 
+/** Returns the same probability as `passage`, computed in steps. */
 export function* passageInSteps(walk: Walk): Steps<number> {
   if (walk.start <= 0) return 1;
   if (walk.jumps === 0) return diffusionPassage(walk.start, walk);
@@ -65,7 +79,7 @@ export function* passageInSteps(walk: Walk): Steps<number> {
   return Math.min(Math.max(yield* splitPassage(walk, deviation), 0), 1);
 }
 
-/** Passage of a Brownian motion without jumps, from a start above 0. */
+/** Returns the probability that a Brownian motion without jumps meets the barrier, from a start above 0. */
 function diffusionPassage(start: number, { drift, variance }: Pick<Walk, 'drift' | 'variance'>): number {
   const deviation = Math.sqrt(variance);
   const reflected = normalCdf((drift - start) / deviation);
@@ -80,11 +94,11 @@ function finenessOf({ start, jumps }: Walk, deviation: number): Fineness {
 }
 
 function* splitPassage(walk: Walk, deviation: number): Steps<number> {
-  const { steps, points: fine } = finenessOf(walk, deviation);
-  const step = { drift: walk.drift / steps, variance: walk.variance / steps };
-  const half = { drift: step.drift / 2, variance: step.variance / 2 };
+  const { intervals, points: fine } = finenessOf(walk, deviation);
+  const interval = { drift: walk.drift / intervals, variance: walk.variance / intervals };
+  const half = { drift: interval.drift / 2, variance: interval.variance / 2 };
   const width = Math.max(walk.jumpWidth, JUMP_WIDTH_MIN * deviation);
-  const spacing = Math.min(Math.sqrt(step.variance), width) / fine;
+  const spacing = Math.min(Math.sqrt(interval.variance), width) / fine;
   const points = Math.ceil((walk.start + REACH * deviation) / spacing);
   const grid = Float64Array.from({ length: points }, (_, i) => i * spacing);
   const weight = Float64Array.from({ length: points }, (_, i) => spacing * (GREGORY[i] ?? 1));
@@ -93,37 +107,39 @@ function* splitPassage(walk: Walk, deviation: number): Steps<number> {
     for (let i = 0; i < points; i++) sum += weight[i]! * density[i]! * chance[i]!;
     return sum;
   };
-  const diffuse = killedDiffusion(points, spacing, step, weight);
+  const diffuse = killedDiffusion(points, spacing, interval, weight);
   const jump = killedJump(points, spacing, walk.jumpMean, width, weight);
   const products = (deviation: number) => points * Math.min(points, (2 * KERNEL_DEVIATIONS * deviation) / spacing);
-  const [ofDiffusion, ofJump] = [2 * products(Math.sqrt(step.variance)), products(width)];
+  const [ofDiffusion, ofJump] = [2 * products(Math.sqrt(interval.variance)), products(width)];
   const meter = new StepMeter(STEP_PRODUCTS);
-  const byDiffusion = grid.map((from) => diffusionPassage(from, step));
+  const byDiffusion = grid.map((from) => diffusionPassage(from, interval));
   const byJump = grid.map((from) => normalCdf(-(from + walk.jumpMean) / width));
 
-  // The walk without jumps is computed on the same grid. Its exact passage is known, so its error on the grid corrects the result.
+  // The walk without jumps is computed on the same grid. Its exact probability is known, so the error of the grid is known too. The result
+  // is corrected by this error.
   let passed = diffusionPassage(walk.start, half);
   let passedPlain = passed;
   let density: Float64Array = grid.map((to) => passing(to, walk.start, half));
   let plain = density;
-  for (let i = 0; i < steps; i++) {
+  for (let i = 0; i < intervals; i++) {
     if (i > 0) {
-      if (meter.isFull(ofDiffusion)) yield FOLLOWING;
+      if (meter.beginsNextStep(ofDiffusion)) yield FOLLOWING;
       passed += met(density, byDiffusion);
       density = diffuse(density);
       passedPlain += met(plain, byDiffusion);
       plain = diffuse(plain);
     }
-    // Every number of jumps that the step may have, by its Poisson weight.
-    let chance = Math.exp(-walk.jumps / steps);
+    // Adds up the densities after n jumps in this interval, each with the Poisson probability of n jumps. `more` is the probability of at
+    // least n jumps.
+    let chance = Math.exp(-walk.jumps / intervals);
     let more = 1 - chance;
     let after = density;
     const next = density.map((each) => chance * each);
     for (let n = 1; more > 0; n++) {
-      if (meter.isFull(ofJump)) yield FOLLOWING;
+      if (meter.beginsNextStep(ofJump)) yield FOLLOWING;
       passed += more * met(after, byJump);
       after = jump(after);
-      chance *= walk.jumps / steps / n;
+      chance *= walk.jumps / intervals / n;
       const its = more - chance > CHANCE_MIN ? chance : more;
       more -= its;
       for (let to = 0; to < points; to++) next[to]! += its * after[to]!;
@@ -136,7 +152,7 @@ function* splitPassage(walk: Walk, deviation: number): Steps<number> {
   return passed + Math.exp(-walk.jumps) * (diffusionPassage(walk.start, walk) - passedPlain);
 }
 
-/** Density at `to` of a Brownian motion from `from` that has not met 0 on its way. */
+/** Returns the density at `to` of a Brownian motion that starts at `from` and has not met 0. */
 function passing(to: number, from: number, { drift, variance }: { drift: number; variance: number }): number {
   const off = to - from - drift;
   return (
@@ -145,23 +161,23 @@ function passing(to: number, from: number, { drift, variance }: { drift: number;
   );
 }
 
-type Step = (density: Float64Array) => Float64Array<ArrayBuffer>;
+type Transition = (density: Float64Array) => Float64Array<ArrayBuffer>;
 
-/** A step of the diffusion. Walks that meet 0 are removed. */
+/** Returns the transition of the density in one interval of the diffusion. Walks that meet 0 are removed. */
 function killedDiffusion(
   points: number,
   spacing: number,
-  step: { drift: number; variance: number },
+  interval: { drift: number; variance: number },
   weight: Float64Array,
-): Step {
-  const reach = KERNEL_DEVIATIONS * Math.sqrt(step.variance) + Math.abs(step.drift);
+): Transition {
+  const reach = KERNEL_DEVIATIONS * Math.sqrt(interval.variance) + Math.abs(interval.drift);
   const band = Math.min(Math.ceil(reach / spacing), points);
   const kernel = new Float64Array(points * (2 * band + 1));
   for (let to = 0; to < points; to++) {
     for (let by = -band; by <= band; by++) {
       const from = to + by;
       if (from < 0 || from >= points) continue;
-      kernel[to * (2 * band + 1) + by + band] = weight[from]! * passing(to * spacing, from * spacing, step);
+      kernel[to * (2 * band + 1) + by + band] = weight[from]! * passing(to * spacing, from * spacing, interval);
     }
   }
   return (density) => {
@@ -177,8 +193,8 @@ function killedDiffusion(
   };
 }
 
-/** One jump. Walks that end beyond 0 are removed. */
-function killedJump(points: number, spacing: number, mean: number, width: number, weight: Float64Array): Step {
+/** Returns the transition of the density by one jump. Walks that jump below 0 are removed. */
+function killedJump(points: number, spacing: number, mean: number, width: number, weight: Float64Array): Transition {
   const first = Math.ceil((mean - KERNEL_DEVIATIONS * width) / spacing);
   const last = Math.floor((mean + KERNEL_DEVIATIONS * width) / spacing);
   const kernel = Float64Array.from({ length: last - first + 1 }, (_, i) => {

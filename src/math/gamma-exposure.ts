@@ -1,7 +1,9 @@
 import { GammaProfileColumn } from '../../assembly/columns.ts';
 import { arenaColumn, arenaSpan, CHUNK_ROWS, type Column, checkLengths, inChunks, kernels } from './kernels.ts';
 
-/** Contracts as columns of `count` rows. A number stands for a column with that value in every row. Units as in `OptionColumns`. */
+// In this file, a level is a spot price at which gamma is computed.
+
+/** Contracts as columns of `count` rows. A number in place of a column is the value of every row. Units as in `OptionColumns`. */
 export interface ProfileColumns {
   readonly count: number;
   readonly strike: Column;
@@ -9,26 +11,28 @@ export interface ProfileColumns {
   readonly iv: Column;
   readonly rate: Column;
   readonly dividend: Column;
-  /** Signed factor of each contract's gamma, e.g. open interest times multiplier, negative for puts. */
+  /** Signed factor of each contract's gamma, for example open interest times multiplier, negative for puts. */
   readonly weight: Column;
 }
 
-/** `count` levels first * e^(at * step). Each level is a fixed percentage above the one before. */
+/** The levels first * e^(i * step), for i from 0 to count - 1. Each level is the same percentage above the level before. */
 export interface LogLevels {
-  /** > 0. */
+  /** Spot price, > 0. */
   readonly first: number;
   readonly step: number;
   readonly count: number;
 }
 
+/** Returns the levels as spot prices. */
 export function logLevels({ first, step, count }: LogLevels): Float64Array {
   return Float64Array.from({ length: count }, (_, i) => first * Math.exp(i * step));
 }
 
 /**
- * For each level of spot (> 0), the sum over contracts of weight * gamma at that level, gamma per 1.00 of spot. Volatility stays with the
- * strike, and the forward moves in proportion to spot. A contract whose weight, T or iv is 0 adds nothing. A NaN in a contract makes the
- * sums NaN. Agrees with the sum of `greeks` to about 1e-13 of the gross gamma. Levels in a `LogLevels` take a sixth of the time, to 1e-12.
+ * Returns, for each level of spot (> 0), the sum over contracts of weight * gamma at that level. Gamma is per 1.00 of spot. The volatility
+ * of each strike is the same at every level, and the forward moves in proportion to spot. A contract whose weight, T or iv is 0 adds
+ * nothing. A NaN in a contract makes the sums NaN. The result agrees with sums over `greeks` to about 1e-13 of the gross gamma. With
+ * `LogLevels`, the function takes a sixth of the time, and the result agrees to 1e-12.
  * @throws RangeError if the length of a column is not `count`.
  */
 export function gammaProfile(contracts: ProfileColumns, levels: Float64Array | LogLevels): Float64Array {
@@ -37,13 +41,13 @@ export function gammaProfile(contracts: ProfileColumns, levels: Float64Array | L
   return profileOf(partial);
 }
 
-/** Partial sums before the first contract: two for each level. */
+/** Returns the partial sums of no contracts: two zeros for each level. */
 export function partialProfile(levels: Float64Array | LogLevels): Float64Array {
   if (!(levels instanceof Float64Array)) checkLengths(levels.count, {});
   return new Float64Array(2 * levelCount(levels));
 }
 
-/** The profile: the sum of both partial sums of each level. */
+/** Returns the profile: for each level, the sum of its two partial sums. */
 export function profileOf(partial: Float64Array): Float64Array {
   const profile = new Float64Array(partial.length >> 1);
   for (let i = 0; i < profile.length; i++) profile[i] = partial[2 * i]! + partial[2 * i + 1]!;
@@ -55,8 +59,8 @@ function levelCount(levels: Float64Array | LogLevels): number {
 }
 
 /**
- * Adds contracts to the partial sums of a profile. Contracts may be added in parts. If every part but the last has a multiple of CHUNK_ROWS
- * rows, the sums are bit for bit the same as for all contracts at once.
+ * Adds contracts to the partial sums of a profile. A caller may add the contracts in several calls. If the number of rows of every call but
+ * the last is a multiple of CHUNK_ROWS, the sums have the same bits as for all contracts in one call.
  * @throws RangeError if the length of a column is not `count`.
  */
 export function addGammaProfile(
@@ -88,7 +92,7 @@ export function addGammaProfile(
 }
 
 /**
- * For each of `strikes` strikes, adds to `into` the sum of gamma * weight over the contracts whose `strikeIndex` is that strike.
+ * Adds gamma * weight of each contract to the element of `into` that `strikeIndex` gives. `into` has `strikes` elements.
  * @throws RangeError if lengths differ or an index is not below `strikes`.
  */
 export function gammaByStrike(

@@ -2,16 +2,22 @@ import { ImpliedVolatilityColumn } from '../../assembly/columns.ts';
 import type { OptionColumns } from './black-scholes.ts';
 import { type Column, kernels, mapColumns } from './kernels.ts';
 
-/** Priced options as columns of `count` rows. A number stands for a column with that value in every row. Units as in `OptionColumns`. */
+/**
+ * Options with their prices, as columns of `count` rows. A number in place of a column is the value of every row. Units as in
+ * `OptionColumns`.
+ */
 export interface PricedOptionColumns extends Omit<OptionColumns, 'iv'> {
   readonly price: Column;
 }
 
 /**
- * The volatility (0.2 = 20 %) at which Black-Scholes-Merton gives each price. 0 if the price is at or below the discounted intrinsic value.
- * NaN if no volatility gives the price: the price is at or above the largest possible value of the option (S e^(-qT) for a call, K e^(-rT)
- * for a put), an input is not finite, or spot, strike or tte is not positive. Accuracy: within 0.9 times the effect of one rounding of each
- * input, out to 20 standard deviations, T 1e-4 to 10, iv 0.01 to 5 (41,000 rows).
+ * Returns the volatility (0.2 = 20 %) at which Black-Scholes-Merton gives each price. The result is 0 if the price is at or below the
+ * discounted intrinsic value. The result is NaN if no volatility gives the price: if the price is at or above the largest possible value of
+ * the option (S e^(-qT) for a call, K e^(-rT) for a put), if an input is not finite, or if spot, strike or tte is not positive.
+ *
+ * Accuracy: the error is at most 0.9 times the change that one rounding of each input and of the volatility can cause. This was measured on
+ * 41,000 rows: a grid with T from 1e-4 to 10 years, iv from 0.01 to 5 and strikes up to 20 standard deviations from the forward, and random
+ * options.
  * @throws RangeError if the length of a column is not `count`.
  */
 export function impliedVolatility(options: PricedOptionColumns): Float64Array {

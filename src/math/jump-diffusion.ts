@@ -1,7 +1,7 @@
 import { MertonColumn } from '../../assembly/columns.ts';
 import { type Column, kernels, mapColumns } from './kernels.ts';
 
-/** Options on a spot that diffuses and jumps, as columns of `count` rows. A number stands for a column with that value in every row. */
+/** Options on a spot that diffuses and jumps, as columns of `count` rows. A number in place of a column is the value of every row. */
 export interface JumpDiffusionColumns {
   readonly count: number;
   /** > 0. */
@@ -12,9 +12,9 @@ export interface JumpDiffusionColumns {
   readonly tte: Column;
   /** Volatility of the diffusion alone, per square root of a year, >= 0. */
   readonly iv: Column;
-  /** Continuously compounded, per year. */
+  /** Continuously compounded interest rate, decimal per year. */
   readonly rate: Column;
-  /** Continuous yield, per year. */
+  /** Continuous dividend yield, decimal per year. */
   readonly dividend: Column;
   /** Expected jumps per year, >= 0. */
   readonly jumpIntensity: Column;
@@ -24,21 +24,23 @@ export interface JumpDiffusionColumns {
   readonly jumpVol: Column;
 }
 
-/** Columns of `count` rows. */
+/** The results, as columns of `count` rows. */
 export interface JumpDiffusionResult {
   /** Risk-neutral probability of ending at or above the strike. */
   readonly probAbove: Float64Array;
-  /** Risk-neutral probability of ending below it. Summed separately, so that it is accurate even if it is tiny. */
+  /** Risk-neutral probability of ending below the strike. It is summed separately, so that it is accurate even if it is tiny. */
   readonly probBelow: Float64Array;
   readonly call: Float64Array;
   readonly put: Float64Array;
 }
 
 /**
- * Merton's (1976) jump diffusion: probabilities of ending on either side of the strike, and European prices. The drift includes the
- * compensator of the jumps. NaN if more than 256 jumps are expected by expiry (`jumpIntensity * tte`, also weighted by the mean jump
- * factor). Accuracy: within 5 times the effect of one rounding of each input (3,000 rows, up to 256 expected jumps), within 1.6 times up to
- * 60 jumps.
+ * Computes Merton's (1976) jump diffusion: the probabilities of ending on either side of the strike, and the prices of European options.
+ * The drift includes the compensator of the jumps. The results are NaN if more than 256 jumps are expected by expiry. This limit holds for
+ * `jumpIntensity * tte`, and also for this number times the mean factor of a jump.
+ *
+ * Accuracy: the error is at most 5 times the change that one rounding of each input and of the result can cause, and at most 1.6 times if
+ * no more than 60 jumps are expected. This was measured on 3,000 rows with up to 256 expected jumps.
  * @throws RangeError if the length of a column is not `count`.
  */
 export function merton(options: JumpDiffusionColumns): JumpDiffusionResult {
@@ -52,7 +54,7 @@ export function merton(options: JumpDiffusionColumns): JumpDiffusionResult {
 }
 
 /**
- * Only the probabilities of `merton`, in two thirds of the time.
+ * Computes only the probabilities of `merton`, in two thirds of the time.
  * @throws RangeError if the length of a column is not `count`.
  */
 export function mertonProbabilities(

@@ -1,6 +1,6 @@
 /**
- * Kelly's fraction of capital f* = p - (1 - p) / b for a bet that is won with probability `winProbability` (p, in [0, 1]) and pays
- * `payoutRatio` (b > 0) for each unit staked (Kelly 1956). Negative if the bet has no edge.
+ * Returns Kelly's fraction of capital f* = p - (1 - p) / b (Kelly 1956). The bet is won with probability p, `winProbability`, in [0, 1]. A
+ * win pays b > 0, `payoutRatio`, for each unit staked. The fraction is negative if the bet loses on average.
  * @throws RangeError if an argument is outside its range.
  */
 export function kellyFraction(winProbability: number, payoutRatio: number): number {
@@ -12,8 +12,8 @@ export function kellyFraction(winProbability: number, payoutRatio: number): numb
 }
 
 /**
- * Percent of capital to stake, in [0, 100]: the share `fraction` (in (0, 1]) of Kelly's fraction, or 0 if the bet has no edge.
- * @throws RangeError as `kellyFraction`, and if `fraction` is outside its range.
+ * Returns the percentage of capital to stake, in [0, 100]: `fraction`, in (0, 1], times Kelly's fraction, or 0 if the bet loses on average.
+ * @throws RangeError if an argument is outside its range.
  */
 export function kellyAllocationPct(winProbability: number, payoutRatio: number, fraction: number): number {
   if (!(fraction > 0 && fraction <= 1)) throw new RangeError(`fraction must lie in (0, 1], is ${fraction}`);

@@ -2,31 +2,31 @@ import { readFileSync } from 'node:fs';
 import type { instantiate } from '../../build/kernels.d.ts';
 import wasmPath from '../../build/kernels.wasm' with { type: 'file' };
 
-/** One value for each row, or one for all rows. */
+/** One value for each row, or one number for all rows. */
 export type Column = Float64Array | number;
 
 const COLUMNS_MAX = 32;
 const PAGE_BYTES = 65_536;
-/** Start of the arena. The module's own constants must end below it: checked when the module is loaded. */
+/** The offset of the arena, a block of COLUMNS_MAX columns. `load` checks that the module's own constants end at or below it. */
 const ARENA_START = PAGE_BYTES;
-/** Pages of the module's constants and of the arena, which is a block of COLUMNS_MAX columns. */
+/** The pages of the module's constants and of the arena. */
 const PAGES = 6;
 
 type Offset = number;
 
-/** What assembly/index.ts exports, as the compiler declares it. */
+/** The exports of assembly/index.ts, as the compiler declares them. */
 type Kernels = Omit<Awaited<ReturnType<typeof instantiate>>, 'memory'>;
 
-/** The places of a kernel's columns by their names: an enumeration of assembly/columns.ts. */
+/** The positions of a kernel's columns, by their names: an enumeration of assembly/columns.ts. */
 export type ColumnLayout = { readonly [name: string]: number | string; readonly [place: number]: string };
 
 // The size is fixed, because growing a memory detaches every view of it.
 const memory = new WebAssembly.Memory({ initial: PAGES, maximum: PAGES });
 
-/** The compiled kernels. They have no state between calls and only use the arena's columns. */
+/** The compiled kernels. They have no state between calls, and write only to the arena's columns. */
 export const kernels = load();
 
-/** Rows that are worked on at a time. All their columns stay within a core's second-level cache. */
+/** The number of rows that a kernel computes in one call. All their columns fit into a core's second-level cache. */
 export const CHUNK_ROWS = kernels.blockRows();
 
 const columns = Array.from(
@@ -34,14 +34,14 @@ const columns = Array.from(
   (_, i) => new Float64Array(memory.buffer, ARENA_START + i * kernels.columnBytes(), CHUNK_ROWS),
 );
 
-/** The arena's column at `index`, for at most CHUNK_ROWS rows at a time. Its content is valid until the next kernel call. */
+/** Returns the arena's column at `index`, which has CHUNK_ROWS rows. Its content is valid until the next kernel call. */
 export function arenaColumn(index: number): Float64Array {
   const column = columns[index];
   if (!column) throw new RangeError(`the kernel arena has ${COLUMNS_MAX} columns, there is no column ${index}`);
   return column;
 }
 
-/** The memory of `columns` consecutive columns from `index` on, for data that is longer than one column. */
+/** Returns the memory of `columns` consecutive columns from `index` on, for data that is longer than one column. */
 export function arenaSpan(index: number, columns: number): Float64Array {
   const { byteOffset } = arenaColumn(index);
   arenaColumn(index + columns - 1);
@@ -53,8 +53,10 @@ export function arenaSpan(index: number, columns: number): Float64Array {
 }
 
 /**
- * Copies columns of any length into the arena, chunk by chunk, to their places in the layout. Calls `work` for each chunk.
- * @throws RangeError if `count` is not a whole number >= 0, a column has another length, or the layout has no column of that name.
+ * Divides columns of any length into chunks of at most CHUNK_ROWS rows. Copies each chunk into the arena, to the positions of the layout,
+ * and then calls `work` for the rows [start, end) of the chunk.
+ * @throws RangeError if `count` is not a whole number >= 0, if a column has another length, or if the layout has no column with the name of
+ * an input.
  */
 export function inChunks(
   count: number,
@@ -72,15 +74,15 @@ export function inChunks(
     const end = Math.min(start + CHUNK_ROWS, count);
     for (let i = 0; i < given.length; i++) {
       const column = given[i]!;
-      if (typeof column !== 'number') places[i]!.set(part(column, start, end));
+      if (typeof column !== 'number') places[i]!.set(rowsOf(column, start, end));
     }
     work(ARENA_START, start, end);
   }
 }
 
 /**
- * Runs a kernel that works row by row over columns of any length. Returns the arena's columns at `outputs` as new columns, or in the
- * caller's columns `into`: new memory costs more than the copying.
+ * Runs a kernel over columns of any length. The kernel must compute each row independently. Returns the arena's columns at `outputs`,
+ * copied into new columns or into the caller's columns `into`. To allocate new memory costs more than the copying.
  * @throws RangeError if `count` is not a whole number >= 0, or a column has another length.
  */
 export function mapColumns(
@@ -91,7 +93,7 @@ export function mapColumns(
   outputs: readonly number[],
   into?: readonly Float64Array[],
 ): readonly Float64Array[] {
-  const answers = outputs.map(arenaColumn);
+  const written = outputs.map(arenaColumn);
   checkLengths(count, inputs);
   const results = into ?? outputs.map(() => new Float64Array(count));
   results.forEach((column, i) => {
@@ -99,26 +101,29 @@ export function mapColumns(
   });
   inChunks(count, layout, inputs, (block, start, end) => {
     kernel(end - start, block);
-    for (let i = 0; i < results.length; i++) results[i]!.set(part(answers[i]!, 0, end - start), start);
+    for (let i = 0; i < results.length; i++) results[i]!.set(rowsOf(written[i]!, 0, end - start), start);
   });
   return results;
 }
 
 /**
- * Runs a kernel on one row. `inputs` are in the order of the arena's columns, and the caller reads the outputs from the arena. Takes a
- * tenth of the time that columns of one row take.
+ * Runs a kernel on one row. `inputs` are in the order of the arena's columns. The caller reads the outputs from the arena. Takes a tenth of
+ * the time of `mapColumns` for one row.
  */
 export function mapRow(kernel: (count: number, block: Offset) => void, inputs: readonly number[]): void {
   for (let i = 0; i < inputs.length; i++) columns[i]![0] = inputs[i]!;
   kernel(1, ARENA_START);
 }
 
-/** A view of [start, end), or the column itself if that is all of it. Making a view costs as much as copying a hundred rows. */
-function part(column: Float64Array, start: number, end: number): Float64Array {
+/**
+ * Returns a view of the rows [start, end), or the column itself if these are all of its rows. To make a view takes as long as to copy a
+ * hundred rows.
+ */
+function rowsOf(column: Float64Array, start: number, end: number): Float64Array {
   return start === 0 && end === column.length ? column : column.subarray(start, end);
 }
 
-/** @throws RangeError if `count` is not a whole number >= 0. Else the error names the first column whose length is not `count`. */
+/** @throws RangeError if `count` is not a whole number >= 0, or if the length of a column is not `count`. */
 export function checkLengths(count: number, columns: Readonly<Record<string, Column | Uint32Array>>): void {
   if (!Number.isSafeInteger(count) || count < 0) throw new RangeError(`count must be a whole number, is ${count}`);
   for (const name in columns) {

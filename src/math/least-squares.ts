@@ -1,6 +1,6 @@
 import { StepMeter, type Steps } from '../steps.ts';
 
-/** A minimum of a sum of squares: the parameters, and the sum at them. */
+/** A minimum of a sum of squares: the parameters, and the sum of squares for these parameters. */
 export interface LeastSquares {
   readonly parameters: number[];
   readonly sumOfSquares: number;
@@ -8,15 +8,16 @@ export interface LeastSquares {
 
 export const ITERATIONS_MAX = 60;
 const DAMPING_MAX = 1e10;
-/** The search ends if a step gains less than this, relative to the sum. */
+/** The search ends if an iteration lowers the sum of squares by a smaller share than this. */
 const GAIN_MIN = 1e-9;
-/** Step of the forward differences, near the square root of a double's precision. */
-const DIFFERENCE_STEP = 1e-7;
+/** The relative width of a forward difference, near the square root of a double's precision. */
+const DIFFERENCE_WIDTH = 1e-7;
 
 /**
- * Levenberg-Marquardt for a handful of parameters, with the Jacobian by forward differences (Marquardt 1963, with his scaling by the
- * diagonal). `residuals` may return non-finite values where it is undefined: such steps are rejected. A small `iterationsMax` ends the
- * search early, to compare starts. A step of the work evaluates `residuals` `evaluations` times.
+ * Minimises the sum of squares of `residuals` over a few parameters, by the method of Levenberg and Marquardt with forward differences
+ * (Marquardt 1963, with his scaling by the diagonal). For parameters outside its domain, `residuals` may return non-finite values. The
+ * search never moves to such parameters. A small `iterationsMax` ends the search early, so that a caller can compare several starts. Each
+ * step of the work evaluates `residuals` at most `evaluations` times.
  */
 export function* leastSquaresInSteps(
   residuals: (parameters: readonly number[]) => Float64Array,
@@ -31,18 +32,18 @@ export function* leastSquaresInSteps(
   for (let iteration = 0; iteration < iterationsMax && Number.isFinite(sumOfSquares); iteration++) {
     const jacobian: Float64Array[] = [];
     for (let i = 0; i < parameters.length; i++) {
-      if (meter.isFull(1)) yield FITTING;
+      if (meter.beginsNextStep(1)) yield FITTING;
       jacobian.push(derivative(residuals, parameters, current, i));
     }
     const { normal, gradient } = normalEquations(jacobian, current);
     let gain = 0;
     while (damping < DAMPING_MAX) {
-      const step = solve(
+      const change = solve(
         normal.map((row, i) => row.map((value, j) => (i === j ? value * (1 + damping) + 1e-12 : value))),
         gradient,
       );
-      const next = parameters.map((value, i) => value - step[i]!);
-      if (meter.isFull(1)) yield FITTING;
+      const next = parameters.map((value, i) => value - change[i]!);
+      if (meter.beginsNextStep(1)) yield FITTING;
       const nextResiduals = residuals(next);
       const nextSum = squares(nextResiduals);
       if (nextSum < sumOfSquares) {
@@ -60,7 +61,7 @@ export function* leastSquaresInSteps(
 
 const FITTING = { message: 'Fitting to the quotes' };
 
-/** The derivative of the residuals by parameter i. */
+/** Returns the derivatives of the residuals with respect to parameter i. */
 function derivative(
   residuals: (parameters: readonly number[]) => Float64Array,
   parameters: readonly number[],
@@ -68,9 +69,9 @@ function derivative(
   i: number,
 ): Float64Array {
   const value = parameters[i]!;
-  const step = DIFFERENCE_STEP * Math.max(Math.abs(value), 0.1);
-  const moved = residuals(parameters.with(i, value + step));
-  return moved.map((each, i) => (each - current[i]!) / step);
+  const width = DIFFERENCE_WIDTH * Math.max(Math.abs(value), 0.1);
+  const moved = residuals(parameters.with(i, value + width));
+  return moved.map((each, i) => (each - current[i]!) / width);
 }
 
 function normalEquations(
@@ -83,7 +84,7 @@ function normalEquations(
   };
 }
 
-/** Gaussian elimination with partial pivoting. A direction whose pivot is 0 gets no step. */
+/** Solves linear equations by Gaussian elimination with partial pivoting. An unknown whose pivot is 0 becomes 0. */
 function solve(matrix: number[][], right: readonly number[]): number[] {
   const n = right.length;
   const rows = matrix.map((row, i) => [...row, right[i]!]);

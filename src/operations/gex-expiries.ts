@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox';
 import type { PreparedChain, PreparedSeries } from '../analytics/chain/prepared-chain.ts';
 import { bySeries } from '../analytics/chain/rows.ts';
 import { skew25 } from '../analytics/chain/skew.ts';
-import { atmVolatility } from '../analytics/chain/smile-fit.ts';
+import { atmVolatility } from '../analytics/chain/smile-variance.ts';
 import { gexBySeries } from '../analytics/exposure/gex-by-series.ts';
 import { maxPain } from '../analytics/exposure/max-pain.ts';
 import type { Steps } from '../steps.ts';

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox';
 import type { AnalysisOptions } from '../analytics/chain/options.ts';
 import { prepareInSteps } from '../analytics/chain/prepare.ts';
 import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
-import { atmVolatility } from '../analytics/chain/smile-fit.ts';
+import { atmVolatility } from '../analytics/chain/smile-variance.ts';
 import { type GexLevels, gexLevelsInSteps } from '../analytics/exposure/gex-levels.ts';
 import type { CustomerPositions } from '../analytics/flow/customer-positions.ts';
 import { signedShare } from '../analytics/flow/flow-sign.ts';

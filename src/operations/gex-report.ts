@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
-import { atmVolatility } from '../analytics/chain/smile-fit.ts';
+import { atmVolatility } from '../analytics/chain/smile-variance.ts';
 import type { Exposures } from '../analytics/exposure/dollar-exposures.ts';
 import type { GexLevels } from '../analytics/exposure/gex-levels.ts';
 import { conventionOf, signConvention } from './dealer-sign.ts';

@@ -12,17 +12,24 @@ export interface Forward {
   readonly method: ForwardMethod;
 }
 
-/** The regression needs this many pairs, near the money, where both sides trade. */
+/** The regression needs at least this many pairs near the money, where both call and put trade. */
 const REGRESSION_PAIRS_MIN = 8;
+/** The regression uses strikes up to this distance from spot, as a fraction of spot. */
 const REGRESSION_MONEYNESS_MAX = 0.05;
-/** Within a week, a cent of quote noise moves the slope by more than the rate itself. */
+/**
+ * Least time to settlement for the regression, years. Within a week, a cent of quote noise changes the slope by more than the rate does.
+ */
 const REGRESSION_TTE_MIN = 7 / 365.25;
 const REGRESSION_RATE_MAX = 0.1;
+/** The number of pairs nearest spot whose median gives the forward by parity. */
 const PARITY_PAIRS = 5;
-/** A forward further than this factor from spot comes from damaged quotes. The forward of the VIX in a panic is a third of spot. */
+/**
+ * A forward above spot times this factor, or below spot divided by it, comes from damaged quotes. In a panic, the forward of the VIX is a
+ * third of spot.
+ */
 const SPOT_FACTOR_MAX = 4;
 
-/** Feeds write volatilities outside this range as sentinels, not as opinions. */
+/** Feeds write volatilities outside this range to say that they have none. */
 const FEED_IV_MIN = 0.02;
 export const FEED_IV_MAX = 5;
 
@@ -31,9 +38,11 @@ export function isPlausibleIv(iv: number): boolean {
 }
 
 /**
- * The forward of one series, by the first method that its quotes allow: regression of put-call parity over strikes (European index options;
- * it also gives the discount), the median of parity at the pairs nearest spot, the feed's deltas, and last the carried spot. Parity: Stoll
- * 1969.
+ * Returns the forward of one series, by the first method that its quotes allow:
+ * 1. For European index options, a regression of put-call parity (Stoll 1969) over strikes. It also gives the discount.
+ * 2. The median of the forwards that parity gives at the pairs nearest spot.
+ * 3. The deltas of the feed.
+ * 4. Spot carried at the rate and dividend of the options.
  */
 export function seriesForward(chain: Chain, series: Series, tte: number, options: AnalysisOptions): Forward {
   const flat = chain.spot * Math.exp((options.rate - options.dividend) * tte);
@@ -50,10 +59,10 @@ export function seriesForward(chain: Chain, series: Series, tte: number, options
   return { forward: flat, rate: options.rate, method: 'carry' };
 }
 
-/** Strikes at which call and put are quoted, ascending. */
+/** The strikes at which both call and put have a two-sided quote, ascending. */
 interface Pairs {
   readonly strike: Float64Array;
-  /** mid(call) - mid(put) */
+  /** The mid of the call minus the mid of the put, dollars. */
   readonly difference: Float64Array;
 }
 
@@ -80,7 +89,7 @@ function byRegression(pairs: Pairs, spot: number, tte: number): Forward | undefi
   return isPlausible(forward, spot) ? { forward, rate, method: 'regression' } : undefined;
 }
 
-/** Takes pairs outward from spot. Of two at the same distance, the lower comes first. */
+/** Returns the median of the forwards of the pairs nearest spot. Of two pairs at the same distance, the lower one is taken first. */
 function byParity({ strike, difference }: Pairs, spot: number, discount: number): number | undefined {
   const forwards: number[] = [];
   let above = 0;
@@ -94,7 +103,10 @@ function byParity({ strike, difference }: Pairs, spot: number, discount: number)
   return plausibleMedian(forwards, spot);
 }
 
-/** From N(d1) = delta: F = K exp(N^-1(delta) s - s^2/2), s = IV sqrt(T), over calls around the money. */
+/**
+ * Returns the median of the forwards that the feed's deltas of calls around the money imply. N(d1) = delta gives F = K exp(N^-1(delta) s -
+ * s^2/2) with s = IV sqrt(T).
+ */
 function byDelta(chain: Chain, series: Series, tte: number): number | undefined {
   const forwards: number[] = [];
   for (let row = series.start; row < series.end; row++) {

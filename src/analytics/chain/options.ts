@@ -1,40 +1,44 @@
 import { isDate } from '../../market/calendar.ts';
 
-/** How a chain is analysed. The defaults are Zomma's own. The other values reproduce figures that other tools publish. */
+/** The options of an analysis. The defaults are Zomma's own methods. The other values reproduce figures that other tools publish. */
 export interface AnalysisOptions {
   /** `parity`: the forward that the quotes imply. `flat`: spot carried at `rate` and `dividend`. */
   readonly forward: 'parity' | 'flat';
-  /** Continuously compounded, decimal per year. Used if the quotes do not imply a rate. */
+  /** The interest rate, continuously compounded, decimal per year. Used if the quotes do not imply a rate. */
   readonly rate: number;
+  /** The dividend yield, continuous, decimal per year. Used if the quotes do not imply a forward. */
   readonly dividend: number;
-  /** `recomputed` from IV, or the `feed`'s own (rounded) gamma. */
+  /** `recomputed`: gamma computed from the IV. `feed`: the gamma of the feed, which is rounded. */
   readonly gamma: 'recomputed' | 'feed';
-  /** `otm`: call and put share the IV of the out-of-the-money side, checked against its quote. `own`: each contract has the feed's IV. */
+  /** `otm`: call and put have the IV of the out-of-the-money side, checked against its quote. `own`: each contract has the feed's IV. */
   readonly iv: 'otm' | 'own';
   readonly expiries: ExpirySelection;
-  /** The figure that weights a contract. */
+  /** The number of contracts that weights a contract's figures. */
   readonly weight: 'open_interest' | 'volume';
 }
 
-/** The options with the dealers' sign, which is applied after a chain is prepared. */
+/** The options of an analysis with the convention of the dealer sign, which is applied after a chain is prepared. */
 export interface ChainReadOptions extends AnalysisOptions {
   readonly sign: SignConvention;
 }
 
-/** Dealers are long every call and short every put, or on the opposite side of each signed print. */
+/**
+ * The assumed position of the dealers. `calls_long_puts_short`: long every call and short every put. `flow`: the opposite of the customers
+ * in each print whose side is known.
+ */
 export type SignConvention = 'calls_long_puts_short' | 'flow';
 
 export const DEFAULT_SIGN: SignConvention = 'calls_long_puts_short';
 
 export type ExpirySelection =
   | { readonly kind: 'all' }
-  /** Expiring on the snapshot's own New York day. */
+  /** Series that expire on the New York day of the snapshot. */
   | { readonly kind: '0dte' }
   | { readonly kind: 'date'; readonly date: string }
-  /** Settling within `days` days of the snapshot. */
+  /** Series that settle within `days` days of the snapshot. */
   | { readonly kind: 'next'; readonly days: number };
 
-/** Parses `all`, `0dte`, `YYYY-MM-DD` or `next:N` (days). Returns `undefined` for anything else. */
+/** Parses `all`, `0dte`, `YYYY-MM-DD` or `next:N` (N days). Returns `undefined` for any other text. */
 export function parseExpiries(text: string): ExpirySelection | undefined {
   if (text === 'all' || text === '0dte') return { kind: text };
   const next = /^next[: ]?(\d{1,4})$/.exec(text);

@@ -9,10 +9,13 @@ import type { Volatilities } from './volatility.ts';
 
 const NONE: ReadonlySet<number> = new Set();
 
-/** Strikes that one step handles. */
+/** The number of strikes that one step handles. */
 const STEP_STRIKES = 32_768;
 
-/** Each contract's volatility as the feed gives it, without a check. The smile is that of the out-of-the-money sides. */
+/**
+ * Takes each contract's volatility from the feed. The volatility must be plausible, but is not checked against the quote. The smile uses
+ * the volatilities of the out-of-the-money sides.
+ */
 export function* ownVolatilities(chain: Chain, inputs: readonly SeriesInput[]): Steps<Volatilities> {
   const strikes = yield* strikesInSteps(chain, inputs, 'Reading volatilities');
   const feedIv = (row: number) => (row >= 0 && isPlausibleIv(chain.iv[row]!) ? chain.iv[row]! : Number.NaN);
@@ -40,7 +43,7 @@ export function* ownVolatilities(chain: Chain, inputs: readonly SeriesInput[]): 
   };
 }
 
-/** A call and a put of one strike form a pair if their volatilities are equal. */
+/** Returns the pairs. A call and a put of one strike form a pair if their volatilities are equal, or else each forms one alone. */
 function* groupByVolatility(strikes: StrikePairs, iv: Float64Array): Steps<Pairs> {
   const contracts = new Uint32Array(iv.length + 1);
   const row = new Uint32Array(iv.length);

@@ -12,15 +12,15 @@ import { bySeries } from './rows.ts';
 import { strikeVolatilities } from './volatility.ts';
 
 /**
- * Prepares a chain for analysis: drops contracts that are settled, adjusted or not selected, finds a forward for each series and a
- * volatility for each contract, and counts what became of every contract. Pure in (chain, options). Results are cached by both.
- * Throws `ClientError('no_chain')` if no live contract is left.
+ * Prepares a chain for analysis. Leaves out contracts that are settled, adjusted or not selected. Finds a forward for each series and a
+ * volatility for each contract. Counts how every contract was used or why it was left out. The result depends only on `chain` and
+ * `options`, and is cached by both. Throws `ClientError('no_chain')` if no live contract is left.
  */
 export function prepareChain(chain: Chain, options: AnalysisOptions): PreparedChain {
   return runToCompletion(prepareInSteps(chain, options));
 }
 
-/** The same in steps. `tokens` is the cost of an analysis that is not cached. */
+/** Prepares a chain in steps. `tokens` is the cost of the work if the result is not cached. */
 export function prepareInSteps(chain: Chain, options: AnalysisOptions, tokens = 0): Steps<PreparedChain> {
   return cache.of(chain, JSON.stringify(options), {
     message: 'Reading the chain',
@@ -30,17 +30,18 @@ export function prepareInSteps(chain: Chain, options: AnalysisOptions, tokens = 
 }
 
 /**
- * Limit on the cached contracts of one chain. An index of 30,000 contracts can be cached for six sets of options, which take some 20 MB.
+ * Limit on the contracts in all cached results of one chain. For an index of 30,000 contracts, the results for six sets of options are
+ * cached. They take some 20 MB.
  */
 const CACHED_CONTRACTS = 180_000;
 const cache = new StepCache<Chain, PreparedChain>(({ count }) => Math.max(2, Math.min(8, CACHED_CONTRACTS / count)));
 
-/** Bytes for each contract: columns of a prepared chain, and those that are allocated on the way. */
+/** Bytes that are allocated for each contract: columns of the prepared chain, and intermediate columns. */
 const ALLOCATED_BYTES = 250;
 
 /** A chain with more contracts is prepared in several steps. */
 const STEP_CONTRACTS = 20_000;
-/** Pairs whose gamma is computed in a step. */
+/** The number of pairs whose gamma is computed in a step. */
 const STEP_PAIRS = 32_768;
 
 /** A series to analyse, before its smile is known. */
@@ -122,12 +123,12 @@ function* prepare(chain: Chain, options: AnalysisOptions): Steps<PreparedChain> 
   return prepared;
 }
 
-/** Copies positive values. Other rows stay 0: a value that is not given counts nothing. */
+/** Copies positive values. Rows whose value is not given stay 0. */
 function copyPositive(column: Float64Array, into: Float64Array, from: number, to: number): void {
   for (let i = from; i < to; i++) if (column[i]! > 0) into[i] = column[i]!;
 }
 
-/** Gives each contract its gamma: 0 if it has no volatility. */
+/** Computes each contract's gamma. The gamma of a contract without a volatility stays 0. */
 function* computeGamma(pairs: Pairs, spot: number, gamma: Float64Array): Steps<void> {
   const { contracts } = pairs;
   yield* byRange(pairs.count, STEP_PAIRS, 'Computing gamma', (from, to) => {
@@ -142,7 +143,8 @@ function* computeGamma(pairs: Pairs, spot: number, gamma: Float64Array): Steps<v
 }
 
 /**
- * The series to analyse, each with its rows and its forward, and the number of contracts in the others, by the reason for leaving them out.
+ * Returns the series to analyse, each with its rows and its forward. Also returns the number of contracts of all other series, by the
+ * reason for which they are left out.
  */
 function* liveSeries(chain: Chain, options: AnalysisOptions) {
   const leftOut = { settled: 0, adjusted: 0, other_expiry: 0 };

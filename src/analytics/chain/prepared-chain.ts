@@ -1,21 +1,24 @@
 import type { Chain, Series } from '../../market/chain.ts';
 import type { AnalysisOptions, SignConvention } from './options.ts';
 
-/** Time to settlement counts as at least this. Greeks explode in the last minutes, and quotes are that old anyway. */
+/**
+ * The least time to settlement in computations. If the time is shorter, this value takes its place. Greeks grow without bound in the last
+ * minutes, and quotes are up to this old.
+ */
 export const TTE_FLOOR_MS = 15 * 60_000;
 
 /**
- * A chain prepared for analysis: the live contracts, with one forward for each series and one volatility for each contract. Columns hold
- * `count` rows in the chain's order. A contract without a volatility has an `iv` of `NaN`, and its `weight` still counts.
+ * A chain prepared for analysis: the live contracts, with one forward for each series and one volatility for each contract. Columns have
+ * `count` rows in the chain's order. A contract without a volatility has an `iv` of `NaN`. Figures that need only its `weight` include it.
  */
 export interface PreparedChain {
   readonly chain: Chain;
   readonly options: AnalysisOptions;
   readonly series: readonly PreparedSeries[];
   readonly count: number;
-  /** Row in `chain`. */
+  /** The contract's row in `chain`. */
   readonly row: Uint32Array;
-  /** Position in `series`. */
+  /** The position of the contract's series in `series`. */
   readonly seriesIndex: Uint16Array;
   /** +1 call, -1 put. */
   readonly callPut: Float64Array;
@@ -23,15 +26,18 @@ export interface PreparedChain {
   /** Years to settlement. */
   readonly tte: Float64Array;
   readonly iv: Float64Array;
-  /** The series' discount rate and the yield that carries spot to its forward, continuous, per year. */
+  /** The discount rate of the contract's series, and the yield that carries spot to its forward. Continuous, decimal per year. */
   readonly rate: Float64Array;
   readonly dividend: Float64Array;
   readonly pairs: Pairs;
-  /** By the chosen method, per 1.00 of spot. 0 if it is not known. */
+  /** Gamma by the method that the option `gamma` chooses, per 1.00 of spot. 0 if it is not known. */
   readonly gamma: Float64Array;
-  /** Contracts: open interest or volume, as chosen by the option `weight`. */
+  /** Number of contracts: open interest or volume, as the option `weight` chooses. */
   readonly weight: Float64Array;
-  /** Contracts that dealers hold, + long, - short: by convention the signed `weight`, or else the opposite of customers' trades. */
+  /**
+   * Number of contracts that dealers are taken to hold, + long, - short. By convention this is `weight` for calls and -`weight` for puts.
+   * With the sign `flow`, it is the opposite of the customers' net position.
+   */
   readonly position: Float64Array;
   readonly sign: SignConvention;
   /** Shares per contract. */
@@ -40,12 +46,12 @@ export interface PreparedChain {
 }
 
 /**
- * A call and a put of one strike that share their volatility, or one of them alone. Figures that do not depend on the side, such as gamma,
- * are computed once for a pair. Columns of `count` rows, in the contracts' order.
+ * The pairs of a chain, as columns of `count` rows in the contracts' order. A pair is a call and a put of one strike that have the same
+ * volatility, or one contract alone. Figures that do not depend on the side, such as gamma, are computed once for a pair.
  */
 export interface Pairs {
   readonly count: number;
-  /** Contracts of pair i are rows [contracts[i], contracts[i + 1]) of the prepared columns. */
+  /** The contracts of pair i are the rows [contracts[i], contracts[i + 1]) of the prepared chain. */
   readonly contracts: Uint32Array;
   readonly strike: Float64Array;
   readonly tte: Float64Array;
@@ -54,7 +60,7 @@ export interface Pairs {
   readonly dividend: Float64Array;
 }
 
-/** Pairs [from, to), as columns of their own. */
+/** Returns the pairs [from, to), as views of the columns. */
 export function slicePairs(pairs: Pairs, from: number, to: number): Omit<Pairs, 'contracts'> {
   return {
     count: to - from,
@@ -68,7 +74,7 @@ export function slicePairs(pairs: Pairs, from: number, to: number): Omit<Pairs, 
 
 export interface PreparedSeries {
   readonly series: Series;
-  /** Rows [start, end) of the prepared columns. */
+  /** The contracts of the series are the rows [start, end) of the prepared chain. */
   readonly start: number;
   readonly end: number;
   readonly tte: number;
@@ -76,10 +82,10 @@ export interface PreparedSeries {
   readonly forwardMethod: ForwardMethod;
   readonly rate: number;
   readonly dividend: number;
-  /** Total implied variance by log-moneyness ln(K/F): strikes whose volatility was taken or solved, ascending. */
   readonly smile: Smile;
 }
 
+/** The total implied variance of strikes by their log-moneyness ln(K/F), ascending. Only strikes whose volatility was taken or solved. */
 export interface Smile {
   readonly logMoneyness: Float64Array;
   readonly totalVariance: Float64Array;
@@ -87,7 +93,7 @@ export interface Smile {
 
 export type ForwardMethod = 'regression' | 'parity' | 'delta' | 'carry' | 'flat';
 
-/** What became of every contract of the source. */
+/** How the contracts of a snapshot were used, or why they were left out. */
 export interface PreparationCounts {
   /** Contracts in the snapshot. */
   readonly contracts: number;
@@ -97,7 +103,7 @@ export interface PreparationCounts {
     readonly settled: number;
     readonly adjusted: number;
     readonly other_expiry: number;
-    /** No method gave a volatility. Figures that need one leave these contracts out. */
+    /** Used contracts for which no method gave a volatility. Figures that need a volatility leave them out. */
     readonly no_volatility: number;
   };
   /** The used contracts, by the origin of their volatility. */
@@ -105,10 +111,10 @@ export interface PreparationCounts {
     readonly taken: number;
     readonly solved: number;
     readonly interpolated: number;
-    /** Constant beyond the outermost strike with a volatility. */
+    /** Contracts beyond the outermost strike of the smile. They have the volatility of that strike. */
     readonly extended: number;
   };
-  /** Strikes whose out-of-the-money quote contradicts its neighbours. The smile leaves them out. */
+  /** Strikes whose out-of-the-money quote contradicts the quotes of neighbouring strikes. The smile leaves them out. */
   readonly stale_quotes: number;
   /** Rows of the source that were rejected, by reason. */
   readonly refused: Readonly<Record<string, number>>;

@@ -1,13 +1,16 @@
 import type { Chain } from '../../market/chain.ts';
 
-/** Middle of a two-sided quote. `NaN` if a side is missing or the quote is crossed. */
+/** Returns the middle of a two-sided quote, or `NaN` if a side is missing or the quote is crossed. */
 export function mid(chain: Chain, row: number): number {
   const bid = chain.bid[row]!;
   const ask = chain.ask[row]!;
   return bid > 0 && ask >= bid ? (bid + ask) / 2 : Number.NaN;
 }
 
-/** A contract's traded price if there are no prints: the middle of its quote (a bid of 0 counts), else its last trade. */
+/**
+ * Returns an estimate of a contract's traded price, for chains without prints: the middle of its quote, or the price of its last trade if
+ * the quote is missing or crossed. A bid of 0 is a valid bid.
+ */
 export function tradedPrice(chain: Chain, row: number): number {
   const bid = chain.bid[row]!;
   const ask = chain.ask[row]!;

@@ -1,9 +1,11 @@
 import { StepMeter, type Steps } from '../../steps.ts';
 
-/** Contracts that one step handles, in a few ms. */
+/** The number of contracts that one step handles, in a few ms. */
 const STEP_CONTRACTS = 32_768;
 
-/** Calls `work` for each series. A step handles series of at most `STEP_CONTRACTS` contracts in all, but at least one series. */
+/**
+ * Calls `work` for each series. A step handles at least one series, and more only if they have at most `STEP_CONTRACTS` contracts together.
+ */
 export function* bySeries<Rows extends { readonly start: number; readonly end: number }>(
   series: readonly Rows[],
   message: string,
@@ -12,12 +14,12 @@ export function* bySeries<Rows extends { readonly start: number; readonly end: n
   const meter = new StepMeter(STEP_CONTRACTS);
   for (let index = 0; index < series.length; index++) {
     const each = series[index]!;
-    if (meter.isFull(each.end - each.start)) yield { message };
+    if (meter.beginsNextStep(each.end - each.start)) yield { message };
     work(each, index);
   }
 }
 
-/** A new column with the values of `column` at the given rows. */
+/** Returns a new column with the values of `column` at the given rows. */
 export function rowsOfColumn(column: Float64Array, rows: Uint32Array): Float64Array {
   const picked = new Float64Array(rows.length);
   for (let i = 0; i < rows.length; i++) picked[i] = column[rows[i]!]!;

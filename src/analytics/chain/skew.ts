@@ -1,22 +1,25 @@
 import type { PreparedSeries } from './prepared-chain.ts';
-import { varianceAt } from './smile-fit.ts';
+import { varianceAt } from './smile-variance.ts';
 
-/** N^-1(0.75): d1 of the put with a forward delta of -0.25. The call with 0.25 has minus this value. */
+/** N^-1(0.75): the d1 of the put with a forward delta of -0.25. The call with a forward delta of 0.25 has minus this d1. */
 const D1_OF_25_DELTA = 0.6744897501960817;
-/** Range that contains both strikes, in standard deviations from the forward, and bisections that make it negligibly small. */
+/** Both strikes are within this many standard deviations of the forward. */
 const REACH = 12;
+/** The number of bisections that make the range of a strike negligibly small. */
 const BISECTIONS = 60;
 
 /**
- * 25-delta risk reversal of a series, put minus call: the volatility of the put minus that of the call whose forward deltas are a quarter,
- * decimal per year. Positive if downside is dearer. `NaN` if no strike has a volatility.
+ * Returns the 25-delta risk reversal of a series: the volatility of the put with a forward delta of -0.25 minus the volatility of the call
+ * with a forward delta of 0.25, decimal per year. The result is positive if the put is dearer. Returns `NaN` if no strike has a volatility.
  */
 export function skew25({ smile, tte }: PreparedSeries): number {
   if (smile.logMoneyness.length === 0) return Number.NaN;
   const volatility = (d1: number) => Math.sqrt(varianceAt(smile, moneynessAt(d1)) / tte);
   return volatility(D1_OF_25_DELTA) - volatility(-D1_OF_25_DELTA);
 
-  /** The log-moneyness x at which -x / s(x) + s(x) / 2 = d1. The left side falls with x. */
+  /**
+   * Returns the log-moneyness x at which -x / s(x) + s(x) / 2 = d1, where s(x)^2 is the total variance at x. The left side falls with x.
+   */
   function moneynessAt(d1: number): number {
     const reach = REACH * Math.sqrt(Math.max(...smile.totalVariance));
     let [low, high] = [-reach, reach];

@@ -2,11 +2,13 @@ import type { Chain } from '../../market/chain.ts';
 import { mid } from './quotes.ts';
 
 /**
- * Finds the rows whose quote contradicts the other quotes of its wing. `wing` holds the rows of one series and side, ordered away from the
- * money. Prices can only fall in that order, so an option with a bid above the ask of one nearer the money contradicts it (Merton 1973,
- * theorem 1). Feeds keep stale quotes of strikes that have been dead since a split or a large move, often dozens in a row that agree with
- * each other. So the nearer quotes decide. If a quote contradicts only one of several nearer quotes, that one is taken to be stale
- * instead.
+ * Returns the rows whose quote contradicts other quotes of its wing. `wing` has the rows of one series and side, ordered away from the
+ * money. In this order, prices can only fall. So two quotes contradict each other if the bid of the further option is more than `tick`
+ * above the ask of the option nearer the money (Merton 1973, theorem 1).
+ *
+ * Feeds deliver stale quotes of strikes that have not traded since a split or a large move. Often dozens of neighbouring stale quotes agree
+ * with each other. So if a quote contradicts the quotes nearer the money, it is taken as stale. If a quote contradicts only one of several
+ * nearer quotes, the nearer quote is taken as stale instead.
  */
 export function staleQuotes(chain: Chain, wing: ArrayLike<number>, tick: number): number[] {
   const stale: number[] = [];
@@ -28,8 +30,8 @@ export function staleQuotes(chain: Chain, wing: ArrayLike<number>, tick: number)
 }
 
 /**
- * Rows by their ask. A quote is compared with the nearer ones in O(log n), in any order of quotes. As long as no quote contradicts another,
- * as in most chains, the lowest ask is enough. From the first contradiction on, the rows are a binary heap.
+ * The rows that are not stale, ordered by their ask. As long as no quote contradicts another, as in most chains, only the lowest ask is
+ * needed. From the first contradiction on, the rows form a binary heap, in which each operation takes O(log n).
  */
 class LowestAsks {
   private readonly rows: number[] = [];

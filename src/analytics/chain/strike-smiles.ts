@@ -3,12 +3,12 @@ import type { Smile } from './prepared-chain.ts';
 import { mid } from './quotes.ts';
 import type { SeriesInput, StrikePairs } from './strikes.ts';
 
-/** If at least this many strikes have a bid, the smile uses only these. */
+/** If at least this many strikes have a two-sided quote, the smile uses only these strikes. */
 const BID_STRIKES_MIN = 5;
 
 /**
- * The smile of a series: its strikes that have a volatility and are not stale. If enough of them have a bid, only those: a volatility that
- * nobody bids for may be a sentinel, and bends the wings.
+ * Returns the smile of a series. It uses the strikes that have a volatility and whose quote is not stale. If enough of these strikes have a
+ * two-sided quote, it uses only those. A volatility without a bid may not be a real one, and would bend the wings of the smile.
  */
 export function smileOf(
   chain: Chain,

@@ -3,30 +3,31 @@ import type { Steps } from '../../steps.ts';
 import type { Pairs } from './prepared-chain.ts';
 import { bySeries } from './rows.ts';
 
-/** The inputs of a series on which its volatilities depend. */
+/** A series, with the inputs on which its volatilities depend. */
 export interface SeriesInput {
   readonly series: Series;
-  /** Rows [start, end) of the prepared columns. */
+  /** The contracts of the series are the rows [start, end) of the prepared chain. */
   readonly start: number;
   readonly end: number;
   /** Years to settlement. */
   readonly tte: number;
   readonly forward: number;
-  /** Continuous, per year. `dividend` is the yield that carries spot to the forward. */
+  /** Discount rate and dividend yield, continuous, decimal per year. `dividend` is the yield that carries spot to the forward. */
   readonly rate: number;
   readonly dividend: number;
 }
 
-/** The strikes of some series, one series after the other, each with its out-of-the-money side: columns of `count` rows. */
+/** The strikes of some series, one series after the other, as columns of `count` rows. Each strike has an out-of-the-money side. */
 export interface StrikePairs extends Omit<Pairs, 'iv'> {
-  /** Strikes of series s are rows [seriesStart[s], seriesStart[s + 1]). */
+  /** The strikes of series s are the rows [seriesStart[s], seriesStart[s + 1]). */
   readonly seriesStart: Uint32Array;
-  /** The out-of-the-money side: +1 call, at or above the forward, -1 put. */
+  /** The out-of-the-money side: +1 (call) if the strike is at or above the forward, or else -1 (put). */
   readonly callPut: Float64Array;
-  /** That side's row in the chain, or -1 if it is not listed. */
+  /** The chain's row of the out-of-the-money contract, or -1 if the chain does not have this contract. */
   readonly otmRow: Int32Array;
 }
 
+/** Finds the strikes of series, in steps with the given progress message. */
 export function* strikesInSteps(chain: Chain, inputs: readonly SeriesInput[], message: string): Steps<StrikePairs> {
   const count = inputs.reduce((sum, { series }) => sum + strikesIn(chain, series), 0);
   const seriesStart = new Uint32Array(inputs.length + 1);

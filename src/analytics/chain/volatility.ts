@@ -7,35 +7,39 @@ import { FEED_IV_MAX, isPlausibleIv } from './forward.ts';
 import type { Pairs, PreparationCounts, Smile } from './prepared-chain.ts';
 import { mid } from './quotes.ts';
 import { bySeries, rowsOfColumn } from './rows.ts';
-import { varianceAt } from './smile-fit.ts';
+import { varianceAt } from './smile-variance.ts';
 import { staleQuotes } from './stale-quotes.ts';
 import { smileOf } from './strike-smiles.ts';
 import { type SeriesInput, type StrikePairs, strikesInSteps } from './strikes.ts';
 
 export interface Volatilities {
-  /** By contract, one series after the other. `NaN` if no method gives a volatility. */
+  /** The volatility of each contract, one series after the other. `NaN` if no method gives a volatility. */
   readonly iv: Float64Array;
   readonly pairs: Pairs;
-  /** By series. */
+  /** The smile of each series. */
   readonly smiles: Smile[];
   readonly counts: PreparationCounts['iv'];
-  /** Strikes whose quote contradicts its neighbours. The smile leaves them out. */
+  /** The number of strikes whose quote contradicts the quotes of neighbouring strikes. The smile leaves them out. */
   readonly staleQuotes: number;
 }
 
-/** A price may differ from the quote by one tick. */
+/** Ticks of options on an index and of other options, dollars. A model price may lie outside the quote by one tick. */
 const TICK_INDEX = 0.05;
 const TICK = 0.01;
-/** A solved volatility below this comes from a quote at its intrinsic value, which is not an opinion. */
+/** A solved volatility below this comes from a quote at its intrinsic value, and is not used. */
 const SOLVED_IV_MIN = 1e-3;
 
-/** Strikes whose volatilities are taken or solved in a step: 5 ms if all are solved. */
+/** The strikes of one step, whose volatilities are taken or solved. A step takes 5 ms if all are solved. */
 const STEP_STRIKES = 16_384;
 
 /**
- * One volatility for each strike, that of the out-of-the-money side. It serves call and put, since American in-the-money quotes carry the
- * early-exercise premium. It is the feed's volatility if its price fits the quote, else solved from the mid, else interpolated: linear in
- * total variance over log-moneyness, constant beyond the outermost strikes. The smile leaves stale quotes out.
+ * Finds one volatility for each strike, from the quote of its out-of-the-money side. Call and put have the same volatility, since American
+ * in-the-money quotes contain the early-exercise premium. The first of these methods that succeeds gives the volatility:
+ * 1. The volatility of the feed, if the model price at this volatility agrees with the quote.
+ * 2. The volatility that the middle of the quote implies.
+ * 3. The smile: total variance is linear in log-moneyness between strikes, and constant beyond the outermost strikes.
+ *
+ * The smile leaves stale quotes out.
  */
 export function* strikeVolatilities(chain: Chain, inputs: readonly SeriesInput[]): Steps<Volatilities> {
   const strikes = yield* strikesInSteps(chain, inputs, 'Solving volatilities');
@@ -49,7 +53,7 @@ export function* strikeVolatilities(chain: Chain, inputs: readonly SeriesInput[]
   const stale = new Set<number>();
   const smiles: Smile[] = [];
   const iv = new Float64Array(inputs.at(-1)!.end);
-  yield* bySeries(inputs, 'Fitting smiles', (input, series) => {
+  yield* bySeries(inputs, 'Building smiles', (input, series) => {
     findStale(chain, strikes, series, ticks[series]!, stale);
     const smile = smileOf(chain, input, series, strikes, strikeIv, stale);
     smiles.push(smile);
@@ -66,7 +70,10 @@ export function* strikeVolatilities(chain: Chain, inputs: readonly SeriesInput[]
   };
 }
 
-/** Gives strikes the feed's volatility if it is an opinion and no two-sided quote contradicts it. Returns the number of their contracts. */
+/**
+ * Gives strikes the feed's volatility if it is plausible and no two-sided quote contradicts it. Returns the number of contracts of these
+ * strikes.
+ */
 function takeFromFeed(
   chain: Chain,
   strikes: StrikePairs,
@@ -110,7 +117,9 @@ function takeFromFeed(
   return taken;
 }
 
-/** Solves the remaining strikes from the middle of their quotes. Returns the number of their contracts. */
+/**
+ * Gives the remaining strikes the volatility that the middle of their quote implies. Returns the number of contracts of these strikes.
+ */
 function solveFromMid(chain: Chain, strikes: StrikePairs, iv: Float64Array, from: number, to: number): number {
   const unsolved = new Uint32Array(to - from);
   const mids = new Float64Array(to - from);
@@ -146,8 +155,9 @@ function solveFromMid(chain: Chain, strikes: StrikePairs, iv: Float64Array, from
 }
 
 /**
- * Finds the rows of a series whose out-of-the-money quote is stale. The smile does not use these rows. Their contracts get the volatility
- * that the quote implies, which leaves them almost no gamma: most have been dead since a split, and none is known to be alive.
+ * Adds to `stale` the rows of a series whose out-of-the-money quote is stale. The smile does not use these rows. Their contracts have the
+ * volatility that the stale quote implies, and so almost no gamma. Most of these contracts have not traded since a split, and none is known
+ * to trade.
  */
 function findStale(
   chain: Chain,
@@ -165,7 +175,10 @@ function findStale(
   }
 }
 
-/** Gives the remaining strikes of a series the smile's volatility. Counts their contracts, between the smile's strikes and beyond them. */
+/**
+ * Gives the remaining strikes of a series the smile's volatility. Adds the number of their contracts to `interpolated` between the strikes
+ * of the smile, and to `extended` beyond them.
+ */
 function interpolate(
   { forward, tte }: SeriesInput,
   series: number,

@@ -4,15 +4,16 @@ import { type Density, densityOf } from './density.ts';
 export interface DensityProbability {
   /** Probability of ending at or below the price, 0 to 1. */
   readonly below: number;
-  /** The larger fit error of the two expiries, vol points. */
+  /** The larger of the two expiries' fit errors, vol points. */
   readonly fitError: number;
 }
 
 /**
- * The fitted densities' own probability of ending at or below a log-moneyness ln(K/F) after `tte` years. The densities of the expiries
- * before and after are read at the same number of at-the-money standard deviations from the forward's median, and mixed by time.
- * Both probabilities rise with the strike, so their mixture does too. With a flat smile the mixture is the lognormal's, whatever its
- * volatility at either expiry. Null before the first expiry and after the last.
+ * Returns the probability of ending at or below a log-moneyness ln(K/F) after `tte` years, from the fitted densities alone. It is
+ * interpolated linearly in time between the expiries before and after `tte`. At each of them, the probability is taken at the same number
+ * of at-the-money standard deviations from the median of a lognormal. Both probabilities rise with the strike, so the interpolated one does
+ * too. If the smile is flat at both expiries, the result is that of a lognormal, even if the volatilities of the expiries differ. Returns
+ * null before the first expiry and after the last.
  */
 export function densityProbability(
   prepared: PreparedChain,

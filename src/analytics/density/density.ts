@@ -2,7 +2,7 @@ import { impliedVolatility } from '../../math/implied-volatility.ts';
 import { normalCdf } from '../../math/normal.ts';
 import { runToCompletion, StepCache, type Steps } from '../../steps.ts';
 import type { PreparedChain, PreparedSeries } from '../chain/prepared-chain.ts';
-import { atmVolatility } from '../chain/smile-fit.ts';
+import { atmVolatility } from '../chain/smile-variance.ts';
 import { type Component, fitMixtureInSteps, mixturePrices } from './lognormal-mixture.ts';
 import { fitError, pricePoints } from './price-points.ts';
 
@@ -17,25 +17,26 @@ export interface Density {
   readonly quantiles: readonly number[];
   /** Most likely price, dollars. */
   readonly mode: number;
-  /** Of the log return. */
+  /** Skewness of the log return. */
   readonly skewness: number;
-  /** Kullback-Leibler divergence from the lognormal of the at-the-money volatility, nats. */
+  /** Kullback-Leibler divergence from the lognormal with the at-the-money volatility, nats. */
   readonly divergence: number;
-  /** Root mean square error of the fit within two and a half standard deviations, weighted by the quotes' weights, vol points. */
+  /** Root mean square error of the fit, vol points: over strikes within 2.5 standard deviations, weighted by the trust in their quotes. */
   readonly fitError: number;
+  /** The number of strikes to which the density was fitted. */
   readonly points: number;
   readonly components: readonly Component[];
-  /** Probability of settling at or below a price. */
+  /** Returns the probability of settling at or below a price. */
   cdf(price: number): number;
-  /** Total variance implied by the density's price of an option at a log-moneyness ln(K/F). */
+  /** Returns the total variance that the density's price of an option at a log-moneyness ln(K/F) implies. */
   totalVariance(logMoneyness: number): number;
 }
 
 export const QUANTILES = [0.05, 0.25, 0.5, 0.75, 0.95] as const;
 
 /**
- * Risk-neutral density of a series: a lognormal mixture fitted to its smile. The series must have a smile. The result is cached by series,
- * since it depends on the snapshot only.
+ * Returns the risk-neutral density of a series: a mixture of lognormals that is fitted to the smile of the series. The smile must not be
+ * empty. The result is cached by series, since it depends on the snapshot only.
  */
 export function densityOf(prepared: PreparedChain, series: PreparedSeries): Density {
   return runToCompletion(densityInSteps(prepared, series));
@@ -76,7 +77,7 @@ function* fit(prepared: PreparedChain, series: PreparedSeries): Steps<Density> {
   };
 }
 
-/** Beyond this many standard deviations, prices vanish. The variance stays constant from there on. */
+/** Beyond this many standard deviations, prices are too small to imply a variance. The variance is constant from there on. */
 const PRICED_DEVIATIONS = 25;
 
 function impliedVariance(components: readonly Component[], logMoneyness: number, tte: number): number {
@@ -92,7 +93,7 @@ function clamp(value: number, [low, high]: readonly [number, number]): number {
   return Math.min(Math.max(value, low), high);
 }
 
-/** A component as a normal of the log return ln(S/F). */
+/** A component of the mixture, as a normal distribution of the log return ln(S/F). */
 interface Normal {
   readonly weight: number;
   readonly mean: number;
@@ -109,7 +110,10 @@ function quantile(normals: readonly Normal[], cdf: (y: number) => number, probab
   return (low + high) / 2;
 }
 
-/** The ln(S/F) of the most likely price. The density of S is that of the return divided by S. Takes the best grid point and refines it. */
+/**
+ * Returns the ln(S/F) of the most likely price. The density of S is the density of the return divided by S. The best point of a grid is
+ * refined by ternary search.
+ */
 function modeOf(normals: readonly Normal[]): number {
   const byPrice = (y: number) => densityAt(normals, y) * Math.exp(-y);
   const [low, high] = support(normals, 4);
@@ -149,7 +153,7 @@ function divergenceFrom(normals: readonly Normal[], deviation: number): number {
     if (density < 1e-300) continue;
     sum += density * (Math.log(density) - logDensity(reference, y)) * step;
   }
-  // Gibbs' inequality: the divergence is not negative, but rounding can make the sum so.
+  // The divergence is not negative (Gibbs' inequality), but rounding can make the sum negative.
   return Math.max(sum, 0);
 }
 

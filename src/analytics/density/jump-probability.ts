@@ -5,35 +5,37 @@ import type { JumpSizes } from './jump-sizes.ts';
 import type { VolatilitySurface } from './surface.ts';
 
 export interface JumpProbability {
-  /** Probability of ending at or beyond the strike, 0 to 1: at or above it if K >= S, else at or below it. */
+  /** Probability of ending at or above the strike if K >= S, or at or below the strike if K < S, 0 to 1. */
   readonly probability: number;
   readonly direction: 'at_or_above' | 'at_or_below';
-  /** Years. */
+  /** Time to expiry, years. */
   readonly tte: number;
-  /** Total implied variance at the strike, which diffusion and jumps share. */
+  /** Total implied variance at the strike. It is the sum of the variances of diffusion and jumps. */
   readonly totalVariance: number;
   /** Volatility of the diffusion alone, decimal per year. */
   readonly diffusionVolatility: number;
   /** Jumps per year. */
   readonly intensity: number;
-  /** Sizes that were used: the given sizes times `jumpScale`. */
+  /** The jump sizes of the model: the given sizes times `jumpScale`. */
   readonly sizes: JumpSizes;
-  /** At the forward 1 or less. At other strikes in proportion to the strike's volatility. */
+  /** The factor of the jump sizes. At the forward it is at most 1. At other strikes it is in proportion to the strike's volatility. */
   readonly jumpScale: number;
   readonly rate: number;
   readonly dividend: number;
 }
 
-/** Jumps take at most this share of a strike's variance. The rest is diffusion. */
+/** The largest share of a strike's variance that comes from jumps. The rest comes from diffusion. */
 const JUMP_VARIANCE_SHARE_MAX = 0.75;
 
 /**
- * Merton (1976) probability of ending beyond a strike. The total variance s^2 T + l T (m^2 + d^2) is set to the surface's variance at that
- * strike. So the probability of no jump, e^(-l T), changes only the mix of diffusion and jumps.
+ * Returns the probability of ending beyond a strike by Merton (1976). The model has a diffusion with volatility s and, on average, l jumps
+ * per year with mean m and standard deviation d. Its total variance s^2 T + l T (m^2 + d^2) is set to the variance of the surface at the
+ * strike. So the probability of no jump, `noJump` = e^(-l T), changes only the shares of diffusion and jumps in the variance.
  *
- * Jumps have the same share of the variance at every strike of an expiry: their share at the forward, at most three quarters. So the
- * strike's volatility only stretches one shape, and the probability falls with the strike as d2 does. If the sizes did not stretch, the
- * diffusion alone would have to follow the variance from strike to strike, and the probability could rise with the strike.
+ * The share of the jumps is the same at every strike of an expiry: their share at the forward, at most three quarters. So all strikes have
+ * the same distribution, stretched in proportion to the strike's volatility, and the probability of ending above falls with the strike as
+ * d2 does. If the jump sizes were not stretched, the variance of the diffusion alone would change from strike to strike, and the
+ * probability could rise with the strike.
  */
 export function jumpProbability(
   surface: VolatilitySurface,

@@ -3,70 +3,79 @@ import { type LeastSquares, leastSquaresInSteps } from '../../math/least-squares
 import { runToCompletion, StepCache, type Steps } from '../../steps.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
 import { rowsOfColumn } from '../chain/rows.ts';
-import { atmVolatility } from '../chain/smile-fit.ts';
+import { atmVolatility } from '../chain/smile-variance.ts';
 import { concatenate, fitError, type PricePoints, pricePoints, pricingErrors } from './price-points.ts';
 
-/** Size of the log-jumps: normally distributed with this mean and standard deviation (`width`). */
+/** The distribution of jump sizes. The logarithm of a jump is normal with this mean and this standard deviation (`width`). */
 export interface JumpSizes {
   readonly mean: number;
   readonly width: number;
 }
 
-/** Sizes if the chain does not determine them: a fall of two percent, give or take four. */
+/** The sizes if the chain does not determine them: a mean fall of two percent, with a standard deviation of four percent. */
 export const DEFAULT_JUMP_SIZES: JumpSizes = { mean: -0.02, width: 0.04 };
 
 export interface JumpFit {
   readonly sizes: JumpSizes;
-  /** Null if the chain is too thin. The sizes are then the defaults. */
+  /** The rest of the fit. Null if the chain has too few quotes. The sizes are then the defaults. */
   readonly fitted: {
     /** Jumps per year. */
     readonly intensity: number;
-    /** Volatility of the diffusion alone, by fitted series, decimal per year. */
+    /** The volatility of the diffusion alone in each fitted series, decimal per year. */
     readonly diffusionVolatilities: readonly number[];
-    /** Root mean square error within two and a half standard deviations, weighted by the quotes' weights, vol points. */
+    /**
+     * Root mean square error of the fit, vol points: over strikes within 2.5 standard deviations, weighted by the trust in their quotes.
+     */
     readonly error: number;
   } | null;
-  /** Number of strikes that were fitted, or that were too few to fit. */
+  /** The number of suitable strikes. If they are too few, they were not fitted. */
   readonly points: number;
 }
 
-/** Jumps show in short options. Over a quarter there are so many jumps that their sum is almost normal. Below a week, quotes are coarse. */
+/**
+ * The range of days to expiry in the fit. Jumps are visible in short options only: over a quarter, there are so many jumps that their sum
+ * is almost normal. Below a week, quotes are coarse.
+ */
 const DAYS_MIN = 6;
 const DAYS_MAX = 100;
 const YEAR_DAYS = 365.25;
-/** Limits on series, and on strikes of each, chosen at even distances. More of them add little information. */
+/** Limits on the number of series, and of strikes in each. They are chosen at even distances. A larger number adds little information. */
 const SERIES_MAX = 4;
 const STRIKES_MAX = 16;
 const STRIKES_MIN = 5;
-/** Strikes beyond this many standard deviations have sentinels and tick prices. */
+/** Strikes further from the forward than this many standard deviations are left out. Their quotes are a few ticks, or not real. */
 const DEVIATIONS_MAX = 4;
 const POINTS_MIN = 20;
 
 const MEAN_MIN = -0.2;
 const MEAN_MAX = 0.1;
 const WIDTH_MAX = 0.2;
-/** Per year, at the default sizes. */
+/** The typical number of jumps per year. Fitted intensities are relative to it. */
 const INTENSITY = 2;
 const LOG_INTENSITY_MAX = 3.2;
-/** Pull toward the default sizes, as an error in volatility. It decides if the smile shows no jumps. */
-const REGULARIZATION = 0.0003;
 /**
- * Starts with few large jumps, many small ones, and in between: [log of intensity over `INTENSITY`, sizes, log of diffusion over
- * at-the-money volatility].
+ * The strength of the pull toward the typical intensity and the default sizes. A parameter that is off by 1 costs as much as an error of
+ * this much volatility at every point. If the smile shows no jumps, the pull alone determines the sizes.
  */
+const REGULARIZATION = 0.0003;
+/** Starts of the fit: [log of intensity / `INTENSITY`, sizes, log of diffusion volatility / at-the-money volatility]. */
 const STARTS: readonly [number, JumpSizes, number][] = [
+  // The default sizes.
   [0, DEFAULT_JUMP_SIZES, -0.1],
+  // Many small jumps.
   [1.5, { mean: -0.035, width: 0.02 }, -0.1],
+  // Few large jumps.
   [-1, { mean: -0.09, width: 0.075 }, -0.15],
 ];
 const TRIAL_ITERATIONS = 8;
 const ITERATIONS_MAX = 30;
-/** Evaluations, each of all targets, in a step of some 3 ms. */
+/** The number of evaluations in a step of some 3 ms. Each evaluation prices the strikes of all targets. */
 const STEP_EVALUATIONS = 10;
 
 /**
- * Fits Merton's jump diffusion to a ticker's options between a week and three months: one intensity, one mean and one width for all series,
- * and a diffusion volatility for each series. The result is cached by prepared chain, since it depends on the snapshot only.
+ * Fits Merton's jump diffusion to a ticker's options between about a week and three months to expiry. All series have one intensity, one
+ * mean and one width of jumps. Each series has a diffusion volatility of its own. The result is cached by prepared chain, since it depends
+ * on the snapshot only.
  */
 export function jumpSizesOf(prepared: PreparedChain): JumpFit {
   return runToCompletion(jumpSizesInSteps(prepared));
@@ -78,7 +87,7 @@ export function jumpSizesInSteps(prepared: PreparedChain): Steps<JumpFit> {
 
 const fits = new StepCache<PreparedChain, JumpFit>(() => 1);
 
-/** A series that the model must fit. */
+/** A series to which the model is fitted. */
 interface Target {
   readonly points: PricePoints;
   readonly atmIv: number;
@@ -124,7 +133,7 @@ function targetsOf(prepared: PreparedChain): Target[] {
     .filter(({ points }) => points.strike.length >= STRIKES_MIN);
 }
 
-/** Keeps the points within `reach` of log-moneyness, and at most `STRIKES_MAX` of them. */
+/** Returns at most `STRIKES_MAX` of the points whose absolute log-moneyness is at most `reach`. */
 function sampled(points: PricePoints, reach: number): PricePoints {
   const near = [...points.strike.keys()].filter((i) => Math.abs(Math.log(points.strike[i]!)) <= reach);
   const rows = Uint32Array.from(evenlySpaced(near, STRIKES_MAX));
@@ -138,7 +147,7 @@ function sampled(points: PricePoints, reach: number): PricePoints {
   };
 }
 
-/** At most `most` of the items, at even distances, including the first and the last. */
+/** Returns at most `most` of the items, at even distances, including the first and the last. */
 function evenlySpaced<Item>(items: readonly Item[], most: number): readonly Item[] {
   if (items.length <= most) return items;
   return Array.from({ length: most }, (_, i) => items[Math.round((i * (items.length - 1)) / (most - 1))]!);
@@ -167,8 +176,8 @@ const MEAN_CENTRE = (MEAN_MIN + MEAN_MAX) / 2;
 const MEAN_REACH = (MEAN_MAX - MEAN_MIN) / 2;
 
 /**
- * Encodes as parameters without bounds: log intensity, then mean and width through curves that end at their bounds, then one log
- * volatility for each series.
+ * Encodes a start as parameters that need no bounds: the log intensity, the mean and the width, and a log volatility for each series.
+ * Functions map the parameters of mean and width into their bounds.
  */
 function encode([logIntensity, { mean, width }, logVolatility]: (typeof STARTS)[number], series: number): number[] {
   return [

@@ -10,51 +10,62 @@ export interface Component {
   readonly volatility: number;
 }
 
-/** Fewer points determine no more than a level. */
+/** The least number of points for a mixture. Fewer points determine only the volatility of a single lognormal. */
 const POINTS_MIN = 4;
-/** A third component adds three parameters. It needs quotes that determine them, and must reduce the error enough. */
+/** The least number of points for a third component, which adds three parameters. */
 const THIRD_POINTS_MIN = 8;
+/** A third component is used only if it lowers the sum of squared errors by more than this share. */
 const THIRD_GAIN_MIN = 0.1;
-/**
- * Components stay within these multiples of the at-the-money volatility, and their means within this many standard deviations of the
- * forward, so that the density has no spikes.
- */
+/** Bounds of a component's volatility, as multiples of the at-the-money volatility. The lower bound prevents spikes of the density. */
 const VOLATILITY_MIN = 0.4;
 const VOLATILITY_MAX = 4;
+/**
+ * The largest distance of a further component's log mean from that of the first component, in at-the-money standard deviations, before the
+ * means are normalised.
+ */
 const MEAN_DEVIATIONS_MAX = 6;
-/** Limits the weight of a component to about e^-7 or more. The far tail of an index weighs a thousandth. */
+/**
+ * The weight of each further component is from e^-7 to e^7 times the weight of the first component. The far tail of an index weighs a
+ * thousandth.
+ */
 const LOG_RATIO_MAX = 7;
 /**
- * Pull of every parameter toward the single lognormal, as an error in volatility. It suppresses what is only noise in sparse quotes. The
- * value was chosen among 0.0002, 0.0005 and 0.002: every second strike of the recorded chains was left out of the fit, and 0.0005 met
- * these strikes best.
+ * The strength of the pull of means and volatilities toward the single lognormal. A parameter of 1 costs as much as an error of 0.0005 in
+ * volatility at every point. The pull suppresses noise of sparse quotes. The value was chosen among 0.0002, 0.0005 and 0.002. Every second
+ * strike of the recorded chains was left out of the fit, and with 0.0005 the fits were closest to these strikes.
  */
 const REGULARIZATION = 0.0005;
-/** After this many iterations from each start, the best start is known. */
+/** The number of iterations from each start, after which the best start is chosen. */
 const TRIAL_ITERATIONS = 10;
-/** Points priced in a step of some 2 ms. */
+/** The number of points that are priced in a step of some 2 ms. */
 const STEP_POINTS = 5_000;
 
 /**
- * Starts: [log weight ratio, mean in standard deviations, log volatility of the first, of the second]. The fat tail is on the left, on both
- * sides, on the right.
+ * Starts with two components, as parameters of `decode`: log ratio of the second weight to the first, mean of the second component in
+ * standard deviations, and the log volatilities of both components.
  */
 const TWO_STARTS = [
+  // The second component is a fat tail on the left.
   [-1.5, -1.5, -0.2, 0.4],
+  // The second component is wider than the first and has almost the same mean: fat tails on both sides.
   [-0.7, -0.3, -0.3, 0.4],
+  // The second component is a fat tail on the right.
   [-1.5, 0.5, -0.2, 0.4],
 ];
-/** Starts: two ratios, two means, three log volatilities. Tails ever fatter to the left, fat on both sides, ever fatter to the right. */
+/** Starts with three components: two log ratios, two means and three log volatilities. */
 const THREE_STARTS = [
+  // The second component lies on the left, and the third further left. Each is wider than the component before.
   [-0.5, -2, -1, -2.5, -0.5, 0, 0.5],
+  // The second component is a fat tail on the left, and the third a fat tail on the right.
   [-1, -2.5, -1, 0.5, -0.3, 0.3, 0.6],
+  // The second component lies on the right, and the third further right. Each is wider than the component before.
   [-0.5, -2, 1, 2.5, -0.5, 0, 0.5],
 ];
 
 /**
- * Fits two or three lognormals to a smile. The mixture is positive and has mass one by construction, and mean one (the forward) because the
- * means are normalised. Returns one lognormal with the at-the-money volatility if there are too few points, or if the fit is not finite.
- * (Bahra 1997, with the forward fixed.)
+ * Fits two or three lognormals to a smile (Bahra 1997, with the forward fixed). The mixture is positive and has mass one by construction.
+ * Its mean is one, the forward, because the means are normalised. Returns one lognormal with the at-the-money volatility if there are too
+ * few points, or if the fit is not finite.
  */
 export function* fitMixtureInSteps(points: PricePoints, atmVolatility: number, tte: number): Steps<Component[]> {
   const single = [{ weight: 1, mean: 1, volatility: atmVolatility }];
@@ -79,7 +90,7 @@ export function* fitMixtureInSteps(points: PricePoints, atmVolatility: number, t
     : single;
 }
 
-/** Undiscounted prices of a mixture, as multiples of the forward. */
+/** Returns the undiscounted option prices of a mixture, as multiples of the forward. */
 export function mixturePrices(
   components: readonly Component[],
   { callPut, strike }: QuotedStrikes,
@@ -104,7 +115,11 @@ function residualsOf(points: PricePoints, atmVolatility: number, tte: number) {
   };
 }
 
-/** Parameters: n-1 log weight ratios, n-1 means in standard deviations, n log volatilities relative to the at-the-money one. */
+/**
+ * Returns the components that parameters describe. The parameters of n components are n - 1 logarithms of weights relative to the first
+ * weight, n - 1 log means relative to the first mean in at-the-money standard deviations, and n logarithms of volatilities relative to the
+ * at-the-money volatility.
+ */
 function decode(parameters: readonly number[], atmVolatility: number, tte: number): Component[] {
   const n = (parameters.length + 2) / 3;
   const deviation = atmVolatility * Math.sqrt(tte);

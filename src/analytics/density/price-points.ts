@@ -10,25 +10,28 @@ export interface QuotedStrikes {
   readonly strike: Float64Array;
 }
 
-/** The prices to which a model of one series is fitted: out of the money, undiscounted, as multiples of the forward. */
+/** The prices to which a model of one series is fitted: prices of out-of-the-money options, undiscounted, as multiples of the forward. */
 export interface PricePoints extends QuotedStrikes {
   readonly price: Float64Array;
   /** Price per 1.00 of volatility. It converts a price error to a volatility error. */
   readonly vega: Float64Array;
-  /** Trust in the quote, 0 to 1. The wider the quote, the smaller the weight. */
+  /** The trust in the quote, 0 to 1. A wider quote has a smaller weight. */
   readonly weight: Float64Array;
 }
 
-/** Half-width of a quote, in volatility, at which it counts half. */
+/** The half-width of a quote, in volatility, at which its weight is a half. */
 const WIDTH = 0.02;
-/** Tails are quoted in ticks, not in volatility. This share of the largest vega damps their errors. */
+/**
+ * This share of the largest vega is added to each vega. In the tails, vega is so small that one tick of price is a large error in
+ * volatility. The addition damps these errors.
+ */
 const VEGA_FLOOR = 0.05;
-/** A larger error, in volatility, is taken to be a fault of the quote and not of the fit. */
+/** A larger error, in volatility, is taken as a fault of the quote and not of the fit. */
 const OUTLIER = 0.03;
-/** A fit is judged within this many standard deviations from the forward. */
+/** The error of a fit is measured within this many standard deviations from the forward. */
 const ERROR_DEVIATIONS = 2.5;
 
-/** Out-of-the-money strikes of a series' smile. */
+/** Returns the prices at the strikes of a series' smile, each of the out-of-the-money option. */
 export function pricePoints(prepared: PreparedChain, { start, end, forward, tte, smile }: PreparedSeries): PricePoints {
   const known = new Set(smile.logMoneyness);
   const chosen: number[] = [];
@@ -47,13 +50,16 @@ export function pricePoints(prepared: PreparedChain, { start, end, forward, tte,
   return { callPut, strike, price, vega, weight };
 }
 
-/** 1 for a tight quote. A half for a quote whose half-width is two vol points, or that has one side only. */
+/** Returns the weight of a quote: 1 for a tight quote, and a half for a quote with a half-width of two vol points or with only one side. */
 function quoteWeight(chain: Chain, row: number, vega: number): number {
   const halfWidth = (chain.ask[row]! - chain.bid[row]!) / 2 / vega;
   return halfWidth >= 0 ? WIDTH / (WIDTH + halfWidth) : 0.5;
 }
 
-/** The errors that a least-squares fit minimizes: in volatility, weighted by trust. One absurd quote does not bend the rest. */
+/**
+ * Returns the residuals of a least-squares fit: errors in volatility, weighted by the trust in the quotes. Large errors are damped, so that
+ * one absurd quote does not bend the fit.
+ */
 export function pricingErrors({ price, vega, weight }: PricePoints, prices: Float64Array): Float64Array {
   const floor = VEGA_FLOOR * Math.max(...vega);
   return prices.map((each, i) => weight[i]! * softL1((each - price[i]!) / (vega[i]! + floor)));
@@ -70,7 +76,7 @@ export function concatenate(columns: readonly ArrayLike<number>[]): Float64Array
   return column;
 }
 
-/** Lets errors beyond `OUTLIER` grow like their root only (soft L1 loss). */
+/** Damps an error: beyond `OUTLIER`, the result grows only like the square root of the error (soft L1 loss). */
 function softL1(error: number): number {
   const ratio = error / OUTLIER;
   return OUTLIER * Math.sign(error) * Math.sqrt(2 * (Math.sqrt(1 + ratio * ratio) - 1));
@@ -80,13 +86,14 @@ function softL1(error: number): number {
 export interface Fit {
   readonly points: PricePoints;
   readonly prices: Float64Array;
-  /** Decimal per year, at the money. */
+  /** At-the-money volatility, decimal per year. */
   readonly atmIv: number;
   readonly tte: number;
 }
 
 /**
- * Root mean square error within two and a half standard deviations, weighted by the quotes' weights, vol points. 0 if no point is there.
+ * Returns the root mean square error of fits, vol points: over points within 2.5 standard deviations, weighted by the trust in their
+ * quotes. Returns 0 if there is no such point.
  */
 export function fitError(fits: readonly Fit[]): number {
   let squares = 0;

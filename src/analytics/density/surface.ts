@@ -2,24 +2,26 @@ import type { Steps } from '../../steps.ts';
 import type { PreparedChain, PreparedSeries } from '../chain/prepared-chain.ts';
 import { densityInSteps, densityOf } from './density.ts';
 
-/** The volatility that a chain implies at any strike and time. At each expiry it is free of arbitrage between strikes. */
+/** The variance that a chain implies at any strike and time. At each expiry, the surface is free of arbitrage between strikes. */
 export interface VolatilitySurface {
-  /** Total variance to `tte` years at a log-moneyness ln(K/F). */
+  /** Returns the total variance over `tte` years at a log-moneyness ln(K/F). */
   variance(logMoneyness: number, tte: number): number;
-  /** ln(F/S) to `tte` years. */
+  /** Returns ln(F/S), where F is the forward in `tte` years. */
   carry(tte: number): number;
-  /** Continuous discount rate to `tte` years. */
+  /** Returns the continuous discount rate over `tte` years. */
   rate(tte: number): number;
 }
 
 /**
- * The surface takes the implied variance of each series' fitted density, and interpolates linearly in time at fixed log-moneyness. Before
- * the first expiry it takes that expiry's volatility. After the last expiry it takes the last one's volatility at as many standard
- * deviations, because the slope of a smile falls with the root of time. Carry and discount per year stay those of the first or last
- * expiry. Returns `undefined` if no series has a volatility.
+ * Returns the surface of a chain, or `undefined` if no series has a volatility. At an expiry, the surface has the variance that the fitted
+ * density of the series implies. Between two expiries, the variance is linear in time at each log-moneyness. Before the first expiry, the
+ * volatility is that of the first expiry. After the last expiry, it is that of the last expiry at the same number of standard deviations,
+ * because the slope of a smile falls with the root of time. Before the first and after the last expiry, carry and discount rate per year
+ * are those of that expiry.
  *
- * The surface does not use the quoted smile. Each quoted strike has a variance of its own, and its noise makes the probability of ending
- * beyond a strike rise with the strike. In a smile that comes from a density, both d1 and d2 fall with the strike (Fukasawa 2012).
+ * The surface does not use the quoted smile. The quoted variances of neighbouring strikes are noisy, and the noise could make the
+ * probability of ending above a strike rise with the strike. In a smile that comes from a density, both d1 and d2 fall with the strike
+ * (Fukasawa 2012).
  */
 export function surfaceOf(prepared: PreparedChain): VolatilitySurface | undefined {
   const known = seriesWithSmile(prepared);
@@ -45,7 +47,7 @@ export function surfaceOf(prepared: PreparedChain): VolatilitySurface | undefine
   };
 }
 
-/** Fits the densities that the surface needs at `tte` years, and those of the two expiries around it. Later calls then find them cached. */
+/** Fits the densities that the surface and `densityProbability` need at `tte` years. Later calls find the densities in the cache. */
 export function* fitDensitiesAround(prepared: PreparedChain, tte: number): Steps<void> {
   const known = seriesWithSmile(prepared);
   const after = known.find((series) => series.tte >= tte) ?? known.at(-1);
@@ -54,7 +56,7 @@ export function* fitDensitiesAround(prepared: PreparedChain, tte: number): Steps
   for (const series of new Set([before, within, after])) if (series) yield* densityInSteps(prepared, series);
 }
 
-/** Ordered by time to settlement. */
+/** Returns the series that have a smile, ordered by time to settlement. */
 function seriesWithSmile({ series }: PreparedChain): PreparedSeries[] {
   return series.filter(({ smile }) => smile.logMoneyness.length > 0).toSorted((a, b) => a.tte - b.tte);
 }

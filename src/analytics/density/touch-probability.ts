@@ -3,13 +3,15 @@ import { runToCompletion, type Steps } from '../../steps.ts';
 import type { JumpProbability } from './jump-probability.ts';
 
 /**
- * Probability that the price is at the strike, or jumps beyond it, at some time before expiry, 0 to 1. Diffusion and jumps are those that
- * give the probability of ending there. The result is never less than that probability, and is 1 for a strike at spot.
+ * Returns the probability that the price reaches the strike, or jumps beyond it, at some time before expiry, 0 to 1. Diffusion and jumps
+ * are the same as for `probability`, the probability of ending at or beyond the strike. The result is never less than `probability`. For a
+ * strike at spot it is 1.
  */
 export function touchProbability(...of: Parameters<typeof touchInSteps>): number {
   return runToCompletion(touchInSteps(...of));
 }
 
+/** Returns the same probability as `touchProbability`, computed in steps. */
 export function* touchInSteps(
   { probability, tte, diffusionVolatility, intensity, sizes, rate, dividend }: JumpProbability,
   spot: number,

@@ -12,17 +12,17 @@ import {
 } from './gamma-profile.ts';
 import { type StrikeGamma, strikeGammaInSteps, type Walls, walls } from './walls.ts';
 
-/** Options on an index and on a fund that tracks it, combined. Prices are the index's. */
+/** Figures of the options on an index and on a fund that tracks it, combined. Strikes and spots are prices of the index. */
 export interface Combined {
   /** Price of the index divided by the price of the fund. It converts the fund's prices to the index's. */
   readonly ratio: number;
-  /** Dollars: of both together, then of each. */
+  /** The exposures of both together, of the index and of the fund. */
   readonly exposures: Exposures;
   readonly index: Exposures;
   readonly fund: Exposures;
   readonly flip: GammaFlip;
   readonly walls: Walls;
-  /** Net GEX over spots of the index: of both together, then of each. */
+  /** Net GEX over spots of the index: of both together, of the index and of the fund. */
   readonly profile: GammaProfile;
   readonly indexGex: Float64Array;
   readonly fundGex: Float64Array;
@@ -30,7 +30,7 @@ export interface Combined {
 
 /**
  * Adds up the options of an index and of its fund. Both are taken to move by the same percentages. So the fund's strikes are multiplied by
- * `ratio`, and its positions count in dollars, which need no conversion. For the walls, each strike of the fund counts at the nearest
+ * `ratio`. Exposures are in dollars and need no conversion. For the walls, the gamma of each strike of the fund is added to the nearest
  * strike of the index.
  */
 export function combine(index: PreparedChain, fund: PreparedChain): Combined {
@@ -71,15 +71,15 @@ export function* combineInSteps(index: PreparedChain, fund: PreparedChain): Step
   };
 }
 
-/** Rows of columns that one step makes. */
+/** The number of rows of columns that one step writes. */
 const STEP_ROWS = 131_072;
 const MESSAGE = 'Adding up the positions of both';
 
-/** With strikes k times as high, S^2 gamma is k times as large, so positions are divided by k. */
+/** Multiplies strikes by `ratio`. Spot^2 * gamma then becomes `ratio` times as large, so positions are divided by `ratio`. */
 function* rescale({ wide, narrow }: Positions, ratio: number): Steps<Positions> {
   const meter = new StepMeter(STEP_ROWS);
   const rescaleColumns = function* (columns: PositionColumns): Steps<PositionColumns> {
-    if (meter.isFull(columns.count)) yield { message: MESSAGE };
+    if (meter.beginsNextStep(columns.count)) yield { message: MESSAGE };
     const [strike, weight] = [new Float64Array(columns.count), new Float64Array(columns.count)];
     for (let i = 0; i < columns.count; i++) {
       strike[i] = columns.strike[i]! * ratio;
@@ -93,7 +93,7 @@ function* rescale({ wide, narrow }: Positions, ratio: number): Steps<Positions> 
 function* concatenatePositions(a: PositionColumns, b: PositionColumns): Steps<PositionColumns> {
   const meter = new StepMeter(STEP_ROWS);
   const column = function* (name: Exclude<keyof PositionColumns, 'count'>): Steps<Float64Array> {
-    if (meter.isFull(a.count + b.count)) yield { message: MESSAGE };
+    if (meter.beginsNextStep(a.count + b.count)) yield { message: MESSAGE };
     const both = new Float64Array(a.count + b.count);
     both.set(a[name]);
     both.set(b[name], a.count);
@@ -111,8 +111,8 @@ function* concatenatePositions(a: PositionColumns, b: PositionColumns): Steps<Po
 }
 
 /**
- * Adds the fund's gamma to the strikes of the index. Gamma is in shares per 1.00 of spot. Shares and spot of the fund are both worth
- * 1 / `ratio` of the index's, so gamma is divided by `ratio` twice.
+ * Adds the fund's gamma to the strikes of the index. Gamma is in shares per 1.00 of spot. A share of the fund is worth 1 / `ratio` of a
+ * share of the index, and 1.00 of the fund is `ratio` of the index. So gamma is divided by `ratio` twice.
  */
 function addOnIndexStrikes(index: StrikeGamma, fund: StrikeGamma, ratio: number): StrikeGamma {
   const { strike } = index;

@@ -5,14 +5,14 @@ import type { Steps } from '../../steps.ts';
 import { DEFAULT_OPTIONS } from '../chain/options.ts';
 import { prepareInSteps } from '../chain/prepare.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
-import { atmVolatility } from '../chain/smile-fit.ts';
+import { atmVolatility } from '../chain/smile-variance.ts';
 import { gexLevelsInSteps } from './gex-levels.ts';
 
 /** The tenor at which volatilities of different days are compared, years. */
 const THIRTY_DAYS = (30 * DAY_MS) / YEAR_MS;
 
 /**
- * The levels of a chain that are stored. `premiumBySeries` is the same as for `gexLevels`.
+ * Computes the levels of a chain that are stored. `premiumBySeries` is the same as for `gexLevels`.
  * Throws `ClientError('no_chain')` if no live contract is left.
  */
 export function* levelRecordInSteps(chain: Chain, premiumBySeries: ReadonlyMap<string, number>): Steps<LevelRecord> {
@@ -40,8 +40,9 @@ export function* levelRecordInSteps(chain: Chain, premiumBySeries: ReadonlyMap<s
 }
 
 /**
- * At-the-money volatility to `tte` years, decimal per year, from the quoted smiles. Total variance is linear in time. Before the first
- * expiry and after the last, the volatility of that expiry applies. Null if no series has a volatility.
+ * Returns the at-the-money volatility for `tte` years, decimal per year, from the quoted smiles. Total variance is linear in time between
+ * two expiries. Before the first expiry, the volatility is that of the first, and after the last expiry, that of the last. Returns null if
+ * no series has a volatility.
  */
 function atmVolatilityAt(prepared: PreparedChain, tte: number): number | null {
   const known = prepared.series

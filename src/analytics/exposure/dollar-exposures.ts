@@ -7,18 +7,22 @@ import { gexBySeries, gexScale } from './gex-by-series.ts';
 
 /** Dealers' exposures over the whole chain, dollars. */
 export interface Exposures {
-  /** Delta-notional. Never negative by the default convention: calls are held long and puts short, and both have positive deltas. */
+  /**
+   * Delta-notional, the value of the shares that have the same delta. By the default convention it is never negative: long calls and short
+   * puts both have positive deltas.
+   */
   readonly dex: number;
   /** Net gamma, per 1 % move. */
   readonly gex: number;
-  /** Sum of absolute values, per 1 % move. */
+  /** Sum of the absolute gamma exposures of all contracts, per 1 % move. */
   readonly grossGex: number;
-  /** Delta-notional gained per vol point. */
+  /** Change of delta-notional per vol point. */
   readonly vex: number;
-  /** Delta-notional gained per calendar day. */
+  /** Change of delta-notional per calendar day that passes. */
   readonly cex: number;
 }
 
+/** Returns the dealers' exposures over the whole chain. */
 export function exposures(prepared: PreparedChain): Exposures {
   return runToCompletion(exposuresInSteps(prepared));
 }
@@ -29,13 +33,17 @@ export function* exposuresInSteps(prepared: PreparedChain): Steps<Exposures> {
   return { ...priced!, gex: netOfAll, grossGex: grossOfAll };
 }
 
-/** Pairs that are priced at all spots before the next pairs, so that their columns stay in the processor's cache. */
+/**
+ * The number of pairs in a block. All spots are computed for one block before the next block, so that its columns stay in the processor's
+ * cache.
+ */
 const BLOCK_PAIRS = 2 * CHUNK_ROWS;
-/** Pairs priced in a step of some 3 ms. Each spot counts separately. */
+/** The number of pairs that are priced in a step of some 3 ms. A pair that is priced at n spots is n pairs here. */
 const STEP_PAIRS = 32_768;
 
 /**
- * Delta, vanna and charm exposure if spot were at each of `spots`. Volatilities stay with their strikes. Forwards move in proportion.
+ * Returns delta, vanna and charm exposure for each of `spots`, as if the price were at that spot. Each strike has the same volatility at
+ * every spot, and forwards move in proportion to spot.
  */
 export function* pricedExposuresInSteps(
   prepared: PreparedChain,
@@ -48,7 +56,7 @@ export function* pricedExposuresInSteps(
   for (let from = 0; from < count; from += BLOCK_PAIRS) {
     const to = Math.min(from + BLOCK_PAIRS, count);
     for (const each of sums) {
-      if (meter.isFull(to - from)) yield { message };
+      if (meter.beginsNextStep(to - from)) yield { message };
       each.add(from, to);
     }
   }
@@ -56,8 +64,8 @@ export function* pricedExposuresInSteps(
 }
 
 /**
- * Exposures at one spot, part by part. Only the out-of-the-money side of a pair is priced. Parity gives the other side: a call's delta is
- * its put's plus e^(-qT), and its charm is its put's plus q e^(-qT).
+ * Sums of the exposures at one spot, to which blocks of pairs are added. Only the out-of-the-money side of a pair is priced. Parity gives
+ * the other side: the delta of a call is the delta of its put plus e^(-qT), and the charm of a call is the charm of its put plus q e^(-qT).
  */
 class PricedSums {
   private readonly partial = partialSums();
@@ -70,7 +78,7 @@ class PricedSums {
     private readonly spot: number,
   ) {}
 
-  /** Adds pairs [from, to). Their number must be a multiple of `CHUNK_ROWS` unless they are the last. */
+  /** Adds the pairs [from, to). The number of pairs must be a multiple of `CHUNK_ROWS`, except in the last call. */
   add(from: number, to: number): void {
     const { pairs, callPut, position, multiplier } = this.prepared;
     const { contracts, strike, tte, dividend } = pairs;
@@ -78,7 +86,7 @@ class PricedSums {
     let { delta, charm } = this;
     let discount = 1;
     for (let pair = from; pair < to; pair++) {
-      // Computes one exponential for each series.
+      // The discount is computed once for each series.
       if (pair === from || tte[pair] !== tte[pair - 1] || dividend[pair] !== dividend[pair - 1]) {
         discount = Math.exp(-dividend[pair]! * tte[pair]!);
       }
@@ -121,14 +129,14 @@ class PricedSums {
   }
 }
 
-/** Columns of the current part. Filled and read within one step. */
+/** Columns of the current block. They are filled and read within one step. */
 const [SIDE, IV, WEIGHT] = [BLOCK_PAIRS, BLOCK_PAIRS, BLOCK_PAIRS].map((rows) => new Float64Array(rows)) as [
   Float64Array,
   Float64Array,
   Float64Array,
 ];
 
-/** GEX of each contract, dollars per 1 % move: Gamma * contracts held * multiplier * S^2 * 0.01. */
+/** Returns the GEX of each contract, dollars per 1 % move: gamma * contracts held * multiplier * spot^2 * 0.01. */
 export function gexByContract({
   chain,
   count,

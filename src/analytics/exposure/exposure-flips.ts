@@ -3,37 +3,39 @@ import type { PreparedChain } from '../chain/prepared-chain.ts';
 import { pricedExposuresInSteps } from './dollar-exposures.ts';
 
 /**
- * Spots at which vanna and charm exposure change sign, dollars: the nearest if there are several, `NaN` if there is none within `REACH`.
+ * The spots at which vanna and charm exposure change their signs, dollars. If an exposure changes its sign at several spots, this is the
+ * one nearest to the present spot. `NaN` if there is none within `REACH`.
  */
 export interface ExposureFlips {
   readonly vanna: number;
   readonly charm: number;
 }
 
-/** Search range, as a fraction of spot: as far as the narrowest gamma profile. */
+/** The search range on both sides of spot, as a fraction of spot. It is as wide as the narrowest gamma profile. */
 const REACH = 0.2;
 /**
- * Distance of the levels, as a fraction of spot. Each level prices the whole chain, so there are only as many as show the sign. The step
- * that contains a change is then divided in four.
+ * The distance between the spots of the coarse grid, as a fraction of the present spot. The whole chain is priced at each spot, so the grid
+ * is only as fine as the sign requires. The interval that contains the change is then divided in four.
  */
-const STEP = 0.01;
-const SUBSTEPS = 4;
+const SPACING = 0.01;
+const SUBINTERVALS = 4;
 const MESSAGE = 'Pricing the chain at other spots';
 
+/** Finds the spots at which vanna and charm exposure change their signs. */
 export function exposureFlips(prepared: PreparedChain): ExposureFlips {
   return runToCompletion(exposureFlipsInSteps(prepared));
 }
 
 export function* exposureFlipsInSteps(prepared: PreparedChain): Steps<ExposureFlips> {
   const { spot } = prepared.chain;
-  const steps = Math.round(REACH / STEP);
-  const levels = Array.from({ length: 2 * steps + 1 }, (_, i) => spot * (1 + (i - steps) * STEP));
-  const coarse = yield* pricedExposuresInSteps(prepared, levels, MESSAGE);
+  const half = Math.round(REACH / SPACING);
+  const spots = Array.from({ length: 2 * half + 1 }, (_, i) => spot * (1 + (i - half) * SPACING));
+  const coarse = yield* pricedExposuresInSteps(prepared, spots, MESSAGE);
   const flip = function* (name: 'vex' | 'cex'): Steps<number> {
     const values = coarse.map((each) => each[name]);
-    const [from, to] = nearestChange(levels, values, spot) ?? [];
+    const [from, to] = nearestChange(spots, values, spot) ?? [];
     if (from === undefined || to === undefined) return Number.NaN;
-    const finer = Array.from({ length: SUBSTEPS + 1 }, (_, i) => from + ((to - from) * i) / SUBSTEPS);
+    const finer = Array.from({ length: SUBINTERVALS + 1 }, (_, i) => from + ((to - from) * i) / SUBINTERVALS);
     const exact = (yield* pricedExposuresInSteps(prepared, finer, MESSAGE)).map((each) => each[name]);
     const [low, high] = nearestChange(finer, exact, spot)!;
     const [a, b] = [exact[finer.indexOf(low)]!, exact[finer.indexOf(high)]!];
@@ -42,18 +44,21 @@ export function* exposureFlipsInSteps(prepared: PreparedChain): Steps<ExposureFl
   return { vanna: yield* flip('vex'), charm: yield* flip('cex') };
 }
 
-/** The two adjacent levels nearest to spot between which the values change sign. Returns `undefined` if there are none. */
+/**
+ * Returns the two adjacent spots between which the values change their sign. If there are several such pairs, returns the pair nearest to
+ * `spot`. Returns `undefined` if there is none.
+ */
 function nearestChange(
-  levels: readonly number[],
+  spots: readonly number[],
   values: readonly number[],
   spot: number,
 ): [from: number, to: number] | undefined {
   let nearest: [number, number] | undefined;
   const distance = ([from, to]: [number, number]) => Math.max(from - spot, spot - to, 0);
-  for (let i = 1; i < levels.length; i++) {
+  for (let i = 1; i < spots.length; i++) {
     if (!(values[i - 1]! * values[i]! <= 0) || values[i - 1] === values[i]) continue;
-    const step: [number, number] = [levels[i - 1]!, levels[i]!];
-    if (nearest === undefined || distance(step) < distance(nearest)) nearest = step;
+    const interval: [number, number] = [spots[i - 1]!, spots[i]!];
+    if (nearest === undefined || distance(interval) < distance(nearest)) nearest = interval;
   }
   return nearest;
 }

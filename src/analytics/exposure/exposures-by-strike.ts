@@ -5,32 +5,36 @@ import { gexScale } from './gex-by-series.ts';
 import { strikeIndexInSteps } from './strike-index.ts';
 
 /**
- * Dealers' exposures at each strike, over all prepared series, dollars, under the prepared chain's sign convention. A contract without a
- * volatility counts in open interest and volume only.
+ * Dealers' exposures at each strike, over all prepared series, dollars. The dealer sign is that of the prepared chain. A contract without a
+ * volatility adds only to open interest and volume, and to gamma if the feed gives it.
  */
 export interface ExposuresByStrike {
-  /** Ascending. */
+  /** The strikes, ascending. */
   readonly strike: Float64Array;
-  /** Per 1 % move. By the default convention, calls are held long and puts short (negative). */
+  /**
+   * GEX of calls and of puts, per 1 % move. By the default convention, dealers hold calls long and puts short, so the GEX of puts is
+   * negative.
+   */
   readonly callGex: Float64Array;
   readonly putGex: Float64Array;
-  /** Calls and puts together. */
+  /** GEX of calls and puts together, per 1 % move. */
   readonly netGex: Float64Array;
-  /** Delta-notional, and its gain per vol point and per calendar day, of calls and puts together. */
+  /** Delta-notional, and its changes per vol point and per calendar day, of calls and puts together. */
   readonly dex: Float64Array;
   readonly vex: Float64Array;
   readonly cex: Float64Array;
-  /** Contracts. 0 if the feed gives none. */
+  /** Numbers of contracts. 0 if the feed does not give them. */
   readonly callOpenInterest: Float64Array;
   readonly putOpenInterest: Float64Array;
   readonly callVolume: Float64Array;
   readonly putVolume: Float64Array;
 }
 
-/** Pairs priced in a step of some 3 ms. */
+/** The number of pairs that are priced in a step of some 3 ms. */
 const STEP_PAIRS = 16_384;
 const MESSAGE = 'Summing up exposures by strike';
 
+/** Returns the dealers' exposures at each strike. */
 export function exposuresByStrike(prepared: PreparedChain): ExposuresByStrike {
   return runToCompletion(exposuresByStrikeInSteps(prepared));
 }
@@ -86,10 +90,10 @@ export function* exposuresByStrikeInSteps(prepared: PreparedChain): Steps<Exposu
   return { strike, ...sums };
 }
 
-/** Volatilities of the current pairs. Filled and read within one step. */
+/** Volatilities of the current pairs. They are filled and read within one step. */
 const IV = new Float64Array(STEP_PAIRS);
 
-/** Net GEX of all contracts at each of the given strikes, dollars per 1 % move. */
+/** Returns the net GEX of all contracts at each of the given strikes, dollars per 1 % move. */
 export function netGexAt(prepared: PreparedChain, strikes: readonly number[]): number[] {
   const { chain, strike, position, gamma, multiplier } = prepared;
   const scale = gexScale(chain);

@@ -4,24 +4,27 @@ import { type GammaProfile, levelsWithin, type Positions, positionsInSteps, STEP
 import { type ProfileSketch, refineInSteps, sketchInSteps } from './profile-sketch.ts';
 
 export interface GammaFlip {
-  /** Spot at which net gamma changes sign, dollars. */
+  /** The spot at which net gamma changes its sign, dollars. */
   readonly level: number;
-  /** False if net gamma changes sign nowhere within half of spot: `level` is then where it comes nearest to zero. */
+  /**
+   * False if net gamma does not change its sign from 50 % below to 50 % above spot. `level` is then the spot in this range at which the
+   * absolute net gamma is smallest.
+   */
   readonly resolved: boolean;
 }
 
-/** Half-widths of the grid, as fractions of spot. They are tried in turn until the profile crosses zero. */
+/** Half-widths of the grid of spots, as fractions of the present spot. They are tried in turn until net gamma changes its sign. */
 const HALF_WIDTHS = [0.2, 0.35, 0.5];
 
-/** How far a profile must reach, as a fraction of spot, to show the flip: the narrowest half-width that contains it. */
+/** Returns the narrowest half-width of a profile that contains the flip, as a fraction of spot. */
 export function profileHalfWidth({ level }: GammaFlip, spot: number): number {
   return HALF_WIDTHS.find((halfWidth) => Math.abs(level / spot - 1) <= halfWidth) ?? HALF_WIDTHS.at(-1)!;
 }
 
 /**
- * Computes every contract's gamma over a grid of spots around the present one, and finds the sign change nearest spot. Sticky strike: each
- * contract keeps its volatility, and forwards move in proportion. Perfiliev 2022. The cumulative sum by strike is never used, because it is
- * another quantity and jumps.
+ * Computes net gamma over a grid of spots around the present spot, and finds the sign change nearest to the present spot (Perfiliev 2022).
+ * Each contract has the same volatility at every spot (sticky strike), and forwards move in proportion to spot. Other tools take the strike
+ * at which the cumulative sum of gamma by strike changes its sign. That strike is another quantity, and it jumps, so it is not used here.
  */
 export function gammaFlip(prepared: PreparedChain): GammaFlip {
   return runToCompletion(gammaFlipInSteps(prepared));
@@ -31,7 +34,7 @@ export function* gammaFlipInSteps(prepared: PreparedChain): Steps<GammaFlip> {
   return yield* flipOfPositionsInSteps(yield* positionsInSteps(prepared), prepared.chain.spot);
 }
 
-/** The same for given positions. */
+/** Finds the flip of given positions, in steps. */
 export function* flipOfPositionsInSteps(positions: Positions, spot: number): Steps<GammaFlip> {
   let widest: ProfileSketch | undefined;
   for (const halfWidth of HALF_WIDTHS) {
@@ -46,15 +49,18 @@ export function* flipOfPositionsInSteps(positions: Positions, spot: number): Ste
 }
 
 /**
- * At most levels the sign is enough, and the sketch has it. Only levels of uncertain sign, and those next to the flip, are computed
- * exactly.
+ * Returns the sign change nearest to spot, or `undefined` if there is none. For most spots of the grid, the approximate value of the sketch
+ * is enough, because only its sign is needed. Exact values are computed only for spots whose sign is uncertain and for spots next to the
+ * flip.
  */
 function* crossingInSteps(sketch: ProfileSketch, positions: Positions, spot: number): Steps<number | undefined> {
   const { level, gex, errorBound } = sketch;
   const changes = (i: number, to: number) => to in gex && Math.sign(gex[i]!) !== Math.sign(gex[to]!);
   for (;;) {
     const nearest = crossingNearest(sketch, spot);
-    // Exact values can move a crossing by no more than the step that it is in.
+    // Once all signs are certain, exact values move a crossing only within its grid step. So the nearest crossing may move away by up to
+    // one step, and a crossing in another grid step may then be nearer. The second step ensures that both ends of that grid step are
+    // computed.
     const reach = nearest === undefined ? 0 : Math.abs(nearest - spot) + 2 * STEP * spot;
     const isOpen = (i: number) =>
       Math.abs(gex[i]!) <= errorBound[i]! ||
@@ -63,16 +69,18 @@ function* crossingInSteps(sketch: ProfileSketch, positions: Positions, spot: num
   }
 }
 
+/** Returns the sign change of a profile that is nearest to spot, or `undefined` if there is none. */
 function crossingNearest({ level, gex }: GammaProfile, spot: number): number | undefined {
   let nearest: number | undefined;
   const consider = (candidate: number) => {
     if (nearest === undefined || Math.abs(candidate - spot) < Math.abs(nearest - spot)) nearest = candidate;
   };
-  // The last level whose GEX was not exactly zero. A run of zeros between two signs is one crossing, at its middle.
+  // The index of the last GEX that was not exactly zero. Zeros between a positive and a negative GEX are one crossing, in the middle of the
+  // zeros.
   let before = -1;
   for (let i = 0; i < gex.length; i++) {
     if (gex[i] === 0) continue;
-    // Compares signs, because the product of two tails underflows.
+    // Signs are compared, because the product of two tiny values far from the strikes underflows.
     if (before >= 0 && Math.sign(gex[before]!) !== Math.sign(gex[i]!)) {
       const share = i === before + 1 ? gex[before]! / (gex[before]! - gex[i]!) : 0.5;
       consider(level[before]! + share * (level[i]! - level[before]!));
@@ -82,6 +90,7 @@ function crossingNearest({ level, gex }: GammaProfile, spot: number): number | u
   return nearest;
 }
 
+/** Returns the spot with the smallest absolute GEX. If there are several, returns the one nearest to the present spot. */
 function leastAbsolute({ level, gex }: GammaProfile, spot: number): number {
   let best = 0;
   for (let i = 1; i < gex.length; i++) {

@@ -11,19 +11,24 @@ import { byRange, runToCompletion, StepMeter, type Steps } from '../../steps.ts'
 import type { PreparedChain } from '../chain/prepared-chain.ts';
 import { rowsOfColumn } from '../chain/rows.ts';
 
+// In this file, a level is a spot price at which gamma is computed.
+
 export interface GammaProfile {
-  /** Spots, ascending, dollars. */
+  /** Levels, ascending, dollars. */
   readonly level: Float64Array;
-  /** Net GEX at each, dollars per 1 % move. */
+  /** Net GEX at each level, dollars per 1 % move. */
   readonly gex: Float64Array;
 }
 
-/** Distance between levels, as a fraction of the present spot. */
+/** The distance between two levels, as a fraction of the present spot. */
 export const STEP = 0.0025;
-/** A gamma with at least this standard deviation over log spot is wide: levels that far apart determine the values between them. */
+/**
+ * The gamma of a contract, as a function of log spot, is a curve with standard deviation v sqrt(T). If it is at least this wide, the values
+ * at the levels determine the values between them.
+ */
 const WIDE_MIN = 2 * STEP;
 
-/** Net GEX over spots within `halfWidth` (a fraction) of the present one, in steps of a quarter percent. */
+/** Returns the net GEX at levels a quarter percent of spot apart, from `halfWidth` (a fraction of spot) below spot to as far above it. */
 export function netGammaProfile(prepared: PreparedChain, halfWidth: number): GammaProfile {
   return runToCompletion(netGammaProfileInSteps(prepared, halfWidth));
 }
@@ -36,33 +41,36 @@ export function* profileInSteps(positions: Positions, level: Float64Array): Step
   return { level, gex: yield* netGexInSteps(positions, level) };
 }
 
+/** Returns the levels from `halfWidth` (a fraction of spot) below spot to as far above it. */
 export function levelsWithin(halfWidth: number, spot: number): Float64Array {
-  const steps = Math.round(halfWidth / STEP);
-  return Float64Array.from({ length: 2 * steps + 1 }, (_, i) => spot * (1 + (i - steps) * STEP));
+  const side = Math.round(halfWidth / STEP);
+  return Float64Array.from({ length: 2 * side + 1 }, (_, i) => spot * (1 + (i - side) * STEP));
 }
 
-/** Net position in each gamma curve over spot. `wide`: several levels see the curve. `narrow`: its peak may pass between two levels. */
+/** The dealers' net positions in pairs, by the width of their gamma curve over spot. */
 export interface Positions {
+  /** Pairs whose curve spans several levels. */
   readonly wide: PositionColumns;
+  /** Pairs whose curve is so narrow that its peak may lie between two levels. */
   readonly narrow: PositionColumns;
 }
 
-/** Columns as the kernel takes them. Each is an array with all rows. */
+/** The input columns of the kernel, each as an array with all rows. */
 export type PositionColumns = Readonly<Record<'strike' | 'tte' | 'iv' | 'rate' | 'dividend' | 'weight', Float64Array>> &
   Pick<ProfileColumns, 'count'>;
 
-/** Pairs that one step handles, and rows of columns that it fills. */
+/** The number of pairs that one step handles, and of rows that it fills. */
 const STEP_PAIRS = 65_536;
 
 /**
- * A call and a put that share their volatility share their gamma at every spot, so only the net of their positions counts. Pairs with a net
- * of 0 are left out. So are pairs without a volatility, since they have no gamma elsewhere either.
+ * Returns the net positions of a chain. A call and a put of a pair have the same gamma at every spot, so only the sum of their positions is
+ * needed. Pairs whose sum is 0 are left out. Pairs without a volatility are left out too, because their gamma at other spots is not known.
  */
 export function* positionsInSteps({ pairs, position, multiplier }: PreparedChain): Steps<Positions> {
   const { count, contracts, tte, iv } = pairs;
   const message = 'Adding up positions';
   const net = new Float64Array(count);
-  // Wide pairs from the front, narrow pairs from the back.
+  // Wide pairs are listed from the front, and narrow pairs from the back.
   const pairRows = new Uint32Array(count);
   let [wide, narrow] = [0, count];
   yield* byRange(count, STEP_PAIRS, message, (from, to) => {
@@ -77,7 +85,7 @@ export function* positionsInSteps({ pairs, position, multiplier }: PreparedChain
   });
   const meter = new StepMeter(STEP_PAIRS);
   const column = function* (rows: Uint32Array, source: Float64Array): Steps<Float64Array> {
-    if (count > STEP_PAIRS && meter.isFull(rows.length)) yield { message };
+    if (count > STEP_PAIRS && meter.beginsNextStep(rows.length)) yield { message };
     return rowsOfColumn(source, rows);
   };
   const columns = function* (rows: Uint32Array): Steps<PositionColumns> {
@@ -94,17 +102,21 @@ export function* positionsInSteps({ pairs, position, multiplier }: PreparedChain
   return { wide: yield* columns(pairRows.subarray(0, wide)), narrow: yield* columns(pairRows.subarray(narrow)) };
 }
 
-/** Net GEX at each level, of all positions. */
+/** Returns the net GEX of all positions at each level. */
 export function* netGexInSteps({ wide, narrow }: Positions, level: Float64Array): Steps<Float64Array> {
   const gex = yield* gexInSteps(wide, level);
   const more = yield* gexInSteps(narrow, level);
   return gex.map((each, i) => each + more[i]!);
 }
 
-/** Contracts times levels in a step of some 5 ms. Each takes one exponential, or two products if levels are a fixed percentage apart. */
+/**
+ * The numbers of contracts times levels in a step of some 5 ms. With listed levels, a contract takes one exponential at each level. With
+ * levels a fixed percentage apart, it takes two products.
+ */
 const STEP_LISTED = 524_288;
 const STEP_LOG = 3_145_728;
 
+/** Returns the GEX of positions at each level, dollars per 1 % move. */
 export function* gexInSteps(columns: PositionColumns, levels: Float64Array | LogLevels): Steps<Float64Array> {
   const isListed = levels instanceof Float64Array;
   const level = isListed ? levels : logLevels(levels);

@@ -1,18 +1,18 @@
 import { memoizeByObject } from '../../cache.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
 
-/** GEX of dealers' positions, dollars per 1 % move. */
+/** GEX of the dealers' positions in a prepared chain, dollars per 1 % move. */
 export interface GexBySeries {
-  /** By series, in the chain's order. Calls are held long and puts short, or positions are signed by flow. */
+  /** The sum of GEX over the contracts of each series, in the chain's order. */
   readonly net: Float64Array;
-  /** Sums of absolute values. */
+  /** The sum of absolute GEX over the contracts of each series. */
   readonly gross: Float64Array;
-  /** Over the whole chain. */
+  /** The sums of GEX and of absolute GEX over the whole chain. */
   readonly netOfAll: number;
   readonly grossOfAll: number;
 }
 
-/** Cached by prepared chain, since most figures of gamma begin with these sums. */
+/** Returns the GEX of each series. Cached by prepared chain, since most figures of gamma begin with these sums. */
 export const gexBySeries = memoizeByObject(sumUp);
 
 function sumUp({ chain, series, position, gamma, multiplier }: PreparedChain): GexBySeries {
@@ -36,7 +36,7 @@ function sumUp({ chain, series, position, gamma, multiplier }: PreparedChain): G
   return { net, gross, netOfAll, grossOfAll };
 }
 
-/** The factor that converts gamma times contracts held times multiplier to GEX. */
+/** Returns the factor that converts gamma * contracts held * multiplier to GEX. */
 export function gexScale({ spot }: PreparedChain['chain']): number {
   return spot * spot * 0.01;
 }

@@ -6,21 +6,22 @@ import { gexBySeries } from './gex-by-series.ts';
 import { maxPain } from './max-pain.ts';
 import { strikeGammaInSteps, type Walls, walls } from './walls.ts';
 
-/** The levels that open options put around a price. Dollars. Net GEX, flip and walls are over all prepared expiries. */
+/** The levels of a chain, dollars. Exposures, flip and walls are computed from all prepared series. */
 export interface GexLevels {
   readonly exposures: Exposures;
   readonly walls: Walls;
   readonly flip: GammaFlip;
-  /** The dominant series, and how it was chosen. */
   readonly dominant: PreparedSeries;
+  /** Whether the dominant series has the largest premium of large prints, or the most gamma. */
   readonly dominantBy: 'large_prints' | 'gamma';
-  /** Of the dominant series. */
+  /** Max pain of the dominant series. */
   readonly maxPain: number;
 }
 
 /**
- * Levels of a prepared chain. `premiumBySeries` (`ROOT EXPIRY` to dollars of large prints) chooses the dominant series if it names a live
- * one. Otherwise the series with the most gamma is dominant. By open interest alone, LEAPS would always be.
+ * Computes the levels of a prepared chain. `premiumBySeries` is the premium of large prints in dollars, by series (`ROOT EXPIRY`). The
+ * dominant series is the live series with the largest premium. If no live series has a premium, the series with the most gamma is dominant.
+ * Open interest is not used, because LEAPS would always have the most.
  */
 export function gexLevels(prepared: PreparedChain, premiumBySeries: ReadonlyMap<string, number>): GexLevels {
   return runToCompletion(gexLevelsInSteps(prepared, premiumBySeries));
@@ -30,7 +31,7 @@ export function* gexLevelsInSteps(
   prepared: PreparedChain,
   premiumBySeries: ReadonlyMap<string, number>,
 ): Steps<GexLevels> {
-  // Without open contracts, no strike has a payout, so there is no max pain.
+  // A series without open contracts has no payout at any strike, and so no max pain.
   const isOpen = ({ start, end }: PreparedSeries) => prepared.weight.subarray(start, end).some((each) => each > 0);
   const byPremium = largestSeries(
     prepared.series.filter(isOpen),
@@ -52,7 +53,7 @@ function mostGamma(prepared: PreparedChain): PreparedSeries | undefined {
   return largestSeries(prepared.series, (_, index) => gross[index]!);
 }
 
-/** The series with the largest value, the earliest on a tie. Returns `undefined` if no value is above zero. */
+/** Returns the series with the largest value, or the first of them on a tie. Returns `undefined` if no value is above zero. */
 function largestSeries(
   series: readonly PreparedSeries[],
   value: (series: PreparedSeries, index: number) => number,

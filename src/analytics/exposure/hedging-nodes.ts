@@ -3,39 +3,39 @@ import { greeks } from '../../math/black-scholes.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
 import { largestRows } from './largest.ts';
 
-/** A contract and the hedging trades that it makes its dealer do: + buys, - sells. */
+/** A contract with the hedging trades of the dealers who hold it. Positive numbers are purchases, negative numbers are sales. */
 export interface HedgingNode {
   readonly strike: number;
   readonly callPut: number;
   /** `YYYY-MM-DD` */
   readonly expiry: string;
-  /** OSI root. Two series of one date differ in it. */
+  /** OSI root. Two series of one expiry have different roots. */
   readonly root: string;
-  /** Shares per +1 % move of spot. */
+  /** Shares that dealers trade if spot rises by 1 %. */
   readonly dealerShares: number;
-  /** Shares over the coming calendar day, if spot and volatility stay the same. */
+  /** Shares that dealers trade over the coming calendar day if spot and volatility stay the same. */
   readonly deltaFlux: number;
-  /** The inputs of both figures. */
+  /** The inputs of `dealerShares` and `deltaFlux`. */
   readonly inputs: {
     /** Contracts that dealers hold, + long, - short. */
     readonly position: number;
     /** Shares per contract. */
     readonly multiplier: number;
     readonly tte: number;
-    /** Decimal per year. 0 if it is not known. The flux is then 0. */
+    /** Decimal per year. 0 if it is not known. `deltaFlux` is then 0. */
     readonly iv: number;
-    /** Per 1.00 of spot. */
+    /** Change of delta per 1.00 of spot. */
     readonly gamma: number;
     readonly delta: number;
-    /** Delta a calendar day later. */
+    /** Delta one calendar day later, or at settlement if that is earlier. */
     readonly deltaAfter: number;
   };
 }
 
 /**
- * Ranks contracts by the absolute number of shares that their hedging trades per +1 % move. Returns up to `limit` of them, from rank `from`
- * on. The flux is a difference of deltas a day apart (at settlement if less time is left), since the derivative, charm, explodes in the
- * last minutes.
+ * Ranks contracts by the absolute number of shares that dealers trade if spot rises by 1 %. Returns up to `limit` contracts, from rank
+ * `from` on. `deltaFlux` is a difference of two deltas, and not the derivative (charm), because charm grows without bound in the last
+ * minutes. The second delta is that of a day later, or at settlement if less than a day is left.
  */
 export function hedgingNodes(prepared: PreparedChain, limit: number, from = 0): HedgingNode[] {
   const { chain, gamma, position, multiplier } = prepared;

@@ -1,6 +1,7 @@
 /**
- * Rows of the largest values, largest first: ranks [from, to). Of equal values, the first row comes first. Values of 0 are not ranked.
- * Sorting the values natively, and then a few rows, takes a tenth of the time of sorting all rows by value.
+ * Returns the rows of the values with the ranks [from, to). The largest value has rank 0. Of equal values, the first row comes first. Only
+ * positive values are ranked. The values are sorted natively, and then only the returned rows. This takes a tenth of the time of sorting
+ * all rows by value.
  */
 export function largestRows(values: Float64Array, from: number, to: number): number[] {
   const ascending = positive(values).sort();
@@ -8,7 +9,7 @@ export function largestRows(values: Float64Array, from: number, to: number): num
   if (from >= end) return [];
   const most = ascending[ascending.length - 1 - from]!;
   const least = ascending[ascending.length - end]!;
-  // Of the rows with the same value as the first or the last rank, only some belong to these ranks.
+  // Of the rows whose value equals that of the first or of the last rank, only some belong to [from, to).
   let before = from - countAbove(ascending, most);
   let lasts = end - countAbove(ascending, least);
   const rows: number[] = [];

@@ -1,8 +1,9 @@
 import type { PreparedChain, PreparedSeries } from '../chain/prepared-chain.ts';
 
 /**
- * The listed strike at which the options of one series pay out least, by `weight`. On a tie, the lowest strike. One ascending and one
- * descending pass give the payout of calls below and of puts above each strike.
+ * Returns the max pain of a series: the strike at which its options pay out least if the price settles there. `weight` is the number of
+ * open contracts. On a tie, returns the lowest strike. An ascending pass over the strikes computes the payout of calls, and a descending
+ * pass that of puts.
  */
 export function maxPain(prepared: PreparedChain, { start, end }: PreparedSeries): number {
   const strikes: number[] = [];
@@ -30,7 +31,7 @@ export function maxPain(prepared: PreparedChain, { start, end }: PreparedSeries)
     pain[i]! += paid;
   }
   let least = 0;
-  // Sums in another order differ in their last digits, so values that close are a tie.
+  // Sums that are added in another order differ in their last digits, so values that are this close are a tie.
   for (let i = 1; i < pain.length; i++) if (pain[i]! < pain[least]! * (1 - 1e-12)) least = i;
   return strikes[least]!;
 }

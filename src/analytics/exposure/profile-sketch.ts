@@ -2,23 +2,24 @@ import type { Steps } from '../../steps.ts';
 import { rowsOfColumn } from '../chain/rows.ts';
 import { type GammaProfile, gexInSteps, netGexInSteps, type Positions, STEP } from './gamma-profile.ts';
 
-/** A profile that is exact at some levels and interpolated at the others. */
+/** A gamma profile whose values are exact at some levels and interpolated at the others. */
 export interface ProfileSketch extends GammaProfile {
-  /** By how much the GEX of each level may be off. 0 if it is exact. */
+  /** A bound of the absolute error of the GEX at each level. 0 if the GEX is exact. */
   readonly errorBound: Float64Array;
 }
 
-/** Grid points beyond the levels at both ends. They show how the profile bends there. */
+/** The number of grid points beyond the first and the last level. They are needed for the second differences there. */
 const MARGIN = 2;
-/** Relative rounding error of sums in which almost all terms may cancel. */
+/** A bound of the relative rounding error of the grid's sums, in which almost all terms may cancel. */
 const ROUNDING = 1e-9;
 
 /**
- * Net GEX at the levels (ascending), in a fraction of the time. Wide positions are computed on a grid a fixed percentage apart, on which
- * the kernel is fast, and interpolated on straight lines. Narrow positions are computed at the levels themselves.
+ * Approximates the net GEX at the levels, which must ascend, in a fraction of the time of exact values. The GEX of wide positions is
+ * computed on a grid whose points are a fixed percentage apart, because the kernel is fast on such a grid. Between the grid points, it is
+ * interpolated linearly. The GEX of narrow positions is computed at the levels themselves.
  *
- * At a share t of a grid step, the line is off by at most t (1 - t) / 2 times the second derivative in the step. The error bound
- * is twice that, with the larger of the second differences at both ends.
+ * At a share t of a grid step, the error of linear interpolation is at most t (1 - t) / 2 times the largest second derivative in the step.
+ * The error bound is twice this number. It uses the larger of the second differences at both ends of the step in place of the derivative.
  */
 export function* sketchInSteps({ wide, narrow }: Positions, level: Float64Array): Steps<ProfileSketch> {
   const step = Math.log1p(STEP);
@@ -41,7 +42,7 @@ export function* sketchInSteps({ wide, narrow }: Positions, level: Float64Array)
   return { level, gex, errorBound };
 }
 
-/** Computes exactly the interpolated levels for which `isRelevant` holds. Returns false if there are none. */
+/** Replaces interpolated values by exact values at the levels for which `isRelevant` is true. Returns false if there are no such levels. */
 export function* refineInSteps(
   sketch: ProfileSketch,
   positions: Positions,

@@ -5,12 +5,13 @@ import { gexBySeries } from './gex-by-series.ts';
 import { largestRows } from './largest.ts';
 import { type StrikeGamma, strikeGamma, strikeGammaInSteps, strikeGammaOf } from './walls.ts';
 
-/** Concentration is the share of gross gamma at this many strikes. */
+/** The default number of strikes that are returned as concentrated. */
 const CONCENTRATED_STRIKES = 5;
 
 /**
- * The series whose expiry is nearest to `days` calendar days away, the earlier on a tie. Only series with a smile are considered, and of
- * these only series with open contracts if there are any. Returns `undefined` if no series has a smile.
+ * Returns the series whose expiry is nearest to `days` calendar days from the snapshot, or the earlier one on a tie. Series without a smile
+ * are not considered. If some series with a smile have open contracts, only these are considered. Returns `undefined` if no series has a
+ * smile.
  */
 export function seriesNearest(prepared: PreparedChain, days: number): PreparedSeries | undefined {
   const today = newYorkDate(prepared.chain.asOf);
@@ -22,11 +23,14 @@ export function seriesNearest(prepared: PreparedChain, days: number): PreparedSe
 
 export interface ConcentratedStrike {
   readonly strike: number;
-  /** Of gross gamma, 0 to 1. */
+  /** The share of gross gamma at this strike, 0 to 1. */
   readonly share: number;
 }
 
-/** The strikes with the most gross gamma, and their shares of it: of one series or of all. Empty if there is no gamma. */
+/**
+ * Returns the strikes with the most gross gamma and their shares of all gross gamma, over one series or over all series. Returns an empty
+ * array if there is no gamma.
+ */
 export function concentratedStrikes(
   prepared: PreparedChain,
   series?: PreparedSeries,
@@ -35,7 +39,7 @@ export function concentratedStrikes(
   return mostConcentrated(series ? strikeGammaOf(prepared, series) : strikeGamma(prepared), limit);
 }
 
-/** The same over all series. */
+/** Returns the concentrated strikes over all series, computed in steps. */
 export function* concentratedStrikesInSteps(prepared: PreparedChain): Steps<ConcentratedStrike[]> {
   return mostConcentrated(yield* strikeGammaInSteps(prepared), CONCENTRATED_STRIKES);
 }
@@ -50,7 +54,7 @@ function mostConcentrated({ strike, call, put }: StrikeGamma, limit: number): Co
   return largestRows(gross, 0, limit).map((i) => ({ strike: strike[i]!, share: gross[i]! / total }));
 }
 
-/** Gross GEX of the series that settle within a day of the snapshot, dollars per 1 % move. */
+/** Returns the gross GEX of the series that settle within a day of the snapshot, dollars per 1 % move. */
 export function expiringGamma(prepared: PreparedChain): number {
   const { gross } = gexBySeries(prepared);
   let sum = 0;

@@ -3,15 +3,15 @@ import type { Pairs } from '../chain/prepared-chain.ts';
 
 /** The strikes of a chain over all series, and the position of each pair's strike among them. */
 export interface StrikeIndex {
-  /** Ascending, each once. */
+  /** The strikes, ascending, each once. */
   readonly strike: Float64Array;
-  /** By pair: position in `strike`. */
+  /** The position of each pair's strike in `strike`. */
   readonly index: Uint32Array;
 }
 
 const STEP_PAIRS = 32_768;
 
-/** Cached by pairs, since the result does not depend on the sign convention. */
+/** Returns the strike index of pairs. Cached by pairs, since the result does not depend on the dealer sign. */
 export function* strikeIndexInSteps(pairs: Pairs): Steps<StrikeIndex> {
   const known = cache.get(pairs);
   if (known) return known;
@@ -34,14 +34,14 @@ export function* strikeIndexInSteps(pairs: Pairs): Steps<StrikeIndex> {
 
 const cache = new WeakMap<Pairs, StrikeIndex>();
 
-/** Ascending, each value once. */
+/** Returns the values in ascending order, each once. */
 export function distinct(values: Float64Array): Float64Array {
   const sorted = values.slice().sort();
   let count = 0;
   for (let i = 0; i < sorted.length; i++) {
     if (count === 0 || sorted[i] !== sorted[count - 1]) sorted[count++] = sorted[i]!;
   }
-  // A copy of the used part only, because the cache holds it.
+  // Returns a copy, because the cache would otherwise hold the whole array.
   return sorted.slice(0, count);
 }
 

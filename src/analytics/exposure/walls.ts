@@ -4,9 +4,9 @@ import { byRange, runToCompletion, type Steps } from '../../steps.ts';
 import type { PreparedChain, PreparedSeries } from '../chain/prepared-chain.ts';
 import { distinct, strikeIndexInSteps } from './strike-index.ts';
 
-/** Gamma at each strike, over all series: gamma times absolute contracts held times multiplier, shares per 1.00 of spot. */
+/** Gamma at each strike: the sum of gamma * |contracts held| * multiplier, shares per 1.00 of spot. */
 export interface StrikeGamma {
-  /** Ascending. */
+  /** The strikes, ascending. */
   readonly strike: Float64Array;
   readonly call: Float64Array;
   readonly put: Float64Array;
@@ -14,39 +14,40 @@ export interface StrikeGamma {
 
 export interface Wall {
   readonly strike: number;
-  /** False if no strike lies on the wall's side of spot. The nearest strike then stands in. */
+  /** False if no strike lies on the wall's side of spot. `strike` is then the strike nearest to that side. */
   readonly sided: boolean;
 }
 
 export interface Walls {
-  /** Argmax of call gamma at strikes at or above spot. */
+  /** The call wall: the strike with the most call gamma, of the strikes at or above spot. */
   readonly call: Wall;
-  /** Argmax of put gamma at strikes at or below spot. */
+  /** The put wall: the strike with the most put gamma, of the strikes at or below spot. */
   readonly put: Wall;
-  /** The same without the side rule, which can hide the largest strike. */
+  /** The strikes with the most call gamma and the most put gamma, of all strikes on both sides of spot. */
   readonly callUnsided: number;
   readonly putUnsided: number;
-  /** Strike of the largest call plus put gamma. */
+  /** The strike with the largest sum of call and put gamma. */
   readonly absolute: number;
-  /** Largest first, without the side rule. */
+  /** The strikes with the most call gamma and the most put gamma, largest first, of all strikes on both sides of spot. */
   readonly largestCalls: readonly number[];
   readonly largestPuts: readonly number[];
 }
 
 const LARGEST = 3;
 
-/** Pairs whose gamma is summed in a step. The kernel passes over them once for each `CHUNK_ROWS` sums. */
+/** The largest number of pairs whose gamma is summed in a step. */
 const STEP_PAIRS = 32_768;
+/** The largest number of pairs times passes in a step. The kernel passes over the pairs once for each `CHUNK_ROWS` sums. */
 const STEP_PASSES = 8 * STEP_PAIRS;
-/** More strikes than this are ranked in a step of their own. */
+/** If there are more strikes than this, they are ranked in a step of their own. */
 const STEP_STRIKES = 10_000;
 
-/** Over all series. */
+/** Returns the gamma at each strike, over all series. */
 export function strikeGamma(prepared: PreparedChain): StrikeGamma {
   return runToCompletion(strikeGammaInSteps(prepared));
 }
 
-/** Cached by prepared chain. */
+/** Returns the gamma at each strike over all series, computed in steps. Cached by prepared chain. */
 export function* strikeGammaInSteps(prepared: PreparedChain): Steps<StrikeGamma> {
   const known = summed.get(prepared);
   if (known) return known;
@@ -71,7 +72,7 @@ export function* strikeGammaInSteps(prepared: PreparedChain): Steps<StrikeGamma>
 
 const summed = new WeakMap<PreparedChain, StrikeGamma>();
 
-/** Of one series. */
+/** Returns the gamma at each strike of one series. */
 export function strikeGammaOf(prepared: PreparedChain, { start, end }: PreparedSeries): StrikeGamma {
   const strikes = prepared.strike.subarray(start, end);
   const strike = distinct(strikes);
@@ -86,7 +87,10 @@ export function strikeGammaOf(prepared: PreparedChain, { start, end }: PreparedS
   return { strike, call: sums.subarray(0, strike.length), put: sums.subarray(strike.length) };
 }
 
-/** Adds rows [start, end). `index` has the index of each row's strike. In `sums`, calls come first, then puts. */
+/**
+ * Adds the gamma of the rows [start, end) to `sums`, in which the strikes of calls come before the strikes of puts. `index` has the
+ * position of each row's strike, and is changed.
+ */
 function addGamma(
   { callPut, position, multiplier, gamma }: PreparedChain,
   start: number,
@@ -103,7 +107,7 @@ function addGamma(
   gammaByStrike(gamma.subarray(start, end), weight, index, sums.length, sums);
 }
 
-/** Strikes at which gamma is concentrated. On a tie, the strike nearest spot. */
+/** Finds the walls. Of strikes with equal gamma, takes the strike nearest to spot. */
 export function walls({ strike, call, put }: StrikeGamma, spot: number): Walls {
   const largest = (gamma: Float64Array, count: number, from = 0, to = strike.length) =>
     largestIndices(gamma, from, to, count, (i) => Math.abs(strike[i]! - spot)).map((i) => strike[i]!);
@@ -125,7 +129,7 @@ export function walls({ strike, call, put }: StrikeGamma, spot: number): Walls {
   };
 }
 
-/** Positions in [from, to) with the most gamma, largest first. On a tie, the nearest first. */
+/** Returns the positions in [from, to) with the most gamma, largest first. Of positions with equal gamma, the nearest comes first. */
 function largestIndices(
   gamma: Float64Array,
   from: number,

@@ -1,34 +1,35 @@
 import type { GammaFlip } from './gamma-flip.ts';
 
-/** Parts of the whipsaw index, each 0 to 100. Null if the data for a part is missing. */
+/** The components of the whipsaw index, each 0 to 100. Null if the data of a component is missing. */
 export interface WhipsawComponents {
-  /** How near the flip is, in daily moves. */
+  /** 100 if spot is at the flip. Falls exponentially with the distance of the flip in daily moves. */
   readonly flip_proximity: number | null;
   /** 0 if dealers are long all gamma, 100 if they are short all gamma. */
   readonly regime: number | null;
-  /** Realised volatility over 20 days, compared with implied volatility. */
+  /** Realised volatility over 20 days divided by implied volatility: 0 for a ratio of 0.5 or less, 100 for a ratio of 1.5 or more. */
   readonly realised_over_implied: number | null;
-  /** Share of gross gamma that expires within a day. */
+  /** The percentage of gross gamma that settles within a day. */
   readonly expiring_gamma: number | null;
 }
 
 const TRADING_DAYS_A_YEAR = 252;
 
-/** One standard deviation of a trading day, dollars. */
+/** Returns one standard deviation of the price over a trading day, dollars. */
 export function dailyMove(spot: number, iv: number): number {
   return (spot * iv) / Math.sqrt(TRADING_DAYS_A_YEAR);
 }
 
+/** Computes the components of the whipsaw index. */
 export function whipsawComponents(input: {
   readonly spot: number;
   readonly flip: GammaFlip;
-  /** At the money, decimal per year. */
+  /** At-the-money volatility, decimal per year. */
   readonly iv: number;
   readonly netGamma: number;
   readonly grossGamma: number;
-  /** Gross gamma of series that settle within a day, in the same unit. */
+  /** Gross gamma of the series that settle within a day, in the unit of `grossGamma`. */
   readonly expiringGamma: number;
-  /** Decimal per year. */
+  /** Realised volatility over 20 days, decimal per year. Null if it is not known. */
   readonly realised: number | null;
 }): WhipsawComponents {
   const move = dailyMove(input.spot, input.iv);
@@ -42,7 +43,7 @@ export function whipsawComponents(input: {
   };
 }
 
-/** Mean of the components that exist, 0 to 100. Null if none exists. */
+/** Returns the mean of the components that are not null, 0 to 100, or null if all are null. */
 export function whipsawIndex(components: WhipsawComponents): number | null {
   const present = Object.values(components).filter((each): each is number => each !== null);
   return present.length === 0 ? null : present.reduce((sum, each) => sum + each, 0) / present.length;

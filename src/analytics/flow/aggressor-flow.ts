@@ -11,19 +11,19 @@ import {
 } from '../../market/tape-sums.ts';
 import type { DeltaLookup } from './flow-notional.ts';
 
-/** What customers paid in some prints, and in which direction. Dollars. */
+/** Sums of prints by side and by the direction in which customers traded, dollars unless stated otherwise. */
 export interface AggressorFlow {
   readonly prints: number;
-  /** Contracts of all prints, whichever side started the trade. */
+  /** The number of contracts of all prints, whether the aggressor is known or not. */
   readonly contracts: number;
   readonly premium: number;
   readonly callBought: number;
   readonly callSold: number;
   readonly putBought: number;
   readonly putSold: number;
-  /** Premium of prints of unknown side. */
+  /** Premium of prints whose aggressor is not known. */
   readonly unsigned: number;
-  /** Delta-notional that customers took on, over signed prints whose delta is known. */
+  /** Delta-notional that customers bought, net of sales, in prints whose aggressor and delta are known. */
   readonly netDelta: number;
 }
 
@@ -35,18 +35,18 @@ export function mannerOf({ multiLeg, sweep, block }: Print): Manner {
   return block ? 'block' : 'single';
 }
 
-/** Converts contracts to dollars. `spot` is dollars per 1.00 of delta. `deltaOf` gives the delta if the prints of a contract do not. */
+/** The inputs that convert shares to delta-notional. `deltaOf` gives the delta of a contract for prints that have no delta. */
 export interface DeltaReading {
   readonly spot: number;
   readonly deltaOf: DeltaLookup;
 }
 
-/** Flow in total, by manner, by New York day and by expiry. */
+/** Flow in total, by manner of execution, by New York day and by expiry. */
 export type FlowGroups = Record<'total' | 'manner' | 'day' | 'expiry', Map<string, AggressorFlow>>;
 
 /**
- * Sums the days of a tape, without adjusted deliverables. Premium and shares are summed as whole numbers, and only the sums are converted
- * to dollars. So the result does not depend on how a day was cut into stretches.
+ * Adds up the days of a tape, without adjusted deliverables. Premium and shares are summed as whole numbers, and only the sums are
+ * converted to dollars. So the result does not depend on how a day was divided into stretches.
  */
 export class FlowSums {
   readonly #groups = { total: new Map(), manner: new Map(), day: new Map(), expiry: new Map() } as Record<
@@ -54,16 +54,16 @@ export class FlowSums {
     Map<string, Float64Array>
   >;
   readonly #reading: DeltaReading;
-  /** Number of prints whose side no rule gave. */
+  /** The number of prints whose side no rule gives. */
   unknown = 0;
 
   constructor(reading: DeltaReading) {
     this.#reading = reading;
   }
 
-  /** Adds the cells of a day. Pending prints count as unsigned, since nothing before them can give their side. */
+  /** Adds the sums of a day. The aggressor of pending prints is taken as not known, because earlier prints are not used. */
   add(day: string, { contracts, cells }: TapeSums): void {
-    // Sums by series and manner first: there are few of them, so their names are looked up only once.
+    // Adds up by series and manner first. There are few of them, so few names are looked up.
     const sums = new Float64Array(contracts.series.length * MANNERS.length * WIDTH);
     const { values } = cells;
     const add = (to: number, { values: from, lost }: TapeSums['cells'], figure: number) =>
@@ -111,7 +111,7 @@ export class FlowSums {
     }
   }
 
-  /** The sums, converted to dollars. */
+  /** Returns the sums, converted to dollars. */
   groups(): FlowGroups {
     const inDollars = (sums: Float64Array): AggressorFlow => {
       const exact = (field: Field) => sums[COLUMN[field]]! + sums[COLUMN[field] + FIELDS]!;
@@ -150,11 +150,11 @@ const COLUMN = {
   unsigned: 7,
   netDelta: 8,
 } as const satisfies Record<Field, number>;
-/** Each field, and after all fields the rounding error of each. */
+/** The number of fields. A group of sums has all fields, and after them the rounding error of each. */
 const FIELDS = 9;
 const WIDTH = 2 * FIELDS;
 
-/** Adds to a field, and keeps the rounding error. */
+/** Adds an amount to a field, and the rounding error to the field's rounding error. `lost` is the rounding error of the amount. */
 function addTo(sums: Float64Array, i: number, amount: number, lost = 0): void {
   const before = sums[i]!;
   const sum = before + amount;

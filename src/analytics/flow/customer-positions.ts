@@ -5,19 +5,20 @@ import type { SideRule, SignedPrint } from './trade-side.ts';
 
 /** Customers' holdings of a chain's contracts, estimated from the tape. */
 export interface CustomerPositions {
-  /** By row of the chain: contracts bought less contracts sold. + is long, - is short. */
+  /** For each row of the chain: contracts bought minus contracts sold, + long, - short. */
   readonly net: Float64Array;
-  /** Live contracts of the chain that have a signed print. */
+  /** The number of live contracts of the chain that have a print whose side is known. */
   readonly contracts: number;
-  /** Contracts whose net position came out larger than what can be open, and was capped. */
+  /** The number of contracts whose net position was larger than the number that can be open, and was reduced to this number. */
   readonly capped: number;
-  /** Prints of the chain's live contracts, by the rule that gave their side. */
+  /** The number of prints of the chain's live contracts, by the rule that gave their side. */
   readonly prints: Readonly<Record<SideRule, number>>;
 }
 
 /**
- * Sums signed prints by contract. Prints after the chain's moment are left out. Nobody can hold more than is open, so the absolute net
- * position is capped at the open interest plus the volume since: open interest is the day before's, and counts 0 if it is not given.
+ * Adds up prints with known sides by contract. Prints after the chain's moment are left out. Customers cannot hold more contracts than are
+ * open. So the absolute net position is limited to the open interest, which is that of the day before, plus the day's volume. A value that
+ * is not given is taken as 0.
  */
 export function customerPositions(chain: Chain, signed: Iterable<SignedPrint>): CustomerPositions {
   const live = liveSeries(chain);
@@ -36,12 +37,12 @@ export function customerPositions(chain: Chain, signed: Iterable<SignedPrint>): 
   return cappedPositions(chain, net, signedRows, prints);
 }
 
-/** Contracts, or cells, of a tape that one step handles. */
+/** The number of contracts or cells of a tape that one step handles. */
 const STEP_ROWS = 32_768;
 
-/** The same from a summed tape. The tape must end at the chain's moment. */
+/** Returns the customer positions from the sums of a tape, in steps. The tape must end at the chain's moment. */
 export function* summedInSteps(chain: Chain, { contracts, byContract, cells }: TapeSums): Steps<CustomerPositions> {
-  const message = 'Signing the tape';
+  const message = 'Finding the sides of prints';
   const live = liveSeries(chain);
   const series = contracts.series.map((each) => live.get(seriesKey(each)));
   const net = new Float64Array(chain.count);
@@ -90,7 +91,7 @@ function cappedPositions(
   return { net, contracts: signedRows.size, capped, prints };
 }
 
-/** By `ROOT EXPIRY`. */
+/** Returns the series that have not settled and are not adjusted, by `ROOT EXPIRY`. */
 function liveSeries(chain: Chain): Map<string, Series> {
   const live = new Map<string, Series>();
   for (const series of chain.series) {
@@ -103,7 +104,7 @@ function seriesKey({ root, expiry }: Pick<Series, 'root' | 'expiry'>): string {
   return `${root} ${expiry}`;
 }
 
-/** Row of a contract. Returns -1 if the series does not list it. Rows ascend by strike, calls before puts. */
+/** Returns the row of a contract, or -1 if the series does not have it. Rows ascend by strike, calls before puts. */
 function rowOf({ strike, callPut }: Chain, series: Series | undefined, side: number, price: number): number {
   if (!series) return -1;
   let [low, high] = [series.start, series.end];

@@ -7,8 +7,9 @@ import { tradedPrice } from '../chain/quotes.ts';
 import { rowsOfColumn } from '../chain/rows.ts';
 
 /**
- * Net delta-notional of a day's large flow, dollars: the kinetic term of the energy reading. Customers are taken to be buyers, as in the
- * flow figures. The prepared chain gives each contract's delta. Contracts without a volatility count 0.
+ * Returns the net delta-notional of a day's large prints, dollars. It is the kinetic term of the energy reading. Customers are taken as
+ * buyers of every print, as in the flow figures. Each contract's delta is that of the prepared chain, or 0 if the contract has no
+ * volatility.
  */
 export function* printsDeltaNotional(prepared: PreparedChain, large: Iterable<TapeColumns>): Steps<number> {
   const { spot } = prepared.chain;
@@ -34,7 +35,7 @@ export function* printsDeltaNotional(prepared: PreparedChain, large: Iterable<Ta
 
 const ADDING_UP = { message: 'Adding up large prints' };
 
-/** Delta by strike. The keys of puts are negative: minus the strike. */
+/** Returns the deltas of a series' contracts. The key of a call is its strike, and the key of a put is minus its strike. */
 function deltasOfSeries(prepared: PreparedChain, root: string, expiry: string): ReadonlyMap<number, number> {
   const of = prepared.series.find(({ series }) => series.root === root && series.expiry === expiry);
   if (of === undefined) return new Map();
@@ -48,7 +49,8 @@ function deltasOfSeries(prepared: PreparedChain, root: string, expiry: string): 
 }
 
 /**
- * The same from a snapshot's volumes, for the contracts whose premium of the day reaches the threshold of a large print. Cached by chain.
+ * Returns the net delta-notional of a day's flow from the volumes of a snapshot, dollars. Only contracts whose premium of the day is at
+ * least `minPremiumUsd` are included. Cached by chain.
  */
 export function volumeDeltaNotional(prepared: PreparedChain, minPremiumUsd: number): Steps<number> {
   return volumeDeltas.of(prepared, `${minPremiumUsd}`, {
@@ -59,7 +61,7 @@ export function volumeDeltaNotional(prepared: PreparedChain, minPremiumUsd: numb
 
 const volumeDeltas = new StepCache<PreparedChain, number>(() => 1);
 const MESSAGE = "Adding up the day's volumes";
-/** Contracts whose volumes are summed in a step. */
+/** The number of contracts whose volumes are summed in a step. */
 const STEP_CONTRACTS = 32_768;
 
 function* addVolumes(prepared: PreparedChain, minPremiumUsd: number): Steps<number> {
@@ -92,9 +94,13 @@ function* addVolumes(prepared: PreparedChain, minPremiumUsd: number): Steps<numb
   return sum;
 }
 
-/** Delta of a contract, per 1.00 of spot: 0 without a volatility. Returns `undefined` if the chain does not have the contract. */
+/**
+ * Returns the delta of a contract, per 1.00 of spot, or 0 if the contract has no volatility. Returns `undefined` if the chain does not have
+ * the contract.
+ */
 export type DeltaLookup = (contract: Pick<Print, 'root' | 'expiry' | 'callPut' | 'strike'>) => number | undefined;
 
+/** Computes the deltas of a prepared chain's contracts, and returns a function that looks them up. */
 export function* deltaLookup(prepared: PreparedChain): Steps<DeltaLookup> {
   const deltas = new Map<string, ReadonlyMap<number, number>>();
   let inStep = 0;

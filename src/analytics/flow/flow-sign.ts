@@ -3,8 +3,9 @@ import { gexScale } from '../exposure/gex-by-series.ts';
 import type { CustomerPositions } from './customer-positions.ts';
 
 /**
- * The same chain, but dealers hold the opposite of what customers traded, instead of the conventional position. Contracts without signed
- * prints count 0: neither side is known to hold them.
+ * Returns the chain with other positions of the dealers. They hold the opposite of the customers' net positions, instead of the
+ * conventional long calls and short puts. If no print of a contract gives the customers' side, its position is 0, because nobody knows who
+ * holds it.
  */
 export function signedByFlow(prepared: PreparedChain, { net }: CustomerPositions): PreparedChain {
   const position = new Float64Array(prepared.count);
@@ -12,21 +13,21 @@ export function signedByFlow(prepared: PreparedChain, { net }: CustomerPositions
   return { ...prepared, sign: 'flow', position };
 }
 
-/** How much of a chain's open interest the prints sign. */
+/** For how much of a chain's open interest the prints give the dealer side. */
 export interface SignedShare {
-  /** Share of open interest that is in customers' net positions, 0 to 1. 0 if there is no open interest. */
+  /** The share of open interest for which the prints give the dealer side, 0 to 1. 0 if there is no open interest. */
   readonly share: number;
-  /** Gross GEX of the remaining, unsigned open interest, dollars per 1 % move: the net GEX leaves it out. */
+  /** Gross GEX of the remaining open interest, dollars per 1 % move. The net GEX of the chain leaves this open interest out. */
   readonly unsignedGex: number;
 }
 
-/** The chain must be signed by flow. */
+/** Returns for how much of the open interest the prints give the dealer side. The chain must be a result of `signedByFlow`. */
 export function signedShare(prepared: PreparedChain): SignedShare {
   const { chain, row, position, gamma, multiplier } = prepared;
   const scale = gexScale(chain);
   let [signed, all, unsignedGex] = [0, 0, 0];
   for (let i = 0; i < prepared.count; i++) {
-    // Always of open interest, even if other figures weight contracts by volume.
+    // The share is always that of open interest, even if other figures weight contracts by volume.
     const openInterest = chain.openInterest[row[i]!]! || 0;
     const signedContracts = Math.min(Math.abs(position[i]!), openInterest);
     signed += signedContracts;

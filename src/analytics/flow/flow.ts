@@ -3,29 +3,31 @@ import { rootOf } from '../../market/option-symbol.ts';
 import { isDeep, type Print, type PrintSum, premiumOf } from '../../market/prints.ts';
 import { tradedPrice } from '../chain/quotes.ts';
 
-/** Premium and contracts of one expiry's flow, calls and puts apart. */
+/** Premium and contracts of one expiry's flow, separately for calls and puts. */
 export interface Flow {
-  /** Dollars. */
+  /** Premium of calls and of puts, dollars. */
   readonly callPremium: number;
   readonly putPremium: number;
   readonly callContracts: number;
   readonly putContracts: number;
   /**
-   * The part of both premiums that was paid for very deep contracts, which is financing and not opinion. An unknown delta is not deep.
+   * How much of both premiums was paid for deep contracts (see `isDeep`), in trades that are taken as financing and not as opinions about
+   * the price. Contracts with an unknown delta are not deep.
    */
   readonly deepPremium: number;
-  /** What was counted: prints, or contract-days if the flow is from snapshots. */
+  /** The number of prints, or of contracts and days with volume if the flow comes from snapshots. */
   readonly counted: number;
 }
 
-/** Calendar days over which flow is summed. */
+/** The number of calendar days over which flow is summed. */
 export const FLOW_WINDOW_DAYS = 30;
-/** Prints that count as large: not cancelled, not of an adjusted deliverable, and with a premium at or above the threshold. */
+
+/** Returns the large prints: not cancelled, not of an adjusted deliverable, and with a premium of at least `minPremiumUsd`. */
 export function largePrints(prints: readonly Print[], minPremiumUsd: number): Print[] {
   return prints.filter((print) => !print.canceled && !rootOf(print.root).adjusted && premiumOf(print) >= minPremiumUsd);
 }
 
-/** Flow of one expiry from sums of large prints. */
+/** Returns the flow of one expiry from sums of large prints. */
 export function flowOfPrints(large: readonly PrintSum[], expiry: string): Flow {
   const flow = { ...NO_FLOW };
   for (const each of large) if (each.expiry === expiry) add(flow, each, each.prints);
@@ -33,8 +35,8 @@ export function flowOfPrints(large: readonly PrintSum[], expiry: string): Flow {
 }
 
 /**
- * Adds a day's flow by expiry, for feeds that have snapshots only. The day's last snapshot gives each contract's volume, and its price: the
- * mid, else the last trade. This flow has no size threshold, and says nothing about single trades.
+ * Adds a day's flow to `flows` by expiry, for feeds that deliver only snapshots. `chain` is the day's last snapshot. It gives the volume
+ * and the price of each contract (see `tradedPrice`). This flow has no premium threshold, because snapshots do not contain single trades.
  */
 export function addDay(flows: Map<string, Flow>, chain: Chain): void {
   for (const series of chain.series) {
@@ -43,7 +45,10 @@ export function addDay(flows: Map<string, Flow>, chain: Chain): void {
   }
 }
 
-/** Premium by series (`ROOT EXPIRY`) in large prints that are opinions: no legs of spreads, no absolute delta above 0.9. */
+/**
+ * Returns the premium by series (`ROOT EXPIRY`) of large prints that are taken as opinions about the price: no legs of spreads, and no
+ * absolute delta above 0.9.
+ */
 export function directionalPremium(large: readonly PrintSum[]): Map<string, number> {
   const bySeries = new Map<string, number>();
   for (const { root, expiry, multiLeg, deep, premium } of large) {
@@ -61,7 +66,7 @@ interface Traded {
   readonly deep: boolean;
 }
 
-/** What was traded of each contract of a series on the day of a snapshot. */
+/** Returns the volume and premium of each contract of a series that traded on the day of a snapshot. */
 function contractDays(chain: Chain, { start, end }: Series): Traded[] {
   const traded: Traded[] = [];
   for (let row = start; row < end; row++) {

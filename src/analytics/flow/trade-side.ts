@@ -9,31 +9,32 @@ export interface SignedPrint {
   readonly by: SideRule;
 }
 
-/** The rule that gave the side. */
+/** The rule that gives the side of a print. */
 export type SideRule = 'feed' | 'quote' | 'tick' | 'unknown';
 
 /**
- * Signs prints (in time order). The first rule that gives a side decides:
- * - the feed;
- * - the quote at the time of the print: whoever pays more than its middle bought, whoever takes less sold;
- * - the contract's last move: a rise is a purchase (Lee and Ready 1991).
+ * Finds the side that started each print. The prints must be in time order. The first rule that gives a side is used:
+ * 1. The feed gives the side.
+ * 2. The quote at the time of the print gives the side. A price above its middle is a purchase, and a price below it is a sale.
+ * 3. The last move of the contract gives the side. A rise is a purchase, and a fall is a sale (Lee and Ready 1991).
  *
- * For options the quote rule is the best of the simple ones (Savickas and Wilson 2003). The aggressor is taken to be the customer.
+ * For options, the quote rule is the best of the simple rules (Savickas and Wilson 2003). The aggressor is taken as the customer.
  *
- * A move is a change of the quote's middle if both prints have a quote, else a change of the price. By prices alone, a trade at the middle
- * after a purchase would always be a sale: it is cheaper by the half spread that the purchase paid. But purchases follow purchases.
+ * A move is a change of the quote's middle if both prints have a quote, and otherwise a change of the price. If only prices were compared,
+ * a trade at the middle after a purchase would always be a sale, because it is cheaper by the half spread that the purchase paid. But
+ * purchases tend to follow purchases.
  *
- * `moves` holds where the contracts were before these prints. Stored tapes are signed by the same rules while they are summed: see
- * `TapeSums`.
+ * `moves` has the last prices and moves of the contracts before these prints, and is updated. For stored tapes, the same rules are applied
+ * while the tapes are summed: see `TapeSums`.
  */
 export function* signPrints(prints: Iterable<Print>, moves: Moves = new Map()): Generator<SignedPrint, void> {
   for (const print of prints) yield signed(print, moves);
 }
 
-/** Where contracts were at their last print, by `contractKey`. */
+/** The last price and move of contracts, by `contractKey`. */
 export type Moves = Map<string, Move>;
 
-/** Where contracts are at the end of a summed tape. */
+/** Returns the last prices and moves of contracts at the end of a summed tape. */
 export function movesOf({ contracts, byContract }: TapeSums): Moves {
   const moves: Moves = new Map();
   for (let contract = 0, offset = 0; contract < contracts.strike.length; contract++, offset += BY_CONTRACT.width) {
@@ -60,7 +61,7 @@ function signed(print: Print, moves: Moves): SignedPrint {
   return { print, aggressor: move, by: move === 0 ? 'unknown' : 'tick' };
 }
 
-/** Where a contract was at its last print, and the direction of its last move. */
+/** The price and the quote's middle of a contract's last print, and the direction of the contract's last move. */
 interface Move {
   price: number;
   middle: number | undefined;
@@ -69,6 +70,7 @@ interface Move {
 
 type Direction = SignedPrint['aggressor'];
 
+/** Updates the move of a print's contract, and returns the direction of its last move. */
 function nextMove(moves: Moves, print: Print, middle: number | undefined): Direction {
   const key = contractKey(print);
   const { price } = print;
@@ -85,7 +87,7 @@ function nextMove(moves: Moves, print: Print, middle: number | undefined): Direc
   return last.direction;
 }
 
-/** A key that is unique among the contracts of one underlying. */
+/** Returns a key that is unique among the contracts of one underlying. */
 export function contractKey({
   root,
   expiry,

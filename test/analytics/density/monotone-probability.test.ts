@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { DEFAULT_OPTIONS } from '../../../src/analytics/chain/options.ts';
 import { prepareChain } from '../../../src/analytics/chain/prepare.ts';
 import type { PreparedChain } from '../../../src/analytics/chain/prepared-chain.ts';
-import { varianceAt } from '../../../src/analytics/chain/smile-fit.ts';
+import { varianceAt } from '../../../src/analytics/chain/smile-variance.ts';
 import { densityOf } from '../../../src/analytics/density/density.ts';
 import { jumpProbability } from '../../../src/analytics/density/jump-probability.ts';
 import { jumpSizesOf } from '../../../src/analytics/density/jump-sizes.ts';

@@ -1,6 +1,9 @@
 import type { PreparedSeries, Smile } from './prepared-chain.ts';
 
-/** Total variance at a log-moneyness ln(K/F): linear between strikes, constant beyond them. The smile must not be empty. */
+/**
+ * Returns the total variance at a log-moneyness ln(K/F). It is linear between the strikes of the smile and constant beyond them. The smile
+ * must not be empty.
+ */
 export function varianceAt(smile: Smile, logMoneyness: number): number {
   const { logMoneyness: x, totalVariance: w } = smile;
   const last = x.length - 1;
@@ -17,7 +20,7 @@ export function varianceAt(smile: Smile, logMoneyness: number): number {
   return w[low]! + share * (w[high]! - w[low]!);
 }
 
-/** At-the-money volatility of a series, decimal per year. `NaN` if no strike has a volatility. */
+/** Returns the at-the-money volatility of a series, decimal per year, or `NaN` if no strike has a volatility. */
 export function atmVolatility(series: PreparedSeries): number {
   return series.smile.logMoneyness.length === 0 ? Number.NaN : Math.sqrt(varianceAt(series.smile, 0) / series.tte);
 }

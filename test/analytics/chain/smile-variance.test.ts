@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { atmVolatility, varianceAt } from '../../../src/analytics/chain/smile-fit.ts';
+import { atmVolatility, varianceAt } from '../../../src/analytics/chain/smile-variance.ts';
 import { contract, EXPIRY, prepared, quoted, range, yearsTo } from '../small-chains.ts';
 
 const SMILE = {
