@@ -1,6 +1,7 @@
 /**
- * `bun run gen` writes every generated page: docs/reference, and from recorded chains docs/examples and the table in docs/methods.md. Without
- * `ZOMMA_RECORDED_CHAINS=DIR` it leaves the pages of recorded chains as they are, and says so. Tests compare the pages with the code.
+ * `bun run gen` writes every generated page: docs/reference, and from recorded chains docs/examples and the table in docs/methods.md.
+ * Without `ZOMMA_RECORDED_CHAINS=DIR`, leaves the pages of recorded chains unchanged and prints a note. Tests compare the pages with the
+ * code.
  */
 import { join } from 'node:path';
 import { EXAMPLES_FOLDER, examplePages } from './examples.ts';

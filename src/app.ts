@@ -26,7 +26,7 @@ import { createContext, openAccess, openData, readUniverse } from './stored-data
 
 export type AppSettings = ValuesIn<'data' | 'feeds' | 'server'>;
 
-/** The composed service. It does not listen yet. */
+/** The composed service. It listens only when `listen` is called with its handler. */
 export interface App {
   readonly handle: Handler;
   /** Every route that the service has. */
@@ -39,13 +39,13 @@ export interface App {
   readonly access: Access;
   readonly context: Context;
   readonly scheduler: Scheduler;
-  /** The first load of the feeds. The caller that starts the feeds begins it. */
+  /** The initial load of the feeds. The caller that starts the feeds also calls `loading.begin`. */
   readonly loading: Loading;
 }
 
 /**
- * Composes the service. Only this module names the concrete feeds, store and streams. `catalog` replaces tools or resources that MCP offers
- * by default.
+ * Composes the service: opens the store, creates feeds, streams and the HTTP application, and connects them. `catalog` replaces tools or
+ * resources that MCP offers by default.
  */
 export function buildApp(settings: AppSettings, observe: Observe, catalog: Partial<Catalog> = {}): App {
   const universe = readUniverse(settings.universe);
@@ -127,5 +127,8 @@ export function buildApp(settings: AppSettings, observe: Observe, catalog: Parti
   };
 }
 
-/** The simulated market loads in less than a second. A folder may take minutes: then clients get 503 with `Retry-After`. */
+/**
+ * Maximum time for which a request waits for the initial load, ms. The simulated market loads in less than a second. A folder may take
+ * minutes. If the load is not complete after this time, clients get 503 with `Retry-After`.
+ */
 const LOADING_WAIT_MS = 5_000;

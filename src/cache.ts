@@ -1,6 +1,6 @@
 /**
- * Returns `compute` with a cache of its results. When the cache holds `entriesMax` results, it is emptied: keys may come from outside, so
- * their number has to be bounded. A result of `undefined` is not cached.
+ * Returns a function that calls `compute` and caches its results by key. If the cache holds `entriesMax` results, the next new result
+ * empties the cache. The number of results is bounded, because keys may come from files or clients. A result of `undefined` is not cached.
  */
 export function memoize<Key extends string | number, Value>(
   entriesMax: number,
@@ -17,7 +17,7 @@ export function memoize<Key extends string | number, Value>(
   };
 }
 
-/** Returns `compute` with a cache of one result for each object. A result is dropped together with its object. */
+/** Returns a function that calls `compute` and caches one result for each object. The garbage collector frees a result with its object. */
 export function memoizeByObject<Owner extends WeakKey, Value>(
   compute: (owner: Owner) => Value,
 ): (owner: Owner) => Value {

@@ -4,8 +4,8 @@
  */
 
 /**
- * Maximum length of a text in an answer, in characters. Names, notes and error messages are shorter. A longer text could imitate
- * instructions of the operator.
+ * Maximum length of a text in an answer, in characters. Names, notes and error messages are shorter. A longer text from outside could
+ * imitate instructions of the operator to a model.
  */
 const TEXT_MAX = 2_000;
 /** Maximum length of a text within a line, in characters. */
@@ -16,7 +16,7 @@ const NAME_MAX = 64;
 /** Characters that a person does not see: control characters, direction marks, zero-width characters, and tags, which can hide text. */
 const INVISIBLE = /(?:[\p{Cc}\p{Cf}\p{Co}\p{Cn}\u2028\u2029]|\p{Variation_Selector})+/gu;
 
-/** Returns the same value with every text in it cleaned and cut to `max` characters. Names of fields are Zomma's own and stay unchanged. */
+/** Returns the same value with each string cleaned and cut to `max` characters. Names of fields stay unchanged: Zomma itself chose them. */
 export function cleaned<Value>(value: Value, max = TEXT_MAX): Value {
   if (typeof value === 'string') return cleanText(value, max) as Value;
   if (Array.isArray(value)) {
@@ -26,7 +26,7 @@ export function cleaned<Value>(value: Value, max = TEXT_MAX): Value {
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, cleaned(each, max)])) as Value;
 }
 
-/** Returns a text as one line of at most `max` characters. Cuts a longer text in the middle, because the end of a path says most. */
+/** Returns a text as one line of at most `max` characters. Cuts a longer text in the middle, because the end of a path is most specific. */
 export function cleanLine(text: string, max = LINE_MAX): string {
   // Cleans only the two ends of a long text. Its middle is cut anyway.
   const line = visibleText(text.length <= 4 * max ? text : `${text.slice(0, 2 * max)}${text.slice(-2 * max)}`);
@@ -37,7 +37,7 @@ export function cleanLine(text: string, max = LINE_MAX): string {
 
 /**
  * Returns the name of a file or a source as it is shown, e.g. `files:tapes/SPY.csv`. Characters other than letters, digits and `._/-`
- * become `_`. Of a long name only the end is shown. The result has no prose that a reader or a model could take for an instruction.
+ * become `_`. Of a long name, only the end is shown. The result has no prose that a reader or a model could take for an instruction.
  */
 export function shownName(name: string): string {
   const [, kind = '', path = ''] = /^([a-z]{1,16}:)?(.*)$/s.exec(name)!;
@@ -45,10 +45,10 @@ export function shownName(name: string): string {
   return kind + (plain.length <= NAME_MAX && path.length <= 4 * NAME_MAX ? plain : `...${plain.slice(3 - NAME_MAX)}`);
 }
 
-/** Returns the value as JSON, with the characters escaped that a terminal would not show. */
+/** Returns the value as JSON. Escapes the characters that a terminal would not show. */
 export function shownJson(value: unknown, indent?: number): string {
   return JSON.stringify(value, null, indent).replace(INVISIBLE, (run) =>
-    // Line breaks belong to the indentation. `JSON.stringify` has escaped the line breaks within texts.
+    // A line break here belongs to the indentation, because `JSON.stringify` has escaped the line breaks within strings.
     run.replace(/[^\n]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
   );
 }

@@ -6,8 +6,8 @@ import type { Ports } from './cli/ports.ts';
 import type { Store } from './store/sqlite.ts';
 
 /**
- * Creates the commands' ports on this machine. Each port loads its modules when it is called, because most commands need no server. `nowMs`
- * is the wall clock, ms since the epoch.
+ * Creates the ports that the commands call. Each port loads its modules when it is called, because most commands need no server. `nowMs` is
+ * the wall clock, ms since the epoch.
  */
 export function createPorts(nowMs: () => number): Ports {
   return {
@@ -44,10 +44,10 @@ export function createPorts(nowMs: () => number): Ports {
 
     async withMarket(data, work) {
       const { createContext, openData, openMemory, readUniverse } = await import('./stored-data.ts');
-      // A read does not create the data folder. If the folder does not exist, the market is empty.
+      // A command that only reads does not create the data folder. If the folder does not exist, the market is empty.
       const store = existsSync(data.dataDir) ? openData(data.dataDir) : openMemory();
       try {
-        // Recorded data goes first. The simulated market is used only if there is no recorded data.
+        // The simulated market is used only if there is no recorded data.
         const simulated = store.underlyings(false).length === 0;
         return work(createContext(data, store, readUniverse(data.universe), simulated));
       } finally {

@@ -2,19 +2,23 @@ import { OperatorError } from './errors.ts';
 
 /** A setting of the service: its flag, its environment variable, its help text and its default. */
 export interface Setting {
-  /** Missing for credentials. They come from the environment only, because every user of the machine can see a command line. */
+  /**
+   * The flag, with a placeholder if it takes a value. A credential has no flag: it comes only from the environment, because every user of
+   * the machine can see a command line.
+   */
   readonly flag?: string;
   readonly env: string;
-  /** Which commands have the setting. */
+  /** The commands that have the setting. */
   readonly group: SettingGroup;
   /** The provider of a credential. */
   readonly provider?: string;
   readonly help: string;
-  /** As text, in the form of the flag's value. */
+  /** The default as text, in the form of the flag's value. */
   readonly default?: string;
   /**
-   * Converts the text of the flag or the variable. Throws `OperatorError` if the text is invalid. Without it, the value is the text. Never
-   * returns undefined, because the command line would make it an empty text.
+   * Converts the text of the flag or of the environment variable to the setting's value. Throws `OperatorError` if the text is invalid.
+   * Never returns undefined, because the command line would replace undefined by an empty string. A setting without `parse` has the text
+   * itself as its value.
    */
   readonly parse?: (text: string) => unknown;
 }
@@ -28,7 +32,7 @@ export interface Setting {
  */
 export type SettingGroup = 'data' | 'feeds' | 'server' | 'log' | 'client';
 
-/** The hidden command by which the service starts a child process of itself. The child process reads market data. */
+/** Name of the hidden command that runs the child process of the service. The child process reads market data. */
 export const READER_COMMAND = 'read-market-data';
 
 /** All settings of the service. The command line derives its flags and the types of their values from this table. */
@@ -44,7 +48,7 @@ export const SETTINGS = {
     flag: '--data-max <size>',
     env: 'ZOMMA_DATA_MAX',
     group: 'feeds',
-    help: 'maximum size of the data folder, e.g. 20GB. At this size, no market data is stored until there is room. The same applies if the disk has less than 256 MB free (or a tenth of the disk, if that is less)',
+    help: 'maximum size of the data folder, e.g. 20GB. At this size, no market data is stored until there is room. With or without this setting, no market data is stored while less than 256 MB of the disk are free (on a disk below 2.56 GB: less than a tenth of the disk)',
     parse: sizeOf,
   },
   host: {
@@ -80,7 +84,7 @@ export const SETTINGS = {
     flag: '--feed-every <seconds>',
     env: 'ZOMMA_FEED_EVERY',
     group: 'feeds',
-    help: 'seconds from one poll of a provider to the next (default: an interval that suits the provider)',
+    help: 'seconds from one poll of a provider to the next (default: 300 for cboe, 60 for tradier and massive, and more if the requests of one poll take longer at --feed-rate)',
     parse: pollSeconds,
   },
   feedHours: {
@@ -131,7 +135,7 @@ export const SETTINGS = {
     flag: '--set-aside <dir>',
     env: 'ZOMMA_SET_ASIDE',
     group: 'feeds',
-    help: 'folder outside the drop folder, to which the "files" feed moves files without usable data. Without this setting, they stay in place',
+    help: 'folder outside the drop folder, to which the "files" feed moves files without usable data. Without this setting, such files stay in place',
   },
   seed: {
     flag: '--seed <n>',
@@ -145,7 +149,7 @@ export const SETTINGS = {
     flag: '--rate-limit <rate>',
     env: 'ZOMMA_RATE_LIMIT',
     group: 'server',
-    help: 'rate-limit tokens per account, e.g. 600/min (a burst of 600, refilled evenly), or "off". A request takes one token, and expensive work takes more',
+    help: 'rate limit of each account in tokens, e.g. 600/min (up to 600 tokens at once, refilled evenly over a minute), or "off". A request takes one token, and expensive work takes further tokens',
     default: '600/min',
     parse: rateLimitOf,
   },
@@ -173,14 +177,14 @@ export const SETTINGS = {
     flag: '--allowed-hosts <names>',
     env: 'ZOMMA_ALLOWED_HOSTS',
     group: 'server',
-    help: "names to accept in the Host header, separated by commas. On a loopback address without --behind-proxy, the machine's own names are accepted too. On any other address, or with --behind-proxy, every name is accepted if this setting is missing. /health accepts every name",
+    help: 'names to accept in the Host header, separated by commas. If --host is a loopback address and --behind-proxy is not set, localhost, 127.0.0.1, [::1] and the value of --host are accepted too. In all other cases, every name is accepted if this setting is missing. /health accepts every name',
     parse: hostNames,
   },
   allowedOrigins: {
     flag: '--allowed-origins <origins>',
     env: 'ZOMMA_ALLOWED_ORIGINS',
     group: 'server',
-    help: "origins of web pages that may call the server, separated by commas, e.g. https://agents.example.com; pages of the server's own host may always call it",
+    help: "origins of web pages that may call the server, separated by commas, e.g. https://agents.example.com. Pages from the server's own host and port may always call it",
     parse: origins,
   },
   universe: {
@@ -201,7 +205,7 @@ export const SETTINGS = {
     flag: '--contagion-min <usd>',
     env: 'ZOMMA_CONTAGION_MIN',
     group: 'data',
-    help: 'minimum flow of a stock that counts as contagion of its sector ETF, dollars',
+    help: "minimum absolute net premium of a stock's large prints, dollars. From this premium on, evaluate_etf_contagion can name the stock's sector ETF",
     default: '1000000',
     parse: (text) => dollars(text, '--contagion-min'),
   },
@@ -209,7 +213,7 @@ export const SETTINGS = {
     flag: '--stale-after <minutes>',
     env: 'ZOMMA_STALE_AFTER',
     group: 'data',
-    help: 'age from which quotes count as stale, minutes',
+    help: 'age above which quotes count as stale, minutes',
     default: '30',
     parse: minutesInMs,
   },
@@ -217,22 +221,22 @@ export const SETTINGS = {
     flag: '--keep-chains <days>',
     env: 'ZOMMA_KEEP_CHAINS',
     group: 'server',
-    help: 'days to keep snapshots. The newest snapshot of a ticker always stays. Without this setting, no snapshot is deleted. Levels are never deleted',
+    help: 'number of days for which snapshots are kept. The newest snapshot of a ticker always stays, and so do the levels of removed snapshots. Without this setting, snapshots have no maximum age',
     parse: (text) => days(text, '--keep-chains', 1),
   },
   keepIntraday: {
     flag: '--keep-intraday <days>',
     env: 'ZOMMA_KEEP_INTRADAY',
     group: 'server',
-    help: "days to keep every snapshot. Of an earlier day, only the day's last snapshot is kept. Without this setting, every snapshot is kept",
+    help: 'number of days for which every snapshot is kept. Of each day before that, only the last snapshot is kept. Without this setting, every recorded snapshot is kept',
     parse: (text) => days(text, '--keep-intraday', 1),
   },
   keepPrints: {
     flag: '--keep-prints <days>',
     env: 'ZOMMA_KEEP_PRINTS',
     group: 'server',
-    help: 'days to keep option prints, at least 31. Without this setting, they are never deleted',
-    parse: (text) => days(text, '--keep-prints', FLOW_DAYS),
+    help: 'number of days for which option prints are kept, at least 31. Without this setting, prints are never removed',
+    parse: (text) => days(text, '--keep-prints', KEEP_PRINTS_DAYS_MIN),
   },
   logLevel: {
     flag: '--log-level <level>',
@@ -249,7 +253,7 @@ export type SettingName = keyof typeof SETTINGS;
 type Parsed<Own> = Own extends { readonly parse: (text: string) => infer Value } ? Value : string;
 type ValueOf<Own> = Own extends { readonly default: string } ? Parsed<Own> : Parsed<Own> | undefined;
 
-/** The values of all settings. A setting without default is undefined unless it is given. */
+/** The values of all settings. A setting without a default is undefined if it is not given. */
 export type SettingValues = { readonly [Name in SettingName]: ValueOf<(typeof SETTINGS)[Name]> };
 
 type NameIn<Group extends SettingGroup> = {
@@ -265,13 +269,13 @@ export function settingsIn(...groups: readonly SettingGroup[]): SettingName[] {
   return groups.flatMap((group) => names.filter((name) => SETTINGS[name].group === group));
 }
 
-/** Returns the value of a setting from its text. Throws `OperatorError` if the text is invalid. */
+/** Converts the text of a setting to its value. Throws `OperatorError` if the text is invalid. */
 export function parseSetting<Name extends SettingName>(name: Name, text: string): SettingValues[Name] {
   const { parse }: Setting = SETTINGS[name];
   return (parse ? parse(text) : text) as SettingValues[Name];
 }
 
-/** Returns the values of all settings from the texts of some, with the defaults of the others. Throws `OperatorError` if a text is invalid. */
+/** Returns the values of all settings. A setting without a text gets its default. Throws `OperatorError` if a text is invalid. */
 export function parseSettings(texts: Partial<Record<SettingName, string>>): SettingValues {
   const names = Object.keys(SETTINGS) as SettingName[];
   return Object.fromEntries(
@@ -285,9 +289,11 @@ export function parseSettings(texts: Partial<Record<SettingName, string>>): Sett
 export const LOG_LEVELS = ['debug', 'info', 'warning', 'error'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** A token bucket of `burst` tokens, refilled evenly over `windowS`. A request takes one token, and more tokens for its computation. */
+/**
+ * The rate limit of an account: a token bucket. A request takes one token, and further tokens if its computation is expensive.
+ */
 export interface RateLimitPolicy {
-  /** Tokens of an idle account: the number of requests that it may make at once. */
+  /** Tokens of a full bucket: the number of requests that an idle account may make at once. */
   readonly burst: number;
   /** Seconds in which an empty bucket refills evenly. */
   readonly windowS: number;
@@ -320,7 +326,7 @@ function feedHoursOf(text: string): 'session' | 'always' {
   throw new OperatorError(`--feed-hours "${text}" is not known`, 'Use --feed-hours session or always.');
 }
 
-/** Returns the policy of a text such as `600/min`. */
+/** Parses a rate limit such as `600/min`. */
 function rateLimitOf(text: string): RateLimitPolicy | 'off' {
   if (text === 'off') return text;
   const [, count, unit] = /^([1-9]\d{0,6})\/(s|min|h)$/.exec(text) ?? [];
@@ -371,7 +377,7 @@ function listOf(text: string): string[] {
 const MB = 1_000_000;
 const SIZE_UNITS: Readonly<Record<string, number>> = { MB, GB: 1_000 * MB, TB: 1_000_000 * MB };
 
-/** Returns the bytes of a size such as `20GB`. */
+/** Parses a size such as `20GB`. Returns the number of bytes. */
 function sizeOf(text: string): number {
   const [, number, unit] = /^(\d{1,9}(?:\.\d{1,3})?)\s?([MGT]B)$/i.exec(text.trim()) ?? [];
   const bytes = Number(number) * (SIZE_UNITS[unit?.toUpperCase() ?? ''] ?? Number.NaN);
@@ -391,8 +397,8 @@ function minutesInMs(text: string): number {
   throw new OperatorError('--stale-after is not a number of minutes', 'Use a number above 0, e.g. --stale-after 30.');
 }
 
-/** The flow window is 30 days. It begins within a 31st day. */
-const FLOW_DAYS = 31;
+/** Minimum of `--keep-prints`. The flow window is 30 days long and begins in the middle of a day, so it needs the prints of 31 days. */
+const KEEP_PRINTS_DAYS_MIN = 31;
 
 function days(text: string, flag: string, least: number): number {
   if (/^\d{1,5}$/.test(text) && Number(text) >= least) return Number(text);

@@ -1,8 +1,8 @@
-/** An error that the caller can act on. Any other error is a defect, and clients get it as an opaque 500. */
+/** An error that the caller can act on. For any other error, clients get an opaque 500. */
 export class ClientError extends Error {
   readonly code: ClientErrorCode;
   readonly hint: string | undefined;
-  /** The invalid fields of the input, each with what was expected there. */
+  /** The invalid fields of the input, each with the condition that it must meet. */
   readonly fieldErrors: readonly FieldError[];
   /** Whole seconds after which the same request may succeed. Undefined if that is not known. */
   readonly retryAfterS: number | undefined;
@@ -39,13 +39,13 @@ export class OperatorError extends Error {
   }
 }
 
-/** The code of an error of the system or of SQLite, such as `ENOENT`. Returns `undefined` if the error has no code. */
+/** Returns the code of an error of the system or of SQLite, such as `ENOENT`. Returns `undefined` if the error has no code. */
 export function errorCode(error: unknown): string | undefined {
   const code = (error as { readonly code?: unknown } | null | undefined)?.code;
   return typeof code === 'string' ? code : undefined;
 }
 
-/** Whether a write failed because another process was writing. It can succeed once that process is done. */
+/** Whether a write failed because another process was writing. The same write can succeed later. */
 export function isBusy(error: unknown): boolean {
   return errorCode(error)?.startsWith('SQLITE_BUSY') ?? false;
 }
@@ -63,7 +63,9 @@ interface ClientErrorDetails {
   readonly retryAfterS?: number;
 }
 
-/** Every error code that a client can get, with its HTTP status. The API contract names some of the statuses, HTTP requires the others. */
+/**
+ * Every error code that a client can get, with its HTTP status. The API contract requires some of the statuses, HTTP defines the others.
+ */
 export const CLIENT_ERRORS = {
   invalid_parameter: { status: 400, title: 'Invalid path or query parameter' },
   unknown_ticker: { status: 400, title: 'Ticker is not tracked' },

@@ -2,12 +2,12 @@ import type { Observe } from './events.ts';
 
 /** The longest time that a step may block the event loop. A longer step delays every other request. */
 export const STEP_MS_MAX = 25;
-/** Interval of the timer that measures the event loop. The timer runs only while work is in progress. */
+/** Interval of the timer that measures the event loop, ms. The timer runs only while work is in progress. */
 const TICK_MS = 2;
-/** The timer stops after this long without a step, so that an idle service uses no CPU. */
+/** The timer stops if no step has begun for this long, ms, so that an idle service uses no CPU. */
 const REST_MS = 1_000;
 
-/** Steps longer than STEP_MS_MAX since the watchdog started. */
+/** Periods longer than STEP_MS_MAX in which the event loop was blocked, since the watchdog started. */
 export interface Blocked {
   count: number;
   totalMs: number;
@@ -34,14 +34,14 @@ export function blockedSteps(): Readonly<Blocked> {
 }
 
 /**
- * Watches the event loop of this process. A process has one watchdog at a time. Each time that the loop was blocked for longer than
- * STEP_MS_MAX is counted and observed, with the longest step of that time. A timer of TICK_MS starts with a step and runs until no step has
- * begun for REST_MS. So the watchdog also notices work that is not announced, if it runs shortly after a step.
+ * Watches the event loop of this process. A process has one watchdog at a time. The watchdog counts and reports each period longer than
+ * STEP_MS_MAX in which the loop was blocked, with the longest step of the period. A timer of TICK_MS starts with a step and runs until no
+ * step has begun for REST_MS. So the watchdog also notices work that was not announced, if the work runs within REST_MS after a step.
  */
 export function startWatchdog(observe: Observe): Watchdog {
   const blocked: Blocked = { count: 0, totalMs: 0, longestMs: 0 };
   let timer: ReturnType<typeof setInterval> | undefined;
-  /** The time of the last tick, ms, and the CPU time that the process had used by then, µs. */
+  /** The time of the last tick, ms. `cpuAtTick` is the CPU time that the process had used by then, µs. */
   let tickedMs = 0;
   let cpuAtTick = 0;
   /** The current step, and the longest step since the last tick. */
@@ -63,7 +63,7 @@ export function startWatchdog(observe: Observe): Watchdog {
   const tick = (): void => {
     const now = performance.now();
     beginStep(undefined, now);
-    // The timer itself pauses for TICK_MS, so that time does not count as blocked.
+    // The timer waits for TICK_MS between two ticks. This time does not count as blocked.
     const blockedMs = now - tickedMs - TICK_MS;
     if (blockedMs > STEP_MS_MAX) {
       blocked.count++;

@@ -1,6 +1,6 @@
 /**
  * Everything that Zomma reports about itself. Modules emit observations, and the log selects which ones to show. No observation contains a
- * key, a UUID or a raw path: paths are route patterns, accounts are opaque ids.
+ * key, a UUID or the path of a request: it has the pattern of the route and the opaque id of the account instead.
  */
 export type Observation =
   | {
@@ -54,11 +54,11 @@ export type Observation =
   | { readonly kind: 'tape_packed'; readonly prints: number }
   | { readonly kind: 'packing_failed'; readonly error: unknown }
   | { readonly kind: 'feed_connection'; readonly up: boolean; readonly reason?: string }
-  /** The levels of a snapshot could not be recorded. `snapshot` is null if no levels at all could be recorded. */
+  /** Levels could not be recorded. `snapshot` is the id of the snapshot, or null if the error is not about one snapshot. */
   | { readonly kind: 'levels_failed'; readonly snapshot: number | null; readonly error: unknown }
   /**
-   * The event loop was blocked for longer than a step may take. `step` is the longest step of that time, if it was announced. If `cpu_ms`
-   * is much below `duration_ms`, the machine gave this process no CPU time, or a write waited for the disk.
+   * The event loop was blocked for longer than a step may take. `step` is the longest step of that time, if the step was announced. If
+   * `cpu_ms` is much below `duration_ms`, the machine gave this process no CPU time, or a write waited for the disk.
    */
   | {
       readonly kind: 'event_loop_blocked';
@@ -66,16 +66,18 @@ export type Observation =
       readonly cpu_ms: number;
       readonly step: string | undefined;
     }
-  /** The group of the data folder may write to it. */
+  /** The group of the data folder may write to the folder. `mended_by` is the command that changes this. */
   | { readonly kind: 'data_folder_open'; readonly mended_by: string }
   | { readonly kind: 'started'; readonly address: string; readonly feed: string; readonly duration_ms: number }
   /** The local data is loaded. `duration_ms` counts from the start. */
   | { readonly kind: 'loaded'; readonly duration_ms: number }
-  /** Connections were closed to make room for others. `open` is the number that is still open. */
+  /** Connections were closed to make room for others. `open` is the number of connections that are still open. */
   | { readonly kind: 'connections_ended'; readonly connections: number; readonly open: number }
   /** This system does not let the service inspect connections, so the connections of one address are not limited. */
   | { readonly kind: 'connections_unwatched'; readonly platform: string }
-  /** The limit on open file descriptors is low. `connections` and `streams` are how many connections and MCP streams it allows. */
+  /**
+   * The limit of open file descriptors is low. `connections` and `streams` are the numbers of connections and MCP streams that it allows.
+   */
   | {
       readonly kind: 'few_descriptors';
       readonly descriptors: number;
@@ -89,6 +91,6 @@ export type Observation =
 /** Receives observations. */
 export interface Observe {
   (observation: Observation): void;
-  /** Kinds that the observer drops. An emitter can skip building them. */
+  /** Kinds that the observer drops. A caller need not create observations of these kinds. */
   readonly ignores?: ReadonlySet<Observation['kind']>;
 }

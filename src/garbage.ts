@@ -2,18 +2,18 @@ const MIB = 1024 * 1024;
 
 /**
  * The garbage collector lets memory double before it runs. Large columns and texts with a short life could therefore fill a machine of
- * 1 GiB. So a process above `COLLECT_FROM` requests a collection after each `COLLECT_EVERY` bytes.
+ * 1 GiB. So a process with more than `COLLECT_FROM` bytes of memory requests a collection after each `COLLECT_EVERY` bytes allocated.
  */
 const COLLECT_EVERY = 48 * MIB;
 const COLLECT_FROM = 300 * MIB;
 
-/** The minimum time between two collections. */
+/** The minimum time between two requested collections. */
 const PAUSE_MS = 100;
 
 let allocated = 0;
 let isDue = false;
 
-/** Counts bytes that a request has allocated. Requests a collection after each `COLLECT_EVERY` bytes if the process is large. */
+/** Counts bytes that a request has allocated. Starts a collection after each `COLLECT_EVERY` bytes if the process is large. */
 export function countAllocated(bytes: number): void {
   allocated += bytes;
   if (allocated < COLLECT_EVERY) return;

@@ -6,7 +6,7 @@ import { createPorts } from './cli-ports.ts';
 import { READER_COMMAND } from './config.ts';
 import { ClientError, OperatorError } from './errors.ts';
 
-/** Runs the command in argv. An error that the user can fix is printed in two lines, a defect with its stack. */
+/** Runs the command in argv. An error that the user can fix is printed in two lines. A defect is printed with its stack. */
 try {
   if (process.argv[2] === READER_COMMAND) await (await import('./feeds/reader/reader-child.ts')).runReader();
   else await (await createProgram(createPorts(Date.now), version, process.argv[2])).parseAsync();

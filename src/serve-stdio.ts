@@ -13,13 +13,15 @@ import { createLevelRecorder, type LevelRecorder } from './operations/level-reco
 import type { Store } from './store/sqlite.ts';
 import { createContext, openData, openMemory, readUniverse } from './stored-data.ts';
 
-/** Serves MCP over standard input and output, with data of the store and the feeds. Ends if the client closes its end, or at a signal. */
+/**
+ * Serves MCP over standard input and output, with the data of the store and the feeds, until the client closes its end or a signal comes.
+ */
 export async function serveStdio(settings: StdioSettings): Promise<void> {
   const observe = createLog(settings.logLevel);
   const universe = readUniverse(settings.universe);
   const stopped = Promise.withResolvers<true>();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopped.resolve(true));
-  // Without `--feed`, a missing data folder is not created. With `--feed`, the folder is needed to store what the feed delivers.
+  // Without `--feed`, a missing data folder is not created. With `--feed`, the data of the feed is stored in the folder.
   const isStored = settings.feed !== undefined || existsSync(settings.dataDir);
   const store = isStored ? openData(settings.dataDir) : openMemory();
   const feeds = feedsOf(settings, universe, store);
@@ -48,8 +50,8 @@ export async function serveStdio(settings: StdioSettings): Promise<void> {
 }
 
 /**
- * Returns the feeds that `--feed` names. Without the flag, returns the simulated market if nothing is stored, else no feed: a server on the
- * same data folder may store new data.
+ * Returns the feeds that `--feed` names. Without the flag, returns the simulated market if nothing is stored. If something is stored,
+ * returns no feed, because a server on the same data folder may store new data.
  */
 function feedsOf(settings: StdioSettings, universe: Universe, store: Store): Feed[] {
   if (settings.feed === undefined && store.underlyings(false).length > 0) return [];

@@ -13,19 +13,19 @@ import { warmUp } from './operations/warm-up.ts';
 
 export type ServeSettings = ValuesIn<'data' | 'feeds' | 'server' | 'log'>;
 
-/** Requests in flight get this long to complete. Streams are closed before, so that the process ends within five seconds. */
+/** Time that requests in progress have to complete, ms. Streams are closed before, so that the process ends within five seconds. */
 const STOP_DEADLINE_MS = 3_000;
 /**
- * The process exits after this time even if something still runs, for example a read from a file system that does not answer. Stored data
- * is complete at every moment.
+ * The process exits this long after the signal, ms, even if something still runs, for example a read from a file system that does not
+ * answer. The stored data is consistent at every moment.
  */
 const FORCED_STOP_MS = 4_700;
-/** A feed stops after its current piece of work. If the system blocks that work, the service stops waiting for the feed after this time. */
+/** A feed stops after its current piece of work. If the system blocks this work, the service waits for the feed no longer than this, ms. */
 const INGEST_STOP_MS = 3_000;
 
 /**
- * Runs the service until SIGTERM or SIGINT. Listens, prints the ready line, loads local data, then polls the feeds. `welcome` may print to
- * stdout before the ready line.
+ * Runs the service until SIGTERM or SIGINT. Listens, prints the ready line and starts the feeds. When local data is loaded, starts to
+ * record levels, to remove old data and to pack the tape. `welcome` may print to stdout before the ready line.
  */
 export async function serve(settings: ServeSettings, welcome?: (app: App, url: string) => void): Promise<void> {
   const startedAt = performance.now();
@@ -63,7 +63,7 @@ export async function serve(settings: ServeSettings, welcome?: (app: App, url: s
     ingests = feeds.map((feed) =>
       startIngest({ feed, store, observe, nowMs: Date.now, room, onStored: () => recorder?.wake() }),
     );
-    // The server does not wait for feeds over a network. It serves the stored data until they deliver.
+    // The server does not wait for feeds over a network. It serves the stored data until these feeds deliver.
     const localLoaded = Promise.all(ingests.filter((_, i) => isLocal(feeds[i]!)).map(({ loaded }) => loaded));
     loading.begin(localLoaded);
     if (!(await Promise.race([localLoaded, stopped.promise.then(() => undefined)]))) return await shutDown(server);
@@ -79,7 +79,7 @@ export async function serve(settings: ServeSettings, welcome?: (app: App, url: s
     retention = startRetention({ store, kept: { chains, intraday, prints }, observe, nowMs: Date.now });
     packing = startPacking({ store, observe, nowMs: Date.now, isAnswering: () => app.scheduler.size > 0 });
     await Promise.race([recorder.idle(), stopped.promise]);
-    // Returns memory that only the load needed to the system: a third of 115 MiB with the simulated market.
+    // Frees memory that only the load needed. With the simulated market, this is a third of 115 MiB.
     Bun.shrink();
     await warmUp(app.context, app.scheduler);
     await stopped.promise;
@@ -107,7 +107,7 @@ export async function serve(settings: ServeSettings, welcome?: (app: App, url: s
   }
 }
 
-/** Resolves with whether `work` completes within `ms`. */
+/** Resolves with true if `work` completes within `ms`, and with false if it does not. */
 function withinMs(ms: number, work: Promise<unknown>): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const timer = setTimeout(resolve, ms, false);

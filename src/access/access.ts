@@ -5,16 +5,16 @@ import { DEFAULT_TIER, isEligible, isTier, TIERS } from './tiers.ts';
 
 /** A member as the server sees it in a request. */
 export interface Account {
-  /** Opaque, and stable for a member. Reveals neither the UUID nor the key. */
+  /** An opaque id, which is always the same for a member. Reveals neither the UUID nor the key. */
   readonly id: string;
   readonly tier: string;
-  /** Whether the key of the request is still valid. For work that outlives the request, such as a stream. */
+  /** Whether the key of the request is still valid. Work that outlives the request, such as a stream, calls this method. */
   isAdmitted(): boolean;
 }
 
 export interface Access {
   /**
-   * Adds a member. If the UUID is known, sets the tier and the expiry of its member and lifts a revocation. Returns the key, which is
+   * Adds a member. If the UUID is known, sets the tier and the end of the membership, and lifts a revocation. Returns the key, which is
    * never stored. `expiresAt` is in ms since the epoch. Without `expiresAt`, the membership does not expire.
    *
    * Throws `ClientError` (`invalid_parameter`) if the UUID is malformed, the tier is unknown, or `expiresAt` is not a whole number.
@@ -29,16 +29,16 @@ export interface Access {
   /**
    * Returns the key of an authorized member.
    *
-   * Throws `ClientError`: `invalid_parameter` if the UUID is malformed; `member_refused` if the member is unknown, has an ineligible tier, is
-   * revoked or has expired. The `member_refused` error is identical in all cases, so that it does not reveal who is a member. Throws
+   * Throws `ClientError`: `invalid_parameter` if the UUID is malformed; `member_refused` if the member is unknown, has an ineligible tier,
+   * is revoked or has expired. The `member_refused` error is identical in all cases, so that it does not reveal who is a member. Throws
    * `OperatorError` if the member was added with another secret.
    */
   issueKey(uuid: string): string;
   /**
-   * Returns the account that an `X-API-Key` header stands for. Writes of this process take effect at once, writes of other processes
-   * within 10 ms.
+   * Returns the account of the key in an `X-API-Key` header. Writes of this process take effect at once, writes of other processes within
+   * 10 ms.
    *
-   * Throws `ClientError`: `key_missing` if the header is missing or empty; `key_invalid` if the key is not valid now. The `key_invalid` error
+   * Throws `ClientError`: `key_missing` if the header is missing or empty; `key_invalid` if the key is not valid. The `key_invalid` error
    * is identical for every invalid key.
    */
   authenticate(header: string | null): Account;
@@ -52,16 +52,16 @@ export interface MemberRequest {
 
 export interface AccessDeps {
   readonly members: MemberStore;
-  /** Returns the server's secret. Called when a key is first derived, so that a server that never derives a key creates no secret. */
+  /** Returns the server's secret. Called when the first key is derived, so that a server that never derives a key creates no secret. */
   readonly secret: () => Uint8Array;
   /** The wall clock, ms since the epoch. */
   readonly nowMs: () => number;
 }
 
-/** Creates the only part of the server that decides who may use it. */
+/** Creates the only module of the server that checks who has access. */
 export function createAccess({ members, secret, nowMs }: AccessDeps): Access {
   let secretBytes: Uint8Array | undefined;
-  /** Account cache by key, because most requests repeat a key. Valid for one version of the store. */
+  /** Accounts by key. Most requests send a key that was sent before. The cache is valid for one version of the store. */
   const admitted = new Map<string, { readonly account: Account; readonly expiresAt: number | null }>();
   let admittedVersion = '';
   const keyOf = (uuid: string): string => {
@@ -103,7 +103,7 @@ export function createAccess({ members, secret, nowMs }: AccessDeps): Access {
           hint: 'Ask the operator for an active membership of an eligible tier.',
         });
       }
-      // With another secret, the key differs from the one in the store. The next request would reject it, so it is not issued.
+      // With another secret, the key does not have the stored digest. The next request with the key would be refused, so it is not issued.
       if (member.keyDigest !== digest) {
         throw new OperatorError(
           'this member was added with another secret',
@@ -145,7 +145,7 @@ export function createAccess({ members, secret, nowMs }: AccessDeps): Access {
   };
 }
 
-/** Limit of the account cache, some 3 MB. A full cache is cleared. */
+/** Maximum number of cached accounts. They take some 3 MB. A full cache is cleared. */
 const ADMITTED_MAX = 10_000;
 
 /** 16 hex digits are 64 bits of the digest: enough for the ids to be unique, and short enough for a log line. */

@@ -3,13 +3,15 @@ import { ClientError } from '../errors.ts';
 /** Every key begins with this prefix, so that people and secret scanners recognize keys. */
 export const KEY_PREFIX = 'ZOMMA_';
 
-/** Separates this use of the secret from all other uses. A later version of the derivation can exist beside this one. */
+/** Separates this use of the secret from other uses of the same secret, and from later versions of the derivation. */
 const DOMAIN = 'zomma/api-key/v1\0';
 
 /** Crockford's base32 has no I, L, O or U, so that nobody confuses characters when reading a key aloud or typing it. */
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
-/** 80 bits are exactly 16 characters. At 10,000 guesses a second, it takes two million years to guess one of a million valid keys. */
+/**
+ * 80 bits, which are exactly 16 characters. At 10,000 guesses a second, it takes two million years to guess one of a million valid keys.
+ */
 const HASH_BYTES = 10;
 
 const KEY_FORM = new RegExp(`^${KEY_PREFIX}[${ALPHABET}]{16}$`);

@@ -9,12 +9,12 @@ export interface ByteLimits {
   readonly bytesMax: number;
 }
 
-/** A process of 1 GiB survives clients that never read: an account fills only its limit, and all accounts fill half of the memory. */
+/** With these limits, a process of 1 GiB survives clients that never read: the answers to all accounts take at most half of the memory. */
 const LIMITS: ByteLimits = { accountBytesMax: 64 * MIB, bytesMax: 512 * MIB };
 
 /**
- * Bodies and answers leave garbage of several times their size. Clients that read at once never hold COLLECT_FROM bytes. While clients hold
- * that much or more, garbage is collected each time another COLLECT_EVERY bytes have been counted.
+ * Bodies and answers leave garbage of several times their size. If clients read without delay, the counted bytes stay below COLLECT_FROM.
+ * While the counted bytes are at or above COLLECT_FROM, garbage is collected each time another COLLECT_EVERY bytes have been counted.
  */
 const COLLECT_FROM = 16 * MIB;
 const COLLECT_EVERY = 16 * MIB;
@@ -22,11 +22,11 @@ const COLLECT_EVERY = 16 * MIB;
 /** Counts the bytes in memory for clients: bodies of requests in progress, and answers that clients have not read yet. */
 export interface ByteBudget {
   /**
-   * Throws `ClientError` if `more` bytes (default: 1) would exceed the limit of the account (429) or of all accounts together (503). Call it
-   * before anything is computed.
+   * Throws `ClientError` if `more` bytes (default: 1) would exceed the limit of the account (429) or of all accounts together (503).
+   * Callers check the capacity before they compute anything.
    */
   assertCapacity(account: string, more?: number): void;
-  /** Counts bytes of an account. Returns a function that releases them. Further calls of that function do nothing. */
+  /** Counts bytes of an account. Returns a function that releases the bytes. Further calls of that function do nothing. */
   reserve(account: string, bytes: number): () => void;
   readonly bytes: number;
 }

@@ -10,17 +10,19 @@ export interface Member {
   readonly keyDigest: string;
 }
 
-/** A member's linked messaging account, and which messages are routed to it. */
+/** A member's linked Telegram handle, and which signals are sent to it. */
 export interface TelegramLink {
-  /** The full handle of the linked account. Answers show it masked. */
+  /** The full handle or id. Answers show it masked. */
   readonly telegramId: string;
+  /** Whether signals of one day to expiry (1DTE) are sent to the handle. */
   readonly routing1dte: boolean;
+  /** Whether radar signals are sent to the handle. */
   readonly routingRadar: boolean;
-  /** ms since the epoch. null: there was no ping. */
+  /** The moment of the last ping, ms since the epoch. So far, only linking the handle counts as a ping. null: there was no ping. */
   readonly lastPingAt: number | null;
 }
 
-/** Stores members and their links. Reads see writes of other processes at once. */
+/** Stores members and their links. A read returns what another process has just written. */
 export interface MemberStore {
   /** Changes with every write: at once for a write of this process, within 10 ms for a write of another process. */
   version(): string;

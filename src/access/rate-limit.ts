@@ -11,22 +11,23 @@ export interface RateDecision {
   readonly retryAfterS: number;
 }
 
-/** Limits the requests of each account. The state is in the memory of this process. */
+/** Limits the requests of each account. Its state is in the memory of this process only. */
 export interface RateLimiter {
   readonly policy: RateLimitPolicy;
-  /** Takes tokens, all or none. Default: the one token of a request. */
+  /** Takes all of the tokens or none. Default: one token, which every request takes. */
   take(accountId: string, tokens?: number): RateDecision;
   /** Number of accounts in memory. */
   readonly size: number;
 }
 
-/** Limit of accounts in memory. A bucket takes about 100 bytes, so all buckets stay below 10 MB. */
+/** Maximum number of buckets in memory. A bucket takes about 100 bytes, so all buckets stay below 10 MB. */
 const ACCOUNTS_MAX = 50_000;
 
 /**
  * Creates a rate limiter with one token bucket per account. `take` runs in constant time. Full buckets are dropped, because an account
- * without a bucket has a full one. Above `accountsMax` accounts, the least recently used bucket is dropped, which can only favour its
- * account. `nowMs` is a clock in ms. If the clock goes back, the limiter assumes that no time has passed.
+ * without a bucket starts with a full one. Above `accountsMax` buckets, the least recently used bucket is dropped. Its account then starts
+ * with a full bucket, so no request is rejected because of the drop. `nowMs` is a clock in ms. If the clock goes back, the limiter assumes
+ * that no time has passed.
  */
 export function createRateLimiter(
   policy: RateLimitPolicy,
@@ -41,7 +42,7 @@ export function createRateLimiter(
   const tokensAt = (bucket: Bucket, atMs: number): number =>
     Math.min(burst, bucket.tokens + Math.max(0, atMs - bucket.atMs) * refillPerMs);
 
-  /** Drops up to two buckets for each one that a take inserts, so that the table shrinks while there are buckets to drop. */
+  /** Drops up to two buckets. Each `take` inserts at most one, so the table shrinks while there are buckets to drop. */
   const dropFull = (atMs: number): void => {
     if (buckets.size === 1) return;
     let checks = 2;
@@ -111,7 +112,7 @@ interface Bucket {
   readonly atMs: number;
 }
 
-/** A token that is refilled in many small steps sums to slightly less than one. A request is not rejected for that. */
+/** Tolerance for rounding, tokens: the sum of many small refills can be slightly less than one token. */
 const ROUNDING = 1e-6;
 
 function wholeSeconds(ms: number): number {

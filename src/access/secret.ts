@@ -16,11 +16,11 @@ import { errorCode, OperatorError } from '../errors.ts';
 /** 256 bits: the full strength of HMAC-SHA-256. */
 export const SECRET_BYTES = 32;
 
-/** Windows has access lists instead of mode bits, and reports every file as accessible to all users. */
+/** Whether files have mode bits. Windows has access lists instead, and reports every file as accessible to all users. */
 const HAS_MODES = process.platform !== 'win32';
 
 /**
- * Whether the group of a data folder may write to it, as on a container volume. Anyone who may write to the folder can replace its
+ * Whether the group of a data folder may write to the folder, as on a container volume. Anyone who may write to the folder can replace its
  * database with one that contains other members.
  *
  * Throws `OperatorError` if every user of the machine may write to the folder.
@@ -65,7 +65,7 @@ function read(dataDir: string, path: string): Uint8Array | undefined {
       if ((mode & 0o077) !== 0) {
         throw new OperatorError(`${path} is open to other users of this machine`, `Run \`chmod 600 ${path}\`.`);
       }
-      // An administrator may run a command on the service's folder. So the owner of the file is this user or the owner of the folder.
+      // The owner of the folder is accepted too, because an administrator may run a command on the folder of the service.
       if (uid !== process.geteuid?.() && uid !== statSync(dataDir).uid) {
         throw new OperatorError(
           `${path} belongs to another user than its folder`,

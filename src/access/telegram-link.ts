@@ -3,17 +3,19 @@ import type { TelegramLink } from './members.ts';
 /** The answer of `GET /api/v1/auth/telegram-status`. The API contract defines the field names. */
 export interface TelegramStatus {
   readonly status: 'linked' | 'unlinked';
-  /** The beginning of the handle and five asterisks. Empty if no account is linked. */
+  /** The beginning of the Telegram handle and five asterisks. Empty if no handle is linked. */
   readonly telegram_id: string;
+  /** Whether signals of one day to expiry (1DTE) are sent to the handle. */
   readonly routing_1dte: Routing;
+  /** Whether radar signals are sent to the handle. */
   readonly routing_radar: Routing;
-  /** `YYYY-MM-DD HH:MM:SS` in UTC. Empty if there was no ping. */
+  /** The moment of the last ping (so far, when the handle was linked), `YYYY-MM-DD HH:MM:SS` in UTC. Empty if there was no ping. */
   readonly last_ping: string;
 }
 
 export type Routing = 'ENABLED' | 'DISABLED';
 
-/** Returns the part of a link that is visible without a key. Without a link, returns the same fields, empty or disabled. */
+/** Returns the fields of a link that clients can see without a key. If `link` is undefined, texts are empty and routings are disabled. */
 export function telegramStatus(link: TelegramLink | undefined): TelegramStatus {
   if (link === undefined) {
     return { status: 'unlinked', telegram_id: '', routing_1dte: 'DISABLED', routing_radar: 'DISABLED', last_ping: '' };
@@ -29,7 +31,7 @@ export function telegramStatus(link: TelegramLink | undefined): TelegramStatus {
 
 const SHOWN_MAX = 4;
 
-/** Shows at most SHOWN_MAX characters and at most half of the handle. Adds five asterisks, so that the length stays unknown. */
+/** Masks a handle: shows at most SHOWN_MAX characters and at most half of it. The length stays unknown, because five asterisks follow. */
 function maskHandle(handle: string): string {
   const characters = [...handle];
   const shown = Math.min(SHOWN_MAX, Math.floor(characters.length / 2));

@@ -5,24 +5,24 @@ import { merton } from '../math/jump-diffusion.ts';
 import bsmPath from './reference/bsm.csv' with { type: 'file' };
 import mertonPath from './reference/merton.csv' with { type: 'file' };
 
-/** The error of one output of a kernel against values in 60-digit arithmetic, at its worst row. */
+/** The largest error of one output of a kernel, compared with values in 60-digit arithmetic. */
 export interface Accuracy {
   readonly kernel: string;
   readonly output: string;
-  /** |x - X| / (2.22e-16 (|X| + condition)). 1 is the error that rounding each input once can cause. */
+  /** |x - X| / (2.22e-16 (|X| + condition)) of output x and exact value X. 1 is the error that one rounding of each input can cause. */
   readonly worstScaledError: number;
   /** The inputs of the worst row. */
   readonly at: Readonly<Record<string, number>>;
 }
 
 const EPSILON = 2.22e-16;
-/** Rows with a smaller reference value are skipped. The reference requires no exact digits of such values. */
+/** Rows whose reference value is smaller than this are skipped: outputs this small need no correct digits. */
 const NEGLIGIBLE = 1e-290;
 
-/** If one rounding of price, spot or strike moves a volatility by more than this share of it, no method can determine the volatility. */
+/** If one rounding of each input changes a volatility by more than this share of it, no method can determine the volatility. */
 const BLURRED = 0.01;
 
-/** Compares the kernels with the embedded reference values, in every row and output. */
+/** Compares the kernels with the embedded reference values, in every row and every output. */
 export function measureAccuracy(): Accuracy[] {
   const bsm = readReference(bsmPath);
   const jumps = readReference(mertonPath);
@@ -54,8 +54,8 @@ export function measureAccuracy(): Accuracy[] {
 }
 
 /**
- * Returns the condition of the volatility: relative errors of e in all inputs move the volatility by up to e times this, through the price.
- * NaN if the volatility cannot be determined.
+ * Returns the condition of the volatility of each row: relative errors of e in all inputs change the volatility by up to e times its
+ * condition. Returns NaN for a row whose volatility cannot be determined.
  */
 function volatilityCondition(bsm: Reference): Float64Array {
   const [price, condition, vega, iv] = ['price', 'condition_price', 'vega', 'iv'].map(bsm.column);
@@ -91,7 +91,7 @@ function readReference(path: string): Reference {
   };
 }
 
-/** Finds the worst error of an output over the rows that have a condition. */
+/** Finds the largest error of an output over the rows that have a condition. */
 function worst(
   kernel: string,
   output: string,

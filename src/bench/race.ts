@@ -1,7 +1,7 @@
-/** One implementation of the work that is compared. */
+/** One of the implementations that are compared. */
 export interface Runner {
   readonly name: string;
-  /** Does the work once. Writes the results into columns of its own, so that the compiler does not optimise the work away. */
+  /** Does the work once. Writes the results into columns of its own, so that the compiler does not remove the work. */
   run(): void;
 }
 
@@ -11,7 +11,7 @@ export interface Result {
   readonly ns: number;
   /** Median, over the rounds, of this runner's time divided by the first runner's time in the same round. */
   readonly ratio: number;
-  /** Quartiles of that ratio. They show how reliable a single round is. */
+  /** First and third quartile, over the rounds, of the ratio. They show how reliable a single round is. */
   readonly spread: readonly [low: number, high: number];
 }
 
@@ -19,13 +19,14 @@ export interface RaceOptions {
   /** Units of work in one run: options, or pairs of a contract and a level. */
   readonly units: number;
   readonly rounds: number;
-  /** How long each runner works in a round, ms. */
+  /** Time that each runner works in a round, ms. */
   readonly sliceMs: number;
 }
 
 /**
- * Times the runners side by side. In every round each runner has one slice of time, in rotating order, so that a disturbance of the machine
- * affects all of them. Ratios compare times of the same round. A warm-up first lets the compiler reach its highest tier.
+ * Measures the times of the runners side by side. In every round, each runner has one slice of time, in rotating order, so that a
+ * disturbance of the machine affects all of them. Ratios compare times of the same round. Before the first round, each runner runs until
+ * the compiler has reached its highest tier.
  */
 export function race(runners: readonly Runner[], { units, rounds, sliceMs }: RaceOptions): Result[] {
   const repeats = runners.map((runner) => warmUp(runner, sliceMs));
@@ -47,7 +48,7 @@ export function race(runners: readonly Runner[], { units, rounds, sliceMs }: Rac
   });
 }
 
-/** The number of runs after which a compiler has optimised a function again. Longer functions have loops, which it optimises sooner. */
+/** Number of runs after which the compiler has optimised a short function. A function with loops is optimised after fewer runs. */
 const WARM_RUNS = 60;
 
 /** Runs until the time of a run is stable. Returns how many runs fill a slice. */

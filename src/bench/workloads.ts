@@ -11,8 +11,8 @@ export interface OptionSet {
 }
 
 /**
- * Draws options like listed ones: spots from 20 to 520, strikes within 30 % of spot, expiries in a day to two years, volatilities from 8 to
- * 80 %.
+ * Draws options that resemble listed ones: spots from 20 to 520, strikes within 30 % of spot, times to expiry from a day to two years,
+ * volatilities from 8 to 80 %.
  */
 export function distinctOptions(count: number, seed = 1): OptionSet {
   const random = generator(seed);
@@ -46,7 +46,7 @@ export function outOfTheMoney(options: OptionSet, seed = 6): OptionSet {
   return { ...options, strike, callPut: deviations.map((each) => (each >= 0 ? 1 : -1)) };
 }
 
-/** Draws jump parameters for the options: a few jumps a year, of a few percent. */
+/** Draws jump parameters for the options: up to five jumps a year, of a few percent each. */
 export function jumpsFor({ count }: OptionSet, seed = 2) {
   const random = generator(seed);
   const column = (value: () => number) => Float64Array.from({ length: count }, value);

@@ -35,7 +35,7 @@ export function addBench(program: Command): void {
             `  ${`${kernel}, per ${unit}`.padEnd(56)} ${ns.toFixed(2).padStart(9)} ${(1000 / ns).toFixed(1).padStart(10)}`,
         ),
         '',
-        `${'accuracy (1: what rounding each input once can cause)'.padEnd(56)}       worst  inputs of the worst row`,
+        `${'accuracy (1: error from rounding each input once)'.padEnd(56)}       worst  inputs of the worst row`,
         ...accuracy.map(
           ({ kernel, output, worstScaledError, at }) =>
             `  ${`${kernel} ${output}`.padEnd(56)} ${worstScaledError.toFixed(2).padStart(9)}  ${formatInputs(at)}`,

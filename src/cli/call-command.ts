@@ -7,7 +7,7 @@ import { findTool, TOOLS } from '../operations/registry.ts';
 import type { Ports } from './ports.ts';
 import { withSettings } from './settings.ts';
 
-/** `zomma call`: calls any tool of the registry on the stored market. */
+/** Adds `zomma call`, which calls any tool of the registry on the stored market. */
 export function addCall(program: Command, ports: Ports): void {
   withSettings(
     program

@@ -5,7 +5,7 @@ import { canonicalTicker, isTicker } from '../market/option-symbol.ts';
 import type { Ports } from './ports.ts';
 import { withSettings } from './settings.ts';
 
-/** `zomma chains`: lists the stored snapshots, and removes snapshots that should not have been stored. */
+/** Adds `zomma chains`, which lists the stored snapshots and removes snapshots that should not have been stored. */
 export function addChains(program: Command, ports: Ports): void {
   const chains = program.command('chains').description('List and remove stored option chains.');
 
@@ -31,11 +31,18 @@ export function addChains(program: Command, ports: Ports): void {
     });
 
   withSettings(
-    chains.command('forget').description('Remove stored snapshots permanently. A running server notices at once.'),
+    chains
+      .command('forget')
+      .description('Remove stored snapshots and their levels permanently. A running server stops using them at once.'),
     ['dataDir'],
   )
     .addOption(new Option('--ticker <ticker>', 'underlying of the snapshots').makeOptionMandatory())
-    .addOption(new Option('--as-of <time>', 'remove only the snapshot of this moment, ISO 8601 as in `chains list`'))
+    .addOption(
+      new Option(
+        '--as-of <time>',
+        'remove only the snapshot of this moment, ISO 8601 as in `chains list`. Without this option, all snapshots of the ticker are removed',
+      ),
+    )
     .addHelpText('after', '\nExamples:\n  $ zomma chains forget --ticker XLF --as-of 2026-08-21T20:00:00.000Z\n')
     .action(async (options) => {
       const asOf = options.asOf === undefined ? undefined : Date.parse(options.asOf);

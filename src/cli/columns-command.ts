@@ -3,13 +3,13 @@ import type { RowKernel } from './csv/row-kernel.ts';
 import { greeksKernel, impliedVolatilityKernel, mertonKernel } from './csv/row-kernels.ts';
 import { streamCsv } from './csv/stream-csv.ts';
 
-/** `zomma greeks`, `zomma iv` and `zomma merton`: run a kernel over the rows of a CSV of any length. */
+/** Adds `zomma greeks`, `zomma iv` and `zomma merton`, which run a kernel over the rows of a CSV of any length. */
 export function addColumns(program: Command): void {
   csvCommand(program, 'greeks', 'Price and Greeks (Black-Scholes-Merton) of each row of a CSV.', greeksKernel('market'))
     .addOption(
       new Option(
         '--units <units>',
-        'market: vega and volga per vol point, theta and charm per day, rho per 1 %; raw: per 1.00 and per year',
+        'market: vega, vanna and volga per vol point (0.01), theta and charm per calendar day, rho per 1 % of rate; raw: per 1.00 of spot, volatility or rate, and per year of time',
       )
         .choices(['market', 'raw'])
         .default('market'),
@@ -22,7 +22,7 @@ export function addColumns(program: Command): void {
   csvCommand(
     program,
     'iv',
-    'Implied volatility (Black-Scholes-Merton) of each row of a CSV; 0 for a price at or below the discounted intrinsic value.',
+    'Implied volatility (Black-Scholes-Merton) of each row of a CSV, decimal per year; 0 for a price at or below the discounted intrinsic value.',
     impliedVolatilityKernel,
   )
     .addHelpText('after', examples(['zomma iv quotes.csv > volatilities.csv', 'zomma iv < quotes.csv | zomma greeks']))
@@ -30,7 +30,7 @@ export function addColumns(program: Command): void {
   csvCommand(
     program,
     'merton',
-    'Probability that the price ends at or above the strike, and prices of call and put (Merton jump diffusion), for each row of a CSV.',
+    'Probability (0 to 1) that the price ends at or above the strike, and prices of call and put (Merton jump diffusion), for each row of a CSV.',
     mertonKernel,
   )
     .addHelpText(
@@ -53,10 +53,30 @@ function csvCommand(program: Command, name: string, description: string, { input
       `
 Columns in:   ${columns.join(', ')}
 Columns out:  ${outputs.join(', ')}, with 17 significant digits
+Units in:     ${unitsOf(Object.keys(inputs))}
 Other columns pass through unchanged. An input column with the name of an output is replaced. A row that cannot be
 computed does not stop the run: its outputs are empty, stderr reports the row, and the exit code is 1.
 `,
     );
+}
+
+const UNITS: Readonly<Record<string, string>> = {
+  put_call: 'C or P',
+  price: 'dollars',
+  spot: 'dollars',
+  strike: 'dollars',
+  tte: 'years',
+  iv: 'decimal per year',
+  rate: 'decimal per year',
+  dividend: 'decimal per year',
+  jump_intensity: 'jumps per year',
+  jump_mean: 'log-return',
+  jump_vol: 'log-return',
+};
+
+function unitsOf(inputs: readonly string[]): string {
+  const byUnit = Map.groupBy(inputs, (column) => UNITS[column]!);
+  return [...byUnit].map(([unit, names]) => `${names.join(', ')}: ${unit}`).join('; ');
 }
 
 function examples(lines: readonly string[]): string {

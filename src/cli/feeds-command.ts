@@ -8,17 +8,17 @@ import type { Ports } from './ports.ts';
 import { withSettings } from './settings.ts';
 import { columns, formatCount } from './text-format.ts';
 
-/** Maximum number of rejections, and of gaps, that are shown for a feed without `--all`. */
+/** Maximum number of rejections and maximum number of gaps that are shown for a feed without `--all`. */
 const ROWS_SHOWN_MAX = 10;
 
-/** `zomma feeds`: shows the state of a server's feeds. */
+/** Adds `zomma feeds`, which shows the state of a server's feeds. */
 export function addFeeds(program: Command, ports: Ports): void {
   withSettings(
     program
       .command('feeds')
       .description('Show the state of each feed: its polls, its data per ticker, its rejections and its gaps.')
       .option('--all', 'also show tickers that are fresh, and every rejection and gap')
-      .option('--check', 'exit with 1 unless every feed is ok, for monitoring')
+      .option('--check', 'exit with code 1 if a feed is not ok, or if there is no feed; for monitoring')
       .option('--json', 'print one JSON object with every row, like GET /api/v1/feeds'),
     settingsIn('data'),
   )
@@ -123,7 +123,7 @@ const SPANS: readonly [unit: string, ms: number][] = [
   ['min', 60_000],
 ];
 
-/** Formats a span in the largest unit of which it has at least two: 90 s, 45 min, 30 h, 12 d. */
+/** Formats a span of time in the largest unit that gives a number of at least 2, e.g. 90 s, 45 min, 30 h, 12 d. */
 function span(ms: number): string {
   const [unit, length] = SPANS.find(([, each]) => ms >= 2 * each) ?? ['s', 1_000];
   return `${Math.round(ms / length)} ${unit}`;

@@ -9,15 +9,15 @@ import { OperatorError } from '../errors.ts';
 import type { Chain } from '../market/chain.ts';
 import type { PrintSum } from '../market/prints.ts';
 import type { PrintsQuery } from '../market/tape.ts';
-import { byFlow, customerPositionsOf } from '../operations/dealer-sign.ts';
+import { customerPositionsOf, withFlowSign } from '../operations/dealer-sign.ts';
 import { byPositions } from '../operations/gex-lens.ts';
 import { reportGex } from '../operations/gex-report.ts';
 
-/** How far the gamma profile reaches to each side of spot, as a fraction of spot. */
+/** Distance from spot to each end of the gamma profile, as a fraction of spot. */
 const PROFILE_HALF_WIDTH = 0.2;
 
-/** The prints that belong to a chain, in time order. */
-export interface PrintsAround {
+/** The prints of a chain's underlying, in time order. */
+export interface ChainPrints {
   /** The large prints of the flow window. The window ends at the chain's instant or at the last print, whichever is later. */
   readonly large: readonly PrintSum[];
   /** Every print up to the chain's instant. */
@@ -27,23 +27,23 @@ export interface PrintsAround {
 export type GexAnalysis = ReturnType<typeof analyseGex>;
 
 /**
- * Prepares a chain and computes its levels with their provenance. If there are prints, also computes the levels by signed flow. Throws
- * `OperatorError` if `sign` is `flow` and no print can sign the options.
+ * Prepares a chain and computes its levels with their provenance. If there are prints, also computes the levels by flow. Throws
+ * `OperatorError` if `sign` is `flow` and no live contract has a print.
  *
- * Does not run the operation `get_live_gex_nodes`, because the operation needs a market, and a file has none: no closes for `hedging` and no
- * tracked tickers. The plot and the CSV tables also need the prepared chain, which the operation does not return. The report is built by the
- * operation's own functions, `reportGex` and `byPositions`, so a field that is added to them appears here too.
+ * Does not run the operation `get_live_gex_nodes`, because the operation needs a market, and a file has none: no closes for `hedging` and
+ * no tracked tickers. The plot and the CSV tables also need the prepared chain, which the operation does not return. The operation's own
+ * functions, `reportGex` and `byPositions`, build the report. So a field that is added to them appears here too.
  */
-export function analyseGex(chain: Chain, { large, tape }: PrintsAround, { sign, ...options }: ChainReadOptions) {
+export function analyseGex(chain: Chain, { large, tape }: ChainPrints, { sign, ...options }: ChainReadOptions) {
   const conventional = prepareChain(chain, options);
   const positions = customerPositionsOf(chain, tape);
   if (sign === 'flow' && !positions) {
     throw new OperatorError(
-      `no prints of ${chain.underlying} are known that could sign its options`,
+      `there are no prints of live contracts of ${chain.underlying}`,
       'Name a tape with --prints, load one with `zomma ingest`, or leave --sign at its default.',
     );
   }
-  const prepared = sign === 'flow' ? byFlow(conventional, positions!) : conventional;
+  const prepared = sign === 'flow' ? withFlowSign(conventional, positions!) : conventional;
   const premium = directionalPremium(large);
   const report = {
     ...reportGex(prepared, gexLevels(prepared, premium)),

@@ -13,7 +13,7 @@ import { shownJson } from '../clean-text.ts';
 import { settingsIn } from '../config.ts';
 import { OperatorError } from '../errors.ts';
 import { writeOut } from './csv/streams.ts';
-import { analyseGex, type GexAnalysis, type PrintsAround, profileAround } from './gex-analysis.ts';
+import { analyseGex, type ChainPrints, type GexAnalysis, profileAround } from './gex-analysis.ts';
 import { profileCsv, strikesCsv } from './gex-csv.ts';
 import { chainOf, readPrintsFile } from './gex-files.ts';
 import { gexPicture } from './gex-picture.ts';
@@ -23,19 +23,19 @@ import { terminalOf } from './plot/terminal.ts';
 import type { Ports } from './ports.ts';
 import { withSettings } from './settings.ts';
 
-/** Height of the plot, in lines. */
+/** Minimum and maximum height of the plot, in lines. */
 const PLOT_LINES = { least: 23, most: 50 };
 
 type CsvTable = 'strikes' | 'profile';
 
-/** `zomma gex`: computes the levels of a file or a stored ticker. Its options can reproduce the figures of other tools. */
+/** Adds `zomma gex`, which computes the levels of a file or a stored ticker. Its options can reproduce the figures of other tools. */
 export function addGex(program: Command, ports: Ports): void {
   withSettings(
     program
       .command('gex')
       .description('Compute the gamma-exposure levels of a chain file, or of a ticker of the stored market.')
       .argument('<file|ticker>', 'chain file of any known format, or ticker')
-      .option('--ticker <ticker>', 'underlying to use from a file that has several')
+      .option('--ticker <ticker>', 'underlying to use if the file has chains of several underlyings')
       .addOption(
         choice(
           '--forward <how>',
@@ -45,36 +45,62 @@ export function addGex(program: Command, ports: Ports): void {
         ),
       )
       .addOption(
-        new Option('--rate <r>', 'interest rate to use if the quotes imply no rate, decimal per year').default(
-          String(DEFAULT_OPTIONS.rate),
-        ),
+        new Option(
+          '--rate <r>',
+          'interest rate, decimal per year; used with --forward flat, and for series whose quotes imply no rate',
+        ).default(String(DEFAULT_OPTIONS.rate)),
       )
-      .addOption(new Option('--dividend <q>', 'dividend yield for --forward flat, decimal per year').default('0'))
       .addOption(
-        choice('--gamma <which>', 'source of gamma for net GEX and walls', ['recomputed', 'feed'], 'recomputed'),
+        new Option(
+          '--dividend <q>',
+          'dividend yield, decimal per year; used with --forward flat, and for series whose quotes imply no forward',
+        ).default('0'),
+      )
+      .addOption(
+        choice(
+          '--gamma <which>',
+          'gamma for net GEX and walls: recomputed from the volatility, or as the feed gives it',
+          ['recomputed', 'feed'],
+          'recomputed',
+        ),
       )
       .addOption(
         choice(
           '--iv <which>',
-          "implied volatility: of the out-of-the-money side, for both call and put; or each contract's own, as given",
+          'implied volatility: of the out-of-the-money side for both call and put of a strike, or of each contract as the feed gives it',
           ['otm', 'own'],
           'otm',
         ),
       )
-      .addOption(choice('--weight <by>', 'weight of a contract', ['open_interest', 'volume'], 'open_interest'))
+      .addOption(
+        choice(
+          '--weight <by>',
+          'weight of a contract: its open interest, or its volume of the day',
+          ['open_interest', 'volume'],
+          'open_interest',
+        ),
+      )
       .addOption(
         choice(
           '--sign <how>',
-          "sign of the dealers' position: long calls and short puts, or opposite to the signed prints",
+          "dealers' positions: long calls and short puts, or the opposite of what customers bought and sold, by prints",
           ['calls_long_puts_short', 'flow'],
           DEFAULT_SIGN,
         ),
       )
-      .option('--prints <tape>', 'CSV of prints for a chain file; adds the levels by signed flow')
-      .addOption(new Option('--expiries <which>', 'expiries: all, 0dte, YYYY-MM-DD, or next:N (days)').default('all'))
+      .option(
+        '--prints <tape>',
+        'CSV or Parquet file of prints, only if the first argument is a chain file; also prints the levels by flow',
+      )
+      .addOption(
+        new Option(
+          '--expiries <which>',
+          'expiries to analyse: all, 0dte, YYYY-MM-DD, or next:N for the next N days',
+        ).default('all'),
+      )
       .option('--json', 'print one JSON object')
       .addOption(
-        new Option('--csv [table]', 'print one CSV table: strikes (GEX by strike) or profile (net GEX over spot)')
+        new Option('--csv [table]', 'print one CSV table: strikes (GEX by strike) or profile (net GEX at other spots)')
           .argParser(csvTable)
           .preset('strikes'),
       )
@@ -108,7 +134,7 @@ Examples:
           'For a stored ticker, load the tape with `zomma ingest`.',
         );
       }
-      // A ticker has no path and no extension, so the argument was meant as a file.
+      // A ticker has no slash and no extension, so the argument was meant as the path of a file.
       if (!existsSync(target) && /[/\\]|\.\w{2,}$/.test(target)) {
         throw new OperatorError(`there is no file ${target}`, 'Name a chain file or a ticker.');
       }
@@ -119,7 +145,7 @@ Examples:
             const large = market.flow(chain, FLOW_WINDOW_DAYS, least);
             return analyseGex(chain, { large, tape: market.tape(chain) }, options);
           });
-      // The CSV tables have no column for this.
+      // The CSV tables have no column that says so.
       if (flags.csv && analysis.report.simulated) process.stderr.write('zomma: these figures are SIMULATED\n');
       await writeOut(Buffer.from(rendered(analysis, flags)));
     });
@@ -164,7 +190,7 @@ interface FileFlags {
   readonly largePrintMin: number;
 }
 
-const NO_PRINTS: PrintsAround = { large: [], tape: { count: 0, version: '', prints: [] } };
+const NO_PRINTS: ChainPrints = { large: [], tape: { count: 0, version: '', prints: [] } };
 
 function analysisOptions(flags: Record<string, string>): ChainReadOptions {
   return {

@@ -3,10 +3,10 @@ import type { ExposuresByStrike } from '../analytics/exposure/exposures-by-strik
 import type { GammaProfile } from '../analytics/exposure/gamma-profile.ts';
 import { numberCell } from './text-format.ts';
 
-/** Suffixes of the contract columns. They say which weight the table uses. */
+/** Suffixes of the columns with contract counts, by the weight that the table uses. */
 const WEIGHT_COLUMN = { open_interest: 'oi', volume: 'volume' } as const;
 
-/** GEX by strike as CSV, dollars per 1 % move. Strikes and contract counts come from the input and are printed as given. */
+/** Formats GEX by strike as CSV, dollars per 1 % move. Strikes and contract counts come from the input and are printed unchanged. */
 export function strikesCsv(by: ExposuresByStrike, weight: PreparedChain['options']['weight']): string {
   const counted = WEIGHT_COLUMN[weight];
   const [calls, puts] = weight === 'volume' ? [by.callVolume, by.putVolume] : [by.callOpenInterest, by.putOpenInterest];
@@ -23,7 +23,7 @@ export function strikesCsv(by: ExposuresByStrike, weight: PreparedChain['options
   );
 }
 
-/** The gamma profile as CSV: net GEX at other spots, dollars per 1 % move. */
+/** Formats the gamma profile as CSV: net GEX at other spots, dollars per 1 % move. */
 export function profileCsv({ level, gex }: GammaProfile): string {
   return csv(
     ['spot', 'net_gex'],

@@ -5,35 +5,36 @@ import { DAY_MS, newYorkDate } from '../market/calendar.ts';
 import type { Chain } from '../market/chain.ts';
 import { canonicalTicker } from '../market/option-symbol.ts';
 import { type Print, premiumOf, sumOf } from '../market/prints.ts';
-import type { PrintsAround } from './gex-analysis.ts';
+import type { ChainPrints } from './gex-analysis.ts';
 import type { Ports } from './ports.ts';
 
 /**
- * Reads the prints of a chain's underlying from a tape. Each print counts once. A copy with the canceled flag removes the print. Throws
- * `OperatorError` if the file does not exist, is not a tape, or has no such print.
+ * Reads the prints of a chain's underlying from a tape. Returns each print once. Leaves out prints that a copy with the canceled flag
+ * cancels, and prints below `minPremiumUsd` of contracts that have expired on the chain's date. Throws `OperatorError` if the file does not
+ * exist, is not a tape, or if no print is left.
  */
 export async function readPrintsFile(
   path: string,
   chain: Chain,
   minPremiumUsd: number,
   ports: Ports,
-): Promise<PrintsAround> {
-  if (!existsSync(path)) throw new OperatorError(`there is no file ${path}`, 'Name a CSV of prints.');
+): Promise<ChainPrints> {
+  if (!existsSync(path)) throw new OperatorError(`there is no file ${path}`, NAME_A_TAPE);
   const byId = new Map<string, Print>();
-  const today = newYorkDate(chain.asOf);
+  const chainDate = newYorkDate(chain.asOf);
   for await (const delivery of ports.readFile(path)) {
-    if (delivery.kind === 'rejection') throw new OperatorError(`${path}: ${delivery.reason}`, 'Name a CSV of prints.');
+    if (delivery.kind === 'rejection') throw new OperatorError(`${path}: ${delivery.reason}`, NAME_A_TAPE);
     if (delivery.kind !== 'prints') continue;
     for (const print of delivery.prints) {
       // Expired contracts do not affect positions. Their prints affect flow only if they are large.
-      const counts = print.expiry >= today || premiumOf(print) >= minPremiumUsd;
-      if (print.underlying !== chain.underlying || !counts) continue;
+      const isCounted = print.expiry >= chainDate || premiumOf(print) >= minPremiumUsd;
+      if (print.underlying !== chain.underlying || !isCounted) continue;
       if (print.canceled || !byId.has(print.id)) byId.set(print.id, print);
     }
   }
   const prints = [...byId.values()].filter(({ canceled }) => !canceled).sort((a, b) => a.at - b.at);
   if (prints.length === 0)
-    throw new OperatorError(`${path} holds no print of ${chain.underlying}`, 'Name another tape.');
+    throw new OperatorError(`${path} has no usable print of ${chain.underlying}`, 'Name another tape.');
   const from = Math.max(chain.asOf, prints.at(-1)!.at) - FLOW_WINDOW_DAYS * DAY_MS;
   return {
     large: largePrints(
@@ -43,6 +44,8 @@ export async function readPrintsFile(
     tape: { count: prints.length, version: path, prints },
   };
 }
+
+const NAME_A_TAPE = 'Name a CSV or Parquet file of prints.';
 
 /**
  * Reads the newest chain of a file. `ticker` selects one of several underlyings. Throws `OperatorError` if the file has no chain of the
@@ -57,14 +60,21 @@ export async function chainOf(path: string, ticker: string | undefined, ports: P
   const underlyings = [...new Set(named.map(({ underlying }) => underlying))];
   if (underlyings.length > 1) {
     throw new OperatorError(
-      `${path} holds several underlyings`,
+      `${path} has chains of several underlyings`,
       `Choose one with --ticker: ${underlyings.join(', ')}.`,
     );
   }
   const newest = named.toSorted((a, b) => b.asOf - a.asOf)[0];
   if (newest) return newest;
+  if (ticker !== undefined && chains.length > 0) {
+    const others = [...new Set(chains.map(({ underlying }) => underlying))];
+    throw new OperatorError(
+      `${path} has no chain of ${canonicalTicker(ticker)}`,
+      `Name a ticker of the file with --ticker: ${others.join(', ')}.`,
+    );
+  }
   throw new OperatorError(
-    refusal?.kind === 'rejection' ? `${path}: ${refusal.reason}` : `${path} holds no option chain`,
+    refusal?.kind === 'rejection' ? `${path}: ${refusal.reason}` : `${path} has no option chain`,
     'Use a chain as CSV or Parquet, a quote-table CSV or a delayed-quote JSON.',
   );
 }

@@ -1,12 +1,12 @@
 import type { GexAnalysis } from './gex-analysis.ts';
 
-/** Rows on signed flow: with `--sign flow` only the signed share, otherwise also the levels by signed flow. */
+/** Returns the rows on flow: the share of open interest in customers' positions and, without `--sign flow`, the levels by flow. */
 function flowRows(
   { by_flow: flow, options }: GexAnalysis['report'],
   price: (value: number) => string,
 ): [string, string][] {
   if (!flow) return [];
-  const signed = `${flow.signed_share_pct.toFixed(1)} % of open interest signed, ${price(flow.unsigned_gex_mil)} million of gamma unsigned`;
+  const signed = `covers ${flow.signed_share_pct.toFixed(1)} % of open interest, leaves out gross GEX of ${price(flow.unsigned_gex_mil)} million per 1 %`;
   if (options.sign === 'flow') return [['by flow', signed]];
   const flip = flow.flip_resolved ? price(flow.gex_flip) : 'unresolved';
   return [
@@ -15,7 +15,7 @@ function flowRows(
   ];
 }
 
-/** Formats the levels as a table for people. */
+/** Formats the levels as a table. */
 export function gexTable(report: GexAnalysis['report']): string {
   const price = (value: number) => value.toLocaleString('en-US', { maximumFractionDigits: 2 });
   const used = report.contracts;

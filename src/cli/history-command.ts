@@ -16,10 +16,10 @@ import { withSettings } from './settings.ts';
 /** A history with its provenance. The provenance is missing if the ticker has no chain. */
 type History = GexHistory & { readonly provenance?: Provenance };
 
-/** Height of the plot, in lines. */
+/** Minimum and maximum height of the plot, in lines. */
 const PLOT_LINES = { least: 20, most: 40 };
 
-/** `zomma history`: shows the recorded levels of a ticker over time. */
+/** Adds `zomma history`, which shows the recorded levels of a ticker over time. */
 export function addHistory(program: Command, ports: Ports): void {
   withSettings(
     program
@@ -27,11 +27,14 @@ export function addHistory(program: Command, ports: Ports): void {
       .description('Show the levels of a ticker over time, as a server has recorded them.')
       .argument('<ticker>', 'ticker of the stored market')
       .addOption(
-        new Option('--from <moment>', 'begin: New York date or instant (default: 365 days before the newest levels)'),
+        new Option(
+          '--from <moment>',
+          'begin: New York date or instant (default: the range is the 365 days that end with the newest levels)',
+        ),
       )
       .addOption(new Option('--to <moment>', 'end: New York date (included) or instant (default: the newest levels)'))
       .addOption(
-        new Option('--per <what>', 'one row per snapshot, or per day (its last snapshot)')
+        new Option('--per <what>', 'rows: every snapshot, or only the last snapshot of each day')
           .choices(['snapshot', 'day'])
           .default('day'),
       )
@@ -69,7 +72,7 @@ Examples:
           `zomma: ${history.count} of ${history.downsampled_from} rows are shown; use a later --from to show all\n`,
         );
       }
-      // The CSV table has no column for this.
+      // The CSV table has no column that says so.
       if (flags.csv && history.provenance?.simulated) process.stderr.write('zomma: these figures are SIMULATED\n');
       await writeOut(Buffer.from(rendered(history, flags)));
     });

@@ -8,7 +8,7 @@ import type { Ports } from './ports.ts';
 import { withSettings } from './settings.ts';
 import { formatCount } from './text-format.ts';
 
-/** `zomma ingest`: loads files and folders of market data into the store. */
+/** Adds `zomma ingest`, which loads files and folders of market data into the store. */
 export function addIngest(program: Command, ports: Ports): void {
   withSettings(
     program
@@ -22,8 +22,8 @@ export function addIngest(program: Command, ports: Ports): void {
       'after',
       `
 Formats: prints, chains and closes as CSV or Parquet, quote-table CSV, delayed-quote JSON; all except Parquet also with gzip.
-Zomma detects the format from the content. A running server sees each batch at once. If a run is interrupted, run it
-again: each print is stored only once.
+Zomma detects the format from the content. A running server uses the new data immediately, while the rest is still being
+loaded. If a run is interrupted, run it again: each print is stored only once.
 
 Examples:
   $ zomma ingest tape-2026-08-17.csv
@@ -43,7 +43,7 @@ Examples:
     });
 }
 
-/** Runs `work` and shows its progress if stderr is a terminal. If a signal interrupts the process, says how many rows were read. */
+/** Runs `work` and shows its progress if stderr is a terminal. If a signal ends the process, prints how many rows were read. */
 async function withProgress<T>(
   work: (onProgress: (bytes: number, ofBytes: number, rows: number) => void) => Promise<T>,
 ): Promise<T> {
@@ -52,7 +52,7 @@ async function withProgress<T>(
   const onSignal = (signal: NodeJS.Signals) => {
     progress?.end();
     process.stderr.write(
-      `zomma: interrupted after ${formatCount(last)} rows; stored rows stay, and another run does not store them twice\n`,
+      `zomma: interrupted after ${formatCount(last)} rows. Stored rows stay in the store, and another run does not store them twice.\n`,
     );
     process.exit(128 + constants.signals[signal]);
   };
@@ -115,11 +115,11 @@ function hasUsableData({ rows, kept, known, refusals }: LoadedFile): boolean {
   return kept + known > 0 || (rows === 0 && refusals.length === 0);
 }
 
-/** Throws `OperatorError` if some paths have no usable data. A path with only some rejected rows is not an error. */
+/** Throws `OperatorError` that names `paths`, the paths without usable data. Does nothing if there are none. */
 function rejectUnusable(paths: readonly string[]): void {
   if (paths.length === 0) return;
   throw new OperatorError(
-    `${paths.join(', ')}: no market data that can be used`,
+    `${paths.join(', ')}: there is no usable market data`,
     'Use prints, chains or closes as CSV or Parquet, a quote-table CSV or a delayed-quote JSON; all except Parquet also with gzip. Unpack archives first.',
   );
 }

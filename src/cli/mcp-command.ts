@@ -4,13 +4,13 @@ import { OperatorError } from '../errors.ts';
 import type { Ports } from './ports.ts';
 import { withSettings } from './settings.ts';
 
-/** `zomma mcp`: serves MCP over standard input and output, with this machine's data or with the data of a running server. */
+/** Adds `zomma mcp`, which serves MCP over standard input and output, with this machine's data or with the data of a running server. */
 export function addMcp(program: Command, ports: Ports): void {
   withSettings(
     program
       .command('mcp')
       .description(
-        "Serve MCP over standard input and output, with this machine's data or a running server's. An MCP client starts this command.",
+        "Serve MCP over standard input and output, with this machine's data or a running server's data. An MCP client starts this command.",
       )
       .option('--url <url>', 'relay every message to a running server, e.g. http://127.0.0.1:8080; needs an API key')
       .option(

@@ -6,7 +6,7 @@ import { OperatorError } from '../errors.ts';
 import type { Ports } from './ports.ts';
 import { withSettings } from './settings.ts';
 
-/** `zomma members`: manages who has access. A change takes effect in a running server at once. */
+/** Adds `zomma members`, which manages who has access. A running server applies each change within 10 ms. */
 export function addMembers(program: Command, ports: Ports): void {
   const members = program.command('members').description('Add, list, revoke and link members.');
   const uuid = () => new Option('--uuid <uuid>', "the member's UUID in the membership system").makeOptionMandatory();
@@ -16,7 +16,7 @@ export function addMembers(program: Command, ports: Ports): void {
     'dataDir',
   ])
     .addOption(new Option('--tier <tier>', 'tier of the membership').choices(Object.keys(TIERS)).default(DEFAULT_TIER))
-    .option('--expires <date>', 'last moment of the membership, ISO 8601; without it, the membership does not expire')
+    .option('--expires <date>', 'end of the membership, ISO 8601; without this option, the membership does not end')
     .addOption(json())
     .addHelpText(
       'after',
@@ -66,10 +66,10 @@ export function addMembers(program: Command, ports: Ports): void {
       print(`${member.uuid}  ${member.status}`);
     });
 
-  withSettings(members.command('link').description("Link a member's Telegram account.").addOption(uuid()), ['dataDir'])
-    .requiredOption('--telegram <handle>', 'handle or id of the account')
-    .addOption(switchOption('--routing-1dte <state>', 'send signals of one day to expiry (1DTE) to the account'))
-    .addOption(switchOption('--routing-radar <state>', 'route radar signals'))
+  withSettings(members.command('link').description("Link a member's Telegram handle.").addOption(uuid()), ['dataDir'])
+    .requiredOption('--telegram <handle>', 'Telegram handle or id')
+    .addOption(switchOption('--routing-1dte <state>', 'send signals of one day to expiry (1DTE) to the handle'))
+    .addOption(switchOption('--routing-radar <state>', 'send radar signals to the handle'))
     .addHelpText(
       'after',
       '\nExamples:\n  $ zomma members link --uuid 7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90 --telegram 5550123456 --routing-radar off\n',

@@ -16,17 +16,17 @@ export interface Ports {
   /** Runs the service until SIGTERM or SIGINT. `demo` adds the demo member and prints its key. */
   serve(settings: ValuesIn<'data' | 'feeds' | 'server' | 'log'>, options: { readonly demo: boolean }): Promise<void>;
   /**
-   * Serves MCP over standard input and output until the client closes its end, with the data of this machine. Without a feed, requests
-   * use the stored data, or the simulated market if nothing is stored.
+   * Serves MCP over standard input and output until the client closes its end, with the data of this machine. Without a feed, answers come
+   * from the stored data, or from the simulated market if nothing is stored.
    */
   serveStdio(settings: StdioSettings): Promise<void>;
   /** Serves MCP over standard input and output until the client closes its end. Relays every message to a running server. */
   bridge(server: { readonly url: URL; readonly key: string }): Promise<void>;
-  /** Yields the contents of a single file. A tape comes in batches. */
+  /** Yields the deliveries in a single file. A tape comes in several deliveries. */
   readFile(path: string): AsyncIterable<Delivery>;
   /**
-   * Loads files and folders into the stored market of a data folder. A server may run on the folder. Returns, for each path, the files that
-   * are market data. Calls `onProgress` with the progress. Throws `OperatorError` before anything is loaded if a path does not exist.
+   * Loads files and folders into the stored market of a data folder. A server may run on the folder. Returns for each path the files with
+   * market data. Calls `onProgress` with the progress. Throws `OperatorError` before anything is loaded if a path does not exist.
    */
   load(
     settings: FolderSettings & Pick<SettingValues, 'dataMax'>,

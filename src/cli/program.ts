@@ -19,8 +19,8 @@ const COMMANDS: Readonly<Record<string, () => Promise<Add>>> = {
 };
 
 /**
- * Creates the command line on top of the ports. Loads only the code of the command that `first` names. If `first` is not a command, or for
- * the help, loads all commands.
+ * Creates the command line on top of the ports. `first` is the first argument. Loads only the code of the command that `first` names. If
+ * `first` is not a command, loads all commands.
  */
 export async function createProgram(ports: Ports, version: string, first: string | undefined): Promise<Command> {
   const program = describeProgram(version);

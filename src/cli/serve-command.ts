@@ -5,18 +5,18 @@ import { withSettings } from './settings.ts';
 
 const SERVE_SETTINGS = settingsIn('server', 'feeds', 'log', 'data');
 
-/** The providers' credentials, each with its feed. */
+/** The environment variables of the providers' credentials, each with its feed. */
 const CREDENTIALS = Object.values<Setting>(SETTINGS)
   .filter(({ provider }) => provider !== undefined)
   .map(({ env, provider }) => `${env} for --feed ${provider}`);
 
-/** `zomma serve` runs the service. `zomma start` runs the same service with a demo member. */
+/** Adds `zomma serve`, which runs the service, and `zomma start`, which runs the same service with a demo member. */
 export function addServe(program: Command, ports: Ports): void {
   withSettings(program.command('serve').description('Serve REST and MCP from market-data feeds.'), SERVE_SETTINGS)
     .addHelpText(
       'after',
       `
-Prints one line on stdout when it is ready: listening on http://HOST:PORT
+When the server accepts requests, it writes one line to stdout: listening on http://HOST:PORT (https with --tls-cert)
 
 Credentials come only from the environment, because every user of the machine can see a command line:
   ${CREDENTIALS.join(', ')}
@@ -29,7 +29,9 @@ Examples:
     )
     .action((settings) => ports.serve(settings, { demo: false }));
   withSettings(
-    program.command('start').description('Serve with a demo member. Prints its API key and a first request.'),
+    program
+      .command('start')
+      .description("Serve with a demo member. Prints the demo member's API key and a first request to try."),
     SERVE_SETTINGS,
   )
     .addHelpText('after', '\nExamples:\n  $ zomma start\n  $ zomma start --port 9000 --seed 7\n')

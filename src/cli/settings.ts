@@ -2,8 +2,8 @@ import { type Command, Option } from 'commander';
 import { parseSetting, SETTINGS, type Setting, type SettingName } from '../config.ts';
 
 /**
- * Adds the flags of some settings to a command. Each setting can also come from its environment variable. Credentials have no flag, only
- * the variable. The settings in `withoutDefault` get no default.
+ * Adds the flags of some settings to a command. If the flag is not given, the value comes from the setting's environment variable. Adds
+ * nothing for a credential, which has no flag. The settings in `withoutDefault` get no default.
  */
 export function withSettings(
   command: Command,
@@ -15,7 +15,7 @@ export function withSettings(
     if (setting.flag === undefined) continue;
     const option = new Option(setting.flag, setting.help);
     const parse = (text: string) => parseSetting(name, text);
-    // A switch has no value on the command line, but it has one in the environment. There `false` must not turn it on.
+    // On the command line, a switch has no value. In the environment it has one, and the value `false` must not turn the switch on.
     if (!setting.flag.includes('<')) option.default(parse(process.env[setting.env] ?? setting.default ?? 'false'));
     else {
       option.env(setting.env).argParser(parse);

@@ -1,6 +1,6 @@
 import { cleanLine } from '../clean-text.ts';
 
-/** Significant digits from which every double can be read back exactly, except the sign of zero. */
+/** With this many significant digits, every double can be read back exactly, except the sign of zero. */
 const DIGITS = 17;
 
 /** Formats a computed number as a CSV cell. */
@@ -8,12 +8,12 @@ export function numberCell(value: number): string {
   return value.toPrecision(DIGITS);
 }
 
-/** Formats a count for people, with commas between thousands. */
+/** Formats a count with commas between thousands. */
 export function formatCount(value: number): string {
   return value.toLocaleString('en-US');
 }
 
-/** Formats rows of cells as lines. Cleans the cells. Each column is as wide as its widest cell. */
+/** Cleans rows of cells and formats them as lines. Each column is as wide as its widest cell. */
 export function columns(given: readonly (readonly string[])[]): string[] {
   const rows = given.map((cells) => cells.map((cell) => cleanLine(cell)));
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]!.length))) ?? [];

@@ -1,7 +1,7 @@
 import type { Observe } from '../events.ts';
 import { type HttpApp, patternOf } from './http-app.ts';
 
-/** Observes every answered request. Adds no hook if the observer ignores this kind of event. */
+/** Reports every answered request to `observe`. Adds no hook if `observe` ignores this kind of observation. */
 export const accessLog = (observe: Observe) => (app: HttpApp) => {
   if (observe.ignores?.has('request_answered')) return app;
   return app

@@ -5,7 +5,7 @@ import { telegramStatus } from '../access/telegram-link.ts';
 import { ClientError } from '../errors.ts';
 import { type HttpApp, queryOf, respondJson } from './http-app.ts';
 
-/** The public routes: liveness, and the requests of members that have a UUID in place of a key. */
+/** Adds the public routes: liveness, and the two routes that members call with their UUID instead of a key. */
 export const accountRoutes = (access: Access, members: MemberStore) => (app: HttpApp) =>
   app
     .get('/health', ({ set }) => respondJson(set, { status: 'online' }))
@@ -14,14 +14,14 @@ export const accountRoutes = (access: Access, members: MemberStore) => (app: Htt
       respondJson(set, telegramLinkage(queryOf(request.url), members)),
     );
 
-/** `GET /api/v1/auth/my-key`: returns a member's key. Throws `ClientError`: 400 if the UUID is invalid, 403 if the member has no access. */
+/** Answers `GET /api/v1/auth/my-key`: a member's key. Throws `ClientError`: 400 if the UUID is invalid, 403 if the member has no access. */
 function myKey(query: URLSearchParams, access: Access): Record<string, unknown> {
   return { status: 'authorized', api_key: access.issueKey(uuidOf(query)) };
 }
 
 /**
- * `GET /api/v1/auth/telegram-status`. An unknown UUID gets the same answer as a member without a link, so the answer does not reveal who is
- * a member. Throws `ClientError` (400) if the UUID is invalid.
+ * Answers `GET /api/v1/auth/telegram-status`. An unknown UUID gets the same answer as a member without a link, so the answer does not
+ * reveal who is a member. Throws `ClientError` (400) if the UUID is invalid.
  */
 function telegramLinkage(query: URLSearchParams, members: MemberStore): Record<string, unknown> {
   return { ...telegramStatus(members.telegramLink(uuidOf(query))) };

@@ -2,13 +2,13 @@ import type { ByteBudget } from '../access/byte-budget.ts';
 import { ClientError } from '../errors.ts';
 import { jsonExcess } from '../json-shape.ts';
 
-/** Limit of a body, many times larger than any request of the API contract. Routes that take columns have a limit of their own. */
+/** Maximum size of a body, many times larger than any request of the API contract. Routes for columns have a limit of their own. */
 export const BODY_BYTES_MAX = 1024 * 1024;
-/** The server reads at most this much of a body that it rejects. */
+/** Maximum number of bytes that the server reads of a body that it rejects. */
 const DRAIN_BYTES_MAX = 16 * BODY_BYTES_MAX;
 const BODY_MS_MAX = 10_000;
 
-/** Bodies up to this size are not counted: as many as an account may send at once take only a few MB. */
+/** Bodies up to this size are not counted in the byte budget: all such bodies that an account may send at once take only a few MB. */
 export const FREE_BYTES = 64 * 1024;
 
 /** The account that sends a body, and the budget that counts the body's bytes. */
@@ -18,8 +18,8 @@ export interface Sender {
 }
 
 /**
- * Reads the JSON of a request, limited in bytes, depth and time. Throws `ClientError`: 413 if the body is too large; 422 if it is not JSON, is
- * nested too deep or arrives too slowly; 429 or 503 if the byte budget has no room for it.
+ * Reads the JSON of a request, limited in bytes, depth and time. Throws `ClientError`: 413 if the body is too large; 422 if it is not JSON,
+ * is nested too deep or arrives too slowly; 429 or 503 if the byte budget has no room for it.
  */
 export async function readJson(request: Request, sender: Sender, bytesMax = BODY_BYTES_MAX): Promise<unknown> {
   const counted = countBody(request, sender, bytesMax);
@@ -31,7 +31,9 @@ export async function readJson(request: Request, sender: Sender, bytesMax = BODY
   }
 }
 
-/** Reads the text of a request, limited in bytes and time. Throws `ClientError`: 413 if the body is too large, 422 if it arrives too slowly. */
+/**
+ * Reads the text of a request, limited in bytes and time. Throws `ClientError`: 413 if the body is too large, 422 if it arrives too slowly.
+ */
 export function readText(request: Request, bytesMax = BODY_BYTES_MAX): Promise<string> {
   return withTimeout(isDeclared(request, bytesMax) ? request.text() : readCounted(request, bytesMax).then(decode));
 }
@@ -44,8 +46,8 @@ export async function readBytes(request: Request, bytesMax = BODY_BYTES_MAX): Pr
 }
 
 /**
- * Counts a large body in its account's byte budget before the body is read, as at least `bytesLeast` bytes. Returns undefined for a small
- * body. Throws `ClientError` (429 or 503) if the budget has no room for the body.
+ * Counts a large body in its account's byte budget before the body is read. A body of less than `bytesLeast` bytes counts as `bytesLeast`.
+ * Returns undefined for a small body. Throws `ClientError` (429 or 503) if the budget has no room for the body.
  */
 export function countBody(
   request: Request,
@@ -77,9 +79,9 @@ export function assertJsonType(headers: Headers): void {
 }
 
 /**
- * Reads the body of a rejected request to its end. Over HTTP/2, an answer before the end of the body resets the stream, and the client may
- * never see the answer. The server has HTTP/2 only with TLS. Without TLS, the runtime discards the body, which takes no memory. A body that
- * declares more than DRAIN_BYTES_MAX is not read.
+ * Reads the body of a rejected request to its end if the server uses TLS, because the connection may then be HTTP/2. Over HTTP/2, an answer
+ * before the end of the body resets the stream, and the client may never see the answer. Without TLS, the runtime discards the body, which
+ * takes no memory. A body that declares more than DRAIN_BYTES_MAX is not read.
  */
 export async function drain(request: Request): Promise<void> {
   if (!isDrained(request)) return;
@@ -97,8 +99,8 @@ function declaredBytes({ headers }: Request): number {
 }
 
 /**
- * Whether a body has a Content-Length. Such a body can be read in one call, because the runtime enforces the length. Throws `ClientError` (413)
- * if the length exceeds `bytesMax`.
+ * Whether a body has a Content-Length. A body with a Content-Length can be read in one call, because the runtime enforces the length.
+ * Throws `ClientError` (413) if the length exceeds `bytesMax`.
  */
 function isDeclared(request: Request, bytesMax: number): boolean {
   const declared = declaredBytes(request);
@@ -107,8 +109,8 @@ function isDeclared(request: Request, bytesMax: number): boolean {
 }
 
 /**
- * Reads a body and counts its bytes as they arrive. Throws `ClientError` (413) if the body exceeds `bytesMax`. In that case it first reads and
- * drops the rest of the body, up to DRAIN_BYTES_MAX, for the same reason as `drain`.
+ * Reads a body and counts its bytes when they arrive. If the body exceeds `bytesMax`, reads and drops the rest, up to DRAIN_BYTES_MAX, for
+ * the same reason as `drain`. Then throws `ClientError` (413).
  */
 async function readCounted({ body }: Request, bytesMax: number): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
@@ -145,8 +147,8 @@ function decode(bytes: Uint8Array): string {
 }
 
 /**
- * The largest request has a column of 20,000 sides as strings. A body of 4 MB with more objects or
- * strings could hold the event loop for 0.2 to 0.4 s.
+ * Limits of the JSON in a body. The largest request has a column of 20,000 sides as strings. To parse a body of 4 MB with more objects or
+ * strings could block the event loop for 0.2 to 0.4 s.
  */
 const BODY_JSON = { containers: 2_000, values: 1_000_000, texts: 50_000 };
 

@@ -4,7 +4,7 @@ import { type ResponseHead, respond } from './http-app.ts';
 /** Bodies below this size fit into the buffers of their sockets. */
 const COUNTED_FROM = 64 * 1024;
 
-/** The request and the account that an answer is for, and the header fields that hooks have added. */
+/** The request that is answered, its account, and the header fields that hooks have added to the response. */
 export interface Recipient {
   readonly request: Pick<Request, 'method'>;
   readonly account: string;
@@ -12,8 +12,8 @@ export interface Recipient {
 }
 
 /**
- * Creates a response. A large body is sent as fast as the client reads it. The body counts in the account's byte budget until the client
- * has read it or the connection is closed. Such a body is a stream, because the runtime copies a plain body and does not report when the
+ * Creates a response. A large body counts in the account's byte budget until the client has read the body or the connection is closed. A
+ * large body is a stream, which is sent as fast as the client reads. The runtime would copy a plain body, and would not report when the
  * client has read it.
  */
 export function respondCounted(

@@ -25,11 +25,14 @@ const PAGE = `<!doctype html>
 </html>
 `;
 
-/** A separate file, because the policy allows no inline script. There is no `validatorUrl`, because the validator is on another host. */
+/**
+ * The script that starts Swagger UI. It is a separate file, because the policy allows no inline script. It disables the validator, which is
+ * on another host.
+ */
 const START_SCRIPT = `SwaggerUIBundle({ url: '/openapi.json', dom_id: '#docs', deepLinking: true, validatorUrl: null, defaultModelRendering: 'model' });
 `;
 
-/** Allows only resources of this server, whatever the package's script requests. The package's icons are data URLs in its style sheet. */
+/** The Content-Security-Policy. It allows only resources of this server, and data URLs for the icons in the package's style sheet. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -68,7 +71,7 @@ export const docsRoutes = (openapi: () => Record<string, unknown>) => (app: Http
   return app;
 };
 
-/** Prepares a text of the service itself. It changes with the service's version, so clients must revalidate it. */
+/** Prepares a text of the service itself. The text can change with the service's version, so clients must revalidate it. */
 function own(text: string, headers: Record<string, string>): PreparedResponse {
   const etag = `"${new Bun.CryptoHasher('sha256').update(text).digest('base64url')}"`;
   return prepareResponse(text, etag, { ...headers, 'Cache-Control': 'no-cache' });

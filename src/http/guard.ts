@@ -5,13 +5,13 @@ import { DOCS_PATHS } from './docs-page.ts';
 import type { BeforeRouting, HttpApp } from './http-app.ts';
 import type { HttpDeps } from './http-deps.ts';
 
-/** All other paths need a key, including unknown paths. A path that is missing here is closed, not open. */
+/** The paths that need no key. All other paths need one, including unknown paths. */
 const PUBLIC_PATHS = new Set(['/health', ...DOCS_PATHS, '/api/v1/auth/my-key', '/api/v1/auth/telegram-status']);
 
-/** On these paths, the API contract requires the same answer for a missing key as for an invalid key. */
+/** The paths on which the API contract requires the same answer for a missing key as for an invalid key. */
 const STREAM_PATHS = new Set(['/sse', '/messages']);
 
-/** On this path, the key may also be sent in the Authorization header: many MCP clients cannot send another header. */
+/** The path on which the key may also be sent in the Authorization header, because many MCP clients cannot send another header. */
 const BEARER_PATH = '/mcp';
 
 /**

@@ -34,7 +34,9 @@ export const DEFAULT_FIELDS = {
   'Referrer-Policy': 'no-referrer',
 };
 
-/** Returns header fields with the defaults. Create them once: copying `Headers` takes the runtime a third of the time of an object. */
+/**
+ * Returns header fields with the defaults. Callers create them once, because the runtime copies `Headers` three times as fast as an object.
+ */
 export function fieldsOf(fields: Readonly<Record<string, string>>): Headers {
   return new Headers({ ...DEFAULT_FIELDS, ...fields });
 }
@@ -65,8 +67,8 @@ export function withDefaults(response: Response, set: ResponseHead): Response {
 }
 
 /**
- * Adds the head's fields to the response and empties the head. With an empty head, Elysia sends the response unchanged. Otherwise it would
- * wrap the response and its stream.
+ * Adds the head's fields to the response and empties the head. With an empty head, Elysia sends the response unchanged. If the head had
+ * fields, Elysia would wrap the response and its stream.
  */
 function withHead(response: Response, set: ResponseHead): Response {
   for (const name in set.headers) response.headers.set(name, String(set.headers[name]));

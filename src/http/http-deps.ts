@@ -27,7 +27,7 @@ export interface HttpDeps {
   readonly origins: OriginPolicy;
   /** Changes with every write to the store. */
   readonly storeVersion: () => string;
-  /** Returns undefined once there is data. Before that, returns a promise that settles when the first load ends or takes too long. */
+  /** Returns undefined if there is data. If not, returns a promise that settles when the initial load is complete or takes too long. */
   readonly loaded: () => Promise<void> | undefined;
   /** Builds the OpenAPI document. */
   readonly openapi: () => Record<string, unknown>;

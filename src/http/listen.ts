@@ -7,7 +7,7 @@ import type { Handler } from './http-server.ts';
 
 export type ListenSettings = Pick<SettingValues, 'host' | 'port' | 'tlsCert' | 'tlsKey' | 'behindProxy'>;
 
-/** Where to listen, with the contents of the TLS files. */
+/** The address to listen on, with the contents of the TLS files. */
 export interface ListenOptions {
   readonly host: string;
   readonly port: number;
@@ -17,13 +17,13 @@ export interface ListenOptions {
 
 export interface Listening {
   readonly url: string;
-  /** Accepts no new connections, and finishes the requests in progress. Closes the remaining connections after the deadline. */
+  /** Accepts no new connections, and completes the requests in progress. Closes the remaining connections after the deadline. */
   stop(deadlineMs: number): Promise<void>;
 }
 
 /** Longer than the time between two pings of a stream. */
 const IDLE_TIMEOUT_S = 60;
-/** So large that it never applies: bodies are limited where they are read. The runtime's own limit would answer without problem details. */
+/** The runtime's limit of a body. It is so large that it never applies, because the runtime would answer without problem details. */
 const RUNTIME_BODY_BYTES_MAX = 2 ** 31;
 
 /** Validates the settings before anything is started. Throws `OperatorError` if a setting is invalid or a TLS file cannot be read. */

@@ -29,7 +29,7 @@ export function accountPaths() {
     '/docs': {
       get: {
         operationId: 'docs',
-        summary: 'This document as a page',
+        summary: 'This document as a web page',
         security: [],
         responses: { 200: { description: 'Success.', content: { 'text/html': {} } }, ...problems([500]) },
       },
@@ -46,7 +46,7 @@ export function accountPaths() {
       'Messaging-bot linkage of a member',
       object({
         status: text('linked or unlinked.'),
-        telegram_id: text('Masked handle. Empty if no account is linked.'),
+        telegram_id: text('Masked Telegram handle. Empty if no handle is linked.'),
         routing_1dte: text('ENABLED or DISABLED.'),
         routing_radar: text('ENABLED or DISABLED.'),
         last_ping: text('YYYY-MM-DD HH:MM:SS, UTC. Empty if there was no ping.'),
@@ -98,7 +98,7 @@ export function streamPaths() {
     '/messages': {
       post: {
         operationId: 'mcp_message',
-        summary: 'JSON-RPC message for an open MCP stream; the answer comes on the stream',
+        summary: 'JSON-RPC message of an MCP session. The answer comes on the open stream of the session',
         parameters: [{ name: 'sessionId', in: 'query', required: true, schema: { type: 'string' } }],
         requestBody: body({ type: 'object' }),
         responses: { 202: { description: 'Accepted.' }, ...problems([400, 403, 404, 413, 415, 422, 429, 500]) },
@@ -124,7 +124,7 @@ export function streamPaths() {
       },
       get: {
         operationId: 'mcp_session_stream',
-        summary: 'Stream of the messages that the server sends to a session on its own',
+        summary: 'Stream of the messages that the server sends to a session without a request',
         parameters: [{ ...MCP_SESSION, required: true }],
         responses: events([400, 401, 403, 404, 429, 500, 503]),
       },

@@ -5,7 +5,7 @@ import { OPERATIONS, TOOLS } from '../operations/registry.ts';
 import { binaryContent, body, components, json, problems, withTag } from './openapi-components.ts';
 import { accountPaths, streamPaths } from './openapi-routes.ts';
 
-/** Returns the OpenAPI 3.1 document of everything that is served over HTTP. Operations come from the registry. */
+/** Returns the OpenAPI 3.1 document of all HTTP routes. Operations come from the registry. */
 export function openapiDocument(version: string): Record<string, unknown> {
   return {
     openapi: '3.1.0',
@@ -32,7 +32,10 @@ const TAGS = [
   { name: 'service', description: 'The service and its members, without a key' },
   { name: 'analytics', description: 'Operations with a route of their own' },
   { name: 'tools', description: 'Every tool over plain HTTP' },
-  { name: 'streams', description: 'Server-sent events, including MCP. They do not end, so use another client' },
+  {
+    name: 'streams',
+    description: 'Server-sent events, including MCP. This page cannot show them, because they do not end',
+  },
 ];
 
 function operationPaths() {
@@ -115,7 +118,7 @@ function toolPaths() {
   );
 }
 
-const OF_BINARY = { description: 'Units of a binary answer. A JSON request has them in its body.' };
+const OF_BINARY = { description: 'Units of a binary answer. A JSON request has the field units in its body.' };
 
 /** Returns a parameter with its description beside the schema, where tools look for it. The schema itself has no description. */
 function parameter(name: string, where: 'path' | 'query', { description, ...schema }: TSchema, example?: unknown) {

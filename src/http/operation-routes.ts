@@ -63,7 +63,7 @@ function addRoute(app: HttpApp, operation: Operation, deps: OperationDeps, cache
   }
   app.post(routerPath(path), async ({ request, account, set }) => {
     const caller = { request, account: account!.id, set };
-    // A body that has to be read anyway takes less memory as one text than in pieces.
+    // A body that is read completely takes less memory as one string than in pieces.
     if (!isDrained(request)) deps.scheduler.assertCapacity(caller.account);
     let counted = countBody(request, { budget, account: caller.account }, bodyBytesMax, COLUMNS_BYTES_COUNTED);
     // A body without Content-Length may turn out to be small.
@@ -131,7 +131,7 @@ interface Caller {
   readonly set: ResponseHead;
 }
 
-/** Computes in the scheduler, in turn with other requests, and sends the result. `ownBytes` are the counted bytes of the request's body. */
+/** Runs the steps in the scheduler, in turn with other requests, and sends the result. `ownBytes` are the counted bytes of the body. */
 async function compute<Result>(
   { scheduler, limiter, budget }: OperationDeps,
   { name }: Operation,
@@ -157,8 +157,8 @@ async function compute<Result>(
 }
 
 /**
- * Runs the steps. Throws `ClientError` (429 or 503) before the first step if the byte budget is exhausted. `ownBytes`, the counted bytes of the
- * request itself, do not count against the account.
+ * Runs the steps. Throws `ClientError` (429 or 503) before the first step if the byte budget is exhausted. `ownBytes`, the counted bytes of
+ * the request itself, do not count against the account.
  */
 function* withCapacity<Result>(
   budget: ByteBudget,
@@ -177,10 +177,13 @@ function* columnsInSteps(view: View, text: string, context: Context): Steps<stri
   return yield* jsonInSteps(body);
 }
 
-/** Length of JSON that takes some 5 ms to parse or to write. */
+/** JSON of this length, in characters, takes some 5 ms to parse or to write. */
 const STEP_LENGTH = 512 * 1024;
 
-/** Tables of more rows are written field by field. 5,000 rows take some 8 ms at once, which is faster than field by field. */
+/**
+ * Tables with more rows than this are written field by field. Smaller tables are written at once, which is faster: 5,000 rows take some 8
+ * ms.
+ */
 const ROWS_AT_ONCE = 5_000;
 
 /** Returns the same text as `JSON.stringify`. Long tables are written in steps: 20,000 rows take 30 ms in total. */
@@ -209,7 +212,7 @@ function* answerInSteps(view: View, args: unknown, context: Context, code: Clien
   return { text: yield* jsonInSteps(body), provenance };
 }
 
-/** Caches an answer under the store's version from before its computation, so that a write during the computation invalidates it. */
+/** Computes and caches an answer. The store's version is read before the computation, so that a write meanwhile invalidates the answer. */
 function* cachedInSteps(
   cache: ResponseCache,
   address: string,

@@ -8,7 +8,9 @@ import { type BeforeRouting, fieldsOf, type HttpApp, respond } from './http-app.
  * requests). Origin and Host are checked on every path.
  */
 export interface OriginPolicy {
-  /** Names allowed in the Host header, in lower case, without ports. Undefined: any name, because a proxy or a certificate limits them. */
+  /**
+   * Names allowed in the Host header, in lower case, without ports. Undefined: any name, because a proxy or a certificate limits the names.
+   */
   readonly hosts: ReadonlySet<string> | undefined;
   /** Origins of pages that may send requests, in addition to pages of this server, e.g. `https://agents.example.com`. */
   readonly origins: ReadonlySet<string>;
@@ -17,8 +19,9 @@ export interface OriginPolicy {
 export type OriginSettings = Pick<SettingValues, 'host' | 'behindProxy' | 'allowedHosts' | 'allowedOrigins'>;
 
 /**
- * On a loopback address, the server accepts the loopback names and the allowed hosts. If a browser uses another name, a page has made it do
- * so by DNS rebinding. Behind a proxy or on other addresses, the server accepts the allowed hosts, or any name if there are none.
+ * Returns the policy for the settings. On a loopback address without a proxy, the server accepts the loopback names, the value of `--host`
+ * and the allowed hosts. If a browser sends another name there, a page uses DNS rebinding. Behind a proxy or on other addresses, the server
+ * accepts the allowed hosts, or any name if there are none.
  */
 export function originPolicy({ host, behindProxy, allowedHosts, allowedOrigins }: OriginSettings): OriginPolicy {
   const isLocal = isLoopback(host) && !behindProxy;
@@ -29,7 +32,7 @@ export function originPolicy({ host, behindProxy, allowedHosts, allowedOrigins }
 const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'];
 
 const PREFLIGHT_FIELDS = fieldsOf({});
-/** Any Host may be used on this path: a load balancer's probes use an address, and learn only that the service runs. */
+/** The path on which any Host is accepted. The probes of a load balancer use an address, and learn only that the service runs. */
 const PROBE_PATH = '/health';
 
 /**

@@ -13,11 +13,11 @@ export interface PreparedResponse {
   readonly compressed: Map<Coding, Uint8Array | Promise<Uint8Array>>;
 }
 
-/** Content codings in the server's order of preference. A client's weights only decide which codings it accepts. */
+/** Content codings in the server's order of preference. Of a client's weights, only zero matters: it excludes a coding. */
 const CODINGS = ['br', 'gzip'] as const;
 type Coding = (typeof CODINGS)[number];
 
-/** Bodies below this size are not compressed, because that saves too little. */
+/** Bodies below this size are not compressed, because compression would save too little. */
 const COMPRESSED_FROM = 1_024;
 
 export function prepareResponse(
@@ -32,8 +32,8 @@ export function prepareResponse(
 
 /**
  * Returns the response in a form that the client accepts, or 304 if the client already has it (RFC 9110, 13.1.2). Returns a promise while a
- * form is being compressed for the first time. `requestHeaders` are the headers of the request. `send` creates the response from a body; the default
- * is `respond`.
+ * form is being compressed for the first time. `requestHeaders` are the headers of the request. `send` creates the response from a body;
+ * the default is `respond`.
  */
 export function sendPrepared(
   prepared: PreparedResponse,

@@ -22,7 +22,9 @@ export interface ResponseCache {
 /** Clients must revalidate a cached answer on each use, because answers change with each snapshot and an account may lose its access. */
 const CACHE_CONTROL = 'private, no-cache';
 
-/** Enough for several requests on each of 59 tickers. The texts take 16 MB at most. Compressed forms add a fraction of that. */
+/**
+ * Enough for several requests on each of 59 tickers. The texts take at most 16 MB. Compressed forms take a fraction of this in addition.
+ */
 const RESPONSES_MAX = 1_024;
 const TEXT_LENGTH_MAX = 16_384;
 const ADDRESS_LENGTH_MAX = 256;

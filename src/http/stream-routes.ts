@@ -5,7 +5,7 @@ import { type HttpApp, queryOf, withDefaults } from './http-app.ts';
 import type { HttpDeps } from './http-deps.ts';
 import { methodNotAllowed } from './problem-details.ts';
 
-/** Routes of MCP and of the live levels. Their streams have no end. */
+/** Adds the routes of MCP and of the live levels. Their streams have no end. */
 export const streamRoutes =
   ({
     mcp,

@@ -9,7 +9,7 @@ import type { McpDeps } from './mcp-deps.ts';
 import { nearestNames } from './nearest-names.ts';
 import { columnResourcesOf } from './resources.ts';
 
-/** The part of `AbortSignal` that a call reads. */
+/** The property of `AbortSignal` that a call reads. */
 export type CancelSignal = Pick<AbortSignal, 'aborted'>;
 
 export interface ToolCall {
@@ -31,8 +31,8 @@ export interface ProgressUpdate {
 }
 
 /**
- * Calls a tool of the registry. An error of the tool becomes a result with `isError`. Errors other than `ClientError` are also reported to the
- * operator as `tool_failed`. Throws `ProtocolError` if no tool has the name.
+ * Calls a tool of the registry. If the tool throws, returns a result with `isError`. Errors other than `ClientError` are also reported to
+ * the operator as `tool_failed`. Throws `ProtocolError` if no tool has the name. That error repeats the name, cleaned and cut.
  */
 export async function callTool(deps: McpDeps, call: ToolCall): Promise<CallToolResult> {
   const tools = deps.tools();
@@ -49,9 +49,9 @@ export async function callTool(deps: McpDeps, call: ToolCall): Promise<CallToolR
   try {
     return await answerOf(tool, deps, call);
   } catch (error) {
-    // A result and not a protocol error: the agent reads the result and can correct its arguments.
+    // The error becomes a result and not a protocol error, because the agent reads results and can correct its arguments.
     if (error instanceof ClientError) return errorResult(error.message, error.hint);
-    // The scheduler rejects a dropped call. The tool itself has not failed.
+    // The scheduler rejects a call whose client no longer waits. In this case the tool itself has not failed.
     if (!call.signal.aborted) deps.observe({ kind: 'tool_failed', tool: tool.name, error });
     return errorResult('The tool could not compute an answer', 'Retry shortly.');
   }
@@ -84,7 +84,7 @@ async function answerOf(tool: Operation, deps: McpDeps, call: ToolCall): Promise
   };
 }
 
-/** The source and the age of the figures as text, because models read the content of a result but not its `_meta`. */
+/** Describes the source and the age of the figures as text, because models read the content of a result but not its `_meta`. */
 function describeProvenance({ source, as_of, age_s, stale, notes }: Provenance): string {
   return [`Source: "${source}", as of ${as_of}, ${ageOf(age_s)} old${stale ? ', stale' : ''}.`, ...notes].join(' ');
 }
@@ -97,7 +97,7 @@ function ageOf(seconds: number): string {
   return `${Math.floor(seconds / 86_400)} days`;
 }
 
-/** Reports to the client each step of a call that has several steps, and a long wait before the first step. */
+/** Reports the progress of a call to its client: each step if the call has several, and a long wait before the first step. */
 class ProgressReport {
   private readonly calledMs = performance.now();
   private last: Promise<void> | undefined;
@@ -109,7 +109,7 @@ class ProgressReport {
     for (let progress = 1; ; ) {
       const { value, done } = steps.next();
       if (done) return value;
-      // A step without a total is a part of the step that was reported last.
+      // A step without a total belongs to the step that was reported last.
       if (value.total) this.report({ progress: progress++, message: value.message, total: value.total });
       yield value;
     }
@@ -128,9 +128,11 @@ class ProgressReport {
   }
 }
 
-/** A longer wait before the first step is reported. */
+/** A wait before the first step is reported if it is longer than this, ms. */
 const LONG_WAIT_MS = 200;
-/** Pause between the last report and the answer. Clients with the first-generation SDK lose a report that comes just before the answer. */
+/**
+ * Pause between the last report and the answer, ms. Clients with the first-generation SDK lose a report that comes just before the answer.
+ */
 const LAST_REPORT_PAUSE_MS = 5;
 
 function errorResult(message: string, hint: string | undefined): CallToolResult {

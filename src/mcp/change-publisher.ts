@@ -12,14 +12,14 @@ export interface ChangeSource extends Pick<McpDeps, 'tools'> {
 
 export interface ChangePublisher {
   /**
-   * Publishes on the bus all changes since the last call: each ticker with new levels once, new tickers, changed tools. Reads the log of
-   * levels, so levels stored by another process are published too. Throws if the store is busy.
+   * Publishes on the bus all changes since the last call: new levels (once for each ticker), new tickers, changed tools. Reads the log of
+   * levels, so levels that another process has stored are published too. Throws if the store is busy.
    */
   wake(): void;
 }
 
 const PAGE = 256;
-/** Limit of the tickers that each call counts, to bound its time. A universe has at most as many. Tickers beyond the limit are ignored. */
+/** Maximum number of tickers that a call counts, which bounds its time. A universe has at most as many. Further tickers are ignored. */
 const TICKERS_MAX = 1_000;
 
 export function createChangePublisher({ log, simulated, tools }: ChangeSource, bus: ServerEventBus): ChangePublisher {
@@ -41,7 +41,7 @@ export function createChangePublisher({ log, simulated, tools }: ChangeSource, b
       if (versionNow !== version) bus.publish({ kind: 'tools_list_changed' });
       if (tickersNow !== tickers) bus.publish({ kind: 'resources_list_changed' });
       for (const ticker of changed) bus.publish({ kind: 'resource_updated', uri: levelsUri(ticker) });
-      // Set last: if a read fails because the store is busy, the next call publishes the same changes.
+      // This is set last. If a read fails because the store is busy, the next call then publishes the same changes.
       [seq, version, tickers] = [upTo, versionNow, tickersNow];
     },
   };

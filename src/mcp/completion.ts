@@ -2,9 +2,9 @@ import type { CompleteRequestParams, CompleteResult } from '@modelcontextprotoco
 import type { Context } from '../operations/operation.ts';
 import { RESOURCES } from './resources.ts';
 
-/** Limit of the protocol for one answer. */
+/** Maximum number of values in one answer, a limit of the protocol. */
 const VALUES_MAX = 100;
-/** Number of typed characters that are compared. No ticker and no date is longer. */
+/** Maximum number of typed characters that are compared. No ticker and no date is longer. */
 const TYPED_MAX = 20;
 
 /**

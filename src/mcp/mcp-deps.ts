@@ -24,11 +24,11 @@ export interface McpDeps extends Catalog {
 export interface McpSession {
   /** The account of the client. Undefined over stdio. */
   readonly account: Account | undefined;
-  /** URIs of the resources that the client has subscribed to. Absent if the protocol revision has no `resources/subscribe`. */
+  /** URIs of the resources to which the client has subscribed. Absent if the protocol revision has no `resources/subscribe`. */
   readonly subscribed?: Set<string>;
   /** Whether the client accepts resource links. Undefined if this server itself receives the client's `initialize` request. */
   readonly acceptsLinks?: boolean | undefined;
 }
 
-/** Limit of the resources that one session or stream can subscribe to. A session stores the URI of each. */
+/** Maximum number of resources to which one session or stream can subscribe. A session stores the URI of each. */
 export const SUBSCRIPTIONS_MAX = 1_000;

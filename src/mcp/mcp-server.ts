@@ -9,7 +9,7 @@ import { type McpDeps, type McpSession, SUBSCRIPTIONS_MAX } from './mcp-deps.ts'
 import { acceptsResourceLinks } from './resource-links.ts';
 import { registryVersion, toolDefinitions } from './tool-definitions.ts';
 
-/** Creates an SDK server with the tools and resources. A server serves a whole connection, or only the requests of one POST. */
+/** Creates an SDK server with the tools and resources. The server is for a whole connection, or only for the requests of one POST. */
 export function createMcpServer(deps: McpDeps, { account, subscribed, acceptsLinks }: McpSession): Server {
   const { context, version, tools, resources } = deps;
   const server = new ReadableErrorServer(
@@ -78,7 +78,7 @@ const INSTRUCTIONS =
   'get_live_gex_nodes for its levels only. Full columns and definitions are resources (zomma://gex/{ticker}, zomma://methods). ' +
   'Answers from a simulated market say so.';
 
-/** Tools and templates change only with a release, and clients are notified of it. The content of resources changes with each snapshot. */
+/** Cache hints. Tools and templates change only with a release, of which clients are notified. Resources change with each snapshot. */
 const CACHE_HINTS = {
   'server/discover': { ttlMs: 3_600_000, cacheScope: 'private' },
   'tools/list': { ttlMs: 3_600_000, cacheScope: 'private' },

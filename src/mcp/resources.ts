@@ -50,7 +50,7 @@ const [UNIVERSE, LEVELS, PROFILE, STRIKES] = [
 
 const JSON_TYPE = 'application/json';
 
-/** The resources of a ticker: its levels with a summary of their chain, and the full columns behind them. */
+/** The resources of a ticker: its levels with a summary of the chain, the gamma profile, and GEX by strike. */
 const TICKER_RESOURCES = {
   levels: {
     uriTemplate: 'zomma://gex/{ticker}',
@@ -98,10 +98,10 @@ const FIXED: readonly ListedResource[] = [
   },
 ];
 
-/** A page takes about 25 KB. */
+/** Number of tickers on a page, which takes about 25 KB. */
 const RESOURCES_PER_PAGE = 100;
 
-/** The cursor is the first ticker of its page. No ticker is skipped or repeated if tickers come or go between two pages. */
+/** Returns a page. Its cursor is its first ticker, so no ticker is skipped or repeated if tickers come or go between two pages. */
 function listResources({ market }: Context, cursor?: string): ResourcePage {
   if (cursor !== undefined && !isTicker(cursor)) {
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Invalid params: cursor must be the nextCursor of a page');
@@ -119,7 +119,7 @@ export function levelsUri(ticker: string): string {
   return TICKER_RESOURCES.levels.uriTemplate.replace('{ticker}', encodeURIComponent(ticker));
 }
 
-/** Returns links to the full columns that an answer on a ticker summarises. Returns none for tools without such columns. */
+/** Returns links to the full columns that the answer of a tool on a ticker summarises. Returns no links for other tools. */
 export function columnResourcesOf(tool: Operation, args: unknown): ListedResource[] {
   const { ticker } = args as { ticker?: unknown };
   if (!SUMMARISES.has(tool.name) || typeof ticker !== 'string') return [];
@@ -167,7 +167,7 @@ function* contentOf(uri: string, context: Context): Steps<Record<string, unknown
 /** `%5E` is the caret of an index ticker. No other character of a ticker is percent-encoded. */
 const GEX_URI = /^zomma:\/\/gex\/((?:[\w.^-]|%5[Ee]){1,20})(?:\/(profile|strikes)(?:(?<=strikes)\/([\w-]{1,10}))?)?$/;
 
-/** The ticker need not have a chain yet: clients can subscribe before the first snapshot. */
+/** Returns the canonical spelling of a URI. Its ticker need not have a chain, because clients can subscribe before the first snapshot. */
 function canonicalUri(uri: string, { market }: Context): string {
   if (FIXED.some((each) => each.uri === uri)) return uri;
   const [match, ticker] = GEX_URI.exec(uri) ?? [];
@@ -177,7 +177,7 @@ function canonicalUri(uri: string, { market }: Context): string {
 
 const NO_RESOURCE = ['There is no such resource', 'Call resources/templates/list for the valid URIs.'] as const;
 
-/** The levels as REST answers them, with the regime, the gross exposure, a summary of the chain and the provenance. */
+/** Computes the levels as REST returns them, with the regime, the gross exposure, a summary of the chain and the provenance. */
 function* levelsOf(input: { ticker: string }, context: Context): Steps<Record<string, unknown>> {
   const { body } = yield* performInSteps(restView(LEVELS), input, context, 'invalid_parameter');
   const { regime, flip_resolved, gross_gex_mil, contracts, series, provenance } = (yield* performInSteps(

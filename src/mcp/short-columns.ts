@@ -1,11 +1,11 @@
-/** Significant digits. More digits would carry no information. */
+/** Significant digits of a figure. More digits would have no information for a model. */
 const DIGITS = 5;
-/** Limit of rows. A row of the widest chains takes about 36 tokens. */
+/** Maximum number of rows. A row of the widest chains takes about 36 tokens. */
 const ROWS_MAX = 500;
 
 /**
- * Shortens an answer in columns so that it fits into a model's context: the rows nearest to spot, with few digits. The answer states how
- * many rows are left out. Strikes identify contracts, so they keep all digits. REST returns the full columns.
+ * Shortens an answer in columns so that it fits into a model's context: returns the rows nearest to spot, with few digits. The answer
+ * states how many rows are left out. Strikes have all digits, because they identify contracts. REST returns the full columns.
  */
 export function shortenColumns(body: Record<string, unknown>): Record<string, unknown> {
   const round = (value: unknown) => (typeof value === 'number' ? Number(value.toPrecision(DIGITS)) : value);
@@ -22,7 +22,7 @@ export function shortenColumns(body: Record<string, unknown>): Record<string, un
   };
 }
 
-/** Returns the range of the at most ROWS_MAX values that are nearest to `middle`. The values are ascending. */
+/** Returns the range of the values nearest to `middle`, at most ROWS_MAX. The values are ascending. */
 function nearestRows(ascending: readonly number[], middle: number): [from: number, to: number] {
   let [from, to] = [0, ascending.length];
   while (to - from > ROWS_MAX) {

@@ -4,43 +4,53 @@ import { prepareInSteps } from '../analytics/chain/prepare.ts';
 import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
 import { ClientError } from '../errors.ts';
 import type { Steps } from '../steps.ts';
-import { signedAs } from './dealer-sign.ts';
+import { withSign } from './dealer-sign.ts';
 import type { Context } from './operation.ts';
 import { analysisPrice } from './prices.ts';
 import { defaulted, dividendYield, oneOf, rate, ticker } from './schemas.ts';
 
-/** A ticker and the options of the analysis of its chain. With other options than the defaults, figures of other tools are reproduced. */
+/** A ticker and the options for the analysis of its chain. Options other than the defaults can reproduce the figures of other tools. */
 export const chainInput = Type.Object(
   {
     ticker,
     forward: defaulted(
-      oneOf(['parity', 'flat'], 'Forward price: by put-call parity of the quotes, or spot carried flat.'),
+      oneOf(
+        ['parity', 'flat'],
+        'Forward price. parity: from put-call parity of the quotes; flat: spot carried at rate and dividend.',
+      ),
       DEFAULT_OPTIONS.forward,
     ),
     rate: defaulted(rate, DEFAULT_OPTIONS.rate),
     dividend: defaulted(dividendYield, DEFAULT_OPTIONS.dividend),
     gamma: defaulted(
-      oneOf(['recomputed', 'feed'], 'Gamma: recomputed from the volatility, or as given by the feed.'),
+      oneOf(
+        ['recomputed', 'feed'],
+        'Gamma of a contract. recomputed: from its volatility; feed: as the feed gives it.',
+      ),
       DEFAULT_OPTIONS.gamma,
     ),
     iv: defaulted(
-      oneOf(['otm', 'own'], "Volatility: of the out-of-the-money side, tested, or each contract's own as given."),
+      oneOf(
+        ['otm', 'own'],
+        'Volatility. otm: call and put of a strike share that of the out-of-the-money side, checked against its quote; own: each contract ' +
+          'has its own, as the feed gives it.',
+      ),
       DEFAULT_OPTIONS.iv,
     ),
     weight: defaulted(
-      oneOf(['open_interest', 'volume'], 'Weight of a contract: contracts outstanding, or traded that day.'),
+      oneOf(['open_interest', 'volume'], 'Weight of a contract: its open interest, or its volume of that day.'),
       DEFAULT_OPTIONS.weight,
     ),
     sign: defaulted(
       oneOf(
         ['calls_long_puts_short', 'flow'],
-        "Dealers' side: long calls and short puts, or opposite to customers' net positions by signed prints.",
+        'Position of dealers. calls_long_puts_short: long calls and short puts; flow: the opposite of what customers bought and sold, by prints.',
       ),
       DEFAULT_SIGN,
     ),
     expiries: defaulted(
       Type.String({
-        description: 'all, 0dte, a date YYYY-MM-DD, or next:N for N days.',
+        description: 'Expiries to analyse: all, 0dte, a date YYYY-MM-DD, or next:N for the next N days.',
         pattern: '^(all|0dte|[0-9]{4}-[0-9]{2}-[0-9]{2}|next:[0-9]{1,4})$',
       }),
       'all',
@@ -51,14 +61,16 @@ export const chainInput = Type.Object(
 
 type ChainInput = Static<typeof chainInput>;
 
-/** Prepares a ticker's newest chain with the options of a request. Throws `ClientError` if the ticker has no chain, or no contract matches. */
+/**
+ * Prepares a ticker's newest chain with the options of a request. Throws `ClientError` if the ticker has no chain, or no contract matches.
+ */
 export function* readChain(input: ChainInput, context: Context): Steps<PreparedChain> {
   const { sign, ...options } = optionsOf(input);
   const chain = context.market.chain(input.ticker);
-  return yield* signedAs(sign, yield* prepareInSteps(chain, options, analysisPrice(chain)), context);
+  return yield* withSign(sign, yield* prepareInSteps(chain, options, analysisPrice(chain)), context);
 }
 
-/** The options of a request, with defaults for absent options. Throws `ClientError` if `expiries` names a date that does not exist. */
+/** Returns the options of a request, with defaults for absent options. Throws `ClientError` if `expiries` is not a valid selection. */
 export function optionsOf(input: Partial<ChainInput>): ChainReadOptions {
   const expiries = parseExpiries(input.expiries ?? 'all');
   if (expiries) {

@@ -5,13 +5,16 @@ import type { Steps } from '../steps.ts';
 import { JSON_ROWS, rowsPrice } from './prices.ts';
 import { EQUAL_LENGTHS, expectation } from './validate.ts';
 
-/** Most rows of one request: a full index chain, which takes about 30 ms in total. Clients split more rows into several requests. */
+/** Maximum rows of one request: a full index chain, which takes about 30 ms in total. Clients send more rows in several requests. */
 export const COLUMN_ROWS_MAX = 20_000;
 
-/** Rows that are computed in one step, which takes 2 or 3 ms. Other requests have their turn between two steps. */
+/** Rows that are computed in one step of 2 or 3 ms. */
 const STEP_ROWS = 4_096;
 
-/** Calls `compute` for all rows, at once if there are few rows, else in steps, then returns `result()`. `to` is exclusive. */
+/**
+ * Calls `compute` for all rows: once if there are at most JSON_ROWS rows, in steps if there are more. Then returns `result()`. `compute`
+ * gets the rows from `from` (included) to `to` (excluded).
+ */
 export function byRows<Result>(
   count: number,
   compute: (from: number, to: number) => void,
@@ -37,34 +40,36 @@ function* rowSteps<Result>(
   return result();
 }
 
-/** Fits ROWS_MAX rows of the longest form: six doubles as JSON (24 characters and a comma each) and a side, 154 bytes per row. */
+/** Maximum body of a table. COLUMN_ROWS_MAX rows fit: a row takes up to 154 bytes as JSON, for six doubles of 25 characters and a side. */
 export const COLUMNS_BYTES_MAX = 4 * 1024 * 1024;
 
-/** A field of a table: an array with one value per row, or one value for all rows. Unit and bounds are those of `scalar`. */
+/** Returns the schema of a table's field: an array with one value per row, or one value for all rows. `scalar` gives unit and bounds. */
 export const column = <Schema extends TSchema>(scalar: Schema) =>
   Type.Union([scalar, Type.Array(scalar, { maxItems: COLUMN_ROWS_MAX })], {
     description: `${scalar.description} One value for all rows, or an array with one value per row.`,
   });
 
-/** An object with columns and fields that hold for all rows. `validate` rejects arrays of different lengths. */
+/**
+ * Returns the schema of a table: an object whose fields are columns or values for all rows. `validate` rejects columns of unequal length.
+ */
 export const table = <Properties extends TProperties>(properties: Properties) =>
   Type.Object(properties, { additionalProperties: false, [EQUAL_LENGTHS]: true });
 
-/** A column of an answer. */
+/** Returns the schema of an answer's column. */
 export const answerColumn = <Schema extends TSchema>(cell: Schema, description: string) =>
   Type.Array(cell, { description });
 
-/** Number of rows of a table: the length of its arrays, or 1 if no field is an array. */
+/** Returns the number of rows of a table: the length of its arrays, or 1 if no field is an array. */
 export function rowCount(input: Readonly<Record<string, unknown>>): number {
   return Object.values(input).find(Array.isArray)?.length ?? 1;
 }
 
-/** Rows [from, to) of a column of numbers, as the kernels take them. */
+/** Returns the rows `from` (included) to `to` (excluded) of a column of numbers, as input of a kernel. */
 export function numbers(given: number | readonly number[], from: number, to: number): Column {
   return typeof given === 'number' ? given : new Float64Array(given.slice(from, to));
 }
 
-/** Rows [from, to) of a column of sides, as the kernels take them: +1 for a call, -1 for a put. */
+/** Returns the rows `from` (included) to `to` (excluded) of a column of sides, as input of a kernel: +1 for a call, -1 for a put. */
 export function sides(given: Side | readonly Side[], from: number, to: number): Column {
   return typeof given === 'string' ? sign(given) : Float64Array.from(given.slice(from, to), sign);
 }
@@ -75,13 +80,13 @@ function sign(side: Side): number {
   return side === 'C' ? 1 : -1;
 }
 
-/** A side as a number, for binary bodies. */
+/** The schema of a side in a binary body. */
 export const SIDE = Type.Union([Type.Literal(1), Type.Literal(-1)], { description: '1 for a call, -1 for a put.' });
 
 /**
- * Columns of float64, little-endian, one after the other in a body. Returns views of the body. Throws `ClientError` (422) if the length does
- * not fit the columns, if there are too many rows, or if a value is out of bounds. The error names the column and row of the first such
- * value.
+ * Reads the columns of a binary body: float64, little-endian, one column after the other. Returns views of the body. Throws `ClientError`
+ * (422) if the length does not fit the columns, if there are too many rows, or if a value is out of bounds. The error names the column and
+ * the row of the first value out of bounds.
  */
 export function binaryColumns<Name extends string>(body: ArrayBuffer, schemas: Readonly<Record<Name, TSchema>>) {
   const names = Object.keys(schemas) as Name[];
@@ -111,7 +116,7 @@ export function binaryColumns<Name extends string>(body: ArrayBuffer, schemas: R
   return { count, columns };
 }
 
-/** Row of the first value that is not finite or is out of bounds, or of a side that is not 1 or -1. Returns -1 if all values are valid. */
+/** Returns the row of the first value that is not finite, out of bounds, or a side other than 1 and -1. Returns -1 if all are valid. */
 function firstOutside(values: Float64Array, { minimum, maximum, anyOf }: TSchema): number {
   // A loop, because one callback per value would take longer than all other work on the column.
   for (let row = 0; row < values.length; row++) {

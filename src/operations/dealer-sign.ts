@@ -13,39 +13,42 @@ import type { Context } from './operation.ts';
 import { tapePrice } from './prices.ts';
 import { forEachStretch } from './signed-tape.ts';
 
-/** The field in which an answer states its assumption about dealers. */
-export const signConvention = Type.String({ description: "Assumption about dealers' side." });
+/** The schema of the field in which an answer states what it assumes about the dealers' positions. */
+export const signConvention = Type.String({ description: "Assumption about the dealers' positions." });
 
+/** Returns the assumption about the dealers' positions in words, for the field `sign_convention`. */
 export function conventionOf({ sign }: Pick<PreparedChain, 'sign'>): string {
   return sign === 'flow'
-    ? "dealers opposite to customers' net positions by signed prints; other open interest counts nothing"
-    : 'dealers long calls, short puts (assumed)';
+    ? "Dealers hold the opposite of customers' net positions, computed from prints whose buyer or seller is known. Other open interest counts as 0."
+    : 'Dealers are long calls and short puts (assumed).';
 }
 
-/** A prepared chain with a sign convention. Throws `ClientError` (invalid_parameter) if `sign` is `flow` and no contract has a print. */
-export function* signedAs(sign: SignConvention, prepared: PreparedChain, context: Context): Steps<PreparedChain> {
+/**
+ * Returns a prepared chain with the dealers' positions by a sign convention. Throws `ClientError` (invalid_parameter) if `sign` is `flow`
+ * and no live contract has a print.
+ */
+export function* withSign(sign: SignConvention, prepared: PreparedChain, context: Context): Steps<PreparedChain> {
   if (sign === prepared.sign) return prepared;
   const positions = yield* customerPositionsInSteps(prepared.chain, context.market.tape(prepared.chain));
-  if (positions) return byFlow(prepared, positions);
-  throw new ClientError(
-    'invalid_parameter',
-    `No prints of ${prepared.chain.underlying} are known that could sign its options`,
-    {
-      hint: 'Load a tape with `zomma ingest`, or leave sign at calls_long_puts_short.',
-      fieldErrors: [{ field: '/sign', expected: 'must be calls_long_puts_short if there are no prints' }],
-    },
-  );
+  if (positions) return withFlowSign(prepared, positions);
+  throw new ClientError('invalid_parameter', `No prints of live contracts of ${prepared.chain.underlying} are stored`, {
+    hint: 'Load a tape with `zomma ingest`, or leave sign at calls_long_puts_short.',
+    fieldErrors: [{ field: '/sign', expected: 'must be calls_long_puts_short if there are no prints' }],
+  });
 }
 
-/** Customers' positions in a chain by its tape, cached while the tape is unchanged. Returns `undefined` if no contract has a print. */
+/**
+ * Returns the customers' positions in a chain's contracts, computed from the tape. The result is cached while the tape is unchanged.
+ * Returns `undefined` if no live contract has a print.
+ */
 export function customerPositionsOf(chain: Chain, tape: PrintsQuery): CustomerPositions | undefined {
   return runToCompletion(customerPositionsInSteps(chain, tape));
 }
 
-/** As `customerPositionsOf`, in steps. */
+/** The same as `customerPositionsOf`, in steps. */
 export function* customerPositionsInSteps(chain: Chain, tape: PrintsQuery): Steps<CustomerPositions | undefined> {
-  const positions = yield* customers.of(chain, tape.version, {
-    message: 'Signing the tape',
+  const positions = yield* positionsCache.of(chain, tape.version, {
+    message: 'Finding the side of each print',
     tokens: tapePrice(tape),
     steps: () => positionsBy(chain, tape),
   });
@@ -64,14 +67,17 @@ function* sumTape(tape: PrintsQuery): Steps<TapeSums> {
   return summer.sums();
 }
 
-/** The chain with dealers opposite to customers. The same positions give the same object, so that results computed from it stay cached. */
-export function byFlow(prepared: PreparedChain, positions: CustomerPositions): PreparedChain {
-  const known = signed.get(prepared);
-  if (known?.positions === positions) return known.signed;
-  const fresh = signedByFlow(prepared, positions);
-  signed.set(prepared, { positions, signed: fresh });
-  return fresh;
+/**
+ * Returns the chain with dealers who hold the opposite of the customers' positions. For the same chain and positions, returns the same
+ * object, so that results that are cached for the object stay valid.
+ */
+export function withFlowSign(prepared: PreparedChain, positions: CustomerPositions): PreparedChain {
+  const cached = flowSignCache.get(prepared);
+  if (cached?.positions === positions) return cached.byFlow;
+  const byFlow = signedByFlow(prepared, positions);
+  flowSignCache.set(prepared, { positions, byFlow });
+  return byFlow;
 }
 
-const customers = new StepCache<Chain, CustomerPositions>(() => 1);
-const signed = new WeakMap<PreparedChain, { positions: CustomerPositions; signed: PreparedChain }>();
+const positionsCache = new StepCache<Chain, CustomerPositions>(() => 1);
+const flowSignCache = new WeakMap<PreparedChain, { positions: CustomerPositions; byFlow: PreparedChain }>();

@@ -14,41 +14,47 @@ export const evaluateEtfContagion = defineOperation({
   ofMarket: true,
   title: 'Spill into the sector ETF',
   description:
-    "Names the sector ETF that a single name's large flow spills into, if its volatility has reached the ceiling, the flow is " +
-    'large and both move together; else null.',
+    "Names the sector ETF that a stock's large flow spills into. Null unless the stock's volatility has reached the ceiling, the flow " +
+    'is large, and stock and ETF move together.',
   example: { single_name_ticker: 'NVDA', whale_fiat: 25_000_000, current_iv: 0.62, iv_ceiling: 0.55 },
   input: Type.Object(
     {
-      single_name_ticker: { ...ticker, description: 'Symbol of a single name in any case, e.g. NVDA.' },
+      single_name_ticker: { ...ticker, description: 'Symbol of the stock in any case, e.g. NVDA.' },
       whale_fiat: dollarsField(
-        'Premium (not delta) of its large flow, dollars, as net_fiat_exposure of get_whale_prints; its absolute value counts.',
+        "Premium (not delta) of the stock's large flow, dollars, e.g. net_fiat_exposure of get_whale_prints; the sign is ignored.",
       ),
-      current_iv: { ...iv, description: 'Its implied volatility now, decimal per year.' },
-      iv_ceiling: { ...iv, description: 'Volatility at which it counts as saturated, decimal per year.' },
+      current_iv: { ...iv, description: 'Present implied volatility of the stock, decimal per year.' },
+      iv_ceiling: { ...iv, description: 'Volatility from which on the stock counts as saturated, decimal per year.' },
     },
     { additionalProperties: false },
   ),
   full: Type.Object(
     {
-      etf_proxy: nullable(Type.String(), 'Sector ETF, or null if requirements are unmet.'),
-      saturated: Type.Boolean({ description: 'Volatility is at or above the ceiling.' }),
-      large_flow: Type.Boolean({ description: 'The flow reaches the threshold.' }),
+      etf_proxy: nullable(Type.String(), 'Sector ETF; null if a requirement is not met.'),
+      saturated: Type.Boolean({ description: 'True if the volatility is at or above the ceiling.' }),
+      large_flow: Type.Boolean({ description: 'True if the absolute flow reaches flow_threshold.' }),
       iv_over_ceiling: number(
-        'Ratio of the present volatility to the ceiling; from 1 on the name counts as saturated.',
+        'Ratio of the present volatility to the ceiling; from 1 on, the stock counts as saturated.',
       ),
-      flow_threshold: number('Flow that counts as large, dollars: the larger of flow_min and premium_threshold.'),
-      flow_over_threshold: nullable(Type.Number(), 'Ratio of the flow to flow_threshold; null if that is 0.'),
-      flow_min: number('Least flow that can spill, as set by the operator, dollars.'),
+      flow_threshold: number('Flow from which on it is large, dollars: the larger of flow_min and premium_threshold.'),
+      flow_over_threshold: nullable(
+        Type.Number(),
+        'Ratio of the absolute flow to flow_threshold; null if flow_threshold is 0.',
+      ),
+      flow_min: number('Minimum flow that can spill into the ETF, set by the operator, dollars.'),
       premium_threshold: nullable(
         Type.Number(),
-        `${100 * PREMIUM_SHARE} % of the name's large-print premium over 30 days, dollars; null if it has no prints.`,
+        `${100 * PREMIUM_SHARE} % of the premium of the stock's large prints over 30 days, dollars; null if the stock has no prints.`,
       ),
       correlation: nullable(
         Type.Number(),
-        'Correlation of daily log returns with the ETF, -1 to 1; null (not required) below 60 common closes.',
+        'Correlation of the daily log returns of stock and ETF, -1 to 1; null, and not required, below 60 common closes.',
       ),
-      correlation_min: number('Least correlation at which the two count as moving together, -1 to 1.'),
-      proxy: nullable(Type.String(), 'ETF mapped to the name, whether or not the requirements are met.'),
+      correlation_min: number('Minimum correlation at which stock and ETF count as moving together, -1 to 1.'),
+      proxy: nullable(
+        Type.String(),
+        'ETF mapped to the stock, whether or not the requirements are met; null if none is.',
+      ),
     },
     { additionalProperties: false },
   ),
@@ -87,16 +93,18 @@ export const evaluateEtfContagion = defineOperation({
   },
 });
 
-/** Premium of the name's large prints over the flow window, dollars. Returns `undefined` if the name has no prints. */
+/** Returns the premium of the stock's large prints over the flow window, dollars. Returns `undefined` if the stock has no prints. */
 function largePremium(context: Context, chain: Chain): number | undefined {
   if (!context.market.hasPrints(chain.underlying)) return undefined;
   const flow = context.market.flow(chain, FLOW_WINDOW_DAYS, context.largePrintMinUsd);
   return flow.reduce((sum, { premium }) => sum + premium, 0);
 }
 
-/** Correlation over the last closes up to the date of the name's snapshot, or over the newest closes if the name has no snapshot. */
+/**
+ * Returns the correlation over the last closes up to `until`, the date of the stock's snapshot. Without a snapshot, uses the newest closes.
+ */
 function correlationWith(etf: string, name: string, context: Context, until = '9999-12-31'): number | null {
-  // A few closes more than needed, because the two names may lack different days.
+  // A few closes more than needed, because stock and ETF may lack the closes of different days.
   const closes = (of: string) => context.market.closes(of, until, CORRELATION_CLOSES + 20);
   return returnCorrelation(closes(name), closes(etf), CORRELATION_CLOSES);
 }

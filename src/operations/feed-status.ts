@@ -8,7 +8,7 @@ import { type Context, defineOperation } from './operation.ts';
 import { limit } from './pages.ts';
 import { count, nullable, number, oneOf } from './schemas.ts';
 
-const moment = (description: string) => nullable(Type.String(), `${description}, ISO 8601; null if there is none.`);
+const moment = (description: string) => nullable(Type.String(), `${description}, ISO 8601; null if it does not exist.`);
 const text = (description: string) => nullable(Type.String(), description);
 const closed = { additionalProperties: false };
 
@@ -17,17 +17,18 @@ const tickerStatus = Type.Object(
     ticker: Type.String({ description: 'Underlying symbol.' }),
     state: oneOf(
       ['fresh', 'partial', 'stale', 'failing', 'missing'],
-      'fresh; partial: under 90 % of the expected contracts; stale: quotes older than --stale-after, in trading hours; failing: the ' +
-        'last attempt failed; missing: no snapshot yet.',
+      'The first that applies: missing: no snapshot yet; failing: the last attempt failed; stale: quotes older than --stale-after, counted ' +
+        'in trading hours; partial: under 90 % of the expected contracts; fresh: none of these.',
     ),
     last_attempt: moment('Last poll for the ticker, or last delivery'),
-    last_fresh: moment('Last delivery with quotes newer than all before'),
+    last_fresh: moment('Last delivery whose quotes were newer than all earlier ones'),
     as_of: moment('Time of the newest quotes'),
     age_s: nullable(Type.Integer(), 'Age of these quotes by the wall clock, seconds.'),
-    stale: Type.Boolean({ description: 'True if there are no quotes, or they are older than --stale-after.' }),
+    stale: Type.Boolean({ description: 'True if there are no quotes, or if they are older than --stale-after.' }),
     expected_contracts: nullable(
       Type.Integer(),
-      'Contracts that the source listed, but at least the unexpired contracts of the snapshot before; null before the first snapshot.',
+      'The larger of two counts: contracts that the source listed, and unexpired contracts of the previous snapshot; null before the first ' +
+        'snapshot.',
     ),
     received_contracts: nullable(
       Type.Integer(),
@@ -41,7 +42,7 @@ const tickerStatus = Type.Object(
       description: 'Rejected rows and values of the newest snapshot, by reason.',
     }),
     failures: count('Failed attempts in a row.'),
-    refusal: text('Why the last attempt failed; null if it did not.'),
+    refusal: text('Why the last attempt failed; null if it succeeded.'),
   },
   closed,
 );
@@ -52,25 +53,26 @@ const feedStatus = Type.Object(
     simulated: Type.Boolean({ description: 'True for the simulated market.' }),
     state: oneOf(
       ['ok', 'degraded', 'empty', 'down'],
-      'ok: every ticker fresh, no refusals, the stream up; degraded: not all of that; empty: no data yet; down: polls fail or have stopped.',
+      'ok: every ticker is fresh, nothing is rejected, the stream is connected; degraded: one of these fails; empty: no data yet; down: polls ' +
+        'fail or have stopped.',
     ),
     last_attempt: moment('Last poll'),
     last_completed: moment('Last poll that completed without an error'),
     next_attempt: moment('Next poll'),
     last_data: moment('Last delivery of a snapshot, prints or closes'),
-    error: text('Why polling fails; null if it does not.'),
+    error: text('Why polling fails; null if polling works.'),
     stream: nullable(
       Type.Object(
         {
           up: Type.Boolean({ description: 'True if the stream is connected.' }),
-          since: Type.String({ description: 'When it last connected or disconnected, ISO 8601.' }),
-          reason: text('Why the stream is down.'),
+          since: Type.String({ description: 'When the stream last connected or disconnected, ISO 8601.' }),
+          reason: text('Why the stream is not connected; null if it is connected.'),
         },
         closed,
       ),
-      'The stream of a feed that pushes data; null for other feeds.',
+      'The stream over which the source sends data; null for a feed without a stream.',
     ),
-    tickers_expected: count('Tickers that are polled or have been delivered.'),
+    tickers_expected: count('Tickers that the feed polls or has delivered.'),
     tickers_by_state: Type.Record(Type.String(), Type.Integer(), { description: 'Number of tickers in each state.' }),
     expected_contracts: count('Expected contracts of all tickers with a snapshot.'),
     received_contracts: count('Received contracts of these tickers.'),
@@ -81,8 +83,8 @@ const feedStatus = Type.Object(
           origin: Type.String({ description: 'File, request or stream that was rejected.' }),
           ticker: text('Ticker; null if unknown.'),
           reason: Type.String({ description: 'Why it was rejected.' }),
-          at: Type.String({ description: 'Last time, ISO 8601.' }),
-          times: count('Times in a row.'),
+          at: Type.String({ description: 'Moment of the last rejection, ISO 8601.' }),
+          times: count('Number of rejections in a row.'),
         },
         closed,
       ),
@@ -94,13 +96,14 @@ const feedStatus = Type.Object(
       Type.Object(
         {
           from: Type.String({ description: 'Begin, ISO 8601.' }),
-          to: moment('End'),
-          reason: Type.String({ description: 'Why the stream was down.' }),
+          to: nullable(Type.String(), 'End, ISO 8601; null if the gap has not ended.'),
+          reason: Type.String({ description: 'Why the stream was not connected.' }),
         },
         closed,
       ),
       {
-        description: 'Gaps on this page, newest first: periods in which the stream was down and trades were missed.',
+        description:
+          'Gaps on this page, newest first: periods in which the stream was not connected, so trades were missed.',
       },
     ),
   },
@@ -112,12 +115,14 @@ export const getFeedStatus = defineOperation({
   ofNow: true,
   title: 'Feeds',
   description:
-    'Health of the feeds of market data. Per ticker: expected and received contracts, the last attempt, the last fresh data, and what was ' +
-    'rejected and why. A feed without data is never ok. Tickers, refusals and gaps come in pages.',
+    'Health of the feeds of market data. For each ticker: expected and received contracts, the last attempt, the last fresh data, and what ' +
+    'was rejected and why. A feed without data is never ok. Tickers, refusals (rejections) and gaps come in pages.',
   example: {},
   input: Type.Object(
     {
-      limit: limit('Maximum number of tickers, refusals and gaps of all feeds; by default, as many as fit.'),
+      limit: limit(
+        'Maximum number of tickers, refusals and gaps on a page, all feeds together; by default, as many as fit.',
+      ),
       cursor: Type.Optional(
         Type.String({ description: 'next_cursor of the previous page.', pattern: '^[0-9]{1,6}$', maxLength: 6 }),
       ),
@@ -128,7 +133,7 @@ export const getFeedStatus = defineOperation({
     {
       checked_at: Type.String({ description: 'Time of the report, ISO 8601.' }),
       healthy: Type.Boolean({ description: 'True if there are feeds, and all of them are ok.' }),
-      stale_after_s: number('Age above which quotes are stale, seconds.'),
+      stale_after_s: number('Age above which quotes are stale (--stale-after), seconds.'),
       feeds: Type.Array(feedStatus, { description: 'Feeds, by name.' }),
       next_cursor: Type.Optional(Type.String({ description: 'Cursor of the next page; absent on the last.' })),
     },
@@ -149,7 +154,7 @@ export interface FeedReport {
   readonly feeds: FeedStatus[];
 }
 
-/** The state of the feeds, with all tickers, refusals and gaps. */
+/** Returns the state of the feeds, with all tickers, refusals and gaps. */
 export function feedReport(context: Context): FeedReport {
   const feeds = context.feedStates().map((state) => statusOf(state, context));
   return {
@@ -160,11 +165,14 @@ export function feedReport(context: Context): FeedReport {
   };
 }
 
-/** Limit for the rows of a page, bytes of JSON. With the totals of each feed, a page stays below 64 KB. */
+/** Maximum size of the rows of a page, bytes of JSON. With the totals of each feed, a page stays below 64 KB. */
 const PAGE_BYTES_MAX = 48 * 1024;
 const PAGED = ['tickers', 'refusals', 'gaps'] as const;
 
-/** One page of the report: the rows of all feeds in order, from row `from` on, at most `most` rows and no more than fit. */
+/**
+ * Returns one page of the report. The rows of a report are the tickers, refusals and gaps of all feeds in order. A page has the rows from
+ * `from` on: at most `most`, and no more than fit into PAGE_BYTES_MAX.
+ */
 function pageOf(report: FeedReport, from: number, most: number): FeedReport & { next_cursor?: string } {
   let [row, bytes, isFull] = [0, 0, false];
   const onPage = (each: unknown) => {

@@ -14,15 +14,15 @@ import { count, number, numberColumn } from './schemas.ts';
 import { CACHED_RESULTS_MAX, cachedTapeResult, forEachStretch, tapeInput, tapeNotes } from './signed-tape.ts';
 
 const flow = {
-  prints: numberColumn('Prints.'),
-  contracts: numberColumn('Contracts, whoever the aggressor was.'),
+  prints: numberColumn('Number of prints.'),
+  contracts: numberColumn('Contracts traded, of any aggressor.'),
   premium: numberColumn('Premium paid, dollars.'),
   call_bought: numberColumn('Premium of calls that customers bought, dollars.'),
   call_sold: numberColumn('Premium of calls that customers sold, dollars.'),
   put_bought: numberColumn('Premium of puts that customers bought, dollars.'),
   put_sold: numberColumn('Premium of puts that customers sold, dollars.'),
   unsigned: numberColumn('Premium of prints of unknown side, dollars.'),
-  net_delta: numberColumn('Delta-notional that customers took on, dollars: + long.'),
+  net_delta: numberColumn('Delta-notional that customers bought less what they sold, dollars.'),
 };
 
 const groups = (key: string, keyDescription: string, description: string) =>
@@ -40,8 +40,9 @@ export const getFlowByAggressor = defineOperation({
   ofMarket: true,
   title: 'Flow by aggressor',
   description:
-    'Premium and delta of option prints by aggressor. Bought: the feed says ask, or the price is above the middle of the quote. Sold: ' +
-    "the opposite. Otherwise by the contract's last price change. In total, by manner of execution, by day and by expiry.",
+    'Premium and delta of option prints by aggressor. A customer bought if the feed says ask, or if the price is above the middle of the ' +
+    'quote. A customer sold if the feed says bid, or if the price is below the middle. If neither applies, a rise of the contract since its ' +
+    'previous print counts as bought, and a fall as sold. In total, by manner of execution, by day and by expiry.',
   example: { ticker: 'SPY' },
   input: Type.Object(tapeInput, { additionalProperties: false }),
   full: Type.Object(
@@ -53,15 +54,15 @@ export const getFlowByAggressor = defineOperation({
       signed_by: Type.Object(
         {
           feed: count('Prints whose side the feed gives.'),
-          quote: count('Prints signed by the quote at the trade.'),
-          tick: count("Prints signed by the contract's last price change."),
+          quote: count('Prints whose side follows from the quote at the trade.'),
+          tick: count("Prints whose side follows from the contract's last change."),
           unknown: count('Prints of unknown side.'),
         },
-        { additionalProperties: false, description: 'Prints by how their side was determined.' },
+        { additionalProperties: false, description: 'Number of prints by how their side was determined.' },
       ),
       by_manner: groups(
         'manner',
-        'multi_leg, sweep, block, single or all; a print with several flags counts for the first.',
+        'multi_leg, sweep, block, single or all; a print with several flags counts in the first of these.',
         'By manner of execution.',
       ),
       by_day: groups('day', 'New York day, YYYY-MM-DD, ascending.', 'By day.'),
@@ -116,12 +117,12 @@ function* flowOf(tape: PrintsQuery, minPremium: number, prepared: PreparedChain)
   return { signedBy: { ...rulesOf(sums), unknown: flow.unknown }, groups: flow.groups() };
 }
 
-/** Prints by how their side was determined, without those of adjusted deliverables. */
+/** Counts prints by the rule that gave their side. Leaves out prints of adjusted deliverables. */
 function rulesOf({ contracts, byContract }: TapeSums) {
   const rules = { feed: 0, quote: 0, tick: 0 };
-  const counts = contracts.series.map(({ root }) => !rootOf(root).adjusted);
+  const isCounted = contracts.series.map(({ root }) => !rootOf(root).adjusted);
   for (const [contract, series] of contracts.seriesIndex.entries()) {
-    if (!counts[series]) continue;
+    if (!isCounted[series]) continue;
     const offset = contract * BY_CONTRACT.width;
     rules.feed += byContract[offset + BY_CONTRACT.feed]!;
     rules.quote += byContract[offset + BY_CONTRACT.quote]!;

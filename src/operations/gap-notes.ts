@@ -2,10 +2,10 @@ import { DAY_MS, tradesWithin } from '../market/calendar.ts';
 import type { Chain } from '../market/chain.ts';
 import type { Context } from './operation.ts';
 
-/** Most gaps that a note names. Further gaps are only counted. */
+/** Maximum number of gaps that a note names. Further gaps are only counted. */
 const NAMED_GAPS_MAX = 3;
 
-/** Notes on gaps in the prints of the `days` days up to a snapshot: periods of trading in which the feed received no prints. */
+/** Returns a note on the gaps since `days` days before a snapshot: periods of trading hours in which the feed received no prints. */
 export function gapNotes(chain: Chain, days: number, context: Context): string[] {
   if (chain.simulated) return [];
   const now = context.nowMs();
@@ -15,7 +15,7 @@ export function gapNotes(chain: Chain, days: number, context: Context): string[]
     .map(({ from, to, reason }) => `${iso(from)} ${to === null || to > now ? 'on' : `to ${iso(to)}`} (${reason})`);
   if (named.length === 0) return [];
   const more = gaps.length - named.length;
-  return [`Trades were not received from ${named.join(', ')}${more > 0 ? ` and at ${more} earlier times` : ''}.`];
+  return [`No trades were received from ${named.join(', ')}${more > 0 ? ` and in ${more} earlier periods` : ''}.`];
 }
 
 function iso(ms: number): string {

@@ -11,7 +11,7 @@ import { provenanceOf } from './market-reading.ts';
 import { defineOperation } from './operation.ts';
 import { count, nullable, number, numberColumn, ticker } from './schemas.ts';
 
-/** By index: the fund that tracks it, and the approximate ratio of the index to the fund's price. */
+/** For each index, the fund that tracks it, and the customary multiple: the approximate ratio of the index to the fund's price. */
 const FUNDS: Readonly<Record<string, { readonly fund: string; readonly multiple: number }>> = {
   SPX: { fund: 'SPY', multiple: 10 },
   NDX: { fund: 'QQQ', multiple: 40 },
@@ -19,7 +19,7 @@ const FUNDS: Readonly<Record<string, { readonly fund: string; readonly multiple:
   DJX: { fund: 'DIA', multiple: 1 },
 };
 
-/** Snapshots further apart than this are not combined, because they describe different markets. */
+/** Two snapshots further apart in time than this are not combined, because the market may have moved between them. */
 const APART_MS_MAX = DAY_MS;
 
 export const getGexCombined = defineOperation({
@@ -27,15 +27,16 @@ export const getGexCombined = defineOperation({
   ofMarket: true,
   title: 'GEX of an index with its fund',
   description:
-    'GEX levels of an index and the fund that tracks it, taken together (SPX with SPY). Prices of the fund are converted at the ratio of ' +
-    'both spots, which the answer states. Prices are on the scale of the requested ticker. Dollars.',
+    'GEX levels of two tickers together, e.g. of an index and the fund that tracks it (SPX with SPY). Prices of the added ticker are ' +
+    'converted to the scale of the requested ticker at the ratio of both spots, which the answer states. Dollars.',
   example: { ticker: 'SPX', with: 'SPY' },
   input: Type.Object(
     {
       ...chainInput.properties,
       with: Type.Optional({
         ...ticker,
-        description: 'Ticker to add, e.g. SPY; by default the fund of SPX, NDX, RUT or DJX, or the index of that fund.',
+        description:
+          'Ticker to add, e.g. SPY. Default for SPX, NDX, RUT and DJX: the fund that tracks the index; for SPY, QQQ, IWM and DIA: the index.',
       }),
     },
     { additionalProperties: false },
@@ -49,11 +50,11 @@ export const getGexCombined = defineOperation({
       ratio: number('Ratio of both spots, which converts prices of the added symbol.'),
       basis_pct: nullable(
         Type.Number(),
-        'Deviation of the ratio from the customary multiple (10 for SPX over SPY), percent; null if there is none.',
+        'Deviation of the ratio from the customary multiple (10 for SPX over SPY), percent; null for a pair without one.',
       ),
       as_of: Type.String({ description: 'When the quotes of the ticker were taken, ISO 8601.' }),
       with_as_of: Type.String({ description: 'When the quotes of the added symbol were taken, ISO 8601.' }),
-      apart_s: number('Time between both snapshots, seconds; a move in that time distorts the ratio.'),
+      apart_s: number('Time between both snapshots, seconds; a price move in this time distorts the ratio.'),
       ...lens,
       ticker_gex_mil: number('Net GEX of the ticker, millions of dollars per 1 % move.'),
       with_gex_mil: number('Net GEX of the added symbol, millions of dollars per 1 % move.'),
@@ -134,8 +135,8 @@ function requireOneMarket(chain: Chain, other: Chain): void {
   const days = Math.round(Math.abs(chain.asOf - other.asOf) / DAY_MS);
   throw invalid(
     `The snapshots of ${chain.underlying} and ${other.underlying} are ${days} days apart`,
-    'must have a snapshot within a day of the ticker’s',
-    'Load newer data for the older one: both must be of one market.',
+    'must have a snapshot within a day of the requested ticker’s snapshot',
+    'Load newer data for the ticker whose snapshot is older.',
   );
 }
 

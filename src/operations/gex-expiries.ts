@@ -17,8 +17,9 @@ export const getGexByExpiry = defineOperation({
   ofMarket: true,
   title: 'GEX and volatility by expiry',
   description:
-    'One row per series (root and expiry), in order of settlement, as columns: gamma that expires with it, max pain, forward, ' +
-    'at-the-money volatility, expected move, 25-delta skew. Dealers are assumed long calls and short puts, or opposite to signed prints (sign: flow). Dollars.',
+    'One row per series (root and expiry), in order of settlement, as columns: gamma that expires with the series, max pain, forward, ' +
+    'at-the-money volatility, expected move, 25-delta skew. Dealers are assumed long calls and short puts. With sign=flow, they hold the ' +
+    'opposite of what customers bought and sold, by prints. Dollars.',
   example: { ticker: 'SPY' },
   input: chainInput,
   full: Type.Object(
@@ -32,21 +33,23 @@ export const getGexByExpiry = defineOperation({
       tte: numberColumn('Years to settlement.'),
       net_gex: numberColumn('Net gamma exposure, dollars per 1 % move.'),
       gross_gex: numberColumn('Sum of absolute gamma exposures, dollars per 1 % move.'),
-      gross_share_pct: numberColumn('Share of all gross gamma that expires with this series, percent.'),
+      gross_share_pct: numberColumn('Gross gamma of this series, percent of the gross gamma of all series.'),
       expired_share_pct: numberColumn(
-        'Share of all gross gamma that has expired once this series has settled, percent.',
+        'Gross gamma of this series and all series that settle before it, percent of the gross gamma of all series.',
       ),
       open_interest: numberColumn('Contracts outstanding.'),
       volume: numberColumn('Contracts traded on the day of the snapshot.'),
-      max_pain: nullableColumn('Strike at which the options pay out least, dollars; null if no contract counts.'),
+      max_pain: nullableColumn('Strike at which the options pay out least, dollars; null if no contract has a weight.'),
       forward: numberColumn('Forward price, dollars.'),
       forward_method: textColumn('regression, parity, delta, carry or flat.'),
       rate: numberColumn('Discount rate, continuous, decimal per year.'),
       atm_iv: nullableColumn('At-the-money volatility, decimal per year; null if no strike has one.'),
       expected_move: nullableColumn(
-        'One standard deviation to settlement at atm_iv, dollars; a straddle costs about four fifths of it.',
+        'One standard deviation to settlement at atm_iv, dollars; null if atm_iv is null. A straddle costs about four fifths of it.',
       ),
-      skew_25d: nullableColumn('Volatility of the 25-delta put less that of the 25-delta call, decimal per year.'),
+      skew_25d: nullableColumn(
+        'Volatility of the 25-delta put less that of the 25-delta call, decimal per year; null if unknown.',
+      ),
       sign_convention: signConvention,
     },
     { additionalProperties: false },
@@ -86,7 +89,7 @@ export const getGexByExpiry = defineOperation({
 
 type Row = ReturnType<typeof rowOf>;
 
-/** One row per series, in order of settlement and then of root. */
+/** Computes one row per series, in order of settlement and then of root. */
 function* rowsInSteps(prepared: PreparedChain): Steps<Row[]> {
   const series = prepared.series.toSorted(
     (a, b) => a.tte - b.tte || (a.series.root < b.series.root ? -1 : +(a.series.root > b.series.root)),
@@ -101,7 +104,7 @@ function* rowsInSteps(prepared: PreparedChain): Steps<Row[]> {
   return rows;
 }
 
-/** `before` is the gross gamma of the series that settle before this one, dollars per 1 % move. */
+/** Computes the row of one series. `before` is the gross gamma of the series that settle before it, dollars per 1 % move. */
 function rowOf(prepared: PreparedChain, each: PreparedSeries, before: number) {
   const { start, end, tte, forward, forwardMethod, rate } = each;
   const gex = gexBySeries(prepared);
@@ -120,7 +123,7 @@ function rowOf(prepared: PreparedChain, each: PreparedSeries, before: number) {
     share: percent(gross),
     expired: percent(Math.min(before + gross, all)),
     ...contractsOf(prepared, each),
-    // If no contract counts, all strikes pay out the same, so there is no max pain.
+    // If no contract has a weight, the options pay out the same at each strike, so there is no max pain.
     maxPain: prepared.weight.subarray(start, end).some((weight) => weight > 0) ? maxPain(prepared, each) : null,
     forward,
     forwardMethod: forwardMethod as string,

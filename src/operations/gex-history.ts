@@ -11,19 +11,24 @@ import { moment, momentError, momentOf } from './moment.ts';
 import { type Context, defineOperation } from './operation.ts';
 import { defaulted, nullable, numberColumn, oneOf, textColumn, ticker } from './schemas.ts';
 
-/** Length of the default range, and of the period of the volatility rank, in New York days. The last day is included. */
+/** Length of the default range and of the period of the volatility rank, in New York days, including the last day. */
 const YEAR_DAYS = 365;
 const POINTS = { default: 500, maximum: 5_000 };
 
 const input = Type.Object(
   {
     ticker,
-    from: Type.Optional(moment('Begin, inclusive; by default 365 days up to the newest levels')),
-    to: Type.Optional(moment('End, inclusive, a date to its last moment; by default the newest levels')),
-    per: defaulted(oneOf(['snapshot', 'day'], 'One row per snapshot, or the last one of each New York day.'), 'day'),
+    from: Type.Optional(
+      moment('Begin, included; by default, the range is the 365 days that end with the newest levels'),
+    ),
+    to: Type.Optional(moment('End, included (of a date, its last moment); by default, the newest levels')),
+    per: defaulted(
+      oneOf(['snapshot', 'day'], 'snapshot: one row per snapshot; day: only the last snapshot of each New York day.'),
+      'day',
+    ),
     points: defaulted(
       Type.Integer({
-        description: 'Rows of the answer at most. Of more rows, evenly spaced ones are selected.',
+        description: 'Maximum rows of the answer. If the range has more rows, evenly spaced rows are selected.',
         minimum: 1,
         maximum: POINTS.maximum,
       }),
@@ -38,17 +43,17 @@ export const getGexHistory = defineOperation({
   ofMarket: true,
   title: 'History of GEX levels',
   description:
-    'Levels of a ticker over time as columns, as they were computed when each snapshot arrived: gamma, delta, vanna and charm ' +
-    'exposure, flip, walls, max pain and the at-the-money volatility at 30 days with its rank over a year. Dealers are assumed ' +
-    'long calls and short puts. Dollars.',
+    'Levels of a ticker over time as columns, computed when each snapshot arrived: gamma, delta, vanna and charm exposure, flip, walls, ' +
+    'max pain and at-the-money volatility at 30 days, with the rank of the volatility over a year. Dealers are assumed long calls and ' +
+    'short puts. Dollars.',
   example: { ticker: 'SPY', per: 'day' },
   input,
   full: Type.Object(
     {
       ticker: Type.String({ description: 'Underlying symbol.' }),
-      per: Type.String({ description: 'What a row stands for: snapshot or day.' }),
+      per: Type.String({ description: 'snapshot or day: the argument per.' }),
       count: Type.Integer({ description: 'Rows of each column.', minimum: 0 }),
-      downsampled_from: Type.Integer({ description: 'Rows before downsampling.', minimum: 0 }),
+      downsampled_from: Type.Integer({ description: 'Rows in the range, before rows were selected.', minimum: 0 }),
       as_of: textColumn('When the quotes were taken, ISO 8601, ascending.'),
       day: textColumn('New York date of the quotes, YYYY-MM-DD.'),
       spot: numberColumn('Spot, dollars.'),
@@ -56,12 +61,13 @@ export const getGexHistory = defineOperation({
       gross_gex: numberColumn('Sum of absolute gamma exposures, dollars per 1 % move.'),
       gex_flip: numberColumn('Spot at which net dealer gamma changed sign, dollars.'),
       flip_resolved: Type.Array(Type.Boolean(), {
-        description: 'False if net gamma kept its sign within 50 % of spot: gex_flip is then where it was nearest 0.',
+        description:
+          'False if net gamma had one sign within 50 % of spot: gex_flip is then the spot at which it was nearest 0.',
       }),
       call_wall: numberColumn('Strike at or above spot with most call gamma, dollars.'),
       put_wall: numberColumn('Strike at or below spot with most put gamma, dollars.'),
-      max_pain: numberColumn('Strike at which the options of the dominant expiry paid out least, dollars.'),
-      expiry: textColumn('Dominant expiration, YYYY-MM-DD.'),
+      max_pain: numberColumn('Strike at which the options of the dominant expiry would have paid out least, dollars.'),
+      expiry: textColumn('Dominant expiry, YYYY-MM-DD.'),
       net_dex: numberColumn('Delta exposure, dollars.'),
       net_vex: numberColumn('Vanna exposure, dollars per vol point.'),
       net_cex: numberColumn('Charm exposure, dollars per calendar day.'),
@@ -70,18 +76,18 @@ export const getGexHistory = defineOperation({
       }),
       iv_rank: nullable(
         Type.Number(),
-        'Position of the newest atm_iv_30d between iv_low and iv_high, percent; null with fewer than 20 known days.',
+        'Position of the newest atm_iv_30d between iv_low and iv_high, percent; null if iv_days is below 20, or if both are equal.',
       ),
       iv_percentile: nullable(
         Type.Number(),
-        'Share of iv_days with a lower atm_iv_30d than the newest, percent; null with fewer than 20 known days.',
+        'Share of iv_days with a lower atm_iv_30d than the newest, percent; null if iv_days is below 20.',
       ),
       iv_days: Type.Integer({
-        description: 'Days with an atm_iv_30d, of the 365 days up to the newest.',
+        description: 'Number of days with an atm_iv_30d, of the 365 days that end with the newest levels.',
         minimum: 0,
       }),
-      iv_low: nullable(Type.Number(), 'Lowest atm_iv_30d of iv_days, decimal per year; null if there is none.'),
-      iv_high: nullable(Type.Number(), 'Highest atm_iv_30d of iv_days, decimal per year; null if there is none.'),
+      iv_low: nullable(Type.Number(), 'Lowest atm_iv_30d of these days, decimal per year; null if iv_days is 0.'),
+      iv_high: nullable(Type.Number(), 'Highest atm_iv_30d of these days, decimal per year; null if iv_days is 0.'),
       sign_convention: signConvention,
       notes: textColumn('Caveats on the figures.'),
     },
@@ -100,13 +106,17 @@ export const getGexHistory = defineOperation({
     const rows = market.levels(name, downsample(times, request.points));
     const due = market.levelsDue(name);
     if (market.isPast && due > 0) {
-      throw new ClientError('unavailable', `Levels of ${due} snapshots up to then are not computed yet`, {
-        hint: 'Retry shortly: the answer is final when these levels are computed.',
-      });
+      throw new ClientError(
+        'unavailable',
+        `The levels of ${due} snapshots up to the requested moment are not computed yet`,
+        {
+          hint: 'Retry shortly. The answer is final when these levels are computed.',
+        },
+      );
     }
     const notes = [
       ...(rows.length > 0 ? [] : [noLevelsNote(newest)]),
-      ...(due > 0 ? [`Levels of ${due} snapshots are not computed yet: retry shortly.`] : []),
+      ...(due > 0 ? [`The levels of ${due} snapshots are not computed yet. Retry shortly.`] : []),
     ];
     const result = {
       ticker: name,
@@ -148,7 +158,7 @@ function columnsOf(rows: readonly LevelRecord[]) {
   };
 }
 
-/** The provenance of the newest chain. A tracked ticker without a chain has no provenance. */
+/** Returns the provenance of the newest chain. Returns no field if the ticker has no chain. */
 function provenance(name: string, context: Context, notes: readonly string[]) {
   const chain = context.market.findChain(name);
   return chain ? { provenance: provenanceOf(chain, context, notes) } : {};
@@ -156,14 +166,14 @@ function provenance(name: string, context: Context, notes: readonly string[]) {
 
 function noLevelsNote(newest: number | undefined): string {
   return newest === undefined
-    ? 'No levels of this ticker are stored up to then: the service stores them as snapshots arrive.'
-    : `No levels of this ticker are stored in that range; the newest before its end are of ${new Date(newest).toISOString()}.`;
+    ? 'No levels of this ticker are stored up to the end of the range. The service stores levels when snapshots arrive.'
+    : `No levels of this ticker are stored in the range. The newest levels before its end are of ${new Date(newest).toISOString()}.`;
 }
 
-/** Code of argument errors: the history has only a GET route. */
+/** The code of argument errors. The history has only a GET route, where invalid arguments have this code. */
 const CODE = 'invalid_parameter';
 
-/** First and last moment, both inclusive, ms since the epoch. Without `from`, the caller derives the first from the newest levels. */
+/** Returns the first and the last moment, both included, ms since the epoch. `fromMs` is undefined if the request has no `from`. */
 function rangeOf({ from, to }: Static<typeof input>): { fromMs: number | undefined; toMs: number } {
   const fromMs = from === undefined ? undefined : momentOf(from, '/from', 'first', CODE);
   const toMs = to === undefined ? Number.MAX_SAFE_INTEGER : momentOf(to, '/to', 'last', CODE);

@@ -8,18 +8,18 @@ import type { CustomerPositions } from '../analytics/flow/customer-positions.ts'
 import { signedShare } from '../analytics/flow/flow-sign.ts';
 import { newYorkDate } from '../market/calendar.ts';
 import { runToCompletion, type Steps } from '../steps.ts';
-import { byFlow, customerPositionsInSteps } from './dealer-sign.ts';
+import { customerPositionsInSteps, withFlowSign } from './dealer-sign.ts';
 import { MILLION, regimeOf } from './gex-report.ts';
 import type { Context } from './operation.ts';
 import { count, nullable, number } from './schemas.ts';
 
-/** Levels under another way to count contracts, to compare with the default levels. */
+/** The fields of a lens: levels with other weights or signs of the contracts, to compare with the default levels. */
 export const lens = {
   net_gex_mil: number('Net dealer gamma exposure, millions of dollars per 1 % move.'),
   gross_gex_mil: number('Sum of absolute gamma exposures, millions of dollars per 1 % move.'),
   regime: Type.String({ description: 'positive_gamma or negative_gamma, by the sign of net GEX.' }),
   gex_flip: number('Spot at which net dealer gamma changes sign, dollars.'),
-  flip_resolved: Type.Boolean({ description: 'False if net gamma keeps its sign within 50 % of spot.' }),
+  flip_resolved: Type.Boolean({ description: 'False if net gamma has one sign within 50 % of spot.' }),
   call_wall: number('Strike at or above spot with most call gamma, dollars.'),
   put_wall: number('Strike at or below spot with most put gamma, dollars.'),
 };
@@ -38,7 +38,7 @@ export function lensFields({ exposures, flip, walls }: Pick<GexLevels, 'exposure
 
 export const byVolumeLens = Type.Object(lens, {
   additionalProperties: false,
-  description: "The levels with each contract counted by the day's volume instead of open interest.",
+  description: "The levels with each contract weighted by the day's volume instead of its open interest.",
 });
 
 export function* byVolume({ chain, options }: PreparedChain) {
@@ -49,22 +49,27 @@ export const zeroDteLens = Type.Object(
   {
     expiry: Type.String({ description: "The snapshot's own day, YYYY-MM-DD." }),
     ...lens,
-    gross_share_pct: number('Share of all gross gamma that expires today, percent.'),
-    net_gex_volume_mil: number("Net GEX by the day's volume, not open interest, millions of dollars per 1 % move."),
-    max_pain: nullable(Type.Number(), 'Strike at which these options pay out least, dollars; null if none is open.'),
-    hours_to_settlement: number('Hours until the last of them settles.'),
+    gross_share_pct: number("Gross gamma that expires on the snapshot's day, percent of all gross gamma."),
+    net_gex_volume_mil: number(
+      "Net GEX with contracts weighted by the day's volume, millions of dollars per 1 % move.",
+    ),
+    max_pain: nullable(
+      Type.Number(),
+      'Strike at which these options pay out least, dollars; null if they have no open interest.',
+    ),
+    hours_to_settlement: number('Hours until the last of these contracts settles.'),
     atm_iv: nullable(Type.Number(), 'At-the-money volatility, decimal per year; null if no strike has one.'),
-    expected_move: nullable(Type.Number(), 'One standard deviation to settlement, dollars.'),
+    expected_move: nullable(Type.Number(), 'One standard deviation to settlement, dollars; null if atm_iv is null.'),
     open_interest: number('Contracts outstanding.'),
     volume: number('Contracts traded that day.'),
   },
   { additionalProperties: false, description: "Contracts that expire on the snapshot's day and have not settled." },
 );
 
-/** The levels of the contracts that expire on the snapshot's day. Returns null if none of them is left to settle. */
+/** Computes the levels of the contracts that expire on the snapshot's day. Returns null if all of them have settled. */
 export function* zeroDte({ chain, options, series }: PreparedChain, grossGex: number) {
   const today = newYorkDate(chain.asOf);
-  // In order of settlement.
+  // The series are in order of settlement.
   const ofToday = series.filter((each) => each.series.expiry === today);
   const last = ofToday.at(-1);
   if (!last) return null;
@@ -98,27 +103,34 @@ export const byFlowLens = Type.Object(
     net_dex_mil: number('Delta exposure, millions of dollars.'),
     net_vex_mil: number('Vanna exposure, millions of dollars per vol point.'),
     net_cex_mil: number('Charm exposure, millions of dollars per calendar day.'),
-    signed_share_pct: number("Share of open interest in customers' net positions, percent."),
-    unsigned_gex_mil: number('Gross gamma of open interest without signed prints, millions of dollars per 1 % move.'),
-    contracts_signed: count('Contracts with a signed print.'),
-    positions_capped: count('Contracts whose net position was cut to what can be open.'),
+    signed_share_pct: number("Customers' net positions, percent of open interest."),
+    unsigned_gex_mil: number(
+      "Gross gamma of the open interest outside customers' net positions, millions of dollars per 1 % move.",
+    ),
+    contracts_signed: count('Contracts with a print whose side is known.'),
+    positions_capped: count(
+      'Contracts whose net position was reduced to open interest plus volume, the most that can be open.',
+    ),
     prints: Type.Object(
       {
-        feed: count('Side given by the feed.'),
-        quote: count('Side by the quote: bought above its middle, sold below.'),
-        tick: count('Side by the last price change.'),
-        unknown: count('Side unknown: not counted.'),
+        feed: count('Prints whose side the feed gives.'),
+        quote: count('Prints whose side follows from the quote: bought above its middle, sold below it.'),
+        tick: count("Prints whose side follows from the contract's last change."),
+        unknown: count('Prints of unknown side. They do not count in the net positions.'),
       },
-      { additionalProperties: false, description: 'Prints of live contracts, by how their side was determined.' },
+      {
+        additionalProperties: false,
+        description: 'Number of prints of live contracts, by how their side was determined.',
+      },
     ),
   },
   {
     additionalProperties: false,
-    description: "The levels with dealers opposite to customers' net positions by signed prints.",
+    description: "The levels with dealers who hold the opposite of customers' net positions, by prints.",
   },
 );
 
-/** The levels by signed prints. Returns null if no contract of the chain has a print. */
+/** Computes the levels by flow. Returns null if no live contract of the chain has a print. */
 export function* byPrints(prepared: PreparedChain, context: Context) {
   const positions = yield* customerPositionsInSteps(prepared.chain, context.market.tape(prepared.chain));
   return positions ? yield* byPositionsInSteps(prepared, positions) : null;
@@ -129,7 +141,7 @@ export function byPositions(prepared: PreparedChain, positions: CustomerPosition
 }
 
 function* byPositionsInSteps(prepared: PreparedChain, positions: CustomerPositions) {
-  const signed = byFlow(prepared, positions);
+  const signed = withFlowSign(prepared, positions);
   const levels = yield* gexLevelsInSteps(signed, new Map());
   const { share, unsignedGex } = signedShare(signed);
   return {

@@ -15,19 +15,24 @@ import { levelsOf, type MarketReading, provenanceOf, readMarketAs, SIMULATED_NOT
 import { type Context, defineOperation, type Provenance } from './operation.ts';
 import { nullable, number, ticker } from './schemas.ts';
 
-/** Trading days of the average daily volume. */
+/** Number of trading days over which the daily volume is averaged. */
 const VOLUME_DAYS = 20;
 
 const hedging = Type.Object(
   {
-    shares_per_pct: number('Shares that dealers trade per 1 % move: net GEX over spot, + against the move, - with it.'),
+    shares_per_pct: number(
+      'Shares that dealers trade per 1 % move, net GEX over spot: + if they trade against the move, - if with it.',
+    ),
     average_daily_volume: nullable(
       Type.Number(),
-      `Shares per day, mean of the last ${VOLUME_DAYS} days with a known volume; null if there are none.`,
+      `Shares of the underlying traded per day, mean of the known volumes of the last ${VOLUME_DAYS} closes; null if none is known.`,
     ),
-    share_of_volume_pct: nullable(Type.Number(), 'These shares, percent of that volume.'),
+    share_of_volume_pct: nullable(
+      Type.Number(),
+      'Absolute shares_per_pct, percent of average_daily_volume; null if that is null.',
+    ),
   },
-  { additionalProperties: false, description: "Dealers' hedging against the daily volume of the underlying." },
+  { additionalProperties: false, description: "Dealers' hedging compared with the daily volume of the underlying." },
 );
 
 /** Keys of the REST answer. */
@@ -42,7 +47,7 @@ const REST_KEYS = [
   'net_gex_mil',
 ] as const;
 
-/** Keys of the tool's default answer. */
+/** Keys of the default answer of the tool. */
 const NODES = ['ticker', 'spot_price', 'whale_expiry', 'max_pain', 'call_wall', 'put_wall', 'gex_flip'] as const;
 
 export const getLiveGexNodes = defineOperation({
@@ -50,16 +55,19 @@ export const getLiveGexNodes = defineOperation({
   ofMarket: true,
   title: 'GEX levels',
   description:
-    "A ticker's price levels from its newest option chain, dollars: spot, call wall, put wall, gamma flip, max pain of the " +
-    'dominant expiry. Dealers are assumed long calls, short puts.',
+    "A ticker's price levels from its newest option chain, dollars: spot, call wall, put wall, gamma flip, and max pain of the " +
+    'dominant expiry. Dealers are assumed long calls and short puts.',
   example: { ticker: 'SPY' },
   input: Type.Object({ ticker }, { additionalProperties: false }),
   full: Type.Object(
     {
       ...gexReport.properties,
       by_volume: byVolumeLens,
-      by_flow: nullable(byFlowLens, 'Null if no contract has a print.'),
-      zero_dte: nullable(zeroDteLens, "Null if nothing unsettled expires on the snapshot's day."),
+      by_flow: nullable(byFlowLens, 'The levels by flow; null if no live contract has a print.'),
+      zero_dte: nullable(
+        zeroDteLens,
+        "The levels of the contracts that expire on the snapshot's day; null if all of them have settled.",
+      ),
       hedging,
     },
     { additionalProperties: false },
@@ -79,7 +87,7 @@ export const getLiveGexNodes = defineOperation({
     return {
       result: {
         ...report,
-        // The default answer has no lenses.
+        // The default answers of tool and route have no lenses, so these are computed only for the extended answer.
         ...((isWanted('by_flow') ? yield* lensesOf(reading, levels, context) : {}) as Lenses),
       },
       provenance: provenanceOf(reading.chain, context, [...caveats(report), ...signCaveats(prepared)]),
@@ -101,7 +109,7 @@ function* lensesOf({ chain, prepared }: MarketReading, { exposures }: GexLevels,
 function hedgingOf({ underlying, asOf, spot }: Chain, gex: number, { market }: Context) {
   const shares = gex / spot;
   const today = newYorkDate(asOf);
-  // The volume of a day counts after the close.
+  // The volume of a day is complete after the close.
   const last = asOf >= closeOf(today) ? today : addDays(today, -1);
   const volume = averageVolume(market.closes(underlying, last, VOLUME_DAYS));
   return {
@@ -116,8 +124,8 @@ type RecordedGexNodes = Pick<GexReport, (typeof REST_KEYS)[number]> & {
 };
 
 /**
- * The REST answer for the snapshot of a level record, for events. The answer has no age, so an event is the same whenever it is sent. The
- * compiler requires every key of the REST answer here.
+ * Returns the REST answer for the snapshot of a level record, for live events. The provenance has no age, so an event is the same whenever
+ * it is sent. The type makes the compiler require every key of the REST answer.
  */
 export function recordedGexNodes(levels: LevelEvent): RecordedGexNodes {
   return {
@@ -138,14 +146,14 @@ export function recordedGexNodes(levels: LevelEvent): RecordedGexNodes {
   };
 }
 
-const UNRESOLVED_FLIP_NOTE = 'Net gamma keeps its sign within 50 % of spot: gex_flip is where it is nearest 0.';
+const UNRESOLVED_FLIP_NOTE =
+  'Net gamma has one sign within 50 % of spot, so gex_flip is the spot at which it is nearest 0.';
 
-/** Caveats that the figures of the default answer do not show. */
+/** Returns caveats on the levels that the figures of the default answer do not show. */
 function caveats(report: GexReport): string[] {
   const { used, left_out } = report.contracts;
   const notes: string[] = [];
-  if (left_out.no_volatility === used)
-    notes.push('No contract has a volatility, so gamma is unknown and counts as zero.');
+  if (left_out.no_volatility === used) notes.push('No contract has a volatility, so gamma is unknown and counts as 0.');
   if (!report.flip_resolved) notes.push(UNRESOLVED_FLIP_NOTE);
   if (report.call_wall_sided && report.call_wall_unsided !== report.call_wall)
     notes.push(`The strike with most call gamma is below spot, at ${report.call_wall_unsided}.`);
@@ -159,5 +167,7 @@ function caveats(report: GexReport): string[] {
 function signCaveats(prepared: PreparedChain): string[] {
   if (prepared.sign !== 'flow') return [];
   const share = (100 * signedShare(prepared).share).toPrecision(3);
-  return [`Dealers are opposite to signed prints, which are ${share} % of open interest; the rest counts nothing.`];
+  return [
+    `Dealers hold the opposite of customers' net positions, which are ${share} % of open interest. The rest counts as 0.`,
+  ];
 }

@@ -13,8 +13,9 @@ export const getGexProfile = defineOperation({
   ofMarket: true,
   title: 'Gamma profile',
   description:
-    'Net dealer gamma over levels of spot, and the level at which it changes sign. Every contract is re-priced at each level: volatilities stay ' +
-    'with their strikes, forwards move in proportion. Dealers are assumed long calls and short puts, or opposite to signed prints (sign: flow). Dollars.',
+    'Net dealer gamma over levels of spot, and the level at which it changes sign. Every contract is priced again at each level: its ' +
+    'volatility stays the same, and its forward moves in proportion to spot. Dealers are assumed long calls and short puts. With sign=flow, ' +
+    'they hold the opposite of what customers bought and sold, by prints. Dollars.',
   example: { ticker: 'SPY' },
   input: chainInput,
   full: Type.Object(
@@ -23,13 +24,17 @@ export const getGexProfile = defineOperation({
       spot_price: number('Spot of the snapshot, dollars.'),
       gex_flip: number('Spot at which net dealer gamma changes sign, dollars.'),
       flip_resolved: Type.Boolean({
-        description: 'False if net gamma keeps its sign within 50 % of spot: gex_flip is then where it is nearest 0.',
+        description:
+          'False if net gamma has one sign within 50 % of spot: gex_flip is then the spot at which it is nearest 0.',
       }),
       vanna_flip: nullable(
         Type.Number(),
-        'Spot nearest the present spot at which vanna exposure changes sign, dollars; null if there is none within 20 %.',
+        'Nearest spot at which vanna exposure changes its sign, dollars; null if there is none within 20 % of the present spot.',
       ),
-      charm_flip: nullable(Type.Number(), 'The same for charm exposure, dollars.'),
+      charm_flip: nullable(
+        Type.Number(),
+        'Nearest spot at which charm exposure changes its sign, dollars; null if there is none within 20 % of the present spot.',
+      ),
       count: Type.Integer({ description: 'Rows of each column.', minimum: 0 }),
       spot: numberColumn('Levels of spot in steps of 0.25 % of the present spot, ascending, dollars.'),
       net_gex: numberColumn('Net gamma exposure at that level, dollars per 1 % move.'),

@@ -29,22 +29,25 @@ export const gexReport = Type.Object(
     ticker: Type.String({ description: 'Underlying symbol.' }),
     spot_price: number('Spot, dollars.'),
     whale_expiry: Type.String({ description: 'Dominant institutional expiry, YYYY-MM-DD.' }),
-    max_pain: number('Strike at which options of that expiry pay out least, dollars.'),
+    max_pain: number('Strike at which the options of the dominant expiry pay out least, dollars.'),
     call_wall: number('Strike at or above spot with most call gamma: upside resistance, dollars.'),
     put_wall: number('Strike at or below spot with most put gamma: downside support, dollars.'),
     gex_flip: number('Spot at which net dealer gamma changes sign, dollars.'),
     net_gex_mil: number('Net dealer gamma exposure, millions of dollars per 1 % move.'),
-    expiry: Type.String({ description: 'The same dominant expiry, YYYY-MM-DD.' }),
-    expiry_root: Type.String({ description: 'OSI root of that series.' }),
-    expiry_chosen_by: Type.String({ description: 'large_prints (premium over 30 days) or gamma.' }),
+    expiry: Type.String({ description: 'Dominant expiry, the same as whale_expiry, YYYY-MM-DD.' }),
+    expiry_root: Type.String({ description: 'OSI root of the series of the dominant expiry.' }),
+    expiry_chosen_by: Type.String({
+      description: 'What the dominant expiry has most of: large_prints (their premium over 30 days) or gamma.',
+    }),
     flip_resolved: Type.Boolean({
-      description: 'False if net gamma keeps its sign within 50 % of spot: gex_flip is then where it is nearest 0.',
+      description:
+        'False if net gamma has one sign within 50 % of spot: gex_flip is then the spot at which it is nearest 0.',
     }),
     call_wall_sided: Type.Boolean({
-      description: 'False if no strike is at or above spot: the nearest strike is used.',
+      description: 'False if no strike is at or above spot: the call wall is then the nearest strike.',
     }),
     put_wall_sided: Type.Boolean({
-      description: 'False if no strike is at or below spot: the nearest strike is used.',
+      description: 'False if no strike is at or below spot: the put wall is then the nearest strike.',
     }),
     call_wall_unsided: number('Strike with most call gamma on either side of spot, dollars.'),
     put_wall_unsided: number('Strike with most put gamma on either side of spot, dollars.'),
@@ -53,8 +56,10 @@ export const gexReport = Type.Object(
     largest_put_strikes: strikes('Strikes with most put gamma, largest first, dollars.'),
     regime: Type.String({ description: 'positive_gamma or negative_gamma, by the sign of net GEX.' }),
     gross_gex_mil: number('Sum of absolute gamma exposures, millions of dollars per 1 % move.'),
-    net_over_gross_pct: number('Net gamma, percent of gross gamma; near 0 the regime means little.'),
-    net_dex_mil: number('Delta exposure, millions of dollars; never negative under the default sign convention.'),
+    net_over_gross_pct: number('Net gamma, percent of gross gamma; if it is near 0, the regime means little.'),
+    net_dex_mil: number(
+      'Delta exposure, millions of dollars; never negative if dealers are long calls and short puts.',
+    ),
     net_vex_mil: number('Vanna exposure, millions of dollars per vol point.'),
     net_cex_mil: number('Charm exposure, millions of dollars per calendar day.'),
     sign_convention: signConvention,
@@ -65,10 +70,10 @@ export const gexReport = Type.Object(
         used: count('Live contracts analysed.'),
         left_out: Type.Object(
           {
-            settled: count('Contracts settled when the snapshot was taken.'),
-            adjusted: count('Contracts of an adjusted deliverable.'),
-            other_expiry: count('Contracts of an expiry not selected.'),
-            no_volatility: count('Contracts analysed, for which no method gave a volatility.'),
+            settled: count('Contracts that had settled when the snapshot was taken.'),
+            adjusted: count('Contracts with an adjusted deliverable.'),
+            other_expiry: count('Contracts of an expiry that was not selected.'),
+            no_volatility: count('Used contracts for which no method gave a volatility.'),
           },
           { additionalProperties: false, description: 'Contracts left out of some or all figures.' },
         ),
@@ -76,13 +81,15 @@ export const gexReport = Type.Object(
           {
             taken: count('Contracts whose volatility the feed gave.'),
             solved: count('Contracts whose volatility was solved from their mid.'),
-            interpolated: count('Contracts interpolated between strikes.'),
-            extended: count('Contracts beyond the outermost strike, extended flat.'),
+            interpolated: count('Contracts whose volatility was interpolated between strikes.'),
+            extended: count(
+              'Contracts beyond the outermost strike with a volatility, which have the volatility of that strike.',
+            ),
           },
-          { additionalProperties: false, description: 'Contracts used, by the origin of their volatility.' },
+          { additionalProperties: false, description: 'Used contracts by the source of their volatility.' },
         ),
         stale_quotes: count(
-          'Strikes whose quote contradicts the neighbouring quotes. The smile leaves out their contracts.',
+          'Strikes whose quote contradicts the neighbouring quotes. The volatility smile leaves out these strikes.',
         ),
         refused: Type.Record(Type.String(), Type.Integer(), { description: 'Rejected rows of the source, by reason.' }),
       },
@@ -98,7 +105,7 @@ export function regimeOf({ gex }: Exposures): 'negative_gamma' | 'positive_gamma
 
 export type GexReport = Static<typeof gexReport>;
 
-/** The levels of a prepared chain under their published names. */
+/** Returns the levels of a prepared chain under the names of the API. */
 export function reportGex(prepared: PreparedChain, levels: GexLevels): GexReport {
   const { exposures, walls, flip, dominant } = levels;
   return {

@@ -11,8 +11,9 @@ export const getGexByStrike = defineOperation({
   ofMarket: true,
   title: 'GEX by strike',
   description:
-    'Dealer exposures at each strike over the selected expiries, as columns: gamma of calls and puts, delta, vanna and charm, and ' +
-    'the contracts behind them by open interest and by volume. Dealers are assumed long calls and short puts, or opposite to signed prints (sign: flow). Dollars.',
+    'Dealer exposures at each strike over the selected expiries, as columns: gamma of calls and puts, delta, vanna and charm, and the ' +
+    'open interest and volume of calls and puts. Dealers are assumed long calls and short puts. With sign=flow, they hold the opposite of ' +
+    'what customers bought and sold, by prints. Dollars.',
   example: { ticker: 'SPY' },
   input: chainInput,
   full: Type.Object(
@@ -23,7 +24,7 @@ export const getGexByStrike = defineOperation({
       strike: numberColumn('Strikes, ascending, dollars.'),
       call_gex: numberColumn('Gamma exposure of calls, dollars per 1 % move.'),
       put_gex: numberColumn('Gamma exposure of puts, dollars per 1 % move; never positive if dealers are short puts.'),
-      net_gex: numberColumn('Gamma exposure of calls and puts, dollars per 1 % move.'),
+      net_gex: numberColumn('Gamma exposure of calls plus puts, dollars per 1 % move.'),
       net_dex: numberColumn('Delta exposure, dollars.'),
       net_vex: numberColumn('Vanna exposure, dollars per vol point.'),
       net_cex: numberColumn('Charm exposure, dollars per calendar day.'),

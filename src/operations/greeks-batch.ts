@@ -23,7 +23,7 @@ import { expectation } from './validate.ts';
 const units = oneOf(
   ['market', 'raw'],
   'market: vega and volga per vol point (0.01), theta and charm per calendar day (1/365 year), rho per 1 % of rate. ' +
-    'raw: plain partial derivatives, per 1.00, per year.',
+    'raw: partial derivatives per 1.00 of spot, volatility or rate, and per year of time.',
 );
 
 const cells = (description: string) => answerColumn(Type.Number(), description);
@@ -33,29 +33,33 @@ const full = Type.Object(
     count: Type.Integer({ description: 'Rows of the answer: the length of each array.' }),
     units,
     price: cells('Model price, dollars.'),
-    delta: cells('Change of price per 1.00 of spot.'),
+    delta: cells('Change of price per 1.00 of spot, dollars.'),
     gamma: cells('Change of delta per 1.00 of spot.'),
     vega: cells('Change of price per vol point (raw: per 1.00 of volatility), dollars.'),
-    theta: cells('Change of price per calendar day (raw: per year) as time passes, dollars.'),
-    rho: cells('Change of price per 1 % of rate (raw: per 1.00), dollars.'),
+    theta: cells('Change of price per calendar day (raw: per year) that passes, dollars.'),
+    rho: cells('Change of price per 1 % of rate (raw: per 1.00 of rate), dollars.'),
     vanna: cells('Change of delta per vol point (raw: per 1.00 of volatility).'),
-    charm: cells('Change of delta per calendar day (raw: per year) as time passes.'),
-    volga: cells('Change of vega (as given here) per vol point (raw: per 1.00 of volatility); also called vomma.'),
+    charm: cells('Change of delta per calendar day (raw: per year) that passes.'),
+    volga: cells(
+      'Change of vega, in the unit of vega above, per vol point (raw: per 1.00 of volatility); also called vomma.',
+    ),
   },
   { additionalProperties: false },
 );
 
-/** Columns of a binary body in their order; a call is +1, a put -1. */
+/** The columns of a binary body, in their order. */
 const BINARY_INPUTS = { put_call: SIDE, spot, strike, tte, iv, rate, dividend: dividendYield };
 
-/** Columns of an answer, in the order of the binary form. */
+/** The columns of an answer, in the order of a binary answer. */
 const GREEKS = ['price', 'delta', 'gamma', 'vega', 'theta', 'rho', 'vanna', 'charm', 'volga'] as const;
 
-/** Greeks of a binary body. The answer has the same layout. All values stay in typed arrays. */
+/**
+ * Computes the Greeks of a binary body. The answer has the same layout: GREEKS, one column after the other. Copies no value into an object.
+ */
 function* greeksOfBinary(body: ArrayBuffer, given: string | undefined): Steps<Uint8Array> {
   if (given !== undefined && given !== 'market' && given !== 'raw') {
     throw new ClientError('invalid_parameter', 'The query parameter units must be market or raw', {
-      hint: 'Leave it out for market units.',
+      hint: 'Leave the parameter out for market units.',
       fieldErrors: [{ field: '/units', expected: expectation(units) }],
     });
   }
@@ -71,7 +75,7 @@ function* greeksOfBinary(body: ArrayBuffer, given: string | undefined): Steps<Ui
   return new Uint8Array(answer.buffer);
 }
 
-/** Price and Greeks of many options: columns in, columns out. Each row is identical, to the bit, with a single request for that option. */
+/** Computes price and Greeks of many options in columns. Each row equals, to the bit, the answer to a single request for that option. */
 export const computeGreeksBatch = defineOperation({
   name: 'compute_greeks_batch',
   title: 'Option Greeks in columns',

@@ -18,17 +18,17 @@ const STATUSES = ['ok', 'at_or_below_intrinsic', 'at_or_above_cap'] as const;
 
 const status = oneOf(
   STATUSES,
-  'ok, or why no volatility gives the price: the price is at or below the discounted intrinsic value, or at or above the largest ' +
-    'possible value of the option (S e^(-qT) for a call, K e^(-rT) for a put).',
+  'ok, or why no volatility gives the price. at_or_below_intrinsic: the price is at or below the discounted intrinsic value; ' +
+    'at_or_above_cap: it is at or above the largest possible value, spot e^(-dividend tte) for a call and strike e^(-rate tte) for a put.',
 );
 
-/** Implied volatilities of many prices: columns in, columns out. Bulk data has prices that no volatility gives: their rows get a status. */
+/** Solves the implied volatilities of many prices in columns. A row whose price no volatility gives has a status that says why. */
 export const solveImpliedVolatilities = defineOperation({
   name: 'solve_implied_volatilities',
   title: 'Implied volatilities in columns',
   description:
-    `The volatilities at which Black-Scholes-Merton gives the prices of up to ${COLUMN_ROWS_MAX} European options. Each field is an array, all of ` +
-    'equal length, or one value for all rows. A row whose price no volatility gives has iv 0 and says why in status.',
+    `Implied volatilities (Black-Scholes-Merton) of up to ${COLUMN_ROWS_MAX} European options. Each field is an array, all of equal length, or ` +
+    'one value for all rows. If no volatility gives the price of a row, its iv is 0, and its status says why.',
   example: { put_call: 'C', price: [4.2, 2.9], spot: 100, strike: [100, 105], tte: 0.25 },
   input: table({
     put_call: column(putCall),
@@ -42,10 +42,7 @@ export const solveImpliedVolatilities = defineOperation({
   full: Type.Object(
     {
       count: Type.Integer({ description: 'Rows of the answer: the length of each array.' }),
-      iv: answerColumn(
-        Type.Number(),
-        'Implied volatility, a decimal per year (0.22 means 22 %); 0 if status is not ok.',
-      ),
+      iv: answerColumn(Type.Number(), 'Implied volatility, decimal per year: 0.22 is 22 %; 0 if status is not ok.'),
       status: answerColumn(status, status.description!),
     },
     { additionalProperties: false },
@@ -82,7 +79,9 @@ export const solveImpliedVolatilities = defineOperation({
 
 type Status = (typeof STATUSES)[number];
 
-/** The status of the kernel's result. Within the bounds of the fields, NaN can only mean that the price is at or above the cap. */
+/**
+ * Returns the status of a kernel's result. For arguments within their bounds, the kernel returns NaN only for a price at or above the cap.
+ */
 function statusOf(iv: number): Status {
   if (iv > 0) return 'ok';
   return iv === 0 ? 'at_or_below_intrinsic' : 'at_or_above_cap';

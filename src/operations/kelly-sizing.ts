@@ -6,17 +6,21 @@ import { defaulted, number } from './schemas.ts';
 export const calculateKellySizing = defineOperation({
   name: 'calculate_kelly_sizing',
   title: 'Kelly sizing',
-  description: 'Share of capital to risk on a bet by the Kelly criterion, times fractional_kelly, from 0 to 100 %.',
+  description:
+    'Percent of capital to risk on a bet: the Kelly criterion times fractional_kelly, limited to the range from 0 to 100 %.',
   example: { win_prob: 0.55, payout_ratio: 2 },
   input: Type.Object(
     {
-      win_prob: number('Probability of winning, 0 to 1: your own estimate; one taken from prices has no edge.', {
-        minimum: 0,
-        maximum: 1,
-      }),
+      win_prob: number(
+        'Your own estimate of the probability to win, 0 to 1. A probability taken from prices has no edge.',
+        {
+          minimum: 0,
+          maximum: 1,
+        },
+      ),
       payout_ratio: defaulted(number('Dollars won per 1.00 risked.', { minimum: 1e-6, maximum: 1e6 }), 3),
       fractional_kelly: defaulted(
-        number('Share of full Kelly to take, decimal.', { exclusiveMinimum: 0, maximum: 1 }),
+        number('Factor on the Kelly criterion, above 0 to 1.', { exclusiveMinimum: 0, maximum: 1 }),
         0.5,
       ),
     },
@@ -24,10 +28,12 @@ export const calculateKellySizing = defineOperation({
   ),
   full: Type.Object(
     {
-      win_probability: number('Probability of winning as given, 0 to 1.'),
-      recommended_portfolio_allocation_pct: number('Percent of liquid capital, 0 to 100.'),
-      full_kelly_pct: number('Percent at full Kelly before clamping; negative if the bet loses on average.'),
-      edge: number('Expected win per 1.00 risked.'),
+      win_probability: number('The probability win_prob, 0 to 1.'),
+      recommended_portfolio_allocation_pct: number('Percent of liquid capital to risk, 0 to 100.'),
+      full_kelly_pct: number(
+        'Kelly criterion without factor and limits, percent of capital; negative if the bet loses on average.',
+      ),
+      edge: number('Expected win per 1.00 risked, dollars.'),
     },
     { additionalProperties: false },
   ),

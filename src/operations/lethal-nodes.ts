@@ -9,7 +9,7 @@ import { defineOperation } from './operation.ts';
 import { cursor, cursorAt, limit, nextCursor, pageFrom } from './pages.ts';
 import { number, putCall, ticker } from './schemas.ts';
 
-/** Nodes of an answer to a request without `limit`. */
+/** Number of nodes in the answer to a request without `limit`. */
 const TOP = 10;
 
 const node = {
@@ -19,19 +19,19 @@ const node = {
   Dealer_Share_Exposure: Type.Integer({
     description: 'Shares that dealers must trade per +1 % move: + buys, - sells.',
   }),
-  Delta_Flux_j: number('Shares per day that dealers must trade as time passes: + buys, - sells.'),
+  Delta_Flux_j: number('Shares that dealers must trade per calendar day that passes: + buys, - sells.'),
 };
 
 export const detectLethalNodes = defineOperation({
   name: 'detect_lethal_nodes',
   ofMarket: true,
-  title: 'Hedging nodes',
+  title: 'Contracts that dealers hedge most',
   description:
-    'The contracts whose hedging makes dealers trade most shares on a 1 % move, largest first, with the shares traded as time passes. ' +
-    'Dealers are assumed long calls, short puts.',
+    'The contracts for which dealers must trade most shares on a 1 % move, largest first, and the shares they must trade as time passes. ' +
+    'Dealers are assumed long calls and short puts.',
   example: { ticker: 'TSLA', limit: 20 },
   input: Type.Object(
-    { ticker, limit: limit(`Nodes to list, ${TOP} by default.`), cursor },
+    { ticker, limit: limit(`Maximum number of nodes on a page, by default ${TOP}.`), cursor },
     { additionalProperties: false },
   ),
   full: Type.Object(
@@ -49,16 +49,18 @@ export const detectLethalNodes = defineOperation({
             dealer_contracts: number('Contracts that dealers hold: + long, - short.'),
             multiplier: number('Shares per contract.'),
             tte: number('Years to settlement.'),
-            iv: number('Volatility, decimal per year; 0 if unknown, and then there is no flux.'),
+            iv: number('Volatility, decimal per year; 0 if unknown. Delta_Flux_j is then 0.'),
             gamma: number('Change of delta per 1.00 of spot.'),
             delta: number('Delta, per 1.00 of spot.'),
-            delta_after_a_day: number('Delta a calendar day later, all else unchanged, per 1.00 of spot.'),
+            delta_after_a_day: number('Delta a calendar day later if nothing else changes, per 1.00 of spot.'),
             gex: number('Gamma exposure, dollars per 1 % move.'),
-            strike_shares: number('Shares that dealers trade per +1 % move for all contracts of the strike: + buys.'),
+            strike_shares: number(
+              'Shares that dealers must trade per +1 % move because of all contracts of the strike: + buys, - sells.',
+            ),
           },
           { additionalProperties: false },
         ),
-        { description: 'Inputs of the figures of each node, in the same order.' },
+        { description: 'Inputs of the figures of each node, in the order of top_nodes.' },
       ),
       gross_share_pct: number('Gross gamma of the nodes, percent of all gross gamma.'),
       sign_convention: signConvention,
@@ -72,7 +74,7 @@ export const detectLethalNodes = defineOperation({
     const { chain, prepared } = yield* readMarket(input.ticker, page.context);
     const count = input.limit ?? TOP;
     yield step('Ranking the contracts');
-    // One node more than a page shows whether there is a next page.
+    // Finds one node more than the page needs. If it exists, there is a next page.
     const found = hedgingNodes(prepared, count + 1, page.row);
     const nodes = found.slice(0, count);
     const isPaged = input.limit !== undefined || input.cursor !== undefined;
@@ -121,10 +123,12 @@ function step(message: string): Step {
   return { message, total: 3 };
 }
 
-/** A note for an index if two nodes have the same strike, side and date, because they belong to series of different roots. */
+/** Returns a note if two nodes have the same strike, side and expiry, because they belong to series of different roots. */
 function rootCaveats(nodes: readonly HedgingNode[]): string[] {
   const roots = new Set(nodes.map(({ root }) => root));
   const names = new Set(nodes.map(({ strike, callPut, expiry }) => `${strike} ${callPut} ${expiry}`));
   if (names.size === nodes.length) return [];
-  return [`Contracts of ${[...roots].join(' and ')} are separate: the same strike, side and date can appear twice.`];
+  return [
+    `Contracts of ${[...roots].join(' and ')} are listed separately: the same strike, side and expiry can appear twice.`,
+  ];
 }

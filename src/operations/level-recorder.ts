@@ -11,17 +11,17 @@ import type { Steps } from '../steps.ts';
 
 export interface RecorderDeps {
   readonly store: MarketStore;
-  /** Least premium of a large print, dollars. */
+  /** Minimum premium of a large print, dollars. */
   readonly largePrintMinUsd: number;
   readonly observe: Observe;
-  /** Called when there may be new levels, from this process or another. */
+  /** Called when this process or another one may have stored new levels. */
   readonly onRecorded?: () => void;
 }
 
 export interface LevelRecorder {
-  /** Starts to record the levels of every due snapshot. Call it after every write: a call costs nothing while recording is under way. */
+  /** Starts to record the levels of every due snapshot. Callers may call this after every write: a call during a recording is cheap. */
   wake(): void;
-  /** Resolves when no recording is under way. */
+  /** Resolves when nothing is being recorded. */
   idle(): Promise<void>;
   /** Stops after the current step. The remaining snapshots stay due for the next start. */
   stop(): Promise<void>;
@@ -31,13 +31,13 @@ export interface LevelRecorder {
 const POLL_MS = 500;
 
 /**
- * Records the levels of stored snapshots, whichever process stored them: first the snapshots stored since the start, in the order of their
- * arrival, then the older ones that are due, newest first. The store lists the due snapshots, and each is recorded in one transaction. So a
- * process that ends loses nothing, and two processes at once record the same levels. A snapshot that cannot be read, because it is damaged
- * or because of a defect, is tried once per start and reported to `observe`.
+ * Records the levels of stored snapshots, whichever process stored them. Snapshots stored since the start come first, in the order in which
+ * they were stored. Then come the older snapshots that are due, the last stored first. The store lists the due snapshots, and the levels of
+ * each are stored in one transaction. So no level is lost if the process ends, and two processes at once record the same levels. A snapshot
+ * whose levels cannot be recorded, because it is damaged or because of a defect, is tried once per start and reported to `observe`.
  */
 export function createLevelRecorder({ store, largePrintMinUsd, observe, onRecorded }: RecorderDeps): LevelRecorder {
-  /** Ids of the snapshots that were due at the start, the last stored first, and how many of them are done. */
+  /** Ids of the snapshots that were due at the start, the last stored first. `backlogDone` is the number of those that were recorded. */
   let backlog: readonly number[] | undefined;
   let backlogDone = 0;
   /** Id of the last snapshot listed. Snapshots with larger ids are new. */
@@ -70,7 +70,7 @@ export function createLevelRecorder({ store, largePrintMinUsd, observe, onRecord
     }
   };
 
-  /** Due snapshots stored since the last call, in the order in which they were stored. The first call sets the backlog. */
+  /** Returns the due snapshots stored since the last call, in the order in which they were stored. The first call only sets the backlog. */
   const listNew = (): number[] => {
     if (backlog === undefined) {
       backlog = store.levelsDue();
@@ -133,17 +133,17 @@ export function createLevelRecorder({ store, largePrintMinUsd, observe, onRecord
   };
 }
 
-/** Computes the levels of a snapshot and stores them. */
+/** Computes and stores the levels of a snapshot. */
 function* levelsOfSnapshot(id: number, chain: Chain, store: MarketStore, largePrintMinUsd: number): Steps<void> {
   const { underlying, asOf, simulated } = chain;
-  // Only the 30 days up to the snapshot: later prints were not known then.
+  // Sums only the prints of the 30 days up to the snapshot, because later prints were not known then.
   const sums = store.printSums(underlying, asOf - FLOW_WINDOW_DAYS * DAY_MS, asOf, simulated, largePrintMinUsd);
   const record = yield* recordOf(chain, directionalPremium(sums));
   yield { message: 'Storing the levels' };
   store.saveLevels(id, record);
 }
 
-/** The levels of a chain. Returns `undefined` if the chain has no live contract. */
+/** Computes the level record of a chain. Returns `undefined` if the chain has no live contract. */
 function* recordOf(chain: Chain, premium: ReadonlyMap<string, number>): Steps<LevelRecord | undefined> {
   try {
     return yield* levelRecordInSteps(chain, premium);

@@ -1,12 +1,12 @@
 import { ClientError } from '../errors.ts';
 import type { Market } from '../market/market.ts';
 
-/** The initial load at start-up: of a drop folder or the simulated market. It is complete from the start if nothing is loaded. */
+/** The initial load of a drop folder or of the simulated market at the start. Before `begin` is called, the load counts as complete. */
 export interface Loading {
-  /** Begins a load, which is complete when `loaded` resolves or rejects. */
+  /** Begins the load. The load is complete when `loaded` resolves or rejects. */
   begin(loaded: Promise<unknown>): void;
   readonly isComplete: boolean;
-  /** Waits for the end of the load, for at most `mostMs`. */
+  /** Waits until the load is complete, for at most `mostMs`. */
   waitUntilComplete(mostMs: number): Promise<void>;
   /** Ends every wait, because the service stops. */
   cancelWaits(): void;
@@ -35,10 +35,12 @@ export function createLoading(): Loading {
   };
 }
 
-/** Short, because a load delivers new chains all the time. */
+/** The value of `Retry-After`, seconds. The time is short, because the load delivers new chains continuously. */
 const RETRY_AFTER_S = 1;
 
-/** A market during the initial load. Until it is complete, `chain` throws `ClientError` (loading) if the ticker has no chain yet. */
+/**
+ * Returns the market with another `chain`: until the load is complete, it throws `ClientError` (loading) if the ticker has no chain yet.
+ */
 export function whileLoading(market: Market, loading: Pick<Loading, 'isComplete'>): Market {
   return {
     ...market,

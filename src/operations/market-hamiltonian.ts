@@ -9,24 +9,27 @@ const label = (index: 0 | 1 | 2, description: string) =>
 export const evaluateMarketHamiltonian = defineOperation({
   name: 'evaluate_market_hamiltonian',
   ofMarket: true,
-  title: 'Flow against friction',
+  title: 'Large flow compared with dealer hedging',
   description:
-    "Weighs a day's large flow against dealers' hedging, both in dollars, and names the regime. " +
-    'run_strategic_omni_radar gives both terms under the same names (gex_boundaries).',
+    "Compares a day's large flow with dealers' hedging, both in dollars, and names the regime. " +
+    'run_strategic_omni_radar gives both terms under the same names, in gex_boundaries.',
   example: { ticker: 'SPY', whale_fiat_kinetic: 250_000_000, gex_potential_friction: 900_000_000, iv_crush_factor: 1 },
   input: Type.Object(
     {
       ticker,
       whale_fiat_kinetic: dollarsField(
-        "Kinetic term: delta-notional of the day's large flow, dollars; its absolute value counts.",
+        "Kinetic term: delta-notional of the day's large flow, dollars; the sign is ignored.",
       ),
       gex_potential_friction: dollarsField(
         'Potential term: net GEX (dollars per 1 % move) times the expected daily move in percent, dollars.',
       ),
-      iv_crush_factor: number('Factor on the friction: 1 leaves it unchanged, less if falling volatility weakens it.', {
-        minimum: 0,
-        maximum: 1e6,
-      }),
+      iv_crush_factor: number(
+        'Factor on the friction: 1 for no change, below 1 if falling volatility weakens hedging.',
+        {
+          minimum: 0,
+          maximum: 1e6,
+        },
+      ),
     },
     { additionalProperties: false },
   ),
@@ -38,7 +41,7 @@ export const evaluateMarketHamiltonian = defineOperation({
       Directive: label(2, 'Action in that regime.'),
       kinetic: number('Kinetic term, dollars.'),
       potential: number('Potential term, dollars.'),
-      ratio: nullable(Type.Number(), 'Ratio of kinetic to absolute potential; null without potential.'),
+      ratio: nullable(Type.Number(), 'Ratio of kinetic to absolute potential; null if potential is 0 or negligible.'),
     },
     { additionalProperties: false },
   ),

@@ -8,31 +8,31 @@ import { addDays, closeOf, DAY_MS, newYorkDate } from '../market/calendar.ts';
 import type { Chain } from '../market/chain.ts';
 import type { Close, PrintSum } from '../market/prints.ts';
 import { StepCache, type Steps } from '../steps.ts';
-import { signedAs } from './dealer-sign.ts';
+import { withSign } from './dealer-sign.ts';
 import type { Context, Provenance } from './operation.ts';
 import { analysisPrice } from './prices.ts';
 
-/** A ticker's newest chain, prepared with some options, and its large prints. */
+/** A ticker's newest chain, the chain prepared with some options, and the ticker's large prints. */
 export interface MarketReading {
   readonly chain: Chain;
   readonly prepared: PreparedChain;
-  /** Sums of the large prints of the flow window. Also empty if the feed has no prints. */
+  /** Sums of the large prints of the flow window. Empty if the ticker has no prints. */
   readonly large: readonly PrintSum[];
 }
 
-/** Reads a ticker with the default options. Throws `ClientError` if the ticker has no chain. */
+/** Prepares a ticker's newest chain with the default options. Throws `ClientError` if the ticker has no chain. */
 export function readMarket(ticker: string, context: Context): Steps<MarketReading> {
   return readMarketAs({ ...DEFAULT_OPTIONS, sign: DEFAULT_SIGN }, ticker, context);
 }
 
-/** As `readMarket`, with other options. */
+/** The same as `readMarket`, with the given options. */
 export function* readMarketAs(
   { sign, ...options }: ChainReadOptions,
   ticker: string,
   context: Context,
 ): Steps<MarketReading> {
   const chain = context.market.chain(ticker);
-  const prepared = yield* signedAs(sign, yield* prepareInSteps(chain, options, analysisPrice(chain)), context);
+  const prepared = yield* withSign(sign, yield* prepareInSteps(chain, options, analysisPrice(chain)), context);
   return { chain, prepared, large: largePrintsOf(chain, context) };
 }
 
@@ -40,7 +40,7 @@ function largePrintsOf(chain: Chain, { market, largePrintMinUsd }: Context): rea
   return market.flow(chain, FLOW_WINDOW_DAYS, largePrintMinUsd);
 }
 
-/** Levels of a reading. They are cached with the prepared chain, since they depend only on it and on the premium by series. */
+/** Returns the levels of a reading. They are cached for the prepared chain and the premium of its series: they depend on nothing else. */
 export function levelsOf({ prepared, large }: MarketReading): Steps<GexLevels> {
   const premium = directionalPremium(large);
   return levels.of(prepared, JSON.stringify([...premium]), {
@@ -66,7 +66,9 @@ export function provenanceOf(chain: Chain, context: Context, notes: readonly str
   };
 }
 
-/** A note for replays whose flow window reaches back beyond the retention of prints, so that missing prints do not look like quiet days. */
+/**
+ * Returns a note for a replay whose flow window begins before the oldest stored prints. Without the note, removed prints look like no flow.
+ */
 function printsRemoved({ asOf }: Chain, { market }: Context): string[] {
   const storedFrom = market.isPast ? market.printsKeptFrom() : 0;
   if (asOf - FLOW_WINDOW_DAYS * DAY_MS >= storedFrom) return [];
@@ -75,7 +77,9 @@ function printsRemoved({ asOf }: Chain, { market }: Context): string[] {
   ];
 }
 
-/** The last `limit` daily closes known at the snapshot, oldest first. If the last day has not closed yet, the spot is its close. */
+/**
+ * Returns the last `limit` daily closes known at the snapshot, oldest first. Before the close of the snapshot's day, its spot is the close.
+ */
 export function closesKnown(chain: Chain, limit: number, { market }: Context): Close[] {
   const { underlying, asOf, spot, simulated } = chain;
   const today = newYorkDate(asOf);

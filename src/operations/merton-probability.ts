@@ -17,8 +17,8 @@ export const calculateMertonProbability = defineOperation({
   ofMarket: true,
   title: 'Jump probability',
   description:
-    "Risk-neutral probability that a ticker's price ends at or above a strike at or above spot, or at or below a strike " +
-    "below spot, by Merton's jump diffusion with the variance of the ticker's smile. ",
+    "Risk-neutral probability that a ticker's price ends beyond a strike: at or above it if the strike is at or above spot, at or " +
+    "below it if the strike is below spot. Merton's jump diffusion with the variance of the ticker's volatility smile.",
   example: { ticker: 'NVDA', spot_price: 215, ambush_strike: 225, days_to_expiry: 7 },
   input: Type.Object(
     {
@@ -54,34 +54,37 @@ export const calculateMertonProbability = defineOperation({
       }),
       density_probability: nullable(
         Type.Number(),
-        "Probability of ending beyond the strike by the expiries' fitted densities alone, 0 to 1; null outside the listed expiries.",
+        'Probability of ending beyond the strike by the densities fitted to the listed expiries, 0 to 1; null if the time is outside ' +
+          'the listed expiries.',
       ),
       density_fit_error: nullable(
         Type.Number(),
-        'Root mean square error of the density fit near the money, vol points; null if there is none.',
+        'Root mean square error of the density fit near the money, vol points; null if density_probability is null.',
       ),
-      direction: Type.String({ description: 'at_or_above or at_or_below.' }),
-      tte: number('Time used, years.'),
-      implied_volatility: number("The smile's volatility at that strike and time, decimal per year."),
+      direction: Type.String({
+        description: 'at_or_above or at_or_below: where the price ends, relative to the strike.',
+      }),
+      tte: number('Time to expiry in the computation, years.'),
+      implied_volatility: number("Volatility of the ticker's smile at this strike and time, decimal per year."),
       diffusion_volatility: number('Volatility of the diffusion alone, decimal per year.'),
       jump_intensity: number('Jumps per year.'),
-      jump_mean: number('Mean of the log-jump used.'),
-      jump_vol: number('Standard deviation of the log-jump used.'),
+      jump_mean: number('Mean of the log-jump, after scaling.'),
+      jump_vol: number('Standard deviation of the log-jump, after scaling.'),
       jump_scale: number(
-        "Factor on the ticker's jump sizes: they scale with the strike's volatility, up to three quarters of its variance.",
+        "Factor on the ticker's jump sizes. Jumps scale with the volatility at the strike and take at most three quarters of its variance.",
       ),
       jump_sizes: oneOf(
         ['fitted', 'default'],
-        "From a fit to the ticker's options, or the default if there are too few options.",
+        "fitted: jump sizes from a fit to the ticker's options; default: too few options for a fit.",
       ),
-      jump_mean_unscaled: number('Mean of the log-jump before scaling.'),
-      jump_vol_unscaled: number('Standard deviation of the log-jump before scaling.'),
+      jump_mean_unscaled: number('Mean of the log-jump, before scaling.'),
+      jump_vol_unscaled: number('Standard deviation of the log-jump, before scaling.'),
       jump_fit_error: nullable(
         Type.Number(),
-        'Root mean square error of the fit, vol points; null if the sizes are the default.',
+        'Root mean square error of the fit of jump sizes, vol points; null if jump_sizes is default.',
       ),
       jump_fit_points: Type.Integer({
-        description: 'Strikes of the fit; too few for a fit if jump_sizes is default.',
+        description: 'Number of strikes for the fit of jump sizes; too few if jump_sizes is default.',
       }),
       rate: number('Discount rate, continuous, decimal per year.'),
       dividend: number('Yield that carries spot to its forward, continuous, decimal per year.'),
@@ -112,7 +115,7 @@ export const calculateMertonProbability = defineOperation({
     // fitDensitiesAround has already fitted these densities.
     const density = densityProbability(prepared, Math.log(input.ambush_strike / input.spot_price) - carry, reading.tte);
     const ofDensity = density && (reading.direction === 'at_or_above' ? 1 - density.below : density.below);
-    // This takes longer than all other steps, so it is computed only if the answer has it.
+    // The touch probability takes longer than all other steps, so it is computed only if the answer has it.
     const touch = isWanted('touch_probability')
       ? yield* touchInSteps(reading, input.spot_price, input.ambush_strike)
       : Number.NaN;
@@ -145,15 +148,15 @@ export const calculateMertonProbability = defineOperation({
   },
 });
 
-/** A note is added if the probability differs by more than this from that of the options' own density. */
+/** The answer has a note if the probability differs by more than this from the probability by the options' own density. */
 const DIFFERENCE_NOTED = 0.03;
 
 function densityCaveats(probability: number, ofDensity: number | null): string[] {
   if (ofDensity === null || Math.abs(probability - ofDensity) <= DIFFERENCE_NOTED) return [];
-  return [`The options' own density, without the prior on jumps, gives ${ofDensity.toFixed(3)}.`];
+  return [`The density fitted to the options, which makes no assumption on jumps, gives ${ofDensity.toFixed(3)}.`];
 }
 
-/** Years from a moment to the close of its New York day. Returns 0 after the close; `jumpProbability` raises it to its minimum. */
+/** Returns the years from a moment to the close of its New York day. Returns 0 after the close: `jumpProbability` has a minimum time. */
 function yearsUntilClose(atMs: number): number {
   const day = newYorkDate(atMs);
   return isTradingDay(day) ? Math.max(0, closeOf(day) - atMs) / YEAR_MS : 0;

@@ -4,14 +4,17 @@ import { isDate, newYorkInstant } from '../market/calendar.ts';
 
 const MOMENT = 'a date YYYY-MM-DD of New York, or an instant such as 2026-11-20T16:00:00-05:00';
 
-/** A moment as a field. `momentOf` decides whether a date means the beginning or the end of that day. */
+/** Returns the schema of a field for a moment. `momentOf` parses the field: a date can mean the beginning or the end of its day. */
 export const moment = (description: string) =>
   Type.String({
     description: `${description}: ${MOMENT}.`,
     pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9:.]{5,18}(Z|[+-][0-9]{2}:[0-9]{2}))?$',
   });
 
-/** An instant, or the first or last moment of a New York date, in ms since the epoch. Throws `ClientError` with the given code if invalid. */
+/**
+ * Parses a moment: an instant, or a New York date, which means its first or last moment by `end`. Returns ms since the epoch. Throws
+ * `ClientError` with the given code if the text is invalid.
+ */
 export function momentOf(text: string, field: string, end: 'first' | 'last', code: ClientErrorCode): number {
   if (isDate(text)) return newYorkInstant(text, end === 'first' ? '00:00' : '23:59:59.999');
   try {

@@ -22,12 +22,17 @@ import { gexBoundaries, kineticOf, reportBoundaries } from './radar-boundaries.t
 import { probability, reportDensity, stateDensity } from './radar-density.ts';
 import { defaulted, nullable, number, numberColumn, ticker } from './schemas.ts';
 
+/** Number of daily returns for the realised volatility. */
 const REALISED_DAYS = 20;
-/** A note is added if the expiry is further than this from target_dte: in days or as a share of target_dte, whichever is larger. */
+/**
+ * The answer has a note if the expiry is further from target_dte than the larger of two distances: this many days, or this share of
+ * target_dte.
+ */
 const FAR_DAYS = 7;
 const FAR_SHARE = 0.25;
-/** A note is added if the expiry has a smaller share of all gamma, or if the density fit has a larger error (vol points). */
+/** The answer has a note if the expiry has a smaller share of all gross gamma than this. */
 const THIN_SHARE = 0.01;
+/** The answer has a note if the density fit has a larger error than this, vol points. */
 const ROUGH_FIT = 2;
 const DTE_MAX = 3650;
 
@@ -60,16 +65,13 @@ export const runStrategicOmniRadar = defineOperation({
   title: 'Full scan',
   description:
     "Start here on a ticker: the options' price density at the expiry nearest target_dte, gamma boundaries, concentration of " +
-    'gamma on few strikes, whipsaw risk index.',
+    'gamma on few strikes, and whipsaw risk index.',
   example: { ticker: 'SPY', target_dte: 30 },
   input: Type.Object(
     {
       ticker,
-      target_dte: defaulted(
-        Type.Integer({ description: 'Days to expiry to aim at.', minimum: 0, maximum: DTE_MAX }),
-        30,
-      ),
-      limit: limit('Also lists this many strikes of most gamma.'),
+      target_dte: defaulted(Type.Integer({ description: 'Wanted days to expiry.', minimum: 0, maximum: DTE_MAX }), 30),
+      limit: limit('Also list this many strikes with most gamma.'),
     },
     { additionalProperties: false },
   ),
@@ -79,15 +81,17 @@ export const runStrategicOmniRadar = defineOperation({
       spot_price: number('Spot, dollars.'),
       state_density: stateDensity,
       gex_boundaries: gexBoundaries,
-      institutional_concentration_pct: number("Gross gamma on the expiry's five largest strikes, percent."),
+      institutional_concentration_pct: number(
+        "Share of the five largest strikes in the expiry's gross gamma, percent.",
+      ),
       institutional_concentration_all_expiries_pct: number('The same over all expiries, percent.'),
       whipsaw_risk_index: nullable(Type.Number(), 'Mean of its components, 0 (calm) to 100.'),
       whipsaw_components: Type.Object(
         {
           flip_proximity: component('Nearness of the gamma flip.'),
-          regime: component('Short gamma in gross gamma.'),
-          realised_over_implied: component('Realised volatility (20 days) over implied.'),
-          expiring_gamma: component('Gross gamma that expires within a day.'),
+          regime: component('Share of short gamma in gross gamma.'),
+          realised_over_implied: component('Realised volatility over 20 days compared with implied volatility.'),
+          expiring_gamma: component('Share of gross gamma that settles within a day.'),
         },
         {
           additionalProperties: false,
@@ -102,30 +106,38 @@ export const runStrategicOmniRadar = defineOperation({
         Type.Object(
           {
             weight: probability('Weight of the lognormal.'),
-            mean: number('Mean as a multiple of the forward.'),
-            volatility: number('Volatility, decimal per year.'),
+            mean: number('Mean of the lognormal as a multiple of the forward.'),
+            volatility: number('Volatility of the lognormal, decimal per year.'),
           },
           { additionalProperties: false },
         ),
-        { description: 'The fitted mixture.' },
+        { description: 'The lognormals whose mixture is the density.' },
       ),
-      concentrated_strikes: concentration("The five strikes of most gross gamma at the density's expiry."),
-      concentrated_strikes_all_expiries: concentration('The same over all expiries.'),
+      concentrated_strikes: concentration('The five strikes with most gross gamma at the expiry of the density.'),
+      concentrated_strikes_all_expiries: concentration('The five strikes with most gross gamma over all expiries.'),
       whipsaw_inputs: Type.Object(
         {
-          flip_distance: nullable(Type.Number(), 'From spot to the flip, dollars; null if the flip is not resolved.'),
-          daily_move: number('One standard deviation a trading day at the at-the-money volatility, dollars.'),
+          flip_distance: nullable(
+            Type.Number(),
+            'Distance between spot and flip, dollars; null if the flip is not resolved.',
+          ),
+          daily_move: number('One standard deviation of a trading day at the at-the-money volatility, dollars.'),
           net_gex_mil: number('Net gamma exposure, millions of dollars per 1 % move.'),
           gross_gex_mil: number('Gross gamma exposure, millions of dollars per 1 % move.'),
           expiring_gex_mil: number('Gross gamma exposure that settles within a day, millions of dollars per 1 % move.'),
         },
         {
           additionalProperties: false,
-          description: 'Inputs of the components of the index, besides both volatilities.',
+          description: 'Inputs of the components of the index, except realised and implied volatility.',
         },
       ),
-      realised_volatility: nullable(Type.Number(), 'Over 20 daily returns, decimal per year; null with fewer closes.'),
-      flow_from: Type.String({ description: 'Source of the kinetic term: prints or snapshots.' }),
+      realised_volatility: nullable(
+        Type.Number(),
+        'Realised volatility over 20 daily returns, decimal per year; null if too few closes are known.',
+      ),
+      flow_from: Type.String({
+        description: 'Source of whale_fiat_kinetic: prints, or snapshots (daily volumes) if there are no prints.',
+      }),
     },
     { additionalProperties: false },
   ),
@@ -189,7 +201,9 @@ export const runStrategicOmniRadar = defineOperation({
       },
       provenance: provenanceOf(chain, context, [
         ...scanCaveats(prepared, series, density, input.target_dte),
-        ...(fromPrints ? [] : ['The kinetic term is from daily volumes, all taken as bought: the feed has no prints.']),
+        ...(fromPrints
+          ? []
+          : ['The ticker has no prints, so whale_fiat_kinetic is from daily volumes, which all count as bought.']),
       ]),
     };
   },
@@ -199,13 +213,13 @@ function step(message: string): Step {
   return { message, total: 4 };
 }
 
-/** Caveats that the figures of the scanned expiry do not show. */
+/** Returns caveats that the figures of the scanned expiry do not show. */
 function scanCaveats(prepared: PreparedChain, of: PreparedSeries, density: Density, target: number): string[] {
   const { series } = of;
   const notes: string[] = [];
   const days = daysBetween(newYorkDate(prepared.chain.asOf), series.expiry);
   if (Math.abs(days - target) > Math.max(FAR_DAYS, FAR_SHARE * target)) {
-    notes.push(`The expiry nearest ${target} days is ${Math.abs(days - target)} days off.`);
+    notes.push(`The expiry nearest to ${target} days is in ${days} days.`);
   }
   const { gross, grossOfAll } = gexBySeries(prepared);
   const share = gross[prepared.series.indexOf(of)]! / grossOfAll;

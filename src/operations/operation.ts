@@ -14,22 +14,25 @@ export interface Operation<
   Key extends keyof Static<Full> & string = keyof Static<Full> & string,
 > {
   readonly name: string;
-  /** The operation reads market data. Clients can also ask for its answer as of an earlier moment. */
+  /** True if the operation reads market data. Clients can then also ask for its answer as of an earlier moment. */
   readonly ofMarket?: true;
-  /** The answer describes the present moment only. It is never cached, and has no ETag. */
+  /** True if the answer describes the present moment only. Such an answer is never cached and has no ETag. */
   readonly ofNow?: true;
   readonly title: string;
   readonly description: string;
   /** Arguments of an example call. `describe` adds them to the description. */
   readonly example: Partial<Static<Input>>;
-  /** Arguments. Each description gives the unit. */
+  /** The schema of the arguments. Each description gives the unit. */
   readonly input: Input;
-  /** Every key that the operation can answer: the extended answer. */
+  /** The schema of the full result, with every key that an answer can have. */
   readonly full: Full;
   /** Absent if the operation is not a tool. */
   readonly tool?: ToolForm<Key>;
   readonly rest?: RestForm<Full>;
-  /** Returns the answer at once, or in steps if the work takes long. `isWanted` says whether the caller's view of the answer has a key. */
+  /**
+   * Computes the answer. Returns it directly, or as steps if the work takes long. `isWanted` returns whether the caller gets a key, so that
+   * the operation need not compute the other keys.
+   */
   run(
     input: Static<Input>,
     context: Context,
@@ -40,27 +43,28 @@ export interface Operation<
 export interface ToolForm<Key extends string = string> {
   /** Keys of the default answer. */
   readonly answers: readonly Key[];
-  /** Further keys, which the answer has only if an argument asks for them. They are optional in `full`. */
+  /** Further keys that the default answer has only if an argument asks for them. They are optional in `full`. */
   readonly onDemand?: readonly Key[];
 }
 
 export interface RestForm<Full extends TObject = TObject> {
   readonly method: 'GET' | 'POST';
-  /** Path with `{parameter}` segments. */
+  /** The path. A segment `{name}` stands for an argument. */
   readonly path: string;
-  /** The arguments of the route, if they differ from the tool's, for example by a default. */
+  /** The schema of the route's arguments, if it differs from `input` of the operation, for example by a default. */
   readonly input?: TObject;
   /** Keys of the answer. If absent, the answer has every key. */
   readonly answers?: readonly (keyof Static<Full> & string)[];
-  /** Largest request body, bytes, if the arguments are columns. If absent, the limit of all other bodies applies. */
+  /** Maximum size of a body with columns, bytes. If absent, the general limit of bodies applies. */
   readonly bodyBytesMax?: number;
   readonly binary?: BinaryForm;
 }
 
-/** The same arguments and answer in binary: little-endian float64 columns, one after the other in an `application/octet-stream` body. */
+/** Binary arguments and answer of a route: little-endian float64 columns, one after the other in an `application/octet-stream` body. */
 export interface BinaryForm {
-  /** Names of the columns, in the order of the body. */
+  /** Names of the columns of a request, in their order. */
   readonly inputs: readonly string[];
+  /** Names of the columns of an answer, in their order. */
   readonly answers: readonly string[];
   /** Throws `ClientError`: 422 if the body has a wrong length or a value is out of bounds, 400 if the units are unknown. */
   compute(body: ArrayBuffer, units: string | undefined): Steps<Uint8Array>;
@@ -72,7 +76,7 @@ export interface Answer<Result> {
   readonly provenance?: Provenance;
 }
 
-/** Source and age of the data of an answer. The age is as of now, or as of the moment of a replay. The figures never use the wall clock. */
+/** Source and age of the data of an answer. The age is measured now, or at the moment of a replay. No other figure uses the wall clock. */
 export interface Provenance {
   readonly source: string;
   readonly simulated: boolean;
@@ -85,7 +89,7 @@ export interface Provenance {
   readonly notes: readonly string[];
 }
 
-/** What operations can access: the market, the universe, the clock (for ages only) and the operator's thresholds. */
+/** Everything that operations can access: the market, the universe, the clock (for ages only), the feeds and the operator's thresholds. */
 export interface Context {
   readonly market: Market;
   readonly universe: Universe;
@@ -96,9 +100,9 @@ export interface Context {
   readonly gapsIn: (fromMs: number, toMs: number) => readonly Gap[];
   /** Quotes older than this are stale, ms. */
   readonly staleAfterMs: number;
-  /** Least premium of a large print, dollars. */
+  /** Minimum premium of a large print, dollars. */
   readonly largePrintMinUsd: number;
-  /** Smallest flow that can spill into a sector ETF, dollars. */
+  /** Minimum absolute flow that can spill into a sector ETF, dollars. */
   readonly contagionMinUsd: number;
 }
 
@@ -111,19 +115,19 @@ export function defineOperation<
   return operation;
 }
 
-/** The description of an operation, followed by its example call if it has arguments. */
+/** Returns the description of an operation, followed by the example if it has arguments. */
 export function describe({ description, example }: Operation): string {
   return Object.keys(example).length === 0 ? description : `${description} Example: ${JSON.stringify(example)}.`;
 }
 
-/** The schema of an answer with some keys of the full result. No other keys are allowed. */
+/** Returns the schema of an answer with some keys of the full result. No other keys are allowed. */
 export function answerSchema(full: TObject, keys: readonly string[]): TObject {
   return Type.Object(Object.fromEntries(keys.map((key) => [key, full.properties[key]!])), {
     additionalProperties: false,
   });
 }
 
-/** Picks keys from a full result, in the given order. Keys that the result does not have are left out. */
+/** Returns the given keys of a full result, in the given order. Leaves out keys that the result does not have. */
 export function pickFields(result: Record<string, unknown>, keys: readonly string[]): Record<string, unknown> {
   const picked: Record<string, unknown> = {};
   for (const key of keys) if (key in result) picked[key] = result[key];

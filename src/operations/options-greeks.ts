@@ -12,18 +12,26 @@ const input = Type.Object(
 
 const full = Type.Object(
   {
-    delta: number('Dollars per 1.00 of spot.'),
+    delta: number('Change of price per 1.00 of spot, dollars.'),
     gamma: number('Change of delta per 1.00 of spot.'),
-    vega: number('Dollars per vol point (0.01).'),
-    theta: number('Dollars per calendar day that passes.'),
-    rho: number('Dollars per 1 % of rate (0.01).'),
+    vega: number('Change of price per vol point (0.01), dollars.'),
+    theta: number('Change of price per calendar day that passes, dollars.'),
+    rho: number('Change of price per 1 % of rate, dollars.'),
     vanna: number('Change of delta per vol point.'),
-    charm: number('Change of delta per calendar day.'),
-    volga: number('Change of vega per vol point; also vomma.'),
+    charm: number('Change of delta per calendar day that passes.'),
+    volga: number('Change of vega per vol point; also called vomma.'),
     price: number('Model price, dollars.'),
     raw: Type.Object(
-      Object.fromEntries(GREEKS.map((name) => [name, number('Plain partial derivative: per 1.00, per year.')])),
-      { additionalProperties: false, description: 'The same as plain partial derivatives (per 1.00, per year).' },
+      Object.fromEntries(
+        GREEKS.map((name) => [
+          name,
+          number('Partial derivative per 1.00 of spot, volatility or rate, and per year of time.'),
+        ]),
+      ),
+      {
+        additionalProperties: false,
+        description: 'The same Greeks in raw units: per 1.00 of spot, volatility or rate, and per year of time.',
+      },
     ),
   },
   { additionalProperties: false },

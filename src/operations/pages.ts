@@ -3,28 +3,28 @@ import { ClientError } from '../errors.ts';
 import type { Chain } from '../market/chain.ts';
 import type { Context } from './operation.ts';
 
-/** Most rows of a page: 100 hedging nodes with all fields take 14,500 tokens of a model's context. */
+/** Maximum rows of a page: 100 hedging nodes with all fields take 14,500 tokens of a model's context. */
 export const PAGE_MAX = 100;
 
 export const limit = (description: string) =>
   Type.Optional(Type.Integer({ description, minimum: 1, maximum: PAGE_MAX }));
 
-/** The `cursor` argument of an operation that returns a list in pages. */
+/** The schema of the `cursor` argument of an operation that returns a list in pages. */
 export const cursor = Type.Optional(Type.String({ description: 'next_cursor of the previous page.' }));
 export const nextCursor = Type.Optional(
-  Type.String({ description: 'With limit or cursor: cursor of the next page; absent on the last.' }),
+  Type.String({ description: 'With limit or cursor: cursor of the next page; absent on the last page.' }),
 );
 
-/** The cursor of a row in a list made from a chain, for `pageFrom`. Pages of the same snapshot neither overlap nor leave out rows. */
+/** Returns the cursor of a row in a list made from a chain, for `pageFrom`. The pages of a snapshot have each row exactly once. */
 export function cursorAt({ underlying, asOf }: Chain, row: number): string {
-  // Plain text, because models make mistakes when they copy base64, and base64 takes more tokens.
+  // The cursor is plain text, because models make mistakes when they copy base64, and base64 takes more tokens.
   return `${underlying}~${asOf}~${row}`;
 }
 
 /**
- * The first row of a page (0 without a cursor), and a context in which the ticker's newest chain is the snapshot of the first page, even if
- * newer snapshots have arrived. Throws `ClientError` if the cursor is malformed, belongs to another ticker, or belongs to a snapshot that is no
- * longer stored.
+ * Returns the first row of a page (0 without a cursor), and a context for the page. In this context, the ticker's newest chain is the
+ * snapshot of the first page, even if newer snapshots have arrived. Throws `ClientError` if the cursor is malformed, belongs to another
+ * ticker, or belongs to a snapshot that is no longer stored.
  */
 export function pageFrom(
   given: string | undefined,
@@ -42,7 +42,7 @@ export function pageFrom(
   return refuse('must belong to a snapshot that is still stored');
 }
 
-/** A ticker, the snapshot's instant in ms since the epoch (up to the year 2286), and a row. */
+/** The form of a cursor: a ticker, the moment of the snapshot in ms since the epoch (up to the year 2286), and a row. */
 const CURSOR = /^([A-Z0-9._^]{1,12})~(\d{1,13})~(\d{1,6})$/;
 
 function refuse(expected: string): never {

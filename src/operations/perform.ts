@@ -7,13 +7,13 @@ import { answerSchema, type Context, type Operation, type Provenance, pickFields
 import { contextAt, withMoment } from './replay.ts';
 import { satisfies, validate } from './validate.ts';
 
-/** An adapter's view of an operation: the arguments that it takes and the keys of its answer. */
+/** An adapter's view of an operation: the arguments and the keys of the answer over this adapter. */
 export interface View {
   readonly operation: Operation;
   readonly input: TObject;
-  /** Schema of the answer. */
+  /** The schema of the answer. */
   readonly output: TObject;
-  /** Keys of the answer; undefined for the extended answer, which has every key. */
+  /** Keys of the answer. Undefined for the extended answer, which has every key. */
   readonly answers: readonly string[] | undefined;
 }
 
@@ -22,17 +22,19 @@ export interface Performed {
   readonly provenance: Provenance | undefined;
 }
 
-/** The default answer of a tool over MCP. */
+/** Returns the view with the default answer of a tool over MCP. */
 export const toolView = memoizeByObject(
   (operation: Operation): View => view(operation, operation.input, toolKeys(operation)),
 );
 
-/** The default answer of a tool over REST and the command line, which also take the moment of a replay (`at`). */
+/**
+ * Returns the view with the default answer of a tool over REST and the command line. Its arguments include the moment of a replay, `at`.
+ */
 export const datedToolView = memoizeByObject(
   (operation: Operation): View => view(operation, withMoment(operation, operation.input), toolKeys(operation)),
 );
 
-/** The extended answer: every key, and the provenance. */
+/** Returns the view with the extended answer of an operation: every key, and the provenance. */
 export const extendedView = memoizeByObject(
   (operation: Operation): View => ({
     operation,
@@ -45,7 +47,7 @@ export const extendedView = memoizeByObject(
   }),
 );
 
-/** The view of an operation's own REST route. */
+/** Returns the view of an operation's own REST route. */
 export const restView = memoizeByObject(
   (operation: Operation): View =>
     view(
@@ -56,16 +58,15 @@ export const restView = memoizeByObject(
 );
 
 /**
- * Validates the arguments, runs the operation and picks the keys of the view.
- * Throws `ClientError` with the given code if the arguments are invalid, and any `ClientError` that the operation throws. Throws `ClientError`
- * (unprocessable) if numeric arguments give a number that is not finite. Any other answer that does not match its schema is a defect
- * and throws a plain `Error`.
+ * Validates the arguments, runs the operation and picks the keys of the view. Throws `ClientError` with the given code if the arguments are
+ * invalid. Throws `ClientError` (unprocessable) if numeric arguments give a number that is not finite. Throws every `ClientError` that the
+ * operation throws. Throws a plain `Error` if the answer does not match its schema for another reason, which is a defect.
  */
 export function perform(view: View, args: unknown, context: Context, code: ClientErrorCode): Performed {
   return runToCompletion(performInSteps(view, args, context, code));
 }
 
-/** As `perform`, in the steps of the operation. */
+/** The same as `perform`, in the steps of the operation. */
 export function* performInSteps(
   { operation, input, output, answers }: View,
   args: unknown,
@@ -91,8 +92,8 @@ function schemaMismatch({ name }: Operation): Error {
 }
 
 /**
- * The error for arguments that are each within their bounds, but together too extreme to compute with. Returns `undefined` if every
- * number of the answer is finite, or if the caller sent no numbers.
+ * Returns the error for arguments that are each within their bounds, but together too extreme for a finite answer. Returns `undefined` if
+ * every number of the answer is finite, or if the caller sent no numbers.
  */
 function notFiniteError(input: TObject, args: unknown, body: unknown): ClientError | undefined {
   const field = notFinite(body);
@@ -102,7 +103,7 @@ function notFiniteError(input: TObject, args: unknown, body: unknown): ClientErr
   );
   if (given.length === 0) return undefined;
   return new ClientError('unprocessable', `${field} of the answer is not a finite number for these arguments`, {
-    hint: 'Use less extreme values: each is within its bounds, but together they cannot be computed.',
+    hint: 'Use less extreme values. Each value is within its bounds, but together they give no finite answer.',
     fieldErrors: given.map((name) => ({
       field: `/${name}`,
       expected: 'must be less extreme, or another field must be',
@@ -112,7 +113,7 @@ function notFiniteError(input: TObject, args: unknown, body: unknown): ClientErr
 
 const NUMERIC: ReadonlySet<unknown> = new Set(['number', 'integer']);
 
-/** JSON Pointer of the first number in an answer that is infinite or NaN. */
+/** Returns the JSON Pointer of the first number in an answer that is infinite or NaN. Returns `undefined` if all are finite. */
 function notFinite(value: unknown, pointer = ''): string | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? undefined : pointer;
   if (typeof value !== 'object' || value === null) return undefined;
@@ -128,7 +129,7 @@ const PROVENANCE = Type.Object(
     source: Type.String({ description: 'Source of the data.' }),
     simulated: Type.Boolean({ description: 'True for the simulated market.' }),
     as_of: Type.String({ description: 'When the quotes were taken, ISO 8601.' }),
-    age_s: Type.Integer({ description: 'Age of the quotes now, or at the requested moment, seconds.' }),
+    age_s: Type.Integer({ description: 'Age of the quotes now, or at the moment `at` of the request, seconds.' }),
     stale: Type.Boolean({ description: 'True if the quotes are older than the --stale-after setting.' }),
     notes: Type.Array(Type.String(), { description: 'Caveats on the figures.' }),
   },

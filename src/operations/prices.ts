@@ -2,18 +2,19 @@ import type { Chain } from '../market/chain.ts';
 import type { PrintsQuery } from '../market/tape.ts';
 
 /**
- * The cost of work, in tokens of the account's rate limit. A request costs one token. These costs are added for results that are not
- * cached. One token pays for a few milliseconds of a core.
+ * The cost of work in tokens of the account's rate limit. A request costs one token. The costs below are added if the result is not cached.
+ * One token pays for a few milliseconds of work of one core.
  */
 
-/** Contracts analysed per token: an index of 30,000 contracts costs 15 tokens. */
+/** Contracts analysed for one token: an index of 30,000 contracts costs 15 tokens. */
 export const ANALYSIS_CONTRACTS = 2_000;
-/** Contracts of stored snapshots summed up per token. */
+/** Contracts of stored snapshots whose volumes are summed for one token. */
 export const SNAPSHOT_CONTRACTS = 20_000;
-/** Prints of a tape read per token: from stored sums, or one by one if the request has a minimum premium. */
+/** Prints of a tape for one token, if they are read from stored sums. */
 export const SUMMED_PRINTS = 200_000;
+/** Prints of a tape for one token, if they are read one by one because the request has a minimum premium. */
 export const SINGLE_PRINTS = 20_000;
-/** Rows of a table per token, as JSON or as binary columns. The request's own token pays for the first block of rows. */
+/** Rows of a table for one token, as JSON or as binary columns. The one token of the request pays for as many rows. */
 export const JSON_ROWS = 1_000;
 export const BINARY_ROWS = 10_000;
 

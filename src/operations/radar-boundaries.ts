@@ -15,16 +15,16 @@ export const gexBoundaries = Type.Object(
     call_wall: number('Upside resistance, dollars.'),
     put_wall: number('Downside support, dollars.'),
     gex_flip: number('Spot at which net dealer gamma changes sign, dollars.'),
-    flip_resolved: Type.Boolean({ description: 'False if net gamma keeps its sign within 50 % of spot.' }),
-    max_pain: number('At the dominant expiry, dollars.'),
+    flip_resolved: Type.Boolean({ description: 'False if net gamma has one sign within 50 % of spot.' }),
+    max_pain: number('Strike at which the options of the dominant expiry pay out least, dollars.'),
     max_pain_expiry: Type.String({ description: 'Dominant expiry, YYYY-MM-DD.' }),
-    net_gex_mil: number('Millions of dollars per 1 % move.'),
-    regime: Type.String({ description: 'positive_gamma or negative_gamma.' }),
+    net_gex_mil: number('Net dealer gamma exposure, millions of dollars per 1 % move.'),
+    regime: Type.String({ description: 'positive_gamma or negative_gamma, by the sign of net GEX.' }),
     whale_fiat_kinetic: number(
-      "Delta-notional of the day's large flow, dollars: pass it to evaluate_market_hamiltonian.",
+      "Absolute delta-notional of the day's large flow, dollars. Input of evaluate_market_hamiltonian.",
     ),
     gex_potential_friction: number(
-      'Net GEX times the expected daily move in percent, dollars: pass it to evaluate_market_hamiltonian.',
+      'Net GEX times the expected daily move in percent, dollars. Input of evaluate_market_hamiltonian.',
     ),
   },
   {
@@ -36,7 +36,7 @@ export const gexBoundaries = Type.Object(
   },
 );
 
-/** Delta-notional of the large flow on a chain's day, dollars. Taken from prints, or from daily volumes if the ticker has no prints. */
+/** Computes the delta-notional of the large flow on a chain's day, dollars, from prints, or from daily volumes if there are no prints. */
 export function* kineticOf({ chain, prepared }: MarketReading, context: Context): Steps<number> {
   if (!context.market.hasPrints(chain.underlying)) {
     return yield* volumeDeltaNotional(prepared, context.largePrintMinUsd);

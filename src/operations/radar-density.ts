@@ -9,14 +9,17 @@ export const probability = (description: string) => number(`${description} 0 to 
 export const stateDensity = Type.Object(
   {
     expiry: Type.String({ description: 'Expiry of the scan, YYYY-MM-DD.' }),
-    root: Type.String({ description: 'OSI root of its series.' }),
-    days_to_expiry: Type.Integer({ description: 'Calendar days from the snapshot.' }),
+    root: Type.String({ description: 'OSI root of the scanned series.' }),
+    days_to_expiry: Type.Integer({ description: 'Calendar days from the snapshot to the expiry.' }),
     forward: number('Forward price, dollars.'),
     atm_iv: number('At-the-money volatility, decimal per year.'),
     expected_move: number('One standard deviation to expiry at atm_iv, dollars.'),
     quantiles: Type.Object(
       Object.fromEntries(QUANTILES.map((each) => [quantileName(each), number('Price, dollars.')])),
-      { additionalProperties: false, description: 'Prices below which the underlying settles with that probability.' },
+      {
+        additionalProperties: false,
+        description: 'Prices below which the underlying settles with a probability of 5 % (p05) to 95 % (p95).',
+      },
     ),
     mode: number('Most likely price, dollars.'),
     skewness: number('Skewness of the log return.'),
@@ -24,10 +27,10 @@ export const stateDensity = Type.Object(
     probability_between_walls: probability('Probability of settling between the walls.'),
     probability_above_call_wall: probability('Probability of settling above the call wall.'),
     lognormal_divergence: number(
-      'Kullback-Leibler divergence from the lognormal of the at-the-money volatility, nats.',
+      'Kullback-Leibler divergence of the density from the lognormal with the at-the-money volatility, nats.',
     ),
     fit_error: number('Root mean square error of the fitted smile near the money, vol points.'),
-    strikes_fitted: Type.Integer({ description: 'Strikes the density was fitted to.' }),
+    strikes_fitted: Type.Integer({ description: 'Number of strikes to which the density was fitted.' }),
   },
   {
     additionalProperties: false,

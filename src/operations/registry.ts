@@ -20,7 +20,9 @@ import { getSignedPrints } from './signed-prints.ts';
 import { targetUniverse } from './target-universe.ts';
 import { getWhalePrints } from './whale-prints.ts';
 
-/** Every operation: first those of the API contract in its order, then the others. The client's types are derived from this constant. */
+/**
+ * Every operation: first those of the API contract, in the contract's order, then the others. The typed client gets its types from here.
+ */
 export const REGISTRY = {
   compute_options_greeks: computeOptionsGreeks,
   get_live_gex_nodes: getLiveGexNodes,

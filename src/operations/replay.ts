@@ -4,17 +4,19 @@ import { moment, momentError, momentOf } from './moment.ts';
 import type { Context, Operation } from './operation.ts';
 
 const at = Type.Optional(
-  moment('Answers as of this moment, from the snapshot that was the newest then; a date means its last moment'),
+  moment('Moment of the answer: data after this moment is not used; a date means its last moment'),
 );
 
-/** The arguments of an operation. If the operation reads the market, they include the moment of a replay, `at`. */
+/**
+ * Returns the schema of an operation's arguments. If the operation reads the market, the arguments include the moment of a replay, `at`.
+ */
 export function withMoment(operation: Operation, input: TObject): TObject {
   if (!operation.ofMarket) return input;
   return Type.Object({ ...input.properties, at }, { additionalProperties: false });
 }
 
 /**
- * The context of a replay: the market as of a past moment, without later data. Ages are measured from that moment, so a request gets the
+ * Returns the context of a replay: the market at a past moment, without later data. Ages are measured at this moment, so a request gets the
  * same answer whenever it is sent. Throws `ClientError` with the given code if the moment is invalid or in the future.
  */
 export function contextAt(context: Context, at: string, code: ClientErrorCode): Context {

@@ -4,39 +4,40 @@ import { announceStep } from '../event-loop-watchdog.ts';
 import type { Steps } from '../steps.ts';
 
 export interface SchedulerLimits {
-  /** Most unfinished jobs of one account: further jobs would only wait longer. */
+  /** Maximum number of incomplete jobs of one account. Further jobs are rejected, because they would only wait longer. */
   readonly accountJobsMax: number;
-  /** Most jobs of one account that have begun. A job that has not begun holds only its arguments. */
+  /** Maximum number of begun jobs of one account. A job that has not begun takes memory only for its arguments. */
   readonly accountBegunMax: number;
-  /** Begun jobs of all accounts. While there are this many, an account may begin a job only if it has no other begun job. */
+  /** Number of begun jobs of all accounts from which on an account may begin a job only if it has no other begun job. */
   readonly begunMax: number;
-  /** A job that takes longer than this fails. */
+  /** A job that is not complete this long after it was submitted fails. */
   readonly deadlineMs: number;
 }
 
 const LIMITS: SchedulerLimits = { accountJobsMax: 64, accountBegunMax: 4, begunMax: 8, deadlineMs: 30_000 };
 
-/** Longest turn, ms. Between two turns, the event loop serves sockets. A single step may take longer. */
+/** Time after which a turn ends with its current step, ms. Between two turns, the event loop serves sockets. */
 const TURN_MS = 8;
-/** Most time of prompt jobs between two turns, ms. */
+/** Maximum time that prompt jobs run between two turns, ms. */
 const PROMPT_MS = 20;
-/** Most jobs per turn. Each job has a response to write, which TURN_MS does not include. */
+/** Maximum number of jobs per turn. Each job has a response to write, and TURN_MS does not include this time. */
 const TURN_JOBS = 16;
 
 export interface Job<Result> {
-  /** Id of the account that sent the request; '' for the service itself. */
+  /** Id of the account that sent the request, or '' for work of the service itself. */
   readonly account: string;
-  /** Name of the steps for the event loop watchdog. */
+  /** The name under which the event loop watchdog reports the steps. */
   readonly name: string;
   readonly steps: Steps<Result>;
-  /** Whether the caller no longer waits for the result. Called before each step that the job had to wait for. */
+  /** Returns whether the caller no longer waits for the result. Called before each step, except the steps that `isPrompt` runs at once. */
   readonly isDropped?: (() => boolean) | undefined;
   /**
-   * Runs steps at once if no other job waits. Pipelined HTTP/1.1 requests need this: the runtime closes a connection on which another
-   * request follows one that waits for a turn. Other jobs always wait for a turn, because answering requests together takes less CPU time.
+   * True if steps run at once while no other job waits. Pipelined HTTP/1.1 requests need this: the runtime closes a connection if a request
+   * that waits for a turn is followed by another request. All other jobs wait for a turn, because the service takes less CPU time if it
+   * answers several requests in one turn.
    */
   readonly isPrompt?: true;
-  /** False for work that has another limit, such as streams, whose number is limited. Such a job does not count for `accountJobsMax`. */
+  /** False for a job that does not count for `accountJobsMax`, because another limit applies, such as the limit of streams. */
   readonly isCounted?: false;
   /** Charges the account for work that begins. Throws `ClientError` if the account does not have enough tokens. */
   readonly charge?: ((tokens: number) => void) | undefined;
@@ -45,20 +46,21 @@ export interface Job<Result> {
 /** Shares one core fairly between accounts. All computation of REST, MCP and live streams runs here. */
 export interface Scheduler {
   /**
-   * Runs the job's steps in turn with those of other jobs. Throws `ClientError` (429) if the account has too many unfinished jobs. Rejects with
-   * what the steps throw, with `ClientError` if the account does not have enough tokens (429) or the deadline has passed (503), and with
-   * `AbortError` if the job was dropped.
+   * Runs the steps of a job in turn with those of other jobs. Throws `ClientError` (429) if the account has too many incomplete jobs.
+   * Rejects with the error that a step throws, with `ClientError` if the account does not have enough tokens (429) or the deadline has
+   * passed (503), and with `AbortError` if the caller no longer waits.
    */
   run<Result>(job: Job<Result>): Promise<Result>;
-  /** Throws `ClientError` (429) if `run` would, so that a request that would be refused need not be read first. */
+  /** Throws `ClientError` (429) if `run` would throw it. So a request that cannot run need not be read first. */
   assertCapacity(account: string): void;
-  /** Number of unfinished jobs of all accounts. */
+  /** Number of incomplete jobs of all accounts. */
   readonly size: number;
 }
 
 /**
- * Fair queueing: the next step belongs to the account that has used the least time since it began to compete. So a new account with a small
- * request waits only for the current step, however much work the other accounts have requested. `nowMs` is a clock in ms.
+ * Creates a scheduler with fair queueing: the next job belongs to the account that has used the least time. An account without jobs starts
+ * again with the time of the account that was served last. So its small request waits only for the current turn, however much work the
+ * other accounts have requested. `nowMs` is a clock in ms.
  */
 export function createScheduler(
   limits: Partial<SchedulerLimits> = {},
@@ -67,7 +69,7 @@ export function createScheduler(
   const { accountJobsMax, accountBegunMax, begunMax, deadlineMs } = { ...LIMITS, ...limits };
   const counts = new AccountCounts();
   const lanes = new Map<string, Lane>();
-  /** Time used by the account that was served last. A new account starts with this time. */
+  /** Time used by the account that was served last, ms. An account without jobs starts with this time. */
   let usedMs = 0;
   let isScheduled = false;
   /** Time used by prompt jobs since the last turn, ms. */
@@ -96,7 +98,7 @@ export function createScheduler(
     if (isScheduled) setImmediate(turn);
   };
 
-  /** The next job of an account: one that has not begun, if the account may begin another job. */
+  /** Takes the next job of an account: a job that has not begun if the account may begin one, or else a begun job. */
   const take = ({ begun, waiting }: Lane): Entry => {
     const isNew = waiting.length > 0 && begun.length < (begunOfAll < begunMax ? accountBegunMax : 1);
     if (!isNew) return begun.shift()!;
@@ -117,7 +119,7 @@ export function createScheduler(
     return true;
   };
 
-  /** Runs one step of a job, or fails the job if it was dropped or is overdue. Returns true if the job is done. */
+  /** Runs one step of a job, or fails the job if its caller no longer waits or its deadline has passed. Returns true if the job is done. */
   const proceed = (entry: Entry): boolean => {
     const { job, submittedAt } = entry;
     if (job.isDropped?.()) return fail(entry, new DOMException('The caller no longer waits', 'AbortError'));
@@ -125,7 +127,7 @@ export function createScheduler(
     return advance(entry);
   };
 
-  /** Runs one step. Returns true if the job is done. */
+  /** Runs one step of a job. Returns true if the job is done. */
   const advance = (entry: Entry): boolean => {
     const { job, resolve } = entry;
     try {
@@ -146,7 +148,9 @@ export function createScheduler(
     isScheduled = true;
   };
 
-  /** Runs steps of a job until PROMPT_MS, which all prompt jobs share until the next turn, is used up. Returns true if the job is done. */
+  /**
+   * Runs steps of a job until it is done, or until prompt jobs have used PROMPT_MS since the last turn. Returns true if the job is done.
+   */
   const completesAtOnce = (entry: Entry): boolean => {
     const from = entry.submittedAt - promptMs;
     let isDone = false;
@@ -184,7 +188,7 @@ export function createScheduler(
   };
 }
 
-/** Ends steps that will not run any more. What they throw is ignored, because the job has already failed. */
+/** Ends steps that will not run any more. Ignores errors, because the job has already failed. */
 function closeSteps(steps: Steps<unknown>): void {
   try {
     steps.return(undefined);
@@ -198,12 +202,13 @@ interface Entry {
   reject(error: unknown): void;
 }
 
-/** Jobs of an account. */
+/** The jobs of an account that wait for a turn. */
 interface Lane {
   readonly account: string;
   usedMs: number;
-  /** In the order of their next steps. */
+  /** The jobs that have begun, in the order of their next steps. */
   readonly begun: Entry[];
+  /** The jobs that have not begun, in the order in which they were submitted. */
   readonly waiting: Entry[];
 }
 
@@ -214,7 +219,7 @@ function leastUsed(lanes: ReadonlyMap<string, Lane>): Lane {
 }
 
 function tooMany(jobsMax: number): ClientError {
-  return new ClientError('too_many_requests', `This account has ${jobsMax} requests under way, which is its limit`, {
+  return new ClientError('too_many_requests', `This account has ${jobsMax} requests in progress, which is its limit`, {
     hint: 'Wait for their answers, then retry.',
     retryAfterS: 1,
   });

@@ -1,8 +1,8 @@
 import { Kind, type TSchema, Type, TypeRegistry } from '@sinclair/typebox';
 
 /**
- * Fields that several operations share. The bounds keep every answer finite and catch wrong units (4 for 4 %, days for years). They are
- * wide enough for everything that trades.
+ * Bounds of fields that several operations share. They exclude answers that are not finite, and catch wrong units (4 for 4 %, days for
+ * years). They are wide enough for everything that trades. Prices are in dollars, volatilities are decimals per year.
  */
 const PRICE_MIN = 1e-6;
 const PRICE_MAX = 1e9;
@@ -11,27 +11,27 @@ const TTE_MIN = 1e-8;
 const TTE_MAX = 100;
 const IV_MIN = 1e-4;
 const IV_MAX = 100;
-/** Larger than any flow or exposure of one underlying. Keeps sums and products in answers finite. */
+/** Larger than any flow or exposure of one underlying. With this bound, sums and products in answers are finite. */
 const DOLLARS_MAX = 1e15;
 
 export const number = (description: string, options: Record<string, unknown> = {}) =>
   Type.Number({ description, ...options });
 
 /**
- * A field that callers may leave out. It is optional in the published schema. In TypeScript it is not optional, because `validate` fills
- * in the default before the operation runs.
+ * Returns the schema of a field that callers may leave out. The field is optional in the published schema. In TypeScript it is not
+ * optional, because `validate` fills in the default before the operation runs.
  */
 export const defaulted = <Schema extends TSchema>(schema: Schema, value: Schema['static']): Schema =>
   Type.Optional({ ...schema, default: value }) as unknown as Schema;
 
 export const count = (description: string) => Type.Integer({ description, minimum: 0 });
 
-/** A column of numbers: one number per row. */
+/** Returns the schema of a column of numbers: one number per row. */
 export const numberColumn = (description: string) => Type.Array(Type.Number(), { description });
 
-/** A column of strings. */
+/** Returns the schema of a column of strings. */
 export const textColumn = (description: string) => Type.Array(Type.String(), { description });
-/** A column of numbers or nulls. */
+/** Returns the schema of a column of numbers or nulls. */
 export const nullableColumn = (description: string) =>
   Type.Array(Type.Union([Type.Number(), Type.Null()]), { description });
 
@@ -43,7 +43,7 @@ export const dollarsField = (description: string) =>
 export const nullable = <Schema extends TSchema>(schema: Schema, description: string) =>
   Type.Union([schema, Type.Null()], { description });
 
-/** JSON Schema's `enum`, which TypeBox does not define. Agents read fewer tokens than for a union of constants. */
+/** JSON Schema's `enum`, which TypeBox does not define. It takes fewer tokens of a model's context than a union of constants. */
 TypeRegistry.Set<{ enum: unknown[] }>('StringEnum', (schema, value) => schema.enum.includes(value));
 
 export const oneOf = <const Value extends string>(values: readonly Value[], description: string) =>
@@ -54,7 +54,7 @@ export const putCall = oneOf(['C', 'P'], 'C for a call, P for a put.');
 export const spot = priceField('Spot price of the underlying, dollars.');
 export const strike = priceField('Strike price, dollars.');
 
-/** The price of an option may be 0, unlike the price of an underlying. */
+/** The schema of an option's price, which may be 0, unlike the price of an underlying. */
 export const optionPrice = number('Price of the option, dollars.', { minimum: 0, maximum: PRICE_MAX });
 
 export const tte = number('Years to expiry: days / 365.25.', { minimum: TTE_MIN, maximum: TTE_MAX });
@@ -72,7 +72,7 @@ export const rate = number('Risk-free rate, continuous, decimal per year: 0.04 i
 export const dividendYield = number('Dividend yield, continuous, decimal per year.', { minimum: -1, maximum: 1 });
 export const dividend = defaulted(dividendYield, 0);
 
-/** A ticker in upper or lower case. The schema does not check whether the ticker is tracked: the market does. */
+/** The schema of a ticker in upper or lower case. The market, not the schema, checks whether the ticker is tracked. */
 export const ticker = Type.String({
   description: 'Underlying symbol in any case, e.g. BRK.B.',
   pattern: '^[_^]?[A-Za-z][A-Za-z0-9.]{0,9}$',

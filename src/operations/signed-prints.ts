@@ -17,15 +17,15 @@ const PRINTS_MAX = 5_000;
 export const getSignedPrints = defineOperation({
   name: 'get_signed_prints',
   ofMarket: true,
-  title: 'Signed prints',
+  title: 'Prints with their aggressors',
   description:
-    'The newest option prints, newest first, each with its aggressor and how that was determined, as columns.',
+    'The newest option prints as columns, newest first, each with its aggressor and how the aggressor was determined.',
   example: { ticker: 'SPY', limit: 20 },
   input: Type.Object(
     {
       ...tapeInput,
       limit: defaulted(
-        Type.Integer({ description: 'Maximum number of prints, newest first.', minimum: 1, maximum: PRINTS_MAX }),
+        Type.Integer({ description: 'Maximum number of prints.', minimum: 1, maximum: PRINTS_MAX }),
         100,
       ),
     },
@@ -40,13 +40,13 @@ export const getSignedPrints = defineOperation({
       root: textColumn('OSI root.'),
       expiry: textColumn('YYYY-MM-DD'),
       put_call: textColumn('C or P.'),
-      strike: numberColumn('Dollars.'),
-      price: numberColumn('Dollars per share.'),
-      size: numberColumn('Contracts.'),
-      premium: numberColumn('Dollars.'),
+      strike: numberColumn('Strike, dollars.'),
+      price: numberColumn('Price of the trade, dollars per share.'),
+      size: numberColumn('Contracts traded.'),
+      premium: numberColumn('Premium of the trade, dollars.'),
       bid: nullableColumn('Best bid at the trade, dollars per share; null if the feed gives none.'),
       ask: nullableColumn('Best offer at the trade, dollars per share; null if the feed gives none.'),
-      aggressor: textColumn('buyer, seller or unknown: who started the trade.'),
+      aggressor: textColumn('buyer, seller or unknown: the side that started the trade.'),
       signed_by: textColumn('feed, quote, tick or unknown: how the aggressor was determined.'),
       manner: textColumn('multi_leg, sweep, block or single.'),
       delta: nullableColumn('Delta of the contract at the trade, per 1.00 of spot; null if the feed gives none.'),
@@ -96,8 +96,8 @@ interface Newest {
 }
 
 /**
- * The last `limit` prints of at least `minPremium` dollars, and the number of all such prints. Earlier prints are only added up. Their sums
- * have the last price of each contract, which the tick rule needs.
+ * Finds the last `limit` prints of at least `minPremium` dollars, and the number of all prints of at least `minPremium` dollars. Earlier
+ * prints are only added up. Their sums include the last price of each contract, which the tick rule needs.
  */
 function* newestOf(tape: PrintsQuery, minPremium: number, limit: number): Steps<Newest> {
   const before = new TapeSummer();
@@ -119,7 +119,7 @@ function* newestOf(tape: PrintsQuery, minPremium: number, limit: number): Steps<
     return counted;
   };
   const counted = yield* addUp(minPremium > 0 ? PARTS.one : PARTS.ofDay, 0);
-  // Goes through the end of the tape again in smaller and smaller stretches, so that fewer prints are read one by one.
+  // Reads the end of the tape again in smaller and smaller stretches, so that fewer prints have to be read one by one.
   for (const mostParts of minPremium > 0 ? [] : [PARTS.many, PARTS.few, PARTS.one]) {
     if (last.length > 0) yield* addUp(mostParts, last[0]!.fromMs);
   }
@@ -128,7 +128,7 @@ function* newestOf(tape: PrintsQuery, minPremium: number, limit: number): Steps<
   for (const { stretch } of last) {
     yield { message: 'Reading the newest prints' };
     const prints = stretch.prints();
-    yield { message: 'Signing the newest prints' };
+    yield { message: 'Finding the side of the newest prints' };
     for (const each of signPrints(prints, moves)) {
       if (premiumOf(each.print) >= minPremium && !rootOf(each.print.root).adjusted) newest.push(each);
     }
@@ -136,12 +136,12 @@ function* newestOf(tape: PrintsQuery, minPremium: number, limit: number): Steps<
   return { newest: newest.slice(-limit).reverse(), counted };
 }
 
-/** Number of prints, without those of adjusted deliverables. */
+/** Counts prints, without those of adjusted deliverables. */
 function printsIn({ contracts, cells }: TapeSums): number {
-  const counts = contracts.series.map(({ root }) => !rootOf(root).adjusted);
+  const isCounted = contracts.series.map(({ root }) => !rootOf(root).adjusted);
   return cells.contract.reduce(
     (sum, contract, cell) =>
-      counts[contracts.seriesIndex[contract]!] ? sum + cells.values[cell * CELL.width + CELL.prints]! : sum,
+      isCounted[contracts.seriesIndex[contract]!] ? sum + cells.values[cell * CELL.width + CELL.prints]! : sum,
     0,
   );
 }

@@ -16,7 +16,8 @@ export const tapeInput = {
   ticker,
   days: defaulted(
     Type.Integer({
-      description: 'Calendar days up to the snapshot or the last print, whichever is later.',
+      description:
+        'Length of the window in calendar days. It ends at the snapshot or at the last print, whichever is later.',
       minimum: 1,
       maximum: DAYS_MAX,
     }),
@@ -26,8 +27,8 @@ export const tapeInput = {
 };
 
 /**
- * The result of `work` on the tape of a chain's underlying over some days. A long tape takes a while, so the work runs in steps, and the
- * last results are cached while the tape is unchanged.
+ * Returns the result of `work` on the tape of a chain's underlying over some days. To read a long tape takes time, so the work runs in
+ * steps, and the last results are cached while the tape is unchanged.
  */
 export function* cachedTapeResult<Result>(
   cache: StepCache<Chain, Result>,
@@ -42,10 +43,10 @@ export function* cachedTapeResult<Result>(
   return yield* cache.of(chain, key, { message: 'Reading the tape', tokens, steps: () => work(tape) });
 }
 
-/** Most cached results per chain. */
+/** Maximum number of cached results per chain. */
 export const CACHED_RESULTS_MAX = 4;
 
-/** Calls `take` with each stretch of a tape, in steps. `take` works for a few milliseconds per stretch. */
+/** Calls `take` with each stretch of a tape, in steps. A call of `take` lasts a few milliseconds. */
 export function* forEachStretch(
   tape: PrintsQuery,
   mostParts: number,
@@ -62,7 +63,7 @@ export function* forEachStretch(
     const isRoom = now - since + (now - before) < TURN_MS;
     before = now;
     if (isRoom) continue;
-    yield { message: `Signing prints of ${stretch.day}`, total: ++turns };
+    yield { message: `Finding the side of prints of ${stretch.day}`, total: ++turns };
     since = performance.now();
     before = since;
   }
@@ -71,10 +72,10 @@ export function* forEachStretch(
 /** Size of a stretch's decoded columns, bytes. */
 const STRETCH_BYTES = 1024 * 1024;
 
-/** Length of a step, ms. A single stretch may take longer. */
+/** Wanted length of a step, ms. A step with a single stretch may take longer. */
 const TURN_MS = 12;
 
 export function tapeNotes(chain: Chain, days: number, context: Context): string[] {
   if (context.market.hasPrints(chain.underlying)) return gapNotes(chain, days, context);
-  return ['The ticker has no prints, so there is no flow to sign.'];
+  return ['The ticker has no prints, so its flow is not known.'];
 }

@@ -4,17 +4,18 @@ import { memoizeByObject } from '../cache.ts';
 import { ClientError, type ClientErrorCode, type FieldError } from '../errors.ts';
 import { isRecord } from '../json-shape.ts';
 
-/** Schema keyword: all array fields must have the same length. */
+/** A keyword of our own for schemas: if true, all array fields must have the same length. */
 export const EQUAL_LENGTHS = 'x-equal-lengths';
 
-/** Enough field errors for a person to correct a request. The limits keep the answer to a hostile request short. */
+/** Maximum number of field errors in an answer: enough to correct a request. Both limits bound the answer to a hostile request. */
 const FIELD_ERRORS_MAX = 10;
+/** Maximum length of an unknown field's name in an error, in characters. */
 const NAME_MAX = 40;
 
 /**
- * Checks a value against an object schema and fills in the defaults of absent fields.
- * Throws `ClientError` with the given code if the value is invalid. The error names each invalid field and what is expected there, and never
- * repeats the value.
+ * Checks a value against an object schema. Returns the value with the defaults of absent fields. Throws `ClientError` with the given code
+ * if the value is invalid. The error has each invalid field and the condition that the field must meet. It never repeats values, but it
+ * repeats names of unknown fields, cut to NAME_MAX characters.
  */
 export function validate(schema: TObject, value: unknown, code: ClientErrorCode): Record<string, unknown> {
   const { check, defaults } = compiled(schema);
@@ -40,7 +41,7 @@ export function satisfies(schema: TObject, value: unknown): boolean {
 
 interface Compiled {
   readonly check: TypeCheck<TObject>;
-  /** Values of absent fields. */
+  /** The defaults of fields that may be absent. */
   readonly defaults: readonly (readonly [field: string, value: unknown])[];
 }
 
@@ -64,7 +65,7 @@ function fieldErrorsOf(schema: TObject, check: TypeCheck<TObject>, value: unknow
     if (fieldErrors.has(error.path)) continue;
     const [key = ''] = error.path.slice(1).split('/');
     const isKnown = error.path === '' || Object.hasOwn(schema.properties, unescaped(key));
-    // The name of an unknown field comes from the caller, so it is truncated before it is repeated.
+    // The name of an unknown field comes from the caller, so it is cut before it is repeated.
     const field = isKnown ? error.path : `/${escaped([...unescaped(key)].slice(0, NAME_MAX).join(''))}`;
     fieldErrors.set(error.path, { field, expected: isKnown ? expected(error) : 'is not a field of this request' });
     if (fieldErrors.size >= FIELD_ERRORS_MAX) break;
@@ -77,7 +78,7 @@ function expected({ type, schema }: ValueError): string {
   return type === ValueErrorType.ObjectRequiredProperty ? `is missing, and ${rule}` : rule;
 }
 
-/** Replaces the error of a column that is an array ("neither a value nor an array of values") by the errors within that array. */
+/** Replaces the error of a column that is an array ("neither a value nor an array of values") by the errors within the array. */
 function* withinColumns(errors: Iterable<ValueError>): Iterable<ValueError> {
   for (const error of errors) {
     const variant = Array.isArray(error.value) ? arrayVariant(error.schema) : -1;
@@ -85,7 +86,7 @@ function* withinColumns(errors: Iterable<ValueError>): Iterable<ValueError> {
     else {
       for (const inner of error.errors[variant]!) {
         yield inner;
-        // The array itself is invalid, for example too long: errors of its items are left out.
+        // The array itself is invalid, for example too long. The errors of its items are left out.
         if (inner.path === error.path) break;
       }
     }
@@ -96,7 +97,7 @@ function arrayVariant(schema: TSchema): number {
   return schema.anyOf?.findIndex((each: TSchema) => each.type === 'array') ?? -1;
 }
 
-/** Errors of the columns of a table whose length differs from the first column's. */
+/** Returns an error for each column of a table whose length differs from that of the first column. */
 function lengthErrors(schema: TObject, value: Record<string, unknown>): FieldError[] {
   const columns = Object.keys(schema.properties).flatMap((key) => {
     const column = value[key];
@@ -111,17 +112,17 @@ function lengthErrors(schema: TObject, value: Record<string, unknown>): FieldErr
     }));
 }
 
-/** A key as a reference token of a JSON Pointer (RFC 6901). */
+/** Returns a key as a reference token of a JSON Pointer (RFC 6901). */
 function escaped(key: string): string {
   return key.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
-/** The key of a reference token: the inverse of `escaped`. */
+/** Returns the key of a reference token. This is the inverse of `escaped`. */
 function unescaped(step: string): string {
   return step.replaceAll('~1', '/').replaceAll('~0', '~');
 }
 
-/** What a schema expects, in words, for example `must be a finite number, at least 0 and at most 1`. */
+/** Returns the condition of a schema in words, for example `must be a finite number, at least 0 and at most 1`. */
 export function expectation(schema: TSchema): string {
   if (schema.enum) return `must be one of ${schema.enum.map((each: unknown) => JSON.stringify(each)).join(', ')}`;
   if (arrayVariant(schema) >= 0) return `${expectation(schema.anyOf[0])}; or an array of those`;

@@ -6,9 +6,10 @@ import { performInSteps, restView } from './perform.ts';
 import type { Scheduler } from './scheduler.ts';
 import { getSignedPrints } from './signed-prints.ts';
 
+/** Time after which the warm-up begins no further ticker, ms. */
 const WARM_UP_MS = 1_000;
 
-/** Operations that read a whole tape. */
+/** Requests that read a whole tape. */
 const TAPE_REQUESTS: readonly (readonly [operation: unknown, args: object])[] = [
   [getFlowByAggressor, {}],
   [getSignedPrints, {}],
@@ -16,9 +17,9 @@ const TAPE_REQUESTS: readonly (readonly [operation: unknown, args: object])[] = 
 ];
 
 /**
- * Computes the default signed-flow answers of recorded tickers that have a tape, for up to WARM_UP_MS, yielding to the event loop between steps.
- * The code is then compiled and the results are cached for the first client. Chain analyses are not warmed up: that would save 20 ms of one
- * request and cost 8 MiB at rest.
+ * Computes the default answers by flow of recorded tickers that have a tape, for about WARM_UP_MS. Other requests have their turn between
+ * two steps. For the first client, the code is then compiled and the results are cached. Chain analyses are not warmed up: this would save
+ * 20 ms of one request and take 8 MiB of memory.
  */
 export async function warmUp(context: Context, scheduler: Scheduler): Promise<void> {
   const { market } = context;

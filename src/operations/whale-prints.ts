@@ -11,9 +11,9 @@ import { type Context, defineOperation } from './operation.ts';
 import { SNAPSHOT_CONTRACTS } from './prices.ts';
 import { date, nullable, number, ticker } from './schemas.ts';
 
-/** Number of listed expiries that an error names if the requested expiry is not listed. */
+/** Number of listed expiries that the error names if the requested expiry is not listed. */
 const NEAREST_NAMED = 4;
-/** A note is added if contracts of |delta| above 0.9 have a larger share of the premium. */
+/** The answer has a note if contracts of |delta| above 0.9 have a larger share of the premium than this. */
 const DEEP_SHARE_NOTED = 0.25;
 
 export const getWhalePrints = defineOperation({
@@ -21,8 +21,8 @@ export const getWhalePrints = defineOperation({
   ofMarket: true,
   title: 'Large-print flow',
   description:
-    'Premium (dollars) and contracts of large option trades in one listed expiry over the last 30 calendar days, calls against ' +
-    'puts. If the feed has no prints, daily volumes are used and a note says so.',
+    'Premium (dollars) and contracts of large option trades in one listed expiry over the last 30 calendar days, calls compared with ' +
+    'puts. If the ticker has no prints, daily volumes are used and a note says so.',
   example: { ticker: 'NVDA', target_expiry: '2026-12-18' },
   input: Type.Object(
     { ticker, target_expiry: date('A listed expiry, YYYY-MM-DD, e.g. whale_expiry of get_live_gex_nodes.') },
@@ -36,26 +36,31 @@ export const getWhalePrints = defineOperation({
       net_volume_delta: Type.Integer({ description: 'Call contracts minus put contracts.' }),
       ticker: Type.String({ description: 'Underlying symbol.' }),
       target_expiry: Type.String({ description: 'Expiry, YYYY-MM-DD.' }),
-      flow_from: Type.String({ description: 'prints, or snapshots (daily volume at mid, no size threshold).' }),
-      counted: Type.Integer({ description: 'Large prints counted; contract-days if flow is from snapshots.' }),
+      flow_from: Type.String({
+        description: 'Source of the flow: prints, or snapshots (daily volume at mid, no minimum premium).',
+      }),
+      counted: Type.Integer({
+        description:
+          'Number of large prints; if flow_from is snapshots, number of contracts with volume, each counted once per day.',
+      }),
       deep_premium_pct: number(
-        'Premium in contracts of known |delta| above 0.9, percent of all premium: financing and dividend trades, not opinions.',
+        'Premium in contracts of known |delta| above 0.9, percent of all premium. Such trades are financing or dividend trades, not opinions.',
       ),
       by_side: nullable(
         Type.Object(
           {
             call_at_ask: number('Premium of calls that traded at the ask or above the middle of the quote, dollars.'),
-            call_at_bid: number('Premium of calls at the bid or below the middle, dollars.'),
-            put_at_ask: number('Premium of puts at the ask or above the middle, dollars.'),
-            put_at_bid: number('Premium of puts at the bid or below the middle, dollars.'),
-            unknown: number('Premium at the middle, or if neither feed nor quote tells the side, dollars.'),
+            call_at_bid: number('Premium of calls that traded at the bid or below the middle of the quote, dollars.'),
+            put_at_ask: number('Premium of puts that traded at the ask or above the middle of the quote, dollars.'),
+            put_at_bid: number('Premium of puts that traded at the bid or below the middle of the quote, dollars.'),
+            unknown: number('Premium of prints whose side neither the feed nor the quote gives, dollars.'),
           },
           { additionalProperties: false },
         ),
-        'Premium by the side of the quote at which it traded; null if flow is from snapshots.',
+        'Premium by the side of the quote at which the prints traded; null if flow_from is snapshots.',
       ),
       window_days: Type.Integer({ description: 'Calendar days of the window.' }),
-      min_premium: number('Least premium of a large print, dollars; 0 if flow is from snapshots.'),
+      min_premium: number('Minimum premium of a large print, dollars; 0 if flow_from is snapshots.'),
     },
     { additionalProperties: false },
   ),
@@ -72,10 +77,12 @@ export const getWhalePrints = defineOperation({
     const premium = flow.callPremium + flow.putPremium;
     const notes = byPrints
       ? gapNotes(chain, FLOW_WINDOW_DAYS, context)
-      : ["The feed has no prints: flow is each contract-day's volume at its mid."];
+      : ['The ticker has no prints, so its flow is the daily volume of each contract at its mid.'];
     if (flow.deepPremium > DEEP_SHARE_NOTED * premium) {
       const share = Math.round((100 * flow.deepPremium) / premium);
-      notes.push(`${share} % of the premium is in contracts of |delta| above 0.9: financing rather than opinion.`);
+      notes.push(
+        `${share} % of the premium is in contracts of |delta| above 0.9: such trades are financing rather than opinions.`,
+      );
     }
     return {
       result: {
@@ -107,7 +114,10 @@ function premiumBySide(large: readonly PrintSum[], expiry: string) {
   return by;
 }
 
-/** Reading a month of snapshots takes tens of ms. So flows are cached for the newest snapshot while the days of the window are unchanged. */
+/**
+ * To read a month of snapshots takes tens of ms. So flows are cached for the newest snapshot while the snapshots of the window stay the
+ * same.
+ */
 const cache = new StepCache<Chain, ReadonlyMap<string, Flow>>(() => 1);
 
 function* snapshotFlow(chain: Chain, expiry: string, { market }: Context): Steps<Flow> {

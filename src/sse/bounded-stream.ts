@@ -1,4 +1,4 @@
-/** A stream of bytes to one client that records whether the client keeps up, and how much it has not read. */
+/** A stream of bytes to one client. Records whether the client keeps up, and how many bytes it has not read. */
 export interface BoundedStream {
   readonly body: ReadableStream<Uint8Array>;
   /** When the client fell behind, ms of `performance.now()`. Undefined if the client keeps up. */
@@ -16,15 +16,15 @@ export interface BoundedStream {
 }
 
 export interface BoundedStreamOptions {
-  /** With this many unread bytes the client is behind. */
+  /** Number of unread bytes from which on the client is behind. */
   readonly behindBytes: number;
-  /** Called when the client has read enough to be no longer behind, and once at the start. A rejection ends the stream. */
+  /** Called once at the start, and when the client has read so much that it is no longer behind. A rejection ends the stream. */
   readonly onRoom: () => void | Promise<void>;
   /** Called when the client closes the stream. */
   readonly onCancel: () => void;
 }
 
-/** Creates a stream whose bytes are queued for the client. The caller limits the queue: it ends the stream, or waits for `onRoom`. */
+/** Creates a stream that queues bytes without limit. The caller limits the queue: it ends the stream, or writes more only on `onRoom`. */
 export function createBoundedStream({ behindBytes, onRoom, onCancel }: BoundedStreamOptions): BoundedStream {
   let controller!: ReadableStreamDefaultController<Uint8Array>;
   let behindSince: number | undefined;

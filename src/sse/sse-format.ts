@@ -1,10 +1,10 @@
-/** Delay after which a client may reconnect when its stream has ended, ms. */
+/** Time that a client waits after the end of its stream before it reconnects, ms. */
 const RETRY_MS = 2_000;
 
 /** An SSE comment, which clients ignore. It keeps an idle stream open. */
 export const PING = ': ping\n\n';
 
-/** Tells the client when to reconnect. */
+/** The SSE field that sets the time before a client reconnects. */
 export const RETRY = `retry: ${RETRY_MS}\n\n`;
 
 /** Returns an event in the format of server-sent events. `data` is one line, such as JSON. */

@@ -10,7 +10,7 @@ import { ClientError } from '../errors.ts';
  * - `silent`: the client did not answer a ping.
  * - `access`: the account has lost its access.
  * - `age`: the stream was too old.
- * - `share`: all places were taken, the account had more than its share, and another account needed a place.
+ * - `share`: `streamsMax` streams were open, the account had more than its share, and another account opened a stream.
  * - `shutdown`: the server stops.
  */
 export type StreamEnd = 'client' | 'behind' | 'silent' | 'access' | 'age' | 'share' | 'shutdown';
@@ -20,7 +20,7 @@ export interface RegisteredStream {
   readonly account: Account;
   /** Address and port of the client. Undefined if the connection is not known. */
   readonly peer?: string | undefined;
-  /** The time since which data has waited and the client has read nothing. Undefined if no data waits. */
+  /** The moment since which data waits and the client has read nothing. Undefined if no data waits. */
   readonly behindSince: number | undefined;
   /** Bytes in memory that the client has not read. */
   readonly unreadBytes?: number;
@@ -34,9 +34,9 @@ export interface RegisteredStream {
 /** Checks open streams regularly, and enforces their limits. */
 export interface StreamRegistry {
   /**
-   * Throws `ClientError` if one more stream would exceed the limit of the account (429) or of all accounts (503). Call it before anything is
-   * created for the stream. If all places are taken and the account has less than its share, the account with the most streams loses its
-   * oldest stream, provided that it has more than its share.
+   * Throws `ClientError` if one more stream would exceed the limit of the account (429) or of all accounts (503). Callers check the
+   * capacity before they create anything for the stream. If `streamsMax` streams are open and the account has less than its share, ends the
+   * oldest stream of the account with the most streams, if that account has more than its share.
    */
   assertCapacity(account: Account): void;
   add(stream: RegisteredStream): void;
@@ -57,14 +57,14 @@ export interface StreamLimits {
   readonly pingMs: number;
   /** A stream ends if data waits and the client reads nothing for this time. */
   readonly behindMs: number;
-  /** Limit of unread bytes over all streams of one account. Streams beyond the limit end if their clients are behind. */
+  /** Limit of unread bytes over the streams of one account, from the oldest on. A stream beyond it ends if its client is behind. */
   readonly accountUnreadBytesMax: number;
-  /** The same limit over all accounts. */
+  /** Limit of unread bytes over the streams of all accounts, from the oldest on. A stream beyond it ends if its client is behind. */
   readonly allUnreadBytesMax: number;
-  /** A stream ends at this age. Its client reconnects, which also cleans up connections that were lost and resources that leaked. */
+  /** A stream ends at this age, and its client reconnects. So lost connections and leaked resources are freed at the latest then. */
   readonly ageMs: number;
   readonly streamsMax: number;
-  /** Limit of streams of one account. Once all places are taken, ACCOUNT_SHARE applies too. */
+  /** Limit of streams of one account. While `streamsMax` streams are open, ACCOUNT_SHARE applies too. */
   readonly accountStreamsMax: number;
 }
 
@@ -79,7 +79,7 @@ export const STREAM_LIMITS: StreamLimits = {
   accountStreamsMax: 500,
 };
 
-/** The share of one account in all places. Streams beyond the share end when other accounts need places. */
+/** The share of `streamsMax` that one account may have at any time. Streams beyond the share end if other accounts need room. */
 export const ACCOUNT_SHARE = 1 / 4;
 
 /**
@@ -181,7 +181,7 @@ export function createStreamRegistry(limits: StreamLimits): StreamRegistry {
   };
 }
 
-/** Returns true if the check fails: an error, for example a busy store, must not end streams. */
+/** Whether the account has access. Returns true if the check throws: an error, for example a busy store, must not end streams. */
 function isAdmitted(account: Account): boolean {
   try {
     return account.isAdmitted();

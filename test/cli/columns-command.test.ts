@@ -119,10 +119,14 @@ describe('rows that cannot be computed', () => {
     ['greeks', 'C,,105,0.25,0.2,3', 'spot must be a number above 0'],
     ['greeks', 'X,100,105,0.25,0.2,3', 'put_call must be C or P'],
     ['greeks', 'C,100,105,0.25,nan,3', 'iv must be a number, 0 or more'],
-    ['greeks', 'C,100,105,0.25', 'has 4 cells, the header 6'],
+    ['greeks', 'C,100,105,0.25', 'has 4 cells, but the header has 6'],
     ['iv', 'C,100,105,0,0.2,3', 'tte must be a number above 0'],
     ['iv', 'C,100,105,0.25,0.2,-3', 'price must be a number, 0 or more'],
-    ['iv', 'C,100,105,0.25,0.2,101', 'no volatility gives this price: it is at or above what the option can be worth'],
+    [
+      'iv',
+      'C,100,105,0.25,0.2,101',
+      'no volatility gives this price: it is at or above the largest possible value of the option',
+    ],
   ];
   test.each(cases)('zomma %s, %s: %s', async (command, row, message) => {
     const good = 'P,100,105,0.25,0.2,7';
@@ -148,7 +152,10 @@ describe('rows that cannot be computed', () => {
   test('rejects a row with more than 256 expected jumps', async () => {
     const csv = 'spot,strike,tte,iv,jump_intensity,jump_mean,jump_vol\n100,100,1,0.2,1e6,0,0.1\n';
     const { code, stderr } = await zomma(['merton'], csv);
-    expect([code, stderr]).toEqual([1, expect.stringContaining('line 2: more than 256 jumps are expected by expiry')]);
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining('line 2: more than 256 jumps are expected until expiry'),
+    ]);
   });
 });
 

@@ -188,7 +188,7 @@ describe('gex FILE', () => {
       expect(by_flow.signed_share_pct).toBeCloseTo(100 / 116, 9);
       expect(net_gex_mil).not.toBe(by_flow.net_gex_mil);
       const { stdout } = await zomma('gex', chain, '--prints', tape);
-      expect(stdout).toMatch(/by flow {5}-?[\d.]+ million per 1 %, flip .*\n.*0\.9 % of open interest signed/);
+      expect(stdout).toMatch(/by flow {5}-?[\d.]+ million per 1 %, flip .*\n.*covers 0\.9 % of open interest/);
     });
 
     test('--sign flow replaces the levels by convention', async () => {
@@ -207,16 +207,17 @@ describe('gex FILE', () => {
     const junk = join(folder, 'junk.txt');
     writeFileSync(junk, 'hello');
     const faults: [args: string[], message: RegExp][] = [
-      [['gex', junk], /holds no option chain/],
+      [['gex', junk], /has no option chain/],
+      [['gex', chain, '--ticker', 'none'], /has no chain of NONE\n.* --ticker: TEST\./],
       [['gex', chain, '--rate', 'four'], /not a rate/],
       [['gex', chain, '--csv', '--json'], /--json and --csv exclude each other/],
       [['gex', chain, '--plot', '--json'], /--json and --plot exclude each other/],
       [['gex', '--csv', chain], /Put the file before --csv/],
       [['gex', chain, '--expiries', 'soon'], /--expiries soon/],
       [['gex', chain, '--expiries', '0dte'], /no unsettled contract/],
-      [['gex', chain, '--sign', 'flow'], /no prints of TEST are known/],
+      [['gex', chain, '--sign', 'flow'], /no prints of live contracts of TEST/],
       [['gex', chain, '--prints', 'none.csv'], /there is no file none\.csv/],
-      [['gex', chain, '--prints', chain], /holds no print of TEST/],
+      [['gex', chain, '--prints', chain], /has no usable print of TEST/],
       [['gex', 'NONE', '--data-dir', dataDir], /not in the universe/],
       [['gex', 'missing.csv', '--data-dir', dataDir], /no file missing\.csv/],
     ];

@@ -96,17 +96,17 @@ test('applies the feed’s rules to chains', async () => {
   expect(code).toBe(1);
   expect(stdout).toContain('good.csv: 18 rows: 18 stored');
   expect(stdout).toMatch(/ahead\.csv: 18 rows: 0 stored, 0 already known, 18 rejected\n {2}rejected: TEST: .*2999/);
-  expect(stderr).toContain('ahead.csv: no market data that can be used');
+  expect(stderr).toContain('ahead.csv: there is no usable market data');
   expect(stored((store) => store.snapshots('TEST'))).toHaveLength(1);
 });
 
 describe('reports in two lines', () => {
   test.each([
     ['a path that does not exist', ['missing.csv'], /no file or folder .*missing\.csv/],
-    ['a file that is not market data', ['notes.md'], /notes\.md: no market data/],
-    ['a folder without market data', ['empty'], /empty: no market data/],
-    ['a file of which every row is rejected', ['bad.csv'], /bad\.csv: no market data/],
-    ['a tape that lacks a column', ['cut.csv'], /cut\.csv: no market data/],
+    ['a file that is not market data', ['notes.md'], /notes\.md: there is no usable market data/],
+    ['a folder without market data', ['empty'], /empty: there is no usable market data/],
+    ['a file of which every row is rejected', ['bad.csv'], /bad\.csv: there is no usable market data/],
+    ['a tape that lacks a column', ['cut.csv'], /cut\.csv: there is no usable market data/],
   ])('%s', async (_name, names, message) => {
     writeFileSync(path('notes.md'), 'nothing');
     writeTape('bad.csv', [trade(0, { price: 'x' })]);
@@ -170,7 +170,7 @@ test('an interrupted run leaves the committed rows and can be repeated', async (
   while (!isPartly() && child.exitCode === null) await Bun.sleep(5);
   child.kill('SIGINT');
   expect(await child.exited).toBe(130);
-  expect(await new Response(child.stderr).text()).toMatch(/^zomma: interrupted after [\d,]+ rows; stored rows stay/);
+  expect(await new Response(child.stderr).text()).toMatch(/^zomma: interrupted after [\d,]+ rows\. Stored rows stay/);
   expect(isPartly()).toBe(true);
 
   expect(await ingest(path('tape.csv'))).toMatchObject({ code: 0 });

@@ -112,7 +112,7 @@ test("refuses calls above the account's limit of calls under way, with a result 
   expect(answers[2]!.content).toEqual([
     {
       type: 'text',
-      text: 'This account has 2 requests under way, which is its limit. Wait for their answers, then retry.',
+      text: 'This account has 2 requests in progress, which is its limit. Wait for their answers, then retry.',
     },
   ]);
   expect((await call()).isError).toBeFalsy();

@@ -87,7 +87,7 @@ describe('flow by aggressor', () => {
     const { body, provenance } = ask(getFlowByAggressor, {}, []);
     expect((body as Record<string, Columns>).by_manner!.premium).toEqual([0, 0, 0, 0, 0]);
     expect((body as Record<string, Columns>).by_day!.count).toBe(0);
-    expect(provenance!.notes).toEqual(['The ticker has no prints, so there is no flow to sign.']);
+    expect(provenance!.notes).toEqual(['The ticker has no prints, so its flow is not known.']);
   });
 });
 

@@ -34,7 +34,7 @@ test.each<[string, readonly Gap[], RegExp | undefined]>([
   [
     'many gaps',
     ['10', '11', '12', '13', '14'].map((hour) => [`2026-01-05T${hour}:00:00`, `2026-01-05T${hour}:01:00`] as const),
-    /and at 2 earlier times\.$/,
+    /and in 2 earlier periods\.$/,
   ],
 ])('%s', (_name, gaps, expected) => {
   const notes = notesOf(gaps);

@@ -42,7 +42,7 @@ test('every column comes from the record of its moment', () => {
     net_cex: [first.cex, first.cex],
     atm_iv_30d: [first.atmIv30d, null],
     ...{ iv_rank: null, iv_percentile: null, iv_days: 1, iv_low: 0.1625, iv_high: 0.1625 },
-    sign_convention: expect.stringContaining('dealers long calls'),
+    sign_convention: expect.stringContaining('Dealers are long calls'),
     notes: [],
     provenance: expect.objectContaining({ source: 'simulated', simulated: false, as_of: '2026-01-06T20:00:00.000Z' }),
   });
@@ -165,7 +165,7 @@ describe('without history', () => {
     const { count, notes, provenance } = asked(context);
     const message = [
       expect.stringContaining('No levels'),
-      expect.stringContaining('Levels of 1 snapshots are not computed yet'),
+      expect.stringContaining('levels of 1 snapshots are not computed yet'),
     ];
     expect([count, notes, provenance?.notes]).toEqual([0, message, message]);
   });

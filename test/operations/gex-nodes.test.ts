@@ -146,8 +146,8 @@ describe('alternative weights beside the default', () => {
     const read = (...given: Parameters<typeof ask>) => ask(...given).body.net_gex_mil as number;
     const noted = (...given: Parameters<typeof ask>) => ask(...given).provenance!.notes.join();
     expect(read([bought], { sign: 'flow' })).toBeLessThan(0);
-    expect(noted([bought], { sign: 'flow' })).toMatch(/Dealers are opposite to signed prints, which are 2\.47 % of/);
-    expect(noted([bought], {})).not.toContain('signed prints');
+    expect(noted([bought], { sign: 'flow' })).toMatch(/opposite of customers' net positions, which are 2\.47 % of/);
+    expect(noted([bought], {})).not.toContain('net positions');
     expect(read([bought], {})).not.toBe(read([bought], { sign: 'flow' }));
     expect(refusalOf(() => read([], { sign: 'flow' }))).toMatchObject({ code: 'invalid_parameter', fields: ['/sign'] });
   });

@@ -176,7 +176,7 @@ describe('states the limits of its figures', () => {
   test.each<[string, object, string[]]>([
     ['the requested expiry', { target_dte: 11 }, []],
     ['a week off', { target_dte: 53 }, []],
-    ['farther off', { target_dte: 150 }, ['The expiry nearest 150 days is 104 days off.']],
+    ['farther off', { target_dte: 150 }, ['The expiry nearest to 150 days is in 46 days.']],
     ['near relative to a distant target', { target_dte: 60 }, []],
   ])('%s', (_what, args, expected) => {
     expect(notes(CHAIN, args)).toEqual(expected);

@@ -3,13 +3,13 @@ import { numberCell } from '../text-format.ts';
 import { type CsvRecord, cellsOf, contentOf } from './records.ts';
 import type { Cell, RowKernel } from './row-kernel.ts';
 
-/** How many bad rows are reported one by one. */
+/** Maximum number of bad rows that are reported one by one. */
 const MESSAGES_MAX = 5;
 
 /**
- * Runs a kernel over the rows of one CSV. Cells that are not outputs of the kernel pass through unchanged. An input column with the name of
- * an output is replaced in its place. The other outputs follow the last column. If a row cannot be computed, its outputs are empty, its
- * other cells stay, and it is counted as bad.
+ * Runs a kernel over the rows of one CSV. Cells that are not outputs of the kernel pass through unchanged. A column of the input with the
+ * name of an output is replaced by the output. The other outputs follow the last column. If a row cannot be computed, its outputs are
+ * empty, its other cells stay the same, and the row is counted as bad.
  */
 export class CsvRun {
   rows = 0;
@@ -62,11 +62,11 @@ export class CsvRun {
     return lines.length > 0 ? `${lines.join('\n')}\n` : '';
   }
 
-  /** Writes the numbers of a row into the columns. Returns what is wrong with the row, if anything. */
+  /** Writes the numbers of a row into the columns. Returns what is wrong with the row. Returns `undefined` if nothing is. */
   #read(cells: string[], row: number, columns: Readonly<Record<string, Float64Array>>): string | undefined {
     let error: string | undefined;
     if (cells.length !== this.#width) {
-      error = `has ${cells.length} cells, the header ${this.#width}`;
+      error = `has ${cells.length} cells, but the header has ${this.#width}`;
       // With the width of the header, the outputs stay under their column names.
       while (cells.length < this.#width) cells.push('');
       cells.length = this.#width;
@@ -88,7 +88,7 @@ export class CsvRun {
 interface Input {
   readonly name: string;
   readonly cell: Cell;
-  /** Index of its column in the file; -1 if the file has no such column. */
+  /** Index of the input's column in the file. -1 if the file has no such column. */
   readonly column: number;
 }
 

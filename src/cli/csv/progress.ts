@@ -6,7 +6,7 @@ const FIRST_MS = 1000;
 const EVERY_MS = 200;
 const BAR_WIDTH = 20;
 
-/** A line on a terminal that shows the progress of a long run. */
+/** Shows the progress of a long run as one line on a terminal. */
 export class ProgressBar {
   readonly #startedMs: number;
   #nextMs: number;
@@ -22,7 +22,7 @@ export class ProgressBar {
     this.#nextMs = this.#startedMs + FIRST_MS;
   }
 
-  /** Reports how many bytes have been read and how many rows computed so far. */
+  /** Updates the line with the number of bytes read so far and the number of rows computed so far. */
   update(bytes: number, rows: number): void {
     const now = this.nowMs();
     if (now < this.#nextMs) return;
@@ -41,7 +41,7 @@ export class ProgressBar {
     return `[${full.padEnd(BAR_WIDTH)}] ${String(Math.floor(100 * share)).padStart(3)} %  `;
   }
 
-  /** Removes the line. */
+  /** Removes the line from the terminal. */
   end(): void {
     if (this.#shown) this.write('\r\x1b[K');
   }

@@ -1,17 +1,21 @@
 import { OperatorError } from '../../errors.ts';
 
-/** A record of a CSV: its unchanged text without the line break, and the number of the line on which it begins, from 1. */
+/** A record of a CSV: its text without the line break, and the number of the line on which it begins, from 1. */
 export interface CsvRecord {
   readonly text: string;
   readonly line: number;
 }
 
-/** Maximum length of a record. A longer one has a quote that is never closed, or the input is not a CSV. The limit bounds memory use. */
+/**
+ * Maximum length of a record, in characters. A longer record has a quote that is never closed, or is not CSV. The limit bounds memory use.
+ */
 const RECORD_LENGTH_MAX = 1024 * 1024;
 
 const QUOTE = '"';
 
-/** Splits a CSV that comes in pieces into records. A line break is LF or CRLF. Within quotes it is part of the cell (RFC 4180). */
+/**
+ * Splits a CSV that comes in pieces into records. A line break is LF or CRLF. A line break within quotes belongs to the cell (RFC 4180).
+ */
 export class RecordSplitter {
   #rest = '';
   #line = 1;
@@ -85,7 +89,7 @@ export function contentOf(cell: string): string {
   return quoted ? text.slice(1, -1).replaceAll('""', QUOTE).trim() : text;
 }
 
-/** Whether quotes are open at `end`. `open` says whether quotes are open at `start`. If they are not, `start` begins a cell. */
+/** Whether quotes are open at `end`. `open` is whether quotes are open at `start`. If they are not open, a cell begins at `start`. */
 function isOpenAt(text: string, start: number, end: number, open: boolean): boolean {
   for (let i = start; ; ) {
     if (open || text[i] === QUOTE) i = afterQuotes(text, open ? i : i + 1, end);
@@ -97,7 +101,9 @@ function isOpenAt(text: string, start: number, end: number, open: boolean): bool
   }
 }
 
-/** Returns the index after the quote that closes those open at `from`, or `end + 1` if they stay open. A doubled quote closes nothing. */
+/**
+ * Returns the index after the quote that closes the quotes open at `from`. Returns `end + 1` if none does. A doubled quote closes nothing.
+ */
 function afterQuotes(text: string, from: number, end: number): number {
   for (;;) {
     const quote = text.indexOf(QUOTE, from);

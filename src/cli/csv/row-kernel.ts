@@ -1,23 +1,23 @@
 import { parseDecimal } from '../../market/digits.ts';
 import { parseCallPut } from '../../market/option-symbol.ts';
 
-/** What a command computes for each row. Inputs are cells by name, outputs are columns by name. */
+/** The computation of a command for each row of a CSV. Its inputs and outputs are columns by name. */
 export interface RowKernel<Name extends string = string> {
   readonly inputs: Readonly<Record<Name, Cell>>;
   readonly outputs: readonly string[];
-  /** Why a row can have no result although its cells are valid. */
+  /** The message for a row that has no result although its cells are valid. */
   readonly unanswered: string;
   /** Returns the output columns of `count` rows, in the order of `outputs`. The outputs of a row depend only on the inputs of that row. */
   compute(count: number, columns: Readonly<Record<Name, Float64Array>>): readonly Float64Array[];
 }
 
-/** How to read a cell. */
+/** The parser and the default of an input column's cells. */
 export interface Cell {
   /** Returns the number in the text, or NaN if the text has no number that is valid here. */
   parse(text: string): number;
   /** The condition that the text must meet, e.g. `must be C or P`. */
   readonly must: string;
-  /** Value if the cell is empty or the column is missing. Without a default, both are errors. */
+  /** The value of an empty cell or a missing column. Without a default, an empty cell and a missing column are errors. */
   readonly default?: number;
 }
 
@@ -35,7 +35,7 @@ function within(isGood: (value: number) => boolean): (text: string) => number {
 }
 
 export const anyNumber: Cell = { parse: decimal, must: 'must be a number' };
-/** The smallest normal double. A smaller one has fewer digits, so its logarithm would be inexact. */
+/** The smallest normal double. A smaller double has fewer digits, so its logarithm would be inexact. */
 const NORMAL_MIN = 2 ** -1022;
 
 export const positive: Cell = { parse: within((value) => value >= NORMAL_MIN), must: 'must be a number above 0' };

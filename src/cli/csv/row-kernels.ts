@@ -18,7 +18,9 @@ const GREEKS = [
   'volga',
 ] as const satisfies GreekName[];
 
-/** Price and Greeks in market or raw units (see `inMarketUnits`). At tte 0 or iv 0, they are those of the intrinsic value. */
+/**
+ * Returns the kernel of price and Greeks in market or raw units (see `inMarketUnits`). If tte or iv is 0, the price is the intrinsic value.
+ */
 export const greeksKernel = (units: 'market' | 'raw') =>
   define({
     inputs: {
@@ -39,15 +41,15 @@ export const greeksKernel = (units: 'market' | 'raw') =>
     },
   });
 
-/** Implied volatility; 0 if the price is at or below the discounted intrinsic value. */
+/** The kernel of the implied volatility, which is 0 if the price is at or below the discounted intrinsic value. */
 export const impliedVolatilityKernel = define({
   inputs: { put_call: side, price: notNegative, spot: positive, strike: positive, tte: positive, rate, dividend },
   outputs: ['iv'],
-  unanswered: 'no volatility gives this price: it is at or above what the option can be worth',
+  unanswered: 'no volatility gives this price: it is at or above the largest possible value of the option',
   compute: (count, { put_call: callPut, ...columns }) => [impliedVolatility({ count, callPut, ...columns })],
 });
 
-/** Merton's jump diffusion: probability of ending at or above the strike, call and put price. */
+/** The kernel of Merton's jump diffusion: the probability that the price ends at or above the strike, and the prices of call and put. */
 export const mertonKernel = define({
   inputs: {
     spot: positive,
@@ -61,14 +63,14 @@ export const mertonKernel = define({
     jump_vol: notNegative,
   },
   outputs: ['prob_above', 'call', 'put'],
-  unanswered: 'more than 256 jumps are expected by expiry',
+  unanswered: 'more than 256 jumps are expected until expiry',
   compute(count, { jump_intensity: jumpIntensity, jump_mean: jumpMean, jump_vol: jumpVol, ...columns }) {
     const { probAbove, call, put } = merton({ count, ...columns, jumpIntensity, jumpMean, jumpVol });
     return [probAbove, call, put];
   },
 });
 
-/** Makes the compiler check that `compute` reads only columns that `inputs` names. */
+/** Returns the kernel unchanged. The call makes TypeScript check that `compute` reads only columns that `inputs` names. */
 function define<Name extends string>(kernel: RowKernel<Name>): RowKernel<Name> {
   return kernel;
 }

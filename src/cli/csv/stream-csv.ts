@@ -5,17 +5,17 @@ import { type CsvRecord, RecordSplitter } from './records.ts';
 import type { RowKernel } from './row-kernel.ts';
 import { openInput, writeOut } from './streams.ts';
 
-/** Reads and writes each byte as one character. So cells that pass through keep their bytes, whatever the encoding of the file. */
+/** An encoding in which each byte is one character. So the bytes of cells that pass through stay the same, whatever the file's encoding. */
 const ENCODING = 'latin1';
 const BOM = Buffer.from('\ufeff').toString(ENCODING);
 
 /**
  * Streams a CSV through a kernel to stdout, piece by piece, so that memory use does not grow with the input. Throws `OperatorError` if the
- * input is not such a table. After the last row, throws `OperatorError` if some rows could not be computed.
+ * input is not a CSV with the kernel's columns. After the last row, throws `OperatorError` if some rows could not be computed.
  */
 export async function streamCsv(kernel: RowKernel, file: string | undefined): Promise<void> {
   const { pieces, bytes } = openInput(file);
-  // If the rows are written to the terminal, they show the progress themselves.
+  // If the rows are written to a terminal, the rows themselves show the progress.
   const isShown = process.stderr.isTTY && !process.stdout.isTTY;
   const progress = new ProgressBar(
     (text) => isShown && process.stderr.write(text),
@@ -25,7 +25,7 @@ export async function streamCsv(kernel: RowKernel, file: string | undefined): Pr
   const splitter = new RecordSplitter();
   let run: CsvRun | undefined;
   let read = 0;
-  /** Writes the records with their outputs. Resolves with false if the reader of the output has closed it. */
+  /** Writes the records with their outputs to stdout. Resolves with false if the reader of stdout has closed it. */
   const writeRecords = (records: readonly CsvRecord[]): Promise<boolean> => {
     const [first, ...rest] = records;
     if (first === undefined) return Promise.resolve(true);

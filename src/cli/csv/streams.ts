@@ -8,7 +8,7 @@ export interface Input {
   readonly bytes: number | undefined;
 }
 
-/** Size of the pieces that are read and computed at once: some thousand rows. */
+/** Size of a piece of the input, which is read and computed at once: some thousand rows. */
 const PIECE_BYTES = 256 * 1024;
 const STDIN = 0;
 
@@ -34,13 +34,13 @@ function sizeOf(stat: Stats): number | undefined {
   return stat.isFile() ? stat.size : undefined;
 }
 
-// The streams that have an `error` listener. Each write gets its error in a callback. Without a listener, the `error` event of the stream
-// would end the process.
+// The streams that have an `error` listener. The listener does nothing, because each write gets its error in a callback. But without a
+// listener, an `error` event of the stream would end the process.
 const listened = new WeakSet<NodeJS.WriteStream>();
 
 /**
- * Writes to stdout. Resolves with true once the text is written, so that callers can wait for a slow reader. Resolves with false if the
- * reader has closed the pipe (`| head`).
+ * Writes to stdout. Resolves with true when the text is written, so that callers can wait for a slow reader. Resolves with false if the
+ * reader has closed the pipe, for example `| head`.
  */
 export function writeOut(text: Buffer): Promise<boolean> {
   if (!listened.has(process.stdout)) {

@@ -1,7 +1,7 @@
 /** Characters for a cell that is partly filled from the left, in eighths. */
 const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
-/** A bar of `length` cells that grows to the right within `cells` cells. A length above zero is always visible. */
+/** Draws a bar of `length` cells that grows to the right within `cells` cells. A length above zero is always visible. */
 export function rightBar(length: number, cells: number, unicode: boolean): string {
   const steps = stepsOf(length, cells, unicode ? 8 : 1);
   if (steps === 0 && length > 0) return (unicode ? '▏' : '.').slice(0, cells).padEnd(cells);
@@ -9,7 +9,7 @@ export function rightBar(length: number, cells: number, unicode: boolean): strin
   return ('█'.repeat(steps >> 3) + EIGHTHS[steps & 7]!).padEnd(cells);
 }
 
-/** A bar that grows to the left. Unicode has only half-filled cells in this direction. */
+/** Draws a bar that grows to the left. Unicode has only half-filled cells in this direction. */
 export function leftBar(length: number, cells: number, unicode: boolean): string {
   const steps = stepsOf(length, cells, unicode ? 2 : 1);
   if (steps === 0 && length > 0) return (unicode ? '▕' : '.').slice(0, cells).padStart(cells);

@@ -1,4 +1,4 @@
-/** From `LARGEST` on and below `SMALLEST`, figures are in exponential notation, because the compact notation has no suffix for them. */
+/** Figures of at least `LARGEST` or below `SMALLEST` have exponential notation, because the compact notation has no suffix for them. */
 const LARGEST = 1e15;
 const SMALLEST = 0.01;
 

@@ -9,7 +9,7 @@ export interface GexPicture {
   readonly profile: Profile;
 }
 
-/** The share of the height that the profile takes if it is below the bars. */
+/** The profile's share of the height if the profile is below the bars. */
 const PROFILE_SHARE = 0.4;
 /** Maximum height of the profile, in lines. In a higher chart, every slope looks steep. */
 const PROFILE_MOST = 25;
@@ -44,7 +44,7 @@ function strikesPanel(picture: GexPicture, width: number, height: number, style:
 
 function profilePanel(picture: GexPicture, width: number, height: number, style: Style): string[] {
   return [
-    title(picture, 'gamma profile: net GEX if spot were elsewhere', width, style),
+    title(picture, 'gamma profile: net GEX at other spots', width, style),
     ...profileChart(picture.profile, width, height - 1, style),
   ];
 }

@@ -9,11 +9,11 @@ export interface HistoryPicture {
   readonly ends: readonly [string, string];
   /** Spot and levels, dollars; spot first. */
   readonly prices: readonly TimeLine[];
-  /** Dollars per 1 % move. */
+  /** Net GEX, dollars per 1 % move. */
   readonly netGex: Float64Array;
 }
 
-/** The share of the height that net GEX takes. */
+/** The share of the chart of net GEX in the height. */
 const NET_SHARE = 0.35;
 
 /** Draws spot and levels over time, with net GEX below, within `height` lines. */

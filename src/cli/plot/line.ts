@@ -1,11 +1,11 @@
-/** What a terminal can show. */
+/** The characters and colours that a terminal can show. */
 export interface Style {
-  /** Whether to draw with block, box and braille characters. Otherwise with ASCII. */
+  /** Whether the terminal shows block, box and braille characters. If not, plots consist of ASCII characters. */
   readonly unicode: boolean;
   readonly colour: boolean;
 }
 
-/** The meaning of a drawn text. Each meaning has a colour. A colour never says anything that position or words do not also say. */
+/** The meaning of a drawn text. Each meaning has a colour. What a colour shows is also visible from position or words. */
 export type Ink = 'title' | 'positive' | 'negative' | 'level' | 'faint';
 
 export interface Span {

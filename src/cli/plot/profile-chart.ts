@@ -7,7 +7,7 @@ import { rowsBetween, trace } from './trace.ts';
 export interface Profile {
   /** Spots, ascending. */
   readonly level: Float64Array;
-  /** Net GEX at each, dollars per 1 % move. */
+  /** Net GEX at each spot, dollars per 1 % move. */
   readonly gex: Float64Array;
   /** Levels to annotate. Each gets a line under the chart. Levels outside the range of the profile are left out. */
   readonly annotations: readonly Level[];
@@ -29,7 +29,7 @@ export function profileChart(data: Profile, width: number, height: number, style
 
   const dots = trace(gex, new Dots(columns, rows, style.unicode), rowOf);
   const zero = Math.floor((rowOf(0, dots.rows) * rows) / dots.rows);
-  // If an end is in the same row as zero, the row is labelled 0.
+  // If an end of the axis is in the same row as zero, the row is labelled 0.
   const labels = new Map([
     ...(high > 0 ? [[0, formatDollars(high)] as const] : []),
     ...(low < 0 ? [[rows - 1, formatDollars(low)] as const] : []),
@@ -71,7 +71,7 @@ function annotationText(column: number, columns: number, { name, price }: Level,
   return column > text.length ? `${`${text} `.padStart(column)}${line}` : text;
 }
 
-/** Draws the labels of both ends of an axis, or only the first if they would overlap. */
+/** Draws the labels of both ends of an axis. If the labels would overlap, draws only the first. */
 export function endsOf(first: string, last: string, columns: number): string {
   return first.length + last.length < columns ? first + last.padStart(columns - first.length) : first;
 }

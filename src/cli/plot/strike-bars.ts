@@ -6,24 +6,24 @@ import { line, type Span, type Style } from './line.ts';
 export interface StrikeGex {
   readonly spot: number;
   readonly strike: Float64Array;
-  /** Net GEX at each, dollars per 1 % move. */
+  /** Net GEX at each strike, dollars per 1 % move. */
   readonly net: Float64Array;
-  /** Levels to annotate, in the order of their priority. Each gets a row. If there is too little room, the last ones are left out. */
+  /** Levels to annotate, in the order of their priority. Each gets a row. If there is too little room, the last levels are left out. */
   readonly levels: readonly Level[];
 }
 
 /** A strike that is further from spot than this fraction of spot is shown only if a level is on it. */
 const WINDOW = 0.2;
 /**
- * Widths of the bars, in cells, below which other columns make room. Below `BARS_FULL`, level names become initials. Below `BARS_MIN`, the
- * figures are left out, then the initials.
+ * Widths of the bars in cells. If the bars would be narrower than `BARS_FULL`, level names are cut to initials. If they would then be
+ * narrower than `BARS_MIN`, the figures are left out, and after them the initials.
  */
 const BARS_FULL = 20;
 const BARS_MIN = 8;
 
 interface Row {
   readonly price: number;
-  /** Undefined if the row is a level between strikes. */
+  /** Net GEX of the row's strike, dollars per 1 % move. Undefined if the row is a level between two strikes. */
   readonly net: number | undefined;
   readonly names: readonly string[];
 }

@@ -1,6 +1,6 @@
 import type { Style } from './line.ts';
 
-/** The properties of an output stream. A `tty.WriteStream` has all of them, a pipe has none. */
+/** The properties of an output stream that a plot needs. A `tty.WriteStream` has all of them, and a pipe has none. */
 export interface Output {
   readonly isTTY?: boolean | undefined;
   readonly columns?: number | undefined;
@@ -22,7 +22,7 @@ export function terminalOf(
   env: Readonly<Record<string, string | undefined>>,
 ): Terminal {
   const dumb = env.TERM === 'dumb';
-  // POSIX: the first of these variables that is set and not empty decides. Without any, the locale is plain ASCII.
+  // POSIX: the first of these variables that is set and not empty gives the locale. If all are empty, the locale is plain ASCII.
   const locale = env.LC_ALL || env.LC_CTYPE || env.LANG || '';
   return {
     width: columns || WIDTH,

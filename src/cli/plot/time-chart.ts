@@ -5,7 +5,7 @@ import { rowsBetween, trace } from './trace.ts';
 
 export interface TimeLine {
   readonly name: string;
-  /** One value per moment; `NaN` if there is no value. The moments are drawn evenly spaced, whatever time is between them. */
+  /** One value per moment. `NaN` stands for no value. The moments are drawn evenly spaced, whatever time is between them. */
   readonly values: Float64Array;
   readonly ink?: Ink;
 }
@@ -15,12 +15,12 @@ export interface TimeLines {
   readonly lines: readonly TimeLine[];
   /** Labels under the first and the last moment. */
   readonly ends: readonly [string, string];
-  /** Whether to include zero. If so, values above zero have the ink `positive`, values below it the ink `negative`. */
+  /** Whether the chart includes zero. If it does, values above zero have the ink `positive`, and values below zero the ink `negative`. */
   readonly zero: boolean;
   readonly figure: (value: number) => string;
 }
 
-/** If the names beside the chart would leave it fewer columns than this, the names are left out. */
+/** Minimum width of the chart, in columns. If the names beside the chart leave less room, the names are left out. */
 const COLUMNS_MIN = 24;
 
 /** Draws lines over time, each with its name and last value at its right end. */
@@ -67,7 +67,9 @@ export function timeChart(data: TimeLines, width: number, height: number, style:
   ];
 }
 
-/** Returns each line's name and last value by row: in the row where the line ends, or in the nearest free row. */
+/**
+ * Returns a label for each line, by row: its name and last value. A label is in the row where its line ends, or in the nearest free row.
+ */
 function endLabels({ lines, figure }: TimeLines, rows: number, rowOf: (value: number) => number) {
   const labels = new Map<number, { readonly text: string; readonly ink: Ink | undefined }>();
   for (const { name, values, ink } of lines) {

@@ -13,7 +13,7 @@ export interface ConnectionServer {
 export interface ConnectionMonitorDeps {
   /** Other ends of connections with an open stream, in the form of `peerOf`. */
   readonly streamPeers: () => Iterable<string>;
-  /** Whether all connections come from a proxy. If so, an address or an idle connection says nothing about a client. */
+  /** Whether all connections come from a proxy. Addresses and idle connections are then those of the proxy, not of clients. */
   readonly behindProxy: boolean;
   readonly observe: Observe;
 }
@@ -23,8 +23,8 @@ export interface ConnectionMonitorDeps {
  * descriptor accepts none.
  *
  * While there are few connections, the monitor only counts them. From `monitorFrom` connections on, it inspects them. If there may be too
- * many, it records which connections make requests and for which account, and closes the ones that exceed the limits. It inspects
- * descriptors, because the runtime does not list connections. HTTP/1.1 and HTTP/2 make no difference to it.
+ * many, it records which connections make requests and for which account, and closes the connections that exceed the limits. The monitor
+ * inspects descriptors, because the runtime does not list connections. It treats HTTP/1.1 and HTTP/2 the same.
  */
 export interface ConnectionMonitor {
   /** Records a request that is admitted: a request to a public path, or one of an account within its rate limit. */
@@ -36,20 +36,26 @@ export interface ConnectionMonitor {
   stop(): void;
 }
 
-/** How many descriptors connections may take, and from how many connections on they are monitored. */
+/** The limits of connections and streams that follow from the limit of open descriptors. */
 export interface DescriptorPlan {
   /** Soft limit of open descriptors of the process. */
   readonly descriptors: number;
   /** Descriptors that must stay free. */
   readonly reserve: number;
+  /** Maximum number of connections. */
   readonly connections: number;
+  /** Number of connections from which on they are inspected. */
   readonly monitorFrom: number;
+  /** Maximum number of connections without a key, per address. */
   readonly addressMax: number;
+  /** Maximum number of connections without a key, over all addresses. */
   readonly keylessMax: number;
-  /** Limits of open streams over all accounts, for MCP and for live levels. They leave some of the connections to requests. */
+  /** Limits of open streams over all accounts, for MCP and for live levels. With these limits, some connections are left for requests. */
   readonly mcpStreamsMax: number;
   readonly liveStreamsMax: number;
-  /** Time between two counts of open descriptors, ms. With few descriptors it is shorter, because a flood takes them sooner. */
+  /**
+   * Time between two counts of open descriptors, ms. The time is shorter if there are few descriptors, because a flood takes them sooner.
+   */
   readonly checkEveryMs: number;
 }
 
@@ -61,7 +67,7 @@ const KEYLESS_MAX = 1_000;
 const MONITOR_FROM = 100;
 const MCP_STREAMS_MAX = 40_000;
 const LIVE_STREAMS_MAX = 4_000;
-/** Below this limit, the log says at the start how many connections and streams the descriptors allow. */
+/** If the limit of descriptors is below this number, the log says at the start how many connections and streams it allows. */
 const FEW_DESCRIPTORS = 8_192;
 
 /** Returns the plan for a limit of open descriptors. An unknown limit is infinite. */
@@ -81,23 +87,22 @@ export function descriptorPlan(descriptors = descriptorsMax()): DescriptorPlan {
   };
 }
 
-/**
- * Time between two inspections of the connections: while there may be too many, and otherwise. If an inspection takes long, the next one is
- * later, so that inspections take at most one hundredth of the time.
- */
+/** Time between two inspections of the connections while there may be too many, ms. */
 const SCAN_MS = 1_000;
+/** Time between two inspections of the connections while there are not too many, ms. */
 const CALM_SCAN_MS = 5_000;
+/** The pause after an inspection is at least this many times its duration, so that inspections take at most a hundredth of the time. */
 const SCAN_SHARE = 100;
 const IDLE_MS = 30_000;
 const GRACE_MS = 2_000;
 /**
- * A connection belongs to a member for this long after its last request with a valid key. The rate limit bounds how many connections an
- * account can have in this way.
+ * A connection belongs to a member for this long after its last request with a valid key, ms. The rate limit bounds how many connections
+ * can belong to one account, because each needs a request.
  */
 const MEMBER_MS = 60_000;
-/** Connections closed in one step, which takes some 5 ms. */
+/** Maximum number of connections that are closed in one step. Such a step takes some 5 ms. */
 const CLOSED_PER_STEP = 500;
-/** Least time between two reports of closed connections. */
+/** Minimum time between two reports of closed connections, ms. */
 const REPORT_EVERY_MS = 10_000;
 
 /** The record of a connection. Times are in ms of `performance.now()`. */
@@ -125,12 +130,12 @@ export function createConnectionMonitor({
   let server: ConnectionServer | undefined;
   let timer: ReturnType<typeof setInterval> | undefined;
   let ownDescriptors = 0;
-  /** The time since which requests are recorded. Undefined while they are not: recording takes one or two microseconds per request. */
+  /** The moment since which requests are recorded. Undefined while requests are not recorded. To record takes 1 or 2 µs per request. */
   let recordingSinceMs: number | undefined;
   let crowdedMs = Number.NEGATIVE_INFINITY;
   let isScanning = false;
   let scanDueMs = 0;
-  /** When descriptors were last counted. Serves as the time of requests, which is precise enough. */
+  /** The moment of the last count of descriptors. It is recorded as the moment of a request, which is precise enough. */
   let checkedMs = 0;
   let unreported = { count: 0, sinceMs: Number.NEGATIVE_INFINITY };
 
@@ -167,13 +172,13 @@ export function createConnectionMonitor({
     } else if (sockets) {
       if (isDue && !isScanning) void scan(sockets);
     } else if (toFree > 0 && isDue) {
-      // The connections cannot be inspected, so all that can be done is to close idle ones.
+      // The connections cannot be inspected. So nothing can be done except to close idle connections.
       scanDueMs = nowMs + SCAN_MS;
       reportClosed(server!.closeIdleConnections(), nowMs);
     }
   };
 
-  /** Inspects all connections in steps, and closes the ones that exceed the limits. */
+  /** Inspects all connections in steps, and closes the connections that exceed the limits. */
   const scan = async (own: NonNullable<typeof sockets>): Promise<void> => {
     isScanning = true;
     let workedMs = 0;

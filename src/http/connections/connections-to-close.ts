@@ -3,9 +3,9 @@ export interface KnownConnection {
   readonly address: string;
   /** When the connection was first seen. */
   readonly sinceMs: number;
-  /** The time since which requests of the connection have been recorded. */
+  /** The moment since which requests of the connection are recorded. */
   readonly recordedSinceMs: number;
-  /** The last request, with or without a key. Undefined if none was recorded. */
+  /** The moment of the last request, with or without a key. Undefined if no request was recorded. */
   readonly lastRequestMs: number | undefined;
   /** The account of a recent request with a valid key. Undefined if there was no such request. */
   readonly account: string | undefined;
@@ -18,13 +18,13 @@ export interface ConnectionLimits {
   readonly keylessMax: number;
   /** A connection without a key is closed if it makes no request for this long. */
   readonly idleMs: number;
-  /** A connection has this long to send a key before it counts in the limits. It has no such time while descriptors run out. */
+  /** Time that a connection has to send a key before it counts in the limits. While descriptors run out, it counts from the start. */
   readonly graceMs: number;
 }
 
 /**
- * Returns the connections to close. First, these are connections without a key that are idle or exceed the limits. Then, until there are at
- * least `toFree`, these are connections of the address (without a key) or the account that has the most of them.
+ * Returns the connections to close. These are first all connections without a key that are idle or exceed the limits. If these are fewer
+ * than `toFree`, adds connections of the address (for connections without a key) or the account that has the most connections left.
  */
 export function connectionsToClose<Connection extends KnownConnection>(
   connections: readonly Connection[],
@@ -53,7 +53,7 @@ export function connectionsToClose<Connection extends KnownConnection>(
   return toClose;
 }
 
-/** Whether the connections would exceed the limits if none belonged to a member. Only then does it matter to whom they belong. */
+/** Whether the connections would exceed the limits if none belonged to a member. If not, it need not be known to whom they belong. */
 export function isCrowded(
   connections: readonly Pick<KnownConnection, 'address'>[],
   { addressMax, keylessMax }: ConnectionLimits,
@@ -63,8 +63,8 @@ export function isCrowded(
 }
 
 /**
- * Groups connections by a key. In each group, connections that have made a request come first, and then the older ones. The first ones stay
- * open longest.
+ * Groups connections by a key. In each group, connections that have made a request come before the others, and older connections before
+ * newer ones. Connections are closed from the end of a group.
  */
 function groupedByPriority<Connection extends KnownConnection>(
   connections: readonly Connection[],
@@ -79,7 +79,7 @@ function groupedByPriority<Connection extends KnownConnection>(
 function takeFromLargest<Connection>(groups: readonly Connection[][], count: number): Connection[] {
   if (count <= 0) return [];
   const sizes = groups.map(({ length }) => length).sort((a, b) => b - a);
-  // The length to which larger groups are cut, so that the connections beyond it are `count` or a few more.
+  // The length to which larger groups are cut, so that `count` connections or a few more are cut off.
   let [level, above, freed] = [sizes[0] ?? 0, 0, 0];
   while (level > 0 && freed < count) {
     while ((sizes[above] ?? 0) >= level) above++;

@@ -6,7 +6,7 @@ export interface OwnConnection {
   readonly descriptor: number;
   /** Address and port of the other end, in the form of `peerName`. */
   readonly peer: string;
-  /** The address that counts as one client: an IPv4 address, or the first 64 bits of an IPv6 address. */
+  /** The address of the client for limits per address: an IPv4 address, or the first 64 bits of an IPv6 address. */
   readonly address: string;
 }
 
@@ -15,7 +15,7 @@ export interface OwnConnection {
  * loop only. The server accepts and closes connections on that thread, so a descriptor belongs to one connection until the next `await`.
  */
 export interface OwnSockets {
-  /** Yields the connections accepted on a port, those of STEP_DESCRIPTORS descriptors at a time. */
+  /** Yields the connections accepted on a port. Each item has the connections among the next STEP_DESCRIPTORS descriptors. */
   accepted(port: number): Generator<OwnConnection[], void>;
   /**
    * Shuts a connection down in both directions. The runtime then reads the end of the connection and closes the descriptor itself. Does
@@ -30,11 +30,11 @@ const STEP_DESCRIPTORS = 2_000;
 const AF_INET = 2;
 const AF_INET6 = 10;
 const SHUT_BOTH = 2;
-/** Larger than any socket address. */
+/** Size of a buffer for a socket address, in bytes. No socket address is larger. */
 const ADDRESS_BYTES = 128;
 const TEXT_BYTES = 64;
 
-/** Returns undefined if sockets cannot be read: on a system other than Linux, or if the runtime may not call the C library. */
+/** Opens the sockets of this process. Returns undefined on a system other than Linux, and if the runtime may not call the C library. */
 export function openOwnSockets(): OwnSockets | undefined {
   const libc = openLibc();
   if (!libc) return undefined;
@@ -96,7 +96,7 @@ const F_GETFD = 1;
 /** Returns the number of open descriptors of this process: sockets, files and the runtime's own. NaN if the system does not report it. */
 export function openDescriptors(): number {
   try {
-    // Since Linux 6.2, the size of this folder is the number of descriptors. Reading the size takes no descriptor.
+    // Since Linux 6.2, the size of this folder is the number of descriptors. To read the size takes no descriptor.
     return statSync(DESCRIPTORS).size || readdirSync(DESCRIPTORS).length - 1;
   } catch (error) {
     // No descriptor is left to read the folder, so all of them are open.

@@ -10,7 +10,7 @@ export interface GexEvent {
   readonly bytes: Uint8Array;
 }
 
-/** A page of the log: the events of some tickers after a sequence number. */
+/** A page of the log of levels: the events of some tickers after a sequence number. */
 export interface GexPage {
   /** The events, encoded. */
   readonly chunks: readonly Uint8Array[];
@@ -21,11 +21,11 @@ export interface GexPage {
 }
 
 /**
- * The log of levels as events. The newest events are encoded once for all streams, and stay in memory. Older events are read from the store
- * by ticker, page by page. These pages are cached until the log grows, so that each is read once for many streams at the same position.
+ * The log of levels as events. The newest events stay in memory, each encoded once for all streams. Older events are read from the store by
+ * ticker, page by page. These pages are cached until the log grows, so that each page is read once for many streams at the same position.
  */
 export interface GexEvents {
-  /** Reads levels that were stored since the last call, some REFRESH_EVENTS at most. Returns true if there may be more. */
+  /** Reads levels that were stored since the last call, at most REFRESH_EVENTS. Returns true if there may be more levels. */
   refresh(): boolean;
   /** Returns the page after `seq` from memory. Returns undefined if `seq` is older than the events in memory. */
   recentPage(seq: number, tickers: ReadonlySet<string>): GexPage | undefined;
@@ -48,17 +48,20 @@ export interface GexEventsOptions {
 
 type Log = Pick<MarketStore, 'lastLevelSeq' | 'levelEvents' | 'levelEventsOf' | 'firstMissedAt' | 'currentLevels'>;
 
-/** Limit of a page: some 100 KB. */
+/** Maximum number of events of a page, which then has some 100 KB. */
 const PAGE_EVENTS = 256;
-/** Events in memory, some 2 MB. They cover more than a minute if 59 tickers change every second. Streams further behind read the store. */
+/**
+ * Number of events in memory. They take some 2 MB, and cover more than a minute if 59 tickers change every second. Streams that are further
+ * behind read the store.
+ */
 const RECENT_EVENTS = 4_096;
-/** Events that one refresh reads: some 5 ms. */
+/** Maximum number of events that one call of `refresh` reads, in some 5 ms. */
 const REFRESH_EVENTS = 1_024;
-/** Cached pages of the store, some 8 MB. */
+/** Maximum number of cached pages of the store. They take some 8 MB. */
 const SHARED_PAGES = 64;
 /** A client that has missed more than a day starts with the current levels. Older levels are history, which has a route of its own. */
 const REPLAY_MS = 24 * 3_600_000;
-/** How long current levels are cached, ms. Levels with a later date become current when their time comes, without an event. */
+/** Time for which current levels are cached, ms. Levels with a later moment become current at this moment, without an event. */
 const CURRENT_MS = 1_000;
 
 export function createGexEvents(
@@ -84,7 +87,7 @@ export function createGexEvents(
         hasMore = events.length === PAGE_EVENTS;
       }
       if (count > 0) pages.clear();
-      // Half of the events are dropped at once. Dropping each event by itself would move all others each time.
+      // Half of the events are dropped at once. To drop events one by one would move all other events each time.
       if (recent.length > 2 * recentMax) {
         from = recent.at(-recentMax - 1)!.seq;
         recent = recent.slice(-recentMax);
@@ -108,7 +111,7 @@ export function createGexEvents(
       const hasMore = events.length === PAGE_EVENTS;
       // With fewer events than a page, the log has no other events of these tickers up to `head`.
       const upTo = Math.max(events.at(-1)?.seq ?? seq, hasMore ? seq : head);
-      // One chunk, shared by all streams that read this page.
+      // One chunk, which all streams that read this page share.
       const chunks = events.length === 0 ? [] : [Buffer.concat(events.map(({ bytes }) => bytes))];
       const page = { chunks, upTo, hasMore };
       if (pages.size >= SHARED_PAGES) pages.delete(pages.keys().next().value!);

@@ -16,7 +16,7 @@ export interface GexStreamRequest {
   readonly peer?: string | undefined;
 }
 
-/** A universe may have this many tickers. */
+/** Maximum number of tickers of a stream, as many as a universe may have. */
 const TICKERS_MAX = 1_000;
 
 /**

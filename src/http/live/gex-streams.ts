@@ -33,7 +33,7 @@ export interface GexStreams {
   readonly size: number;
 }
 
-/** Snapshots come in batches. All levels that arrive within this time are sent together, in one write to each socket. */
+/** Snapshots come in batches. All levels that are stored within this time, ms, are sent together, in one write to each socket. */
 const BATCH_MS = 20;
 
 /** Creates the live levels over SSE. After a stream has ended, a client can resume it with the id of the last event. */
@@ -47,7 +47,7 @@ export function createGexStreams({ events, market, scheduler, observe, limits }:
     timer = undefined;
     try {
       announceStep('live levels');
-      // Another process may have stored many levels. Other work runs between two parts of them.
+      // Another process may have stored many levels. Other work has its turn between two reads.
       if (events.refresh()) timer = setTimeout(broadcast, 0);
     } catch (error) {
       observe({ kind: 'levels_failed', snapshot: null, error });
@@ -56,8 +56,8 @@ export function createGexStreams({ events, market, scheduler, observe, limits }:
   };
 
   /**
-   * Reads the log in the scheduler. Such a job does not count in the account's limit of jobs, because a stream reads one page at a time and
-   * the number of streams is limited.
+   * Reads the log in a job of the scheduler. The job does not count in the account's limit of jobs, because a stream reads one page at a
+   * time and the number of streams is limited.
    */
   const runInScheduler = async <Result>(account: string, work: () => Result): Promise<Result> => {
     // biome-ignore lint/correctness/useYield: a page is one step.

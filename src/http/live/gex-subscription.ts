@@ -16,7 +16,7 @@ export interface SubscriptionDeps {
 /** One client's stream: a cursor over the log. It reads the log as fast as the client reads, so a slow client takes one page of memory. */
 export interface Subscription {
   readonly stream: ReadableStream<Uint8Array>;
-  /** The time since which data has waited and the client has read nothing, ms. Undefined if no data waits. */
+  /** The moment since which data waits and the client has read nothing, ms. Undefined if no data waits. */
   readonly behindSince: number | undefined;
   /** Bytes in memory that the client has not read. */
   readonly unreadBytes: number;
@@ -27,7 +27,7 @@ export interface Subscription {
   end(drop: boolean): void;
 }
 
-/** Limit of queued bytes: the next page is read when less than this is unread. */
+/** The next page is read when the client has fewer unread bytes than this. */
 const QUEUE_BYTES = 64 * 1024;
 
 export function createSubscription({ events, tickers, after, runScheduled, onClose }: SubscriptionDeps): Subscription {
@@ -66,7 +66,7 @@ export function createSubscription({ events, tickers, after, runScheduled, onClo
       }
       const woken = Promise.withResolvers<void>();
       wakeUp = woken.resolve;
-      // Other work runs between two pages of a long log.
+      // Other work has its turn between two pages of a long log.
       if (page.hasMore) setImmediate(woken.resolve);
       await woken.promise;
     }

@@ -3,17 +3,19 @@ import { ClientError } from '../../errors.ts';
 import { runToCompletion, type Steps } from '../../steps.ts';
 import type { McpDeps } from '../mcp-deps.ts';
 
-/** Limit of the messages in one batch (revision 2025-03-26 allows batches). A short message may ask for a long answer. */
+/**
+ * Maximum number of messages in a batch (revision 2025-03-26 allows batches). The limit exists because a short message may need much work.
+ */
 const BATCH_MAX = 50;
 
-/** Returns the messages of a posted body. Throws `ClientError`, 422, if there are none or too many. */
+/** Returns the messages of a posted body. Throws `ClientError` (422) if there are no messages or too many. */
 export function batchOf(body: unknown): unknown[] {
   const batch = Array.isArray(body) ? body : [body];
   if (batch.length >= 1 && batch.length <= BATCH_MAX) return batch;
   throw invalidMessages();
 }
 
-/** Delivers the messages of a batch one by one, each in a scheduler step: a batch can ask for as much work as many POSTs. */
+/** Delivers the messages of a batch one by one, each in a scheduler step, because a batch can cause as much work as many POSTs. */
 export class BatchDelivery<Message> {
   private readonly waiting: Message[] = [];
   private isUnderWay = false;

@@ -2,9 +2,9 @@ import { createBoundedStream } from '../../sse/bounded-stream.ts';
 import { RETRY } from '../../sse/sse-format.ts';
 import type { StreamEnd } from '../../sse/stream-registry.ts';
 
-/** With this many unread bytes the client is behind. The stream registry ends its stream if the client stays behind for too long. */
+/** Number of unread bytes from which on the client is behind. The stream registry ends the stream if the client is behind for too long. */
 const BEHIND_BYTES = 256 * 1024;
-/** With this many unread bytes the stream ends at once. Otherwise its queue would grow without limit. */
+/** Number of unread bytes at which the stream ends at once. Without this limit, its queue could grow for ever. */
 const UNREAD_BYTES_MAX = 8 * 1024 * 1024;
 
 /** A stream of server-sent events to one client, with a limit of unread bytes. */
@@ -22,7 +22,7 @@ export interface ClientStream {
   finish(done: () => void): void;
 }
 
-/** Calls `onGone` at most once: when the client closes the stream, or when the limit of unread bytes ends the stream. */
+/** Creates a stream. Calls `onClose` at most once: when the client closes the stream, or when the limit of unread bytes ends the stream. */
 export function createClientStream(onClose: (reason: 'client' | 'behind') => void): ClientStream {
   let closeWhenRead: (() => void) | undefined;
   const stream = createBoundedStream({

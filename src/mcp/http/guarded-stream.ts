@@ -17,15 +17,15 @@ export interface GuardedStreamOptions {
   readonly liveness?: ClientLiveness;
   /** Address and port of the client, if its connection is known. */
   readonly peer?: string | undefined;
-  /** True if the stream carries the answers to one POST and ends with them. */
+  /** True if the stream carries the answers to one POST and ends after the last answer. */
   readonly isAnswer?: boolean;
   /** Called once, when the stream has ended. */
   readonly onEnd?: () => void;
 }
 
 /**
- * Wraps an SSE response of the SDK: the stream registry monitors it, and its unread bytes are limited. The SDK itself queues without limit for
- * a client that reads nothing. Returns other responses unchanged.
+ * Wraps an SSE response of the SDK, so that the stream registry monitors the stream and its unread bytes are limited. The SDK itself would
+ * queue without limit for a client that reads nothing. Returns other responses unchanged.
  */
 export function guardResponse(
   response: Response,
@@ -60,7 +60,7 @@ export function openGuardedStream(
   const handleEnd = (reason: StreamEnd): void => {
     streams.remove(registered);
     onEnd?.();
-    // Every call that answers as a stream ends one: these ends are too many to report.
+    // Every call that is answered as a stream ends this stream. These ends are too many to report.
     if (isAnswer && reason === 'client') return;
     observe({ kind: 'stream_closed', account: account.id, reason, streams: streams.size });
   };

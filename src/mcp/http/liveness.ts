@@ -1,14 +1,17 @@
 /** Id of the server's `ping` requests. */
 export const PING_ID = 'zomma-ping';
 
-/** A client that has sent nothing for this long gets a `ping` request. */
+/** A client that has sent nothing for this long, ms, gets a `ping` request. */
 const PING_AFTER_MS = 2 * 60_000;
 /** A client that sends nothing for this long after the ping counts as silent. */
 const ANSWER_MS = 60_000;
 /** A client that has never sent anything may not support pings. It counts as silent after this long. */
 const FIRST_MESSAGE_MS = 15 * 60_000;
 
-/** Liveness of a client. A half-open TCP connection accepts writes for about 15 minutes. So only messages from the client count. */
+/**
+ * Liveness of a client by the messages that it sends. Writes to the client prove nothing: a half-open TCP connection accepts them for 15
+ * minutes.
+ */
 export class Liveness {
   private lastMessageMs = performance.now();
   private hasBegun = false;

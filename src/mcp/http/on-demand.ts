@@ -1,6 +1,8 @@
 import type { McpOverHttp } from './transports.ts';
 
-/** MCP over HTTP, loaded for the first client. Without clients, the SDK and its validators would be a fifth of the service's memory. */
+/**
+ * MCP over HTTP, loaded for the first client. If it were loaded at the start, the SDK and its validators would take a fifth of the memory.
+ */
 export interface McpOnDemand {
   /** Loads the transports. Later calls return the same promise. */
   load(): Promise<McpOverHttp>;
@@ -26,7 +28,7 @@ export function createMcpOnDemand(loadTransports: () => Promise<McpOverHttp>): M
     get loaded() {
       return loaded;
     },
-    // Before that there are no subscribers to notify.
+    // Before the transports are loaded, there are no subscribers to notify.
     wake: () => loaded?.wake(),
     async close() {
       isClosed = true;

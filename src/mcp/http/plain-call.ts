@@ -10,7 +10,7 @@ export interface PlainCall {
 
 /**
  * Reads a POST as a plain tool call: one message without metadata, with the headers that the transport requires. Returns `undefined` for
- * any other POST, valid or not: the SDK answers it and explains its errors.
+ * any other POST, valid or not. The SDK answers those POSTs and explains their errors.
  */
 export function plainCallOf({ headers }: Request, body: unknown): PlainCall | undefined {
   if (!isRecord(body) || body.method !== 'tools/call' || body.jsonrpc !== '2.0') return undefined;

@@ -2,13 +2,13 @@ import { ClientError } from '../../errors.ts';
 import { DAY_MS } from '../../market/calendar.ts';
 import { createSubscriptionQuota, type SubscriptionQuota } from './subscription-quota.ts';
 
-/** A client that opens a session every two seconds all day stays below this limit. */
+/** Maximum sessions of an account in a day. A client that opens a session every two seconds stays below this limit. */
 const DAY_SESSIONS_MAX = 50_000;
 
 /** Limits the sessions that an account opens in a day (UTC) over both transports, and its subscriptions. */
 export interface SessionQuota {
   readonly subscriptions: SubscriptionQuota;
-  /** Counts a new session. Throws `ClientError`, 429, if the account has opened the maximum of today. */
+  /** Counts a new session. Throws `ClientError` (429) if the account has opened the maximum number of sessions today. */
   take(accountId: string): void;
 }
 

@@ -11,7 +11,7 @@ export interface SseSessionDeps {
   readonly account: Account;
   /** Address and port of the client, if its connection is known. */
   readonly peer?: string | undefined;
-  /** The set for the subscribed URIs, which counts them against the quota. If absent, subscriptions are not counted. */
+  /** The set for the subscribed URIs, which counts them in the quota. If absent, subscriptions are not counted. */
   readonly subscribed?: Set<string>;
   /** The URL that the client posts to. */
   readonly endpoint: string;
@@ -23,8 +23,8 @@ export interface SseSessionDeps {
 
 /**
  * The session of one HTTP+SSE client (revision 2024-11-05). The stream sends an `endpoint` event first, then a `message` event for each
- * message. The session has an SDK server only while requests are under way: most sessions are idle most of the time, and an SDK server
- * takes more memory than the rest of a session.
+ * message. The session has an SDK server only while requests are in progress, because most sessions are idle most of the time, and an SDK
+ * server takes more memory than the rest of a session.
  */
 export class SseSession implements Transport, RegisteredStream, McpSession {
   onclose?: (() => void) | undefined;
@@ -72,7 +72,7 @@ export class SseSession implements Transport, RegisteredStream, McpSession {
       this.pending.add(message.id);
       this.server ??= this.startServer();
     }
-    // Without an SDK server no request is under way, so a notification or an answer refers to nothing and is dropped.
+    // Without an SDK server, no request is in progress. A notification or an answer then refers to no request and is dropped.
     this.onmessage?.(message);
     // A canceled request gets no answer.
     if ('method' in message && message.method === 'notifications/cancelled') {

@@ -12,14 +12,16 @@ export interface SseSessions {
   /** Opens a session for an account. The first event of its stream is the URL to post to. Throws `ClientError`: 429, 503. */
   open(account: Account, request?: Request): Response;
   /**
-   * Returns a session of this account, whose `receive` takes the parsed body of a POST. Throws `ClientError`: 400, 403, 404. `receive` throws
-   * `ClientError`: 422 for the body, 429 if the account cannot pay for a batch.
+   * Returns a session of this account, whose `receive` takes the parsed body of a POST. Throws `ClientError`: 400, 403, 404. `receive`
+   * throws `ClientError`: 422 for the body, 429 if the account cannot pay for a batch.
    */
   session(account: Account, sessionId: string | null): { receive(body: unknown): Response };
   readonly size: number;
 }
 
-/** The two endpoints of HTTP+SSE. A session lives as long as its stream, and answers only to the account that opened it. */
+/**
+ * Creates the sessions behind the two endpoints of HTTP+SSE. A session ends with its stream. Only the account that opened it can use it.
+ */
 export function createSseSessions(deps: TransportDeps): SseSessions {
   const { streams, quota, bus } = deps;
   const sessions = new Map<string, SseSession>();
@@ -84,7 +86,7 @@ function messagesOf(body: unknown): JSONRPCMessage[] {
   try {
     return batchOf(body).map((each) => parseJSONRPCMessage(each));
   } catch {
-    // The SDK's error lists the issues of its validator as JSON.
+    // The SDK's error would list the issues of its validator as JSON.
     throw invalidMessages();
   }
 }

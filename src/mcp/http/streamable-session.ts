@@ -23,17 +23,17 @@ import { SubscribedResources } from './subscription-quota.ts';
 import type { TransportDeps } from './transport-deps.ts';
 
 /**
- * A session of Streamable HTTP. Each POST gets its own transport, and its own SDK server if it has requests. Both live until the answers
- * are sent: most sessions are idle most of the time, and an SDK server takes more memory than the rest of a session.
+ * A session of Streamable HTTP. Each POST gets its own transport, and its own SDK server if it has requests. Both are removed when the
+ * answers are sent, because most sessions are idle most of the time, and an SDK server takes more memory than the rest of a session.
  */
 export class StreamableSession implements McpSession {
   /** Undefined until the client has identified itself with `initialize`. */
   acceptsLinks: boolean | undefined;
   readonly subscribed: SubscribedResources;
   readonly liveness = new Liveness();
-  /** The POSTs whose answers are under way, by their transport. */
+  /** The POSTs that are not yet answered, by their transport. */
   private readonly posts = new Map<WebStandardStreamableHTTPServerTransport, Post>();
-  /** The tool calls under way without an SDK server. */
+  /** The tool calls in progress that need no SDK server. */
   private readonly calls = new Set<CallSignal>();
   /** The session's notification stream. Undefined if the client has none open. */
   private notificationStream: GuardedStream | undefined;
@@ -84,7 +84,7 @@ export class StreamableSession implements McpSession {
     if (server)
       this.posts.set(transport, { id: messages.length === 1 ? (body as JSONRPCRequest).id : undefined, drop });
     const cleanUp = () => {
-      // Otherwise the listener would hold the request and its closure in memory as long as the connection is open.
+      // If the listener stayed, it would hold the request and its closure in memory as long as the connection is open.
       request.signal.removeEventListener('abort', drop);
       this.closePost(transport, server);
     };
@@ -106,7 +106,7 @@ export class StreamableSession implements McpSession {
     return response;
   }
 
-  /** Opens the session's notification stream and closes the old one. A client may have lost the old stream without the server noticing. */
+  /** Opens the session's notification stream and closes the old one, which the client may have lost without the server noticing. */
   async listen(request: Request): Promise<Response> {
     this.deps.streams.assertCapacity(this.account);
     // The SDK's transport only checks the request. The session opens its own stream, which takes half the memory of the SDK's.
@@ -118,7 +118,10 @@ export class StreamableSession implements McpSession {
     return new Response(this.openNotificationStream(this.deps.peerOf?.(request)), { headers });
   }
 
-  /** A separate method, without the request in scope: the closures hold everything in their scope in memory as long as the stream. */
+  /**
+   * Opens the stream. This is a separate method, because its closures hold everything in their scope, e.g. the request, as long as the
+   * stream.
+   */
   private openNotificationStream(peer: string | undefined): ReadableStream<Uint8Array> {
     this.notificationStream?.close();
     const { liveness } = this;
@@ -142,7 +145,7 @@ export class StreamableSession implements McpSession {
     this.notificationStream?.write(sseEvent('message', JSON.stringify(message)));
   }
 
-  /** Ends the session's streams and its requests under way. */
+  /** Ends the session's streams and its requests in progress. */
   end(): void {
     this.notificationStream?.close();
     this.subscribed.clear();
@@ -154,8 +157,8 @@ export class StreamableSession implements McpSession {
   }
 
   /**
-   * Passes a notification on to the POSTs and calls under way. A cancellation comes in a POST of its own and cancels a request of another
-   * POST. The canceled request gets no answer.
+   * Passes a notification on to the POSTs and calls in progress. A cancellation comes in a POST of its own and cancels a request of another
+   * POST. The cancelled request gets no answer.
    */
   private forwardToPosts(message: JSONRPCNotification): void {
     const cancelled = message.method === 'notifications/cancelled' ? message.params?.requestId : undefined;
@@ -176,7 +179,7 @@ export class StreamableSession implements McpSession {
     return this.deps.scheduler.run({ account: this.account.id, name: 'mcp batch', steps: steps() });
   }
 
-  /** Delivers the messages of a batch in separate scheduler steps: a batch can ask for as much work as many POSTs. */
+  /** Delivers the messages of a batch in separate scheduler steps, because a batch can cause as much work as many POSTs. */
   private deliverInTurn(transport: WebStandardStreamableHTTPServerTransport): void {
     const deliver = transport.onmessage;
     type Delivered = Parameters<NonNullable<typeof deliver>>;
@@ -194,7 +197,7 @@ export class StreamableSession implements McpSession {
   }
 }
 
-/** Tells a call that its client has canceled it or disconnected. */
+/** The cancel signal of a call: aborted if its client has cancelled the call or disconnected. */
 class CallSignal implements CancelSignal {
   isDropped = false;
 
@@ -211,11 +214,11 @@ class CallSignal implements CancelSignal {
 interface Post {
   /** Id of the only request. Undefined for a batch. */
   readonly id: RequestId | undefined;
-  /** Answers with an empty 202 if no answer has begun: the client no longer waits for it. */
+  /** Answers with an empty 202 if no answer has begun, because the client no longer waits for the answer. */
   drop(): void;
 }
 
-/** Creates a transport for one HTTP request. It checks headers and messages, and answers as plain JSON or as events. */
+/** Creates a transport for one HTTP request. The transport checks headers and messages, and answers as plain JSON or as events. */
 function createTransport(enableJsonResponse: boolean): WebStandardStreamableHTTPServerTransport {
   return new WebStandardStreamableHTTPServerTransport({ keepAliveMs: 0, enableJsonResponse });
 }

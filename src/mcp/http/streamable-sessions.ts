@@ -10,7 +10,7 @@ import { StreamableSession } from './streamable-session.ts';
 import type { TransportDeps } from './transport-deps.ts';
 
 interface SessionLimits {
-  /** A session without a request for this long ends. Later requests get 404, and the client opens a new session. */
+  /** A session ends if it has no request for this long. Later requests get 404, and the client opens a new session. */
   readonly idleMs: number;
   /** Interval between two searches for idle sessions. */
   readonly sweepMs: number;
@@ -25,9 +25,9 @@ const LIMITS: SessionLimits = {
   accountSessionsMax: 10_000,
 };
 
-/** Streamable HTTP with sessions, for clients up to revision 2025-11-25. A session answers only to the account that opened it. */
+/** Streamable HTTP with sessions, for clients up to revision 2025-11-25. Only the account that opened a session can use it. */
 export interface StreamableSessions {
-  /** Answers a plain tool call in a session. Returns `undefined` for any other request: `handle` answers those. */
+  /** Answers a plain tool call in a session. Returns `undefined` for any other request, which `handle` answers. */
   call(account: Account, request: Request, body: unknown): Promise<Response> | undefined;
   handle(account: Account, request: Request, body: unknown): Promise<Response>;
   close(): void;
@@ -62,7 +62,7 @@ export function createStreamableSessions(deps: TransportDeps, limits: Partial<Se
     deps.observe({ kind: 'session_closed', account, sessions: sessions.size });
   };
 
-  /** Ends the longest idle session of the account with the most sessions, if that account has more than `share`. */
+  /** Ends the session of the account with the most sessions that has been idle longest, if the account has more than `share` sessions. */
   const makeRoom = (share: number): void => {
     const largest = counts.largest(share);
     const nowMs = performance.now();

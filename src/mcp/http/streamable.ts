@@ -16,7 +16,7 @@ import { guardResponse, isEventStream } from './guarded-stream.ts';
 import { createStreamableSessions, type StreamableSessions } from './streamable-sessions.ts';
 import type { TransportDeps } from './transport-deps.ts';
 
-/** One endpoint for both eras: with sessions for clients up to revision 2025-11-25, without sessions for clients from 2026-07-28 on. */
+/** The endpoint `/mcp`: with sessions for clients up to revision 2025-11-25, without sessions for clients from revision 2026-07-28 on. */
 export interface Streamable {
   /** Answers a request of an account. `body` is the parsed body of a POST. Throws `ClientError`: 400, 403, 404, 422, 429, 503. */
   handle(account: Account, request: Request, body?: unknown): Promise<Response>;
@@ -32,7 +32,7 @@ export function createStreamable(deps: TransportDeps): Streamable {
     {
       legacy: 'reject',
       bus,
-      // The stream registry limits the streams, in total and by account, and sends their keep-alives.
+      // The stream registry limits the streams, in total and by account, and sends pings on them.
       maxSubscriptions: Number.MAX_SAFE_INTEGER,
       keepAliveMs: 0,
     },
@@ -46,7 +46,7 @@ export function createStreamable(deps: TransportDeps): Streamable {
     if (isRecord(body) && body.method === 'subscriptions/listen') return listen(account, request, body);
     return modern.fetch(request, { parsedBody: body, authInfo: authInfoOf(account) });
   };
-  /** Opens the stream of a `subscriptions/listen` request. Its subscriptions count against the quota as long as the stream is open. */
+  /** Opens the stream of a `subscriptions/listen` request. Its subscriptions count in the quota as long as the stream is open. */
   const listen = async (account: Account, request: Request, body: Record<string, unknown>): Promise<Response> => {
     streams.assertCapacity(account);
     const { parsedBody, subscriptionCount } = withCanonicalUris(body, deps);
@@ -81,10 +81,10 @@ export function createStreamable(deps: TransportDeps): Streamable {
   };
 }
 
-/** Longest text in an error response, in characters. */
+/** Maximum length of a text in an error response, in characters. */
 const ERROR_TEXT_MAX = 500;
 
-/** Cleans the SDK's error responses: they repeat names that the client chose. The id stays, because the client matches the answer by it. */
+/** Cleans the SDK's error responses, which repeat names that the client chose. The id stays, because the client finds its request by it. */
 async function cleanErrorResponse(response: Response): Promise<Response> {
   const text = await response.text();
   const { status, headers } = response;
@@ -97,7 +97,10 @@ function isJson(headers: Headers): boolean {
   return headers.get('content-type')?.includes('json') ?? false;
 }
 
-/** Whether a message names its protocol version in `_meta`. Only modern messages do. The check saves a second classification by the SDK. */
+/**
+ * Whether a message names its protocol version in `_meta`, as only messages from revision 2026-07-28 on do. The SDK's own check takes
+ * longer.
+ */
 function isModernMessage(body: unknown): boolean {
   if (!isRecord(body) || !isRecord(body.params) || !isRecord(body.params._meta)) return false;
   return PROTOCOL_VERSION_META_KEY in body.params._meta;
@@ -105,8 +108,8 @@ function isModernMessage(body: unknown): boolean {
 
 /**
  * Replaces each URI of a `subscriptions/listen` request by its canonical spelling, because the SDK compares URIs by character. Leaves out
- * the URIs of no resource: the answer lists the accepted ones. Also returns the number of URIs that remain. Throws `ClientError`, 422, if the
- * request has too many URIs.
+ * URIs that belong to no resource. The answer to the client lists the accepted URIs. Also returns the number of URIs that remain. Throws
+ * `ClientError` (422) if the request has too many URIs.
  */
 function withCanonicalUris(
   body: Record<string, unknown>,

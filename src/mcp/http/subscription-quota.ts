@@ -39,7 +39,7 @@ export function createSubscriptionQuota(
   };
 }
 
-/** The URIs that a session has subscribed to. Each counts as a subscription of its account. */
+/** The URIs to which a session has subscribed. Each counts as a subscription of the session's account. */
 export class SubscribedResources extends Set<string> {
   constructor(
     private readonly quota: SubscriptionQuota,
@@ -48,7 +48,7 @@ export class SubscribedResources extends Set<string> {
     super();
   }
 
-  /** Throws `ClientError` as `SubscriptionQuota.acquire` does. */
+  /** Adds a URI. Throws `ClientError` as `SubscriptionQuota.acquire` does. */
   override add(uri: string): this {
     if (!this.has(uri)) this.quota.acquire(this.accountId, 1);
     return super.add(uri);

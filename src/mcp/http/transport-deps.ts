@@ -9,7 +9,7 @@ export interface TransportDeps extends McpDeps {
   readonly quota: SessionQuota;
   /**
    * Returns the address and port of a request's client, so that a connection with a stream is not closed as idle. Absent if connections
-   * are unknown.
+   * are not monitored.
    */
   readonly peerOf?: ((request: Request) => string | undefined) | undefined;
   /** Carries the changes of tools and resources. */

@@ -7,12 +7,15 @@ import { createSseSessions, type SseSessions } from './sse.ts';
 import { createStreamable, type Streamable } from './streamable.ts';
 import type { TransportDeps } from './transport-deps.ts';
 
-/** An idle stream takes only about 10 KB. One account may have a quarter of all streams. */
+/** Limits of the streams. An idle stream takes only about 10 KB. One account may have a quarter of all streams. */
 const LIMITS: StreamLimits = { ...STREAM_LIMITS, streamsMax: 40_000, accountStreamsMax: 10_000 };
 
-/** Time that calls under way have to complete when the server stops. With the rest of the shutdown, the server ends within five seconds. */
+/**
+ * Time that calls in progress have to complete when the server stops, ms. With the rest of the shutdown, the server ends within five
+ * seconds.
+ */
 const LAST_ANSWERS_MS = 1_500;
-/** Interval of the check whether they have completed. */
+/** Interval of the check whether the calls have completed, ms. */
 const POLL_MS = 10;
 
 /** MCP over HTTP: both transports, with one registry, one stream registry and one set of limits. */
@@ -23,7 +26,7 @@ export interface McpOverHttp {
   wake(): void;
   /** Address and port of each client that has an open stream and whose connection is known. */
   peers(): Iterable<string>;
-  /** Waits for calls under way for a limited time, then ends every stream and session. */
+  /** Waits for calls in progress for a limited time, then ends every stream and session. */
   close(): Promise<void>;
 }
 

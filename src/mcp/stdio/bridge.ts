@@ -13,7 +13,7 @@ import { standardStreams } from './standard-streams.ts';
 export async function bridge(settings: RemoteSettings, client = standardStreams()): Promise<void> {
   /** Requests without an answer yet, by id. */
   const pending = new Map<RequestId, PendingRequest>();
-  // Errors are ignored: if the client has disconnected, the end of its streams ends the bridge.
+  // Errors are ignored, because the bridge ends when the streams of the client end.
   const sendToClient = (message: JSONRPCMessage): void => void client.send(message).catch(() => {});
   const failRequest = (id: RequestId, error: RpcError): void => {
     if (pending.delete(id)) sendToClient({ jsonrpc: '2.0', id, error });
@@ -53,7 +53,9 @@ export async function bridge(settings: RemoteSettings, client = standardStreams(
     request?.abort.abort();
   };
 
-  /** Resolves when the server has accepted or rejected `initialize`. Later messages wait for it: a client on a pipe sends all at once. */
+  /**
+   * Resolves when the server has accepted or rejected `initialize`. Later messages wait for this, because a client may send all at once.
+   */
   let initialized = Promise.resolve();
   client.onmessage = (message) => {
     if (!isJSONRPCRequest(message)) void initialized.then(() => forwardMessage(message));
@@ -67,7 +69,7 @@ export async function bridge(settings: RemoteSettings, client = standardStreams(
 
 interface PendingRequest {
   readonly abort: AbortController;
-  /** Whether the server has accepted the request. Its answer then comes on a stream. */
+  /** Whether the server has accepted the request. If so, the answer comes on a stream. */
   isAccepted: boolean;
 }
 

@@ -7,9 +7,9 @@ import {
 import { SUBSCRIPTIONS_MAX } from '../mcp-deps.ts';
 import { RemoteConnection, type RemoteSettings } from './remote-connection.ts';
 
-/** Minimum age of a session that a failed stream can renew. It prevents a loop with a server that forgets each session at once. */
+/** Minimum age of a session to be renewed after its stream failed, ms. Prevents a loop with a server that forgets each session at once. */
 const RENEW_AFTER_MS = 1_000;
-/** Timeout for telling the server that the session has ended. */
+/** Timeout of the request that ends the session on the server, ms. */
 const TERMINATE_TIMEOUT_MS = 2_000;
 
 /** The client's session with a running server. If the server forgets the session, a new one repeats the client's `initialize` request. */

@@ -8,12 +8,12 @@ import {
 } from '@modelcontextprotocol/server';
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 
-/** Time that requests have to be answered after the end of the input. */
+/** Time within which requests must be answered after the end of the input, ms. */
 const LAST_ANSWERS_MS = 10_000;
 
 /**
  * MCP's transport over this process's standard input and output. A client that writes its requests to a pipe closes the pipe after the last
- * one. So the end of the input is held back until all requests are answered, but for at most `lastAnswersMs`.
+ * request. So after the end of the input, the transport stays open until all requests are answered, but for at most `lastAnswersMs`.
  */
 export function standardStreams(
   source: Readable = process.stdin,

@@ -60,8 +60,8 @@ describe('a bad row passes its cells through and leaves the outputs empty', () =
     ['text instead of a number', 'x,2,0,9', 'x,2,,9,', 'a must be a number'],
     ['an empty required cell', ',2,0,9', ',2,,9,', 'a must be a number'],
     ['an optional cell that is not a number', '1,-,0,9', '1,-,,9,', 'b must be a number'],
-    ['too few cells', '1,2,0', '1,2,,,', 'has 3 cells, the header 4'],
-    ['too many cells', '1,2,0,9,9,9', '1,2,,9,', 'has 6 cells, the header 4'],
+    ['too few cells', '1,2,0', '1,2,,,', 'has 3 cells, but the header has 4'],
+    ['too many cells', '1,2,0,9,9,9', '1,2,,9,', 'has 6 cells, but the header has 4'],
     ['no result', '1,0,0,9', '1,0,,9,', 'b is nothing'],
   ])('%s', (_what, row, line, message) => {
     const good = '1,2,0,9';

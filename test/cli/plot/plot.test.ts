@@ -268,7 +268,7 @@ describe('the whole plot', () => {
       gexPlot({ ...pictureOf({}, {}), simulated }, width, 23, ASCII).filter((each) => each.includes('TEST'));
     expect(titles(false, 80)).toEqual([
       'TEST  net GEX by strike, dollars per 1 % move',
-      'TEST  gamma profile: net GEX if spot were elsewhere',
+      'TEST  gamma profile: net GEX at other spots',
     ]);
     for (const title of [...titles(true, 20), ...titles(true, 80)]) expect(title).toStartWith('SIMULATED TEST ');
   });
