@@ -135,7 +135,7 @@ export const SETTINGS = {
     flag: '--set-aside <dir>',
     env: 'ZOMMA_SET_ASIDE',
     group: 'feeds',
-    help: 'folder outside the drop folder, to which the "files" feed moves files without usable data. Without this setting, such files stay in place',
+    help: 'folder to which the "files" feed moves files without usable data. It may neither contain the drop folder nor be inside it. Without this setting, such files stay in place',
   },
   seed: {
     flag: '--seed <n>',

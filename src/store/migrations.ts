@@ -1,4 +1,4 @@
-import type { Database } from 'bun:sqlite';
+import { type Database, SQLiteError } from 'bun:sqlite';
 import { OperatorError } from '../errors.ts';
 
 /**
@@ -18,12 +18,26 @@ export function migrate(db: Database, migrations: readonly string[] = MIGRATIONS
     }
     const migration = migrations[version];
     if (migration === undefined) return false;
-    db.run(migration);
+    run(db, migration, version + 1);
     db.run(`PRAGMA user_version = ${version + 1}`);
     return true;
   });
   // A database usually has the newest version. It is then opened without the write lock.
   while (versionOf(db) !== migrations.length && migrateOnce.immediate());
+}
+
+/** Runs a migration. Throws `OperatorError` if its SQL does not fit the database. */
+function run(db: Database, migration: string, number: number): void {
+  try {
+    db.run(migration);
+  } catch (error) {
+    if (!(error instanceof SQLiteError && error.code === 'SQLITE_ERROR')) throw error;
+    throw new OperatorError(
+      `migration ${number} of the database failed: ${error.message}`,
+      'The database is unchanged. Use the earlier version of the program, and report this error.',
+      { cause: error },
+    );
+  }
 }
 
 function versionOf(db: Database): number {
