@@ -2,15 +2,21 @@ import { quantile } from '../src/bench/race.ts';
 import { startService } from '../test/support/service.ts';
 
 export interface CachedFigures {
-  /** Medians, µs a request through the whole handler. */
+  /**
+   * Medians over the rounds, µs for each request to the complete request handler. The requests are for the universe, for the levels, and for
+   * the levels with their ETag.
+   */
   readonly universe: number;
   readonly gex: number;
   readonly unchanged: number;
-  /** GEX over universe, within each round: median and quartiles. */
+  /** Time of the levels divided by the time of the universe in the same round: quartiles and median. */
   readonly ratio: readonly [low: number, median: number, high: number];
 }
 
-/** Levels of a snapshot that stands against the universe: the whole handler, key and all, in turns in one process. */
+/**
+ * Measures requests for the levels of an unchanged snapshot beside requests for the universe. The requests take turns in one process, and
+ * go to the complete request handler, which also checks the key.
+ */
 export async function measureCached(rounds: number, requests: number): Promise<CachedFigures> {
   const service = await startService();
   const ask = (path: string, headers: Record<string, string> = {}) => {
@@ -39,10 +45,10 @@ export async function measureCached(rounds: number, requests: number): Promise<C
   };
 }
 
-/** The compiler has climbed its tiers by then. */
+/** Number of requests after which the compiler has optimised the handler. */
 const WARM_REQUESTS = 5_000;
 
-/** µs a request. */
+/** Returns the mean time of a request, µs. */
 async function time(ask: () => Promise<Response>, requests: number): Promise<number> {
   const started = Bun.nanoseconds();
   for (let request = 0; request < requests; request++) await ask();

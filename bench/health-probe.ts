@@ -1,6 +1,6 @@
 /**
- * `bun bench/health-probe.ts URL`: asks for /health every 5 ms from a process of its own, until stdin ends; then the milliseconds of each
- * answer leave on stdout as JSON. Who waits for an answer does not ask less often: the next goes over another connection.
+ * `bun bench/health-probe.ts URL` requests /health every 5 ms from a process of its own, until stdin ends. Then it writes the time of each
+ * answer to stdout, as a JSON array of milliseconds. A slow answer does not delay the next request, which uses another connection.
  */
 const EVERY_MS = 5;
 const url = new URL(process.argv[2]!);
@@ -23,7 +23,7 @@ async function connect(): Promise<Connection> {
     hostname: url.hostname,
     port: Number(url.port),
     socket: {
-      // One small answer arrives whole.
+      // The answer is small, so it arrives in one piece.
       data() {
         latencies.push(performance.now() - connection.askedAt);
         waiting--;

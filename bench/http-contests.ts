@@ -4,34 +4,47 @@ import { greeks } from '../src/math/black-scholes.ts';
 import { beginStreamable, type Target } from '../test/support/mcp-wire.ts';
 import { type Server, startServer, withFolder } from '../test/support/process.ts';
 import { requestText, Wire, type WireAnswer } from '../test/support/wire.ts';
-import { ask, asked, cachedAnswer, fieldsOf, inProcess, type Runner, same, sameColumn } from './http-runners.ts';
+import {
+  ask,
+  cachedAnswer,
+  checkColumn,
+  checkText,
+  fieldsOf,
+  processRunner,
+  type Runner,
+  requestRunner,
+} from './http-runners.ts';
 import { answerBatch, BATCH_GREEKS, BATCH_PATH, type BatchBody, BINARY_TYPE } from './http-servers/batch.ts';
 import { answerGreeks, GREEKS, GREEKS_PATH } from './http-servers/greeks.ts';
 import type { CachedAnswer, RawWork } from './http-servers/raw.ts';
 import { packed } from './native.ts';
 import type { NextRequest } from './socket-load.ts';
 
-/** The same request to several servers, or the same work in this process without a server. */
+/** A comparison of runners that get the same request: servers, or the same work in this process without a server. */
 export interface Contest {
   readonly title: string;
   readonly connections: number;
-  /** Zomma first, if it offers this. */
+  /** The runners. Zomma is the first, if it offers the request. */
   readonly runners: readonly Runner[];
-  /** What is not measured, and why. */
+  /** The runners that are not measured, with the reasons. */
   readonly missing: readonly string[];
   readonly targets: readonly HttpTarget[];
 }
 
-/** A bound on Zomma's figure beside that of another row of the contest. */
+/** A bound on the ratio of a figure of Zomma and that of another runner of the contest. */
 export interface HttpTarget {
   readonly text: string;
+  /** Name of the other runner. */
   readonly against: string;
-  /** rate: Zomma's rate over the other's >= bound; cpu: the other's CPU over Zomma's >= bound; time: Zomma's CPU over the other's <= bound. */
+  /**
+   * rate: Zomma's rate divided by the other's must be at least `bound`. cpu: the other's CPU time divided by Zomma's must be at least
+   * `bound`. time: Zomma's CPU time divided by the other's must be at most `bound`.
+   */
   readonly by: 'rate' | 'cpu' | 'time';
   readonly bound: number;
 }
 
-/** How the name of Zomma's row begins. */
+/** The beginning of the name of Zomma's row. */
 export const ZOMMA = 'Zomma';
 export const RAW_WORK = 'raw `Bun.serve`, the same work';
 export const RAW_CONSTANT = 'raw `Bun.serve`, a constant answer';
@@ -46,18 +59,18 @@ const OPTION = { put_call: 'C', spot: 100, strike: 105, tte: 0.25, iv: 0.22, rat
 const GEX_PATH = '/api/v1/nodes/gex/SPY';
 const UNIVERSE_PATH = '/api/v1/universe';
 const KELLY = { name: 'calculate_kelly_sizing', arguments: { win_prob: 0.6 } };
-/** The limiter counts every request as with its default of 600/min, but refuses none. */
+/** With this limit, the limiter does the same work as with its default of 600/min, but never rejects a request. */
 export const RATE_LIMIT = '1000000/s';
 
 export interface ContestOptions {
   readonly connections: number;
-  /** Rows of a batch. */
+  /** Options of a batch. */
   readonly rows: number;
 }
 
 /**
- * Starts Zomma by its command, with a simulated market in a temporary folder, and each installed peer, one process each; stops them all after
- * `work`. Throws an error if a server's answer differs from the expected one.
+ * Starts Zomma with `command` and a simulated market in a temporary folder, and starts the other servers that are installed. Each server is
+ * a process of its own. Runs `work`, and then stops all servers. Rejects with an error if a server's answer differs from the expected one.
  */
 export function withContests<Result>(
   command: readonly string[],
@@ -110,7 +123,7 @@ async function postGreeks({ zomma, raw, key, start, connections }: Given): Promi
   const expected = answerGreeks(OPTION);
   const verify = ({ body }: WireAnswer): void => {
     const answer = JSON.parse(body) as typeof expected;
-    for (const name of GREEKS) sameColumn(name, [answer[name]], [expected[name]]);
+    for (const name of GREEKS) checkColumn(name, [answer[name]], [expected[name]]);
   };
   const servers: [name: string, server: Server][] = [
     [ZOMMA, zomma],
@@ -124,7 +137,7 @@ async function postGreeks({ zomma, raw, key, start, connections }: Given): Promi
   if (isInstalled('fastify') && Bun.which('node')) {
     servers.push([FASTIFY, await start(['node'], [serverFile('fastify.mjs')])]);
   } else missing.push('Fastify (it or Node is not installed)');
-  const runners = servers.map(([name, server]) => asked(name, server, { request, connections, verify }));
+  const runners = servers.map(([name, server]) => requestRunner(name, server, { request, connections, verify }));
   return {
     title: '`POST /api/v1/physics/greeks`',
     ...{ connections, runners, missing },
@@ -146,17 +159,17 @@ async function gets(
   const common = { connections, missing: [], targets: [] };
   const get = (path: string, { body }: CachedAnswer) => {
     const request = requestText('GET', path, { 'X-API-Key': key });
-    // The simulated market moves every minute of a trading session, the copies that the others hold do not.
-    const verifyZomma = (answer: WireAnswer) => same(path, fieldsOf(answer.body), fieldsOf(body));
-    const verify = (answer: WireAnswer) => same(path, answer.body, body);
+    // The simulated market moves every minute of a trading session. The other servers have a copy that does not change.
+    const verifyZomma = (answer: WireAnswer) => checkText(path, fieldsOf(answer.body), fieldsOf(body));
+    const verify = (answer: WireAnswer) => checkText(path, answer.body, body);
     return {
-      zomma: asked(ZOMMA, zomma, { request, connections, verify: verifyZomma }),
-      peer: (name: string, server: Server) => asked(name, server, { request, connections, verify }),
+      zomma: requestRunner(ZOMMA, zomma, { request, connections, verify: verifyZomma }),
+      peer: (name: string, server: Server) => requestRunner(name, server, { request, connections, verify }),
     };
   };
   const unchanged = (name: string, server: Server) =>
-    asked(name, server, {
-      // The ETag is read anew for each slice: the market may have moved.
+    requestRunner(name, server, {
+      // The ETag is requested again for each slice, because the market may have moved.
       request: async () => {
         const { fields } = await cachedAnswer(server, key, GEX_PATH);
         return requestText('GET', GEX_PATH, { 'X-API-Key': key, 'If-None-Match': fields.ETag! });
@@ -190,20 +203,24 @@ async function toolCalls({ zomma, key, connections }: Given): Promise<Contest> {
   const { body: expected } = await ask(zomma, rest);
   const calls = await Promise.all(Array.from({ length: connections }, () => sessionCalls(target)));
   const verify = ({ body }: WireAnswer) =>
-    same('structuredContent', JSON.stringify(JSON.parse(body).result?.structuredContent), expected);
+    checkText('structuredContent', JSON.stringify(JSON.parse(body).result?.structuredContent), expected);
   return {
     title: '`calculate_kelly_sizing` called over MCP',
     connections,
     runners: [
-      asked(`${ZOMMA}, \`/mcp\` with a session`, zomma, { request: calls, connections, verify }),
-      asked(REST_TOOL, zomma, { request: rest, connections, verify: ({ body }) => same(rest, body, expected) }),
+      requestRunner(`${ZOMMA}, \`/mcp\` with a session`, zomma, { request: calls, connections, verify }),
+      requestRunner(REST_TOOL, zomma, {
+        request: rest,
+        connections,
+        verify: ({ body }) => checkText(rest, body, expected),
+      }),
     ],
     missing: [],
-    targets: [{ text: 'rate over MCP divided by that over REST', against: REST_TOOL, by: 'rate', bound: 0.6 }],
+    targets: [{ text: 'rate over MCP divided by the rate over REST', against: REST_TOOL, by: 'rate', bound: 0.6 }],
   };
 }
 
-/** Calls of one new session, each with the next request id: always eight digits, written over the one before. */
+/** Opens a session, and returns its calls. Each call has the next request id, which has eight digits and is written over the last id. */
 async function sessionCalls(target: Target): Promise<NextRequest> {
   const wire = await Wire.open(target.url);
   const headers = await beginStreamable(wire, target);
@@ -211,9 +228,9 @@ async function sessionCalls(target: Target): Promise<NextRequest> {
   let id = 10_000_000;
   const message = { jsonrpc: '2.0', id, method: 'tools/call', params: KELLY };
   const bytes = Buffer.from(requestText('POST', '/mcp', headers, message));
-  const at = bytes.lastIndexOf(`"id":${id}`) + '"id":'.length;
+  const idOffset = bytes.lastIndexOf(`"id":${id}`) + '"id":'.length;
   return () => {
-    bytes.write(String(++id), at, 'latin1');
+    bytes.write(String(++id), idOffset, 'latin1');
     return bytes;
   };
 }
@@ -225,15 +242,15 @@ function batch({ zomma, raw, key, rows }: Given): Contest {
   const expected = JSON.parse(answerBatch(text)) as Record<string, number[]>;
   const verify = (answer: WireAnswer): void => {
     const columns = JSON.parse(answer.body) as typeof expected;
-    for (const name of BATCH_GREEKS) sameColumn(name, columns[name]!, expected[name]!);
+    for (const name of BATCH_GREEKS) checkColumn(name, columns[name]!, expected[name]!);
   };
   return {
     title: `Batch of ${rows.toLocaleString('en-US')} options as JSON`,
     connections: 1,
     runners: [
-      asked(ZOMMA, zomma, { request, connections: 1, verify }),
-      asked(RAW_WORK, raw, { request, connections: 1, verify }),
-      inProcess(BATCH_WORK, () => answerBatch(text)),
+      requestRunner(ZOMMA, zomma, { request, connections: 1, verify }),
+      requestRunner(RAW_WORK, raw, { request, connections: 1, verify }),
+      processRunner(BATCH_WORK, () => answerBatch(text)),
     ],
     missing: [],
     targets: [
@@ -256,26 +273,26 @@ async function binaryBatch({ zomma, raw, key, rows }: Given): Promise<Contest> {
   const verify = (answer: WireAnswer): void => {
     const values = new Float64Array(Uint8Array.from(Buffer.from(answer.body, 'latin1')).buffer);
     BATCH_GREEKS.forEach((name, i) => {
-      sameColumn(name, values.subarray(i * rows, (i + 1) * rows), into[name]);
+      checkColumn(name, values.subarray(i * rows, (i + 1) * rows), into[name]);
     });
   };
   const { status } = await ask(zomma, request);
-  // Without the binary form a server refuses the media type, or finds that the body is not JSON.
+  // A version of Zomma without the binary form rejects the media type.
   const isOffered = status !== 415;
   return {
     title: `Batch of ${rows.toLocaleString('en-US')} options as columns of float64`,
     connections: 1,
     runners: [
-      ...(isOffered ? [asked(ZOMMA, zomma, { request, connections: 1, verify })] : []),
-      asked(RAW_WORK, raw, { request, connections: 1, verify }),
-      inProcess(KERNEL, () => greeks(options, undefined, into)),
+      ...(isOffered ? [requestRunner(ZOMMA, zomma, { request, connections: 1, verify })] : []),
+      requestRunner(RAW_WORK, raw, { request, connections: 1, verify }),
+      processRunner(KERNEL, () => greeks(options, undefined, into)),
     ],
     missing: isOffered ? [] : [`${ZOMMA} (not offered: status ${status})`],
     targets: [{ text: "Zomma's CPU time over that of the kernel alone", against: KERNEL, by: 'time', bound: 4 }],
   };
 }
 
-/** The options of the kernel benches as the JSON body of a batch. */
+/** Returns the JSON body of a batch with the same options as in bench/kernels.ts. */
 function batchBody(rows: number): BatchBody {
   const { callPut, spot, strike, tte, iv, rate, dividend } = distinctOptions(rows);
   return {

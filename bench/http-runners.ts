@@ -3,26 +3,36 @@ import { requestText, Wire, type WireAnswer } from '../test/support/wire.ts';
 import type { CachedAnswer } from './http-servers/raw.ts';
 import { type NextRequest, openSocketLoad, type SocketLoad } from './socket-load.ts';
 
-/** What is measured in a row: a server under one kind of request, or work in this process. */
+/** A row of a table: a server that gets one kind of request, or work in this process. */
 export interface Runner {
   readonly name: string;
-  /** Of the process that does the work. */
+  /** Id of the process that does the work. */
   readonly pid: number;
-  /** Throws an error if the answer differs from the expected one. */
+  /** Rejects with an error if the answer differs from the expected one. */
   check(): Promise<void>;
+  /** Opens the connections of a slice. */
   open(): Promise<SocketLoad>;
 }
 
-export interface Asked {
-  /** The same bytes on every connection, made once or for each slice; or a source of requests for each connection. */
+export interface RequestOptions {
+  /**
+   * The request of all connections, as text or bytes. A function makes this text for each slice. An array has a function for each
+   * connection, which returns the next request.
+   */
   readonly request: string | Uint8Array | readonly NextRequest[] | (() => Promise<string>);
   readonly connections: number;
+  /** The expected status, by default 200. */
   readonly status?: number;
+  /** Throws an error if the answer is wrong. */
   verify(answer: WireAnswer): void;
 }
 
-/** Sends a server the same request over sockets. */
-export function asked(name: string, server: Server, { request, connections, status = 200, verify }: Asked): Runner {
+/** Returns a runner that sends requests to a server over sockets. */
+export function requestRunner(
+  name: string,
+  server: Server,
+  { request, connections, status = 200, verify }: RequestOptions,
+): Runner {
   const requests = async (): Promise<readonly NextRequest[]> => {
     if (Array.isArray(request)) return request;
     const given = typeof request === 'function' ? await request() : (request as string | Uint8Array);
@@ -38,15 +48,17 @@ export function asked(name: string, server: Server, { request, connections, stat
         if (answer.status !== status) throw new Error(`status ${answer.status}\n${answer.head}\n${answer.body}`);
         verify(answer);
       } catch (error) {
-        throw new Error(`${name} gives another answer: ${(error as Error).message}`, { cause: error });
+        throw new Error(`The answer of ${name} differs from the expected one: ${(error as Error).message}`, {
+          cause: error,
+        });
       }
     },
     open: async () => openSocketLoad(server.url, await requests(), status),
   };
 }
 
-/** The work in this process, repeated. */
-export function inProcess(name: string, work: () => unknown): Runner {
+/** Returns a runner that repeats work in this process. */
+export function processRunner(name: string, work: () => unknown): Runner {
   const run = async (ms: number) => {
     const startedAt = performance.now();
     let requests = 0;
@@ -59,7 +71,7 @@ export function inProcess(name: string, work: () => unknown): Runner {
   return { name, pid: process.pid, check: async () => {}, open: async () => ({ run, close() {} }) };
 }
 
-/** A server's response to a GET request, without the header fields that belong to it alone. */
+/** Returns a server's response to a GET request, without the header fields that differ between responses. */
 export async function cachedAnswer(server: Server, key: string, path: string): Promise<CachedAnswer> {
   const { status, head, body } = await ask(server, requestText('GET', path, { 'X-API-Key': key }));
   if (status !== 200) throw new Error(`GET ${path}: status ${status}`);
@@ -67,20 +79,22 @@ export async function cachedAnswer(server: Server, key: string, path: string): P
   return { body, fields: Object.fromEntries(fields.filter(([name]) => !OWN_FIELDS.has(name.toLowerCase()))) };
 }
 
-/** Header fields that belong to a single response. */
+/** Header fields that differ between responses, in lower case. */
 const OWN_FIELDS = new Set(['x-request-id', 'ratelimit-policy', 'ratelimit', 'date', 'content-length']);
 
+/** Sends one request over a connection of its own. */
 export async function ask({ url }: Server, request: string | Uint8Array): Promise<WireAnswer> {
   const wire = await Wire.open(url);
   return wire.ask(request).finally(() => wire.cut());
 }
 
-export function same(what: string, value: string, expected: string): void {
+/** Throws an error if a text differs from the expected one. */
+export function checkText(what: string, value: string, expected: string): void {
   if (value !== expected) throw new Error(`${what} is ${value.slice(0, 300)}, not ${expected.slice(0, 300)}`);
 }
 
-/** Throws an error unless the columns agree within 1e-9, relative. */
-export function sameColumn(name: string, values: ArrayLike<number>, expected: ArrayLike<number>): void {
+/** Throws an error if the columns have different lengths, or if values of a row differ by more than 1e-9 of the expected value. */
+export function checkColumn(name: string, values: ArrayLike<number>, expected: ArrayLike<number>): void {
   if (values?.length !== expected.length) throw new Error(`${name} has ${values?.length} rows`);
   for (let i = 0; i < expected.length; i++) {
     const difference = Math.abs(values[i]! - expected[i]!);
@@ -89,10 +103,10 @@ export function sameColumn(name: string, values: ArrayLike<number>, expected: Ar
   }
 }
 
-/** Names of an answer's fields. */
+/** Returns the names of an answer's fields, separated by commas. */
 export function fieldsOf(body: string): string {
   return Object.keys(JSON.parse(body)).join();
 }
 
-/** Relative. */
+/** Largest difference, relative to the expected value. */
 const TOLERANCE = 1e-9;

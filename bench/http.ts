@@ -5,16 +5,17 @@ import { quantile } from '../src/bench/race.ts';
 import { BINARY, FROM_SOURCE, ROOT, run } from '../test/support/process.ts';
 import { type Contest, type HttpTarget, RATE_LIMIT, withContests, ZOMMA } from './http-contests.ts';
 import type { Runner } from './http-runners.ts';
-import { keepSection, sectionUnder } from './page.ts';
+import { sectionUnder, writeSection } from './page.ts';
 
 const HEADING = '## Requests over sockets, beside other servers';
 
 export interface HttpOptions {
   readonly connections: number;
-  /** Rows of a batch. */
+  /** Options of a batch. */
   readonly rows: number;
+  /** Rounds that are measured. One more round before them is a warm-up. */
   readonly rounds: number;
-  /** How long each server is asked in a round, ms. */
+  /** Time for which each runner is measured in a round, ms. */
   readonly sliceMs: number;
 }
 
@@ -28,12 +29,13 @@ export interface Row {
   readonly name: string;
   /** Requests a second, median. */
   readonly rate: number;
-  /** CPU time of the main thread a request, µs, median; NaN if the system has no /proc. */
+  /** CPU time of the main thread for each request, µs, median. NaN if the system has no /proc. */
   readonly cpu: number;
-  /** Zomma's rate over this one's, and this one's CPU time over Zomma's: more is better for Zomma. NaN if Zomma is not in the contest. */
+  /** Zomma's rate divided by this runner's. A larger value is better for Zomma. NaN if Zomma is not in the contest. */
   readonly rateRatio: Quartiles;
+  /** This runner's CPU time divided by Zomma's. A larger value is better for Zomma. NaN if Zomma is not in the contest. */
   readonly cpuRatio: Quartiles;
-  /** Requests, all rounds together. */
+  /** Requests of all rounds. */
   readonly requests: number;
 }
 
@@ -44,15 +46,15 @@ export interface Table {
 
 export interface HttpFigures {
   readonly tables: readonly Table[];
-  /** CPU time of the load generator a request, µs. */
+  /** CPU time of the load generator for each request of the first contest, µs, median. */
   readonly clientCpu: number;
 }
 
-/** Measures a server that a command starts, in turns with its peers. */
+/** Measures Zomma, which `command` starts, and the other servers. The servers of a contest take turns. */
 export function measureHttp(command: readonly string[], options: HttpOptions): Promise<HttpFigures> {
   return withContests(command, options, async (contests) => {
     const slices = contests.map(({ runners }) => runners.map(() => [] as Slice[]));
-    // The first round is a warm-up: by its end the JIT compilers have optimised the hot paths.
+    // The first round is a warm-up. When it ends, the JIT compilers have optimised the code that runs often.
     for (let round = -1; round < options.rounds; round++) {
       process.stderr.write(`round ${round + 1} of ${options.rounds} …\n`);
       for (const [i, { runners }] of contests.entries()) {
@@ -80,14 +82,14 @@ interface Slice {
   readonly requests: number;
 }
 
-/** A market that moves within a slice changes the ETag: such a slice is measured again. */
+/** Limit on the measurements of a slice. If the simulated market moves during a slice, the ETag changes, and the slice is measured again. */
 const TRIES = 3;
 
 async function sliceOf(runner: Runner, ms: number): Promise<Slice> {
   for (let attempt = 0; attempt < TRIES; attempt++) {
     const load = await runner.open();
     try {
-      // One request on each connection first: accepting them is not part of the slice.
+      // The first request of each connection is not measured, because the server accepts the connection with it.
       await load.run(0);
       const [server, client] = [mainThreadNs(runner.pid), mainThreadNs(process.pid)];
       const { requests, seconds, unexpected } = await load.run(ms);
@@ -105,7 +107,7 @@ async function sliceOf(runner: Runner, ms: number): Promise<Slice> {
   throw new Error(`${runner.name} answers with an unexpected status`);
 }
 
-/** CPU time of a process's main thread so far, ns; NaN if the system has no /proc. */
+/** Returns the CPU time of a process's main thread so far, ns. Returns NaN if the system has no /proc. */
 function mainThreadNs(pid: number): number {
   try {
     return Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'latin1').split(' ')[0]);
@@ -134,7 +136,7 @@ function quartiles(values: readonly number[]): Quartiles {
   return [quantile(values, 0.25), quantile(values, 0.5), quantile(values, 0.75)];
 }
 
-/** The figure that a target is judged by; undefined if a side was not measured. */
+/** Returns the figure that is compared with a target's bound. Returns `undefined` if one of the two runners was not measured. */
 function measured({ against, by }: HttpTarget, { rows }: Table): number | undefined {
   const row = rows.find(({ name }) => name === against);
   if (!row) return undefined;
@@ -146,7 +148,7 @@ function isReached(target: HttpTarget, value: number): boolean {
   return target.by === 'time' ? value <= target.bound : value >= target.bound;
 }
 
-/** Targets that were measured and missed. */
+/** Returns the targets that were measured and missed. */
 export function missedTargets({ tables }: HttpFigures): HttpTarget[] {
   return tables.flatMap((table) =>
     table.contest.targets.filter((target) => {
@@ -156,11 +158,12 @@ export function missedTargets({ tables }: HttpFigures): HttpTarget[] {
   );
 }
 
-/** The section as it stands on a page, to its end; empty where there is none. */
+/** Returns this benchmark's section of a page. Returns an empty text if the page does not have the section. */
 export function httpSection(page: string): string {
   return sectionUnder(HEADING, page);
 }
 
+/** Returns the section of docs/benchmarks.md with these figures. */
 export function sectionOf({ tables, clientCpu }: HttpFigures, { rounds, sliceMs }: HttpOptions): string {
   const processor = cpus()[0]?.model ?? 'an unknown processor';
   return `${HEADING}
@@ -168,28 +171,30 @@ export function sectionOf({ tables, clientCpu }: HttpFigures, { rounds, sliceMs 
 Generated by \`bun bench/http.ts --write\` on ${processor}, ${platform()} ${arch()}, Bun ${Bun.version}.
 
 Each server runs in its own process on a loopback port. Zomma is the compiled binary on its simulated market, with keys, limits and logging
-as shipped. Only its rate limit is changed, to ${RATE_LIMIT}: the limiter counts every request and rejects none. The other servers are:
+as by default. Only its rate limit is changed, to ${RATE_LIMIT}, so that the limiter counts every request and rejects none. The other servers
+are:
 
-- Raw \`Bun.serve\` with the same work looks up the key, parses the body, calls the same kernel and sends the same header fields. For GET it
-  holds the bodies in memory and compares ETags.
-- Elysia and Hono run on Bun, Fastify on ${nodeVersion()}. They have no keys and no limits. Elysia checks the body by its schema, and Fastify
+- Raw \`Bun.serve\` with the same work: it looks up the key, parses the body, calls the same kernel and sends the same header fields. For GET
+  it has the bodies in memory, and compares ETags.
+- Elysia and Hono on Bun, and Fastify on ${nodeVersion()}. They have no keys and no limits. Elysia checks the body by its schema, and Fastify
   checks the body and the answer.
 
-All servers use the same kernel. Nothing is timed before its answer equals Zomma's.
+All servers use the same kernel. A server is timed only if its answer equals Zomma's.
 
-A load generator in another process keeps one request under way on each keep-alive connection. It spends ${figure(clientCpu)} µs of CPU on each
-request. A server that needs less waits for the generator. So the CPU time is the server's own, but the rate also depends on the generator.
-CPU is the CPU time of the server's main thread.
+A load generator in another process always has one request in progress on each keep-alive connection. It takes ${figure(clientCpu)} µs of CPU time for each
+request. A server that takes less time waits for the generator. So the rate of a server also depends on the generator. The CPU time in the
+tables is that of the server's main thread only.
 
-The servers of a table take turns in slices of ${sliceMs} ms, in ${rounds} rounds of rotating order. Figures are medians. Ratios are taken within each
-round, and their quartiles are in parentheses.
+The servers of a table take turns in slices of ${sliceMs} ms, in ${rounds} rounds of rotating order. Figures are medians over rounds. Ratios are computed
+within each round, and their quartiles are in parentheses.
 
-Batches are sent one after the other on one connection, so their rate is the inverse of the latency. Their targets compare Zomma with the
-same work in the generator's process, without any server. That is stricter than a comparison with the raw server, because the raw server
-also reads and writes the bytes.
+Batches are sent one after the other on one connection, so their rate is the inverse of the latency. The targets of batches compare Zomma
+with the same work in the generator's process, without any server. Such a target is stricter than a comparison with the raw server, because
+the raw server also reads and writes the bytes.
 
-\`bun bench/http.ts --profile gex\` profiles Zomma, run from source, with Bun's \`--cpu-prof-md\`. It sends the requests whose title contains
-\`gex\`, or POST greeks if no word is given. It prints the time by function, and the name of the file with the whole profile.
+\`bun bench/http.ts --profile gex\` runs Zomma from source with Bun's profiler (\`--cpu-prof-md\`), and sends the requests of the tables whose
+title contains \`gex\`. Without a word after \`--profile\`, it sends POST greeks. It prints the time by function, and the name of the file with
+the whole profile.
 ${tables.map(tableText).join('')}`;
 }
 
@@ -226,14 +231,20 @@ function nodeVersion(): string {
   return Bun.which('node') ? `Node ${Bun.spawnSync(['node', '--version']).stdout.toString().trim().slice(1)}` : 'Node';
 }
 
-/** Profiles Zomma, run from source, under the requests of the first contest whose title contains the word. */
+/**
+ * Runs Zomma from source with Bun's profiler, and sends the requests of the first contest whose title contains the word. Returns the first
+ * lines of the profile and the name of its file. Throws an error if no title contains the word.
+ */
 async function profile(word: string): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'zomma-profile-'));
   const [bun, ...main] = FROM_SOURCE;
   const command = [bun!, '--cpu-prof-md', '--cpu-prof-dir', folder, '--cpu-prof-interval', '250', ...main];
   await withContests(command, FULL, async (contests) => {
     const contest = contests.find(({ title }) => title.toLowerCase().includes(word.toLowerCase()));
-    if (!contest) throw new Error(`no request is called "${word}": ${contests.map(({ title }) => title).join(', ')}`);
+    if (!contest)
+      throw new Error(
+        `no table has a title with "${word}". The titles are: ${contests.map(({ title }) => title).join(', ')}`,
+      );
     await sliceOf(contest.runners[0]!, PROFILE_MS);
   });
   const file = join(folder, readdirSync(folder)[0]!);
@@ -241,13 +252,15 @@ async function profile(word: string): Promise<string> {
   return [...lines.slice(0, PROFILE_LINES), '', file].join('\n');
 }
 
+/** Time for which a profile is taken, ms. */
 const PROFILE_MS = 10_000;
-/** The functions with the most time of their own come first. */
+/** Lines of the profile that are printed. The functions that take the most time themselves come first. */
 const PROFILE_LINES = 60;
 
 /**
- * `bun bench/http.ts [--tiny] [--write] [--profile [WORD]]`: three minutes; `--write` puts the section into the page. Exits with 1 if a
- * target is missed. `--tiny`: one short round from source, whose figures say nothing.
+ * `bun bench/http.ts [--tiny] [--write] [--profile [WORD]]` takes three minutes, and exits with 1 if a target is missed. `--write` writes
+ * the section to docs/benchmarks.md. `--tiny` runs one short round from source, whose figures mean nothing, and never writes them.
+ * `--profile` profiles Zomma instead.
  */
 if (import.meta.main) {
   const isTiny = process.argv.includes('--tiny');
@@ -264,6 +277,6 @@ if (import.meta.main) {
   const figures = await measureHttp(isTiny ? FROM_SOURCE : BINARY, options);
   const section = sectionOf(figures, options);
   console.log(section);
-  if (!isTiny && process.argv.includes('--write')) await keepSection(HEADING, section);
+  if (!isTiny && process.argv.includes('--write')) await writeSection(HEADING, section);
   process.exit(!isTiny && missedTargets(figures).length > 0 ? 1 : 0);
 }

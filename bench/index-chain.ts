@@ -5,18 +5,20 @@ import { nextTradingDay, settlementInstant, YEAR_MS } from '../src/market/calend
 import type { Chain } from '../src/market/chain.ts';
 import { greeksOf } from '../src/math/black-scholes.ts';
 
-/** A Monday at noon. */
+/** Moment of the quotes: a Monday at noon in New York. */
 const AS_OF = Date.parse('2026-01-05T17:00:00Z');
 const TODAY = '2026-01-05';
 const SPOT = 6000;
 const [RATE, DIVIDEND] = [0.04, 0.013];
+/** Parameters of the volatilities, as `smileVolatility` takes them. */
 const SURFACE = { shortIv: 0.13, longIv: 0.18, skew: -0.7 };
 const TICK = 0.05;
 
 /**
- * A made-up chain of an index: calls and puts at so many strikes of so many expiries, the first of them today; the same each
- * time. The feed leaves out a fifth of the volatilities and sends a sentinel in place of some, for which the quotes have to
- * answer; in the wings nobody bids, and of a third of the contracts none is open.
+ * Returns an artificial chain of an index, with calls and puts at `strikes` strikes of each of `expiries` expiries. The first expiry is
+ * today. Each call returns the same chain. A fifth of the contracts have no volatility, and a twentieth have a sentinel value. Their
+ * volatilities must be solved from the quotes. Far from the money, contracts have no bid. About a third of the contracts have no open
+ * interest.
  */
 export function indexChain(expiries: number, strikes: number): Chain {
   const random = generator(7);
@@ -48,10 +50,14 @@ export function indexChain(expiries: number, strikes: number): Chain {
       }
     }
   }
-  return buildChain({ underlying: 'SPX', asOf: AS_OF, spot: SPOT, source: 'made up', simulated: true }, rows);
+  return buildChain({ underlying: 'SPX', asOf: AS_OF, spot: SPOT, source: 'artificial', simulated: true }, rows);
 }
 
-/** Two fifths of the expiries a day apart with strikes every 5 points, then weeks with 10, then months with 25. */
+/**
+ * Returns the expiries, with the distance of their strikes. Two fifths of the expiries are one trading day apart, with strikes every 5
+ * points. Three tenths are 5 trading days apart, with strikes every 10 points. The others are 21 trading days apart, with strikes every 25
+ * points.
+ */
 function ladder(expiries: number): { expiry: string; points: number }[] {
   const listed: { expiry: string; points: number }[] = [];
   for (let expiry = TODAY; listed.length < expiries; ) {

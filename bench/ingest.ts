@@ -13,15 +13,18 @@ import { encodeChain } from '../src/store/chain-codec.ts';
 import { openStore } from '../src/store/sqlite.ts';
 import { writeTape } from './tape.ts';
 
-/** From bytes to a stored chain, over parsing its JSON and the transaction alone. */
+/** Target for the time from bytes to a stored chain, divided by the time of JSON.parse and the transaction only. */
 const CHAIN_TARGET = 2;
-/** Of 28 columns, stored. */
+/** Target for a tape of 28 columns, read and stored. */
 const TAPE_TARGET_ROWS_PER_SECOND = 100_000;
-/** More of the peak for a tape four times as long. */
+/** Target: a tape four times as long raises the peak memory by at most this number of bytes. */
 const TAPE_TARGET_BYTES = 64 * 1024 * 1024;
 const RECORDED = 'cboe/RUT-2023-09-21.delayed_quotes.json';
 
-/** How fast market data gets in: a chain stage by stage, and a tape of prints by `zomma ingest`, short and long. */
+/**
+ * Measures the ingest of market data, and returns the tables: the stages from a file to a stored chain, and two tapes loaded with
+ * `zomma ingest`. The tapes have `rows` and four times `rows` prints.
+ */
 export async function ingestTables(rows: number, effort: Omit<RaceOptions, 'units'>): Promise<string[]> {
   const folder = process.env.ZOMMA_RECORDED_CHAINS;
   return [
@@ -80,7 +83,7 @@ function chainTable(path: string, effort: Omit<RaceOptions, 'units'>): string[] 
 
 function chainOf(text: string): Chain {
   const [delivery] = atOnce(delayedQuotes.read({ text, origin: 'RUT', modifiedMs: 0 }));
-  if (delivery?.kind !== 'chain') throw new Error('the recorded file holds no chain');
+  if (delivery?.kind !== 'chain') throw new Error('the recorded file has no chain');
   return delivery.chain;
 }
 
@@ -88,7 +91,7 @@ function symbolsOf(text: string): string[] {
   return JSON.parse(text).data.options.map(({ option }: { option: string }) => option);
 }
 
-/** The rows of which the chain was built, in its order. */
+/** Returns the rows of a chain, in the chain's order. */
 function rowsOf(chain: Chain): ContractRow[] {
   return chain.series.flatMap(({ root, expiry, start, end }) =>
     Array.from({ length: end - start }, (_, each): ContractRow => {
@@ -108,7 +111,7 @@ interface Loaded {
   readonly rows_per_second: number;
 }
 
-/** A process each: the peak of memory is a process's. */
+/** Loads each tape in a process of its own, because the system measures the peak memory of a process. */
 async function tapeTable(rows: number): Promise<string[]> {
   const runs: { rows: number; perSecond: number; cpuSeconds: number; peakBytes: number }[] = [];
   for (const count of [rows, 4 * rows]) {
@@ -129,7 +132,7 @@ async function tapeTable(rows: number): Promise<string[]> {
       }, LOOK_MS);
       const { kept, rows_per_second } = (await new Response(child.stdout).json()) as Loaded;
       clearInterval(watch);
-      if (kept !== count) throw new Error(`of ${count} prints ${kept} were kept`);
+      if (kept !== count) throw new Error(`zomma ingest stored ${kept} of ${count} prints`);
       await child.exited;
       const { cpuTime } = child.resourceUsage()!;
       runs.push({
@@ -143,7 +146,7 @@ async function tapeTable(rows: number): Promise<string[]> {
     }
   }
   const [short, long] = runs as [(typeof runs)[0], (typeof runs)[0]];
-  const said = (holds: boolean) => (rows < 100_000 ? 'not measured' : holds ? 'reached' : 'missed');
+  const verdict = (holds: boolean) => (rows < 100_000 ? 'not measured' : holds ? 'reached' : 'missed');
   return [
     '| rows | rows a second | CPU µs a row | peak memory, MiB |',
     '|---|---|---|---|',
@@ -152,16 +155,16 @@ async function tapeTable(rows: number): Promise<string[]> {
         `| ${run.rows.toLocaleString('en-US')} | ${run.perSecond.toLocaleString('en-US')} | ${((1e6 * run.cpuSeconds) / run.rows).toPrecision(3)} | ${Math.round(run.peakBytes / 2 ** 20)} |`,
     ),
     '',
-    `- >= ${TAPE_TARGET_ROWS_PER_SECOND.toLocaleString('en-US')} rows a second: ${said(short.perSecond >= TAPE_TARGET_ROWS_PER_SECOND)}`,
-    `- at most ${TAPE_TARGET_BYTES / 2 ** 20} MiB more memory for a tape four times as long: ${said(long.peakBytes - short.peakBytes <= TAPE_TARGET_BYTES)}`,
+    `- >= ${TAPE_TARGET_ROWS_PER_SECOND.toLocaleString('en-US')} rows a second: ${verdict(short.perSecond >= TAPE_TARGET_ROWS_PER_SECOND)}`,
+    `- at most ${TAPE_TARGET_BYTES / 2 ** 20} MiB more memory for a tape four times as long: ${verdict(long.peakBytes - short.peakBytes <= TAPE_TARGET_BYTES)}`,
   ];
 }
 
 const LOOK_MS = 50;
 
 /**
- * Peak of resident memory so far, bytes. Not that of `getrusage`, which counts what the parent held when the process was forked.
- * 0 where the system has no /proc, or the process has ended.
+ * Returns the peak of a process's resident memory so far, bytes. Returns 0 if the system has no /proc, or if the process has ended.
+ * `getrusage` would also count the memory of the parent process when it started the child.
  */
 function peakOf(pid: number): number {
   try {

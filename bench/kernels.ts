@@ -14,27 +14,30 @@ import type { Peers } from './peers.ts';
 import { plainGammaProfile, plainGreeks, plainImpliedVolatility, plainMerton, tunedGammaProfile } from './plain.ts';
 import { type ChainLevels, plainLevels } from './plain-chain.ts';
 
-/** A race: the runners, Zomma's first, with what must hold between them. */
+/** A comparison of implementations on the same inputs. Zomma's is the first runner. */
 export interface Contest {
   readonly title: string;
+  /** Name of a unit of work. */
   readonly unit: string;
+  /** Units of work in one run. */
   readonly units: number;
   readonly runners: readonly Entrant[];
   readonly targets: readonly Target[];
 }
 
 export interface Entrant extends Runner {
-  /** What it leaves out, in a few words. */
+  /** A few words about the runner: the algorithm, or the results that it does not compute. */
   readonly note: string;
-  /** Worst difference of its answers from Zomma's, relative to the scale of each; checked before anything is timed. */
+  /** The largest relative difference of the runner's answers from Zomma's. */
   readonly worstDifference: number;
-  /** Beyond this its answers are not the same, and it is not timed. */
+  /** If `worstDifference` is larger than this, the runner is not timed. */
   readonly tolerance: number;
 }
 
+/** A bound on Zomma's time, divided by the time of another runner of the contest. */
 export interface Target {
   readonly text: string;
-  /** Zomma's time over the other's, or undefined where the other is not here. */
+  /** Name of the other runner, which may be missing. */
   readonly against: string;
   readonly atMost: number;
 }
@@ -44,6 +47,7 @@ const AVX2 = 'C, AVX2, own algorithm';
 const QUANTLIB = 'QuantLib C++';
 const PLAIN = 'plain TypeScript';
 
+/** Returns all contests. `size` bounds the number of options. The native code and the npm libraries that are missing have no runners. */
 export function contests(native: Native, peers: Peers, size: number): Contest[] {
   return [
     genericGreeks(native, size),
@@ -109,7 +113,7 @@ function pairGreeks(native: Native, size: number): Contest {
   };
   const both = callPutGreeks(options, discounts);
   const { call, put } = both;
-  // C in generic mode works on calls and puts of the same strikes, one after the other.
+  // The C code computes the calls and the puts of the same strikes as separate options.
   const twice = (column: Float64Array) => Float64Array.from([...column, ...column]);
   const doubled: OptionSet = {
     count: 2 * size,
@@ -127,7 +131,7 @@ function pairGreeks(native: Native, size: number): Contest {
   const { avx2 } = native;
   if (avx2) {
     avx2.greeks(2 * size, input, output);
-    const column = (at: number, half: number) => output.subarray((2 * at + half) * size, (2 * at + half + 1) * size);
+    const column = (i: number, half: number) => output.subarray((2 * i + half) * size, (2 * i + half + 1) * size);
     const worst = (side: GreekColumns, half: number) =>
       Math.max(...NAMES.map((name, i) => difference(column(i, half), side[name])));
     entrants.push({
@@ -156,7 +160,7 @@ function greeksOfPeers(peers: Peers, size: number): Contest {
     peer.run(options, into);
     const worst = (Object.entries(peer.outputs) as [GreekName, number][]).map(([name, toRaw]) => {
       const raw = into[name].map((each) => each * toRaw);
-      // They lose digits in the tails: against the largest there is.
+      // These libraries lose digits far from the money. So differences are relative to the largest value of the column.
       return difference(raw, exact[name], new Float64Array(size).fill(largest(exact[name])));
     });
     return {
@@ -288,11 +292,11 @@ function jumps(size: number): Contest {
   };
 }
 
-/** From a chain as the feed gives it to what the service answers of it. */
+/** Compares the computation of exposures and flip from a chain as a feed delivers it. */
 function chainLevels(size: number): Contest {
   const chain = indexChain(Math.min(50, Math.ceil(size / 8)), Math.min(300, Math.ceil(size / 2)));
   const answer = (): ChainLevels => {
-    // Another object: what is prepared is kept by chain.
+    // `prepareChain` caches its results by chain object, so each run makes a new object.
     const prepared = prepareChain({ ...chain }, DEFAULT_OPTIONS);
     const { dex, gex, grossGex, vex, cex } = exposures(prepared);
     return { dex, gex, grossGex, vex, cex, flip: gammaFlip(prepared).level };
@@ -331,18 +335,17 @@ function ours(run: () => unknown, note = ''): Entrant {
   return { name: 'Zomma (WASM)', note, worstDifference: 0, tolerance: 0, run: () => void run() };
 }
 
-/** Worst |a - b| over the scale of b (or of what is given), where that is more than nothing. */
+/** Returns the largest |a - b| / |scale|, with 1e-6 in place of smaller scales. Returns infinity if a value is NaN. */
 function difference(a: Float64Array, b: Float64Array, scale: Float64Array = b): number {
   let worst = 0;
   for (let i = 0; i < a.length; i++) {
     const off = Math.abs(a[i]! - b[i]!) / Math.max(Math.abs(scale[i]!), 1e-6);
-    // Not a number is the worst difference there is.
     worst = Number.isNaN(off) ? Number.POSITIVE_INFINITY : Math.max(worst, off);
   }
   return worst;
 }
 
-/** Whether a target is reached by results of its contest; undefined where its rival was not here or not valid. */
+/** Returns whether Zomma reaches a target. Returns `undefined` if the results do not have the other runner: it is missing or not valid. */
 export function isReached(target: Target, results: readonly Result[]): boolean | undefined {
   const rival = results.find(({ name }) => name === target.against);
   return rival && 1 / rival.ratio <= target.atMost;

@@ -1,15 +1,21 @@
 import { closeSync, openSync, writeFileSync, writeSync } from 'node:fs';
 import { generator } from '../src/bench/workloads.ts';
 
-/** The ticker of the made-up tape, its contracts, and its days. */
+/** The ticker of the artificial tape. */
 export const TICKER = 'SPX';
+/** Number of contracts. */
 const CONTRACTS = 2_000;
+/** The date of the tape's first day. */
 const FIRST_DAY = '2026-08-03';
 const SESSION_MS = 6.5 * 3_600_000;
-/** Contracts of a trade: one half is of one, and round lots stand out. */
+/**
+ * Sizes of trades, in contracts. All entries are equally likely: a quarter of the trades are of one contract, and round numbers are
+ * frequent.
+ */
 const SIZES = [1, 1, 1, 1, 1, 2, 2, 3, 4, 5, 5, 10, 10, 10, 20, 25, 50, 100, 100, 500];
-/** Of twenty trades so many are at the bid, the offer, the middle and elsewhere. */
+/** Cumulative numbers of twenty trades: 8 are at the bid, 8 at the ask, 3 at the middle, and 1 is a tick above the bid. */
 const PLACES = { bid: 8, ask: 16, middle: 19 };
+/** Cumulative shares of the trades' conditions. The remaining trades are `slan`. */
 const SHARES_OF_FLAGS = { auto: 0.6, isoi: 0.75, mlet: 0.95 };
 
 interface Contract {
@@ -17,15 +23,17 @@ interface Contract {
   readonly expiry: string;
   readonly isCall: boolean;
   readonly strike: number;
-  /** Time value at the money, dollars. */
+  /** Time value that the contract has at the money, dollars. */
   readonly value: number;
 }
 
 /**
- * Writes a tape and a chain of its contracts whose values repeat as listed options' do, the same each time. Spot walks at random; a
- * contract's quote follows it on a grid of cents below three dollars and of five cents above, one to three ticks wide; trades are at the
- * bid, the offer or between; of 2,000 contracts the n-th most traded has 1/n of the first one's trades (Zipf); sizes are mostly few
- * and round; delta has four digits; times are to the microsecond. Each ticker of several has such a tape of its own.
+ * Writes an artificial tape, and a chain of its contracts. Each call writes the same values, which repeat as often as those of listed
+ * options:
+ * - Spot walks at random, and the quotes of a contract follow spot. Prices below three dollars are multiples of a cent, other prices of
+ *   five cents. Quotes are one to three ticks wide. A trade is at the bid, at the ask or between them.
+ * - Of the 2,000 contracts, the n-th most traded has 1/n of the trades of the first (Zipf's law).
+ * - Most sizes are small or round numbers. Deltas have four decimals. Times have microseconds.
  */
 export function writeListedTape(folder: string, rows: number, days: number): { tape: string; chain: string } {
   const random = generator(7);
@@ -86,7 +94,7 @@ function rowOf(date: string, micros: number, its: Contract, spot: number, random
   ].join(',');
 }
 
-/** Weekdays from FIRST_DAY on. */
+/** Returns the first weekdays from FIRST_DAY on, as `YYYY-MM-DD`. */
 function tradingDays(days: number): string[] {
   const dates: string[] = [];
   for (let at = Date.parse(FIRST_DAY); dates.length < days; at += 86_400_000) {
@@ -108,7 +116,9 @@ function contractsFrom(lastDay: string, random: () => number): Contract[] {
   return [...known.values()];
 }
 
-/** All of the contracts have open interest, more than anybody trades. */
+/**
+ * Returns the text of the chain's file. The open interest is larger than all trades, so that no position is reduced to the open interest.
+ */
 function chainOf(contracts: readonly Contract[], lastDay: string, spot: number): string {
   const rows = contracts.map(({ symbol, expiry, isCall, strike }) =>
     [
@@ -126,18 +136,19 @@ function chainOf(contracts: readonly Contract[], lastDay: string, spot: number):
   return `underlying,as_of,spot,symbol,expiry,put_call,strike,open_interest,iv\n${rows.join('\n')}\n`;
 }
 
-/** Of 1/1 + 1/2 + … the share up to each. */
+/** Returns the cumulative shares of the terms of the sum 1/1 + 1/2 + … + 1/count. */
 function cumulative(count: number): Float64Array {
   const sums = new Float64Array(count);
   for (let i = 0; i < count; i++) sums[i] = (sums[i - 1] ?? 0) + 1 / (i + 1);
   return sums.map((each) => each / sums[count - 1]!);
 }
 
-function pick(shares: Float64Array, at: number): number {
+/** Returns the first index whose cumulative share is at least `share`. */
+function pick(shares: Float64Array, share: number): number {
   let [low, high] = [0, shares.length - 1];
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (shares[middle]! < at) low = middle + 1;
+    if (shares[middle]! < share) low = middle + 1;
     else high = middle;
   }
   return low;

@@ -1,17 +1,20 @@
 import { eventsOf } from '../test/support/event-stream.ts';
 
 /**
- * `bun bench/live-clients.ts URL KEY TICKERS COUNT DROPS_PER_S`: follows a stream COUNT times from a process of its own, cutting some
- * at random and taking them up again. On stdin a line says when to begin with the cuts, and the next, once all is stored, which id is
- * the last; each client's ids and the milliseconds from snapshot to arrival leave on stdout as JSON.
+ * `bun bench/live-clients.ts URL KEY TICKERS COUNT DROPS_PER_S` runs COUNT clients in a process of its own. Each client reads the stream of
+ * the levels of TICKERS, a list separated by commas. The first line on stdin starts the disconnections: each second, DROPS_PER_S random
+ * clients disconnect, and connect again within two seconds. The second line has the id of the last event, and ends the disconnections. When
+ * all clients have that event, the process writes a JSON object to stdout: the number of disconnections, the ids that each client got, and
+ * the times from snapshot to client, ms.
  */
 const [url, key, tickers, count, dropsPerS] = process.argv.slice(2) as [string, string, string, string, string];
 
 interface Client {
   ids: number[];
   cut: AbortController;
-  /** Events of snapshots before this were missed, and come late for that alone. */
+  /** When the client last connected, ms since 1970. Events of earlier snapshots are late because the client was away: they do not count. */
   openedAt: number;
+  /** Id of the last event. */
   last: string | undefined;
 }
 
@@ -28,7 +31,7 @@ const clients = Array.from(
   }),
 );
 
-/** Reads until the final event is there, through any number of cuts. */
+/** Reads until the client has the final event. Connects again after each disconnection. */
 async function follow(client: Client): Promise<void> {
   while ((client.ids.at(-1) ?? 0) < final) {
     client.cut = new AbortController();
@@ -48,6 +51,7 @@ async function follow(client: Client): Promise<void> {
   }
 }
 
+/** Reads one connection's events until the client has the final event or the stream ends. */
 async function take(client: Client, events: ReturnType<typeof eventsOf>): Promise<void> {
   while ((client.ids.at(-1) ?? 0) < final) {
     const event = await events.next();
@@ -72,7 +76,7 @@ await lines.next();
 const dropping = setInterval(dropOne, 1_000 / Number(dropsPerS));
 final = Number((await lines.next()).value);
 clearInterval(dropping);
-// Who has the final event already waits for one that does not come.
+// A client that already has the final event waits for another event, which never comes. Disconnecting ends its wait.
 for (const client of clients) if ((client.ids.at(-1) ?? 0) >= final) client.cut.abort();
 await done;
 console.log(JSON.stringify({ drops, latencies, ids: clients.map(({ ids }) => ids) }));

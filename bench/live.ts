@@ -8,34 +8,40 @@ import { createLevelRecorder } from '../src/operations/level-recorder.ts';
 import { type Service, startService } from '../test/support/service.ts';
 
 export interface LiveOptions {
+  /** Clients that read their streams. */
   readonly subscribers: number;
   readonly tickers: number;
   readonly seconds: number;
-  /** From one move of all tickers to the next. */
+  /** Time between two moves, ms. With each move, all tickers get a new snapshot. */
   readonly moveMs: number;
+  /** Random clients that are disconnected each second. */
   readonly dropsPerS: number;
-  /** Clients that ask for a long log and never read it. */
+  /** Clients that request many past events and never read them. */
   readonly slow: number;
-  /** Events of that log. */
+  /** Number of these past events. */
   readonly logged: number;
 }
 
 export interface LiveFigures {
-  /** From before a snapshot was stored to its event in a client, ms. */
+  /** Time from before a snapshot was stored until a client had read its event, ms. */
   readonly p50: number;
   readonly p99: number;
   readonly max: number;
+  /** Events that all clients read together. */
   readonly events: number;
+  /** Disconnections. */
   readonly drops: number;
-  /** Events that a client did not get, got twice or out of order. */
+  /** Events that a client did not get. */
   readonly lost: number;
+  /** Events that a client got twice or out of order. */
   readonly doubled: number;
+  /** Clients that the server disconnected because they were behind. */
   readonly evicted: number;
-  /** Of this process, a third of the way and at the end, MB. */
+  /** Resident memory of the server's process, which is this one, after a third of the run and at the end, MB. */
   readonly memory: readonly [early: number, late: number];
 }
 
-/** Moves tickers of a whole service while clients in another process follow all of them, some cut off at random. */
+/** Moves the tickers of a complete service. Clients in another process read streams of all tickers, and random clients are disconnected. */
 export async function measureLive(options: LiveOptions): Promise<LiveFigures> {
   const service = await startService();
   const { app, key } = service;
@@ -51,12 +57,12 @@ export async function measureLive(options: LiveOptions): Promise<LiveFigures> {
       .slice(0, options.tickers)
       .map((ticker) => app.store.chain(app.store.latestChainId(ticker, true)!)!);
     recorder.wake();
-    await until(() => app.store.levelsDue().length === 0);
+    await waitUntil(() => app.store.levelsDue().length === 0);
     writeLog(service, chains[0]!.underlying, options.logged);
-    const slow = Array.from({ length: options.slow }, () => neverRead(server.url, key));
+    const slow = Array.from({ length: options.slow }, () => openUnreadStream(server.url, key));
     const names = chains.map(({ underlying }) => underlying);
-    const clients = follow(server.url, key, names, options);
-    await until(() => app.gexStreams.size === options.subscribers + options.slow);
+    const clients = startClients(server.url, key, names, options);
+    await waitUntil(() => app.gexStreams.size === options.subscribers + options.slow);
     const first = app.store.lastLevelSeq();
     clients.begin();
     const started = performance.now();
@@ -67,7 +73,7 @@ export async function measureLive(options: LiveOptions): Promise<LiveFigures> {
       memory.push(process.memoryUsage.rss() / 1e6);
       await Bun.sleep(Math.max(0, started + move * options.moveMs - performance.now()));
     }
-    await until(() => app.store.levelsDue().length === 0);
+    await waitUntil(() => app.store.levelsDue().length === 0);
     const log = app.store.levelEvents(first, Number.MAX_SAFE_INTEGER, true).map(({ seq }) => seq);
     const { drops, latencies, ids } = await clients.end(log.at(-1)!);
     for (const socket of slow) socket.destroy();
@@ -91,7 +97,9 @@ export async function measureLive(options: LiveOptions): Promise<LiveFigures> {
   }
 }
 
-/** As of now: an event says itself when its snapshot was stored. */
+/**
+ * Stores a new snapshot of each chain, in one transaction. The moment of the quotes is now, so that each event has the moment of storing.
+ */
 function moveAll(store: Service['app']['store'], chains: readonly Chain[], move: number): void {
   const asOf = Date.now();
   store.transaction(() => {
@@ -101,7 +109,7 @@ function moveAll(store: Service['app']['store'], chains: readonly Chain[], move:
   });
 }
 
-/** A log longer than sockets buffer: a ticker's levels again, as of long ago. */
+/** Stores a ticker's levels `count` times more, with earlier moments. These events are too many for the buffers of a socket. */
 function writeLog({ dataDir }: Service, ticker: string, count: number): void {
   const same = `source, advanced, day, spot, net_gex, gross_gex, gex_flip, flip_resolved, call_wall, put_wall, max_pain, expiry,
     dex, vex, cex, atm_iv_30d`;
@@ -115,8 +123,8 @@ function writeLog({ dataDir }: Service, ticker: string, count: number): void {
   db.close();
 }
 
-/** A client that sends its request and takes nothing of the answer. */
-function neverRead(url: string, key: string) {
+/** Sends a request for a stream from its first event on, and never reads the answer. */
+function openUnreadStream(url: string, key: string) {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
   socket.pause();
@@ -127,7 +135,7 @@ function neverRead(url: string, key: string) {
   return socket;
 }
 
-function follow(url: string, key: string, tickers: readonly string[], { subscribers, dropsPerS }: LiveOptions) {
+function startClients(url: string, key: string, tickers: readonly string[], { subscribers, dropsPerS }: LiveOptions) {
   const args = [url, key, tickers.join(), String(subscribers), String(dropsPerS)];
   const child = Bun.spawn([process.execPath, join(import.meta.dir, 'live-clients.ts'), ...args], {
     stdin: 'pipe',
@@ -147,6 +155,7 @@ function follow(url: string, key: string, tickers: readonly string[], { subscrib
   };
 }
 
-async function until(holds: () => boolean): Promise<void> {
+/** Resolves when `holds` returns true. */
+async function waitUntil(holds: () => boolean): Promise<void> {
   while (!holds()) await Bun.sleep(1);
 }

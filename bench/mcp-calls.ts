@@ -5,29 +5,34 @@ import { CALLERS, type Session } from './mcp-sessions.ts';
 export interface CallOptions {
   /** Sessions that call at once. */
   readonly sessions: number;
+  /** Rounds that are measured. One more round before them is a warm-up. */
   readonly rounds: number;
-  /** How long each way is called in a round, ms. */
+  /** Time of the calls over each way in a round, ms. */
   readonly sliceMs: number;
 }
 
-/** Of one way to call a tool; over rounds, medians. Times in ms. */
+/** Figures of one way to call a tool: medians over the rounds. Times are in ms. */
 export interface CallFigures {
   readonly caller: keyof typeof CALLERS;
   readonly perSecond: number;
   readonly p50: number;
   readonly p99: number;
-  /** Of its 99th percentile over REST's in the same round: lower quartile, median, upper. */
+  /** The 99th percentile divided by that of REST in the same round: lower quartile, median, upper quartile over the rounds. */
   readonly ratio: readonly [low: number, median: number, high: number];
+  /** Calls of all rounds. */
   readonly calls: number;
 }
 
-/** What is called: a read of the newest levels, and a computation that costs next to nothing. */
+/** The tools that are called: a read of the newest levels, and a computation that takes almost no time. */
 export const CALLS = {
   get_live_gex_nodes: { ticker: 'SPY' },
   calculate_kelly_sizing: { win_prob: 0.6 },
 } as const;
 
-/** A tool over every way, in turns against one server: what disturbs the machine disturbs all of them. The first round warms up. */
+/**
+ * Measures the calls of a tool over every way. The ways take turns against one server, so that a disturbance of the machine affects all of
+ * them. The first round is a warm-up.
+ */
 export async function measureCalls(
   target: Target,
   tool: keyof typeof CALLS,
@@ -77,7 +82,7 @@ interface Slice {
   readonly calls: number;
 }
 
-/** Every session calls again as soon as it has its answer. */
+/** Calls the tool for `sliceMs`. Each session sends its next call as soon as it has the answer to the last one. */
 async function callAll(sessions: readonly Session[], tool: keyof typeof CALLS, sliceMs: number): Promise<Slice> {
   const times: number[] = [];
   const startedAt = performance.now();

@@ -1,15 +1,15 @@
 import { beginStreamable, INITIALIZE, modernRequest, openSseStream, type Target } from '../test/support/mcp-wire.ts';
 import { requestText, Wire } from '../test/support/wire.ts';
 
-/** A session of a light client: the work of an MCP library would be measured with the server's. */
+/** A session of a lightweight client. With an MCP library, the times would include the work of the library. */
 export interface Session {
-  /** Calls a tool and waits for its answer, one at a time. */
+  /** Calls a tool, and resolves when the answer has arrived. Only one call of a session may be in progress. */
   call(tool: string, args: object): Promise<void>;
-  /** What is open of it. */
+  /** The session's open connections. */
   readonly wires: readonly Wire[];
 }
 
-/** Ways to call the tools, by how a table names them. */
+/** The ways to call the tools, by their names in the tables. */
 export const CALLERS = {
   'REST, POST /api/v1/tools/{name}': openRest,
   'MCP, /sse and /messages': openSse,
@@ -69,7 +69,7 @@ interface Call {
   readonly params: { readonly name: string; readonly arguments: object };
 }
 
-/** An answer must be to the call, and none that is an error. */
+/** Returns a function that calls tools. The function rejects with an error if the answer has another id or is an error. */
 function callsWith(ask: (message: Call) => Promise<string>): Session['call'] {
   let id = 1;
   return async (name, args) => {

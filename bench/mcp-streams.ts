@@ -5,28 +5,32 @@ import type { Server } from '../test/support/process.ts';
 import { requestText, Wire } from '../test/support/wire.ts';
 
 export interface StreamOptions {
+  /** Streams that are open at once. */
   readonly streams: number;
-  /** How often so many come and go: the middle one counts. */
+  /** Number of runs, in each of which the streams are opened and closed. The figures are medians over the runs. */
   readonly crowds: number;
-  /** Requests of /health without and with the streams. */
+  /** Number of requests of /health, without the streams and again with them. */
   readonly asks: number;
-  /** The longest time for memory to come to rest, before and after, and to come back, s. */
+  /** The longest wait until the memory no longer changes, s. */
   readonly settleS: number;
+  /** The longest wait for the release of the memory, s. */
   readonly backS: number;
 }
 
 export interface StreamFigures {
   readonly kind: keyof typeof KINDS;
   readonly streams: number;
-  /** Resident memory that each has taken, bytes; NaN where the system has no /proc. */
+  /** Resident memory of each stream, bytes. NaN if the system has no /proc. */
   readonly bytes: number;
-  /** /health without streams and with them, ms. */
+  /** Times of /health without the streams, ms. */
   readonly alone: Latency;
+  /** Times of /health with the streams, in the first run, ms. */
   readonly beside: Latency;
-  /** Share of the memory that is back in time, and after how many seconds BACK_SHARE of it was; NaN: not in time. */
+  /** Share of the memory that the server has released when the wait ends: after `backS`, or as soon as the share reaches BACK_SHARE. */
   readonly back: number;
+  /** Time until BACK_SHARE was released, s. NaN if this did not happen within `backS`. */
   readonly backAfterS: number;
-  /** Streams that the server has ended, though their clients were there. */
+  /** Streams that the server ended before their clients did. */
   readonly lost: number;
 }
 
@@ -35,16 +39,16 @@ export interface Latency {
   readonly p99: number;
 }
 
-/** What must be back in time. */
+/** Target: the share of the memory that the server releases within `backS`. */
 export const BACK_SHARE = 0.95;
 
 interface Idle {
   readonly stream: Wire;
-  /** What its client says when it leaves. */
+  /** The request that the client sends before it closes the stream. */
   readonly farewell?: string;
 }
 
-/** Opens a stream that waits. A client that initialises posts over a wire that many share. */
+/** Functions that open an idle stream, by kind. POST requests go over a connection that many streams share. */
 const KINDS = {
   'GET /sse': async (target: Target): Promise<Idle> => openSseStream(target),
   'GET /sse, initialised': async (target: Target, shared: Wire): Promise<Idle> => {
@@ -66,34 +70,34 @@ const KINDS = {
 
 export const STREAM_KINDS = Object.keys(KINDS) as (keyof typeof KINDS)[];
 
-/** Opens streams to a server of their own, lets them wait, and closes them. */
+/** Opens streams to a server that has no other clients, leaves them idle, and closes them. Measures memory and /health. */
 export async function measureStreams(
   server: Server,
   key: string,
   kind: keyof typeof KINDS,
-  { streams, crowds: times, asks, settleS, backS }: StreamOptions,
+  { streams, crowds: runCount, asks, settleS, backS }: StreamOptions,
 ): Promise<StreamFigures> {
   const target = { url: server.url, key };
-  // Compiled code and what is made once do not count as memory of a stream; what a first crowd leaves behind does.
-  await leave(target, await openAll(target, kind, Math.min(streams, WARM_STREAMS)));
+  // Compiled code, and objects that are created once, are not memory of a stream. These first streams let the server create them.
+  await closeAll(target, await openAll(target, kind, Math.min(streams, WARM_STREAMS)));
   const alone = await askHealth(target.url, asks);
-  const crowds: Crowd[] = [];
-  // A thousand streams take no more than what a process gives back by itself now and then: of few, several crowds are needed.
-  while (crowds.length < times) crowds.push(await crowd());
-  const middle = (of: (each: Crowd) => number) => quantile(crowds.map(of), 0.5);
+  const runs: Run[] = [];
+  // A process sometimes releases as much memory by itself as a thousand streams take. So a small number of streams needs several runs.
+  while (runs.length < runCount) runs.push(await measureRun());
+  const middle = (of: (each: Run) => number) => quantile(runs.map(of), 0.5);
   return {
-    ...{ kind, streams, alone, beside: crowds[0]!.beside, bytes: middle(({ bytes }) => bytes) },
+    ...{ kind, streams, alone, beside: runs[0]!.beside, bytes: middle(({ bytes }) => bytes) },
     ...{ back: middle(({ back }) => back), backAfterS: middle(({ backAfterS }) => backAfterS) },
-    lost: crowds.reduce((sum, { lost }) => sum + lost, 0),
+    lost: runs.reduce((sum, { lost }) => sum + lost, 0),
   };
 
-  async function crowd(): Promise<Crowd> {
-    const before = await settled(server.pid, settleS);
+  async function measureRun(): Promise<Run> {
+    const before = await settledBytes(server.pid, settleS);
     const opened = await openAll(target, kind, streams);
     const beside = await askHealth(target.url, asks);
-    const open = await settled(server.pid, settleS);
+    const open = await settledBytes(server.pid, settleS);
     const lost = opened.filter(({ stream }) => stream.isEnded).length;
-    await leave(target, opened);
+    await closeAll(target, opened);
     const share = () => (open - residentBytes(server.pid)) / (open - before);
     const closedAt = performance.now();
     let backAfterS = Number.NaN;
@@ -106,13 +110,15 @@ export async function measureStreams(
   }
 }
 
-type Crowd = Pick<StreamFigures, 'bytes' | 'beside' | 'back' | 'backAfterS' | 'lost'>;
-/** So many come and go before memory is looked at first. */
+type Run = Pick<StreamFigures, 'bytes' | 'beside' | 'back' | 'backAfterS' | 'lost'>;
+/** Streams that are opened and closed before the memory is measured for the first time. */
 export const WARM_STREAMS = 200;
-/** So many are opened at once. */
+/** Streams that are opened at the same time. */
 const AT_ONCE = 50;
+/** Time between two measurements of the memory, ms. */
 const LOOK_MS = 250;
 
+/** Opens `count` streams. */
 async function openAll(target: Target, kind: keyof typeof KINDS, count: number): Promise<Idle[]> {
   const opened: Idle[] = [];
   let left = count;
@@ -122,7 +128,8 @@ async function openAll(target: Target, kind: keyof typeof KINDS, count: number):
   return opened;
 }
 
-async function leave(target: Target, opened: readonly Idle[]): Promise<void> {
+/** Closes the streams. */
+async function closeAll(target: Target, opened: readonly Idle[]): Promise<void> {
   const left = [...opened];
   await overShared(target, async (shared) => {
     for (let idle = left.pop(); idle; idle = left.pop()) {
@@ -132,6 +139,7 @@ async function leave(target: Target, opened: readonly Idle[]): Promise<void> {
   });
 }
 
+/** Runs `work` AT_ONCE times in parallel, each time with a connection of its own. */
 async function overShared(target: Target, work: (shared: Wire) => Promise<void>): Promise<void> {
   await Promise.all(
     Array.from({ length: AT_ONCE }, async () => {
@@ -155,8 +163,11 @@ async function askHealth(url: string, asks: number): Promise<Latency> {
   return { p50: quantile(times, 0.5), p99: quantile(times, 0.99) };
 }
 
-/** Resident memory once it moves no more: garbage of what was just done is not what streams hold. */
-async function settled(pid: number, settleS: number): Promise<number> {
+/**
+ * Returns the resident memory when it no longer changes, or after `settleS`. Right after opening or closing streams, the memory still has
+ * garbage, which is not memory of the streams.
+ */
+async function settledBytes(pid: number, settleS: number): Promise<number> {
   const seen: number[] = [];
   for (let look = 0; look < settleS * 4; look++) {
     await Bun.sleep(LOOK_MS);
@@ -167,12 +178,13 @@ async function settled(pid: number, settleS: number): Promise<number> {
   return seen.at(-1)!;
 }
 
-/** Five seconds without a change to speak of: longer than the runtime waits before it collects when nothing happens. */
+/** The memory no longer changes if it is steady for 20 measurements, or 5 s. An idle runtime collects garbage after a shorter time. */
 const STEADY_LOOKS = 20;
+/** The memory is steady if its largest and smallest measurement differ by less than this. */
 const STEADY_BYTES = 256 * 1024;
 const PAGE_BYTES = 4096;
 
-/** NaN where the system has no /proc. */
+/** Returns the resident memory of a process, bytes. Returns NaN if the system has no /proc. */
 export function residentBytes(pid: number): number {
   try {
     return Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]) * PAGE_BYTES;

@@ -10,19 +10,20 @@ import {
   type StreamOptions,
   WARM_STREAMS,
 } from './mcp-streams.ts';
-import { keepSection, sectionUnder } from './page.ts';
+import { sectionUnder, writeSection } from './page.ts';
 
 const HEADING = '## The MCP server: idle streams and tool calls';
-/** Resident memory of an idle stream. */
+/** Target: the resident memory of an idle stream, bytes. */
 const STREAM_BYTES_MAX = 12 * 1024;
-/** 99th percentile of a tool call over that of the same call over REST, where many call at once. */
+/** Target: the 99th percentile of a tool call divided by that of the same call over REST, with many sessions at once. */
 const CALL_RATIO_MAX = 3;
 
 export interface McpOptions {
-  /** Each number of streams, of each kind, on a server of its own. */
+  /** Numbers of streams. Each number of streams of each kind is measured with a new server. */
   readonly streams: readonly Pick<StreamOptions, 'streams' | 'crowds'>[];
+  /** The other options of the measurements of streams. */
   readonly idle: Omit<StreamOptions, 'streams' | 'crowds'>;
-  /** So many sessions at once, and one alone. */
+  /** Sessions that call at once. One session alone is measured too. */
   readonly sessions: number;
   readonly calls: Omit<CallOptions, 'sessions'>;
 }
@@ -46,7 +47,7 @@ const FULL: McpOptions = {
   calls: { rounds: 9, sliceMs: 1_000 },
 };
 
-/** Measures a server that a command starts; each measurement of memory has one of its own. */
+/** Measures servers that `command` starts. Each measurement of idle streams has a new server, and all tool calls go to one server. */
 export async function measureMcp(command: readonly string[], options: McpOptions): Promise<McpFigures> {
   const idle: StreamFigures[] = [];
   for (const streams of options.streams) {
@@ -70,11 +71,12 @@ export async function measureMcp(command: readonly string[], options: McpOptions
   return { idle, calls };
 }
 
-/** The section as it stands on a page, to its end; empty where there is none. */
+/** Returns this benchmark's section of a page. Returns an empty text if the page does not have the section. */
 export function mcpSection(page: string): string {
   return sectionUnder(HEADING, page);
 }
 
+/** Returns the section of docs/benchmarks.md with these figures. */
 export function sectionOf({ idle, calls }: McpFigures): string {
   const reached = (holds: boolean) => (holds ? 'reached' : 'missed');
   const crowded = calls.filter(({ sessions }) => sessions > 1).flatMap(({ figures }) => figures);
@@ -86,11 +88,12 @@ The server is the compiled binary in its own process. Lightweight clients in ano
 
 Idle streams, with a new server for each row:
 
-- KiB per stream is the resident memory with the streams open minus that before, divided by their number. Both are taken once the memory
-  no longer changes, and the first only after ${WARM_STREAMS} streams have come and gone. For a thousand streams, the median of three runs counts.
-- \`/health\` is requested with the streams open, and without them.
-- Released memory is the share of what the streams took that the server has given back after they were closed. Clients that leave
-  \`/mcp\` also end their sessions. The last column is the time until ${100 * BACK_SHARE} % is back.
+- KiB per stream is the resident memory with the streams open, less the resident memory before, divided by the number of streams. The memory
+  is measured when it no longer changes. The memory before is measured after ${WARM_STREAMS} other streams have been opened and closed. For a thousand
+  streams, the figure is the median of three runs.
+- The times of \`/health\` were measured with the streams open, and without them.
+- Released memory is the share of the streams' memory that the server has returned to the system after the streams were closed. Clients of
+  \`/mcp\` also end their sessions. The last column is the time until ${100 * BACK_SHARE} % of the memory is returned.
 
 | idle streams | number | KiB per stream | /health p50, p99, ms, with them | p50, p99, ms, without them | memory released within 60 s | ${100 * BACK_SHARE} % after |
 |---|---|---|---|---|---|---|
@@ -100,8 +103,9 @@ ${idle.map(idleRow).join('\n')}
 - ${100 * BACK_SHARE} % of the memory released within 60 s: ${reached(idle.every(({ back }) => back >= BACK_SHARE))}
 - no stream ended by the server: ${reached(idle.every(({ lost }) => lost === 0))}
 
-Calls: each session calls again as soon as it has its answer. The ways to call take turns within one run. Figures are medians over rounds.
-Ratios are taken within each round, and their quartiles are in parentheses.
+The next four tables have the times of tool calls. Each session sends its next call as soon as it has the answer to the last one. The ways
+to call a tool take turns within one run. Figures are medians over rounds. Ratios are computed within each round, and their quartiles are in
+parentheses.
 ${calls.map(callTable).join('')}
 - tool calls <= ${CALL_RATIO_MAX}x the 99th percentile of the same calls over REST, with many sessions at once: ${reached(crowded.every(({ ratio }) => ratio[1] <= CALL_RATIO_MAX))}
 `;
@@ -128,6 +132,7 @@ function callTable({ tool, sessions, figures }: McpFigures['calls'][number]): st
 ${rows.join('')}`;
 }
 
+/** Starts a server with a simulated market, runs `work` after the first load, and stops the server. */
 function withServer<Result>(
   command: readonly string[],
   work: (server: Server, key: string) => Promise<Result>,
@@ -140,12 +145,15 @@ function withServer<Result>(
   });
 }
 
-/** `bun bench/mcp.ts [--write]`: ten minutes; `--write` puts the section into the page, where the other benches leave it. */
+/**
+ * `bun bench/mcp.ts [--write]` takes ten minutes. `--write` writes the section to docs/benchmarks.md. `bun run bench --write` leaves this
+ * section unchanged.
+ */
 if (import.meta.main) {
   const { code, stderr } = await run([process.execPath], [join(ROOT, 'build.ts')]);
   if (code !== 0) throw new Error(stderr);
   const section = sectionOf(await measureMcp(BINARY, FULL));
   console.log(section);
-  if (process.argv.includes('--write')) await keepSection(HEADING, section);
+  if (process.argv.includes('--write')) await writeSection(HEADING, section);
   process.exit(0);
 }

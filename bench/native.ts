@@ -4,19 +4,23 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { OptionSet } from '../src/bench/workloads.ts';
 
-/** Native code for the same work, built on the spot where its compiler (and library) is found. */
+/** Native code that does the same work as the kernels. A library is `undefined` if it could not be built. */
 export interface Native {
   readonly avx2: (Greeks & Profile) | undefined;
   readonly libm: Greeks | undefined;
   readonly quantlib:
     | (Greeks & { impliedVolatility(count: number, input: Float64Array, iv: Float64Array): void })
     | undefined;
-  /** What could not be had, and why. */
+  /** The sources that could not be built, with the reasons. */
   readonly missing: readonly string[];
 }
 
 interface Greeks {
-  /** Seven columns in, nine out (QuantLib: six), each `count` doubles after the one before. */
+  /**
+   * Computes prices and Greeks. `input` has seven columns of `count` doubles, one after the other: call or put (+1, -1), spot, strike,
+   * time, volatility, rate, dividend yield. `output` gets the columns price, delta, gamma, vega, theta, rho, and, except from QuantLib,
+   * vanna, charm and volga.
+   */
   greeks(count: number, input: Float64Array, output: Float64Array): void;
 }
 
@@ -27,6 +31,7 @@ interface Profile {
 const FLAGS = ['-O3', '-march=native', '-shared', '-fPIC'];
 const GREEKS = { args: [FFIType.i64, FFIType.ptr, FFIType.ptr, FFIType.i64], returns: FFIType.void } as const;
 
+/** Compiles and loads the native code. Leaves out a source whose compiler or library is missing, or if the processor has no AVX2. */
 export function buildNative(withQuantlib = true): Native {
   const folder = mkdtempSync(join(tmpdir(), 'zomma-bench-'));
   const missing: string[] = [];
@@ -40,7 +45,7 @@ export function buildNative(withQuantlib = true): Native {
       stderr: 'ignore',
     });
     if (existsSync(library)) return library;
-    missing.push(`${source} (does not build here)`);
+    missing.push(`${source} (compilation failed)`);
     return undefined;
   };
   const avx2 = hasAvx2() ? build('cc', 'avx2.c', []) : undefined;
@@ -54,7 +59,7 @@ export function buildNative(withQuantlib = true): Native {
   };
 }
 
-/** The columns of a set one behind the other, as native code takes them. */
+/** Returns the columns of a set of options, one after the other, as the input of native code. */
 export function packed(options: OptionSet, extra: readonly Float64Array[] = []): Float64Array {
   const { count, callPut, spot, strike, tte, iv, rate, dividend } = options;
   const columns = [callPut, spot, strike, tte, iv, rate, dividend, ...extra];

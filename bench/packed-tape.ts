@@ -3,13 +3,15 @@ import { arch, cpus, platform, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BINARY, FROM_SOURCE, startServer } from '../test/support/process.ts';
 import { TICKER, writeListedTape } from './listed-tape.ts';
-import { keepSection, sectionUnder } from './page.ts';
+import { sectionUnder, writeSection } from './page.ts';
 
 const HEADING = '## The tape: closed days in columns';
+/** Target: the size of the database file divided by the number of prints, bytes. */
 const BYTES_A_PRINT = 28;
+/** Target: the time of a first question without a minimum premium, ms. */
 const FIRST_QUESTION_MS = 60;
 const ROWS = 1_000_000;
-/** After its first load a service keeps levels that are due and signs a tape. */
+/** Time from the first load to a question, ms. In this time, the service records levels and finds the sides of the tape's prints. */
 const SETTLED_MS = 1_000;
 const UUID = '7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90';
 const QUESTIONS = [
@@ -19,47 +21,55 @@ const QUESTIONS = [
   `/api/v1/flow/${TICKER}?min_premium=50000`,
 ];
 
-/** `bun bench/packed-tape.ts [--write]`: half a minute; `--write` puts the section into the page, where `bun run bench --write` leaves it. */
+/**
+ * `bun bench/packed-tape.ts [--write]` takes half a minute. `--write` writes the section to docs/benchmarks.md. `bun run bench --write`
+ * leaves this section unchanged.
+ */
 if (import.meta.main) {
   const options = { command: BINARY, settledMs: SETTLED_MS };
   const section = sectionOf([await measureTape(ROWS, 1, options), await measureTape(ROWS, 21, options)]);
   console.log(section);
-  if (process.argv.includes('--write')) await keepSection(HEADING, section);
+  if (process.argv.includes('--write')) await writeSection(HEADING, section);
 }
 
-/** The section as it stands on a page, to its end; empty where there is none. */
+/** Returns this benchmark's section of a page. Returns an empty text if the page does not have the section. */
 export function tapeSection(page: string): string {
   return sectionUnder(HEADING, page);
 }
 
 export interface TapeFigures {
+  /** Prints of the tape. */
   readonly rows: number;
   readonly days: number;
+  /** Prints that `zomma ingest` has stored. NaN if the service reads the tape itself, as for the next two figures. */
   readonly kept: number;
   readonly rowsPerSecond: number;
-  /** Of the database, with the chain and all. */
+  /** Size of the database file, which also has the chain, divided by the number of prints. */
   readonly bytesPerPrint: number;
   readonly questions: readonly Question[];
 }
 
 interface Question {
   readonly path: string;
-  /** The first time that the server is asked, and the same again after a write. */
+  /** Time of the first request to the server. */
   readonly firstMs: number;
+  /** Time of the same request, sent again. */
   readonly nextMs: number;
-  /** The longest that /health, asked all the while, took. */
+  /** The longest time of /health, which another client requests meanwhile. */
   readonly waitMs: number;
   readonly body: unknown;
 }
 
 export interface TapeOptions {
+  /** packed: `zomma ingest` loads the tape, and stores it as columns. rows: the service reads the tape from a drop folder. */
   readonly how?: 'packed' | 'rows';
+  /** Starts `zomma`. The default runs from source. */
   readonly command?: readonly string[];
-  /** From the end of the first load to the question. */
+  /** Time from the end of the first load to the question, ms. */
   readonly settledMs?: number;
 }
 
-/** Loads a made-up tape with `zomma ingest`, or leaves it to the service to read as rows, and asks a server for its signed flow. */
+/** Writes an artificial tape, loads it, and sends each question to a new server. */
 export async function measureTape(
   rows: number,
   days: number,
@@ -72,18 +82,18 @@ export async function measureTape(
     const data = ['--data-dir', join(folder, 'data')];
     const loaded =
       how === 'packed'
-        ? ((await zomma(command, folder, 'ingest', tape, chain, '--json', ...data)) as {
+        ? ((await runZomma(command, folder, 'ingest', tape, chain, '--json', ...data)) as {
             kept: number;
             rows_per_second: number;
             files: { kept: number }[];
           })
         : undefined;
     const bytes = loaded ? statSync(join(folder, 'data/zomma.sqlite')).size : Number.NaN;
-    const { api_key: key } = (await zomma(command, folder, 'members', 'add', '--uuid', UUID, '--json', ...data)) as {
+    const { api_key: key } = (await runZomma(command, folder, 'members', 'add', '--uuid', UUID, '--json', ...data)) as {
       api_key: string;
     };
     const questions: Question[] = [];
-    // Each question is the first of its server.
+    // Each server gets one question.
     for (const path of QUESTIONS) {
       const feed = `files:${join(folder, 'drop')}`;
       const server = await startServer(command, [
@@ -99,7 +109,7 @@ export async function measureTape(
       try {
         await server.loaded;
         await Bun.sleep(settledMs);
-        questions.push(await asked(server.url, path, key));
+        questions.push(await askTwice(server.url, path, key));
       } finally {
         await server.stop('SIGTERM');
       }
@@ -118,14 +128,16 @@ export async function measureTape(
   }
 }
 
-async function zomma(command: readonly string[], cwd: string, ...args: string[]): Promise<unknown> {
+/** Runs a command of `zomma`, and returns its JSON output. */
+async function runZomma(command: readonly string[], cwd: string, ...args: string[]): Promise<unknown> {
   const child = Bun.spawn([...command, ...args], { cwd, stdout: 'pipe', stderr: 'inherit' });
   return await new Response(child.stdout).json();
 }
 
-async function asked(url: string, path: string, key: string): Promise<Question> {
+/** Sends a question twice, while another client requests /health. */
+async function askTwice(url: string, path: string, key: string): Promise<Question> {
   const headers = { 'x-api-key': key };
-  // The connection is there, and the guard knows the key.
+  // The first request opens the connection, and makes the server look up the key. It is not measured.
   await fetch(`${url}/api/v1/universe`, { headers }).then((response) => response.text());
   let [waitMs, isOver] = [0, false];
   const watch = (async () => {
@@ -150,21 +162,22 @@ async function asked(url: string, path: string, key: string): Promise<Question> 
   return { path, firstMs: first.ms, nextMs: next.ms, waitMs, body: first.body };
 }
 
+/** Returns the section of docs/benchmarks.md with these figures. */
 function sectionOf(figures: readonly TapeFigures[]): string {
-  const said = (holds: boolean) => (holds ? 'reached' : 'missed');
+  const verdict = (holds: boolean) => (holds ? 'reached' : 'missed');
   const firstMs = Math.max(...figures.flatMap(({ questions }) => questions.slice(0, 3).map((each) => each.firstMs)));
   const bytes = Math.max(...figures.map(({ bytesPerPrint }) => bytesPerPrint));
   return `${HEADING}
 
 Generated by \`bun bench/packed-tape.ts --write\` on ${cpus()[0]?.model ?? 'an unknown processor'}, ${platform()} ${arch()}, Bun ${Bun.version}.
 
-\`zomma ingest\` loads a made-up tape of one ticker. Its prices, sizes and contracts repeat as those of listed options do
-(\`bench/listed-tape.ts\` describes how). Each question is the first request to a new server, one second after the server has loaded. By then
-the service has computed the first three answers itself, in the background. Before that, or for a ticker other than its first ones,
-these three take some 20 to 80 ms.
+\`zomma ingest\` loads an artificial tape of one ticker. Prices, sizes and contracts are repeated in this tape as often as in trades of listed
+options (\`bench/listed-tape.ts\` describes how). Each question is the first request to a new server, one second after the server has loaded
+its data. By then the service has already computed the first three answers in the background. If a client asks earlier, or if the service
+has more tickers than it could warm up in a second, these three answers take some 20 to 80 ms.
 
-The wait is the longest time that \`/health\` took for another client meanwhile. Bytes a print are the size of the database file divided by
-the number of prints. The file includes the digests of their ids and all other data that is stored about them.
+The wait of other clients is the longest time that another client waited for \`/health\` meanwhile. Bytes a print are the size of the database
+file divided by the number of prints. The file includes the digests of the prints' ids, the sums and the indexes.
 
 | prints | days | rows a second | bytes a print |
 |---|---|---|---|
@@ -174,7 +187,7 @@ ${figures.map((each) => `| ${each.kept.toLocaleString('en-US')} | ${each.days} |
 |---|---|---|---|---|
 ${figures.flatMap(({ days, questions }) => questions.map((each) => `| ${days} | \`${each.path}\` | ${each.firstMs.toFixed(0)} | ${each.nextMs.toFixed(0)} | ${each.waitMs.toFixed(0)} |`)).join('\n')}
 
-- <= ${BYTES_A_PRINT} bytes a print: ${said(bytes <= BYTES_A_PRINT)}
-- first question without a minimum premium <= ${FIRST_QUESTION_MS} ms: ${said(firstMs <= FIRST_QUESTION_MS)}
+- <= ${BYTES_A_PRINT} bytes a print: ${verdict(bytes <= BYTES_A_PRINT)}
+- first question without a minimum premium <= ${FIRST_QUESTION_MS} ms: ${verdict(firstMs <= FIRST_QUESTION_MS)}
 `;
 }

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 
 const PAGE = join(import.meta.dir, '../docs/benchmarks.md');
 
-/** A section as it stands on a page, from its heading to the next; empty where there is none. */
+/** Returns a section of a page, from its heading to the next heading. Returns an empty text if the page does not have the section. */
 export function sectionUnder(heading: string, page: string): string {
   const start = page.indexOf(heading);
   if (start < 0) return '';
@@ -10,8 +10,8 @@ export function sectionUnder(heading: string, page: string): string {
   return page.slice(start, next < 0 ? undefined : next + 1);
 }
 
-/** Puts a section at the end of the page of benchmarks, in place of the one with its heading. */
-export async function keepSection(heading: string, section: string): Promise<void> {
+/** Writes a section to the end of docs/benchmarks.md, and removes the old section with the same heading. */
+export async function writeSection(heading: string, section: string): Promise<void> {
   const page = await Bun.file(PAGE).text();
   await Bun.write(PAGE, `${page.replace(sectionUnder(heading, page), '').trimEnd()}\n\n${section}`);
 }

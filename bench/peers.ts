@@ -1,16 +1,18 @@
 import type { OptionSet } from '../src/bench/workloads.ts';
 import type { GreekColumns, GreekName } from '../src/math/black-scholes.ts';
 
-/** A library of another house doing the same work through its public interface, as its users call it. */
+/** An npm library that computes prices and Greeks. The benchmark calls its public functions, as its users do. */
 export interface Peer {
   readonly name: string;
+  /** The results and inputs that the library does not have. */
   readonly leavesOut: string;
-  /** What it gives, each with what takes it to raw units. */
+  /** The columns that the library computes. Each value is the factor that converts the column to raw partial derivatives. */
   readonly outputs: Partial<Record<GreekName, number>>;
-  /** Fills the columns of what it gives, in its own units; without dividends, which most do not know. */
+  /** Fills the columns of `outputs`, in the library's units. The options have no dividends, because most of the libraries have none. */
   run(options: OptionSet, into: GreekColumns): void;
 }
 
+/** An npm library that computes implied volatilities. */
 export interface VolatilityPeer {
   readonly name: string;
   readonly leavesOut: string;
@@ -20,11 +22,11 @@ export interface VolatilityPeer {
 export interface Peers {
   readonly greeks: readonly Peer[];
   readonly impliedVolatility: readonly VolatilityPeer[];
-  /** Peers that could not be loaded, and why. */
+  /** The packages that could not be loaded, with the reasons. */
   readonly missing: readonly string[];
 }
 
-/** Loads the peers that are installed (`bun install` in this folder); the others are named as missing. */
+/** Loads the packages that are installed. `bun install --cwd bench` installs them. `missing` names the other packages. */
 export async function loadPeers(): Promise<Peers> {
   const missing: string[] = [];
   const load = async (name: string) => {
@@ -55,7 +57,7 @@ export async function loadPeers(): Promise<Peers> {
   };
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: most of these packages ship no types; each is called exactly as its README shows
+// biome-ignore lint/suspicious/noExplicitAny: most of these packages have no types, and each is called exactly as its README shows
 type Module = any;
 
 function uqeeGreeks({ BlackScholes }: Module): Peer {
@@ -63,7 +65,7 @@ function uqeeGreeks({ BlackScholes }: Module): Peer {
   return {
     name: '@uqee/black-scholes (double)',
     leavesOut: 'vanna, charm, volga; dividends',
-    // Its theta is d/dT.
+    // Its theta is the derivative with respect to the time to expiry, which has the opposite sign.
     outputs: { price: 1, delta: 1, gamma: 1, vega: 1, theta: -1, rho: 1 },
     run(options, into) {
       for (let i = 0; i < options.count; i++) {
@@ -157,7 +159,7 @@ function quantlibJs({ BlackCalculator, Option }: Module): Peer {
 }
 
 function uqeeVolatility({ BlackScholes }: Module): VolatilityPeer {
-  // Its Newton's method gives up on most options out of the money; its bisection, the default, solves them.
+  // The library's Newton's method fails for most options out of the money. Its bisection, which is the default, solves them.
   const model = new BlackScholes({ sigmaToPricePrecision: 'double', priceToSigmaAccuracy: 1e-10 });
   return {
     name: '@uqee/black-scholes (double, bisection to 1e-10)',

@@ -7,7 +7,7 @@ import { YEAR_MS } from '../src/market/calendar.ts';
 import type { Chain, Series } from '../src/market/chain.ts';
 import { density, type GammaColumns, plainImpliedVolatility, weighed } from './plain.ts';
 
-/** What `exposures` and `gammaFlip` answer. */
+/** The results of `exposures` and `gammaFlip`: dollar exposures, and the spot of the flip. */
 export interface ChainLevels {
   readonly dex: number;
   readonly gex: number;
@@ -24,9 +24,9 @@ const STEP = 0.0025;
 const STEPS = 80;
 
 /**
- * A made-up index chain made ready and read as `prepareChain`, `exposures` and `gammaFlip` do by default, contract by contract
- * and in plain formulas. Forwards, stale quotes and the interpolation are the service's own code, which has no kernels
- * in it. All contracts are live; the flip is within 20 %.
+ * Computes what `prepareChain`, `exposures` and `gammaFlip` compute with the default options, but contract by contract with plain formulas.
+ * Forwards, stale quotes and the interpolation use the service's own functions, which call no kernels. The chain must be an `indexChain`:
+ * all of its contracts are live, and its flip is within 20 % of spot.
  */
 export function plainLevels(
   chain: Chain,
@@ -59,10 +59,10 @@ export function plainLevels(
     const delta = sign * weighed(spotNow, shared, sign * d1);
     weight[i] = sign * chain.openInterest[i]! * chain.multiplier[i]!;
     const dollars = weight[i]! * spot;
-    const its = (dollars * spot * 0.01 * shared) / (spot * s);
+    const contractGex = (dollars * spot * 0.01 * shared) / (spot * s);
     dex += dollars * delta;
-    gex += its;
-    grossGex += Math.abs(its);
+    gex += contractGex;
+    grossGex += Math.abs(contractGex);
     vex += (dollars * 0.01 * -shared * d2) / v;
     cex += (dollars * (q * delta - shared * ((r - q) / s - d2 / (2 * T)))) / 365;
   }
@@ -72,7 +72,7 @@ export function plainLevels(
   return { dex, gex, grossGex, vex, cex, flip: plainFlip(levels, profile, spot) };
 }
 
-/** One volatility a strike: the feed's, or solved, or interpolated. */
+/** Fills the volatilities of a series, one for each strike: the feed's, one solved from the quotes, or an interpolated one. */
 function plainVolatilities(
   chain: Chain,
   { start, end }: Series,
@@ -113,11 +113,12 @@ function plainVolatilities(
   };
   for (const row of sides) {
     if (Number.isNaN(iv[row]!)) iv[row] = Math.sqrt(varianceAt(smile, Math.log(chain.strike[row]! / forward)) / T);
-    // The strike's other side.
+    // The other contract of the pair has the same volatility.
     iv[chain.callPut[row] === 1 ? row + 1 : row - 1] = iv[row]!;
   }
 }
 
+/** Solves volatilities from the middles of the quotes. Leaves a volatility unchanged if the solution is not plausible. */
 function solve(chain: Chain, rows: readonly number[], T: number, r: number, q: number, iv: Float64Array): void {
   const column = (value: number) => new Float64Array(rows.length).fill(value);
   const [callPut, strike, price, solved] = [column(0), column(0), column(0), column(0)];
@@ -141,6 +142,7 @@ function plainPrice(sign: number, S: number, K: number, T: number, v: number, r:
   return sign * (weighed(spotNow, shared, sign * d1) - weighed(K * Math.exp(-r * T), shared, sign * (d1 - s)));
 }
 
+/** Returns the flip nearest to spot, or NaN if the profile does not change its sign. */
 function plainFlip(levels: Float64Array, profile: Float64Array, spot: number): number {
   let flip = Number.NaN;
   for (let i = 0; i + 1 < levels.length; i++) {

@@ -1,7 +1,10 @@
 import type { OptionSet } from '../src/bench/workloads.ts';
 import type { GreekName } from '../src/math/black-scholes.ts';
 
-/** The kernels' formulas in plain TypeScript, one row at a time: what WASM and SIMD are worth. */
+/**
+ * Computes prices and Greeks with the kernels' formulas in plain TypeScript, one row at a time. The comparison shows the gain from WASM and
+ * SIMD.
+ */
 export function plainGreeks(options: OptionSet, out: Readonly<Record<GreekName, Float64Array>>): void {
   for (let i = 0; i < options.count; i++) {
     const sign = options.callPut[i]!;
@@ -35,12 +38,12 @@ export function plainGreeks(options: OptionSet, out: Readonly<Record<GreekName, 
   }
 }
 
-/** Contracts as the gamma profiles take them. */
+/** The contracts of a gamma profile. */
 export type GammaColumns = Pick<OptionSet, 'count' | 'strike' | 'tte' | 'iv' | 'rate' | 'dividend'> & {
   readonly weight: Float64Array;
 };
 
-/** sums[l] = sum over rows of weight * gamma at level l. */
+/** Computes a gamma profile: `sums[i]` is the sum of weight * gamma over the contracts, at the spot `levels[i]`. */
 export function plainGammaProfile(contracts: GammaColumns, levels: Float64Array, sums: Float64Array): void {
   sums.fill(0);
   for (let row = 0; row < contracts.count; row++) {
@@ -57,7 +60,7 @@ export function plainGammaProfile(contracts: GammaColumns, levels: Float64Array,
   }
 }
 
-/** The same with all logarithms out of the inner loop, and nothing done for what counts nothing. */
+/** Computes the same profile, without logarithms in the inner loop and without the contracts of weight 0. */
 export function tunedGammaProfile(contracts: GammaColumns, levels: Float64Array, sums: Float64Array): void {
   sums.fill(0);
   const logs = levels.map(Math.log);
@@ -76,7 +79,10 @@ export function tunedGammaProfile(contracts: GammaColumns, levels: Float64Array,
   }
 }
 
-/** Newton's method on the price from the inflection (Manaster and Koehler 1982), held inside a bracket. */
+/**
+ * Computes implied volatilities with Newton's method on the price. The first value is the inflection of the price as a function of
+ * volatility (Manaster and Koehler 1982). A bracket bounds all values.
+ */
 export function plainImpliedVolatility(options: OptionSet, prices: Float64Array, iv: Float64Array): void {
   for (let i = 0; i < options.count; i++) {
     const sign = options.callPut[i]!;
@@ -103,7 +109,10 @@ export function plainImpliedVolatility(options: OptionSet, prices: Float64Array,
   }
 }
 
-/** Merton's probability of ending at or above the strike: Poisson-weighted, until what is left is below 1e-17 of the sum. */
+/**
+ * Computes the probability that spot is at or above the strike at expiry, as a Poisson-weighted sum. Ends at a weight below 1e-17 of the
+ * sum.
+ */
 export function plainMerton(
   options: OptionSet,
   jumps: { jumpIntensity: Float64Array; jumpMean: Float64Array; jumpVol: Float64Array },
@@ -132,17 +141,18 @@ export function plainMerton(
 
 const INV_SQRT_2_PI = 0.3989422804014327;
 
+/** Returns the density of the standard normal distribution. */
 export function density(x: number): number {
   return INV_SQRT_2_PI * Math.exp(-0.5 * x * x);
 }
 
-/** A leg of the price: value N(d), given value phi(d). */
+/** Returns value * N(d), a term of the price. N is the normal distribution function. `shared` is value * phi(d), with the density phi. */
 export function weighed(value: number, shared: number, d: number): number {
   const tail = shared * mills(Math.abs(d));
   return d < 0 ? tail : value - tail;
 }
 
-/** The kernels' rational, by Horner. */
+/** Returns N(-x) / phi(x) for x >= 0, with the rational approximation of the kernels. */
 function mills(x: number): number {
   return polynomial(P, x) / polynomial(Q, x);
 }

@@ -1,26 +1,29 @@
 import type { Socket } from 'bun';
 
-/** Gives the bytes of a connection's next request; may reuse the buffer of the one before. */
+/** Returns the bytes of a connection's next request. The function may return the same buffer with new content. */
 export type NextRequest = () => Uint8Array;
 
 export interface LoadFigures {
   readonly requests: number;
-  /** From the first request to the last answer. */
+  /** Time from the first request to the last answer, s. */
   readonly seconds: number;
-  /** Answers of another status than the expected one. */
+  /** Answers that do not have the expected status. */
   readonly unexpected: number;
 }
 
 export interface SocketLoad {
-  /** Each connection sends its next request as soon as it has an answer, until the time is over; resolves when all have their last answer. */
+  /**
+   * Sends requests for `ms` milliseconds. Each connection sends its next request as soon as it has the answer to the last one. Resolves
+   * when every connection has its last answer. Rejects with an error if the server closes a connection or sends no Content-Length.
+   */
   run(ms: number): Promise<LoadFigures>;
   close(): void;
 }
 
 /**
- * An HTTP/1.1 load generator over raw sockets: requests are prepared bytes; of an answer it reads status and Content-Length, and counts the
- * bytes of the body. An HTTP library would need more CPU than the servers under test. Opens one keep-alive connection for each of
- * `requests`, with one request at a time on each. `run` throws an error if the server closes a connection or sends no Content-Length.
+ * Opens an HTTP/1.1 load generator over raw sockets, with one keep-alive connection for each of `requests`. A connection has one request in
+ * progress at a time. Requests are prepared bytes. The generator reads only the status and the Content-Length of an answer, and counts the
+ * bytes of the body. An HTTP library would take more CPU time than the servers that are measured.
  */
 export async function openSocketLoad(
   url: string,
@@ -48,13 +51,15 @@ type Counts = Pick<LoadFigures, 'requests' | 'unexpected'>;
 
 class Connection {
   private socket!: Socket<undefined>;
+  /** Bytes of the request that the socket has not taken yet. */
   private unsent: Uint8Array = EMPTY;
-  /** The start of a header whose end has not arrived. */
+  /** The received bytes of a header whose end has not arrived. */
   private partial: Buffer | undefined;
-  /** Bytes of the body that have not arrived. */
+  /** Number of bytes of the body that have not arrived. */
   private left = 0;
   private requests = 0;
   private unexpected = 0;
+  /** No request is sent after this moment, on the clock of `performance.now()`. */
   private until = 0;
   private done: PromiseWithResolvers<Counts> | undefined;
   private failure: Error | undefined;
@@ -116,15 +121,15 @@ class Connection {
     else this.done!.resolve({ requests: this.requests, unexpected: this.unexpected });
   }
 
-  /** False if the header is incomplete; otherwise sets how much of the body is left. */
+  /** Reads the header, and sets the number of bytes of the body that have not arrived. Returns `false` if the header is incomplete. */
   private takeHead(bytes: Buffer): boolean {
     const end = bytes.indexOf(HEAD_END);
     this.partial = end < 0 ? Buffer.from(bytes) : undefined;
     if (end < 0) return false;
-    const status = numberAt(bytes, STATUS_AT);
+    const status = numberAt(bytes, STATUS_OFFSET);
     if (status !== this.expectedStatus) this.unexpected++;
     const body = status === NOT_MODIFIED ? 0 : contentLength(bytes, end);
-    if (body < 0) this.fail('an answer without Content-Length');
+    if (body < 0) this.fail('an answer has no Content-Length');
     this.left = end + HEAD_END.length + body - bytes.length;
     return true;
   }
@@ -135,15 +140,16 @@ class Connection {
   }
 }
 
-/** -1 if the header has none. */
+/** Returns the Content-Length of a header, or -1 if the header has none. */
 function contentLength(bytes: Buffer, headEnd: number): number {
   for (const name of LENGTH_NAMES) {
-    const at = bytes.indexOf(name);
-    if (at >= 0 && at < headEnd) return numberAt(bytes, at + name.length);
+    const offset = bytes.indexOf(name);
+    if (offset >= 0 && offset < headEnd) return numberAt(bytes, offset + name.length);
   }
   return -1;
 }
 
+/** Returns the decimal number that begins at an offset. */
 function numberAt(bytes: Buffer, start: number): number {
   let value = 0;
   for (let i = start; bytes[i]! >= ZERO && bytes[i]! <= ZERO + 9; i++) value = value * 10 + bytes[i]! - ZERO;
@@ -152,8 +158,8 @@ function numberAt(bytes: Buffer, start: number): number {
 
 const EMPTY = new Uint8Array();
 const HEAD_END = Buffer.from('\r\n\r\n');
-/** As Bun writes it, and as Fastify does. */
+/** The name of the field as Bun writes it, and as Fastify writes it. */
 const LENGTH_NAMES = [Buffer.from('\r\nContent-Length: '), Buffer.from('\r\ncontent-length: ')];
-const STATUS_AT = 'HTTP/1.1 '.length;
+const STATUS_OFFSET = 'HTTP/1.1 '.length;
 const NOT_MODIFIED = 304;
 const ZERO = 0x30;

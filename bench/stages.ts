@@ -18,21 +18,25 @@ import { atOnce } from '../src/feeds/in-pieces.ts';
 import type { Chain } from '../src/market/chain.ts';
 import { indexChain } from './index-chain.ts';
 
-/** From columns to all levels, warm, on one core. */
+/** Target for the time from the columns of a chain to all levels, ms, for optimised code on one core. */
 const TARGET_MS = 15;
 
-/** Of the recorded chains, one as the exchange serves it. */
+/** A recorded chain as the exchange's website serves it. */
 const RECORDED = 'cboe/RUT-2023-09-21.delayed_quotes.json';
 
-/** A table a chain: what each stage of an analysis takes, all in turns in one process. */
+/**
+ * Returns a table for each of two chains: a simulated index, and a recorded chain if ZOMMA_RECORDED_CHAINS is set. The rows are the times
+ * of the stages of an analysis. The stages take turns in one process. `size` bounds the number of expiries and strikes of the index.
+ */
 export function stageTables(size: number, effort: Omit<RaceOptions, 'units'>): string[] {
   const made = indexChain(Math.min(50, Math.ceil(size / 8)), Math.min(300, Math.ceil(size / 2)));
   const folder = process.env.ZOMMA_RECORDED_CHAINS;
   return [
     ...table('a simulated index', made, effort),
     '',
-    'Half of the time is arithmetic in the kernels: flip, exposures, gamma, and in `prepare` the price that tests each volatility and the quarter',
-    'of the strikes that is solved. The other half is choosing among quotes, row by row: which side, which volatility, which quote is stale.',
+    'Half of the time is arithmetic in the kernels: the flip, the exposures and gamma, and in `prepare` the price that tests each volatility, and',
+    'the solution of the volatility for a quarter of the strikes. The other half is the selection among quotes, row by row: which side is used,',
+    'which volatility, and which quotes are stale.',
     ...(folder === undefined
       ? ['', 'The recorded RUT chain is not available: ZOMMA_RECORDED_CHAINS is unset.']
       : table('RUT as recorded on 2023-09-21', recorded(join(folder, RECORDED)), effort)),
@@ -58,7 +62,10 @@ function table(name: string, chain: Chain, effort: Omit<RaceOptions, 'units'>): 
   ];
 }
 
-/** The whole first, then its parts, then what is asked for beside the levels. Chains and series are kept by identity: each run has its own. */
+/**
+ * Returns the complete analysis, then its stages, then computations in addition to the levels. Results are cached by the objects of chains
+ * and series, so each run that would find a cached result makes a new object.
+ */
 function stagesOf(chain: Chain): Runner[] {
   const prepare = () => prepareChain({ ...chain }, DEFAULT_OPTIONS);
   const ready = prepare();
@@ -81,6 +88,6 @@ function stagesOf(chain: Chain): Runner[] {
 function recorded(path: string): Chain {
   const delivered = atOnce(readMarketFile(readFileSync(path), { origin: 'RUT', modifiedMs: 0 }));
   const chain = delivered.find((each) => each.kind === 'chain')?.chain;
-  if (chain === undefined) throw new Error(`${path} holds no chain`);
+  if (chain === undefined) throw new Error(`${path} has no chain`);
   return chain;
 }

@@ -7,53 +7,62 @@ import { createSimulatedFeed } from '../src/feeds/simulated/simulated-feed.ts';
 import type { Chain } from '../src/market/chain.ts';
 import { STANDARD_UNIVERSE } from '../src/market/universe.ts';
 import { BINARY, ROOT, run, startServer, withFolder } from '../test/support/process.ts';
-import { keepSection, sectionUnder } from './page.ts';
+import { sectionUnder, writeSection } from './page.ts';
 import { writeTape } from './tape.ts';
 
 const HEADING = '## What holds the event loop';
-/** No step holds it for longer, and so long an answer to /health may take. */
+/** Target: the longest step, and the 99th percentile of the time of /health, ms. */
 const STEP_MS_MAX = 25;
 const KEY = /ZOMMA_[0-9A-HJKMNP-TV-Z]{16}/;
 const FULL: StallOptions = { tapeRows: 420_000, tickers: 59, everyMs: 15_000, rounds: 4, batchRows: 20_000, calls: 20 };
 
 export interface StallOptions {
-  /** Prints of a tape that is dropped into the folder; a million are 250 MB. */
+  /** Prints of the tape that is moved to the drop folder. A million prints are a file of 250 MB. */
   readonly tapeRows: number;
+  /** Tickers whose chains arrive. */
   readonly tickers: number;
-  /** From one round of all tickers to the next. */
+  /** Time between two rounds, ms. In each round, the chains of all tickers arrive. */
   readonly everyMs: number;
   readonly rounds: number;
+  /** Options of a batch. */
   readonly batchRows: number;
-  /** Of each kind. */
+  /** Number of batches. */
   readonly calls: number;
 }
 
 export interface Stalls {
+  /** The work of the service, as the table names it. */
   readonly load: string;
-  /** Of /health, from when it was due to be asked, ms. */
+  /** Median, 99th percentile and longest time of /health, ms. */
   readonly p50: number;
   readonly p99: number;
   readonly max: number;
-  /** Steps that the server's own watchdog has reported, ms. */
+  /** Steps of more than 25 ms that the server's watchdog has logged, with their duration and CPU time, ms. */
   readonly reported: readonly { readonly step: string; readonly ms: number; readonly cpuMs: number }[];
 }
 
-/** `bun bench/stalls.ts [--write]`: three minutes; `--write` puts the section into the page, where the other benches leave it. */
+/**
+ * `bun bench/stalls.ts [--write]` takes three minutes. `--write` writes the section to docs/benchmarks.md. `bun run bench --write` leaves
+ * this section unchanged.
+ */
 if (import.meta.main) {
   const { code, stderr } = await run([process.execPath], [join(ROOT, 'build.ts')]);
   if (code !== 0) throw new Error(stderr);
   const section = sectionOf(await measureStalls(BINARY, FULL), FULL);
   console.log(section);
-  if (process.argv.includes('--write')) await keepSection(HEADING, section);
+  if (process.argv.includes('--write')) await writeSection(HEADING, section);
   process.exit(0);
 }
 
-/** The section as it stands on a page, to its end; empty where there is none. */
+/** Returns this benchmark's section of a page. Returns an empty text if the page does not have the section. */
 export function stallsSection(page: string): string {
   return sectionUnder(HEADING, page);
 }
 
-/** Asks a service for /health while it loads a tape, takes in chains and answers the longest requests, one after the other. */
+/**
+ * Requests /health from a service under load. The loads follow one after the other: no load, a tape, chains, batches of options, and two
+ * tools whose extended answers take long. `command` starts the service.
+ */
 export function measureStalls(command: readonly string[], options: StallOptions): Promise<Stalls[]> {
   return withFolder(async (folder) => {
     const drop = join(folder, 'drop');
@@ -69,14 +78,14 @@ export function measureStalls(command: readonly string[], options: StallOptions)
       const measured: Stalls[] = [];
       const measure = async (load: string, work: () => Promise<unknown>) => {
         const before = server.log().length;
-        const latencies = await probed(server.url, work);
+        const latencies = await probeDuring(server.url, work);
         measured.push({ load, ...quantiles(latencies), reported: reportedIn(server.log().slice(before)) });
       };
       await server.loaded;
       await measure('none', () => Bun.sleep(1_000));
       put('tape.csv', (path) => writeTape(path, options.tapeRows));
       await measure(`a tape of ${options.tapeRows.toLocaleString('en-US')} prints is loaded`, () =>
-        isRead(join(folder, 'data'), 'tape.csv'),
+        waitUntilRead(join(folder, 'data'), 'tape.csv'),
       );
       await measure(`${options.tickers} chains arrive every ${options.everyMs / 1000} s`, async () => {
         for (let round = 0; round < options.rounds; round++) {
@@ -85,7 +94,7 @@ export function measureStalls(command: readonly string[], options: StallOptions)
           }
           await Bun.sleep(options.everyMs);
         }
-        await isRead(join(folder, 'data'), `${chains.at(-1)!.underlying}.csv`);
+        await waitUntilRead(join(folder, 'data'), `${chains.at(-1)!.underlying}.csv`);
       });
       const headers = { 'X-API-Key': KEY.exec(server.before.join(''))![0], 'Content-Type': 'application/json' };
       const post = async (path: string, body: object) => {
@@ -101,7 +110,7 @@ export function measureStalls(command: readonly string[], options: StallOptions)
       await measure(`batches of ${options.batchRows.toLocaleString('en-US')} options`, async () => {
         for (let call = 0; call < options.calls; call++) await post('physics/greeks/batch', batch);
       });
-      // Each ticker once: what is computed of a snapshot is kept.
+      // Each ticker is requested only once, because the service caches the results of a snapshot.
       const tickers = chains.map(({ underlying }) => underlying);
       for (const [tool, offset] of [
         ['run_strategic_omni_radar', 0],
@@ -119,8 +128,8 @@ export function measureStalls(command: readonly string[], options: StallOptions)
   });
 }
 
-/** The milliseconds of /health, asked by another process while the work is under way. */
-async function probed(url: string, work: () => Promise<unknown>): Promise<number[]> {
+/** Runs `work` while another process requests /health. Returns the times of the answers, ms. */
+async function probeDuring(url: string, work: () => Promise<unknown>): Promise<number[]> {
   const probe = Bun.spawn([process.execPath, join(import.meta.dir, 'health-probe.ts'), url], {
     stdin: 'pipe',
     stdout: 'pipe',
@@ -136,7 +145,7 @@ function quantiles(latencies: readonly number[]): Pick<Stalls, 'p50' | 'p99' | '
   return { p50: quantile(sorted, 0.5), p99: quantile(sorted, 0.99), max: sorted.at(-1)! };
 }
 
-/** What the watchdog has logged. */
+/** Returns the steps that the watchdog has logged. */
 function reportedIn(log: string): Stalls['reported'] {
   return log.split('\n').flatMap((line) => {
     if (!line.includes('"message":"event_loop_blocked"')) return [];
@@ -145,14 +154,15 @@ function reportedIn(log: string): Stalls['reported'] {
   });
 }
 
-/** Waits until the feed has read a file of the folder to its end. */
-async function isRead(dataDir: string, name: string): Promise<void> {
+/** Waits until the feed has read a file of the drop folder to its end. */
+async function waitUntilRead(dataDir: string, name: string): Promise<void> {
   const db = new Database(join(dataDir, 'zomma.sqlite'), { readonly: true });
   const select = db.prepare('SELECT 1 FROM feed_marks WHERE key LIKE ?');
   while (select.get(`% ${name}`) === null) await Bun.sleep(50);
   db.close();
 }
 
+/** Returns the first chains of the simulated market. */
 async function simulatedChains(count: number): Promise<Chain[]> {
   const chains: Chain[] = [];
   for await (const delivery of createSimulatedFeed({ seed: 1, universe: STANDARD_UNIVERSE }).poll(Date.now())) {
@@ -162,7 +172,7 @@ async function simulatedChains(count: number): Promise<Chain[]> {
   return chains;
 }
 
-/** A chain as a file, quoted at a moment. */
+/** Returns a chain as the text of a CSV file, with `at` as the moment of its quotes. */
 function csvOf(chain: Chain, at: number): string {
   const head = `${chain.underlying},${new Date(at).toISOString()},${chain.spot}`;
   const lines = ['underlying,as_of,spot,expiry,put_call,strike,bid,ask,last,volume,open_interest,iv,delta,gamma'];
@@ -185,6 +195,7 @@ function csvOf(chain: Chain, at: number): string {
   return `${lines.join('\n')}\n`;
 }
 
+/** Returns the body of a batch of options. */
 function batchOf(rows: number) {
   const column = (from: number, to: number) => Array.from({ length: rows }, (_, i) => from + ((to - from) * i) / rows);
   return {
@@ -196,6 +207,7 @@ function batchOf(rows: number) {
   };
 }
 
+/** Returns the section of docs/benchmarks.md with these figures. */
 export function sectionOf(stalls: readonly Stalls[], options: StallOptions): string {
   const line = ({ load, p50, p99, max, reported }: Stalls) => {
     const worst = reported.toSorted((a, b) => b.ms - a.ms)[0];
@@ -208,9 +220,9 @@ export function sectionOf(stalls: readonly Stalls[], options: StallOptions): str
 
 Generated by \`bun bench/stalls.ts --write\` on ${cpus()[0]?.model ?? 'an unknown processor'}, ${platform()} ${arch()}, Bun ${Bun.version}.
 
-The service reads a drop folder. While the service works, another process requests \`/health\` every 5 ms over a loopback socket. A time
-counts from the moment when the request was due. A tape of ${options.tapeRows.toLocaleString('en-US')} prints is some ${Math.round((options.tapeRows * 250) / 1e6)} MB. The last column counts the
-steps of more than ${STEP_MS_MAX} ms that the service's own watchdog has logged.
+The service reads a drop folder, or computes the requests that a row names. Meanwhile another process requests \`/health\` every 5 ms over a
+loopback socket. A time begins when the request was due, also if it could only be sent later. A tape of ${options.tapeRows.toLocaleString('en-US')} prints is a file of some ${Math.round((options.tapeRows * 250) / 1e6)}
+MB. The last column is the number of steps of more than ${STEP_MS_MAX} ms that the service's own watchdog has logged.
 
 | load | p50, ms | p99, ms | worst, ms | steps over ${STEP_MS_MAX} ms |
 |---|---|---|---|---|

@@ -4,54 +4,63 @@ import { join } from 'node:path';
 import { quantile } from '../src/bench/race.ts';
 import { writeChain } from '../test/support/chain-file.ts';
 import { BINARY, ROOT, run, withFolder } from '../test/support/process.ts';
-import { keepSection, sectionUnder } from './page.ts';
+import { sectionUnder, writeSection } from './page.ts';
 
 const HEADING = '## Start and memory';
-/** From the start of the process to the first answer of /health, and resident memory at rest. */
+/** Targets: the time from the start of the process to the first answer of /health, ms, and the resident memory at rest, MiB. */
 const TARGETS = { files: { ms: 100, mib: 64 }, simulated: { ms: 250, mib: 80 } } as const;
-/** Time to read them. */
+/** Time in which the service reads all files of the drop folder, ms. */
 const LOADED_MS = 2_000;
-/** Files of the folder: so many tickers, known from an earlier start. */
+/** Number of files of the drop folder. Each file has a ticker of its own. */
 const FILES = 59;
+/** Source of a program that measures the bare runtime. */
 const BARE = `const server = Bun.serve({ port: 0, fetch: () => new Response('online') });
 console.log(\`listening on \${server.url.origin}\`);
 `;
 const FULL: StartOptions = { starts: 9, restMs: 30_000 };
 
 export interface StartOptions {
-  /** Of each kind, of which the median time is reported. */
+  /** Measured starts of each program. The median of their times is reported. */
   readonly starts: number;
-  /** From the ready line of one more until its memory is looked at. */
+  /** Time from the first answer of one more start until its memory is measured, ms. */
   readonly restMs: number;
 }
 
 export interface Started {
+  /** The program, as the table names it. */
   readonly what: string;
-  /** From the start of the process, ms. */
+  /** Time from the start of the process to the first answer of /health, ms. */
   readonly firstHealth: number;
-  /** MiB, resident: in all, and of it what no file stands for. */
+  /** Resident memory, MiB. */
   readonly resident: number;
+  /** Resident memory that is not pages of a file, MiB. */
   readonly anonymous: number;
-  /** MiB, the most that was resident. */
+  /** Peak of the resident memory, MiB. */
   readonly peak: number;
 }
 
-/** `bun bench/start.ts [--write]`: a minute; `--write` puts the section into the page, where the other benches leave it. */
+/**
+ * `bun bench/start.ts [--write]` takes a minute. `--write` writes the section to docs/benchmarks.md. `bun run bench --write` leaves this
+ * section unchanged.
+ */
 if (import.meta.main) {
   const { code, stderr } = await run([process.execPath], [join(ROOT, 'build.ts')]);
   if (code !== 0) throw new Error(stderr);
   const section = sectionOf(await measureStarts([BINARY[0]!], FULL), FULL);
   console.log(section);
-  if (process.argv.includes('--write')) await keepSection(HEADING, section);
+  if (process.argv.includes('--write')) await writeSection(HEADING, section);
   process.exit(0);
 }
 
-/** The section as it stands on a page, to its end; empty where there is none. */
+/** Returns this benchmark's section of a page. Returns an empty text if the page does not have the section. */
 export function startSection(page: string): string {
   return sectionUnder(HEADING, page);
 }
 
-/** Starts a service again and again, beside the bare runtime compiled in the same way. */
+/**
+ * Measures starts and memory of the service, which `command` starts, with a drop folder and with the simulated market. Also measures the
+ * bare runtime, compiled with the same flags.
+ */
 export function measureStarts(command: readonly string[], { starts, restMs }: StartOptions): Promise<Started[]> {
   return withFolder(async (folder) => {
     const drop = join(folder, 'drop');
@@ -68,17 +77,17 @@ export function measureStarts(command: readonly string[], { starts, restMs }: St
       ...[...command, 'serve', '--port', '0', '--data-dir', dataDir, '--log-level', 'info', ...more],
     ];
     const files = serve(known, '--feed', `files:${drop}`);
-    // The first start reads the files; it is not measured.
+    // The first start reads the files. It is not measured.
     await startOnce(files, LOADED_MS);
-    const kinds: [string, (at: number) => string[]][] = [
+    const kinds: [string, (i: number) => string[]][] = [
       ['the bare runtime, compiled: `Bun.serve` with one answer', () => [bare]],
       ['`serve --feed files:…`, all files already read', () => files],
-      ['`start`, simulated', (at) => serve(join(folder, `simulated-${at}`))],
+      ['`start`, simulated', (i) => serve(join(folder, `simulated-${i}`))],
     ];
     const times = new Map<string, number>();
-    for (const [what, of] of kinds) {
+    for (const [what, commandOf] of kinds) {
       const runs: number[] = [];
-      for (let i = 0; i < starts; i++) runs.push((await startOnce(of(i), 0)).firstHealth);
+      for (let i = 0; i < starts; i++) runs.push((await startOnce(commandOf(i), 0)).firstHealth);
       times.set(
         what,
         quantile(
@@ -87,27 +96,28 @@ export function measureStarts(command: readonly string[], { starts, restMs }: St
         ),
       );
     }
-    // Resting takes longest, and one does not disturb another in it.
+    // Most of this time is waiting. The processes wait at the same time, because they do not disturb each other while they do nothing.
     return Promise.all(
-      kinds.map(async ([what, of]) => ({
+      kinds.map(async ([what, commandOf]) => ({
         what,
-        ...(await startOnce(of(starts), restMs)),
+        ...(await startOnce(commandOf(starts), restMs)),
         firstHealth: times.get(what)!,
       })),
     );
   });
 }
 
+/** Starts a program, waits for its first answer of /health and then for `restMs`, and measures its memory. */
 async function startOnce(command: readonly string[], restMs: number): Promise<Omit<Started, 'what'>> {
   const startedAt = performance.now();
   const child = Bun.spawn([...command], { stdout: 'pipe', stderr: 'ignore' });
   try {
-    let said = '';
+    let output = '';
     for await (const piece of child.stdout) {
-      said += new TextDecoder().decode(piece);
-      if (/listening on .*\n/.test(said)) break;
+      output += new TextDecoder().decode(piece);
+      if (/listening on .*\n/.test(output)) break;
     }
-    await (await fetch(`${/listening on (\S+)\n/.exec(said)![1]}/health`)).text();
+    await (await fetch(`${/listening on (\S+)\n/.exec(output)![1]}/health`)).text();
     const firstHealth = performance.now() - startedAt;
     await Bun.sleep(restMs);
     const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
@@ -119,6 +129,7 @@ async function startOnce(command: readonly string[], restMs: number): Promise<Om
   }
 }
 
+/** Returns the section of docs/benchmarks.md with these figures. */
 export function sectionOf(measured: readonly Started[], { starts, restMs }: StartOptions): string {
   const line = ({ what, firstHealth, resident, anonymous, peak }: Started) =>
     `| ${what} | ${firstHealth.toFixed(0)} | ${resident.toFixed(0)} | ${anonymous.toFixed(0)} | ${(resident - anonymous).toFixed(0)} | ${peak.toFixed(0)} |\n`;
@@ -130,9 +141,9 @@ export function sectionOf(measured: readonly Started[], { starts, restMs }: Star
 
 Generated by \`bun bench/start.ts --write\` on ${cpus()[0]?.model ?? 'an unknown processor'}, ${platform()} ${arch()}, Bun ${Bun.version}.
 
-These figures are of the compiled binary. The time runs from the start of the process to the first answer of \`/health\`. It is the median of
-${starts} starts. Memory is measured in one more start, ${restMs / 1000} s after the ready line. File pages are pages of the executable, which all its
-processes share: the code of Bun that was used, and the chunks of the program that were loaded. The folder has ${FILES} files.
+These figures are of the compiled binary. The time is from the start of the process to the first answer of \`/health\`, the median of ${starts}
+starts. Memory is measured in one more start, ${restMs / 1000} s after the \`listening\` line. File pages are pages of the executable, which all processes
+of this executable share: the code of Bun that was used, and the parts of the program that were loaded. The drop folder has ${FILES} files.
 
 | | first \`/health\`, ms | resident, MiB | anonymous, MiB | file pages, MiB | peak resident, MiB |
 |---|---|---|---|---|---|

@@ -1,7 +1,9 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { generator } from '../src/bench/workloads.ts';
 
-/** Writes a made-up tape of one session in the 28 columns of those on sale, no two rows alike; the same each time. */
+/**
+ * Writes an artificial tape of one session, with the 28 columns of tapes on sale. No two rows are equal. Each call writes the same rows.
+ */
 export function writeTape(path: string, rows: number): void {
   const random = generator(7);
   const file = openSync(path, 'w');

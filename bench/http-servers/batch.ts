@@ -1,6 +1,6 @@
 import { type GreekName, greeks, inMarketUnits, type OptionColumns } from '../../src/math/black-scholes.ts';
 
-/** Columns of the answer, in the order of its binary form. */
+/** Columns of the answer, in the order of the binary answer. */
 export const BATCH_GREEKS = [
   'price',
   'delta',
@@ -16,7 +16,7 @@ export const BATCH_GREEKS = [
 export const BATCH_PATH = '/api/v1/physics/greeks/batch';
 export const BINARY_TYPE = 'application/octet-stream';
 
-/** Body of a batch as JSON, every field a column. */
+/** Body of a batch as JSON. Every field is a column. */
 export interface BatchBody {
   readonly put_call: readonly ('C' | 'P')[];
   readonly spot: readonly number[];
@@ -27,7 +27,7 @@ export interface BatchBody {
   readonly dividend: readonly number[];
 }
 
-/** Parse, kernel and stringify: the least that a batch as JSON takes. */
+/** Parses a batch, calls the kernel and stringifies the answer. A batch as JSON needs at least this work. */
 export function answerBatch(text: string): string {
   const body: BatchBody = JSON.parse(text);
   const columns = inMarketUnits(
@@ -47,8 +47,8 @@ export function answerBatch(text: string): string {
 }
 
 /**
- * The same with binary bodies. Given: seven columns of little-endian float64, one after the other: put_call (+1 call, -1 put), spot, strike,
- * tte, iv, rate, dividend. Answered: the nine of BATCH_GREEKS as plain derivatives.
+ * Computes a batch with binary bodies. The body has seven columns of little-endian float64, one after the other: put_call (+1 call, -1
+ * put), spot, strike, tte, iv, rate, dividend. The answer has the nine columns of BATCH_GREEKS as raw partial derivatives.
  */
 export function answerBinaryBatch(body: ArrayBuffer): Uint8Array<ArrayBuffer> {
   const count = body.byteLength / Float64Array.BYTES_PER_ELEMENT / 7;
@@ -60,7 +60,7 @@ export function answerBinaryBatch(body: ArrayBuffer): Uint8Array<ArrayBuffer> {
   return new Uint8Array(answer.buffer);
 }
 
-/** Views of the seven columns of a binary body. */
+/** Returns the options of a binary body. Their columns are views of `values`. */
 export function optionsOf(values: Float64Array, count: number): OptionColumns {
   const [callPut, spot, strike, tte, iv, rate, dividend] = Array.from({ length: 7 }, (_, i) =>
     values.subarray(i * count, (i + 1) * count),

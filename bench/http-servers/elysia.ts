@@ -1,7 +1,7 @@
 import { Elysia, t } from 'elysia';
 import { answerGreeks, GREEKS_PATH } from './greeks.ts';
 
-/** Elysia as its users write it: a typed body, no key, no limits. */
+/** A server with Elysia, as users of Elysia write it: with a typed body, without keys and limits. */
 const app = new Elysia({ normalize: false })
   .post(GREEKS_PATH, ({ body }) => answerGreeks(body), {
     parse: 'json',

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import Fastify from 'fastify';
 
 /**
- * Fastify on Node with schemas of body and answer, as its users write it. Node reads no TypeScript, so the kernel is loaded here by hand:
- * the same build/kernels.wasm, its block of columns from 64 KiB on (src/math/kernels.ts).
+ * A server with Fastify on Node, with schemas of body and answer, as users of Fastify write it. Node 20 does not run TypeScript, so this
+ * file loads the same build/kernels.wasm itself. The block of columns begins at 64 KiB (src/math/kernels.ts).
  */
 const memory = new WebAssembly.Memory({ initial: 6, maximum: 6 });
 const wasm = readFileSync(new URL('../../build/kernels.wasm', import.meta.url));
@@ -18,8 +18,8 @@ const { exports: kernels } = new WebAssembly.Instance(new WebAssembly.Module(was
 const BLOCK = 65_536;
 const cells = new Float64Array(memory.buffer);
 const cell = (column) => (BLOCK + column * kernels.columnBytes()) / Float64Array.BYTES_PER_ELEMENT;
-const INPUTS = Array.from({ length: 7 }, (_, at) => cell(at));
-/** Column and market unit of each (src/math/black-scholes.ts). */
+const INPUTS = Array.from({ length: 7 }, (_, i) => cell(i));
+/** Column of each Greek, and the factor that converts it to market units (src/math/black-scholes.ts). */
 const OUTPUTS = Object.entries({
   delta: [10, 1],
   gamma: [14, 1],
@@ -33,10 +33,10 @@ const OUTPUTS = Object.entries({
 
 function answer({ put_call, spot, strike, tte, iv, rate, dividend }) {
   const given = [put_call === 'C' ? 1 : -1, spot, strike, tte, iv, rate, dividend];
-  for (let at = 0; at < given.length; at++) cells[INPUTS[at]] = given[at];
+  for (let i = 0; i < given.length; i++) cells[INPUTS[i]] = given[i];
   kernels.blackScholes(1, BLOCK, false);
   const greeks = {};
-  for (const [name, at, unit] of OUTPUTS) greeks[name] = cells[at] * unit;
+  for (const [name, index, unit] of OUTPUTS) greeks[name] = cells[index] * unit;
   return greeks;
 }
 

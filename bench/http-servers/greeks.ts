@@ -14,7 +14,7 @@ export interface OptionBody {
 export const GREEKS_PATH = '/api/v1/physics/greeks';
 export const GREEKS = ['delta', 'gamma', 'vega', 'theta', 'rho', 'vanna', 'charm', 'volga'] as const;
 
-/** What Zomma answers, in market units, by the same kernel. */
+/** Computes the same Greeks as Zomma's answer, in market units, with the same kernel. */
 export function answerGreeks(body: OptionBody): Record<(typeof GREEKS)[number], number> {
   const raw = greeksOf({
     callPut: body.put_call === 'C' ? 1 : -1,

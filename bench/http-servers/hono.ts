@@ -1,6 +1,9 @@
 import { answerGreeks, GREEKS_PATH } from './greeks.ts';
 
-/** Hono on Bun as its users write it, without validation. The specifier is a variable because TypeScript runs without this package installed. */
+/**
+ * A server with Hono on Bun, as users of Hono write it, without validation. The name of the package is in a variable, so that TypeScript
+ * does not report an error if the package is not installed.
+ */
 const name: string = 'hono';
 const { Hono } = await import(name);
 const app = new Hono();

@@ -1,21 +1,22 @@
 import { answerBatch, answerBinaryBatch, BATCH_PATH, BINARY_TYPE } from './batch.ts';
 import { answerGreeks, GREEKS_PATH } from './greeks.ts';
 
-/** What `bun bench/http-servers/raw.ts work JSON` is given. */
+/** The argument JSON of `bun bench/http-servers/raw.ts work JSON`. */
 export interface RawWork {
   readonly key: string;
-  /** Responses to GET requests by path. */
+  /** Responses to GET requests, by path. */
   readonly cached: Readonly<Record<string, CachedAnswer>>;
 }
 
+/** Body and header fields of a response. */
 export interface CachedAnswer {
   readonly body: string;
   readonly fields: Readonly<Record<string, string>>;
 }
 
 /**
- * `raw.ts constant TEXT` answers TEXT to every request. `raw.ts work JSON` does by hand what Zomma does for the same requests: it looks up the
- * key, parses the body, calls the kernel and sends the same header fields.
+ * `raw.ts constant TEXT` answers every request with TEXT. `raw.ts work JSON` does the same work as Zomma without a framework: it looks up
+ * the key, parses the body, calls the kernel and sends the same header fields.
  */
 if (import.meta.main) {
   const [mode, given] = process.argv.slice(2) as ['constant' | 'work', string];
@@ -74,7 +75,7 @@ async function post(request: Request, path: string, rate: string): Promise<Respo
   });
 }
 
-/** 64 random bits. */
+/** Returns 64 random bits as hexadecimal digits. */
 function requestId(): string {
   return crypto.getRandomValues(idBytes).toHex();
 }

@@ -1,6 +1,6 @@
 /*
- * The kernels once more in C, four rows at a time in AVX2: what hand-vectorised native code makes of the same algorithms. Built by
- * the bench with -O3 -march=native; columns as in the WASM kernels, one pointer a column, counts in multiples of four.
+ * The algorithms of the WASM kernels in C, with hand-written AVX2 code that computes four rows at a time. The benchmark compiles this file
+ * with -O3 -march=native. Numbers of rows and levels must be multiples of four.
  */
 #include <immintrin.h>
 #include <stdint.h>
@@ -9,8 +9,8 @@ typedef double v4 __attribute__((vector_size(32), aligned(8)));
 typedef int64_t i4 __attribute__((vector_size(32), aligned(8)));
 
 #define SPLAT(x) ((v4){(x), (x), (x), (x)})
-#define LOAD(p, at) (*(const v4 *)((p) + (at)))
-#define STORE(p, at, x) (*(v4 *)((p) + (at)) = (x))
+#define LOAD(p, i) (*(const v4 *)((p) + (i)))
+#define STORE(p, i, x) (*(v4 *)((p) + (i)) = (x))
 
 static inline v4 choose(i4 mask, v4 a, v4 b) { return (v4)(((i4)a & mask) | ((i4)b & ~mask)); }
 static inline v4 at_least(v4 x, double bound) { return _mm256_max_pd(SPLAT(bound), x); }
@@ -18,7 +18,7 @@ static inline v4 at_most(v4 x, double bound) { return _mm256_min_pd(SPLAT(bound)
 static inline v4 root(v4 x) { return _mm256_sqrt_pd(x); }
 static inline v4 magnitude(v4 x) { return (v4)((i4)x & INT64_MAX); }
 
-/* e^x: 2^k e^r (Cody and Waite 1980); 0 below -708. */
+/* Returns e^x as 2^k e^r, with x = k ln 2 + r (Cody and Waite 1980). Returns 0 if x < -708. */
 static inline v4 exp4(v4 x) {
   const double shift = 6755399441055744.0 + 1023.0;
   v4 bounded = at_most(x, 710.0);
@@ -38,7 +38,7 @@ static inline v4 exp4(v4 x) {
   return choose(x < -708.0, SPLAT(0.0), value);
 }
 
-/* ln(a / b): k ln 2 + 2 atanh((a - b 2^k) / (a + b 2^k)). */
+/* Returns ln(a / b) as k ln 2 + 2 atanh((a - b 2^k) / (a + b 2^k)). */
 static inline v4 log_ratio(v4 a, v4 b) {
   i4 powers = (((i4)a - (i4)b) + (1LL << 51)) & -(1LL << 52);
   v4 scaled = (v4)((i4)b + powers);
@@ -53,12 +53,12 @@ static inline v4 log_ratio(v4 a, v4 b) {
   even = even * ww + 0.2857142856733919;
   odd = odd * ww + 0.400000000000078;
   even = even * ww + 0.6666666666666666;
-  /* The last coefficient of each chain is of w to the first power of the other parity. */
+  /* `even` has the coefficients of the even powers of w, `odd` those of the odd powers. */
   v4 tail = z * w * (even + odd * w);
   return 0.6931471805592082 * k + ((z + z) + (7.371002565167799e-13 * k + tail));
 }
 
-/* N(-x) / phi(x) for x >= 0. */
+/* Returns N(-x) / phi(x) for x >= 0, with the normal distribution function N and its density phi. */
 static inline v4 mills(v4 x) {
   v4 xx = x * x;
   v4 odd = 0.000003312647866482141 * xx + 0.0011918879056637371;
@@ -80,14 +80,16 @@ static inline v4 mills(v4 x) {
   return p / ((even * xx + 1.0) + odd * x);
 }
 
+/* Returns value * N(d). `tail` is value * N(-|d|). */
 static inline v4 leg(v4 value, v4 tail, v4 d) { return choose(d < 0.0, tail, value - tail); }
 
-/* Price and eight Greeks as raw partial derivatives, Black-Scholes-Merton. in: callPut, S, K, T, v, r, q; out: price, delta,
- * gamma, vega, theta, rho, vanna, charm, volga; each column `stride` doubles after the one before. */
+/* Computes prices and eight Greeks as raw partial derivatives (Black-Scholes-Merton). The columns of `in` are callPut, S, K, T, v, r, q: +1
+ * for a call or -1 for a put, the spot S, the strike K, the time T in years, the volatility v, the rate r and the dividend yield q. The
+ * columns of `out` are price, delta, gamma, vega, theta, rho, vanna, charm, volga. Each column begins `stride` doubles after the one before. */
 void greeks(int64_t count, const double *in, double *out, int64_t stride) {
-  for (int64_t at = 0; at < count; at += 4) {
-    v4 sign = LOAD(in, at), S = LOAD(in + stride, at), K = LOAD(in + 2 * stride, at), T = LOAD(in + 3 * stride, at);
-    v4 v = LOAD(in + 4 * stride, at), r = LOAD(in + 5 * stride, at), q = LOAD(in + 6 * stride, at);
+  for (int64_t i = 0; i < count; i += 4) {
+    v4 sign = LOAD(in, i), S = LOAD(in + stride, i), K = LOAD(in + 2 * stride, i), T = LOAD(in + 3 * stride, i);
+    v4 v = LOAD(in + 4 * stride, i), r = LOAD(in + 5 * stride, i), q = LOAD(in + 6 * stride, i);
     v4 root_t = root(T);
     v4 s = v * root_t;
     v4 x = log_ratio(S, K) + (r - q) * T;
@@ -107,27 +109,27 @@ void greeks(int64_t count, const double *in, double *out, int64_t stride) {
     v4 vega = shared * root_t;
     v4 carry = q * spot_leg - r * strike_leg;
     v4 drift = (r - q) * per_s - 0.5 * d2 * per_root_t * per_root_t;
-    STORE(out, at, at_least(spot_leg - strike_leg, 0.0));
-    STORE(out + stride, at, spot_leg * per_spot);
-    STORE(out + 2 * stride, at, per_spot_shared * per_spot * per_s);
-    STORE(out + 3 * stride, at, vega);
-    STORE(out + 4 * stride, at, carry - 0.5 * shared * v * per_root_t);
-    STORE(out + 5 * stride, at, strike_leg * T);
-    STORE(out + 6 * stride, at, -per_spot_shared * d2 * per_v);
-    STORE(out + 7 * stride, at, (q * spot_leg - shared * drift) * per_spot);
-    STORE(out + 8 * stride, at, vega * d1 * d2 * per_v);
+    STORE(out, i, at_least(spot_leg - strike_leg, 0.0));
+    STORE(out + stride, i, spot_leg * per_spot);
+    STORE(out + 2 * stride, i, per_spot_shared * per_spot * per_s);
+    STORE(out + 3 * stride, i, vega);
+    STORE(out + 4 * stride, i, carry - 0.5 * shared * v * per_root_t);
+    STORE(out + 5 * stride, i, strike_leg * T);
+    STORE(out + 6 * stride, i, -per_spot_shared * d2 * per_v);
+    STORE(out + 7 * stride, i, (q * spot_leg - shared * drift) * per_spot);
+    STORE(out + 8 * stride, i, vega * d1 * d2 * per_v);
   }
 }
 
-/* sums[l] = sum over rows of weight * gamma at level l, directly: one exponential a pair, the levels' logarithms once a call.
- * in: K, T, v, r, q, weight. At most LEVELS_MAX levels. */
+/* Computes sums[l], the sum over all rows of weight * gamma at level l. Each row and level takes one exponential. The logarithms of the
+ * levels are computed once in a call. The columns of `in` are K, T, v, r, q, weight. There are at most LEVELS_MAX levels. */
 #define LEVELS_MAX 1024
 void gamma_profile(int64_t count, const double *in, int64_t stride, const double *levels, double *sums, int64_t level_count) {
   static double moves[LEVELS_MAX];
   double reference = levels[0];
-  for (int64_t at = 0; at < level_count; at += 4) {
-    STORE(moves, at, log_ratio(LOAD(levels, at), SPLAT(reference)));
-    STORE(sums, at, SPLAT(0.0));
+  for (int64_t i = 0; i < level_count; i += 4) {
+    STORE(moves, i, log_ratio(LOAD(levels, i), SPLAT(reference)));
+    STORE(sums, i, SPLAT(0.0));
   }
   for (int64_t row = 0; row < count; row++) {
     double K = in[row], T = in[stride + row], v = in[2 * stride + row];
@@ -136,10 +138,10 @@ void gamma_profile(int64_t count, const double *in, int64_t stride, const double
     v4 scale = w * 0.3989422804014327 * exp4(SPLAT(-q * T)) / (s * reference);
     v4 per_s = 1.0 / s;
     v4 from = (log_ratio(SPLAT(reference), SPLAT(K)) + (r - q) * T) * per_s + 0.5 * s;
-    for (int64_t at = 0; at < level_count; at += 4) {
-      v4 move = LOAD(moves, at);
+    for (int64_t i = 0; i < level_count; i += 4) {
+      v4 move = LOAD(moves, i);
       v4 d1 = move * per_s + from;
-      STORE(sums, at, LOAD(sums, at) + scale * exp4(-0.5 * d1 * d1 - move));
+      STORE(sums, i, LOAD(sums, i) + scale * exp4(-0.5 * d1 * d1 - move));
     }
   }
 }

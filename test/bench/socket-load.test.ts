@@ -65,11 +65,7 @@ test('sends a body larger than the socket buffers completely', async () => {
 });
 
 test.each([
-  [
-    'a response without Content-Length',
-    ['HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n'],
-    'without Content-Length',
-  ],
+  ['a response without Content-Length', ['HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n'], 'no Content-Length'],
   ['a connection closed by the server', undefined, 'closed a connection'],
 ])('%s is an error', async (_name, packets, reason) => {
   let url: string;
