@@ -179,11 +179,11 @@ are:
 - Elysia and Hono on Bun, and Fastify on ${nodeVersion()}. They have no keys and no limits. Elysia checks the body by its schema, and Fastify
   checks the body and the answer.
 
-All servers use the same kernel. A server is timed only if its answer equals Zomma's.
+All servers that compute use the same kernel. A server is timed only if its answer equals Zomma's.
 
-A load generator in another process always has one request in progress on each keep-alive connection. It takes ${figure(clientCpu)} µs of CPU time for each
-request. A server that takes less time waits for the generator. So the rate of a server also depends on the generator. The CPU time in the
-tables is that of the server's main thread only.
+A load generator in another process always has one request in progress on each keep-alive connection. Its main thread takes ${figure(clientCpu)} µs of CPU
+time for each request, the median of the first table. A server that takes less time waits for the generator. So the rate of a server also
+depends on the generator. The CPU time in the tables is that of the server's main thread only.
 
 The servers of a table take turns in slices of ${sliceMs} ms, in ${rounds} rounds of rotating order. Figures are medians over rounds. Ratios are computed
 within each round, and their quartiles are in parentheses.

@@ -165,13 +165,13 @@ function greeksOfPeers(peers: Peers, size: number): Contest {
     });
     return {
       name: peer.name,
-      note: `without ${peer.leavesOut}`,
+      note: peer.note,
       worstDifference: Math.max(...worst),
       tolerance: 1e-6,
       run: () => peer.run(options, into),
     };
   });
-  const fastest = entrants.filter(({ note }) => !note.includes('every Greek')).map(({ name }) => name);
+  const fastest = entrants.filter(({ note }) => !note.includes('no Greeks')).map(({ name }) => name);
   return {
     title: `Price and Greeks against npm libraries, ${size.toLocaleString('en-US')} distinct options without dividends`,
     unit: 'option',
@@ -254,9 +254,7 @@ function volatilities(native: Native, peers: Peers, size: number): Contest {
         ? [entrant(QUANTLIB, 'blackFormulaImpliedStdDev to 1e-12', () => quantlib.impliedVolatility(size, input, iv))]
         : []),
       entrant(PLAIN, 'Newton on the price, bracketed, to 1e-14', () => plainImpliedVolatility(options, price, iv)),
-      ...peers.impliedVolatility.map((peer) =>
-        entrant(peer.name, `without ${peer.leavesOut}`, () => peer.run(options, price, iv)),
-      ),
+      ...peers.impliedVolatility.map((peer) => entrant(peer.name, peer.note, () => peer.run(options, price, iv))),
     ],
     targets: [
       { text: '>= 6x faster than QuantLib', against: QUANTLIB, atMost: 1 / 6 },

@@ -27,7 +27,9 @@ export interface LiveFigures {
   readonly p50: number;
   readonly p99: number;
   readonly max: number;
-  /** Events that all clients read together. */
+  /** Snapshots that each ticker got during the run. */
+  readonly snapshots: number;
+  /** Events that all clients read together. The first event of a ticker in a stream has the levels at the start of the stream. */
   readonly events: number;
   /** Disconnections. */
   readonly drops: number;
@@ -67,8 +69,10 @@ export async function measureLive(options: LiveOptions): Promise<LiveFigures> {
     clients.begin();
     const started = performance.now();
     const memory: number[] = [];
+    let snapshots = 0;
     for (let move = 1; performance.now() - started < options.seconds * 1_000; move++) {
       moveAll(app.store, chains, move);
+      snapshots++;
       recorder.wake();
       memory.push(process.memoryUsage.rss() / 1e6);
       await Bun.sleep(Math.max(0, started + move * options.moveMs - performance.now()));
@@ -83,6 +87,7 @@ export async function measureLive(options: LiveOptions): Promise<LiveFigures> {
       p50: quantile(latencies, 0.5),
       p99: quantile(latencies, 0.99),
       max: quantile(latencies, 1),
+      snapshots,
       events: ids.reduce((sum, each) => sum + each.length, 0),
       drops,
       lost: missing.reduce((sum, each) => sum + each, 0),

@@ -14,7 +14,7 @@ export const CALLERS = {
   'REST, POST /api/v1/tools/{name}': openRest,
   'MCP, /sse and /messages': openSse,
   'MCP, /mcp with a session': openStreamable,
-  'MCP, /mcp without a session, 2026-07-28': openModern,
+  'MCP, /mcp without a session, protocol version 2026-07-28': openModern,
 } as const;
 
 async function openRest({ url, key }: Target): Promise<Session> {

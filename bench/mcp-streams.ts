@@ -26,9 +26,12 @@ export interface StreamFigures {
   readonly alone: Latency;
   /** Times of /health with the streams, in the first run, ms. */
   readonly beside: Latency;
-  /** Share of the memory that the server has released when the wait ends: after `backS`, or as soon as the share reaches BACK_SHARE. */
+  /**
+   * Share of the memory that the server has released when the wait ends: after `backS`, or as soon as the share reaches BACK_SHARE. NaN if
+   * the system has no /proc.
+   */
   readonly back: number;
-  /** Time until BACK_SHARE was released, s. NaN if this did not happen within `backS`. */
+  /** Time until BACK_SHARE was released, s. Infinity if this did not happen within `backS` in the median run. */
   readonly backAfterS: number;
   /** Streams that the server ended before their clients did. */
   readonly lost: number;
@@ -51,7 +54,7 @@ interface Idle {
 /** Functions that open an idle stream, by kind. POST requests go over a connection that many streams share. */
 const KINDS = {
   'GET /sse': async (target: Target): Promise<Idle> => openSseStream(target),
-  'GET /sse, initialised': async (target: Target, shared: Wire): Promise<Idle> => {
+  'GET /sse, after `initialize`': async (target: Target, shared: Wire): Promise<Idle> => {
     const answered = Promise.withResolvers<string>();
     const { stream, endpoint } = await openSseStream(target, answered.resolve);
     await shared.ask(requestText('POST', endpoint, { 'X-API-Key': target.key }, INITIALIZE));
@@ -100,8 +103,8 @@ export async function measureStreams(
     await closeAll(target, opened);
     const share = () => (open - residentBytes(server.pid)) / (open - before);
     const closedAt = performance.now();
-    let backAfterS = Number.NaN;
-    for (let passedS = 0; passedS < backS && Number.isNaN(backAfterS); ) {
+    let backAfterS = Number.POSITIVE_INFINITY;
+    for (let passedS = 0; passedS < backS && backAfterS === Number.POSITIVE_INFINITY; ) {
       await Bun.sleep(LOOK_MS);
       passedS = (performance.now() - closedAt) / 1_000;
       if (share() >= BACK_SHARE) backAfterS = passedS;
@@ -178,10 +181,11 @@ async function settledBytes(pid: number, settleS: number): Promise<number> {
   return seen.at(-1)!;
 }
 
-/** The memory no longer changes if it is steady for 20 measurements, or 5 s. An idle runtime collects garbage after a shorter time. */
-const STEADY_LOOKS = 20;
+/** The memory no longer changes if it is steady for this time, s. An idle runtime collects garbage after a shorter time. */
+export const STEADY_S = 5;
+const STEADY_LOOKS = (STEADY_S * 1_000) / LOOK_MS;
 /** The memory is steady if its largest and smallest measurement differ by less than this. */
-const STEADY_BYTES = 256 * 1024;
+export const STEADY_BYTES = 256 * 1024;
 const PAGE_BYTES = 4096;
 
 /** Returns the resident memory of a process, bytes. Returns NaN if the system has no /proc. */

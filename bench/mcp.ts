@@ -5,6 +5,8 @@ import { CALLS, type CallFigures, type CallOptions, measureCalls } from './mcp-c
 import {
   BACK_SHARE,
   measureStreams,
+  STEADY_BYTES,
+  STEADY_S,
   STREAM_KINDS,
   type StreamFigures,
   type StreamOptions,
@@ -89,18 +91,19 @@ The server is the compiled binary in its own process. Lightweight clients in ano
 Idle streams, with a new server for each row:
 
 - KiB per stream is the resident memory with the streams open, less the resident memory before, divided by the number of streams. The memory
-  is measured when it no longer changes. The memory before is measured after ${WARM_STREAMS} other streams have been opened and closed. For a thousand
-  streams, the figure is the median of three runs.
+  is measured when it has changed by less than ${STEADY_BYTES / 1024} KiB for ${STEADY_S} s, or after ${FULL.idle.settleS} s. The memory before is measured after ${WARM_STREAMS} other streams have
+  been opened and closed. For a thousand streams, the figures of memory are medians of three runs.
 - The times of \`/health\` were measured with the streams open, and without them.
-- Released memory is the share of the streams' memory that the server has returned to the system after the streams were closed. Clients of
-  \`/mcp\` also end their sessions. The last column is the time until ${100 * BACK_SHARE} % of the memory is returned.
+- Released memory is the share of the streams' memory that the server has returned to the system after the streams were closed. The share is
+  measured at the moment at which it has reached ${100 * BACK_SHARE} %, or after ${FULL.idle.backS} s. It is above 100 % if the server also returns memory that it had
+  before. Clients of \`/mcp\` also end their sessions. The last column is the time until ${100 * BACK_SHARE} % of the memory is returned.
 
-| idle streams | number | KiB per stream | /health p50, p99, ms, with them | p50, p99, ms, without them | memory released within 60 s | ${100 * BACK_SHARE} % after |
+| idle streams | number | KiB per stream | /health p50, p99, ms, with them | p50, p99, ms, without them | memory released | ${100 * BACK_SHARE} % after |
 |---|---|---|---|---|---|---|
 ${idle.map(idleRow).join('\n')}
 
 - <= ${STREAM_BYTES_MAX / 1024} KiB resident per stream: ${reached(idle.every(({ bytes }) => bytes <= STREAM_BYTES_MAX))}
-- ${100 * BACK_SHARE} % of the memory released within 60 s: ${reached(idle.every(({ back }) => back >= BACK_SHARE))}
+- ${100 * BACK_SHARE} % of the memory released within ${FULL.idle.backS} s: ${reached(idle.every(({ back }) => back >= BACK_SHARE))}
 - no stream ended by the server: ${reached(idle.every(({ lost }) => lost === 0))}
 
 The next four tables have the times of tool calls. Each session sends its next call as soon as it has the answer to the last one. The ways
@@ -114,9 +117,11 @@ ${calls.map(callTable).join('')}
 function idleRow({ kind, streams, bytes, alone, beside, back, backAfterS }: StreamFigures): string {
   const ms = ({ p50, p99 }: StreamFigures['alone']) => `${p50.toFixed(2)}, ${p99.toFixed(2)}`;
   const known = (value: number, text: string) => (Number.isNaN(value) ? 'not known' : text);
+  const backAfter =
+    backAfterS === Number.POSITIVE_INFINITY ? `not within ${FULL.idle.backS} s` : `${backAfterS.toFixed(0)} s`;
   const cells = [
     ...[kind, streams.toLocaleString('en-US'), known(bytes, (bytes / 1024).toFixed(1)), ms(beside), ms(alone)],
-    ...[known(back, `${(100 * back).toFixed(0)} %`), known(backAfterS, `${backAfterS.toFixed(0)} s`)],
+    ...[known(back, `${(100 * back).toFixed(0)} %`), known(back, backAfter)],
   ];
   return `| ${cells.join(' | ')} |`;
 }

@@ -4,8 +4,8 @@ import type { GreekColumns, GreekName } from '../src/math/black-scholes.ts';
 /** An npm library that computes prices and Greeks. The benchmark calls its public functions, as its users do. */
 export interface Peer {
   readonly name: string;
-  /** The results and inputs that the library does not have. */
-  readonly leavesOut: string;
+  /** The results, inputs and accuracy that the library does not have, as the table states them. */
+  readonly note: string;
   /** The columns that the library computes. Each value is the factor that converts the column to raw partial derivatives. */
   readonly outputs: Partial<Record<GreekName, number>>;
   /** Fills the columns of `outputs`, in the library's units. The options have no dividends, because most of the libraries have none. */
@@ -15,7 +15,7 @@ export interface Peer {
 /** An npm library that computes implied volatilities. */
 export interface VolatilityPeer {
   readonly name: string;
-  readonly leavesOut: string;
+  readonly note: string;
   run(options: OptionSet, prices: Float64Array, iv: Float64Array): void;
 }
 
@@ -64,7 +64,7 @@ function uqeeGreeks({ BlackScholes }: Module): Peer {
   const model = new BlackScholes({ sigmaToPricePrecision: 'double' });
   return {
     name: '@uqee/black-scholes (double)',
-    leavesOut: 'vanna, charm, volga; dividends',
+    note: 'has neither vanna, charm and volga nor dividends',
     // Its theta is the derivative with respect to the time to expiry, which has the opposite sign.
     outputs: { price: 1, delta: 1, gamma: 1, vega: 1, theta: -1, rho: 1 },
     run(options, into) {
@@ -91,7 +91,7 @@ function uqeeGreeks({ BlackScholes }: Module): Peer {
 function greeksPackage(greeks: Module, { blackScholes }: Module): Peer {
   return {
     name: 'greeks + black-scholes',
-    leavesOut: 'vanna, charm, volga; dividends',
+    note: 'has neither vanna, charm and volga nor dividends',
     outputs: { price: 1, delta: 1, gamma: 1, vega: 100, theta: 365, rho: 100 },
     run({ count, spot, strike, tte, iv, rate, callPut }, into) {
       for (let i = 0; i < count; i++) {
@@ -111,7 +111,7 @@ function greeksPackage(greeks: Module, { blackScholes }: Module): Peer {
 function optionPricing({ Option }: Module): Peer {
   return {
     name: 'option-pricing',
-    leavesOut: 'every Greek: computes prices only',
+    note: 'no Greeks: computes prices only',
     outputs: { price: 1 },
     run({ count, spot, strike, tte, iv, rate, dividend, callPut }, into) {
       for (let i = 0; i < count; i++) {
@@ -133,7 +133,7 @@ function optionPricing({ Option }: Module): Peer {
 function quantlibJs({ BlackCalculator, Option }: Module): Peer {
   return {
     name: '@quantlib/ql BlackCalculator',
-    leavesOut: 'vanna, charm, volga',
+    note: 'no vanna, charm, volga',
     outputs: { price: 1, delta: 1, gamma: 1, vega: 1, theta: 1, rho: 1 },
     run({ count, spot, strike, tte, iv, rate, dividend, callPut }, into) {
       for (let i = 0; i < count; i++) {
@@ -163,7 +163,7 @@ function uqeeVolatility({ BlackScholes }: Module): VolatilityPeer {
   const model = new BlackScholes({ sigmaToPricePrecision: 'double', priceToSigmaAccuracy: 1e-10 });
   return {
     name: '@uqee/black-scholes (double, bisection to 1e-10)',
-    leavesOut: 'dividends',
+    note: 'no dividends',
     run(options, prices, iv) {
       for (let i = 0; i < options.count; i++) {
         iv[i] = model.sigma({
@@ -182,7 +182,7 @@ function uqeeVolatility({ BlackScholes }: Module): VolatilityPeer {
 function impliedVolatilityPackage({ getImpliedVolatility }: Module): VolatilityPeer {
   return {
     name: 'implied-volatility',
-    leavesOut: 'dividends; accuracy finer than a cent of price',
+    note: 'no dividends; promises no accuracy finer than a cent of price',
     run({ count, spot, strike, tte, rate, callPut }, prices, iv) {
       for (let i = 0; i < count; i++) {
         const type = callPut[i] === 1 ? 'call' : 'put';

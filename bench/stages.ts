@@ -34,9 +34,12 @@ export function stageTables(size: number, effort: Omit<RaceOptions, 'units'>): s
   return [
     ...table('a simulated index', made, effort),
     '',
-    'Half of the time is arithmetic in the kernels: the flip, the exposures and gamma, and in `prepare` the price that tests each volatility, and',
-    'the solution of the volatility for a quarter of the strikes. The other half is the selection among quotes, row by row: which side is used,',
-    'which volatility, and which quotes are stale.',
+    'About half of the time is arithmetic in the kernels: flip, exposures and gamma. In `prepare`, it is also the price that tests each',
+    'volatility, and the solving of a quarter of the strikes. Most of the rest is choosing among quotes, row by row: which side, which',
+    'volatility, which quotes are stale.',
+    '',
+    'The stages do not add up to the first row. Its other work is to sum gamma by strike and by series, and to find the dominant series and its',
+    'max pain.',
     ...(folder === undefined
       ? ['', 'The recorded RUT chain is not available: ZOMMA_RECORDED_CHAINS is unset.']
       : table('RUT as recorded on 2023-09-21', recorded(join(folder, RECORDED)), effort)),
@@ -53,7 +56,7 @@ function table(name: string, chain: Chain, effort: Omit<RaceOptions, 'units'>): 
     '',
     `## Stages of an analysis, ${name}: ${chain.count.toLocaleString('en-US')} contracts in ${chain.series.length} series`,
     '',
-    '| | ms | share of all levels |',
+    "| | ms | share of the first row's time |",
     '|---|---|---|',
     row(all!),
     ...stages.map(row),
@@ -64,7 +67,8 @@ function table(name: string, chain: Chain, effort: Omit<RaceOptions, 'units'>): 
 
 /**
  * Returns the complete analysis, then its stages, then computations in addition to the levels. Results are cached by the objects of chains
- * and series, so each run that would find a cached result makes a new object.
+ * and series, so a run that would find a cached result makes a new object. An exception is the stage of the walls: it finds the sums of gamma
+ * by strike in the cache, and only ranks the strikes.
  */
 function stagesOf(chain: Chain): Runner[] {
   const prepare = () => prepareChain({ ...chain }, DEFAULT_OPTIONS);
@@ -76,8 +80,8 @@ function stagesOf(chain: Chain): Runner[] {
     stage('prepare: forwards, volatilities, smiles, gammas', prepare),
     stage('exposures: delta, gamma, vanna, charm', () => exposures(ready)),
     stage('flip', () => gammaFlip(ready)),
-    stage('walls', () => walls(strikeGamma(ready), chain.spot)),
-    stage('max pain of every series', () => ready.series.map((series) => maxPain(ready, series))),
+    stage('walls: ranking of the strikes', () => walls(strikeGamma(ready), chain.spot)),
+    stage('*in addition:* max pain of every series', () => ready.series.map((series) => maxPain(ready, series))),
     stage('*in addition:* profile at 161 levels', () => netGammaProfile(ready, 0.2)),
     stage('*in addition:* exposures by strike', () => exposuresByStrike(ready)),
     stage('*in addition:* vanna and charm flips', () => exposureFlips(ready)),

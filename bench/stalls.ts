@@ -149,7 +149,7 @@ function quantiles(latencies: readonly number[]): Pick<Stalls, 'p50' | 'p99' | '
 function reportedIn(log: string): Stalls['reported'] {
   return log.split('\n').flatMap((line) => {
     if (!line.includes('"message":"event_loop_blocked"')) return [];
-    const { step = 'unknown', duration_ms: ms, cpu_ms: cpuMs } = JSON.parse(line);
+    const { step = 'step not named', duration_ms: ms, cpu_ms: cpuMs } = JSON.parse(line);
     return [{ step, ms, cpuMs }];
   });
 }

@@ -5,7 +5,7 @@ import { DEFAULT_TIER, isEligible, isTier, TIERS } from './tiers.ts';
 
 /** A member as the server sees it in a request. */
 export interface Account {
-  /** An opaque id, which is always the same for a member. Reveals neither the UUID nor the key. */
+  /** An opaque id. A member has the same id as long as the server has the same secret. The id reveals neither the UUID nor the key. */
   readonly id: string;
   readonly tier: string;
   /** Whether the key of the request is still valid. Work that outlives the request, such as a stream, calls this method. */
@@ -14,8 +14,9 @@ export interface Account {
 
 export interface Access {
   /**
-   * Adds a member. If the UUID is known, sets the tier and the end of the membership, and lifts a revocation. Returns the key, which is
-   * never stored. `expiresAt` is in ms since the epoch. Without `expiresAt`, the membership does not expire.
+   * Adds a member, or replaces the member with the same UUID. Returns the key, which is never stored. A replacement lifts a revocation, and
+   * resets omitted values: if `tier` is omitted, the tier is DEFAULT_TIER, and if `expiresAt` is omitted, the membership does not expire.
+   * `expiresAt` is in ms since the epoch.
    *
    * Throws `ClientError` (`invalid_parameter`) if the UUID is malformed, the tier is unknown, or `expiresAt` is not a whole number.
    */
@@ -58,7 +59,7 @@ export interface AccessDeps {
   readonly nowMs: () => number;
 }
 
-/** Creates the only module of the server that checks who has access. */
+/** Creates the access check. No other part of the server decides who has access. */
 export function createAccess({ members, secret, nowMs }: AccessDeps): Access {
   let secretBytes: Uint8Array | undefined;
   /** Accounts by key. Most requests send a key that was sent before. The cache is valid for one version of the store. */

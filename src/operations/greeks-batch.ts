@@ -22,8 +22,8 @@ import { expectation } from './validate.ts';
 
 const units = oneOf(
   ['market', 'raw'],
-  'market: vega and volga per vol point (0.01), theta and charm per calendar day (1/365 year), rho per 1 % of rate. ' +
-    'raw: partial derivatives per 1.00 of spot, volatility or rate, and per year of time.',
+  'market: vega and vanna per vol point (0.01), volga as the change of this vega per vol point, theta and charm per calendar day ' +
+    '(1/365 year), rho per 1 % of rate. raw: partial derivatives per 1.00 of spot, volatility or rate, and per year of time.',
 );
 
 const cells = (description: string) => answerColumn(Type.Number(), description);
@@ -54,7 +54,8 @@ const BINARY_INPUTS = { put_call: SIDE, spot, strike, tte, iv, rate, dividend: d
 const GREEKS = ['price', 'delta', 'gamma', 'vega', 'theta', 'rho', 'vanna', 'charm', 'volga'] as const;
 
 /**
- * Computes the Greeks of a binary body. The answer has the same layout: GREEKS, one column after the other. Copies no value into an object.
+ * Computes the Greeks of a binary body. The answer has the same layout: the columns of GREEKS, one after the other. Works on whole columns
+ * and creates no JavaScript value per cell.
  */
 function* greeksOfBinary(body: ArrayBuffer, given: string | undefined): Steps<Uint8Array> {
   if (given !== undefined && given !== 'market' && given !== 'raw') {

@@ -36,7 +36,7 @@ test.each<[string, Texts, string | undefined, RegExp]>([
   ['no key', { feed: 'massive' }, undefined, /ZOMMA_MASSIVE_KEY is not set/],
   ['an empty token', { feed: 'tradier' }, ' ', /ZOMMA_TRADIER_TOKEN is not set/],
   ['a token with two lines', { feed: 'tradier' }, 'hidden\nx: y', /ZOMMA_TRADIER_TOKEN is not a credential/],
-  ['an invalid address', { feed: 'cboe', cboeUrl: 'cdn' }, undefined, /--cboe-url is not an address/],
+  ['an invalid address', { feed: 'cboe', cboeUrl: 'cdn' }, undefined, /--cboe-url is not a URL/],
   ['plain HTTP', { feed: 'massive', massiveUrl: 'http://a.example' }, 'hidden', /--massive-url would send/],
   [
     'plain WebSocket',

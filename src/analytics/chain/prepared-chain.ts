@@ -2,14 +2,15 @@ import type { Chain, Series } from '../../market/chain.ts';
 import type { AnalysisOptions, SignConvention } from './options.ts';
 
 /**
- * The least time to settlement in computations. If the time is shorter, this value takes its place. Greeks grow without bound in the last
- * minutes, and quotes are up to this old.
+ * The least time to settlement in computations. If the time to settlement is shorter, this value takes its place, because Greeks grow
+ * without bound in the last minutes. The value is 15 minutes, because free quotes are delayed by 15 minutes.
  */
 export const TTE_FLOOR_MS = 15 * 60_000;
 
 /**
- * A chain prepared for analysis: the live contracts, with one forward for each series and one volatility for each contract. Columns have
- * `count` rows in the chain's order. A contract without a volatility has an `iv` of `NaN`. Figures that need only its `weight` include it.
+ * A chain prepared for analysis: the live contracts that `options` selects, with one forward for each series and one volatility for each
+ * contract. Columns have `count` rows in the chain's order. If no method gives a volatility for a contract, its `iv` is `NaN`. Only figures
+ * that need a volatility leave out such a contract.
  */
 export interface PreparedChain {
   readonly chain: Chain;
@@ -46,8 +47,9 @@ export interface PreparedChain {
 }
 
 /**
- * The pairs of a chain, as columns of `count` rows in the contracts' order. A pair is a call and a put of one strike that have the same
- * volatility, or one contract alone. Figures that do not depend on the side, such as gamma, are computed once for a pair.
+ * The pairs of a chain, as columns of `count` rows in the contracts' order. A pair is a call and a put of one series and strike that have
+ * the same volatility. A contract without such a counterpart is a pair by itself. Figures that do not depend on the side, such as gamma,
+ * are computed once for each pair.
  */
 export interface Pairs {
   readonly count: number;
@@ -85,7 +87,11 @@ export interface PreparedSeries {
   readonly smile: Smile;
 }
 
-/** The total implied variance of strikes by their log-moneyness ln(K/F), ascending. Only strikes whose volatility was taken or solved. */
+/**
+ * The total implied variance of the strikes of a series, by their log-moneyness ln(K/F), ascending. Includes only strikes whose volatility
+ * was taken or solved. Leaves out strikes with a stale quote. If enough of the other strikes have a two-sided quote, includes only those
+ * (see `smileOf`).
+ */
 export interface Smile {
   readonly logMoneyness: Float64Array;
   readonly totalVariance: Float64Array;
@@ -93,7 +99,7 @@ export interface Smile {
 
 export type ForwardMethod = 'regression' | 'parity' | 'delta' | 'carry' | 'flat';
 
-/** How the contracts of a snapshot were used, or why they were left out. */
+/** How the contracts of a snapshot were used, or why they were left out: `contracts` = `used` + settled + adjusted + other_expiry. */
 export interface PreparationCounts {
   /** Contracts in the snapshot. */
   readonly contracts: number;
@@ -103,7 +109,7 @@ export interface PreparationCounts {
     readonly settled: number;
     readonly adjusted: number;
     readonly other_expiry: number;
-    /** Used contracts for which no method gave a volatility. Figures that need a volatility leave them out. */
+    /** Contracts without a volatility. `used` counts these contracts too, because only figures that need a volatility leave them out. */
     readonly no_volatility: number;
   };
   /** The used contracts, by the origin of their volatility. */

@@ -23,38 +23,41 @@ export interface Walls {
   readonly call: Wall;
   /** The put wall: the strike with the most put gamma, of the strikes at or below spot. */
   readonly put: Wall;
-  /** The strikes with the most call gamma and the most put gamma, of all strikes on both sides of spot. */
+  /** The strike with the most call gamma, of all strikes on both sides of spot. */
   readonly callUnsided: number;
+  /** The strike with the most put gamma, of all strikes on both sides of spot. */
   readonly putUnsided: number;
   /** The strike with the largest sum of call and put gamma. */
   readonly absolute: number;
-  /** The strikes with the most call gamma and the most put gamma, largest first, of all strikes on both sides of spot. */
+  /** The LARGEST strikes with the most call gamma, of all strikes on both sides of spot. The strike with the largest gamma is first. */
   readonly largestCalls: readonly number[];
+  /** The LARGEST strikes with the most put gamma, in the same order. */
   readonly largestPuts: readonly number[];
 }
 
+/** Maximum number of strikes in `largestCalls` and in `largestPuts`. A chain with fewer strikes gives fewer. */
 const LARGEST = 3;
 
 /** The largest number of pairs whose gamma is summed in a step. */
 const STEP_PAIRS = 32_768;
-/** The largest number of pairs times passes in a step. The kernel passes over the pairs once for each `CHUNK_ROWS` sums. */
-const STEP_PASSES = 8 * STEP_PAIRS;
-/** If there are more strikes than this, they are ranked in a step of their own. */
+/** The largest product of pairs and passes in a step. The kernel passes over the pairs once for each `CHUNK_ROWS` sums. */
+const STEP_PAIR_PASSES = 8 * STEP_PAIRS;
+/** If there are more strikes than this, a step ends after gamma is summed. The caller ranks the strikes in the next step. */
 const STEP_STRIKES = 10_000;
 
-/** Returns the gamma at each strike, over all series. */
+/** Returns the gamma at each strike, summed over all series. */
 export function strikeGamma(prepared: PreparedChain): StrikeGamma {
   return runToCompletion(strikeGammaInSteps(prepared));
 }
 
-/** Returns the gamma at each strike over all series, computed in steps. Cached by prepared chain. */
+/** Computes the gamma at each strike, summed over all series, in steps. The result is cached for each prepared chain. */
 export function* strikeGammaInSteps(prepared: PreparedChain): Steps<StrikeGamma> {
   const known = summed.get(prepared);
   if (known) return known;
   const { strike, index } = yield* strikeIndexInSteps(prepared.pairs);
   const { count, contracts } = prepared.pairs;
   const sums = new Float64Array(2 * strike.length);
-  const pairs = Math.min(STEP_PAIRS, Math.floor(STEP_PASSES / Math.ceil(sums.length / CHUNK_ROWS)));
+  const pairs = Math.min(STEP_PAIRS, Math.floor(STEP_PAIR_PASSES / Math.ceil(sums.length / CHUNK_ROWS)));
   if (count > pairs) yield { message: 'Summing up gamma' };
   yield* byRange(count, pairs, 'Summing up gamma', (from, to) => {
     const start = contracts[from]!;
@@ -88,8 +91,9 @@ export function strikeGammaOf(prepared: PreparedChain, { start, end }: PreparedS
 }
 
 /**
- * Adds the gamma of the rows [start, end) to `sums`, in which the strikes of calls come before the strikes of puts. `index` has the
- * position of each row's strike, and is changed.
+ * Adds the gamma of the rows [start, end) to `sums`. The first half of `sums` has the sum of the calls at each strike, and the second half
+ * has the sum of the puts at each strike. `index` has, for each of the rows, the position of its strike among the strikes. The function
+ * changes `index`: to the position of a put it adds the number of strikes.
  */
 function addGamma(
   { callPut, position, multiplier, gamma }: PreparedChain,

@@ -25,10 +25,13 @@ export interface TemporaryError {
 }
 
 /**
- * Yields the contents of a file of the drop folder. Returns the outcome of the reading, or `undefined` if the file changed meanwhile.
- * Yields the prints of a tape even if the tape changes meanwhile, because a tape grows only at its end.
+ * Yields the contents of a file of the drop folder. Returns the outcome of the reading, or the error if the reading failed temporarily.
+ * Returns `undefined` if the file was removed or has changed since the scan that found it.
  *
- * @param root the drop folder's path without links.
+ * A plain tape may grow meanwhile, because a tape grows only at its end. Its prints are yielded. The outcome is returned if the file still
+ * has all whole lines that it had at the time of the scan.
+ *
+ * @param root the drop folder's path, in which all links are resolved.
  */
 export async function* readFile(
   root: string,
@@ -57,7 +60,8 @@ export async function* readFile(
     const checkStable = async () => versionOf(await file.handle.stat()) === version;
     const reading = { nowMs, readTape, ...(readIsolated && { readIsolated }) };
     for await (const delivery of contentsOf(file.content, reading)) {
-      // Check here, after the reading, so that writes before and during the reading are noticed.
+      // Check the version before the first delivery of the file is yielded. A file other than a tape has been read completely by then, so
+      // the check notices every write before and during the reading.
       if (outcome === 'none' && reason === undefined && !isTape && !(await checkStable())) return undefined;
       if (delivery.kind === 'rejection') reason = delivery.reason;
       else outcome = 'data';

@@ -1,6 +1,6 @@
 import type { PrintsDelivery } from './prints-csv.ts';
 
-/** Counts the rejected rows of one tape over all its batches. */
+/** Counts all rows and the rejected rows of one file of prints, over all its batches. */
 export class RejectedRows {
   #rows = 0;
   readonly #counts: Record<string, number> = {};

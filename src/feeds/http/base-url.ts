@@ -2,14 +2,21 @@ import { OperatorError } from '../../errors.ts';
 import { isLoopback } from '../../loopback.ts';
 
 /**
- * Checks the address of a provider from the setting `flag`, and returns the address without a slash at its end. `hasCredential` is whether
- * the feed sends a credential to this address. Throws `OperatorError` in three cases: the text is not an address; the address contains a
- * user, a password, a query or a fragment, because addresses are written to logs; or a credential would be sent unencrypted over a network.
+ * Checks the address of a provider from the setting `flag`, and returns the address without slashes at its end. `hasCredential` is whether
+ * the feed sends a credential to this address.
+ *
+ * Throws `OperatorError` in three cases:
+ * - The text is not a URL with the scheme `scheme`, with or without TLS: `http` or `https`, `ws` or `wss`.
+ * - The URL contains a user, a password, a query or a fragment. Addresses are written to logs.
+ * - A credential would be sent unencrypted over a network.
  */
 export function baseUrl(text: string, flag: string, scheme: 'http' | 'ws', hasCredential: boolean): string {
   const url = URL.parse(text);
   if (url === null || (url.protocol !== `${scheme}:` && url.protocol !== `${scheme}s:`)) {
-    throw new OperatorError(`${flag} is not an address`, `Use ${scheme}s://HOST or ${scheme}s://HOST/PATH.`);
+    throw new OperatorError(
+      `${flag} is not a URL with the scheme ${scheme} or ${scheme}s`,
+      `Use ${scheme}s://HOST or ${scheme}s://HOST/PATH.`,
+    );
   }
   if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
     throw new OperatorError(

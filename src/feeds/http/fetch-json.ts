@@ -4,8 +4,9 @@ import { INFLATED_BYTES_FREE, INFLATION_MAX } from '../files/gzip.ts';
 import { retryAfterMs } from './retry.ts';
 
 /**
- * The result of one request. An error is `temporary` if another try may succeed, `permanent` if another try would fail too, and `item` if
- * the provider works and only the requested item does not exist.
+ * The result of one request. An error is `temporary` if another try may succeed, and `permanent` if every request would fail. An error is
+ * `item` if only this request fails, because the provider does not have the item. Statuses below 500 give `item`, except 200, 401, 403, 408,
+ * 429 and redirects.
  */
 export type ProviderResponse = { readonly kind: 'json'; readonly json: unknown } | LargeResponse | FetchError;
 
@@ -25,17 +26,20 @@ export interface FetchError {
 
 export interface FetchJsonOptions {
   readonly headers: Readonly<Record<string, string>>;
-  /** Maximum time from the start of the connection to the last byte. A very slow answer would delay the tickers after it. */
+  /**
+   * Maximum time for the whole request, from the call to the last byte of the answer, ms. Redirects are included. Tickers are requested one
+   * after the other, so a very slow answer would delay the next tickers.
+   */
   readonly timeoutMs: number;
   readonly nowMs: () => number;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Maximum size of a body after unpacking: three times the largest known answer. The delayed quotes of SPX have 13 MB. */
+/** Maximum size of a body after unpacking: 40 MiB. The largest known answer, the delayed quotes of SPX, has a third of this size: 13 MB. */
 export const PROVIDER_BODY_BYTES_MAX = 40 * 1024 * 1024;
 /**
- * Maximum size of a body that this process parses. Usual JSON of this size is parsed in some five milliseconds. The parsing of a larger
- * body would delay requests and take memory without a bound.
+ * Maximum size of a body that this process parses: 4 MiB. Usual JSON of this size is parsed in some five milliseconds. To parse a larger
+ * body here would delay other requests and may take much memory.
  */
 export const PARSED_BYTES_MAX = 4 * 1024 * 1024;
 const REDIRECTS_MAX = 3;
@@ -96,8 +100,9 @@ async function request(
 }
 
 /**
- * Returns the same response with its body unpacked. `fetch` is told not to unpack, because the runtime would write a line to standard error
- * for a damaged body. A response with an encoding that was not requested gets an empty body.
+ * Returns a response whose body is unpacked. A response without a body, or whose body is not packed, is returned as it is. A body with an
+ * encoding other than gzip is replaced by an empty body, because only gzip was requested. `fetch` itself does not unpack the body, because
+ * the runtime would write a line to standard error for a damaged body.
  */
 function unpacked(packed: Response): Response {
   const coding = packed.headers.get('content-encoding') ?? 'identity';
@@ -109,7 +114,11 @@ function unpacked(packed: Response): Response {
 
 const TEMPORARY_STATUSES: ReadonlySet<number> = new Set([408, 500, 502, 504]);
 
-/** Reads the unpacked body. Returns an error if the body exceeds a bound. */
+/**
+ * Reads the unpacked body. Returns an error if the body has more than PROVIDER_BODY_BYTES_MAX bytes. Also returns an error if the body has
+ * more than INFLATED_BYTES_FREE bytes and more than INFLATION_MAX times the size of the packed body. The size of the packed body is known
+ * only from `Content-Length`. If a response lacks this header field, the ratio is not checked.
+ */
 async function readBody(response: Response): Promise<Uint8Array | FetchError> {
   const { headers, body } = response;
   const statedBytes = Number(headers.get('content-length'));

@@ -7,16 +7,19 @@ export interface SocketOptions {
   readonly channels: string;
   /** Maximum time in which nothing is received, not even the answer to a ping, ms. */
   readonly silenceMs: number;
-  /** Maximum time in which no trade is received while trades are expected, ms. */
+  /** Maximum time in which no frame of messages is received while trades are expected, ms. */
   readonly quietMs: number;
   /** Returns whether trades are expected now. */
   readonly expectsTrades: () => boolean;
   readonly nowMs: () => number;
-  /** Called when the subscription becomes active. From this moment on, trades are received. */
+  /** Called for each status `success`, which states that the subscription is active. From the first one on, trades are received. */
   readonly onOpen: () => void;
-  /** Called with the messages of a frame, at least one. */
+  /**
+   * Called with the messages of each frame, from the frame on that makes the subscription active. The list may be empty, and may contain
+   * messages that are not trades.
+   */
   readonly onMessages: (messages: readonly unknown[]) => void;
-  /** Called for a frame that is not a list of messages. */
+  /** Called for a frame that is neither a JSON object nor a JSON array, or that exceeds FRAME_JSON. */
   readonly onMalformed: () => void;
 }
 
@@ -26,7 +29,10 @@ export interface ConnectionEnd {
   readonly reason: string;
   /** Whether Massive rejects the key or the plan. An early second try would fail too. */
   readonly isRejected: boolean;
-  /** When something was last received, ms since the epoch. */
+  /**
+   * From when on trades may be missing, ms since the epoch. Usually the moment at which something was last received, or the start of the
+   * connection if nothing was received. If the connection ended because messages were missing, the moment of the last frame of messages.
+   */
   readonly lastReceivedAt: number;
 }
 
@@ -40,8 +46,11 @@ export function runSocket(options: SocketOptions, signal: AbortSignal): Promise<
   const socket = new WebSocket(options.url);
   let lastReceivedAt = options.nowMs();
   let hasReceived = true;
-  /** When a trade was last received, or when trades began to be expected if that is later, ms since the epoch. */
-  let lastTradeAt = lastReceivedAt;
+  /**
+   * The latest of three moments, ms since the epoch: when a frame of messages was last received, when the subscription became active, and
+   * when trades began to be expected.
+   */
+  let lastMessagesAt = lastReceivedAt;
   let isSubscribed = false;
   let hasEnded = false;
 
@@ -59,25 +68,25 @@ export function runSocket(options: SocketOptions, signal: AbortSignal): Promise<
     if (word === 'auth_success') send({ action: 'subscribe', params: options.channels });
     else if (word === 'success') {
       isSubscribed = true;
-      lastTradeAt = options.nowMs();
+      lastMessagesAt = options.nowMs();
       options.onOpen();
     } else if (word === 'max_connections') end('Massive allows no further connection of this account');
     else if (!isSubscribed && REJECTIONS.has(word)) end(REJECTIONS.get(word) ?? '', true);
   };
   const abort = () => end('stopped');
-  // Silence ends the connection after two intervals: at the end of the first interval a ping is sent, and at the end of the second interval
-  // there is still no answer.
+  // Silence ends the connection one to two intervals after something was last received. At the end of each interval, a ping is sent. If
+  // nothing is received in the next interval, not even the answer to the ping, the connection ends.
   let intervals = 0;
   const watch = setInterval(() => {
     if (++intervals > CONNECT_INTERVALS_MAX && !isSubscribed)
       return end('the socket answers, but has not accepted the subscription');
-    if (!options.expectsTrades()) lastTradeAt = options.nowMs();
-    else if (isSubscribed && options.nowMs() - lastTradeAt > options.quietMs) {
-      // The server answers pings, but the subscription no longer works. Trades are missing since the last trade.
-      lastReceivedAt = lastTradeAt;
-      return end(`no trade was received for ${options.quietMs / 1_000} s of trading hours`);
+    if (!options.expectsTrades()) lastMessagesAt = options.nowMs();
+    else if (isSubscribed && options.nowMs() - lastMessagesAt > options.quietMs) {
+      // The server answers pings, but the subscription no longer works. Trades may be missing since the last frame of messages.
+      lastReceivedAt = lastMessagesAt;
+      return end(`no message was received for ${options.quietMs / 1_000} s of trading hours`);
     }
-    if (!hasReceived) return end(`nothing was received for ${options.silenceMs / 1_000} s`);
+    if (!hasReceived) return end(`nothing was received for at least ${options.silenceMs / 2_000} s`);
     hasReceived = false;
     if (socket.readyState === WebSocket.OPEN) socket.ping();
   }, options.silenceMs / 2);
@@ -97,7 +106,7 @@ export function runSocket(options: SocketOptions, signal: AbortSignal): Promise<
     if (messages === undefined) return options.onMalformed();
     for (const message of messages) if (isRecord(message) && message.ev === 'status') handleStatus(message.status);
     if (!isSubscribed) return;
-    lastTradeAt = options.nowMs();
+    lastMessagesAt = options.nowMs();
     options.onMessages(messages);
   });
   socket.addEventListener('error', () => end('the connection failed'));
@@ -107,12 +116,18 @@ export function runSocket(options: SocketOptions, signal: AbortSignal): Promise<
   return promise;
 }
 
-/** Maximum length of a frame: the length of some 25,000 trades. A frame of this length is parsed in some ten milliseconds. */
+/** Maximum length of a frame, characters: the length of some 25,000 trades. A frame of this length is parsed in some ten milliseconds. */
 const FRAME_CHARS_MAX = 4 * 1024 * 1024;
-/** Bounds of the JSON in a frame: some 10,000 trades. A trade is an object with a list of conditions, and has some ten values. */
+/**
+ * Bounds of the JSON in a frame. A trade has two containers, an object and its list of conditions, and some ten values. The bound of the
+ * containers limits a frame to some 10,000 trades.
+ */
 const FRAME_JSON = { containers: 20_000, values: 1_000_000 };
 
-/** Maximum number of intervals until the subscription is active: twice the silence that ends a connection. */
+/**
+ * Maximum number of complete intervals without an active subscription. An interval is half of `silenceMs`. At the end of the next interval,
+ * the connection ends. It has then lasted for 2.5 times `silenceMs`.
+ */
 const CONNECT_INTERVALS_MAX = 4;
 
 /** The statuses with which Massive rejects the key or the plan, with their reasons. A person has to correct the key or the plan. */

@@ -14,10 +14,10 @@ test.each<[string, 'http' | 'ws', string]>([
 });
 
 test.each<[string, 'http' | 'ws', RegExp]>([
-  ['', 'http', /is not an address/],
-  ['api.tradier.com', 'http', /is not an address/],
-  ['ftp://api.tradier.com', 'http', /is not an address/],
-  ['https://socket.massive.com', 'ws', /is not an address/],
+  ['', 'http', /is not a URL with the scheme http or https/],
+  ['api.tradier.com', 'http', /is not a URL with the scheme http or https/],
+  ['ftp://api.tradier.com', 'http', /is not a URL with the scheme http or https/],
+  ['https://socket.massive.com', 'ws', /is not a URL with the scheme ws or wss/],
   ['https://user:hidden@api.tradier.com', 'http', /contains a user, a password/],
   ['https://api.tradier.com?token=hidden', 'http', /contains a user, a password/],
   ['https://api.tradier.com#hidden', 'http', /contains a user, a password/],
