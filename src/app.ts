@@ -18,7 +18,7 @@ import { originPolicy } from './http/origins.ts';
 import type { Feed } from './market/feed.ts';
 import { createMcpOnDemand, type McpOnDemand } from './mcp/http/on-demand.ts';
 import type { Catalog } from './mcp/mcp-deps.ts';
-import { createLoading, type Loading, whileLoading } from './operations/loading.ts';
+import { createLoading, type Loading, marketWhileLoading } from './operations/loading.ts';
 import type { Context } from './operations/operation.ts';
 import { createScheduler, type Scheduler } from './operations/scheduler.ts';
 import type { Store } from './store/sqlite.ts';
@@ -39,7 +39,10 @@ export interface App {
   readonly access: Access;
   readonly context: Context;
   readonly scheduler: Scheduler;
-  /** The initial load of the feeds. The caller that starts the feeds also calls `loading.begin`. */
+  /**
+   * The initial load of the local feeds: the drop folder or the simulated market. The caller that starts the feeds also calls
+   * `loading.begin`.
+   */
   readonly loading: Loading;
 }
 
@@ -57,7 +60,7 @@ export function buildApp(settings: AppSettings, observe: Observe, catalog: Parti
   const { simulated } = feeds[0]!;
   const loading = createLoading();
   const stored = createContext(settings, store, universe, simulated);
-  const context = { ...stored, market: whileLoading(stored.market, loading) };
+  const context = { ...stored, market: marketWhileLoading(stored.market, loading) };
   store.sumPrintsFrom(context.largePrintMinUsd);
   const { market } = context;
   const limiter = policy && createRateLimiter(policy, Date.now);
@@ -94,7 +97,8 @@ export function buildApp(settings: AppSettings, observe: Observe, catalog: Parti
   });
   const events = createGexEvents(store, simulated, { nowMs: context.nowMs });
   const gexStreams = createGexStreams({ scheduler, events, market, observe, limits: { streamsMax: liveStreamsMax } });
-  // A server that starts with stored data serves that data at once. Without stored data, requests wait for the first load.
+  // A server that starts with stored data answers from that data at once. A server that starts with an empty store lets requests wait for
+  // the initial load.
   const isEmpty = store.underlyings(simulated).length === 0;
   const http = createServerApp({
     context,
@@ -128,7 +132,8 @@ export function buildApp(settings: AppSettings, observe: Observe, catalog: Parti
 }
 
 /**
- * Maximum time for which a request waits for the initial load, ms. The simulated market loads in less than a second. A folder may take
- * minutes. If the load is not complete after this time, clients get 503 with `Retry-After`.
+ * Maximum time for which a request waits for the initial load of a local feed, ms. The simulated market loads in less than a second. A drop
+ * folder may take minutes. After this time the request is answered: with 503 and `Retry-After` if its ticker has no chain yet, and from the
+ * chain if it has one.
  */
 const LOADING_WAIT_MS = 5_000;

@@ -3,8 +3,8 @@ import { OperatorError } from './errors.ts';
 /** A setting of the service: its flag, its environment variable, its help text and its default. */
 export interface Setting {
   /**
-   * The flag, with a placeholder if it takes a value. A credential has no flag: it comes only from the environment, because every user of
-   * the machine can see a command line.
+   * The flag, with a placeholder if it takes a value. A credential has no flag: it comes from the environment, because every user of the
+   * machine can see a command line. The exception is ZOMMA_KEY: `zomma mcp` adds the flag `--key` itself.
    */
   readonly flag?: string;
   readonly env: string;
@@ -17,8 +17,8 @@ export interface Setting {
   readonly default?: string;
   /**
    * Converts the text of the flag or of the environment variable to the setting's value. Throws `OperatorError` if the text is invalid.
-   * Never returns undefined, because the command line would replace undefined by an empty string. A setting without `parse` has the text
-   * itself as its value.
+   * Never returns `undefined`, because the parser of the command line would replace `undefined` by an empty string. Without `parse`, the text
+   * is the value of the setting.
    */
   readonly parse?: (text: string) => unknown;
 }
@@ -41,14 +41,14 @@ export const SETTINGS = {
     flag: '--data-dir <dir>',
     env: 'ZOMMA_DATA_DIR',
     group: 'data',
-    help: 'folder of the database and the server secret; created if it does not exist',
+    help: 'folder of the database and the server secret. If the folder does not exist, it is created, except by commands that only read market data (gex, history, call, feeds, and mcp without --feed)',
     default: 'zomma-data',
   },
   dataMax: {
     flag: '--data-max <size>',
     env: 'ZOMMA_DATA_MAX',
     group: 'feeds',
-    help: 'maximum size of the data folder, e.g. 20GB. At this size, no market data is stored until there is room. With or without this setting, no market data is stored while less than 256 MB of the disk are free (on a disk below 2.56 GB: less than a tenth of the disk)',
+    help: 'maximum size of the data folder, e.g. 20GB. If the folder reaches this size, no market data is stored until the folder is 2 % below this size. A second limit applies with and without this setting: no market data is stored while less than 256 MB of the disk are free (while less than a tenth is free, if the disk is smaller than 2.56 GB)',
     parse: sizeOf,
   },
   host: {
@@ -84,7 +84,7 @@ export const SETTINGS = {
     flag: '--feed-every <seconds>',
     env: 'ZOMMA_FEED_EVERY',
     group: 'feeds',
-    help: 'seconds from one poll of a provider to the next (default: 300 for cboe, 60 for tradier and massive, and more if the requests of one poll take longer at --feed-rate)',
+    help: 'seconds from one poll of a provider to the next (default: 300 for cboe, 60 for tradier and massive). The default grows if the requests of one poll take longer at --feed-rate',
     parse: pollSeconds,
   },
   feedHours: {
@@ -130,7 +130,11 @@ export const SETTINGS = {
     default: 'wss://socket.massive.com/options',
   },
   massiveKey: { env: 'ZOMMA_MASSIVE_KEY', group: 'feeds', provider: 'massive', help: 'API key of the feed "massive"' },
-  key: { env: 'ZOMMA_KEY', group: 'client', help: 'API key that "zomma mcp --url" sends to the running server' },
+  key: {
+    env: 'ZOMMA_KEY',
+    group: 'client',
+    help: 'API key that "zomma mcp --url" sends to the running server, if --key is not given',
+  },
   setAside: {
     flag: '--set-aside <dir>',
     env: 'ZOMMA_SET_ASIDE',
@@ -177,7 +181,7 @@ export const SETTINGS = {
     flag: '--allowed-hosts <names>',
     env: 'ZOMMA_ALLOWED_HOSTS',
     group: 'server',
-    help: 'names to accept in the Host header, separated by commas. If --host is a loopback address and --behind-proxy is not set, localhost, 127.0.0.1, [::1] and the value of --host are accepted too. In all other cases, every name is accepted if this setting is missing. /health accepts every name',
+    help: 'names to accept in the Host header, separated by commas. If --host is a loopback address and --behind-proxy is not set, localhost, 127.0.0.1, [::1] and the value of --host are always accepted too. Without this setting: if --host is a loopback address and --behind-proxy is not set, only these names are accepted; otherwise, every name is accepted. The path /health accepts every name',
     parse: hostNames,
   },
   allowedOrigins: {
@@ -205,7 +209,7 @@ export const SETTINGS = {
     flag: '--contagion-min <usd>',
     env: 'ZOMMA_CONTAGION_MIN',
     group: 'data',
-    help: "minimum absolute net premium of a stock's large prints, dollars. From this premium on, evaluate_etf_contagion can name the stock's sector ETF",
+    help: "minimum absolute value of the argument whale_fiat, dollars. Below it, evaluate_etf_contagion names no sector ETF. If 1 % of the premium of the stock's large prints over 30 days is larger, that amount is the minimum",
     default: '1000000',
     parse: (text) => dollars(text, '--contagion-min'),
   },
@@ -221,21 +225,21 @@ export const SETTINGS = {
     flag: '--keep-chains <days>',
     env: 'ZOMMA_KEEP_CHAINS',
     group: 'server',
-    help: 'number of days for which snapshots are kept. The newest snapshot of a ticker always stays, and so do the levels of removed snapshots. Without this setting, snapshots have no maximum age',
+    help: 'number of days before the present day for which snapshots are kept. The newest snapshot of each ticker is never removed, however old it is. The levels of a removed snapshot are not removed. Without this setting, snapshots have no maximum age',
     parse: (text) => days(text, '--keep-chains', 1),
   },
   keepIntraday: {
     flag: '--keep-intraday <days>',
     env: 'ZOMMA_KEEP_INTRADAY',
     group: 'server',
-    help: 'number of days for which every snapshot is kept. Of each day before that, only the last snapshot is kept. Without this setting, every recorded snapshot is kept',
+    help: 'number of days before the present day for which every snapshot is kept. Of each earlier day, only the last snapshot of each ticker is kept, until --keep-chains removes it. Without this setting, every recorded snapshot is kept until --keep-chains removes it',
     parse: (text) => days(text, '--keep-intraday', 1),
   },
   keepPrints: {
     flag: '--keep-prints <days>',
     env: 'ZOMMA_KEEP_PRINTS',
     group: 'server',
-    help: 'number of days for which option prints are kept, at least 31. Without this setting, prints are never removed',
+    help: 'number of days before the present day for which option prints are kept, at least 31. Without this setting, prints are never removed',
     parse: (text) => days(text, '--keep-prints', KEEP_PRINTS_DAYS_MIN),
   },
   logLevel: {
@@ -293,7 +297,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
  * The rate limit of an account: a token bucket. A request takes one token, and further tokens if its computation is expensive.
  */
 export interface RateLimitPolicy {
-  /** Tokens of a full bucket: the number of requests that an idle account may make at once. */
+  /** Tokens of a full bucket: the number of requests of one token each that an idle account may make at once. */
   readonly burst: number;
   /** Seconds in which an empty bucket refills evenly. */
   readonly windowS: number;
@@ -301,7 +305,7 @@ export interface RateLimitPolicy {
 
 function wholeNumber(text: string, flag: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw new OperatorError(`${flag} is not a whole number`, `Use a number from 0 to 999999999, e.g. ${flag} 1.`);
+  throw new OperatorError(`${flag} must be a whole number from 0 to 999999999`, `Use e.g. ${flag} 1.`);
 }
 
 function portOf(text: string): number {
@@ -326,7 +330,7 @@ function feedHoursOf(text: string): 'session' | 'always' {
   throw new OperatorError(`--feed-hours "${text}" is not known`, 'Use --feed-hours session or always.');
 }
 
-/** Parses a rate limit such as `600/min`. */
+/** Parses a rate limit such as `600/min`, or `off`. Throws `OperatorError` if the text is not a rate limit. */
 function rateLimitOf(text: string): RateLimitPolicy | 'off' {
   if (text === 'off') return text;
   const [, count, unit] = /^([1-9]\d{0,6})\/(s|min|h)$/.exec(text) ?? [];
@@ -377,24 +381,30 @@ function listOf(text: string): string[] {
 const MB = 1_000_000;
 const SIZE_UNITS: Readonly<Record<string, number>> = { MB, GB: 1_000 * MB, TB: 1_000_000 * MB };
 
-/** Parses a size such as `20GB`. Returns the number of bytes. */
+/** Parses a size such as `20GB`. Returns the number of bytes. Throws `OperatorError` if the text is not a size above 0. */
 function sizeOf(text: string): number {
   const [, number, unit] = /^(\d{1,9}(?:\.\d{1,3})?)\s?([MGT]B)$/i.exec(text.trim()) ?? [];
   const bytes = Number(number) * (SIZE_UNITS[unit?.toUpperCase() ?? ''] ?? Number.NaN);
   if (bytes > 0) return bytes;
-  throw new OperatorError('--data-max is not a size', 'Use MB, GB or TB, such as 20GB. Omit the flag for no limit.');
+  throw new OperatorError(
+    '--data-max is not a size',
+    'Use MB, GB or TB, such as 20GB. Omit the flag for no limit on the folder. The limit by the free disk space stays.',
+  );
 }
 
 function dollars(text: string, flag: string): number {
   const value = Number(text);
   if (text.trim() !== '' && value >= 0 && Number.isFinite(value)) return value;
-  throw new OperatorError(`${flag} is not an amount of dollars`, `Use a number of 0 or more, e.g. ${flag} 100000.`);
+  throw new OperatorError(
+    `${flag} must be an amount of dollars, at least 0`,
+    `Use a number without unit, e.g. ${flag} 100000.`,
+  );
 }
 
 function minutesInMs(text: string): number {
   const value = Number(text);
   if (text.trim() !== '' && value > 0 && Number.isFinite(value)) return value * 60_000;
-  throw new OperatorError('--stale-after is not a number of minutes', 'Use a number above 0, e.g. --stale-after 30.');
+  throw new OperatorError('--stale-after must be a number of minutes above 0', 'Use a number, e.g. --stale-after 30.');
 }
 
 /** Minimum of `--keep-prints`. The flow window is 30 days long and begins in the middle of a day, so it needs the prints of 31 days. */
@@ -403,8 +413,8 @@ const KEEP_PRINTS_DAYS_MIN = 31;
 function days(text: string, flag: string, least: number): number {
   if (/^\d{1,5}$/.test(text) && Number(text) >= least) return Number(text);
   throw new OperatorError(
-    `${flag} is not a number of days, ${least} or more`,
-    `Use a number of days, e.g. ${flag} 90, or leave the flag out to keep everything.`,
+    `${flag} must be a whole number of days, at least ${least}`,
+    `Use e.g. ${flag} 90, or leave the flag out to keep everything.`,
   );
 }
 

@@ -26,8 +26,9 @@ export class ClientError extends Error {
 }
 
 /**
- * An error of the installation that only the operator can fix, for example a secret that others can read, or a database of a newer version.
- * The command line prints the message and the hint. Clients get an opaque 500.
+ * An error that the operator can fix. It may be in the installation (a secret that others can read, or a database of a newer version), in a
+ * setting, or in the arguments or the input of a command (a file that does not exist). The command line prints the message and the hint.
+ * Clients get an opaque 500.
  */
 export class OperatorError extends Error {
   readonly hint: string;

@@ -36,7 +36,7 @@ export function addChains(program: Command, ports: Ports): void {
       .description('Remove stored snapshots and their levels permanently. A running server stops using them at once.'),
     ['dataDir'],
   )
-    .addOption(new Option('--ticker <ticker>', 'underlying of the snapshots').makeOptionMandatory())
+    .addOption(new Option('--ticker <ticker>', 'underlying of the snapshots (required)').makeOptionMandatory())
     .addOption(
       new Option(
         '--as-of <time>',

@@ -1,4 +1,5 @@
 import { Argument, type Command, Option } from 'commander';
+import { ROW_MESSAGES_MAX } from './csv/csv-run.ts';
 import type { RowKernel } from './csv/row-kernel.ts';
 import { greeksKernel, impliedVolatilityKernel, mertonKernel } from './csv/row-kernels.ts';
 import { streamCsv } from './csv/stream-csv.ts';
@@ -9,7 +10,7 @@ export function addColumns(program: Command): void {
     .addOption(
       new Option(
         '--units <units>',
-        'market: vega, vanna and volga per vol point (0.01), theta and charm per calendar day, rho per 1 % of rate; raw: per 1.00 of spot, volatility or rate, and per year of time',
+        'market: vega, vanna and volga per vol point (0.01), theta and charm per calendar day, rho per 1 % of rate; raw: per 1.00 of spot, volatility or rate, and per year of time. Price, delta and gamma are the same in both',
       )
         .choices(['market', 'raw'])
         .default('market'),
@@ -40,7 +41,12 @@ export function addColumns(program: Command): void {
     .action((file) => streamCsv(mertonKernel, file));
 }
 
-function csvCommand(program: Command, name: string, description: string, { inputs, outputs }: RowKernel): Command {
+function csvCommand(
+  program: Command,
+  name: string,
+  description: string,
+  { inputs, outputs, unanswered }: RowKernel,
+): Command {
   const columns = Object.entries(inputs).map(([column, { default: value }]) =>
     value === undefined ? column : `${column} (default ${value})`,
   );
@@ -54,8 +60,10 @@ function csvCommand(program: Command, name: string, description: string, { input
 Columns in:   ${columns.join(', ')}
 Columns out:  ${outputs.join(', ')}, with 17 significant digits
 Units in:     ${unitsOf(Object.keys(inputs))}
-Other columns pass through unchanged. An input column with the name of an output is replaced. A row that cannot be
-computed does not stop the run: its outputs are empty, stderr reports the row, and the exit code is 1.
+Other columns pass through unchanged. An input column with the name of an output is replaced.
+A row cannot be computed if a cell is invalid, or if ${unanswered}.
+Such a row does not stop the run, but its outputs are empty. At the end, stderr gives the number of such rows and the
+errors of the first ${ROW_MESSAGES_MAX}, and the exit code is 1.
 `,
     );
 }
@@ -70,8 +78,8 @@ const UNITS: Readonly<Record<string, string>> = {
   rate: 'decimal per year',
   dividend: 'decimal per year',
   jump_intensity: 'jumps per year',
-  jump_mean: 'log-return',
-  jump_vol: 'log-return',
+  jump_mean: 'log-return of one jump',
+  jump_vol: 'log-return of one jump',
 };
 
 function unitsOf(inputs: readonly string[]): string {

@@ -18,9 +18,13 @@ export function addFeeds(program: Command, ports: Ports): void {
       .command('feeds')
       .description('Show the state of each feed: its polls, its data per ticker, its rejections and its gaps.')
       .option('--all', 'also show tickers that are fresh, and every rejection and gap')
-      .option('--check', 'exit with code 1 if a feed is not ok, or if there is no feed; for monitoring')
+      .option(
+        '--check',
+        'for monitoring: exit with code 1 if a feed is down, empty or degraded, or if there is no feed',
+      )
       .option('--json', 'print one JSON object with every row, like GET /api/v1/feeds'),
     settingsIn('data'),
+    { hidden: ['contagionMin'] },
   )
     .addHelpText(
       'after',

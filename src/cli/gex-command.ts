@@ -33,7 +33,7 @@ export function addGex(program: Command, ports: Ports): void {
   withSettings(
     program
       .command('gex')
-      .description('Compute the gamma-exposure levels of a chain file, or of a ticker of the stored market.')
+      .description('Compute the gamma-exposure (GEX) levels of a chain file, or of a ticker of the stored market.')
       .argument('<file|ticker>', 'chain file of any known format, or ticker')
       .option('--ticker <ticker>', 'underlying to use if the file has chains of several underlyings')
       .addOption(
@@ -47,13 +47,13 @@ export function addGex(program: Command, ports: Ports): void {
       .addOption(
         new Option(
           '--rate <r>',
-          'interest rate, decimal per year; used with --forward flat, and for series whose quotes imply no rate',
+          'interest rate, decimal per year, from -1 to 1; used with --forward flat, and for series whose quotes imply no rate',
         ).default(String(DEFAULT_OPTIONS.rate)),
       )
       .addOption(
         new Option(
           '--dividend <q>',
-          'dividend yield, decimal per year; used with --forward flat, and for series whose quotes imply no forward',
+          'dividend yield, decimal per year, from -1 to 1; used with --forward flat, and for series whose quotes imply no forward',
         ).default('0'),
       )
       .addOption(
@@ -90,7 +90,7 @@ export function addGex(program: Command, ports: Ports): void {
       )
       .option(
         '--prints <tape>',
-        'CSV or Parquet file of prints, only if the first argument is a chain file; also prints the levels by flow',
+        'CSV or Parquet file of option trades; allowed only with a chain file. The output then also has the levels by flow',
       )
       .addOption(
         new Option(
@@ -100,13 +100,17 @@ export function addGex(program: Command, ports: Ports): void {
       )
       .option('--json', 'print one JSON object')
       .addOption(
-        new Option('--csv [table]', 'print one CSV table: strikes (GEX by strike) or profile (net GEX at other spots)')
+        new Option(
+          '--csv [table]',
+          'print one CSV table: strikes (GEX by strike) or profile (net GEX at other spots). --csv without a value prints strikes',
+        )
           .argParser(csvTable)
           .preset('strikes'),
       )
       .option('--plot', 'plot strikes and profile even if stdout is not a terminal')
       .option('--no-plot', 'do not plot'),
     settingsIn('data'),
+    { hidden: ['contagionMin'] },
   )
     .addHelpText(
       'after',

@@ -24,12 +24,12 @@ export function addHistory(program: Command, ports: Ports): void {
   withSettings(
     program
       .command('history')
-      .description('Show the levels of a ticker over time, as a server has recorded them.')
+      .description('Show the gamma-exposure (GEX) levels of a ticker over time, as a server has recorded them.')
       .argument('<ticker>', 'ticker of the stored market')
       .addOption(
         new Option(
           '--from <moment>',
-          'begin: New York date or instant (default: the range is the 365 days that end with the newest levels)',
+          'begin: New York date or instant (default: the first of the 365 days that end with the newest levels, up to --to)',
         ),
       )
       .addOption(new Option('--to <moment>', 'end: New York date (included) or instant (default: the newest levels)'))
@@ -48,6 +48,7 @@ export function addHistory(program: Command, ports: Ports): void {
       .option('--plot', 'plot even if stdout is not a terminal')
       .option('--no-plot', 'do not plot'),
     settingsIn('data'),
+    { hidden: ['contagionMin'] },
   )
     .addHelpText(
       'after',

@@ -22,8 +22,8 @@ export function addIngest(program: Command, ports: Ports): void {
       'after',
       `
 Formats: prints, chains and closes as CSV or Parquet, quote-table CSV, delayed-quote JSON; all except Parquet also with gzip.
-Zomma detects the format from the content. A running server uses the new data immediately, while the rest is still being
-loaded. If a run is interrupted, run it again: each print is stored only once.
+Zomma detects the format from the content. A running server uses each part of the data as soon as the part is stored.
+If a run is interrupted, run it again: each print is stored only once.
 
 Examples:
   $ zomma ingest tape-2026-08-17.csv

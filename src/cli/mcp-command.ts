@@ -18,7 +18,7 @@ export function addMcp(program: Command, ports: Ports): void {
         `API key for the server; prefer ${SETTINGS.key.env}, because every user of the machine can see a command line`,
       ),
     settingsIn('feeds', 'data', 'log'),
-    ['feed'],
+    { withoutDefault: ['feed'] },
   )
     .addHelpText(
       'after',

@@ -9,13 +9,24 @@ import { withSettings } from './settings.ts';
 /** Adds `zomma members`, which manages who has access. A running server applies each change within 10 ms. */
 export function addMembers(program: Command, ports: Ports): void {
   const members = program.command('members').description('Add, list, revoke and link members.');
-  const uuid = () => new Option('--uuid <uuid>', "the member's UUID in the membership system").makeOptionMandatory();
+  const uuid = () =>
+    new Option('--uuid <uuid>', "the member's UUID in the membership system (required)").makeOptionMandatory();
   const json = () => new Option('--json', 'print one JSON object');
 
-  withSettings(members.command('add').description('Add or renew a member, and print the API key.').addOption(uuid()), [
-    'dataDir',
-  ])
-    .addOption(new Option('--tier <tier>', 'tier of the membership').choices(Object.keys(TIERS)).default(DEFAULT_TIER))
+  withSettings(
+    members
+      .command('add')
+      .description(
+        "Add a member, or set a known member's tier and end anew (lifts a revocation), and print the API key. The key of a known member does not change.",
+      )
+      .addOption(uuid()),
+    ['dataDir'],
+  )
+    .addOption(
+      new Option('--tier <tier>', 'tier of the membership; a member of the tier "none" has no access')
+        .choices(Object.keys(TIERS))
+        .default(DEFAULT_TIER),
+    )
     .option('--expires <date>', 'end of the membership, ISO 8601; without this option, the membership does not end')
     .addOption(json())
     .addHelpText(
@@ -66,10 +77,20 @@ export function addMembers(program: Command, ports: Ports): void {
       print(`${member.uuid}  ${member.status}`);
     });
 
-  withSettings(members.command('link').description("Link a member's Telegram handle.").addOption(uuid()), ['dataDir'])
-    .requiredOption('--telegram <handle>', 'Telegram handle or id')
-    .addOption(switchOption('--routing-1dte <state>', 'send signals of one day to expiry (1DTE) to the handle'))
-    .addOption(switchOption('--routing-radar <state>', 'send radar signals to the handle'))
+  withSettings(
+    members
+      .command('link')
+      .description(
+        "Store a member's Telegram handle and its routing. Zomma only stores and shows these values. It sends nothing to the handle.",
+      )
+      .addOption(uuid()),
+    ['dataDir'],
+  )
+    .requiredOption('--telegram <handle>', 'Telegram handle or id (required)')
+    .addOption(
+      switchOption('--routing-1dte <state>', 'whether signals of one day to expiry (1DTE) are routed to the handle'),
+    )
+    .addOption(switchOption('--routing-radar <state>', 'whether radar signals are routed to the handle'))
     .addHelpText(
       'after',
       '\nExamples:\n  $ zomma members link --uuid 7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90 --telegram 5550123456 --routing-radar off\n',

@@ -10,16 +10,18 @@ const CREDENTIALS = Object.values<Setting>(SETTINGS)
   .filter(({ provider }) => provider !== undefined)
   .map(({ env, provider }) => `${env} for --feed ${provider}`);
 
+const CREDENTIALS_HELP = `Credentials come only from the environment, because every user of the machine can see a command line:
+  ${CREDENTIALS.join(', ')}`;
+
 /** Adds `zomma serve`, which runs the service, and `zomma start`, which runs the same service with a demo member. */
 export function addServe(program: Command, ports: Ports): void {
   withSettings(program.command('serve').description('Serve REST and MCP from market-data feeds.'), SERVE_SETTINGS)
     .addHelpText(
       'after',
       `
-When the server accepts requests, it writes one line to stdout: listening on http://HOST:PORT (https with --tls-cert)
+As soon as the server accepts requests, it writes one line to stdout: listening on http://HOST:PORT (https with --tls-cert)
 
-Credentials come only from the environment, because every user of the machine can see a command line:
-  ${CREDENTIALS.join(', ')}
+${CREDENTIALS_HELP}
 
 Examples:
   $ zomma serve --feed files:/srv/chains --data-dir /var/lib/zomma
@@ -34,6 +36,15 @@ Examples:
       .description("Serve with a demo member. Prints the demo member's API key and a first request to try."),
     SERVE_SETTINGS,
   )
-    .addHelpText('after', '\nExamples:\n  $ zomma start\n  $ zomma start --port 9000 --seed 7\n')
+    .addHelpText(
+      'after',
+      `
+${CREDENTIALS_HELP}
+
+Examples:
+  $ zomma start
+  $ zomma start --port 9000 --seed 7
+`,
+    )
     .action((settings) => ports.serve(settings, { demo: true }));
 }

@@ -156,9 +156,13 @@ function caveats(report: GexReport): string[] {
   if (left_out.no_volatility === used) notes.push('No contract has a volatility, so gamma is unknown and counts as 0.');
   if (!report.flip_resolved) notes.push(UNRESOLVED_FLIP_NOTE);
   if (report.call_wall_sided && report.call_wall_unsided !== report.call_wall)
-    notes.push(`The strike with most call gamma is below spot, at ${report.call_wall_unsided}.`);
+    notes.push(
+      `The strike with most call gamma is below spot, at ${report.call_wall_unsided}. It is not the call wall, because the call wall is at or above spot.`,
+    );
   if (report.put_wall_sided && report.put_wall_unsided !== report.put_wall)
-    notes.push(`The strike with most put gamma is above spot, at ${report.put_wall_unsided}.`);
+    notes.push(
+      `The strike with most put gamma is above spot, at ${report.put_wall_unsided}. It is not the put wall, because the put wall is at or below spot.`,
+    );
   if (!report.call_wall_sided) notes.push('No strike is at or above spot: the call wall is the nearest strike.');
   if (!report.put_wall_sided) notes.push('No strike is at or below spot: the put wall is the nearest strike.');
   return notes;

@@ -41,7 +41,7 @@ const RETRY_AFTER_S = 1;
 /**
  * Returns the market with another `chain`: until the load is complete, it throws `ClientError` (loading) if the ticker has no chain yet.
  */
-export function whileLoading(market: Market, loading: Pick<Loading, 'isComplete'>): Market {
+export function marketWhileLoading(market: Market, loading: Pick<Loading, 'isComplete'>): Market {
   return {
     ...market,
     chain(ticker) {

@@ -30,7 +30,7 @@ export const toolView = memoizeByObject(
 /**
  * Returns the view with the default answer of a tool over REST and the command line. Its arguments include the moment of a replay, `at`.
  */
-export const datedToolView = memoizeByObject(
+export const toolViewWithMoment = memoizeByObject(
   (operation: Operation): View => view(operation, withMoment(operation, operation.input), toolKeys(operation)),
 );
 

@@ -125,7 +125,7 @@ describe('rows that cannot be computed', () => {
     [
       'iv',
       'C,100,105,0.25,0.2,101',
-      'no volatility gives this price: it is at or above the largest possible value of the option',
+      'the price is at or above the largest possible value of the option, so no volatility gives it',
     ],
   ];
   test.each(cases)('zomma %s, %s: %s', async (command, row, message) => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { createLoading, whileLoading } from '../../src/operations/loading.ts';
+import { createLoading, marketWhileLoading } from '../../src/operations/loading.ts';
 import { chainOf, quoted, range } from '../analytics/small-chains.ts';
 import { smallMarket } from './small-market.ts';
 
@@ -14,7 +14,7 @@ test.each([
 ])('a ticker %s', async (_name, ticker, after) => {
   const loaded = Promise.withResolvers<void>();
   const loading = createLoading();
-  const during = whileLoading(market, loading);
+  const during = marketWhileLoading(market, loading);
   const answer = () => {
     try {
       return during.chain(ticker).underlying;

@@ -5,17 +5,18 @@ import { tradedPrice } from '../chain/quotes.ts';
 
 /** Premium and contracts of one expiry's flow, separately for calls and puts. */
 export interface Flow {
-  /** Premium of calls and of puts, dollars. */
+  /** Premium of calls, dollars. */
   readonly callPremium: number;
+  /** Premium of puts, dollars. */
   readonly putPremium: number;
   readonly callContracts: number;
   readonly putContracts: number;
   /**
-   * How much of both premiums was paid for deep contracts (see `isDeep`), in trades that are taken as financing and not as opinions about
-   * the price. Contracts with an unknown delta are not deep.
+   * Premium of the deep calls and puts (see `isDeep`), dollars. Trades in deep contracts are taken as financing, not as opinions about the
+   * price. A contract with an unknown delta does not count as deep.
    */
   readonly deepPremium: number;
-  /** The number of prints, or of contracts and days with volume if the flow comes from snapshots. */
+  /** The number of large prints. If the flow comes from snapshots: the number of contracts with volume, each counted once per day. */
   readonly counted: number;
 }
 
@@ -36,7 +37,8 @@ export function flowOfPrints(large: readonly PrintSum[], expiry: string): Flow {
 
 /**
  * Adds a day's flow to `flows` by expiry, for feeds that deliver only snapshots. `chain` is the day's last snapshot. It gives the volume
- * and the price of each contract (see `tradedPrice`). This flow has no premium threshold, because snapshots do not contain single trades.
+ * and the price of each contract (see `tradedPrice`). Leaves out adjusted series. This flow has no minimum premium, because snapshots do not
+ * contain single trades.
  */
 export function addDay(flows: Map<string, Flow>, chain: Chain): void {
   for (const series of chain.series) {
@@ -66,7 +68,7 @@ interface Traded {
   readonly deep: boolean;
 }
 
-/** Returns the volume and premium of each contract of a series that traded on the day of a snapshot. */
+/** Returns the volume and the premium of each contract of a series on the day of a snapshot, if volume and price are above 0. */
 function contractDays(chain: Chain, { start, end }: Series): Traded[] {
   const traded: Traded[] = [];
   for (let row = start; row < end; row++) {

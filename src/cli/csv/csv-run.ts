@@ -4,7 +4,7 @@ import { type CsvRecord, cellsOf, contentOf } from './records.ts';
 import type { Cell, RowKernel } from './row-kernel.ts';
 
 /** Maximum number of bad rows that are reported one by one. */
-const MESSAGES_MAX = 5;
+export const ROW_MESSAGES_MAX = 5;
 
 /**
  * Runs a kernel over the rows of one CSV. Cells that are not outputs of the kernel pass through unchanged. A column of the input with the
@@ -81,7 +81,7 @@ export class CsvRun {
   }
 
   #report(line: number, error: string): void {
-    if (++this.badRows <= MESSAGES_MAX) this.messages.push(`line ${line}: ${error}`);
+    if (++this.badRows <= ROW_MESSAGES_MAX) this.messages.push(`line ${line}: ${error}`);
   }
 }
 

@@ -7,20 +7,25 @@ export interface CsvRecord {
 }
 
 /**
- * Maximum length of a record, in characters. A longer record has a quote that is never closed, or is not CSV. The limit bounds memory use.
+ * Maximum length of a record that has not ended with its piece, in characters. A longer record has a quote that is never closed, or is not
+ * CSV. The limit bounds memory use.
  */
 const RECORD_LENGTH_MAX = 1024 * 1024;
 
 const QUOTE = '"';
 
 /**
- * Splits a CSV that comes in pieces into records. A line break is LF or CRLF. A line break within quotes belongs to the cell (RFC 4180).
+ * Splits a CSV into records. The CSV arrives in pieces of any length. A line break is LF or CRLF. A line break within quotes belongs to the
+ * cell (RFC 4180).
  */
 export class RecordSplitter {
   #rest = '';
   #line = 1;
 
-  /** Returns the records that end in this piece, without blank lines. Throws `OperatorError` if a record is too long. */
+  /**
+   * Returns the records that end in this piece, without blank lines. Throws `OperatorError` if the record that has not ended is longer than
+   * RECORD_LENGTH_MAX.
+   */
   push(piece: string): CsvRecord[] {
     const text = this.#rest + piece;
     const records: CsvRecord[] = [];
@@ -89,7 +94,10 @@ export function contentOf(cell: string): string {
   return quoted ? text.slice(1, -1).replaceAll('""', QUOTE).trim() : text;
 }
 
-/** Whether quotes are open at `end`. `open` is whether quotes are open at `start`. If they are not open, a cell begins at `start`. */
+/**
+ * Returns whether quotes are open at index `end` of a text. `open` states whether quotes are open at index `start`. If `open` is false, a cell
+ * must begin at `start`.
+ */
 function isOpenAt(text: string, start: number, end: number, open: boolean): boolean {
   for (let i = start; ; ) {
     if (open || text[i] === QUOTE) i = afterQuotes(text, open ? i : i + 1, end);
@@ -102,7 +110,8 @@ function isOpenAt(text: string, start: number, end: number, open: boolean): bool
 }
 
 /**
- * Returns the index after the quote that closes the quotes open at `from`. Returns `end + 1` if none does. A doubled quote closes nothing.
+ * Returns the index after the closing quote of the cell whose quotes are open at index `from`. Returns `end + 1` if there is no closing quote
+ * before `end`. A doubled quote is not a closing quote, but a quote character of the cell.
  */
 function afterQuotes(text: string, from: number, end: number): number {
   for (;;) {

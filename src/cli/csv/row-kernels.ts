@@ -45,7 +45,7 @@ export const greeksKernel = (units: 'market' | 'raw') =>
 export const impliedVolatilityKernel = define({
   inputs: { put_call: side, price: notNegative, spot: positive, strike: positive, tte: positive, rate, dividend },
   outputs: ['iv'],
-  unanswered: 'no volatility gives this price: it is at or above the largest possible value of the option',
+  unanswered: 'the price is at or above the largest possible value of the option, so no volatility gives it',
   compute: (count, { put_call: callPut, ...columns }) => [impliedVolatility({ count, callPut, ...columns })],
 });
 

@@ -8,8 +8,8 @@ import { countRejected } from '../rejections.ts';
 import { instantMs } from './instant.ts';
 
 /**
- * Returns the prints of these tickers that a frame's messages contain. Adds trades that cannot be read to the counts in `refused`. Ignores
- * messages that are not trades.
+ * Returns the prints of `tickers` in the messages of one WebSocket frame. Counts each rejected trade in `refused`, by reason. Ignores messages
+ * that are not trades, and trades of other tickers.
  */
 export function printsOfTrades(
   messages: readonly unknown[],
@@ -34,7 +34,10 @@ export function printsOfTrades(
   return prints;
 }
 
-/** Returns the values of a trade without its contract, or the reason why the trade is rejected. */
+/**
+ * Returns the values of a trade without its contract. If the trade is rejected, returns the reason as text. The bounds of price, size and
+ * time after expiry are those of every print (see `print-bounds.ts`).
+ */
 function tradeOf(message: JsonRecord, expiryMs: number, nowMs: number) {
   const { sym, x, p: price, s: size, c, q } = message;
   const at = instantMs(message.t);
@@ -63,12 +66,15 @@ function tradeOf(message: JsonRecord, expiryMs: number, nowMs: number) {
   } as const;
 }
 
-/** Maximum age of a trade. The socket sends today's trades, so a trade that is older than a week is damaged data. */
+/**
+ * Maximum age of a trade, ms. The socket sends today's trades, so a trade that is older than a week is damaged data. A trade may be up to a
+ * day ahead of this machine's clock, because the clock may be wrong.
+ */
 const AGE_MS_MAX = 7 * DAY_MS;
 
 /**
- * OPRA's four letters of each sale condition, by the number of the condition in Massive's glossary of option trade conditions
- * (`/v3/reference/conditions?asset_class=options`). A number that is not listed here has no effect.
+ * Maps the number of a sale condition to OPRA's four-letter code. The numbers are from Massive's glossary of option trade conditions
+ * (`/v3/reference/conditions?asset_class=options`). A number without an entry has no effect on a print.
  */
 export const OPRA_CONDITIONS: ReadonlyMap<unknown, string> = new Map([
   ...numbered(201, 'canc oseq cncl late cnco open cnol opnl auto reop'),
