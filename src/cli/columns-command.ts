@@ -10,7 +10,7 @@ export function addColumns(program: Command): void {
     .addOption(
       new Option(
         '--units <units>',
-        'market: vega, vanna and volga per vol point (0.01), theta and charm per calendar day, rho per 1 % of rate; raw: per 1.00 of spot, volatility or rate, and per year of time. Price, delta and gamma are the same in both',
+        'market: vega and vanna per vol point (0.01), volga per vol point squared, theta and charm per calendar day, rho per 1 % of rate; raw: per 1.00 of spot, volatility or rate, and per year of time. Price, delta and gamma are the same in both',
       )
         .choices(['market', 'raw'])
         .default('market'),
@@ -61,7 +61,8 @@ Columns in:   ${columns.join(', ')}
 Columns out:  ${outputs.join(', ')}, with 17 significant digits
 Units in:     ${unitsOf(Object.keys(inputs))}
 Other columns pass through unchanged. An input column with the name of an output is replaced.
-A row cannot be computed if a cell is invalid, or if ${unanswered}.
+A row cannot be computed if a cell is invalid, or if
+${unanswered}.
 Such a row does not stop the run, but its outputs are empty. At the end, stderr gives the number of such rows and the
 errors of the first ${ROW_MESSAGES_MAX}, and the exit code is 1.
 `,
@@ -78,8 +79,8 @@ const UNITS: Readonly<Record<string, string>> = {
   rate: 'decimal per year',
   dividend: 'decimal per year',
   jump_intensity: 'jumps per year',
-  jump_mean: 'log-return of one jump',
-  jump_vol: 'log-return of one jump',
+  jump_mean: 'mean log-return of one jump',
+  jump_vol: 'standard deviation of the log-return of one jump',
 };
 
 function unitsOf(inputs: readonly string[]): string {

@@ -67,7 +67,7 @@ export function addGex(program: Command, ports: Ports): void {
       .addOption(
         choice(
           '--iv <which>',
-          'implied volatility: of the out-of-the-money side for both call and put of a strike, or of each contract as the feed gives it',
+          "otm: call and put of a strike share the volatility of the out-of-the-money side; own: each contract has the feed's volatility",
           ['otm', 'own'],
           'otm',
         ),
@@ -95,7 +95,7 @@ export function addGex(program: Command, ports: Ports): void {
       .addOption(
         new Option(
           '--expiries <which>',
-          'expiries to analyse: all, 0dte, YYYY-MM-DD, or next:N for the next N days',
+          'expiries to analyse: all, 0dte (expiries on the New York day of the snapshot), YYYY-MM-DD, or next:N (series that settle within N days of the snapshot)',
         ).default('all'),
       )
       .option('--json', 'print one JSON object')
@@ -103,9 +103,7 @@ export function addGex(program: Command, ports: Ports): void {
         new Option(
           '--csv [table]',
           'print one CSV table: strikes (GEX by strike) or profile (net GEX at other spots). --csv without a value prints strikes',
-        )
-          .argParser(csvTable)
-          .preset('strikes'),
+        ).argParser(csvTable),
       )
       .option('--plot', 'plot strikes and profile even if stdout is not a terminal')
       .option('--no-plot', 'do not plot'),
@@ -157,7 +155,8 @@ Examples:
 
 interface Flags {
   readonly json?: true;
-  readonly csv?: CsvTable;
+  /** `true` if the flag has no value. The table is then `strikes`. */
+  readonly csv?: CsvTable | true;
   /** If omitted, the plot is drawn if stdout is a terminal. */
   readonly plot?: boolean;
 }
@@ -166,7 +165,7 @@ function rendered(analysis: GexAnalysis, { json, csv, plot }: Flags): string {
   const { prepared, report } = analysis;
   if (json) return `${shownJson(report)}\n`;
   if (csv === 'profile') return profileCsv(profileAround(prepared));
-  if (csv === 'strikes') return strikesCsv(exposuresByStrike(prepared), prepared.options.weight);
+  if (csv) return strikesCsv(exposuresByStrike(prepared), prepared.options.weight);
   const levels = gexTable(report);
   if (!(plot ?? process.stdout.isTTY)) return levels;
   const { width, height, style } = terminalOf(process.stdout, process.env);

@@ -29,7 +29,7 @@ export function addHistory(program: Command, ports: Ports): void {
       .addOption(
         new Option(
           '--from <moment>',
-          'begin: New York date or instant (default: the first of the 365 days that end with the newest levels, up to --to)',
+          'begin: New York date or instant (default: the first of the 365 days that end with the newest levels at or before --to)',
         ),
       )
       .addOption(new Option('--to <moment>', 'end: New York date (included) or instant (default: the newest levels)'))

@@ -21,7 +21,8 @@ export function addIngest(program: Command, ports: Ports): void {
     .addHelpText(
       'after',
       `
-Formats: prints, chains and closes as CSV or Parquet, quote-table CSV, delayed-quote JSON; all except Parquet also with gzip.
+Formats: CSV or Parquet for prints, chains and closes; CBOE's quote-table CSV and delayed-quote JSON for chains.
+All formats except Parquet may be compressed with gzip.
 Zomma detects the format from the content. A running server uses each part of the data as soon as the part is stored.
 If a run is interrupted, run it again: each print is stored only once.
 

@@ -17,7 +17,7 @@ export function addMembers(program: Command, ports: Ports): void {
     members
       .command('add')
       .description(
-        "Add a member, or set a known member's tier and end anew (lifts a revocation), and print the API key. The key of a known member does not change.",
+        "Add a member, or replace a known member's tier and expiry (an omitted option gets its default) and lift a revocation. Prints the API key, which does not change for a known member.",
       )
       .addOption(uuid()),
     ['dataDir'],
@@ -88,9 +88,17 @@ export function addMembers(program: Command, ports: Ports): void {
   )
     .requiredOption('--telegram <handle>', 'Telegram handle or id (required)')
     .addOption(
-      switchOption('--routing-1dte <state>', 'whether signals of one day to expiry (1DTE) are routed to the handle'),
+      switchOption(
+        '--routing-1dte <state>',
+        'stored value: whether another service may route signals of one day to expiry (1DTE) to the handle',
+      ),
     )
-    .addOption(switchOption('--routing-radar <state>', 'whether radar signals are routed to the handle'))
+    .addOption(
+      switchOption(
+        '--routing-radar <state>',
+        'stored value: whether another service may route radar signals to the handle',
+      ),
+    )
     .addHelpText(
       'after',
       '\nExamples:\n  $ zomma members link --uuid 7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90 --telegram 5550123456 --routing-radar off\n',

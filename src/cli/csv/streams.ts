@@ -14,7 +14,7 @@ const STDIN = 0;
 
 /**
  * Opens a file. Without a file, or for `-`, opens stdin. Throws `OperatorError` if the file does not exist or is a folder, or if stdin is a
- * terminal.
+ * terminal. Throws the error of the system if the file or stdin cannot be inspected for another reason.
  */
 export function openInput(file: string | undefined): Input {
   if (file === undefined || file === '-') {
@@ -40,7 +40,7 @@ const listened = new WeakSet<NodeJS.WriteStream>();
 
 /**
  * Writes to stdout. Resolves with true when the text is written, so that callers can wait for a slow reader. Resolves with false if the
- * reader has closed the pipe, for example `| head`.
+ * reader has closed the pipe, for example `| head`. Rejects with every other error of the write.
  */
 export function writeOut(text: Buffer): Promise<boolean> {
   if (!listened.has(process.stdout)) {
