@@ -17,7 +17,7 @@ const DEVIATION_MIN: f64 = 1e-100;
 /** Bound of |d1| and |d2|. Here N and phi have long reached their limits. The bound prevents 0 * Infinity in products with phi. */
 const D_MAX: f64 = 1e9;
 const INV_SQRT_2_PI: f64 = 0.3989422804014327;
-/** The number of rows that go through all passes together. So few rows stay in the first-level cache. */
+/** The number of rows that go through all passes together. The number is so small that the rows stay in the first-level cache. */
 const STRIP: i32 = 128;
 
 // Inputs.
@@ -59,7 +59,8 @@ const SHARED: usize = 29 * COLUMN;
 const SPOT_TAIL: usize = 30 * COLUMN;
 const STRIKE_TAIL: usize = 31 * COLUMN;
 // The following values use columns whose own values are not yet computed or no longer needed. RATE_EXPONENT, DIVIDEND_EXPONENT,
-// SQUARE_EXPONENT and QUOTIENT take two columns each: they hold exponentials and a logarithm between their first and second half.
+// SQUARE_EXPONENT and QUOTIENT take two columns each. The columns hold intermediate values of exponentials and of a logarithm, which one
+// pass begins and a later pass completes.
 const RATE_EXPONENT: usize = D1;
 const DIVIDEND_EXPONENT: usize = PER_DEVIATION;
 const SQUARE_EXPONENT: usize = SPOT_TAIL;

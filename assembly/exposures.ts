@@ -8,7 +8,7 @@ import { ExposureColumn } from './columns';
 import { add, mul, unless } from './lanes';
 
 const WEIGHT: usize = <usize>ExposureColumn.weight * COLUMN;
-/** The number of rows whose Greeks are computed and then added. So few rows stay in the first-level cache. */
+/** The number of rows whose Greeks are computed and then added. The number is so small that the rows stay in the first-level cache. */
 const STRIP: i32 = 128;
 
 /**

@@ -24,7 +24,7 @@ const RUN_MAX: i32 = 64;
 const SHORTEST_RUN: i32 = 8;
 /** Bound of the exponent of a factor. e to this exponent is finite. */
 const FACTOR_EXPONENT_MAX: f64 = 709.0;
-/** The number of rows that go through all passes together. So few rows stay in the first-level cache. */
+/** The number of rows that go through all passes together. The number is so small that the rows stay in the first-level cache. */
 const STRIP: i32 = 128;
 
 // Inputs.
@@ -44,7 +44,7 @@ const SCALE: usize = 8 * COLUMN;
 const GAMMA: usize = 9 * COLUMN;
 const FACTOR: usize = 10 * COLUMN;
 const CHANGE: usize = 11 * COLUMN;
-/** Two columns each, for a logarithm or an exponential between its first and second half. */
+/** Two columns each: intermediate values of a logarithm or an exponential, which one pass begins and a later pass completes. */
 const FIRST: usize = 12 * COLUMN;
 const SECOND: usize = 14 * COLUMN;
 /**

@@ -32,7 +32,7 @@ const STEPS_MAX: i32 = 30;
 const NEAR_DEVIATION: f64 = 0.55;
 const NEAR_MONEYNESS: f64 = 2.0;
 const TAYLOR_DEGREE: f64 = 17.0;
-/** The number of rows that go through all passes together. So few rows stay in the first-level cache. */
+/** The number of rows that go through all passes together. The number is so small that the rows stay in the first-level cache. */
 const STRIP: i32 = 128;
 /**
  * A row is solved after a step of at most this size, relative to s (or to 1 if s is larger). The remaining error is of the order of the

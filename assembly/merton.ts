@@ -1,7 +1,7 @@
 /**
+ * The unit of the error below is the change that one rounding of each input and of the result can cause (`scaledError` of the tests).
+ * `alone` stands for the kernel that computes only the probabilities.
  * Worst error found: probAbove alone 4.75, at S=55.9937, K=348.34, T=0.0365464, v=0.0414077, r=0.0770765, q=0.0630611, l=2183.31, m=-0.171504, d=0.138812.
- * The unit is the change that one rounding of each input and of the result can cause (`scaledError` of the tests). `alone` stands for the
- * kernel that computes only the probabilities.
  */
 import { COLUMN, PAIR, rowAt } from './block';
 import { MertonColumn } from './columns';
@@ -10,15 +10,23 @@ import { add, atLeast, choose, div, half, magnitude, mul, one, sub, times } from
 import { Logarithm } from './log';
 import { Mills } from './mills';
 
+// Symbols in this file:
+// - S spot, K strike, T years to settlement, v volatility of the diffusion, r rate, q dividend yield;
+// - l jumps per year, m and d mean and standard deviation of a jump's logarithm, k = e^(m + d^2 / 2) - 1;
+// - n the number of jumps until settlement; x = ln(S / K) + (r - q - v^2 / 2 - l k) T, the log-moneyness at settlement without a jump;
+// - s = sqrt(v^2 T + n d^2), the standard deviation of the log-return, d2 = (x + n m) / s, and d1 = d2 + s, all given n jumps;
+// - N the standard normal distribution function, and phi its density.
+// An option has two legs: K e^(-rT) in cash, and S e^(-qT) in spot. The part of a leg is the leg times the probability of n jumps.
+
 /**
  * The result is NaN if more jumps than this are expected. The limit bounds the work: with 256 expected jumps, the Poisson weights underflow
  * after fewer than TERMS_MAX terms.
  */
 const JUMPS_EXPECTED_MAX: f64 = 256.0;
 const TERMS_MAX: f64 = 1200.0;
-/** A bound of the terms that are left out of a sum, relative to the sum. */
+/** A bound of the terms that are left out of a leg's two sums, relative to the smaller sum. */
 const REMAINDER: f64 = 1e-17;
-/** Bound of |d2|, which prevents 0 * Infinity in products with the density. */
+/** Bound of |d2|. It prevents 0 * Infinity in products with the density. */
 const D_MAX: f64 = 1e9;
 const INV_SQRT_2_PI: f64 = 0.3989422804014327;
 
@@ -38,49 +46,55 @@ const PROB_BELOW: usize = <usize>MertonColumn.probBelow * COLUMN;
 const CALL: usize = <usize>MertonColumn.call * COLUMN;
 const PUT: usize = <usize>MertonColumn.put * COLUMN;
 // Intermediate values of each row.
-/** The legs: K e^(-rT), the leg in cash, and S e^(-qT), the leg in spot. */
+/** The legs: K e^(-rT) in cash, and S e^(-qT) in spot. */
 const STRIKE_NOW: usize = 13 * COLUMN;
 const SPOT_NOW: usize = 14 * COLUMN;
-/** The expected number of jumps for each leg: l T and l (1 + k) T. */
+/** The expected number of jumps: l T for the leg in cash, and l (1 + k) T for the leg in spot. */
 const JUMPS: usize = 15 * COLUMN;
 const JUMPS_IN_SPOT: usize = 16 * COLUMN;
 /** v^2 T. */
 const VARIANCE: usize = 17 * COLUMN;
-/** First k, then ln(S / K) plus the mean of the log-return without a jump. */
+/** k until the pass `jumps`. From this pass on, x. */
 const MONEYNESS: usize = 18 * COLUMN;
-/** Each leg times its probability of no jump. */
+/** The parts for n = 0: each leg times its probability of no jump. */
 const STRIKE_PART: usize = 19 * COLUMN;
 const SPOT_PART: usize = 20 * COLUMN;
-/** Two columns each, for a logarithm or an exponential between its first and second half. */
+/** Two columns each: intermediate values of a logarithm or an exponential, which one pass begins and a later pass completes. */
 const FIRST: usize = 21 * COLUMN;
 const SECOND: usize = 23 * COLUMN;
 
-/** The number of rows that go through all passes together. So few rows stay in the first-level cache. */
+/** The number of rows that go through all passes together. The number is so small that the rows stay in the first-level cache. */
 const STRIP: i32 = 64;
 /**
- * The offset of the data of the rows' terms, after the 25th column. A slot is two doubles: the data of one row for the terms n and n + 1.
- * Each field has one slot for each row of the strip.
+ * The offset of the fields in the block, after the 25 columns. The fields hold the values from which the terms of the sums are computed,
+ * one term for each n. A field has one slot for each row of the strip. A slot has two lanes, one double each: one value of the row for the
+ * term n, and one for the term n + 1.
  */
 const TERMS: usize = 25 * COLUMN;
 /** The bytes of a field: its slots and one cache line. */
 const SLOTS: usize = 64 * 16 + 64;
+/** x. */
 const X: usize = 0;
+/** m. */
 const MEAN: usize = 1 * SLOTS;
+/** d^2. */
 const SQUARE: usize = 2 * SLOTS;
+/** v^2 T. */
 const DIFFUSION: usize = 3 * SLOTS;
+/** The density that both legs share: the part of the leg in spot times phi(d1) = the part of the leg in cash times phi(d2). */
 const SHARED: usize = 4 * SLOTS;
-/** An exponential between its first and second half, in two fields. */
+/** Two fields: intermediate values of an exponential, which one pass begins and a later pass completes. */
 const EXPONENT: usize = 5 * SLOTS;
 // The following fields exist twice: at IN_CASH for the leg in cash, and at IN_SPOT for the leg in spot.
-/** d2 or d1, given n jumps. */
-const D: usize = 7 * SLOTS;
-/** The smaller side of the part: the part times N(-|d|). */
-const TAIL: usize = 8 * SLOTS;
-/** The leg times the probability of n jumps. 0 if the row needs no more terms. */
+/** The part of the leg: the leg times the probability of n jumps. 0 in a lane that needs no more terms. */
 const PART: usize = 9 * SLOTS;
-/** The expected number of jumps. */
+/** d2 for the leg in cash, and d1 for the leg in spot. */
+const D: usize = 7 * SLOTS;
+/** The smaller side of the part: the part times N(-|d2|) for the leg in cash, and times N(-|d1|) for the leg in spot. */
+const TAIL: usize = 8 * SLOTS;
+/** The expected number of jumps for the leg, as in JUMPS and JUMPS_IN_SPOT. */
 const EXPECTED: usize = 10 * SLOTS;
-/** The sums of the terms above and below the strike. */
+/** The sums of the leg's terms, above and below the strike. */
 const ABOVE: usize = 11 * SLOTS;
 const BELOW: usize = 12 * SLOTS;
 const IN_CASH: usize = 0;
@@ -91,13 +105,13 @@ const OPEN: usize = 19 * SLOTS;
 /**
  * Computes the probabilities of ending at or above the strike and below the strike, and the prices of call and put, by Merton, "Option
  * pricing when underlying stock returns are discontinuous", J. Financial Economics 3 (1976). Given n jumps, the log-return is normal with
- * variance v^2 T + n d^2. n has a Poisson distribution with mean l T, or with mean l (1 + k) T if spot is the unit of account. l is the
- * number of jumps per year, m and d are mean and standard deviation of a jump's logarithm, and 1 + k = e^(m + d^2 / 2) is the mean factor
- * of a jump. The results are NaN if more than 256 jumps are expected, by either mean.
+ * variance v^2 T + n d^2. n has a Poisson distribution with mean l T, or with mean l (1 + k) T if spot is the unit of account. 1 + k is the
+ * mean factor of a jump. The results are NaN if either mean exceeds 256 jumps.
  *
- * The probabilities and prices come from sums of positive terms, one term for each n. Each sum ends when its own remainder is below 1e-17
- * of the sum. So a probability of 1e-100 has as many correct digits as its complement. The two lanes are the terms n and n + 1 of one row.
- * The terms of all open rows are computed together, in short passes, as in black-scholes.ts.
+ * The probabilities and prices come from sums of positive terms, one term for each n. A leg has two sums, above and below the strike. Both
+ * end together, when the terms that are left out of either sum are below 1e-17 of the smaller sum. So a probability of 1e-100 has as many
+ * correct digits as its complement. The two lanes are the terms n and n + 1 of one row. The terms of all open rows are computed together,
+ * in short passes, as in black-scholes.ts.
  */
 export function merton(count: i32, block: usize): void {
   for (let from = 0; from < count; from += STRIP) {
@@ -119,7 +133,7 @@ export function mertonProbabilities(count: i32, block: usize): void {
   }
 }
 
-/** Computes the sums of the rows, and their probabilities. Computes the sums of the leg in spot only if `prices` is true. */
+/** Computes the sums of each row, and the two probabilities from them. Computes the sums of the leg in spot only if `prices` is true. */
 function sums(row: usize, end: usize, slots: usize, prices: bool): void {
   moneyness(row, end);
   jumps(row, end);
@@ -151,7 +165,7 @@ function sums(row: usize, end: usize, slots: usize, prices: bool): void {
 }
 
 /**
- * Computes both sums of a leg from the sums of the two lanes. The larger sum becomes the whole leg minus the smaller sum, so that it does
+ * Adds the sums of the two lanes, for both sums of a leg. Then replaces the larger sum by the whole leg minus the smaller sum, which does
  * not have the rounding errors of many Poisson weights.
  */
 function total(slot: usize, whole: f64): void {
@@ -161,7 +175,7 @@ function total(slot: usize, whole: f64): void {
   store<f64>(slot, above > below ? below : whole - above, BELOW);
 }
 
-/** Computes the first half of ln(S / K), and k, the mean factor of a jump minus one. */
+/** Begins ln(S / K), which `jumps` completes. Computes k, the mean factor of a jump minus one. */
 function moneyness(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
     Logarithm.reduce(v128.load(row, SPOT), v128.load(row, STRIKE), row, FIRST);
@@ -170,7 +184,7 @@ function moneyness(row: usize, end: usize): void {
   }
 }
 
-/** Computes the expected numbers of jumps, the variance of the diffusion, and ln(S / K) plus the mean of the log-return without a jump. */
+/** Computes the expected numbers of jumps, the variance v^2 T of the diffusion, and x. Completes ln(S / K) for x. */
 function jumps(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
     const T = v128.load(row, TTE);
@@ -187,8 +201,8 @@ function jumps(row: usize, end: usize): void {
 }
 
 /**
- * Computes S e^(-qT) and K e^(-rT), or NaN if too many jumps are expected or an input is NaN. Also computes the first halves of the
- * probabilities of no jump.
+ * Computes the legs S e^(-qT) and K e^(-rT). Both are NaN if too many jumps are expected or an input is NaN. Also begins the probabilities
+ * of no jump, e^(-l T) and e^(-l (1 + k) T), which `firstParts` completes.
  */
 function discounts(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
@@ -206,7 +220,7 @@ function discounts(row: usize, end: usize): void {
   }
 }
 
-/** Computes each leg times its probability of no jump. */
+/** Completes the probabilities of no jump, and multiplies each leg by its probability. */
 function firstParts(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
     v128.store(row, mul(v128.load(row, STRIKE_NOW), Exponential.reduced(row, FIRST)), STRIKE_PART);
@@ -214,7 +228,10 @@ function firstParts(row: usize, end: usize): void {
   }
 }
 
-/** Copies the data that a row's terms need into both lanes of its slots. Puts all rows on the list of open rows, and returns its end. */
+/**
+ * Copies the values that a row's terms need into both lanes of the row's slots. Puts all rows on the list of open rows, and returns its
+ * end.
+ */
 function spread(row: usize, end: usize, slot: usize): usize {
   let open = slot + OPEN;
   for (; row < end; row += 8, slot += PAIR, open += 4) {
@@ -231,7 +248,7 @@ function spread(row: usize, end: usize, slot: usize): usize {
 }
 
 class Leg {
-  /** Sets the parts for n = 0 and n = 1, and the sums to 0. */
+  /** Stores the parts of a leg for n = 0 and n = 1, the expected number of jumps, and sums of 0. `part` is the part for n = 0. */
   @inline
   static start(slot: usize, part: f64, jumps: f64): void {
     v128.store(slot, f64x2(part, part * jumps), PART);
@@ -242,15 +259,15 @@ class Leg {
 }
 
 class Term {
-  /** Returns the standard deviation of the log-return, given n jumps. */
+  /** Returns s, the standard deviation of the log-return, given n jumps. */
   @inline
   static deviation(slot: usize, n: v128): v128 {
     return f64x2.sqrt(add(v128.load(slot, DIFFUSION), mul(n, v128.load(slot, SQUARE))));
   }
 
   /**
-   * Returns d2, given n jumps: ln(S / K) plus the mean of the log-return, in standard deviations. A certain outcome at the strike gives
-   * 0 / 0. It is taken as above the strike: of NaN and the bound, pmin returns the bound.
+   * Returns d2 = (x + n m) / s, given n jumps, limited to D_MAX on both sides. If s is 0 and the price certainly ends at the strike, d2 is
+   * 0 / 0, which is NaN. This outcome counts as above the strike: of NaN and D_MAX, pmin returns D_MAX.
    */
   @inline
   static standardised(slot: usize, n: v128, deviation: v128): v128 {
@@ -259,7 +276,7 @@ class Term {
   }
 }
 
-/** Computes d2 and d1, given n jumps, and the first half of e^(-d^2 / 2), where d is the one of them that is nearer to 0. */
+/** Computes d2 and d1, given n jumps. z is d1 or d2, whichever is nearer to 0. Begins e^(-z^2 / 2), which `densities` completes. */
 function deviations(open: usize, end: usize, n: f64): void {
   const ns = f64x2(n, n + 1.0);
   for (; open < end; open += 4) {
@@ -274,7 +291,7 @@ function deviations(open: usize, end: usize, n: f64): void {
   }
 }
 
-/** Computes d2, given n jumps, and the first half of e^(-d2^2 / 2). */
+/** Computes d2, given n jumps, and begins e^(-d2^2 / 2), which `cashDensities` completes. */
 function cashDeviations(open: usize, end: usize, n: f64): void {
   const ns = f64x2(n, n + 1.0);
   for (; open < end; open += 4) {
@@ -285,7 +302,7 @@ function cashDeviations(open: usize, end: usize, n: f64): void {
   }
 }
 
-/** Computes the density that both legs share, as in black-scholes.ts: with PART of each leg, spotPart phi(d1) = strikePart phi(d2). */
+/** Completes the density that both legs share (see SHARED). Multiplies the density that `deviations` began by the part of its leg. */
 function densities(open: usize, end: usize): void {
   for (; open < end; open += 4) {
     const slot = <usize>load<u32>(open);
@@ -295,7 +312,7 @@ function densities(open: usize, end: usize): void {
   }
 }
 
-/** Computes strikePart phi(d2). */
+/** Computes the part of the leg in cash times phi(d2). */
 function cashDensities(open: usize, end: usize): void {
   for (; open < end; open += 4) {
     const slot = <usize>load<u32>(open);
@@ -304,7 +321,7 @@ function cashDensities(open: usize, end: usize): void {
   }
 }
 
-/** Computes the smaller side of each part of a leg. */
+/** Computes the smaller side of each part of a leg (see TAIL). Mills' ratio of |d2| is N(-|d2|) / phi(d2). */
 function tails(open: usize, end: usize, leg: usize): void {
   for (; open < end; open += 4) {
     const slot = <usize>load<u32>(open);
@@ -314,8 +331,8 @@ function tails(open: usize, end: usize, leg: usize): void {
 }
 
 /**
- * Adds the terms n and n + 1 of a leg to its sums, and computes the parts for n + 2 and n + 3. A part becomes 0 if the terms that follow in
- * its lane are negligible for both sums.
+ * Adds the terms n and n + 1 of a leg to the leg's sums, and computes the parts for n + 2 and n + 3. A part becomes 0 if the later terms in
+ * the part's lane are negligible for both sums.
  */
 function addTerms(open: usize, end: usize, n: f64, leg: usize): void {
   const perJumps = f64x2(1.0 / ((n + 1.0) * (n + 2.0)), 1.0 / ((n + 2.0) * (n + 3.0)));
@@ -340,7 +357,7 @@ function addTerms(open: usize, end: usize, n: f64, leg: usize): void {
   }
 }
 
-/** Removes the rows from the list whose parts are all 0. Returns the new end of the list. */
+/** Removes from the list each row whose parts of both legs are 0 in both lanes. Returns the new end of the list. */
 function stillOpen(open: usize, end: usize): usize {
   let newEnd = open;
   for (; open < end; open += 4) {
@@ -351,7 +368,7 @@ function stillOpen(open: usize, end: usize): usize {
   return newEnd;
 }
 
-/** Does the same for the leg in cash alone. */
+/** Removes from the list each row whose parts of the leg in cash are 0 in both lanes. Returns the new end of the list. */
 function stillOpenInCash(open: usize, end: usize): usize {
   let newEnd = open;
   for (; open < end; open += 4) {

@@ -28,7 +28,7 @@ const CLOSE: f64 = 0.34;
 /** 2^64. */
 const SCALE: f64 = 4294967296.0 * 4294967296.0;
 
-/** Two columns, for a logarithm between its first and second half. */
+/** Two columns: intermediate values of a logarithm, which one pass begins and a later pass completes. */
 const THIRD: usize = 21 * COLUMN;
 const SPOT_NOW: usize = 23 * COLUMN;
 const STRIKE_NOW: usize = 24 * COLUMN;

@@ -30,7 +30,7 @@ export const HIGH: usize = 14 * COLUMN;
 export const UNSOLVED: usize = 15 * COLUMN;
 /** 1 if the row has an s to solve for. Otherwise the row's result: 0 or NaN. */
 export const STATUS: usize = 16 * COLUMN;
-/** Two columns each, for a logarithm or an exponential between its first and second half. */
+/** Two columns each: intermediate values of a logarithm or an exponential, which one pass begins and a later pass completes. */
 export const FIRST: usize = 17 * COLUMN;
 export const SECOND: usize = 19 * COLUMN;
 /** The rounding error of MONEYNESS: the exact value minus MONEYNESS. */

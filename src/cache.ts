@@ -1,6 +1,7 @@
 /**
- * Returns a function that calls `compute` and caches its results by key. If the cache holds `entriesMax` results, the next new result
- * empties the cache. The number of results is bounded, because keys may come from files or clients. A result of `undefined` is not cached.
+ * Returns a function that calls `compute` and caches its results by key, except `undefined`. If the cache holds `entriesMax` results, the
+ * next call of `compute` empties the cache, even if it returns `undefined`. The number of results is bounded, because keys may come from
+ * files or clients.
  */
 export function memoize<Key extends string | number, Value>(
   entriesMax: number,
@@ -17,7 +18,10 @@ export function memoize<Key extends string | number, Value>(
   };
 }
 
-/** Returns a function that calls `compute` and caches one result for each object. The garbage collector frees a result with its object. */
+/**
+ * Returns a function that calls `compute` and caches one result for each object, except `undefined`. When the garbage collector frees an
+ * object, it also frees the object's result.
+ */
 export function memoizeByObject<Owner extends WeakKey, Value>(
   compute: (owner: Owner) => Value,
 ): (owner: Owner) => Value {

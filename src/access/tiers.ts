@@ -1,5 +1,5 @@
 /**
- * The tiers of a membership, and whether a member of each tier may have an API key. The operator can add a member with the tier
+ * The tiers of a membership, and whether the API key of a member of each tier is accepted. The operator can add a member with the tier
  * `none`, which has no access, and raise the tier later. The eligible tiers differ in name only, for the operator's records. `demo` is the
  * tier of the member that `zomma start` adds.
  */
@@ -15,7 +15,10 @@ export type Tier = keyof typeof TIERS;
 /** The tier of a member that is added without a tier. */
 export const DEFAULT_TIER: Tier = 'member';
 
-/** Whether a member of this tier may have a key. Returns false for an unknown name, for example from a row that a newer version wrote. */
+/**
+ * Returns whether the API key of a member of this tier is accepted. Returns false for an unknown name, for example from a row that a newer
+ * version wrote.
+ */
 export function isEligible(tier: string): boolean {
   return isTier(tier) && TIERS[tier].eligible;
 }

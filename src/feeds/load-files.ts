@@ -24,7 +24,7 @@ export interface LoadDeps {
 /**
  * Loads files and folders, by the rules of `acceptDelivery`. Returns for each path the results of its files. Files without market data have
  * no result. Each delivery is written in one transaction. So an interrupted run can be repeated, and other processes can write between two
- * transactions. At the end, the prints of closed days are packed.
+ * transactions. At the end, the prints of past New York days are packed.
  *
  * @throws OperatorError if a path does not exist. Nothing is loaded then.
  * @throws OperatorError if the data folder is full. The deliveries that were written before stay in the store.

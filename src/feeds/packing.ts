@@ -12,9 +12,12 @@ export interface PackingDeps {
   readonly isAnswering: () => boolean;
 }
 
-/** Time from one run to the next. For up to this time, late prints and corrections of closed days stay rows. */
+/** Time from one run to the next, ms. For up to this time, late prints and corrections of past New York days stay rows. */
 const EVERY_MS = 600_000;
-/** Time from the start to the first run. The first minute is for urgent work: the feeds, the levels that are due, and the first clients. */
+/**
+ * Time from the start of the service to the first run, ms. The first minute is for urgent work: the feeds, the levels that are due, and the
+ * first clients.
+ */
 const AFTER_START_MS = 60_000;
 
 /** The pause after a transaction as a multiple of its duration. With this pause, packing uses at most a quarter of one processor. */
@@ -23,7 +26,10 @@ const PAUSE_RATIO = 3;
 const BUSY_PAUSE_MS = 2_000;
 const BUSY_CHECK_MS = 20;
 
-/** Packs the prints of closed days into columns. The first run begins after `afterMs`, and then one run begins every ten minutes. */
+/**
+ * Packs the prints of past New York days into columns. The first run begins after `afterMs`. Further runs begin 10, 20, 30 … minutes after
+ * the call of this function. No run begins while another is in progress.
+ */
 export function startPacking(deps: PackingDeps, afterMs = AFTER_START_MS): { stop(): Promise<void> } {
   let hasStopped = false;
   let running: Promise<void> | undefined;
@@ -46,7 +52,7 @@ export function startPacking(deps: PackingDeps, afterMs = AFTER_START_MS): { sto
   };
 }
 
-/** Packs the prints of closed days once, in short transactions. Requests and feeds are served between two transactions. */
+/** Packs the prints of past New York days once, in short transactions. Requests and feeds are served between two transactions. */
 export async function packTape(
   { store, observe, nowMs, isAnswering }: PackingDeps,
   isStopped = () => false,

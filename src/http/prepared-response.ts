@@ -13,7 +13,9 @@ export interface PreparedResponse {
   readonly compressed: Map<Coding, Uint8Array | Promise<Uint8Array>>;
 }
 
-/** Content codings in the server's order of preference. Of a client's weights, only zero matters: it excludes a coding. */
+/**
+ * Content codings in the server's order of preference. The server ignores a client's `q` weights, except `q=0`, which excludes a coding.
+ */
 const CODINGS = ['br', 'gzip'] as const;
 type Coding = (typeof CODINGS)[number];
 

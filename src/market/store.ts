@@ -119,7 +119,7 @@ export interface MarketStore {
   stretch(underlying: string, fromMs: number, toMs: number, simulated: boolean, mostParts: number): Stretch | undefined;
   /**
    * Yields the prints of any premium. They are read while the caller iterates, since a month's tape is larger than memory. With
-   * `fromExpiry`, yields only prints of contracts that expire on that date or later. Prints of closed days have an empty id.
+   * `fromExpiry`, yields only prints of contracts that expire on that date or later. Packed prints have an empty id.
    */
   tape(underlying: string, fromMs: number, toMs: number, simulated: boolean, fromExpiry?: string): Iterable<Print>;
   /** Returns the number of prints in a period, and the version of the tape in this period. */

@@ -62,7 +62,7 @@ export const detectLethalNodes = defineOperation({
         ),
         { description: 'Inputs of the figures of each node, in the order of top_nodes.' },
       ),
-      gross_share_pct: number('Gross gamma of the nodes, percent of all gross gamma.'),
+      gross_share_pct: number('Gross gamma of the nodes on this page, percent of all gross gamma.'),
       sign_convention: signConvention,
     },
     { additionalProperties: false },
@@ -123,7 +123,7 @@ function step(message: string): Step {
   return { message, total: 3 };
 }
 
-/** Returns a note if two nodes have the same strike, side and expiry, because they belong to series of different roots. */
+/** Two nodes of different roots can have the same strike, side and expiry. Returns a note if there are such nodes, else an empty list. */
 function rootCaveats(nodes: readonly HedgingNode[]): string[] {
   const roots = new Set(nodes.map(({ root }) => root));
   const names = new Set(nodes.map(({ strike, callPut, expiry }) => `${strike} ${callPut} ${expiry}`));

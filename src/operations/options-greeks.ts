@@ -42,7 +42,8 @@ export const computeOptionsGreeks = defineOperation({
   title: 'Option Greeks',
   description:
     'First- and second-order Greeks of one European option from its inputs alone (Black-Scholes-Merton). ' +
-    'Vega, vanna and volga are per vol point (0.01), theta and charm per calendar day (1/365 year), rho per 1 % of rate.',
+    'Vega and vanna are per vol point (0.01), volga per vol point squared, theta and charm per calendar day (1/365 year), ' +
+    'rho per 1 % of rate.',
   example: { put_call: 'C', spot: 100, strike: 105, tte: 0.25, iv: 0.22, rate: 0.04 },
   input,
   full,

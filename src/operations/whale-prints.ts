@@ -41,7 +41,8 @@ export const getWhalePrints = defineOperation({
       }),
       counted: Type.Integer({
         description:
-          'Number of large prints; if flow_from is snapshots, number of contracts with volume, each counted once per day.',
+          'Number of large prints; if flow_from is snapshots, number of contracts with volume and a price above 0, ' +
+          'each counted once per day.',
       }),
       deep_premium_pct: number(
         'Premium in contracts of known |delta| above 0.9, percent of all premium. Such trades are financing or dividend trades, not opinions.',

@@ -6,9 +6,10 @@ import type { TapeDay } from './tape-days.ts';
 import { validRows } from './tape-entries.ts';
 import type { Part, TapeParts } from './tape-parts.ts';
 
-/** Consecutive parts and their sums. */
+/** Consecutive parts of a day and the sums of their prints. */
 export interface SummedParts {
   readonly parts: readonly Part[];
+  /** Reads the sums. Throws `OperatorError` if the stored sums are damaged. */
   readonly sums: () => TapeSums;
 }
 
@@ -19,8 +20,9 @@ export type BlockSums = ReturnType<typeof blockSums>;
 const PRINTS_PER_CONTRACT_MIN = 4;
 
 /**
- * Stored sums of blocks, by contract. A block is a run of consecutive parts of a day, or the whole day. Each sum is stored with the counts
- * of its parts. A sum is used only if these counts are unchanged, so no write has to remove it.
+ * Creates the access to the stored sums of blocks. A block is a run of consecutive parts of a day, or all parts of the day. The sums of a
+ * block are the sums of its prints by contract. They are stored with two counts of the block: all prints and valid prints. The sums are
+ * used only while the block still has these counts. So no write to the tape has to remove sums.
  */
 export function blockSums(db: Database, parts: TapeParts) {
   const selectSums = db.prepare<{ rowid: number; last: number; entries: number; valid: number }, [number]>(
@@ -41,18 +43,21 @@ export function blockSums(db: Database, parts: TapeParts) {
        (SELECT simulated, underlying, day, entries, standing FROM tape_days)`,
   );
 
-  /** Stores the sums of a block, unless reading its parts is as fast. */
+  /** Stores the sums of a block. Does nothing if the block has too few prints per contract (see PRINTS_PER_CONTRACT_MIN). */
   const put = (block: readonly Part[], sums: TapeSums): void => {
     const { entries, valid } = countsOf(block);
     if (valid < PRINTS_PER_CONTRACT_MIN * sums.contracts.strike.length) return;
     putSums.run(block[0]!.id, block.at(-1)!.id, entries, valid, encodeSums(sums));
   };
-  /** Records that the parts of a day are joined and added up. */
+  /** Records that a day is summed: its small parts are joined into larger parts, and all its parts are added up. */
   const recordSummedDay = ({ simulated, underlying, day }: TapeDay, dayParts: readonly Part[]): void => {
     const { entries, valid } = countsOf(dayParts);
     putDay.run(simulated, underlying, day, entries, valid);
   };
-  /** Stores the sums of a block, unless its parts have changed meanwhile. */
+  /**
+   * Stores the sums of a block with `put`. If the block is a whole day (`isDay`), also records the day as summed. Does nothing if a part of
+   * the block was replaced or has prints that were retired since it was written, or if the day of a whole-day block has more parts now.
+   */
   const putUnchanged = db.transaction((tapeDay: TapeDay, block: readonly Part[], sums: TapeSums, isDay: boolean) => {
     const current = parts.ofDay(tapeDay);
     const first = current.findIndex(({ id }) => id === block[0]!.id);
@@ -64,8 +69,8 @@ export function blockSums(db: Database, parts: TapeParts) {
 
   return {
     /**
-     * The longest block from index `from` on whose sums are stored, with at most `partsMax` parts and none that ends after `toMs`. Returns
-     * `undefined` if there is no such block. `sums` throws `OperatorError` if the stored sums are damaged.
+     * Finds the blocks that begin with the part at index `from`, have at most `partsMax` parts, end at or before `toMs`, and have stored
+     * sums with unchanged counts. Returns the block with the most prints, or `undefined` if no block is found.
      */
     longest(from: number, dayParts: readonly Part[], toMs: number, partsMax: number): SummedParts | undefined {
       const { id, day } = dayParts[from]!;
@@ -80,9 +85,12 @@ export function blockSums(db: Database, parts: TapeParts) {
       }
       return undefined;
     },
-    /** The days before `beforeDay` whose parts are not all joined and added up. */
+    /** Returns the days before `beforeDay` that are not summed, or that have changed since they were summed (see `recordSummedDay`). */
     unsummedDays: (beforeDay: string): TapeDay[] => selectUnsummed.all(beforeDay),
-    /** Adds up the parts of a day in blocks, the blocks in larger blocks, and the whole day. Other work has its turn at each `yield`. */
+    /**
+     * Adds up the parts of a day in blocks of PARTS.few parts, these blocks in blocks of PARTS.many parts, and the latter in the whole day.
+     * Stores the sums of each block with `put`, and records the day as summed. Other work has its turn at each `yield`.
+     */
     *addUp(tapeDay: TapeDay): Generator<number, void> {
       const dayParts = parts.ofDay(tapeDay);
       const sizes = [PARTS.few, PARTS.many].filter((size) => size < dayParts.length);
@@ -90,7 +98,7 @@ export function blockSums(db: Database, parts: TapeParts) {
       const day = new TapeSummer();
       for (const [i, part] of dayParts.entries()) {
         let sums: TapeSums | undefined = sumsOf(validRows(parts.columnsOf(part)));
-        // A full block is added to the next larger block.
+        // The sums of a block that is full, or that ends with the last part of the day, are added to the next larger block.
         for (const size of sizes) {
           summers.get(size)!.add(sums);
           yield 0;

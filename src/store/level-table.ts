@@ -20,9 +20,10 @@ type LevelTable = Pick<
 
 /**
  * Creates the access to the level records of snapshots. Retention never removes a level record, because a record takes only about 200
- * bytes, a hundredth of a recorded snapshot. The simulated market has one record per minute. Of an earlier simulated day, only the last
- * record stays. So a simulated ticker has one row for each earlier day, and all rows of the present day. The table is also a log: `seq` is
- * the order in which the records were stored.
+ * bytes, a hundredth of a recorded snapshot. Simulated records are thinned out. While the market is open, the simulated market has one
+ * record per minute. When the first record of a day is stored, all records of the day before are removed except the last. So a simulated
+ * ticker has all rows of its newest day, and one row for each earlier day. The table is also a log: `seq` is the order in which the records
+ * were stored.
  */
 export function levelTable(db: Database, nowMs: () => number): LevelTable {
   const selectDue = db.prepare<{ id: number }, [number]>(
@@ -82,7 +83,7 @@ export function levelTable(db: Database, nowMs: () => number): LevelTable {
   const selectEvents = db.prepare<LevelRow & Entry, [number, number, number]>(
     `SELECT ${record}, seq, source FROM levels WHERE simulated = ? AND advanced = 1 AND seq > ? ORDER BY seq LIMIT ?`,
   );
-  // Reads the index of each ticker in its order, only as far as the limit requires. Then reads the rows.
+  // Reads the index of each ticker in ascending order of `seq`, only as far as the limit requires. Then reads the rows.
   const selectEventsOf = db.prepare<LevelRow & Entry, [number, string, number, number]>(
     `WITH wanted AS (
        SELECT seq FROM json_each(?2) CROSS JOIN levels INDEXED BY levels_of_ticker
@@ -109,9 +110,10 @@ export function levelTable(db: Database, nowMs: () => number): LevelTable {
     deleteOf.run(snapshotId);
     if (record === undefined) return;
     const { underlying, asOf, simulated } = record;
-    // A snapshot that is dated after `presentMs` is a mistake. It must not make present snapshots look old.
+    // Levels that are dated after `presentMs` have a wrong date. `last` leaves them out, because all correctly dated levels are older.
     const presentMs = nowMs() + AHEAD_MS;
     const last = selectLast.get(Number(simulated), underlying, presentMs)?.at;
+    // The record becomes an entry of the log of levels (`levelEvents`) only if it is newer than all stored levels up to `presentMs`.
     const advanced = Number(last === undefined || (last < asOf && asOf <= presentMs));
     insert.run({ ...rowOf(record), snapshotId, advanced, keptAt: nowMs() });
     if (simulated) thin.run(underlying, record.day);

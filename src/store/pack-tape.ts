@@ -21,7 +21,7 @@ export interface PackerDeps {
   readonly blocks: BlockSums;
 }
 
-/** Packs the prints of closed days into parts, in short transactions. See `MarketStore.packTape`. */
+/** Packs the prints of past New York days into parts, in short transactions. See `MarketStore.packTape`. */
 export function tapePacker(db: Database, { rows, parts, writer, blocks }: PackerDeps) {
   /** Moves the oldest rows of a day into its parts. Returns the number of rows. Call it within a transaction and `rows.counted`. */
   const moveRows = (tapeDay: TapeDay, limit: number): number => {

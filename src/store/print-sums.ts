@@ -21,9 +21,9 @@ export interface PrintSums extends Pick<MarketStore, 'printSums' | 'sumPrintsFro
 
 /** The access to the stored prints. */
 export interface PrintSource {
-  /** Returns the prints of a range that are rows and have at least a minimum premium. */
+  /** Returns those prints of a range that are stored as rows and have at least a minimum premium. */
   readonly rows: MarketStore['prints'];
-  /** Returns the prints of a range that are packed and have at least a minimum premium, one part of a day at a time. */
+  /** Yields those prints of a range that are stored in parts and have at least a minimum premium, one part of a day at a time. */
   readonly packed: (...range: Parameters<MarketStore['prints']>) => Iterable<PackedPrints>;
   /** Returns whether a range may have prints, including cancelled prints. False means that the range has no prints. */
   readonly mayHave: (underlying: string, fromMs: number, toMs: number, simulated: boolean) => boolean;
@@ -35,9 +35,10 @@ interface PackedPrints {
 }
 
 /**
- * Creates the access to the sums of large prints. There is one sum for each New York day, series, side, and combination of the flags
- * `multiLeg` and `deep`. The transaction that writes prints updates their sums. The sums of a window are read from the sums of its full
- * days and from the prints of its partial days. So even for a long tape, little data is read.
+ * Creates the access to the sums of large prints. The key of a sum is the tape (simulated or recorded, and the underlying), the New York
+ * day, the series, call or put, the aggressor's side, and the flags `multiLeg` and `deep`. The transaction that writes prints updates their
+ * sums. The sums of a window are read from the sums of its full days and from the prints of its partial days. So even for a long tape,
+ * little data is read.
  */
 export function printSums(db: Database, { rows, packed, mayHave }: PrintSource): PrintSums {
   const selectFloor = db.prepare<{ premium: number }, []>('SELECT premium FROM print_sums_from');

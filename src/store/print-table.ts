@@ -38,13 +38,13 @@ const SIZES: TapeSizes = { part: PART_MAX, atOnce: 1_000, rows: 2_048 };
 
 /**
  * Option trades, each stored once by its id. A later copy with other values corrects the print. A later copy that is marked as cancelled
- * cancels it permanently. A print is valid if it was neither corrected nor cancelled. Prints of one moment stay in the order of their arrival,
- * because the tick rule depends on it.
+ * cancels it permanently. A print is valid if it was neither corrected nor cancelled. Prints of one moment stay in the order of their
+ * arrival, because the tick rule depends on it.
  *
- * New prints are stored as rows, and closed days are packed into parts. A save with `atOnce` can also write to the parts directly. Parts
- * store digests of the ids. Rows arrived after the prints in the parts of their day, so at equal times the prints in parts come first. The
- * id of a copy is looked up in the rows, and in the parts of the copy's underlying and day. So once a day is packed, the same id on
- * another day or of another underlying is another print.
+ * New prints are stored as rows, and the prints of past New York days are packed into parts. A save with `atOnce` can also write to the
+ * parts directly. Parts store digests of the ids. Rows arrived after the prints in the parts of their day, so at equal times the prints in
+ * parts come first. The id of a copy is looked up in the rows, and in the parts of the copy's underlying and day. So once a day is packed,
+ * the same id on another day or of another underlying is another print.
  */
 export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
   const rows = printRows(db);

@@ -19,18 +19,26 @@ export interface SaveDeps {
   readonly moveRows: (tapeDay: TapeDay, limit: number) => number;
 }
 
-/** Numbers of prints that were new, and that changed a stored print. */
+/** The result of a save. */
 interface Saved {
+  /** Number of prints with a new id. */
   readonly added: number;
+  /** Number of prints that corrected or cancelled a stored print. */
   readonly changed: number;
 }
 
 /**
- * Saves prints in one transaction, as rows or directly in parts. `partsFrom` is the number of prints of a day from which a save with
- * `atOnce` writes them directly into parts.
+ * Returns a function that saves prints in one transaction. The function stores prints as rows, with one exception. With `atOnce`, it writes
+ * the prints of a day directly into parts if there are at least `partsFrom` prints, and if fewer than MOVED_AT_ONCE rows of the day are
+ * stored. It moves these rows into parts first.
+ *
+ * A copy, in this file, is a stored version of a print with a certain id. The valid copy is neither corrected nor cancelled.
  */
 export function printSaver(db: Database, { rows, parts, writer, sums, moveRows }: SaveDeps, partsFrom: number) {
-  /** Saves a print as a row. `packed` are the copies in parts with its id. Returns `undefined` if the print is neither new nor a change. */
+  /**
+   * Saves a print as a row. `packed` are the copies in parts with the id of the print. Returns `undefined` if the print is neither new nor
+   * a change of the valid copy.
+   */
   const saveRow = (print: Print, packed: readonly StoredCopy[]): 'added' | 'changed' | undefined => {
     if (packed.length === 0 && rows.insert(print)) {
       if (!print.canceled) sums.count(print, 1);
@@ -40,7 +48,7 @@ export function printSaver(db: Database, { rows, parts, writer, sums, moveRows }
     const validCopy = stored ? undefined : validCopyOf(packed);
     const valid = stored?.canceled === false ? stored : validCopy?.print();
     if (valid === undefined || isSamePrint(valid, print)) return undefined;
-    // A tape that is read again delivers earlier copies before their corrections. These copies change nothing.
+    // A tape that is read again delivers the first version of a print again, before its correction. Such a version changes nothing.
     const isEarlier = rows.correctedCopiesOf(print).some((earlier) => isSamePrint(earlier, print));
     if (isEarlier || isCorrectedSince(packed, print)) return undefined;
     sums.count(valid, -1);
@@ -54,13 +62,15 @@ export function printSaver(db: Database, { rows, parts, writer, sums, moveRows }
     return 'changed';
   };
 
-  /** Saves prints of one day directly into its parts. The day has no rows any more, so its parts have all copies. */
+  /**
+   * Saves prints of one day directly into its parts. All rows of the day have been moved into parts before, so the parts have all copies.
+   */
   const saveInParts = (tapeDay: TapeDay, prints: readonly Print[]): Saved => {
     const digests = digestsOf(prints);
     const packed = findCopies(parts, tapeDay, digests, parts.ofDay(tapeDay));
     const firstById = new Map<string, number>();
-    /** Indices of the new prints of an id, by the index of the first print with this id. */
-    const newById = new Map<number, number[]>();
+    /** Indices of the prints with the same id that this save adds, by the index of the first print with this id. */
+    const newByFirst = new Map<number, number[]>();
     const retired = new Uint8Array(prints.length);
     const toPack: number[] = [];
     const newCopy = (i: number): StoredCopy => ({
@@ -78,11 +88,15 @@ export function printSaver(db: Database, { rows, parts, writer, sums, moveRows }
       else sums.count(print, 1);
       toPack.push(i);
     };
-    /** Adds a print whose id has copies: `before` in parts, or the first print with the id. Returns false if it changes nothing. */
-    const change = (i: number, ofId: number, before: readonly StoredCopy[] | undefined): boolean => {
+    /**
+     * Applies a print whose id has copies: `before` in parts, and the prints that this save has added. `first` is the index of the first
+     * print with the id. A correction replaces the valid copy. A cancellation only retires the valid copy. Returns false if the print
+     * changes nothing.
+     */
+    const change = (i: number, first: number, before: readonly StoredCopy[] | undefined): boolean => {
       const print = prints[i]!;
       // Without copies in parts, the first print with this id is new.
-      const newOfId = newById.get(ofId) ?? (before === undefined ? [ofId] : []);
+      const newOfId = newByFirst.get(first) ?? (before === undefined ? [first] : []);
       const copies = [...(before ?? []), ...newOfId.map(newCopy)];
       const validCopy = validCopyOf(copies);
       const valid = validCopy?.print();
@@ -92,14 +106,14 @@ export function printSaver(db: Database, { rows, parts, writer, sums, moveRows }
       validCopy.retire(print.canceled ? CANCELED : CORRECTED);
       if (!print.canceled) {
         add(i);
-        newById.set(ofId, [...newOfId, i]);
+        newByFirst.set(first, [...newOfId, i]);
       }
       return true;
     };
     let [added, changed] = [0, 0];
     for (let i = 0; i < prints.length; i++) {
       const print = prints[i]!;
-      assertComplete(print);
+      assertValidNumbers(print);
       const first = firstById.get(print.id);
       if (first === undefined) firstById.set(print.id, i);
       const before = packed.get(first ?? i);
@@ -112,7 +126,7 @@ export function printSaver(db: Database, { rows, parts, writer, sums, moveRows }
     return { added, changed };
   };
 
-  /** The copies in parts of the prints of some days, by the index of the print. */
+  /** Returns the copies in parts with the ids of the prints of some days, by the index of the print in `prints`. */
   const packedCopies = (prints: readonly Print[], days: readonly DayOfPrints[]): Map<number, StoredCopy[]> => {
     const copies = new Map<number, StoredCopy[]>();
     for (const day of days) {
@@ -132,7 +146,7 @@ export function printSaver(db: Database, { rows, parts, writer, sums, moveRows }
     const inParts = new Set<number>();
     const others: DayOfPrints[] = [];
     for (const day of groupByDay(prints)) {
-      // A day that may still have rows gets the prints as rows, so that they stay after the earlier rows.
+      // If the day may still have rows, its prints are saved as rows too, so that they stay after the earlier rows.
       if (!atOnce || day.indices.length < partsFrom || moveRows(day, MOVED_AT_ONCE) === MOVED_AT_ONCE) {
         others.push(day);
         continue;
@@ -160,9 +174,10 @@ export function printSaver(db: Database, { rows, parts, writer, sums, moveRows }
   return (prints: readonly Print[], atOnce: boolean): Saved => save.immediate(prints, atOnce);
 }
 
-/** Throws `RangeError` for a print that SQLite would reject as a row. */
-function assertComplete({ id, at, callPut, strike, price, size, multiplier }: Print): void {
+/** Throws `RangeError` if a number of a print is invalid: not finite, a time that is not a whole number, or neither call nor put. */
+function assertValidNumbers({ id, at, callPut, strike, price, size, multiplier }: Print): void {
   // The sum is not finite if one of the numbers is not.
-  const isWhole = Number.isFinite(strike + price + size + multiplier) && Number.isSafeInteger(at);
-  if (!isWhole || (callPut !== 1 && callPut !== -1)) throw new RangeError(`NOT NULL: print ${id} lacks a number`);
+  const isValid = Number.isFinite(strike + price + size + multiplier) && Number.isSafeInteger(at);
+  if (!isValid || (callPut !== 1 && callPut !== -1))
+    throw new RangeError(`NOT NULL: print ${id} has an invalid number`);
 }

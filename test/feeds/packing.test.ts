@@ -19,7 +19,7 @@ function withPrints(work: (store: ReturnType<typeof openStore>, path: string) =>
   });
 }
 
-test('packs closed days, with turns for other work, and reports it once', () =>
+test('packs past days, with turns for other work, and reports it once', () =>
   withPrints(async (store) => {
     const observed: Observation[] = [];
     let turns = 0;

@@ -16,14 +16,20 @@ export interface Flow {
    * price. A contract with an unknown delta does not count as deep.
    */
   readonly deepPremium: number;
-  /** The number of large prints. If the flow comes from snapshots: the number of contracts with volume, each counted once per day. */
+  /**
+   * The number of large prints. If the flow comes from snapshots: the number of contracts with volume and a price above 0, each counted
+   * once per day.
+   */
   readonly counted: number;
 }
 
 /** The number of calendar days over which flow is summed. */
 export const FLOW_WINDOW_DAYS = 30;
 
-/** Returns the large prints: not cancelled, not of an adjusted deliverable, and with a premium of at least `minPremiumUsd`. */
+/**
+ * Returns the large prints. These are the prints with a premium of at least `minPremiumUsd` that are not cancelled and whose contract has
+ * no adjusted deliverable.
+ */
 export function largePrints(prints: readonly Print[], minPremiumUsd: number): Print[] {
   return prints.filter((print) => !print.canceled && !rootOf(print.root).adjusted && premiumOf(print) >= minPremiumUsd);
 }
@@ -37,8 +43,8 @@ export function flowOfPrints(large: readonly PrintSum[], expiry: string): Flow {
 
 /**
  * Adds a day's flow to `flows` by expiry, for feeds that deliver only snapshots. `chain` is the day's last snapshot. It gives the volume
- * and the price of each contract (see `tradedPrice`). Leaves out adjusted series. This flow has no minimum premium, because snapshots do not
- * contain single trades.
+ * and the price of each contract (see `tradedPrice`). Leaves out adjusted series. This flow has no minimum premium, because snapshots do
+ * not contain single trades.
  */
 export function addDay(flows: Map<string, Flow>, chain: Chain): void {
   for (const series of chain.series) {

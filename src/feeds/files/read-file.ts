@@ -25,11 +25,12 @@ export interface TemporaryError {
 }
 
 /**
- * Yields the contents of a file of the drop folder. Returns the outcome of the reading, or the error if the reading failed temporarily.
- * Returns `undefined` if the file was removed or has changed since the scan that found it.
+ * Yields the contents of a file of the drop folder. Returns the outcome of the reading, or a temporary error if the reading failed with an
+ * error that has a code. Throws errors without a code.
  *
- * A plain tape may grow meanwhile, because a tape grows only at its end. Its prints are yielded. The outcome is returned if the file still
- * has all whole lines that it had at the time of the scan.
+ * Returns `undefined` if the file was removed or has changed since the scan that found it. Uncompressed tapes are an exception. Such a tape
+ * may grow during the reading, because a tape grows only at its end. Its prints are yielded. The outcome is returned if the tape still has
+ * all whole lines that it had at the time of the scan, else `undefined`.
  *
  * @param root the drop folder's path, in which all links are resolved.
  */

@@ -5,7 +5,7 @@ interface FailedFile {
   readonly reason: string;
   /** When the file's permissions, name or content last changed, ms since the epoch. */
   readonly changedMs: number;
-  /** Number of failed readings in a row. */
+  /** Number of failed readings in a row since `changedMs`. */
   readonly failures: number;
   /** Number of scans to skip before the file is read again. */
   scansToSkip: number;

@@ -52,7 +52,10 @@ export function createMassiveFeed(options: MassiveOptions): Feed {
   };
 }
 
-/** Maximum number of requests per minute. Paid plans have no limit. Requests that are sent one after the other reach ten a second. */
+/**
+ * Default of `--feed-rate`: the maximum number of requests per minute. Massive's paid plans have no limit. Requests that are sent one after
+ * the other reach ten a second.
+ */
 const RATE_PER_MINUTE = 600;
 /** Number of contracts on a page, the maximum that Massive allows. */
 const PAGE_CONTRACTS = 250;
@@ -60,7 +63,7 @@ const PAGE_CONTRACTS = 250;
 const PAGES_MAX = 600;
 /** Estimated number of pages of a ticker. */
 const PAGES_PER_TICKER = 15;
-/** Minimum time between two polls. */
+/** Default of `--feed-every`, ms: the time from one poll to the next. The default is longer if the requests of one poll take longer. */
 const EVERY_MS = 60_000;
 /** How far ahead of the clock a time may be, because two clocks may differ. Times further ahead are damaged data. */
 const AHEAD_MS_MAX = 60_000;

@@ -65,7 +65,7 @@ async function stayConnected(options: StreamOptions, mailbox: Mailbox, signal: A
       signal,
     );
     if (signal.aborted) return;
-    // The connection has been down since something was last received, and not only since the failure was noticed.
+    // Report the moment from which on trades may be missing. It is usually earlier than the moment at which the failure was noticed.
     if (!isDownReported) mailbox.connection(false, end.lastReceivedAt, end.reason);
     isDownReported = true;
     if (end.isRejected) mailbox.rejection('massive:stream', end.reason);
@@ -80,11 +80,20 @@ async function stayConnected(options: StreamOptions, mailbox: Mailbox, signal: A
  * often, for a subscription to each contract.
  */
 const ALL_TRADES = 'T.*';
-/** Maximum time in which nothing is received. Pings are answered even in the quietest hour. */
+/**
+ * Maximum time in which nothing is received, ms. The answer to a ping counts as received. So a working connection stays below this time
+ * even without trades.
+ */
 const SILENCE_MS = 30_000;
-/** Maximum time in a session in which no trade is received. In each second of a session, thousands of option trades take place. */
+/**
+ * Maximum time within trading hours in which no frame of messages is received, ms. In each second of a session, thousands of option trades
+ * take place.
+ */
 const QUIET_MS = 120_000;
-/** A connection that lasted this long resets the count of failures. If each connection is cut at once, the pauses between tries grow. */
+/**
+ * If a connection lasted longer than this, ms, its end resets the count of failures to 1. The end of a shorter connection adds 1 to the
+ * count. So the pauses between tries grow if each connection is cut soon.
+ */
 const LONG_LIVED_MS = 60_000;
-/** Pause after Massive has rejected the key or the plan. A person has to correct them. */
+/** Pause after Massive has rejected the key or the plan, ms. A person has to correct the key or the plan. */
 const REJECTED_PAUSE_MS = 15 * 60_000;
