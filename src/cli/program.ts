@@ -7,6 +7,7 @@ type Add = (program: Command, ports: Ports) => void;
 const COMMANDS: Readonly<Record<string, () => Promise<Add>>> = {
   ...command(['serve', 'start'], async () => (await import('./serve-command.ts')).addServe),
   ...command(['gex'], async () => (await import('./gex-command.ts')).addGex),
+  ...command(['surface'], async () => (await import('./surface-command.ts')).addSurface),
   ...command(['history'], async () => (await import('./history-command.ts')).addHistory),
   ...command(['call'], async () => (await import('./call-command.ts')).addCall),
   ...command(['greeks', 'iv', 'merton'], async () => (await import('./columns-command.ts')).addColumns),

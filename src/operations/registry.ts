@@ -17,6 +17,7 @@ import { runStrategicOmniRadar } from './omni-radar.ts';
 import type { Operation } from './operation.ts';
 import { computeOptionsGreeks } from './options-greeks.ts';
 import { getSignedPrints } from './signed-prints.ts';
+import { getVolatilitySurface } from './surface-report.ts';
 import { targetUniverse } from './target-universe.ts';
 import { getWhalePrints } from './whale-prints.ts';
 
@@ -40,6 +41,7 @@ export const REGISTRY = {
   get_gex_by_strike: getGexByStrike,
   get_gex_by_expiry: getGexByExpiry,
   get_gex_combined: getGexCombined,
+  get_volatility_surface: getVolatilitySurface,
   get_flow_by_aggressor: getFlowByAggressor,
   get_signed_prints: getSignedPrints,
   get_gex_history: getGexHistory,

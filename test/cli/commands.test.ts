@@ -32,6 +32,7 @@ describe('help', () => {
     'serve',
     'start',
     'gex',
+    'surface',
     'history',
     'call',
     'greeks',

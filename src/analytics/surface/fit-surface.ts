@@ -1,0 +1,169 @@
+import { runToCompletion, StepMeter, type Steps } from '../../steps.ts';
+import type { PreparedChain, PreparedSeries } from '../chain/prepared-chain.ts';
+import { atmVolatility } from '../chain/smile-variance.ts';
+import { otmPrices } from './calendar-order.ts';
+import { fitClock } from './fit-clock.ts';
+import { type FittedDensity, fitSlice, type PriceBounds, type QuoteBands } from './fit-slice.ts';
+import { type FitQuality, FittedSurface, type RefusedSeries, type SurfaceSlice } from './fitted-surface.ts';
+import { NODE_Z } from './log-density-basis.ts';
+import type { PriceLaw } from './price-law.ts';
+import { bandSource, joinBands, quoteBands } from './quote-bands.ts';
+import { type Rung, rungAbove, rungOf, rungsBetween } from './rungs.ts';
+
+/** Quotes fitted in a step. */
+const STEP_QUOTES = 500;
+/** Rounds in which neighbours that contradict each other are fitted again. */
+const SWEEPS = 3;
+/** Laws are compared at every other node within this many deviations of the forward. */
+const BOUND_REACH = 4;
+const BOUND_NODES = [...NODE_Z.keys()].filter((i) => i % 2 === 0 && Math.abs(NODE_Z[i]!) <= BOUND_REACH);
+/** A contradiction of less than this share of a half-width is left to `raiseAbove`. */
+const CONTRADICTION_MIN = 0.05;
+const FIT_REACH = 3;
+/** Share of a band by which a price may be beyond its edge: rounding. */
+const BAND_ROUNDING = 1e-4;
+
+/** The series that settle at one instant, and the density that fits their quotes. */
+interface Fit {
+  readonly settlesAt: number;
+  readonly series: readonly PreparedSeries[];
+  /** The series with the most quotes. */
+  readonly main: PreparedSeries;
+  readonly quotes: QuoteBands;
+  readonly deviation: number;
+  density: FittedDensity;
+}
+
+/** Fits the surface of a chain. */
+export function fitSurface(prepared: PreparedChain): FittedSurface {
+  return runToCompletion(fitSurfaceInSteps(prepared));
+}
+
+/** The same in steps. */
+export function* fitSurfaceInSteps(prepared: PreparedChain): Steps<FittedSurface> {
+  const source = bandSource(prepared);
+  const refused: RefusedSeries[] = [];
+  const settlements = new Map<number, { series: PreparedSeries; quotes: QuoteBands }[]>();
+  for (const series of prepared.series) {
+    const quotes = quoteBands(prepared, series, source);
+    if (typeof quotes === 'string') refused.push({ series, reason: quotes });
+    else settlements.getOrInsert(series.series.settlesAt, []).push({ series, quotes });
+  }
+  const meter = new StepMeter(STEP_QUOTES);
+  const fits: Fit[] = [];
+  for (const [settlesAt, members] of [...settlements].sort(([a], [b]) => a - b)) {
+    const quotes = joinBands(members.map((member) => member.quotes));
+    if (meter.beginsNextStep(quotes.price.length)) yield FITTING;
+    const main = members.toSorted((a, b) => b.quotes.price.length - a.quotes.price.length)[0]!.series;
+    const deviation = atmVolatility(main) * Math.sqrt(main.tte);
+    const density = fitSlice(quotes, deviation, fits.at(-1)?.density.coefficients);
+    fits.push({ settlesAt, series: members.map(({ series }) => series), main, quotes, deviation, density });
+  }
+  yield* reconcile(fits, meter);
+  const clock = fitClock(
+    prepared.chain.asOf,
+    fits.map(({ settlesAt, density, deviation }) => ({
+      settlesAt,
+      variance: rungOf(density, deviation, 0).atmVariance,
+    })),
+  );
+  const slices: SurfaceSlice[] = [];
+  const rungs: Rung[] = [];
+  for (const { settlesAt, series, main, quotes, deviation: own, density: fitted } of fits) {
+    if (meter.beginsNextStep(quotes.price.length)) yield FITTING;
+    const before = rungs.at(-1);
+    // Kernels may only get wider, see `raiseAbove`.
+    const deviation = Math.max(own, before?.deviation ?? 0);
+    const density = deviation === own ? fitted : fitSlice(quotes, deviation, fitted.coefficients);
+    const years = clock.years(settlesAt);
+    if (before) rungs.push(...rungsBetween(before, rungOf(density, deviation, years)));
+    const rung = rungAbove(rungs.at(-1), density, deviation, years);
+    rungs.push(rung);
+    const { forward, rate, tte } = main;
+    const { law, atmVariance } = rung;
+    const fit = qualityOf(law, atmVariance, quotes);
+    slices.push({ settlesAt, series, quotes, forward, rate, tte, years, law, atmVariance, fit });
+  }
+  return new FittedSurface(prepared.chain.spot, clock, source, slices, refused, rungs);
+}
+
+const FITTING = { message: 'Fitting the surface' };
+
+/** Fits neighbours again that contradict each other. The one with the wider quotes gives way. */
+function* reconcile(fits: readonly Fit[], meter: StepMeter): Steps<void> {
+  for (let sweep = 0; sweep < SWEEPS; sweep++) {
+    let hasChanged = false;
+    for (let i = fits.length - 1; i >= 0; i--) {
+      const fit = fits[i]!;
+      const bounds = boundsOf(fit, fits[i - 1], fits[i + 1]);
+      if (bounds === undefined) continue;
+      if (meter.beginsNextStep(fit.quotes.price.length)) yield FITTING;
+      fit.density = fitSlice(fit.quotes, fit.deviation, fit.density.coefficients, bounds);
+      hasChanged = true;
+    }
+    if (!hasChanged) return;
+  }
+}
+
+/**
+ * Returns the prices of the settlements before and after as bounds of a fit that contradicts them, or `undefined` if it does not. Each bound
+ * holds as firmly as the quotes of its settlement are tight.
+ */
+function boundsOf(fit: Fit, before: Fit | undefined, after: Fit | undefined): PriceBounds | undefined {
+  const strikes = Float64Array.from(BOUND_NODES, (i) => fit.density.nodes[i]!);
+  const own = otmPrices(fit.density, strikes);
+  const bounds: PriceBounds[] = [];
+  for (const [neighbour, side] of [
+    [before, -1],
+    [after, 1],
+  ] as const) {
+    if (!neighbour) continue;
+    const price = otmPrices(neighbour.density, strikes);
+    const tolerance = strikes.map((strike) => halfWidthAt(neighbour.quotes, strike));
+    const contradicts = own.some((each, i) => {
+      const least = CONTRADICTION_MIN * Math.min(tolerance[i]!, halfWidthAt(fit.quotes, strikes[i]!));
+      return side * (each - price[i]!) > least;
+    });
+    const callPut = strikes.map((strike) => (strike < 1 ? -1 : 1));
+    if (contradicts) bounds.push({ callPut, moneyness: strikes, price, tolerance, side: strikes.map(() => side) });
+  }
+  if (bounds.length < 2) return bounds[0];
+  const joined = (column: keyof PriceBounds) => Float64Array.from(bounds.flatMap((each) => [...each[column]]));
+  return {
+    callPut: joined('callPut'),
+    moneyness: joined('moneyness'),
+    price: joined('price'),
+    tolerance: joined('tolerance'),
+    side: joined('side'),
+  };
+}
+
+/** Returns the half-width of the quote nearest to a strike over forward. */
+function halfWidthAt({ moneyness, halfWidth }: QuoteBands, strike: number): number {
+  let nearest = 0;
+  for (let i = 1; i < moneyness.length; i++) {
+    if (Math.abs(moneyness[i]! - strike) < Math.abs(moneyness[nearest]! - strike)) nearest = i;
+  }
+  return halfWidth[nearest]!;
+}
+
+function qualityOf(law: PriceLaw, atmVariance: number, quotes: QuoteBands): FitQuality {
+  const deviation = Math.sqrt(atmVariance);
+  let [outside, squares, count] = [0, 0, 0];
+  for (let i = 0; i < quotes.price.length; i++) {
+    const moneyness = quotes.moneyness[i]!;
+    const error = law.price(quotes.callPut[i]!, moneyness) - quotes.price[i]!;
+    if (Math.abs(error) > (1 + BAND_ROUNDING) * quotes.halfWidth[i]!) outside++;
+    const distance = Math.log(moneyness) / deviation;
+    if (Math.abs(distance) > FIT_REACH) continue;
+    squares += (error / quotes.halfWidth[i]!) ** 2;
+    count++;
+  }
+  const atmBand = halfWidthAt(quotes, 1) / (deviation * vegaAtForward(deviation));
+  return { outside, error: count === 0 ? 0 : Math.sqrt(squares / count), atmBand };
+}
+
+/** Change of the price of an option at the forward per 1.00 of the deviation, as a multiple of the forward. */
+function vegaAtForward(deviation: number): number {
+  return Math.exp(-(deviation * deviation) / 8) / Math.sqrt(2 * Math.PI);
+}

@@ -1,0 +1,87 @@
+/**
+ * The space of the fitted densities. The logarithm of a density is a cubic spline over z, the log-moneyness ln(K/F) in standard deviations
+ * at the money (log-spline density estimation: Kooperberg and Stone 1991). Every expiry uses the same nodes and knots in z. So a density
+ * is a column of `COEFFICIENTS` numbers, whose zero is the normal density, and the columns of two expiries can be compared.
+ */
+
+/** Distance of two nodes, standard deviations. A law has probability masses at the nodes, each spread by a kernel of this width. */
+export const NODE_STEP = 0.15;
+/** The first and the last node, standard deviations. Index options are quoted as far as ten deviations below the forward. */
+const [FIRST_NODE, LAST_NODE] = [-12, 8.1];
+export const NODES = Math.round((LAST_NODE - FIRST_NODE) / NODE_STEP) + 1;
+
+/** Positions of the nodes, standard deviations. */
+export const NODE_Z = Float64Array.from({ length: NODES }, (_, i) => FIRST_NODE + i * NODE_STEP);
+
+/** Inner knots, standard deviations. They are close where options are quoted densely, and further apart in the tails. */
+const INNER_KNOTS = [
+  ...[-9, -7, -5.5, -4.5, -3.75, -3, -2.4, -1.9, -1.45, -1.05, -0.7, -0.35],
+  ...[0, 0.35, 0.7, 1.05, 1.45, 1.9, 2.4, 3, 3.75, 4.5, 6],
+];
+const DEGREE = 3;
+const KNOTS = [
+  ...Array.from({ length: DEGREE + 1 }, () => FIRST_NODE),
+  ...INNER_KNOTS,
+  ...Array.from({ length: DEGREE + 1 }, () => LAST_NODE),
+];
+
+/** The number of coefficients of a spline. */
+export const COEFFICIENTS = KNOTS.length - DEGREE - 1;
+/** The number of basis functions that are not zero at a node. */
+export const OVERLAP = DEGREE + 1;
+
+/** Coefficients of the spline z (Greville's abscissae). */
+export const LINEAR = Float64Array.from(
+  { length: COEFFICIENTS },
+  (_, i) => (KNOTS[i + 1]! + KNOTS[i + 2]! + KNOTS[i + 3]!) / DEGREE,
+);
+
+/** The first basis function that is not zero at each node. The others follow it. */
+export const FIRST_BASIS = new Uint8Array(NODES);
+/** Values of the `OVERLAP` basis functions at each node, one node after the other. */
+export const BASIS = new Float64Array(NODES * OVERLAP);
+
+for (let node = 0; node < NODES; node++) {
+  // The last node belongs to the last interval.
+  const z = Math.min(NODE_Z[node]!, LAST_NODE - 1e-12);
+  let interval = DEGREE;
+  while (interval < COEFFICIENTS - 1 && z >= KNOTS[interval + 1]!) interval++;
+  FIRST_BASIS[node] = interval - DEGREE;
+  BASIS.set(basisAt(z, interval), node * OVERLAP);
+}
+
+/** The `OVERLAP` B-splines that are not zero in an interval between two knots, at z (de Boor 1978, algorithm BSPLVB). */
+function basisAt(z: number, interval: number): number[] {
+  const values = [1];
+  for (let degree = 1; degree <= DEGREE; degree++) {
+    let carried = 0;
+    for (let i = 0; i < degree; i++) {
+      const right = KNOTS[interval + i + 1]! - z;
+      const left = z - KNOTS[interval + 1 - degree + i]!;
+      const share = values[i]! / (right + left);
+      values[i] = carried + right * share;
+      carried = left * share;
+    }
+    values[degree] = carried;
+  }
+  return values;
+}
+
+/**
+ * Roughness of a spline as a quadratic form, by rows: the integral over z of the squared third derivative. It is zero for a log-density
+ * that is quadratic in z, so smoothing moves a density towards a normal one.
+ */
+export const ROUGHNESS = new Float64Array(COEFFICIENTS * COEFFICIENTS);
+
+for (let node = 0; node + DEGREE < NODES; node++) {
+  const difference = new Float64Array(COEFFICIENTS);
+  for (const [offset, factor] of [-1, 3, -3, 1].entries()) {
+    const at = node + offset;
+    for (let i = 0; i < OVERLAP; i++) difference[FIRST_BASIS[at]! + i]! += factor * BASIS[at * OVERLAP + i]!;
+  }
+  for (let i = 0; i < COEFFICIENTS; i++) {
+    for (let j = 0; j < COEFFICIENTS; j++) {
+      ROUGHNESS[i * COEFFICIENTS + j]! += (difference[i]! * difference[j]!) / NODE_STEP ** 5;
+    }
+  }
+}

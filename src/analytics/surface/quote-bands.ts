@@ -1,0 +1,106 @@
+import { greeks } from '../../math/black-scholes.ts';
+import { isPlausibleIv } from '../chain/forward.ts';
+import type { PreparedChain, PreparedSeries } from '../chain/prepared-chain.ts';
+import { mid } from '../chain/quotes.ts';
+import type { QuoteBands } from './fit-slice.ts';
+
+/** A series joins the surface if it has this many usable strikes, and this many of them on each side of the forward. */
+const STRIKES_MIN = 5;
+const SIDE_STRIKES_MIN = 2;
+/** A quote is not known better than a fifth of a cent. */
+const HALF_WIDTH_MIN = 0.002;
+/** A chain with a smaller share of two-sided quotes was recorded after hours. Its surface uses the feed's volatilities. */
+const QUOTED_SHARE_MIN = 0.1;
+/** Half-width of the band of a feed's volatility, as a share of it. */
+const FEED_BAND = 0.02;
+
+/** What carries the surface: two-sided quotes, or the volatilities of the feed. */
+export type BandSource = 'quotes' | 'feed_volatility';
+export type RefusalReason = 'no_volatility' | 'too_few_strikes' | 'one_sided';
+
+/** Decides for a whole chain, because its quotes are of one moment. */
+export function bandSource(prepared: PreparedChain): BandSource {
+  let [otm, quoted] = [0, 0];
+  for (const { start, end, forward } of prepared.series) {
+    for (let i = start; i < end; i++) {
+      if (!isOtm(prepared, i, forward)) continue;
+      otm++;
+      if (!Number.isNaN(mid(prepared.chain, prepared.row[i]!))) quoted++;
+    }
+  }
+  return quoted >= QUOTED_SHARE_MIN * otm ? 'quotes' : 'feed_volatility';
+}
+
+/**
+ * The bands of a series' options out of the money: from bid to ask, without quotes that contradict their neighbours. If the chain has hardly any
+ * quotes, `source` is `feed_volatility`, and an option without a quote has a band around the feed's volatility. Returns the reason if the
+ * strikes are too few to determine a smile.
+ */
+export function quoteBands(
+  prepared: PreparedChain,
+  series: PreparedSeries,
+  source: BandSource,
+): QuoteBands | RefusalReason {
+  const { chain, iv } = prepared;
+  const { start, end, forward, rate, tte, smile } = series;
+  if (smile.logMoneyness.length === 0) return 'no_volatility';
+  const usable = new Set(smile.logMoneyness);
+  const rows: number[] = [];
+  for (let i = start; i < end; i++) {
+    if (!isOtm(prepared, i, forward)) continue;
+    const isQuoted = !Number.isNaN(mid(chain, prepared.row[i]!));
+    if (
+      isQuoted
+        ? usable.has(Math.log(prepared.strike[i]! / forward))
+        : source === 'feed_volatility' && isPlausibleIv(iv[i]!)
+    )
+      rows.push(i);
+  }
+  if (rows.length < STRIKES_MIN) return 'too_few_strikes';
+  const calls = rows.filter((i) => prepared.callPut[i] === 1).length;
+  if (Math.min(calls, rows.length - calls) < SIDE_STRIKES_MIN) return 'one_sided';
+  const unit = forward * Math.exp(-rate * tte);
+  const column = (value: (i: number, row: number) => number) =>
+    Float64Array.from(rows, (i) => value(i, prepared.row[i]!));
+  const options = {
+    callPut: column((i) => prepared.callPut[i]!),
+    moneyness: column((i) => prepared.strike[i]! / forward),
+    price: column((_, row) => mid(chain, row) / unit),
+    halfWidth: column((_, row) => Math.max((chain.ask[row]! - chain.bid[row]!) / 2, HALF_WIDTH_MIN) / unit),
+  };
+  if (source === 'feed_volatility')
+    fillFromVolatility(
+      options,
+      column((i) => iv[i]!),
+      tte,
+    );
+  return options;
+}
+
+function isOtm(prepared: PreparedChain, i: number, forward: number): boolean {
+  return prepared.strike[i]! >= forward === (prepared.callPut[i] === 1);
+}
+
+/** Gives options without a quote the price of their volatility, and a band around it. */
+function fillFromVolatility({ callPut, moneyness, price, halfWidth }: QuoteBands, iv: Float64Array, tte: number): void {
+  const count = iv.length;
+  const model = greeks({ count, callPut, spot: 1, strike: moneyness, tte, iv, rate: 0, dividend: 0 });
+  for (let i = 0; i < count; i++) {
+    if (!Number.isNaN(price[i]!)) continue;
+    price[i] = model.price[i]!;
+    halfWidth[i] = FEED_BAND * iv[i]! * model.vega[i]!;
+  }
+}
+
+/** The quotes of several series that settle at the same instant. */
+export function joinBands(bands: readonly QuoteBands[]): QuoteBands {
+  if (bands.length === 1) return bands[0]!;
+  const joined = (column: (each: QuoteBands) => Float64Array) =>
+    Float64Array.from(bands.flatMap((each) => [...column(each)]));
+  return {
+    callPut: joined((each) => each.callPut),
+    moneyness: joined((each) => each.moneyness),
+    price: joined((each) => each.price),
+    halfWidth: joined((each) => each.halfWidth),
+  };
+}

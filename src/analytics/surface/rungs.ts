@@ -1,0 +1,108 @@
+import { type Masses, otmPrices, raiseAbove } from './calendar-order.ts';
+import { NODE_STEP, NODE_Z } from './log-density-basis.ts';
+import { PriceLaw } from './price-law.ts';
+
+/**
+ * A law at one time, on a ladder of laws in calendar order: each is worth at least as much as the one before, at every strike over forward.
+ */
+export interface Rung extends Masses {
+  /** Years of trading time. */
+  readonly years: number;
+  /** Standard deviation that scales the nodes. */
+  readonly deviation: number;
+  /** Total variance at the money. */
+  readonly atmVariance: number;
+  readonly law: PriceLaw;
+}
+
+/** Rungs are inserted until the variance of one is at most this multiple of the variance of the one before. */
+const VARIANCE_RATIO_MAX = 1.25;
+/** Rounds in which the deviation of an inserted rung is fitted to its variance. */
+const DEVIATION_ROUNDS = 3;
+/** A law may be this far above a later one, as a share of the later one's deviation, without being left out. */
+const PRICE_NOISE = 1e-7;
+
+/** Returns the rung of a density, raised above the rung before it. */
+export function rungAbove(before: Rung | undefined, density: Masses, deviation: number, years: number): Rung {
+  return rungOf(before ? raiseAbove(density, before) : density, deviation, years);
+}
+
+export function rungOf({ nodes, masses }: Masses, deviation: number, years: number): Rung {
+  const law = new PriceLaw(nodes, masses, new Float64Array(nodes.length).fill(NODE_STEP * deviation));
+  return { nodes, masses, deviation, years, law, atmVariance: law.totalVariance(0) };
+}
+
+/**
+ * Returns rungs between two settlements whose variances differ much. Their densities are interpolated in standard deviations, so that the shape of
+ * the law changes evenly. A rung that is not in calendar order with the second settlement is left out.
+ */
+export function rungsBetween(before: Rung, after: Rung): Rung[] {
+  const ratio = after.atmVariance / before.atmVariance;
+  const count = Math.ceil(Math.log(ratio) / Math.log(VARIANCE_RATIO_MAX)) - 1;
+  const rungs: Rung[] = [];
+  for (let i = 1; i <= count; i++) {
+    const atmVariance = before.atmVariance * ratio ** (i / (count + 1));
+    const share = (atmVariance - before.atmVariance) / (after.atmVariance - before.atmVariance);
+    const years = before.years + share * (after.years - before.years);
+    const masses = before.masses.map((mass, j) => mass + share * (after.masses[j]! - mass));
+    const last = rungs.at(-1) ?? before;
+    const deviation = deviationFor(atmVariance, masses, last.deviation, after.deviation);
+    const rung = rungAbove(last, spread(masses, deviation), deviation, years);
+    if (isBelow(rung, after)) rungs.push(rung);
+  }
+  return rungs;
+}
+
+/** Returns the deviation in [least, most] at which some masses have a variance at the money. */
+function deviationFor(variance: number, masses: Float64Array, least: number, most: number): number {
+  let deviation = Math.sqrt(least * most);
+  for (let round = 0; round < DEVIATION_ROUNDS; round++) {
+    const trial = rungOf(spread(masses, deviation), deviation, 0);
+    deviation = Math.min(Math.max(deviation * Math.sqrt(variance / trial.atmVariance), least), most);
+  }
+  return deviation;
+}
+
+/** Places masses at nodes with a deviation, scaled so that their mean is the forward. */
+function spread(masses: Float64Array, deviation: number): Masses {
+  const nodes = NODE_Z.map((z) => Math.exp(deviation * z));
+  const mean = nodes.reduce((sum, node, i) => sum + masses[i]! * node, 0);
+  return { nodes: nodes.map((node) => node / mean), masses };
+}
+
+/** Whether a law is worth at most as much as a later one at every strike, up to noise. */
+function isBelow(rung: Rung, later: Rung): boolean {
+  const most = otmPrices(later, later.nodes);
+  const prices = otmPrices(rung, later.nodes);
+  return prices.every((price, i) => price <= most[i]! + PRICE_NOISE * later.deviation);
+}
+
+/**
+ * Returns the law of X^power over its mean, for a law of X. Its prices rise with the power at every strike, because the powers are in star order
+ * (Shaked and Shanthikumar 2007, section 4.B).
+ */
+export function powerLaw({ nodes, masses, kernels }: PriceLaw, power: number): PriceLaw {
+  const scaled = nodes.map((node, i) => node ** power * Math.exp((power * (power - 1) * kernels[i]! ** 2) / 2));
+  const mean = scaled.reduce((sum, node, i) => sum + masses[i]! * node, 0);
+  return new PriceLaw(
+    scaled.map((node) => node / mean),
+    masses,
+    kernels.map((kernel) => kernel * power),
+  );
+}
+
+/** Returns the mixture of two rungs that has a total variance at the money. Its prices are between those of the rungs. */
+export function mixtureAt(variance: number, before: Rung, after: Rung): PriceLaw {
+  const [low, high] = [before.law.price(1, 1), after.law.price(1, 1)];
+  const price = new PriceLaw(Float64Array.of(1), Float64Array.of(1), Float64Array.of(Math.sqrt(variance))).price(1, 1);
+  const share = high > low ? Math.min(1, Math.max(0, (price - low) / (high - low))) : 1;
+  const joined = (one: Float64Array, other: Float64Array) => Float64Array.from([...one, ...other]);
+  return new PriceLaw(
+    joined(before.law.nodes, after.law.nodes),
+    joined(
+      before.law.masses.map((mass) => mass * (1 - share)),
+      after.law.masses.map((mass) => mass * share),
+    ),
+    joined(before.law.kernels, after.law.kernels),
+  );
+}

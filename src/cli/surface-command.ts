@@ -1,0 +1,199 @@
+import { existsSync } from 'node:fs';
+import type { Command } from 'commander';
+import { DEFAULT_OPTIONS } from '../analytics/chain/options.ts';
+import { prepareChain } from '../analytics/chain/prepare.ts';
+import { fitSurface } from '../analytics/surface/fit-surface.ts';
+import type { FittedSurface, SurfaceSlice } from '../analytics/surface/fitted-surface.ts';
+import { shownJson, shownName } from '../clean-text.ts';
+import { settingsIn } from '../config.ts';
+import { OperatorError } from '../errors.ts';
+import { DAY_MS } from '../market/calendar.ts';
+import type { Chain } from '../market/chain.ts';
+import { reportSurface, type SurfaceAnswer } from '../operations/surface-report.ts';
+import { runToCompletion } from '../steps.ts';
+import { writeOut } from './csv/streams.ts';
+import { chainOf } from './gex-files.ts';
+import { formatPrice } from './plot/figures.ts';
+import { line, type Style } from './plot/line.ts';
+import { terminalOf } from './plot/terminal.ts';
+import { timeChart } from './plot/time-chart.ts';
+import type { Ports } from './ports.ts';
+import { withSettings } from './settings.ts';
+import { columns, numberCell } from './text-format.ts';
+
+/** Minimum and maximum height of the plot, in lines. */
+const PLOT_LINES = { least: 20, most: 40 };
+/** The smile is drawn for the settlement nearest to so many days. */
+const SMILE_DAYS = 30;
+/** The smile is drawn this many standard deviations to each side of the forward, at so many strikes. */
+const SMILE_REACH = 2.5;
+const SMILE_POINTS = 81;
+
+interface Shown {
+  readonly chain: Chain;
+  readonly surface: FittedSurface;
+  readonly answer: SurfaceAnswer;
+}
+
+/** Adds `zomma surface`, which fits the volatility surface of a file or of a stored ticker. */
+export function addSurface(program: Command, ports: Ports): void {
+  withSettings(
+    program
+      .command('surface')
+      .description('Fit the volatility surface of a chain file, or of a ticker of the stored market.')
+      .argument('<file|ticker>', 'chain file of any known format, or ticker')
+      .option('--ticker <ticker>', 'underlying to use if the file has chains of several underlyings')
+      .option('--json', 'print one JSON object, the answer of GET /api/v1/surface/{ticker}')
+      .option('--csv', 'print one CSV table: a row for each settlement')
+      .option('--plot', 'plot even if stdout is not a terminal')
+      .option('--no-plot', 'do not plot'),
+    settingsIn('data'),
+  )
+    .addHelpText(
+      'after',
+      `
+The plot shows the smile of the settlement nearest to ${SMILE_DAYS} days, and the volatility at the money of all settlements.
+
+Examples:
+  $ zomma surface SPY
+  $ zomma surface spx_quotedata.csv --csv > surface.csv
+  $ zomma surface SPY --json
+`,
+    )
+    .action(async (target: string, flags) => {
+      const forms = (['json', 'csv', 'plot'] as const).filter((form) => flags[form]);
+      if (forms.length > 1) {
+        throw new OperatorError(`${forms.map((form) => `--${form}`).join(' and ')} exclude each other`, 'Choose one.');
+      }
+      const chain = existsSync(target)
+        ? await chainOf(target, flags.ticker, ports)
+        : await ports.withMarket(flags, ({ market }) => market.chain(target));
+      const surface = fitSurface(prepareChain(chain, DEFAULT_OPTIONS));
+      const answer = runToCompletion(reportSurface(chain, surface, 'figures'));
+      // The CSV table has no column that says so.
+      if (flags.csv && chain.simulated) process.stderr.write('zomma: these figures are SIMULATED\n');
+      await writeOut(Buffer.from(rendered({ chain, surface, answer }, flags)));
+    });
+}
+
+interface Flags {
+  readonly json?: true;
+  readonly csv?: true;
+  /** If omitted, the plot is drawn if stdout is a terminal. */
+  readonly plot?: boolean;
+}
+
+function rendered(shown: Shown, { json, csv, plot }: Flags): string {
+  if (json) return `${shownJson(shown.answer)}\n`;
+  if (csv) return csvOf(shown.answer);
+  const table = `${tableOf(shown).join('\n')}\n`;
+  if (!(plot ?? process.stdout.isTTY)) return table;
+  const { width, height, style } = terminalOf(process.stdout, process.env);
+  const room = height - table.split('\n').length - 1;
+  const lines = Math.min(PLOT_LINES.most, Math.max(PLOT_LINES.least, room));
+  return `${table}\n${plotOf(shown, width, lines, style).join('\n')}\n`;
+}
+
+/** A row for each settlement. A value that is not known becomes an empty cell. */
+function csvOf({ expiries }: SurfaceAnswer): string {
+  const { count, ...table } = expiries;
+  const names = Object.keys(table) as (keyof typeof table)[];
+  const cell = (value: string | number | null) => {
+    if (typeof value === 'number') return numberCell(value);
+    return value === null ? '' : value.includes(',') ? `"${value}"` : value;
+  };
+  const rows = Array.from({ length: count }, (_, row) => names.map((name) => cell(table[name][row]!)).join(','));
+  return [names.join(','), ...rows].map((text) => `${text}\n`).join('');
+}
+
+function tableOf({ chain, answer }: Shown): string[] {
+  const { expiries, maturities, refused, clock, shut_day_weight } = answer;
+  const head = ['', 'quotes', 'outside', 'forward', 'IV', 'trading', '25-delta skew', 'variance swap'];
+  const rows = [
+    ...expiries.expiry.map((expiry, i) => [
+      expiry,
+      String(expiries.quotes[i]!),
+      String(expiries.outside_band[i]!),
+      ...figuresOf(expiries, i),
+    ]),
+    ...maturities.days.map((days, i) => [`${days} days`, '', '', ...figuresOf(maturities, i)]),
+  ];
+  const weight = shut_day_weight === null ? '' : `, a day without trading counts ${shut_day_weight.toFixed(2)}`;
+  return [
+    `${chain.underlying}  ${formatPrice(chain.spot)}  ${shownName(chain.source)}${chain.simulated ? '  SIMULATED' : ''}`,
+    `  fitted to ${answer.fitted_to === 'quotes' ? 'quotes' : 'the volatilities of the feed'}; clock: ${clock}${weight}`,
+    ...columns([head, ...rows]).map((text) => `  ${text}`),
+    ...refused.series.map((series, i) => `  refused: ${series} (${refused.reason[i]!})`),
+  ];
+}
+
+function figuresOf(table: SurfaceAnswer['maturities'] | SurfaceAnswer['expiries'], i: number): string[] {
+  return [
+    formatPrice(table.forward[i]!),
+    percent(table.atm_iv[i]!),
+    percent(table.atm_iv_trading[i]!),
+    percent(table.skew_25d[i]!),
+    percent(table.variance_swap_iv[i]!),
+  ];
+}
+
+/** The smile of one settlement, and the volatilities at the money of all, within `height` lines. */
+function plotOf({ chain, surface }: Shown, width: number, height: number, style: Style): string[] {
+  const { slices } = surface;
+  const at = chain.asOf + SMILE_DAYS * DAY_MS;
+  const near = slices.reduce((best, each) =>
+    Math.abs(each.settlesAt - at) < Math.abs(best.settlesAt - at) ? each : best,
+  );
+  const below = Math.floor((height - 3) / 2);
+  const simulated = chain.simulated ? 'SIMULATED ' : '';
+  const title = (text: string) =>
+    line([{ text: `${simulated}${chain.underlying}  ${text}`, ink: 'title' }], width, style);
+  const reach = SMILE_REACH * Math.sqrt(near.atmVariance);
+  const strikeAt = (x: number) => formatPrice(near.forward * Math.exp(x));
+  const dates = slices.map(({ series }) => series[0]!.series.expiry);
+  return [
+    title(`volatility by strike, ${near.series[0]!.series.expiry}, percent a year`),
+    ...timeChart(
+      {
+        lines: [{ name: 'IV', values: smileOf(near, reach), ink: 'level' }],
+        ends: [strikeAt(-reach), strikeAt(reach)],
+        zero: false,
+        figure: percent,
+      },
+      width,
+      height - 3 - below,
+      style,
+    ),
+    '',
+    title('volatility at the money by settlement, percent a year'),
+    ...timeChart(
+      {
+        lines: [
+          { name: 'trading time', values: termOf(slices, ({ years }) => years), ink: 'level' },
+          { name: 'calendar', values: termOf(slices, ({ tte }) => tte), ink: 'faint' },
+        ],
+        ends: [dates[0]!, dates.at(-1)!],
+        zero: false,
+        figure: percent,
+      },
+      width,
+      below,
+      style,
+    ),
+  ];
+}
+
+/** Volatilities at even distances in ln(K/F), per calendar year. */
+function smileOf({ law, tte }: SurfaceSlice, reach: number): Float64Array {
+  return Float64Array.from({ length: SMILE_POINTS }, (_, i) =>
+    Math.sqrt(law.totalVariance(reach * ((2 * i) / (SMILE_POINTS - 1) - 1)) / tte),
+  );
+}
+
+function termOf(slices: readonly SurfaceSlice[], years: (slice: SurfaceSlice) => number): Float64Array {
+  return Float64Array.from(slices, (slice) => Math.sqrt(slice.atmVariance / years(slice)));
+}
+
+function percent(volatility: number | null): string {
+  return volatility === null ? 'none' : `${(100 * volatility).toFixed(1)} %`;
+}

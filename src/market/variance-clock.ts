@@ -1,0 +1,106 @@
+import { memoize } from '../cache.ts';
+import {
+  addDays,
+  closeOf,
+  isTradingDay,
+  newYorkDate,
+  nextTradingDay,
+  openOf,
+  previousTradingDay,
+  YEAR_MS,
+} from './calendar.ts';
+
+/** How much variance passes while the exchange is closed, as shares of an open session of 6.5 hours. */
+export interface ClockWeights {
+  /** From the close of a trading day to the next open, if no day without trading lies between them. */
+  readonly night: number;
+  /** Each day without trading adds this to the night. */
+  readonly shutDay: number;
+}
+
+/** The weights of a clock that does not distinguish open from shut: the calendar, as in many simulated markets. */
+export const CALENDAR = 'calendar';
+
+/** Option prices give a shut day 0 to 0.12 of an open one. */
+export const DEFAULT_WEIGHTS: ClockWeights = { night: 0.15, shutDay: 0.05 };
+
+/**
+ * Trading time: open sessions count fully, nights and shut days little, half days by their hours. A volatility per year of trading time is the
+ * same before and after a weekend, where one per calendar year falls and rises. An average year of the calendar is one year of this clock.
+ */
+export class VarianceClock {
+  private readonly perYear: number;
+  private readonly gap: ClockWeights;
+  /** Sessions from the first day's open to the open of each following trading day, and these instants. */
+  private readonly opens: number[] = [];
+  private readonly sessions: number[] = [];
+  private day: string;
+  private readonly startSessions: number;
+
+  /** A clock that starts at an instant, ms since the epoch. */
+  constructor(
+    readonly startMs: number,
+    readonly weights: ClockWeights | typeof CALENDAR = DEFAULT_WEIGHTS,
+  ) {
+    const { night, shutDay } = weights === CALENDAR ? DEFAULT_WEIGHTS : weights;
+    this.gap = { night, shutDay };
+    this.perYear = SESSIONS_A_YEAR + TRADING_DAYS_A_YEAR * night + (DAYS_A_YEAR - TRADING_DAYS_A_YEAR) * shutDay;
+    const date = newYorkDate(startMs);
+    this.day = isTradingDay(date) && startMs >= dayOf(date).open ? date : previousTradingDay(date);
+    this.opens.push(dayOf(this.day).open);
+    this.sessions.push(0);
+    this.startSessions = 0;
+    this.startSessions = this.sessionsTo(startMs);
+  }
+
+  /** Years of trading time from the start to an instant that is not before it. */
+  years(atMs: number): number {
+    if (this.weights === CALENDAR) return (atMs - this.startMs) / YEAR_MS;
+    // After ten years, time passes evenly. Otherwise a damaged expiry in the year 9999 would count three million days.
+    const near = Math.min(atMs, this.startMs + SESSIONS_KNOWN_MS);
+    return (this.sessionsTo(near) - this.startSessions) / this.perYear + (atMs - near) / YEAR_MS;
+  }
+
+  private sessionsTo(atMs: number): number {
+    while (this.opens.at(-1)! <= atMs) this.extend();
+    let [low, high] = [0, this.opens.length - 1];
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if (this.opens[middle]! <= atMs) low = middle;
+      else high = middle;
+    }
+    const [from, to] = [this.opens[low]!, this.opens[low + 1]!];
+    const { close } = dayOf(newYorkDate(from));
+    const session = (close - from) / SESSION_MS;
+    const gap = this.sessions[low + 1]! - this.sessions[low]! - session;
+    const open = (Math.min(atMs, close) - from) / SESSION_MS;
+    return this.sessions[low]! + open + gap * (Math.max(0, atMs - close) / (to - close));
+  }
+
+  /** Appends the open of the next trading day. */
+  private extend(): void {
+    const { open, close, next, shutDays } = dayOf(this.day);
+    const { night, shutDay } = this.gap;
+    this.sessions.push(this.sessions.at(-1)! + (close - open) / SESSION_MS + night + shutDays * shutDay);
+    this.opens.push(dayOf(next).open);
+    this.day = next;
+  }
+}
+
+/** Ten years. Later than this, the sessions of single days are not counted. */
+const SESSIONS_KNOWN_MS = 10 * YEAR_MS;
+const SESSION_MS = 6.5 * 3_600_000;
+const DAYS_A_YEAR = 365.25;
+/** A year has 104.36 days of weekends and about 9.6 holidays on weekdays. Two or three of the others are half days. */
+const TRADING_DAYS_A_YEAR = 251.3;
+const SESSIONS_A_YEAR = 250.2;
+
+/** `Temporal` takes microseconds for each instant, and a surface needs the instants of three years. */
+const DAYS_CACHED_MAX = 10_000;
+
+const dayOf = memoize(DAYS_CACHED_MAX, (date: string) => {
+  const next = nextTradingDay(date);
+  let shutDays = 0;
+  for (let day = addDays(date, 1); day !== next; day = addDays(day, 1)) shutDays++;
+  return { open: openOf(date), close: closeOf(date), next, shutDays };
+});

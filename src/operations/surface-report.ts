@@ -1,0 +1,341 @@
+import { type Static, Type } from '@sinclair/typebox';
+import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
+import { fitSurfaceInSteps } from '../analytics/surface/fit-surface.ts';
+import type { FittedSurface, HorizonLaw, SurfaceSlice } from '../analytics/surface/fitted-surface.ts';
+import { type SmileFigures, smileFigures } from '../analytics/surface/smile-figures.ts';
+import { ClientError } from '../errors.ts';
+import { addDays, closeOf, isTradingDay, newYorkDate, nextTradingDay, YEAR_MS } from '../market/calendar.ts';
+import type { Chain } from '../market/chain.ts';
+import { CALENDAR } from '../market/variance-clock.ts';
+import { StepCache, type Steps } from '../steps.ts';
+import { provenanceOf, readMarket } from './market-reading.ts';
+import { defineOperation } from './operation.ts';
+import { analysisPrice } from './prices.ts';
+import {
+  count,
+  defaulted,
+  nullable,
+  nullableColumn,
+  number,
+  numberColumn,
+  oneOf,
+  textColumn,
+  ticker,
+} from './schemas.ts';
+
+/** Constant maturities, calendar days. */
+const MATURITIES = [7, 30, 60, 90, 180, 365];
+/** Size of the grid on request. */
+const GRID = { times: 60, strikes: 200 };
+/** Rate-limit tokens for the grid: some 150 ms of work. */
+const GRID_TOKENS = 30;
+/** The grid reaches this many standard deviations at the money of its last expiry below and above the forward. */
+const GRID_REACH = 3;
+
+const smileColumns = {
+  tte: numberColumn('Calendar years from the quotes to the instant.'),
+  trading_years: numberColumn('Years of trading time: nights and days without trading count little.'),
+  forward: numberColumn('Forward price, dollars.'),
+  atm_iv: nullableColumn('At-the-money volatility, decimal per calendar year.'),
+  atm_iv_trading: nullableColumn('At-the-money volatility, decimal per year of trading time.'),
+  atm_iv_band: nullableColumn(
+    'Half of the distance between the volatilities of bid and ask at the money, decimal per calendar year.',
+  ),
+  forward_iv_trading: nullableColumn(
+    'Volatility from the row before to this one, decimal per year of trading time; null if no variance lies between them.',
+  ),
+  put_25d_iv: nullableColumn('Volatility of the put with a forward delta of -0.25, decimal per calendar year.'),
+  call_25d_iv: nullableColumn('Volatility of the call with a forward delta of 0.25, decimal per calendar year.'),
+  put_10d_iv: nullableColumn('Volatility of the put with a forward delta of -0.10, decimal per calendar year.'),
+  call_10d_iv: nullableColumn('Volatility of the call with a forward delta of 0.10, decimal per calendar year.'),
+  skew_25d: nullableColumn('put_25d_iv less call_25d_iv, decimal per calendar year.'),
+  convexity_25d: nullableColumn('Mean of put_25d_iv and call_25d_iv, less atm_iv, decimal per calendar year.'),
+  variance_swap_iv: nullableColumn('Fair volatility of a variance swap (log contract), decimal per calendar year.'),
+  skewness: nullableColumn('Skewness of the log-return (Bakshi, Kapadia and Madan 2003).'),
+  kurtosis: nullableColumn('Kurtosis of the log-return; 3 for a normal law.'),
+};
+
+const answerSchema = Type.Object(
+  {
+    ticker: Type.String({ description: 'Underlying symbol.' }),
+    spot_price: number('Spot of the snapshot, dollars.'),
+    fitted_to: oneOf(
+      ['quotes', 'feed_volatility'],
+      'quotes: two-sided quotes; feed_volatility: the snapshot has hardly any quotes, so the volatilities of the feed carry the surface, ' +
+        'each with a band of 2 %.',
+    ),
+    clock: oneOf(
+      ['trading', 'calendar'],
+      'trading: nights and days without trading have the weights below; calendar: variance accrues evenly, as in a simulated market.',
+    ),
+    shut_day_weight: nullable(
+      Type.Number(),
+      'Ratio of the variance of a day without trading to that of an open session; fitted within 0 to 0.3; null if clock is calendar.',
+    ),
+    night_weight: nullable(
+      Type.Number(),
+      'Ratio of the variance of a night within the week to that of an open session; null if clock is calendar.',
+    ),
+    expiries: Type.Object(
+      {
+        count: count('Rows of each column.'),
+        expiry: textColumn('YYYY-MM-DD'),
+        series: textColumn('Roots and settlements of the series that settle at this instant, for example "SPXW PM".'),
+        settles_at: textColumn('Settlement, ISO 8601.'),
+        quotes: numberColumn('Number of contracts out of the money to which the law is fitted.'),
+        outside_band: numberColumn('Number of these contracts whose fitted price is below the bid or above the ask.'),
+        fit_error: numberColumn(
+          'Root mean square error of the fitted prices within three standard deviations, as a multiple of the half-width of the band.',
+        ),
+        ...smileColumns,
+      },
+      { additionalProperties: false, description: 'One row per settlement.' },
+    ),
+    maturities: Type.Object(
+      {
+        count: count('Rows of each column.'),
+        days: numberColumn('Calendar days.'),
+        ends_at: textColumn('ISO 8601.'),
+        ...smileColumns,
+      },
+      {
+        additionalProperties: false,
+        description:
+          'One row per constant maturity up to the last settlement: 7, 30, 60, 90, 180 and 365 days. It ends at the close of that day, or of the next trading day if the exchange is shut on that day.',
+      },
+    ),
+    refused: Type.Object(
+      {
+        count: count('Rows of each column.'),
+        series: textColumn('Root, expiry and settlement.'),
+        reason: textColumn(
+          'no_volatility; too_few_strikes: fewer than five usable quotes out of the money; one_sided: fewer than two on one side of the forward.',
+        ),
+      },
+      { additionalProperties: false, description: 'Series that do not determine a smile. They still count in GEX.' },
+    ),
+    grid: nullable(
+      Type.Object(
+        {
+          log_moneyness: numberColumn('ln(K/F).'),
+          tte: numberColumn('Calendar years.'),
+          trading_years: numberColumn('Years of trading time.'),
+          total_variance: Type.Array(Type.Array(Type.Union([Type.Number(), Type.Null()])), {
+            description: 'By time, then by strike; null where the option is worth nothing.',
+          }),
+        },
+        { additionalProperties: false },
+      ),
+      'Total implied variance; null unless detail is grid.',
+    ),
+    parameters: nullable(
+      Type.Object(
+        {
+          kernel: numberColumn('Standard deviation of each component of the law, by expiry.'),
+          node: Type.Array(Type.Array(Type.Number()), {
+            description: 'By expiry: means of the components, as multiples of the forward.',
+          }),
+          mass: Type.Array(Type.Array(Type.Number()), { description: 'By expiry: probabilities of the components.' }),
+        },
+        { additionalProperties: false },
+      ),
+      'The law of each expiry, a mixture of lognormals; null unless detail is parameters.',
+    ),
+  },
+  { additionalProperties: false },
+);
+
+/** The answer of `get_volatility_surface`. */
+export type SurfaceAnswer = Static<typeof answerSchema>;
+
+export const getVolatilitySurface = defineOperation({
+  name: 'get_volatility_surface',
+  ofMarket: true,
+  title: 'Volatility surface',
+  description:
+    'Volatility by strike and time, fitted to the quotes of all expiries: free of arbitrage between strikes and between expiries. Per expiry ' +
+    'and at constant maturities: volatility at the money and at 25 and 10 deltas, skew, convexity, forward volatility, variance-swap ' +
+    'volatility, skewness and kurtosis. Nights and days without trading count little in trading time.',
+  example: { ticker: 'SPY' },
+  input: Type.Object(
+    {
+      ticker,
+      detail: defaulted(
+        oneOf(
+          ['figures', 'grid', 'parameters'],
+          'figures: smile figures only; grid: also total variance over 60 times and 200 strikes; parameters: also the fitted laws.',
+        ),
+        'figures',
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  full: answerSchema,
+  rest: { method: 'GET', path: '/api/v1/surface/{ticker}' },
+  *run({ ticker: name, detail }, context) {
+    const { chain, prepared } = yield* readMarket(name, context);
+    const surface = yield* surfaceOfPrepared(prepared);
+    return { result: yield* reportSurface(chain, surface, detail), provenance: provenanceOf(chain, context) };
+  },
+});
+
+/** Builds the answer for a surface. Throws `ClientError` if no series of the chain determines a smile. */
+export function* reportSurface(chain: Chain, surface: FittedSurface, detail: Detail): Steps<SurfaceAnswer> {
+  if (surface.slices.length === 0) {
+    throw new ClientError('no_chain', `The chain of ${chain.underlying} has too few quotes for a volatility surface`, {
+      hint: 'A surface needs five quoted strikes of one expiry, two of them on each side of the forward.',
+    });
+  }
+  const expiries = yield* smileRows(surface.slices.map((slice) => rowInput(slice, slice)));
+  const last = surface.slices.at(-1)!.settlesAt;
+  const days = MATURITIES.filter((each) => maturityEnd(chain.asOf, each) <= last);
+  const ends = days.map((each) => maturityEnd(chain.asOf, each));
+  const maturities = yield* smileRows(ends.map((at) => rowInput(surface.lawAt(at), nearestSlice(surface, at))));
+  return {
+    ticker: chain.underlying,
+    spot_price: chain.spot,
+    fitted_to: surface.source,
+    ...clockOf(surface),
+    expiries: {
+      count: surface.slices.length,
+      expiry: surface.slices.map(({ series }) => series[0]!.series.expiry),
+      series: surface.slices.map(({ series }) =>
+        series.map(({ series: each }) => `${each.root} ${each.settlement}`).join(', '),
+      ),
+      settles_at: surface.slices.map(({ settlesAt }) => new Date(settlesAt).toISOString()),
+      quotes: surface.slices.map(({ quotes }) => quotes.price.length),
+      outside_band: surface.slices.map(({ fit }) => fit.outside),
+      fit_error: surface.slices.map(({ fit }) => fit.error),
+      ...expiries,
+    },
+    maturities: {
+      count: ends.length,
+      days,
+      ends_at: ends.map((at) => new Date(at).toISOString()),
+      ...maturities,
+    },
+    refused: {
+      count: surface.refused.length,
+      series: surface.refused.map(({ series: { series } }) => `${series.root} ${series.expiry} ${series.settlement}`),
+      reason: surface.refused.map(({ reason }) => reason as string),
+    },
+    grid: detail === 'grid' ? yield* gridOf(surface) : null,
+    parameters: detail === 'parameters' ? parametersOf(surface) : null,
+  };
+}
+
+type Detail = 'figures' | 'grid' | 'parameters';
+
+/** Returns the surface of a prepared chain. It is cached for the chain. It costs as many tokens as the analysis of the chain. */
+export function surfaceOfPrepared(prepared: PreparedChain): Steps<FittedSurface> {
+  return surfaces.of(prepared, '', {
+    message: 'Fitting the surface',
+    tokens: analysisPrice(prepared.chain),
+    steps: () => fitSurfaceInSteps(prepared),
+  });
+}
+
+const surfaces = new StepCache<PreparedChain, FittedSurface>(() => 1);
+
+function clockOf({ clock: { weights } }: FittedSurface) {
+  return weights === CALENDAR
+    ? { clock: 'calendar' as const, shut_day_weight: null, night_weight: null }
+    : { clock: 'trading' as const, shut_day_weight: weights.shutDay, night_weight: weights.night };
+}
+
+/** The close of the n-th calendar day after the quotes, or of the next trading day if that day has no trading. */
+function maturityEnd(asOf: number, days: number): number {
+  const date = addDays(newYorkDate(asOf), days);
+  return closeOf(isTradingDay(date) ? date : nextTradingDay(date));
+}
+
+interface RowInput {
+  readonly law: HorizonLaw['law'];
+  readonly tte: number;
+  readonly years: number;
+  readonly forward: number;
+  readonly variance: number;
+  /** Relative half-width of the volatility band. */
+  readonly band: number;
+}
+
+function rowInput({ law, years, forward, atmVariance, tte }: HorizonLaw, near: SurfaceSlice): RowInput {
+  return { law, tte, years, forward, variance: atmVariance, band: near.fit.atmBand };
+}
+
+/** Computes the smile columns of some laws in order of time. */
+function* smileRows(inputs: readonly RowInput[]) {
+  const rows: (SmileFigures & RowInput & { forwardVolatility: number | null })[] = [];
+  let before = { variance: 0, years: 0 };
+  for (const input of inputs) {
+    if (rows.length > 0) yield { message: 'Reading the smiles' };
+    const [variance, years] = [input.variance - before.variance, input.years - before.years];
+    const forwardVolatility = variance > 0 && years > 0 ? Math.sqrt(variance / years) : null;
+    rows.push({ ...input, ...smileFigures(input.law, input.tte), forwardVolatility });
+    before = input;
+  }
+  const known = (value: (row: (typeof rows)[number]) => number) => rows.map((row) => finiteOrNull(value(row)));
+  return {
+    tte: rows.map(({ tte }) => tte),
+    trading_years: rows.map(({ years }) => years),
+    forward: rows.map(({ forward }) => forward),
+    atm_iv: known(({ atm }) => atm),
+    atm_iv_trading: known(({ variance, years }) => Math.sqrt(variance / years)),
+    atm_iv_band: known(({ atm, band }) => atm * band),
+    forward_iv_trading: rows.map(({ forwardVolatility }) => forwardVolatility),
+    put_25d_iv: known(({ put25 }) => put25),
+    call_25d_iv: known(({ call25 }) => call25),
+    put_10d_iv: known(({ put10 }) => put10),
+    call_10d_iv: known(({ call10 }) => call10),
+    skew_25d: known(({ skew25 }) => skew25),
+    convexity_25d: known(({ convexity25 }) => convexity25),
+    variance_swap_iv: known(({ varianceSwap }) => varianceSwap),
+    skewness: known(({ skewness }) => skewness),
+    kurtosis: known(({ kurtosis }) => kurtosis),
+  };
+}
+
+function finiteOrNull(value: number): number | null {
+  return Number.isFinite(value) ? value : null;
+}
+
+function nearestSlice({ slices }: FittedSurface, at: number): SurfaceSlice {
+  return slices.reduce((best, slice) =>
+    Math.abs(slice.settlesAt - at) < Math.abs(best.settlesAt - at) ? slice : best,
+  );
+}
+
+/** Total variance at even distances in the square root of time, from a fifth of the first expiry to the last one. */
+function* gridOf(surface: FittedSurface) {
+  const { clock, slices } = surface;
+  const [first, last] = [slices[0]!, slices.at(-1)!];
+  const reach = GRID_REACH * Math.sqrt(last.atmVariance);
+  const logMoneyness = Array.from({ length: GRID.strikes }, (_, i) => reach * ((2 * i) / (GRID.strikes - 1) - 1));
+  const [from, to] = [Math.sqrt(first.settlesAt - clock.startMs) * 0.4, Math.sqrt(last.settlesAt - clock.startMs)];
+  yield { message: 'Filling the grid', tokens: GRID_TOKENS };
+  const times: { tte: number; years: number; variance: (number | null)[] }[] = [];
+  for (let i = 0; i < GRID.times; i++) {
+    if (i > 0) yield { message: 'Filling the grid' };
+    const at = clock.startMs + (from + ((to - from) * i) / (GRID.times - 1)) ** 2;
+    const { law, years } = surface.lawAt(at);
+    times.push({
+      tte: (at - clock.startMs) / YEAR_MS,
+      years,
+      variance: logMoneyness.map((x) => finiteOrNull(law.totalVariance(x))),
+    });
+  }
+  return {
+    log_moneyness: logMoneyness,
+    tte: times.map(({ tte }) => tte),
+    trading_years: times.map(({ years }) => years),
+    total_variance: times.map(({ variance }) => variance),
+  };
+}
+
+function parametersOf({ slices }: FittedSurface) {
+  return {
+    kernel: slices.map(({ law }) => law.kernels[0]!),
+    node: slices.map(({ law }) => [...law.nodes]),
+    mass: slices.map(({ law }) => [...law.masses]),
+  };
+}

@@ -1,0 +1,71 @@
+import { describe, expect, test } from 'bun:test';
+import { PriceLaw } from '../../../src/analytics/surface/price-law.ts';
+import { powerLaw } from '../../../src/analytics/surface/rungs.ts';
+
+/** A skewed law: three lognormals whose mean is 1. */
+const SKEWED = new PriceLaw(
+  Float64Array.of(0.8, 1, 1.075),
+  Float64Array.of(0.15, 0.45, 0.4),
+  Float64Array.of(0.12, 0.06, 0.04),
+);
+const STEP = 1e-4;
+
+/** Integrates a function of the log-price over the law's density, by the midpoint rule. */
+function expected(law: PriceLaw, of: (x: number) => number): number {
+  let sum = 0;
+  for (let x = -2 + STEP / 2; x < 2; x += STEP) sum += STEP * law.density(x) * of(x);
+  return sum;
+}
+
+describe.each([
+  ['a mixture', SKEWED],
+  ['its square root, scaled to mean 1', powerLaw(SKEWED, 0.5)],
+  ['its power of 1.3', powerLaw(SKEWED, 1.3)],
+])('%s', (_, law) => {
+  test('has mass 1 and mean 1', () => {
+    expect(expected(law, () => 1)).toBeCloseTo(1, 10);
+    expect(expected(law, Math.exp)).toBeCloseTo(1, 10);
+  });
+
+  test.each([0.6, 0.9, 1, 1.1, 1.4])('prices and probabilities at %d are those of the density', (moneyness) => {
+    const strike = Math.log(moneyness);
+    for (const callPut of [1, -1]) {
+      const paid = expected(law, (x) => Math.max(0, callPut * (Math.exp(x) - moneyness)));
+      expect(law.price(callPut, moneyness)).toBeCloseTo(paid, 7);
+    }
+    expect(law.above(moneyness)).toBeCloseTo(
+      expected(law, (x) => Number(x >= strike)),
+      3,
+    );
+    expect(law.above(moneyness) + law.below(moneyness)).toBeCloseTo(1, 14);
+  });
+
+  test('quantiles invert the probability', () => {
+    for (const p of [1e-6, 0.05, 0.5, 0.95, 1 - 1e-6]) expect(law.below(law.quantile(p)) / p).toBeCloseTo(1, 9);
+  });
+
+  test('moments of the log-price are those of the density', () => {
+    const { mean, variance, skewness, kurtosis } = law.logMoments();
+    const central = (power: number) => expected(law, (x) => (x - mean) ** power);
+    expect(expected(law, (x) => x)).toBeCloseTo(mean, 10);
+    expect([variance, skewness, kurtosis]).toEqual([
+      expect.closeTo(central(2), 10),
+      expect.closeTo(central(3) / variance ** 1.5, 7),
+      expect.closeTo(central(4) / variance ** 2, 7),
+    ]);
+  });
+});
+
+test('the total variance of one lognormal is its own at every strike', () => {
+  const law = new PriceLaw(Float64Array.of(1), Float64Array.of(1), Float64Array.of(0.2));
+  for (const x of [-0.9, -0.2, 0, 0.3, 1]) expect(law.totalVariance(x)).toBeCloseTo(0.04, 12);
+});
+
+test('a higher power costs at least as much at every strike', () => {
+  const laws = [0.2, 0.5, 0.9, 1, 1.2, 2].map((power) => powerLaw(SKEWED, power));
+  for (let x = -1.5; x <= 1.5; x += 0.01) {
+    const callPut = x < 0 ? -1 : 1;
+    const prices = laws.map((law) => law.price(callPut, Math.exp(x)));
+    for (let i = 1; i < prices.length; i++) expect(prices[i]!).toBeGreaterThanOrEqual(prices[i - 1]! * (1 - 1e-13));
+  }
+});
