@@ -5,7 +5,7 @@ import { BINARY, FROM_SOURCE, startServer } from '../test/support/process.ts';
 import { TICKER, writeListedTape } from './listed-tape.ts';
 import { sectionUnder, writeSection } from './page.ts';
 
-const HEADING = '## The tape: closed days in columns';
+const HEADING = '## The tape: past New York days in columns';
 /** Target: the size of the database file divided by the number of prints, bytes. */
 const BYTES_A_PRINT = 28;
 /** Target: the time of a first question without a minimum premium, ms. */
