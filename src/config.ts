@@ -84,7 +84,7 @@ export const SETTINGS = {
     flag: '--feed-every <seconds>',
     env: 'ZOMMA_FEED_EVERY',
     group: 'feeds',
-    help: 'seconds from one poll of a provider to the next (default: 300 for cboe, 60 for tradier and massive). The default grows if the requests of one poll take longer at --feed-rate',
+    help: 'seconds from one poll of a provider to the next (default: 300 for cboe, 60 for tradier and massive). The default is longer if --feed-rate does not allow the requests of one poll in this time',
     parse: pollSeconds,
   },
   feedHours: {
@@ -181,7 +181,7 @@ export const SETTINGS = {
     flag: '--allowed-hosts <names>',
     env: 'ZOMMA_ALLOWED_HOSTS',
     group: 'server',
-    help: 'names to accept in the Host header, separated by commas. If --host is a loopback address and --behind-proxy is not set, the local names (localhost, 127.0.0.1, [::1] and the value of --host) are accepted too, and without this setting only they are. Otherwise, without this setting, every name is accepted. /health accepts every name',
+    help: 'names to accept in the Host header, separated by commas. Default: if --host is a loopback address and --behind-proxy is not set, only the local names (localhost, 127.0.0.1, [::1] and the value of --host), else every name. In the first case the local names are always accepted. /health accepts every name',
     parse: hostNames,
   },
   allowedOrigins: {

@@ -31,8 +31,8 @@ export function distinctOptions(count: number, seed = 1): OptionSet {
 }
 
 /**
- * Redraws the strikes within two and a half standard deviations of the forward, and selects the side that is out of the money. Implied
- * volatilities are solved from these options.
+ * Draws new strikes, each within two and a half standard deviations of the forward, and chooses for each the call or the put that is out of
+ * the money. Implied volatilities are solved from these options.
  */
 export function outOfTheMoney(options: OptionSet, seed = 6): OptionSet {
   const random = generator(seed);

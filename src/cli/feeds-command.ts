@@ -20,7 +20,7 @@ export function addFeeds(program: Command, ports: Ports): void {
       .option('--all', 'also show tickers that are fresh, and every rejection and gap')
       .option(
         '--check',
-        'for monitoring: exit with code 1 if there is no feed, or if a feed is down (its polls fail, are overdue or stand still, or there is no room for its data), empty (it has never delivered anything, or never a snapshot of its tickers) or degraded (a ticker is not fresh, the report has a rejection, or the stream is down)',
+        'for monitoring: exit with code 1 if there is no feed, or if a feed is down, empty or degraded. down: a poll failed, is overdue or makes no progress, every polled ticker fails, or there is no room for the data. empty: no data yet, or no snapshot of any ticker yet. degraded: a ticker is not fresh, the report has a rejection, or the stream is down',
       )
       .option('--json', 'print one JSON object with every row, like GET /api/v1/feeds'),
     settingsIn('data'),

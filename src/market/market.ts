@@ -19,8 +19,8 @@ export interface Market {
    */
   chain(ticker: string): Chain;
   /**
-   * Returns the name of a ticker in any spelling. The ticker need not be tracked. The root of an index's weekly options gives the name of
-   * the index.
+   * Returns the canonical name of a ticker in any spelling. The ticker need not be tracked. The root of an index's weekly options gives the
+   * name of the index.
    */
   nameOf(spelling: string): string;
   /**
@@ -33,8 +33,8 @@ export interface Market {
   /** Returns the tickers that have a chain, sorted: at most `limit` (default: 1,000) names from `from` on. */
   tickersWithChain(from?: string, limit?: number): readonly string[];
   /**
-   * Returns the sums of the prints whose premium is at least `minPremiumUsd`. The period has `days` calendar days. It ends at the chain's
-   * moment or at the last print, whichever is later. Prints of adjusted deliverables are left out.
+   * Returns the sums of the prints of a period whose premium is at least `minPremiumUsd`. The period has `days` calendar days. The period
+   * ends at the chain's moment or at the last print, whichever is later. Prints of adjusted deliverables are left out.
    */
   flow(chain: Chain, days: number, minPremiumUsd: number): readonly PrintSum[];
   /**
@@ -46,7 +46,7 @@ export interface Market {
   printsKeptFrom(): number;
   /**
    * Returns every print of the period of `flow`, in time order. Without `days`, returns every print up to the chain's moment. In this case,
-   * `prints` leaves out the contracts that expired before the chain's day.
+   * the field `prints` of the result leaves out prints of contracts that expired before the chain's day.
    */
   tape(chain: Chain, days?: number): PrintsQuery;
   /** Returns whether the ticker has any prints. Without prints, flow is computed from snapshots. */
@@ -226,7 +226,7 @@ interface CachedChain {
   readonly chain: Chain;
 }
 
-/** The default limit of `tickersWithChain`. A universe may have as many tickers. */
+/** The default limit of `tickersWithChain`. This is also the maximum number of tickers in a universe. */
 const LISTED_MAX = 1_000;
 
 /** Limit on past chains in memory. The largest chain takes some 3 MB, and its analysis takes as much again. */

@@ -24,14 +24,14 @@ export interface Walk {
 interface Fineness {
   /** The number of equal intervals into which the time is divided. */
   readonly intervals: number;
-  /** The least number of grid points in one standard deviation of the diffusion in an interval, and in one of a jump. */
+  /** The least number of grid points per standard deviation: of the diffusion in an interval, and of a jump. */
   readonly points: number;
 }
 
 const FAR: Fineness = { intervals: 16, points: 2.2 };
 /**
- * The resolution for starts within one standard deviation of the whole walk. There the error of an interval is largest. The error grows
- * with the number of jumps in an interval.
+ * The resolution for starts at most one standard deviation of the whole walk from the barrier. For these starts, the error per interval is
+ * largest. The error grows with the number of jumps in an interval.
  */
 const NEAR: Fineness = { intervals: 32, points: 3 };
 const NEAR_WITH_MANY_JUMPS: Fineness = { intervals: 64, points: 3 };
@@ -52,7 +52,7 @@ const JUMP_WIDTH_MIN = 0.05;
 const KERNEL_DEVIATIONS = 5;
 /** If the probability of more than n jumps in an interval is at most this, the interval is taken to have at most n jumps. */
 const CHANCE_MIN = 1e-4;
-/** The products of densities and kernels in one step of the work. They take about 3 ms. */
+/** Number of multiplications of a density by a kernel in one step of the work. They take about 3 ms. */
 const STEP_PRODUCTS = 250_000;
 const FOLLOWING = { message: 'Computing the passage' };
 /** Weights of Gregory's rule for the grid points next to the barrier. They raise the trapezoidal rule to the fourth order. */
@@ -63,8 +63,8 @@ const GREGORY = [3 / 8, 7 / 6, 23 / 24];
  * at most 2e-3, and usually 1e-4.
  *
  * Between jumps, the walk is a Brownian motion. The probability that it meets a barrier is known in closed form (reflection principle).
- * Jumps are a Poisson process. Short intervals of diffusion alternate with the jumps of these intervals (Strang 1968). A grid holds the
- * density of the walks that have not met the barrier.
+ * Jumps are a Poisson process. The time is divided into short intervals. In each interval, diffusion and jumps are applied one after the
+ * other (Strang 1968). A grid holds the density of the walks that have not met the barrier.
  */
 export function passage(walk: Walk): number {
   return runToCompletion(passageInSteps(walk));

@@ -97,7 +97,7 @@ interface Newest {
 
 /**
  * Finds the last `limit` prints of at least `minPremium` dollars, and the number of all prints of at least `minPremium` dollars. Earlier
- * prints are only added up. Their sums include the last price of each contract, which the tick rule needs.
+ * prints are only summarized. The summary also holds each contract's last price, which the tick rule needs.
  */
 function* newestOf(tape: PrintsQuery, minPremium: number, limit: number): Steps<Newest> {
   const before = new TapeSummer();
@@ -119,7 +119,8 @@ function* newestOf(tape: PrintsQuery, minPremium: number, limit: number): Steps<
     return counted;
   };
   const counted = yield* addUp(minPremium > 0 ? PARTS.one : PARTS.ofDay, 0);
-  // Reads the end of the tape again in smaller and smaller stretches, so that fewer prints have to be read one by one.
+  // Sums the last stretches again in smaller stretches, to find more exactly where the newest `limit` prints begin. Fewer prints then have
+  // to be read one by one.
   for (const mostParts of minPremium > 0 ? [] : [PARTS.many, PARTS.few, PARTS.one]) {
     if (last.length > 0) yield* addUp(mostParts, last[0]!.fromMs);
   }

@@ -45,7 +45,7 @@ export const getWhalePrints = defineOperation({
           'each counted once per day.',
       }),
       deep_premium_pct: number(
-        'Premium in contracts of known |delta| above 0.9, percent of all premium. Such trades are financing or dividend trades, not opinions.',
+        'Premium in contracts of known |delta| above 0.9, percent of all premium. Such trades usually finance a position or capture a dividend, and do not express a view of the price.',
       ),
       by_side: nullable(
         Type.Object(
@@ -82,7 +82,7 @@ export const getWhalePrints = defineOperation({
     if (flow.deepPremium > DEEP_SHARE_NOTED * premium) {
       const share = Math.round((100 * flow.deepPremium) / premium);
       notes.push(
-        `${share} % of the premium is in contracts of |delta| above 0.9: such trades are financing rather than opinions.`,
+        `${share} % of the premium is in contracts of |delta| above 0.9: such trades usually finance a position and do not express a view of the price.`,
       );
     }
     return {

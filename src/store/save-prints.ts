@@ -69,7 +69,7 @@ export function printSaver(db: Database, { rows, parts, writer, sums, moveRows }
     const digests = digestsOf(prints);
     const packed = findCopies(parts, tapeDay, digests, parts.ofDay(tapeDay));
     const firstById = new Map<string, number>();
-    /** Indices of the prints with the same id that this save adds, by the index of the first print with this id. */
+    /** Key: index of the first print with an id. Value: indices of the prints with this id that this save adds. */
     const newByFirst = new Map<number, number[]>();
     const retired = new Uint8Array(prints.length);
     const toPack: number[] = [];
@@ -89,13 +89,13 @@ export function printSaver(db: Database, { rows, parts, writer, sums, moveRows }
       toPack.push(i);
     };
     /**
-     * Applies a print whose id has copies: `before` in parts, and the prints that this save has added. `first` is the index of the first
-     * print with the id. A correction replaces the valid copy. A cancellation only retires the valid copy. Returns false if the print
-     * changes nothing.
+     * Applies a print whose id has copies. The copies are `before` (in parts) and the prints with this id that this save added earlier.
+     * `first` is the index of the first print with the id. A correction replaces the valid copy. A cancellation only retires the
+     * valid copy. Returns false if the print changes nothing.
      */
     const change = (i: number, first: number, before: readonly StoredCopy[] | undefined): boolean => {
       const print = prints[i]!;
-      // Without copies in parts, the first print with this id is new.
+      // Without copies in parts, the first print with the id was added by this save, so it is a copy.
       const newOfId = newByFirst.get(first) ?? (before === undefined ? [first] : []);
       const copies = [...(before ?? []), ...newOfId.map(newCopy)];
       const validCopy = validCopyOf(copies);
@@ -126,7 +126,7 @@ export function printSaver(db: Database, { rows, parts, writer, sums, moveRows }
     return { added, changed };
   };
 
-  /** Returns the copies in parts with the ids of the prints of some days, by the index of the print in `prints`. */
+  /** Returns, for each print of these days, by its index in `prints`: the copies in parts with its id. */
   const packedCopies = (prints: readonly Print[], days: readonly DayOfPrints[]): Map<number, StoredCopy[]> => {
     const copies = new Map<number, StoredCopy[]>();
     for (const day of days) {
@@ -146,7 +146,7 @@ export function printSaver(db: Database, { rows, parts, writer, sums, moveRows }
     const inParts = new Set<number>();
     const others: DayOfPrints[] = [];
     for (const day of groupByDay(prints)) {
-      // If the day may still have rows, its prints are saved as rows too, so that they stay after the earlier rows.
+      // If the day may still have rows, its prints are saved as rows too, so that the order of arrival is preserved.
       if (!atOnce || day.indices.length < partsFrom || moveRows(day, MOVED_AT_ONCE) === MOVED_AT_ONCE) {
         others.push(day);
         continue;
@@ -174,7 +174,10 @@ export function printSaver(db: Database, { rows, parts, writer, sums, moveRows }
   return (prints: readonly Print[], atOnce: boolean): Saved => save.immediate(prints, atOnce);
 }
 
-/** Throws `RangeError` if a number of a print is invalid: not finite, a time that is not a whole number, or neither call nor put. */
+/**
+ * Throws `RangeError` if a number is not finite, `at` is not a safe integer, or `callPut` is neither 1 nor -1. The message begins with `NOT
+ * NULL`, like SQLite's message for a row in which a number is NaN.
+ */
 function assertValidNumbers({ id, at, callPut, strike, price, size, multiplier }: Print): void {
   // The sum is not finite if one of the numbers is not.
   const isValid = Number.isFinite(strike + price + size + multiplier) && Number.isSafeInteger(at);

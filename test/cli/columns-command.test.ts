@@ -154,7 +154,9 @@ describe('rows that cannot be computed', () => {
     const { code, stderr } = await zomma(['merton'], csv);
     expect([code, stderr]).toEqual([
       1,
-      expect.stringContaining('line 2: more than 256 jumps are expected until expiry'),
+      expect.stringContaining(
+        'line 2: jump_intensity * tte, or that times e^(jump_mean + jump_vol^2 / 2), exceeds 256',
+      ),
     ]);
   });
 });

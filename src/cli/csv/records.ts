@@ -7,7 +7,7 @@ export interface CsvRecord {
 }
 
 /**
- * Maximum length of a record that has not ended with its piece, in characters. A longer record has a quote that is never closed, or is not
+ * Maximum length, in characters, of a record that continues in the next piece. A longer record has a quote that is never closed, or is not
  * CSV. The limit bounds memory use.
  */
 const RECORD_LENGTH_MAX = 1024 * 1024;

@@ -63,8 +63,7 @@ export const mertonKernel = define({
     jump_vol: notNegative,
   },
   outputs: ['prob_above', 'call', 'put'],
-  unanswered:
-    'more than 256 jumps are expected until expiry, by jump_intensity * tte or by this number times e^(jump_mean + jump_vol^2 / 2)',
+  unanswered: 'jump_intensity * tte, or that times e^(jump_mean + jump_vol^2 / 2), exceeds 256',
   compute(count, { jump_intensity: jumpIntensity, jump_mean: jumpMean, jump_vol: jumpVol, ...columns }) {
     const { probAbove, call, put } = merton({ count, ...columns, jumpIntensity, jumpMean, jumpVol });
     return [probAbove, call, put];

@@ -8,13 +8,13 @@ export interface Input {
   readonly bytes: number | undefined;
 }
 
-/** Size of a piece of the input, which is read and computed at once: some thousand rows. */
+/** Size of a piece of the input. A piece is read and computed in one go: a few thousand rows. */
 const PIECE_BYTES = 256 * 1024;
 const STDIN = 0;
 
 /**
  * Opens a file. Without a file, or for `-`, opens stdin. Throws `OperatorError` if the file does not exist or is a folder, or if stdin is a
- * terminal. Throws the error of the system if the file or stdin cannot be inspected for another reason.
+ * terminal. If inspecting the file or stdin fails for another reason, throws the system's error.
  */
 export function openInput(file: string | undefined): Input {
   if (file === undefined || file === '-') {

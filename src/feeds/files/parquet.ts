@@ -31,8 +31,8 @@ const SLICE_ROWS = 50_000;
  */
 const METADATA_BYTES_MAX = 8 * 1024 * 1024;
 /**
- * Number of rows that a file may have in addition to one row for each of its bytes. Rows of a tape pack to 5 to 20 bytes each. A file with
- * more rows than bytes repeats one row, and was made to fill a disk.
+ * A file may have as many rows as it has bytes, plus this number. A row of a tape takes 5 to 20 bytes in a compressed file. A file with
+ * more rows than this limit repeats one row, and was made to fill a disk.
  */
 const ROWS_FREE = 10_000;
 
@@ -87,7 +87,7 @@ export async function* readParquet(
 const MAGIC = 'PAR1';
 
 interface ParquetTable {
-  /** Names of the columns with plain values, in lower case. */
+  /** Names of the columns that are not nested, in lower case. */
   readonly header: readonly string[];
   /** Number of rows. */
   readonly rows: number;
@@ -142,7 +142,7 @@ async function tableOf(file: AsyncBuffer): Promise<ParquetTable> {
 
 async function* printsOf(table: ParquetTable, nowMs: number): AsyncGenerator<PrintsDelivery, void> {
   const names = PRINT_COLUMNS.filter((name) => table.header.includes(name));
-  // Throws a `ClientError` if a column of the whole header is missing or repeated.
+  // The call throws a `ClientError` if a column that a tape needs is missing from the header, or if a column is repeated.
   printColumnsOf(table.header);
   const read = rowReader(printColumnsOf(names));
   for await (const rows of table.slices(names)) {

@@ -15,7 +15,7 @@ export function batchOf(body: unknown): unknown[] {
   throw invalidMessages();
 }
 
-/** Delivers the messages of a batch one by one, each in a scheduler step, because a batch can cause as much work as many POSTs. */
+/** Delivers the messages of a batch one by one, each in a scheduler step, because a batch can cause the work of many POSTs. */
 export class BatchDelivery<Message> {
   private readonly waiting: Message[] = [];
   private isUnderWay = false;
@@ -30,7 +30,8 @@ export class BatchDelivery<Message> {
     this.waiting.push(message);
     if (this.isUnderWay) return;
     this.isUnderWay = true;
-    // The scheduler rejects the job if the account has too many jobs. Then all messages are delivered at once, and each call gets an error.
+    // The scheduler rejects the job if the account has too many jobs. Then all messages are delivered at once, and each call is rejected in
+    // turn, because the account has too many jobs.
     new Promise((resolve) =>
       resolve(this.deps.scheduler.run({ account: this.account.id, name: 'mcp batch', steps: this.deliveries() })),
     ).catch(() => runToCompletion(this.deliveries()));
