@@ -18,7 +18,7 @@ export interface ClockWeights {
   readonly shutDay: number;
 }
 
-/** The weights of a clock that does not distinguish open from shut: the calendar, as in many simulated markets. */
+/** In place of weights: time passes evenly, as in many simulated markets. */
 export const CALENDAR = 'calendar';
 
 /** Option prices give a shut day 0 to 0.12 of an open one. */
@@ -30,11 +30,12 @@ export const DEFAULT_WEIGHTS: ClockWeights = { night: 0.15, shutDay: 0.05 };
  */
 export class VarianceClock {
   private readonly perYear: number;
-  private readonly gap: ClockWeights;
+  private readonly gaps: ClockWeights;
   /** Sessions from the first day's open to the open of each following trading day, and these instants. */
   private readonly opens: number[] = [];
   private readonly sessions: number[] = [];
   private day: string;
+  /** Sessions from the first day's open to the start. */
   private readonly startSessions: number;
 
   /** A clock that starts at an instant, ms since the epoch. */
@@ -42,14 +43,13 @@ export class VarianceClock {
     readonly startMs: number,
     readonly weights: ClockWeights | typeof CALENDAR = DEFAULT_WEIGHTS,
   ) {
-    const { night, shutDay } = weights === CALENDAR ? DEFAULT_WEIGHTS : weights;
-    this.gap = { night, shutDay };
+    this.gaps = weights === CALENDAR ? DEFAULT_WEIGHTS : weights;
+    const { night, shutDay } = this.gaps;
     this.perYear = SESSIONS_A_YEAR + TRADING_DAYS_A_YEAR * night + (DAYS_A_YEAR - TRADING_DAYS_A_YEAR) * shutDay;
     const date = newYorkDate(startMs);
-    this.day = isTradingDay(date) && startMs >= dayOf(date).open ? date : previousTradingDay(date);
-    this.opens.push(dayOf(this.day).open);
+    this.day = isTradingDay(date) && startMs >= tradingDay(date).open ? date : previousTradingDay(date);
+    this.opens.push(tradingDay(this.day).open);
     this.sessions.push(0);
-    this.startSessions = 0;
     this.startSessions = this.sessionsTo(startMs);
   }
 
@@ -61,6 +61,7 @@ export class VarianceClock {
     return (this.sessionsTo(near) - this.startSessions) / this.perYear + (atMs - near) / YEAR_MS;
   }
 
+  /** Sessions from the first day's open to an instant. */
   private sessionsTo(atMs: number): number {
     while (this.opens.at(-1)! <= atMs) this.extend();
     let [low, high] = [0, this.opens.length - 1];
@@ -70,7 +71,7 @@ export class VarianceClock {
       else high = middle;
     }
     const [from, to] = [this.opens[low]!, this.opens[low + 1]!];
-    const { close } = dayOf(newYorkDate(from));
+    const { close } = tradingDay(newYorkDate(from));
     const session = (close - from) / SESSION_MS;
     const gap = this.sessions[low + 1]! - this.sessions[low]! - session;
     const open = (Math.min(atMs, close) - from) / SESSION_MS;
@@ -79,10 +80,10 @@ export class VarianceClock {
 
   /** Appends the open of the next trading day. */
   private extend(): void {
-    const { open, close, next, shutDays } = dayOf(this.day);
-    const { night, shutDay } = this.gap;
+    const { open, close, next, shutDays } = tradingDay(this.day);
+    const { night, shutDay } = this.gaps;
     this.sessions.push(this.sessions.at(-1)! + (close - open) / SESSION_MS + night + shutDays * shutDay);
-    this.opens.push(dayOf(next).open);
+    this.opens.push(tradingDay(next).open);
     this.day = next;
   }
 }
@@ -98,7 +99,7 @@ const SESSIONS_A_YEAR = 250.2;
 /** `Temporal` takes microseconds for each instant, and a surface needs the instants of three years. */
 const DAYS_CACHED_MAX = 10_000;
 
-const dayOf = memoize(DAYS_CACHED_MAX, (date: string) => {
+const tradingDay = memoize(DAYS_CACHED_MAX, (date: string) => {
   const next = nextTradingDay(date);
   let shutDays = 0;
   for (let day = addDays(date, 1); day !== next; day = addDays(day, 1)) shutDays++;

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../market/calendar.ts';
 import { CALENDAR, type ClockWeights, DEFAULT_WEIGHTS, VarianceClock } from '../../market/variance-clock.ts';
 
 /** The total variance at the money that quotes imply up to a settlement. */
@@ -10,20 +11,20 @@ export interface VariancePoint {
 /** Bounds of the fitted weight of a day without trading. */
 const SHUT_DAY_MAX = 0.3;
 const STEPS = 30;
-/** Weekends show in short expiries. Beyond this many days they are an even share of the time. */
+/** The fit uses expiries within this many days. In longer ones, weekends are an even share of the time. */
 const DAYS_MAX = 120;
 const POINTS_MIN = 5;
 /** An error above this, relative to the volatility, is an event or a faulty quote, and not the clock. */
 const ERROR_MAX = 0.03;
-/** The calendar is the clock only if it leaves less than this share of the roughness. Real chains have more than twice of it. */
+/** The calendar is the clock only if its roughness is less than this share of that of the best trading clock. */
 const CALENDAR_GAIN_MIN = 0.25;
-/** How much worse the term structure may get for a weight that is 0.1 away from the default, as an error in volatility. */
+/** Penalty of a weight that is 0.1 away from the default, as a relative error of the volatilities. */
 const DEFAULT_PULL = 0.003;
 
 /**
- * Returns the clock in which a chain's term structure at the money is smoothest. The weight of a day without trading is fitted in [0, 0.3], the
- * weight of a night is the default. The calendar is the clock if prices accrue variance on days without trading as on others. With fewer than five expiries within 120 days, both weights are the defaults. `points` are ordered by
- * settlement.
+ * Returns the clock in which a chain's volatilities at the money are smoothest from expiry to expiry. Fits the weight of a day without trading
+ * in [0, 0.3]. The weight of a night is the default. Returns the calendar if it is far smoother than every trading clock. Returns the default
+ * clock if the chain has fewer than five expiries within 120 days. `points` are ordered by settlement.
  */
 export function fitClock(asOf: number, points: readonly VariancePoint[]): VarianceClock {
   const near = points.filter(({ settlesAt }) => settlesAt - asOf <= DAYS_MAX * DAY_MS);
@@ -39,8 +40,6 @@ export function fitClock(asOf: number, points: readonly VariancePoint[]): Varian
   const calendar = new VarianceClock(asOf, CALENDAR);
   return roughnessOf(calendar, near) < CALENDAR_GAIN_MIN * best.roughness ? calendar : best.clock;
 }
-
-const DAY_MS = 86_400_000;
 
 /** Mean squared distance of each volatility from the line through its neighbours, in the logarithms of time and volatility. */
 function roughnessOf(clock: VarianceClock, points: readonly VariancePoint[]): number {

@@ -3,12 +3,13 @@ import type { PreparedChain, PreparedSeries } from '../chain/prepared-chain.ts';
 import { atmVolatility } from '../chain/smile-variance.ts';
 import { otmPrices } from './calendar-order.ts';
 import { fitClock } from './fit-clock.ts';
-import { type FittedDensity, fitSlice, type PriceBounds, type QuoteBands } from './fit-slice.ts';
+import { type FittedDensity, fitSlice } from './fit-slice.ts';
 import { type FitQuality, FittedSurface, type RefusedSeries, type SurfaceSlice } from './fitted-surface.ts';
 import { NODE_Z } from './log-density-basis.ts';
 import type { PriceLaw } from './price-law.ts';
 import { bandSource, joinBands, quoteBands } from './quote-bands.ts';
 import { type Rung, rungAbove, rungOf, rungsBetween } from './rungs.ts';
+import type { PriceBounds, QuoteBands } from './slice-model.ts';
 
 /** Quotes fitted in a step. */
 const STEP_QUOTES = 500;

@@ -1,10 +1,10 @@
 import { YEAR_MS } from '../../market/calendar.ts';
 import type { VarianceClock } from '../../market/variance-clock.ts';
 import type { PreparedSeries } from '../chain/prepared-chain.ts';
-import type { QuoteBands } from './fit-slice.ts';
 import type { PriceLaw } from './price-law.ts';
 import type { BandSource, RefusalReason } from './quote-bands.ts';
 import { mixtureAt, powerLaw, type Rung } from './rungs.ts';
+import type { QuoteBands } from './slice-model.ts';
 
 /** The law of the price at one instant. */
 export interface HorizonLaw {

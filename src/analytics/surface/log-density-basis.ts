@@ -76,8 +76,8 @@ export const ROUGHNESS = new Float64Array(COEFFICIENTS * COEFFICIENTS);
 for (let node = 0; node + DEGREE < NODES; node++) {
   const difference = new Float64Array(COEFFICIENTS);
   for (const [offset, factor] of [-1, 3, -3, 1].entries()) {
-    const at = node + offset;
-    for (let i = 0; i < OVERLAP; i++) difference[FIRST_BASIS[at]! + i]! += factor * BASIS[at * OVERLAP + i]!;
+    const other = node + offset;
+    for (let i = 0; i < OVERLAP; i++) difference[FIRST_BASIS[other]! + i]! += factor * BASIS[other * OVERLAP + i]!;
   }
   for (let i = 0; i < COEFFICIENTS; i++) {
     for (let j = 0; j < COEFFICIENTS; j++) {

@@ -32,16 +32,7 @@ export class PriceLaw {
       const distance = (callPut * Math.log(node / moneyness)) / kernel;
       if (distance < -FAR) return 0;
       if (distance > FAR) return mass * callPut * (node - moneyness);
-      const half = (callPut * kernel) / 2;
-      return mass * callPut * (node * normalCdf(distance + half) - moneyness * normalCdf(distance - half));
-    });
-  }
-
-  /** Density by log-moneyness ln(K/F). */
-  density(logMoneyness: number): number {
-    return this.sum((mass, node, kernel) => {
-      const distance = (logMoneyness - Math.log(node)) / kernel + kernel / 2;
-      return (mass * Math.exp(-(distance * distance) / 2)) / (kernel * ROOT_TWO_PI);
+      return mass * kernelPrice(callPut, node, moneyness, kernel);
     });
   }
 
@@ -52,22 +43,6 @@ export class PriceLaw {
     const columns = { count: 1, callPut, spot: 1, strike: moneyness, tte: 1, rate: 0, dividend: 0 };
     const price = this.price(callPut, moneyness);
     return impliedVolatility({ ...columns, price: Float64Array.of(price) })[0]! ** 2;
-  }
-
-  /** The moneyness at or below which the price ends with probability p, 0 < p < 1. */
-  quantile(p: number): number {
-    let [low, high] = [this.nodes[0]!, this.nodes[0]!];
-    for (let i = 0; i < this.nodes.length; i++) {
-      const reach = Math.exp(FAR * this.kernels[i]!);
-      low = Math.min(low, this.nodes[i]! / reach);
-      high = Math.max(high, this.nodes[i]! * reach);
-    }
-    for (let i = 0; i < BISECTIONS; i++) {
-      const middle = Math.sqrt(low * high);
-      if (this.below(middle) < p) low = middle;
-      else high = middle;
-    }
-    return Math.sqrt(low * high);
   }
 
   /** Moments of the log-price ln(S/F) about its mean: the mean itself, the variance, skewness and kurtosis (3 for a normal law). */
@@ -93,5 +68,12 @@ export class PriceLaw {
 
 /** Beyond this many deviations a kernel has no mass that a double can add. */
 const FAR = 9;
-const BISECTIONS = 60;
-const ROOT_TWO_PI = Math.sqrt(2 * Math.PI);
+
+/** Returns the undiscounted price of an option on one lognormal with a mean and a standard deviation of the logarithm. */
+export function kernelPrice(callPut: number, mean: number, strike: number, kernel: number): number {
+  const distance = Math.log(mean / strike) / kernel;
+  return (
+    callPut *
+    (mean * normalCdf(callPut * (distance + kernel / 2)) - strike * normalCdf(callPut * (distance - kernel / 2)))
+  );
+}

@@ -2,7 +2,7 @@ import { greeks } from '../../math/black-scholes.ts';
 import { isPlausibleIv } from '../chain/forward.ts';
 import type { PreparedChain, PreparedSeries } from '../chain/prepared-chain.ts';
 import { mid } from '../chain/quotes.ts';
-import type { QuoteBands } from './fit-slice.ts';
+import type { QuoteBands } from './slice-model.ts';
 
 /** A series joins the surface if it has this many usable strikes, and this many of them on each side of the forward. */
 const STRIKES_MIN = 5;
@@ -18,7 +18,7 @@ const FEED_BAND = 0.02;
 export type BandSource = 'quotes' | 'feed_volatility';
 export type RefusalReason = 'no_volatility' | 'too_few_strikes' | 'one_sided';
 
-/** Decides for a whole chain, because its quotes are of one moment. */
+/** Returns what carries the surface of a chain. One rule holds for all its series, because its quotes are of one moment. */
 export function bandSource(prepared: PreparedChain): BandSource {
   let [otm, quoted] = [0, 0];
   for (const { start, end, forward } of prepared.series) {
@@ -32,9 +32,9 @@ export function bandSource(prepared: PreparedChain): BandSource {
 }
 
 /**
- * The bands of a series' options out of the money: from bid to ask, without quotes that contradict their neighbours. If the chain has hardly any
- * quotes, `source` is `feed_volatility`, and an option without a quote has a band around the feed's volatility. Returns the reason if the
- * strikes are too few to determine a smile.
+ * Returns the bands of a series' options out of the money: from bid to ask, without quotes that contradict their neighbours. If `source` is
+ * `feed_volatility`, an option without a quote gets a band around the feed's volatility. If the strikes are too few to determine a smile,
+ * returns the reason.
  */
 export function quoteBands(
   prepared: PreparedChain,
@@ -92,7 +92,7 @@ function fillFromVolatility({ callPut, moneyness, price, halfWidth }: QuoteBands
   }
 }
 
-/** The quotes of several series that settle at the same instant. */
+/** Joins the quotes of several series that settle at the same instant. */
 export function joinBands(bands: readonly QuoteBands[]): QuoteBands {
   if (bands.length === 1) return bands[0]!;
   const joined = (column: (each: QuoteBands) => Float64Array) =>

@@ -1,6 +1,6 @@
 import type { PriceLaw } from './price-law.ts';
 
-/** What a desk reads off a smile. Volatilities are decimal per year of the clock in which `years` are counted. */
+/** The figures of one smile. Volatilities are decimals per year, in the time in which `years` are counted. */
 export interface SmileFigures {
   readonly atm: number;
   /** Volatilities at the strikes where the forward delta of the put or call is 0.25 or 0.10. */
@@ -22,6 +22,7 @@ export interface SmileFigures {
 /** N^-1 of 0.75 and 0.90: d1 of the put with that forward delta. */
 const D1 = { 25: 0.6744897501960817, 10: 1.2815515655446004 } as const;
 
+/** Returns the figures of the smile of a law. `years` is the time to its instant. */
 export function smileFigures(law: PriceLaw, years: number): SmileFigures {
   const volatility = (logMoneyness: number) => Math.sqrt(law.totalVariance(logMoneyness) / years);
   const atm = volatility(0);
@@ -42,8 +43,8 @@ export function smileFigures(law: PriceLaw, years: number): SmileFigures {
 }
 
 /**
- * The log-moneyness x at which -x / s(x) + s(x) / 2 = d1, where s is the root of the total variance. The left side falls with x in every law
- * without arbitrage (Fukasawa 2012). Bisection, sped up by the secant.
+ * Returns the log-moneyness x at which -x / s(x) + s(x) / 2 = d1, where s is the root of the total variance. The left side falls with x in every law
+ * without arbitrage (Fukasawa 2012). The root is found by regula falsi with the Illinois rule.
  */
 function strikeOf(law: PriceLaw, d1: number): number {
   const atm = Math.sqrt(law.totalVariance(0));
@@ -53,17 +54,20 @@ function strikeOf(law: PriceLaw, d1: number): number {
   };
   let [low, high] = [-REACH * atm, REACH * atm];
   let [errorLow, errorHigh] = [error(low), error(high)];
-  // Illinois method: regula falsi that halves the weight of an end that stays.
+  let side = 0;
   for (let i = 0; i < ITERATIONS_MAX && high - low > PRECISION * atm; i++) {
     const x = (low * errorHigh - high * errorLow) / (errorHigh - errorLow);
     const found = error(x);
     if (Math.abs(found) < PRECISION) return x;
     if (found > 0) {
       [low, errorLow] = [x, found];
-      errorHigh /= 2;
+      // The Illinois rule: an end that stays twice gets half of its weight.
+      if (side === 1) errorHigh /= 2;
+      side = 1;
     } else {
       [high, errorHigh] = [x, found];
-      errorLow /= 2;
+      if (side === -1) errorLow /= 2;
+      side = -1;
     }
   }
   return (low + high) / 2;

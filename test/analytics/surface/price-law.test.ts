@@ -10,10 +10,18 @@ const SKEWED = new PriceLaw(
 );
 const STEP = 1e-4;
 
+/** Density of the log-price: a sum of normal densities. */
+function density({ nodes, masses, kernels }: PriceLaw, x: number): number {
+  return masses.reduce((sum, mass, i) => {
+    const z = (x - Math.log(nodes[i]!)) / kernels[i]! + kernels[i]! / 2;
+    return sum + (mass * Math.exp((-z * z) / 2)) / (kernels[i]! * Math.sqrt(2 * Math.PI));
+  }, 0);
+}
+
 /** Integrates a function of the log-price over the law's density, by the midpoint rule. */
 function expected(law: PriceLaw, of: (x: number) => number): number {
   let sum = 0;
-  for (let x = -2 + STEP / 2; x < 2; x += STEP) sum += STEP * law.density(x) * of(x);
+  for (let x = -2 + STEP / 2; x < 2; x += STEP) sum += STEP * density(law, x) * of(x);
   return sum;
 }
 
@@ -38,10 +46,6 @@ describe.each([
       3,
     );
     expect(law.above(moneyness) + law.below(moneyness)).toBeCloseTo(1, 14);
-  });
-
-  test('quantiles invert the probability', () => {
-    for (const p of [1e-6, 0.05, 0.5, 0.95, 1 - 1e-6]) expect(law.below(law.quantile(p)) / p).toBeCloseTo(1, 9);
   });
 
   test('moments of the log-price are those of the density', () => {
