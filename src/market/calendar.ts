@@ -54,6 +54,15 @@ export function nextTradingDay(date: string): string {
   return day;
 }
 
+/**
+ * Returns the instant at which a horizon of some calendar days ends: the close of that day, or of the next trading day if the exchange is
+ * shut on that day. The horizon begins at `fromMs`. After the close of a trading day, a horizon of 0 days has ended already.
+ */
+export function horizonEnd(fromMs: number, days: number): number {
+  const date = addDays(newYorkDate(fromMs), days);
+  return closeOf(isTradingDay(date) ? date : nextTradingDay(date));
+}
+
 /** Returns the moment that quotes have if they are requested now: now if the exchange is open, and the last close if it is not. */
 export function lastQuoted(nowMs: number): number {
   const today = newYorkDate(nowMs);

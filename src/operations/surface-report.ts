@@ -1,16 +1,14 @@
 import { type Static, Type } from '@sinclair/typebox';
-import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
-import { fitSurfaceInSteps } from '../analytics/surface/fit-surface.ts';
 import type { FittedSurface, HorizonLaw, SurfaceSlice } from '../analytics/surface/fitted-surface.ts';
 import { type SmileFigures, smileFigures } from '../analytics/surface/smile-figures.ts';
 import { ClientError } from '../errors.ts';
-import { addDays, closeOf, isTradingDay, newYorkDate, nextTradingDay, YEAR_MS } from '../market/calendar.ts';
+import { horizonEnd, YEAR_MS } from '../market/calendar.ts';
 import type { Chain } from '../market/chain.ts';
 import { CALENDAR } from '../market/variance-clock.ts';
-import { StepCache, type Steps } from '../steps.ts';
+import type { Steps } from '../steps.ts';
+import { surfaceOfPrepared } from './chain-surface.ts';
 import { provenanceOf, readMarket } from './market-reading.ts';
 import { defineOperation } from './operation.ts';
-import { analysisPrice } from './prices.ts';
 import {
   count,
   defaulted,
@@ -188,8 +186,8 @@ export function* reportSurface(chain: Chain, surface: FittedSurface, detail: Det
   }
   const expiries = yield* smileRows(surface.slices.map((slice) => rowInput(slice, slice)));
   const last = surface.slices.at(-1)!.settlesAt;
-  const days = MATURITIES.filter((each) => maturityEnd(chain.asOf, each) <= last);
-  const ends = days.map((each) => maturityEnd(chain.asOf, each));
+  const days = MATURITIES.filter((each) => horizonEnd(chain.asOf, each) <= last);
+  const ends = days.map((each) => horizonEnd(chain.asOf, each));
   const maturities = yield* smileRows(ends.map((at) => rowInput(surface.lawAt(at), nearestSlice(surface, at))));
   return {
     ticker: chain.underlying,
@@ -226,27 +224,10 @@ export function* reportSurface(chain: Chain, surface: FittedSurface, detail: Det
 
 type Detail = 'figures' | 'grid' | 'parameters';
 
-/** Returns the surface of a prepared chain. It is cached for the chain. It costs as many tokens as the analysis of the chain. */
-export function surfaceOfPrepared(prepared: PreparedChain): Steps<FittedSurface> {
-  return surfaces.of(prepared, '', {
-    message: 'Fitting the surface',
-    tokens: analysisPrice(prepared.chain),
-    steps: () => fitSurfaceInSteps(prepared),
-  });
-}
-
-const surfaces = new StepCache<PreparedChain, FittedSurface>(() => 1);
-
 function clockOf({ clock: { weights } }: FittedSurface) {
   return weights === CALENDAR
     ? { clock: 'calendar' as const, shut_day_weight: null, night_weight: null }
     : { clock: 'trading' as const, shut_day_weight: weights.shutDay, night_weight: weights.night };
-}
-
-/** The close of the n-th calendar day after the quotes, or of the next trading day if that day has no trading. */
-function maturityEnd(asOf: number, days: number): number {
-  const date = addDays(newYorkDate(asOf), days);
-  return closeOf(isTradingDay(date) ? date : nextTradingDay(date));
 }
 
 interface RowInput {

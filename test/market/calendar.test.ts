@@ -4,6 +4,7 @@ import {
   addDays,
   closeOf,
   daysBetween,
+  horizonEnd,
   isDate,
   isHalfDay,
   isTradingDay,
@@ -223,5 +224,21 @@ describe('dates', () => {
     expect(weekdayOf('1969-12-31')).toBe(3);
     expect(nthWeekday(2026, 9, 5, 3)).toBe('2026-09-18');
     expect(nthWeekday(2021, 5, 1, -1)).toBe('2021-05-31');
+  });
+});
+
+describe('horizonEnd', () => {
+  test.each([
+    ['a Tuesday', '2024-03-26T15:00:00Z', 1, '2024-03-27T20:00:00Z'],
+    ['a Thursday before Good Friday', '2024-03-28T15:00:00Z', 1, '2024-04-01T20:00:00Z'],
+    ['a Friday', '2024-03-22T15:00:00Z', 1, '2024-03-25T20:00:00Z'],
+    ['a Friday, three days', '2024-03-22T15:00:00Z', 3, '2024-03-25T20:00:00Z'],
+    ['today', '2024-03-22T15:00:00Z', 0, '2024-03-22T20:00:00Z'],
+    ['today, after the close', '2024-03-22T21:00:00Z', 0, '2024-03-22T20:00:00Z'],
+    ['today, a Saturday', '2024-03-23T15:00:00Z', 0, '2024-03-25T20:00:00Z'],
+    ['a half day', '2024-07-02T15:00:00Z', 1, '2024-07-03T17:00:00Z'],
+    ['the evening in New York, the next day in UTC', '2024-03-27T01:00:00Z', 1, '2024-03-27T20:00:00Z'],
+  ])('from %s', (_, from, days, end) => {
+    expect(new Date(horizonEnd(at(from), days)).toISOString()).toBe(new Date(end).toISOString());
   });
 });

@@ -19,18 +19,25 @@ const COARSE_QUOTES = 28;
  * Fits the density of one settlement to its quotes: least squares within the bands, with a penalty on the roughness of the log-density
  * (Gauss-Newton with Marquardt's damping). The mean of every density that is tried is the forward. `deviation` is the standard deviation
  * of the log-price at the money, which scales the nodes. `start` has the coefficients of a similar density, for example
- * of the settlement before. `bounds` are prices that the density should keep.
+ * of the settlement before. `bounds` are prices that the density should keep. `priorLog` replaces the normal law as the smoothest density.
  */
 export function fitSlice(
   quotes: QuoteBands,
   deviation: number,
   start: Float64Array = new Float64Array(COEFFICIENTS),
   bounds?: PriceBounds,
+  priorLog?: Float64Array,
 ): FittedDensity {
-  if (quotes.price.length <= 2 * COARSE_QUOTES) return descend(quotes, deviation, start, bounds);
+  if (quotes.price.length <= 2 * COARSE_QUOTES) return descend(quotes, deviation, start, bounds, priorLog);
   // Some of the quotes lead to almost the same density in a fraction of the time.
-  const coarse = descend(everyNth(quotes, Math.floor(quotes.price.length / COARSE_QUOTES)), deviation, start, bounds);
-  return descend(quotes, deviation, coarse.coefficients, bounds);
+  const coarse = descend(
+    everyNth(quotes, Math.floor(quotes.price.length / COARSE_QUOTES)),
+    deviation,
+    start,
+    bounds,
+    priorLog,
+  );
+  return descend(quotes, deviation, coarse.coefficients, bounds, priorLog);
 }
 
 function everyNth({ callPut, moneyness, price, halfWidth }: QuoteBands, n: number): QuoteBands {
@@ -44,8 +51,9 @@ function descend(
   deviation: number,
   start: Float64Array,
   bounds: PriceBounds | undefined,
+  priorLog: Float64Array | undefined,
 ): FittedDensity {
-  const model = new SliceModel(quotes, deviation, bounds);
+  const model = new SliceModel(quotes, deviation, bounds, priorLog);
   let coefficients = start.slice();
   let cost = model.evaluate(coefficients);
   let damping = DAMPING_START;

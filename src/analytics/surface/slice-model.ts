@@ -63,8 +63,6 @@ export class SliceModel {
   private readonly nearFrom: Int32Array;
   private readonly near: Float64Array;
   private readonly errors: Float64Array;
-  /** The log-density of the normal law. */
-  private readonly normalLog: Float64Array;
   private readonly logMass = new Float64Array(NODES);
   /** Sums over the nodes before each one: of mass, of mass times node, of both times z, and of both times each basis function. */
   private readonly massBefore = new Float64Array(NODES + 1);
@@ -74,7 +72,15 @@ export class SliceModel {
   private readonly basisMass = new Float64Array((NODES + 1) * COEFFICIENTS);
   private readonly basisMean = new Float64Array((NODES + 1) * COEFFICIENTS);
 
-  constructor(quotes: QuoteBands, deviation: number, bounds?: PriceBounds) {
+  /**
+   * `priorLog` is the log-density over z towards which the fit is smoothed, up to a constant. By default it is that of the normal law.
+   */
+  constructor(
+    quotes: QuoteBands,
+    deviation: number,
+    bounds?: PriceBounds,
+    private readonly priorLog: Float64Array = normalLog(deviation),
+  ) {
     const joined = (own: Float64Array, more: Float64Array | undefined) =>
       more === undefined ? own : Float64Array.from([...own, ...more]);
     this.callPut = joined(quotes.callPut, bounds?.callPut);
@@ -84,7 +90,6 @@ export class SliceModel {
     this.side = joined(new Float64Array(quotes.price.length), bounds?.side);
     this.count = this.price.length;
     this.nodes = NODE_Z.map((z) => Math.exp(deviation * z));
-    this.normalLog = NODE_Z.map((z) => -(z * z) / 2 - (deviation * z) / 2);
     this.errors = new Float64Array(this.count);
     this.nearFrom = new Int32Array(this.count);
     this.near = new Float64Array(this.count * LOCAL);
@@ -105,7 +110,7 @@ export class SliceModel {
     const { masses, nodes, logMass, massBefore, meanBefore } = this;
     for (let node = 0; node < NODES; node++) {
       const first = FIRST_BASIS[node]!;
-      let sum = this.normalLog[node]!;
+      let sum = this.priorLog[node]!;
       for (let i = 0; i < OVERLAP; i++) sum += BASIS[node * OVERLAP + i]! * coefficients[first + i]!;
       logMass[node] = sum;
     }
@@ -238,6 +243,11 @@ export class SliceModel {
       tilt -= Math.max(-TILT_STEP_MAX, Math.min(TILT_STEP_MAX, change));
     }
   }
+}
+
+/** The log-density of the normal law of a deviation, at the nodes. */
+function normalLog(deviation: number): Float64Array {
+  return NODE_Z.map((z) => -(z * z) / 2 - (deviation * z) / 2);
 }
 
 const MEAN_ERROR = 1e-13;
