@@ -67,8 +67,9 @@ export function addGex(program: Command, ports: Ports): void {
       .addOption(
         choice(
           '--iv <which>',
-          "otm: call and put of a strike share the volatility of the out-of-the-money side; own: each contract has the feed's volatility",
-          ['otm', 'own'],
+          'otm: call and put of a strike share the volatility that the mid of the out-of-the-money quote implies; feed: they share the ' +
+            "feed's if its price is within the quote; own: each contract has the feed's",
+          ['otm', 'feed', 'own'],
           'otm',
         ),
       )

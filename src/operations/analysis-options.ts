@@ -31,9 +31,9 @@ export const chainInput = Type.Object(
     ),
     iv: defaulted(
       oneOf(
-        ['otm', 'own'],
-        'Volatility. otm: call and put of a strike share that of the out-of-the-money side, checked against its quote; own: each contract ' +
-          'has its own, as the feed gives it.',
+        ['otm', 'feed', 'own'],
+        'Volatility. otm: call and put of a strike share what the mid of the out-of-the-money quote implies; feed: they share that of the ' +
+          'feed if its price is within the quote; own: each contract has its own, as the feed gives it.',
       ),
       DEFAULT_OPTIONS.iv,
     ),

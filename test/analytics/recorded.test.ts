@@ -30,7 +30,7 @@ describeRecorded('levels of recorded chains', (dir) => {
 
   // Expected values from a plain script that follows only the definitions: net in millions, flip, walls, max pain,
   // dominant expiry.
-  describe('by the default options', () => {
+  describe('with the feed’s volatility within its quote', () => {
     test.each([
       ['SPX 2022-12-12', -1555, 3998.5, 4000, 3950, 3915, '2022-12-16'],
       ['SPY 2025-09-25', -3714, 667.2, 670, 655, 650, '2025-10-17'],
@@ -40,7 +40,7 @@ describeRecorded('levels of recorded chains', (dir) => {
       ['TSLA 2026-08-21', 382, 335.6, 400, 350, 370, '2026-09-18'],
       ['XLF 2026-08-21', -17.7, 57.87, 58, 56, 55, '2026-09-18'],
     ] as const)('%s: net %d, flip %d, walls %d and %d, max pain %d, %s', (name, net, flip, call, put, pain, expiry) => {
-      const found = levels(name);
+      const found = levels(name, { iv: 'feed' });
       expect(rounded(found.exposures.gex / 1e6, net)).toBe(net);
       expect(rounded(found.flip.level, flip)).toBe(flip);
       expect(found.flip.resolved).toBe(true);

@@ -37,6 +37,15 @@ export function isPlausibleIv(iv: number): boolean {
   return iv >= FEED_IV_MIN && iv <= FEED_IV_MAX;
 }
 
+/** Values that recorded feeds write for contracts whose volatility they cannot compute. */
+const PLACEHOLDER_IVS = [0.02, 0.062509, 0.125009, 0.250008, 0.500005];
+const PLACEHOLDER_PRECISION = 1e-6;
+
+/** Returns whether the feed computed this volatility, as far as the value tells. */
+export function isComputedIv(iv: number): boolean {
+  return isPlausibleIv(iv) && !PLACEHOLDER_IVS.some((each) => Math.abs(iv - each) < PLACEHOLDER_PRECISION);
+}
+
 /**
  * Returns the forward of one series, by the first method that its quotes allow:
  * 1. For European index options, a regression of put-call parity (Stoll 1969) over strikes. It also gives the discount.

@@ -10,8 +10,11 @@ export interface AnalysisOptions {
   readonly dividend: number;
   /** `recomputed`: gamma computed from the IV. `feed`: the gamma of the feed, which is rounded. */
   readonly gamma: 'recomputed' | 'feed';
-  /** `otm`: call and put have the IV of the out-of-the-money side, checked against its quote. `own`: each contract has the feed's IV. */
-  readonly iv: 'otm' | 'own';
+  /**
+   * `otm`: call and put of a strike have the IV that the quote of the out-of-the-money side implies. `feed`: they have the feed's IV of this
+   * side if its price is within the quote. `own`: each contract has the feed's IV.
+   */
+  readonly iv: 'otm' | 'feed' | 'own';
   readonly expiries: ExpirySelection;
   /** The number of contracts that weights a contract's figures. */
   readonly weight: 'open_interest' | 'volume';

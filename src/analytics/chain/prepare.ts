@@ -53,7 +53,7 @@ function* prepare(chain: Chain, options: AnalysisOptions): Steps<PreparedChain> 
   if (isLarge) yield { message: 'Solving volatilities' };
   const { iv, pairs, smiles, counts, staleQuotes } = yield* options.iv === 'own'
     ? ownVolatilities(chain, live)
-    : strikeVolatilities(chain, live);
+    : strikeVolatilities(chain, live, options.iv === 'feed' ? 'feed' : 'mid');
   if (isLarge) yield { message: 'Computing gamma' };
   const count = live.at(-1)!.end;
   // Usually nothing is left out between the first and the last series. The columns are then views of the chain's own columns.

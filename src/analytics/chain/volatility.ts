@@ -3,7 +3,7 @@ import { isIndexRoot } from '../../market/option-symbol.ts';
 import { oneGreek } from '../../math/black-scholes.ts';
 import { impliedVolatility } from '../../math/implied-volatility.ts';
 import { byRange, type Steps } from '../../steps.ts';
-import { FEED_IV_MAX, isPlausibleIv } from './forward.ts';
+import { FEED_IV_MAX, isComputedIv, isPlausibleIv } from './forward.ts';
 import type { Pairs, PreparationCounts, Smile } from './prepared-chain.ts';
 import { mid } from './quotes.ts';
 import { bySeries, rowsOfColumn } from './rows.ts';
@@ -33,21 +33,29 @@ const SOLVED_IV_MIN = 1e-3;
 const STEP_STRIKES = 16_384;
 
 /**
- * Finds one volatility for each strike, from the quote of its out-of-the-money side. Call and put have the same volatility, since American
- * in-the-money quotes contain the early-exercise premium. The first of these methods that succeeds gives the volatility:
- * 1. The volatility of the feed, if the model price at this volatility agrees with the quote.
- * 2. The volatility that the middle of the quote implies.
+ * Finds one volatility for each strike, from its out-of-the-money side. Call and put have the same volatility, since American in-the-money
+ * quotes contain the early-exercise premium. The first of these methods that succeeds gives the volatility:
+ * 1. The volatility that the middle of a two-sided quote implies.
+ * 2. Without a two-sided quote, the volatility of the feed, unless it is a placeholder.
  * 3. The smile: total variance is linear in log-moneyness between strikes, and constant beyond the outermost strikes.
  *
- * The smile leaves stale quotes out.
+ * With `prefers` set to `feed`, the feed's volatility comes first if the model price at this volatility is within the quote, and method 1
+ * comes second. The smile leaves stale quotes out.
  */
-export function* strikeVolatilities(chain: Chain, inputs: readonly SeriesInput[]): Steps<Volatilities> {
+export function* strikeVolatilities(
+  chain: Chain,
+  inputs: readonly SeriesInput[],
+  prefers: 'mid' | 'feed',
+): Steps<Volatilities> {
   const strikes = yield* strikesInSteps(chain, inputs, 'Solving volatilities');
   const ticks = inputs.map(({ series }) => (isIndexRoot(series.root) ? TICK_INDEX : TICK));
   const strikeIv = new Float64Array(strikes.count).fill(Number.NaN);
   const counts = { taken: 0, solved: 0, interpolated: 0, extended: 0 };
   yield* byRange(strikes.count, STEP_STRIKES, 'Solving volatilities', (from, to) => {
-    counts.taken += takeFromFeed(chain, strikes, ticks, strikeIv, from, to);
+    counts.taken +=
+      prefers === 'feed'
+        ? takeWithinQuote(chain, strikes, ticks, strikeIv, from, to)
+        : takeWithoutQuote(chain, strikes, strikeIv, from, to);
     counts.solved += solveFromMid(chain, strikes, strikeIv, from, to);
   });
   const stale = new Set<number>();
@@ -70,11 +78,29 @@ export function* strikeVolatilities(chain: Chain, inputs: readonly SeriesInput[]
   };
 }
 
+/** Gives strikes without a two-sided quote the feed's volatility. Returns the number of contracts of these strikes. */
+function takeWithoutQuote(
+  chain: Chain,
+  { contracts, otmRow }: StrikePairs,
+  iv: Float64Array,
+  from: number,
+  to: number,
+): number {
+  let taken = 0;
+  for (let i = from; i < to; i++) {
+    const row = otmRow[i]!;
+    if (row < 0 || !isComputedIv(chain.iv[row]!) || !Number.isNaN(mid(chain, row))) continue;
+    iv[i] = chain.iv[row]!;
+    taken += contracts[i + 1]! - contracts[i]!;
+  }
+  return taken;
+}
+
 /**
  * Gives strikes the feed's volatility if it is plausible and no two-sided quote contradicts it. Returns the number of contracts of these
  * strikes.
  */
-function takeFromFeed(
+function takeWithinQuote(
   chain: Chain,
   strikes: StrikePairs,
   ticks: readonly number[],

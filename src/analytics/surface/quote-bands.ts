@@ -1,5 +1,5 @@
 import { greeks } from '../../math/black-scholes.ts';
-import { isPlausibleIv } from '../chain/forward.ts';
+import { isComputedIv } from '../chain/forward.ts';
 import type { PreparedChain, PreparedSeries } from '../chain/prepared-chain.ts';
 import { mid } from '../chain/quotes.ts';
 import type { QuoteBands } from './slice-model.ts';
@@ -52,7 +52,7 @@ export function quoteBands(
     if (
       isQuoted
         ? usable.has(Math.log(prepared.strike[i]! / forward))
-        : source === 'feed_volatility' && isPlausibleIv(iv[i]!)
+        : source === 'feed_volatility' && isComputedIv(chain.iv[prepared.row[i]!]!)
     )
       rows.push(i);
   }

@@ -20,49 +20,75 @@ describe('the volatility of one strike', () => {
   const fair = price(1, 105, 0.3);
   const around = { bid: fair - 0.02, ask: fair + 0.02 };
   const NONE = Number.NaN;
-  test.each([
-    ['within the quote: taken', call(0.3, around), 'taken', 0.3],
-    ['a tick above the ask: taken', call(0.3, { bid: fair - 0.05, ask: fair - 0.009 }), 'taken', 0.3],
-    ['a tick below the bid: taken', call(0.3, { bid: fair + 0.009, ask: fair + 0.05 }), 'taken', 0.3],
-    ['more than a tick below the bid: solved', call(0.3, { bid: fair + 0.1, ask: fair + 0.2 }), 'solved', undefined],
-    ['a sentinel against a two-sided quote: solved', call(0.125009, around), 'solved', 0.3],
-    [
-      'a sentinel without a bid: taken, because there is nothing better',
-      call(0.125009, { ask: fair }),
-      'taken',
-      0.125009,
-    ],
-    ['a sentinel with a bid of 0: taken', call(0.125009, { bid: 0, ask: fair }), 'taken', 0.125009],
-    ['a sentinel against a crossed quote: taken', call(0.5, { bid: 2, ask: 1 }), 'taken', 0.5],
-    ['the smallest accepted volatility', call(0.02), 'taken', 0.02],
-    ['the largest accepted volatility', call(5), 'taken', 5],
-    ['1e-5 with a quote: solved', call(1e-5, around), 'solved', 0.3],
-    ['1e-5 without a quote: none', call(1e-5), 'none', NONE],
-    ['beyond 5 without a quote: none', call(5.01), 'none', NONE],
-    ['not given, with a quote: solved', call(NONE, around), 'solved', 0.3],
-    ['not given, one-sided: none', call(NONE, { ask: fair }), 'none', NONE],
-    ["a price above the share's price: none", call(NONE, { bid: 101, ask: 101 }), 'none', NONE],
-  ] as const)('%s', (_what, row, origin, iv) => {
-    const { counts, iv: found } = prepared([row], FLAT);
-    const none = { taken: 0, solved: 0, interpolated: 0, extended: 0 };
+  const none = { taken: 0, solved: 0, interpolated: 0, extended: 0 };
+  const outcome = (row: ContractRow, iv: 'otm' | 'feed') => {
+    const { counts, iv: found } = prepared([row], { ...FLAT, iv });
+    const origin = (['taken', 'solved'] as const).find((each) => counts.iv[each] === 1) ?? 'none';
     expect(counts.iv).toEqual(origin === 'none' ? none : { ...none, [origin]: 1 });
     expect(counts.left_out.no_volatility).toBe(origin === 'none' ? 1 : 0);
-    if (iv === undefined) expect(price(1, 105, found[0]!)).toBeCloseTo(fair + 0.15, 9);
-    else if (Number.isNaN(iv)) expect(found[0]).toBeNaN();
-    else expect(found[0]).toBeCloseTo(iv, 6);
+    return { origin, volatility: found[0]! };
+  };
+
+  test.each([
+    ['a two-sided quote: solved from its mid', call(0.3, { bid: fair - 0.1, ask: fair + 0.1 }), 'solved', 0.3],
+    [
+      'a volatility of the feed within the quote: not used',
+      call(0.31, { bid: 0.5, ask: 2 * fair - 0.5 }),
+      'solved',
+      0.3,
+    ],
+    ['no bid: the feed', call(0.28, { ask: fair }), 'taken', 0.28],
+    ['a bid of 0: the feed', call(0.28, { bid: 0, ask: fair }), 'taken', 0.28],
+    ['a crossed quote: the feed', call(0.28, { bid: 2, ask: 1 }), 'taken', 0.28],
+    ...([1e-5, 0.02, 0.062509, 0.125009, 0.250008, 0.500005] as const).map(
+      (each) => [`the placeholder ${each} without a bid: none`, call(each, { ask: fair }), 'none', NONE] as const,
+    ),
+    ['the largest accepted volatility', call(5), 'taken', 5],
+    ['beyond 5 without a quote: none', call(5.01), 'none', NONE],
+    ['a placeholder with a two-sided quote: solved', call(0.125009, around), 'solved', 0.3],
+    ['not given, with a quote: solved', call(NONE, around), 'solved', 0.3],
+    ['not given, one-sided: none', call(NONE, { ask: fair }), 'none', NONE],
+    ["a price above the share's price: none", call(0.3, { bid: 101, ask: 101 }), 'none', NONE],
+  ] as const)('%s', (_what, row, origin, iv) => {
+    const found = outcome(row, 'otm');
+    expect(found.origin).toBe(origin);
+    if (Number.isNaN(iv)) expect(found.volatility).toBeNaN();
+    else expect(found.volatility).toBeCloseTo(iv, 6);
+  });
+
+  describe('iv: feed', () => {
+    test.each([
+      ['within the quote: taken', call(0.3, around), 'taken', 0.3],
+      ['a tick above the ask: taken', call(0.3, { bid: fair - 0.05, ask: fair - 0.009 }), 'taken', 0.3],
+      ['a tick below the bid: taken', call(0.3, { bid: fair + 0.009, ask: fair + 0.05 }), 'taken', 0.3],
+      ['more than a tick below the bid: solved', call(0.3, { bid: fair + 0.1, ask: fair + 0.2 }), 'solved', undefined],
+      ['a placeholder against a two-sided quote: solved', call(0.125009, around), 'solved', 0.3],
+      ['a placeholder without a bid: taken', call(0.125009, { ask: fair }), 'taken', 0.125009],
+      ['a placeholder with a bid of 0: taken', call(0.125009, { bid: 0, ask: fair }), 'taken', 0.125009],
+      ['a volatility against a crossed quote: taken', call(0.5, { bid: 2, ask: 1 }), 'taken', 0.5],
+      ['the smallest accepted volatility', call(0.02), 'taken', 0.02],
+      ['1e-5 with a quote: solved', call(1e-5, around), 'solved', 0.3],
+      ['1e-5 without a quote: none', call(1e-5), 'none', NONE],
+    ] as const)('%s', (_what, row, origin, iv) => {
+      const found = outcome(row, 'feed');
+      expect(found.origin).toBe(origin);
+      if (iv === undefined) expect(price(1, 105, found.volatility)).toBeCloseTo(fair + 0.15, 9);
+      else if (Number.isNaN(iv)) expect(found.volatility).toBeNaN();
+      else expect(found.volatility).toBeCloseTo(iv, 6);
+    });
+
+    test('the tick of an index is five cents', () => {
+      const off = { bid: fair - 0.2, ask: fair - 0.04 };
+      const head = { underlying: 'SPX' };
+      // SPXW settles at the close, as ACME does.
+      expect(prepared([{ ...call(0.3, off), root: 'SPXW' }], { ...FLAT, iv: 'feed' }, head).counts.iv.taken).toBe(1);
+      expect(prepared([call(0.3, off)], { ...FLAT, iv: 'feed' }).counts.iv.solved).toBe(1);
+    });
   });
 
   test('a price of a tenth of a cent at the money is intrinsic value and has no volatility', () => {
     expect(prepared([contract({ strike: 100.01, bid: 0.001, ask: 0.001 })], FLAT).iv[0]).toBeNaN();
     expect(prepared([contract({ strike: 100.01, bid: 0.01, ask: 0.01 })], FLAT).counts.iv.solved).toBe(1);
-  });
-
-  test('the tick of an index is five cents', () => {
-    const off = { bid: fair - 0.2, ask: fair - 0.04 };
-    const head = { underlying: 'SPX' };
-    // SPXW settles at the close, as ACME does.
-    expect(prepared([{ ...call(0.3, off), root: 'SPXW' }], FLAT, head).counts.iv.taken).toBe(1);
-    expect(prepared([call(0.3, off)], FLAT).counts.iv.solved).toBe(1);
   });
 });
 

@@ -5,7 +5,7 @@ import { runToCompletion } from '../../../src/steps.ts';
 import { blackScholesDelta } from '../plain.ts';
 import { contract, EXPIRY, LATER, prepared, print, yearsTo } from '../small-chains.ts';
 
-const FLAT = { forward: 'flat', rate: 0, dividend: 0 } as const;
+const FLAT = { forward: 'flat', rate: 0, dividend: 0, iv: 'feed' } as const;
 const ready = prepared(
   [
     contract({ iv: 0.3, volume: 400, bid: 2, ask: 3, last: 9 }),

@@ -1,0 +1,77 @@
+import { impliedVolatility } from '../../math/implied-volatility.ts';
+import type { PreparedChain, PreparedSeries } from './prepared-chain.ts';
+import { mid } from './quotes.ts';
+import { rowsOfColumn } from './rows.ts';
+
+/** The volatilities that bids and asks imply, columns of equal length, decimal per year. `NaN` without a two-sided quote. */
+export interface VolatilityBands {
+  readonly bid: Float64Array;
+  readonly ask: Float64Array;
+}
+
+/**
+ * Returns the volatility bands of some contracts. A call and a put of one strike have one volatility, and so one band: that of the
+ * out-of-the-money side.
+ */
+export function volatilityBands(prepared: PreparedChain, contracts: ArrayLike<number>): VolatilityBands {
+  const { chain } = prepared;
+  const rows = Uint32Array.from(contracts, (contract) => otmContract(prepared, contract));
+  const columns = {
+    count: rows.length,
+    callPut: rowsOfColumn(prepared.callPut, rows),
+    spot: chain.spot,
+    strike: rowsOfColumn(prepared.strike, rows),
+    tte: rowsOfColumn(prepared.tte, rows),
+    rate: rowsOfColumn(prepared.rate, rows),
+    dividend: rowsOfColumn(prepared.dividend, rows),
+  };
+  const solve = (quote: Float64Array) =>
+    impliedVolatility({
+      ...columns,
+      price: Float64Array.from(rows, (row, i) => {
+        const isOtm = prepared.callPut[row] === otmSide(prepared, contracts[i]!);
+        const chainRow = prepared.row[row]!;
+        return isOtm && !Number.isNaN(mid(chain, chainRow)) ? quote[chainRow]! : Number.NaN;
+      }),
+    });
+  return { bid: solve(chain.bid), ask: solve(chain.ask) };
+}
+
+/**
+ * Returns the volatility band at the forward of a series, from the strikes of its smile next to the forward. The ends are interpolated
+ * linearly in log-moneyness. They are `NaN` if one of the two strikes has no two-sided quote.
+ */
+export function atmBand(prepared: PreparedChain, series: PreparedSeries): { bid: number; ask: number } {
+  const { logMoneyness: x } = series.smile;
+  if (x.length === 0) return { bid: Number.NaN, ask: Number.NaN };
+  const next = x.findIndex((each) => each >= 0);
+  const above = next === -1 ? x.length - 1 : next;
+  const below = next === -1 ? above : Math.max(0, above - 1);
+  const { bid, ask } = volatilityBands(
+    prepared,
+    [below, above].map((i) => contractAt(prepared, series, x[i]!)),
+  );
+  const share = above > below ? Math.min(1, Math.max(0, -x[below]! / (x[above]! - x[below]!))) : 0;
+  const between = (ends: Float64Array) => ends[0]! + share * (ends[1]! - ends[0]!);
+  return { bid: between(bid), ask: between(ask) };
+}
+
+/** Returns a contract of a series at a log-moneyness of its smile. */
+function contractAt({ strike }: PreparedChain, { start, end, forward }: PreparedSeries, logMoneyness: number): number {
+  for (let i = start; i < end; i++) if (Math.log(strike[i]! / forward) === logMoneyness) return i;
+  throw new Error('the smile has a strike that is not in the series');
+}
+
+function otmSide({ strike, series, seriesIndex }: PreparedChain, contract: number): number {
+  return strike[contract]! >= series[seriesIndex[contract]!]!.forward ? 1 : -1;
+}
+
+/** Returns the out-of-the-money contract of a contract's strike, or the contract itself if the chain does not have the other side. */
+function otmContract(prepared: PreparedChain, contract: number): number {
+  const { callPut, strike, seriesIndex } = prepared;
+  if (callPut[contract] === otmSide(prepared, contract)) return contract;
+  for (const other of [contract - 1, contract + 1]) {
+    if (strike[other] === strike[contract] && seriesIndex[other] === seriesIndex[contract]) return other;
+  }
+  return contract;
+}
