@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DEFAULT_OPTIONS } from '../src/analytics/chain/options.ts';
 import { prepareChain } from '../src/analytics/chain/prepare.ts';
-import { densityOf } from '../src/analytics/density/density.ts';
 import { exposures } from '../src/analytics/exposure/dollar-exposures.ts';
 import { exposureFlips } from '../src/analytics/exposure/exposure-flips.ts';
 import { exposuresByStrike } from '../src/analytics/exposure/exposures-by-strike.ts';
@@ -10,8 +9,8 @@ import { gammaFlip } from '../src/analytics/exposure/gamma-flip.ts';
 import { netGammaProfile } from '../src/analytics/exposure/gamma-profile.ts';
 import { gexLevels } from '../src/analytics/exposure/gex-levels.ts';
 import { maxPain } from '../src/analytics/exposure/max-pain.ts';
-import { seriesNearest } from '../src/analytics/exposure/scan.ts';
 import { strikeGamma, walls } from '../src/analytics/exposure/walls.ts';
+import { fitSurface } from '../src/analytics/surface/fit-surface.ts';
 import { type RaceOptions, type Runner, race } from '../src/bench/race.ts';
 import { readMarketFile } from '../src/feeds/files/read-market-file.ts';
 import { atOnce } from '../src/feeds/in-pieces.ts';
@@ -73,7 +72,6 @@ function table(name: string, chain: Chain, effort: Omit<RaceOptions, 'units'>): 
 function stagesOf(chain: Chain): Runner[] {
   const prepare = () => prepareChain({ ...chain }, DEFAULT_OPTIONS);
   const ready = prepare();
-  const near = seriesNearest(ready, 30)!;
   const stage = (name: string, work: () => unknown): Runner => ({ name, run: () => void work() });
   return [
     stage('**from columns to all levels**', () => gexLevels(prepare(), new Map())),
@@ -85,7 +83,7 @@ function stagesOf(chain: Chain): Runner[] {
     stage('*in addition:* profile at 161 levels', () => netGammaProfile(ready, 0.2)),
     stage('*in addition:* exposures by strike', () => exposuresByStrike(ready)),
     stage('*in addition:* vanna and charm flips', () => exposureFlips(ready)),
-    stage('*in addition:* density of the series nearest 30 days', () => densityOf(ready, { ...near })),
+    stage('*in addition:* volatility surface', () => fitSurface(ready)),
   ];
 }
 

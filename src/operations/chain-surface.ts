@@ -1,6 +1,7 @@
 import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
 import { fitSurfaceInSteps } from '../analytics/surface/fit-surface.ts';
 import type { FittedSurface } from '../analytics/surface/fitted-surface.ts';
+import { type JumpLaw, jumpLawInSteps } from '../analytics/surface/jump-law.ts';
 import { StepCache, type Steps } from '../steps.ts';
 import { analysisPrice } from './prices.ts';
 
@@ -14,3 +15,14 @@ export function surfaceOfPrepared(prepared: PreparedChain): Steps<FittedSurface>
 }
 
 const surfaces = new StepCache<PreparedChain, FittedSurface>(() => 1);
+
+/** Returns the law of a surface at an instant for a probability of no jump. The laws of the last few questions are cached. */
+export function jumpLawOf(surface: FittedSurface, endsAt: number, noJump: number): Steps<JumpLaw> {
+  return jumpLaws.of(surface, `${endsAt} ${noJump}`, {
+    message: 'Fitting the law of the horizon',
+    steps: () => jumpLawInSteps(surface, endsAt, noJump),
+  });
+}
+
+const JUMP_LAWS_CACHED = 16;
+const jumpLaws = new StepCache<FittedSurface, JumpLaw>(() => JUMP_LAWS_CACHED);

@@ -1,14 +1,19 @@
 import { Type } from '@sinclair/typebox';
-import { densityProbability } from '../analytics/density/density-probability.ts';
-import { jumpProbability } from '../analytics/density/jump-probability.ts';
-import { jumpSizesInSteps } from '../analytics/density/jump-sizes.ts';
-import { fitDensitiesAround, surfaceOf } from '../analytics/density/surface.ts';
-import { touchInSteps } from '../analytics/density/touch-probability.ts';
+import { TTE_FLOOR_MS } from '../analytics/chain/prepared-chain.ts';
+import { volatilityError } from '../analytics/surface/density-figures.ts';
+import type { FittedSurface } from '../analytics/surface/fitted-surface.ts';
+import { jumpDiffusionLaw } from '../analytics/surface/jump-diffusion-law.ts';
+import type { JumpLaw } from '../analytics/surface/jump-law.ts';
+import { lognormalLaw, type PriceLaw } from '../analytics/surface/price-law.ts';
+import { endBeyond, touchInSteps } from '../analytics/surface/touch-probability.ts';
+import { verticalBounds } from '../analytics/surface/vertical-bounds.ts';
 import { ClientError } from '../errors.ts';
-import { closeOf, DAY_MS, isTradingDay, newYorkDate, YEAR_MS } from '../market/calendar.ts';
+import { horizonEnd } from '../market/calendar.ts';
+import type { Chain } from '../market/chain.ts';
+import { jumpLawOf, surfaceOfPrepared } from './chain-surface.ts';
 import { provenanceOf, readMarket } from './market-reading.ts';
 import { defineOperation } from './operation.ts';
-import { defaulted, nullable, number, oneOf, priceField, ticker } from './schemas.ts';
+import { count, defaulted, nullable, number, oneOf, priceField, ticker } from './schemas.ts';
 
 const DAYS_MAX = 3650;
 
@@ -18,7 +23,7 @@ export const calculateMertonProbability = defineOperation({
   title: 'Jump probability',
   description:
     "Risk-neutral probability that a ticker's price ends beyond a strike: at or above it if the strike is at or above spot, at or " +
-    "below it if the strike is below spot. Merton's jump diffusion with the variance of the ticker's volatility smile.",
+    "below it if the strike is below spot. Merton's jump diffusion, fitted to the ticker's quotes.",
   example: { ticker: 'NVDA', spot_price: 215, ambush_strike: 225, days_to_expiry: 7 },
   input: Type.Object(
     {
@@ -34,7 +39,8 @@ export const calculateMertonProbability = defineOperation({
       ),
       days_to_expiry: defaulted(
         Type.Integer({
-          description: "Calendar days to expiry; 0 is until the close of the snapshot's day.",
+          description:
+            'Calendar days to expiry; 0 is today. The horizon ends at the close of that day, or of the next trading day.',
           minimum: 0,
           maximum: DAYS_MAX,
         }),
@@ -52,112 +58,166 @@ export const calculateMertonProbability = defineOperation({
         minimum: 0,
         maximum: 1,
       }),
-      density_probability: nullable(
-        Type.Number(),
-        'Probability of ending beyond the strike by the densities fitted to the listed expiries, 0 to 1; null if the time is outside ' +
-          'the listed expiries.',
+      side: oneOf(
+        ['at_or_above', 'at_or_below'],
+        'Where the price ends, relative to the strike: at_or_above if the strike is at or above spot_price.',
       ),
-      density_fit_error: nullable(
-        Type.Number(),
-        'Root mean square error of the density fit near the money, vol points; null if density_probability is null.',
-      ),
-      direction: Type.String({
-        description: 'at_or_above or at_or_below: where the price ends, relative to the strike.',
+      spot_price: number('Spot from which the computation starts, dollars.'),
+      chain_spot_price: number('Spot of the snapshot, dollars.'),
+      horizon_ends_at: Type.String({
+        description: 'The instant at which the price is compared with the strike, ISO 8601.',
       }),
-      tte: number('Time to expiry in the computation, years.'),
-      implied_volatility: number("Volatility of the ticker's smile at this strike and time, decimal per year."),
-      diffusion_volatility: number('Volatility of the diffusion alone, decimal per year.'),
-      jump_intensity: number('Jumps per year.'),
-      jump_mean: number('Mean of the log-jump, after scaling.'),
-      jump_vol: number('Standard deviation of the log-jump, after scaling.'),
-      jump_scale: number(
-        "Factor on the ticker's jump sizes. Jumps scale with the volatility at the strike and take at most three quarters of its variance.",
+      tte: number('Calendar years from the quotes to this instant.'),
+      trading_years: number('Years of trading time to this instant.'),
+      forward: number('Mean of the law: spot_price carried to the horizon, dollars.'),
+      surface_probability: number(
+        "Probability of ending beyond the strike by the ticker's volatility surface, which does not use stag_prob, 0 to 1.",
       ),
-      jump_sizes: oneOf(
-        ['fitted', 'default'],
-        "fitted: jump sizes from a fit to the ticker's options; default: too few options for a fit.",
+      lognormal_probability: number(
+        'Probability of ending beyond the strike by the lognormal law with the volatility at the money, 0 to 1.',
       ),
-      jump_mean_unscaled: number('Mean of the log-jump, before scaling.'),
-      jump_vol_unscaled: number('Standard deviation of the log-jump, before scaling.'),
+      untilted_probability: number(
+        'Probability of ending beyond the strike by the jump diffusion, before its law is moved to the quotes, 0 to 1.',
+      ),
+      vertical_low: nullable(
+        Type.Number(),
+        'Lowest probability that quoted vertical spreads around the strike allow, 0 to 1; null if no listed expiry settles at the horizon.',
+      ),
+      vertical_high: nullable(
+        Type.Number(),
+        'Highest probability that they allow, 0 to 1; null if vertical_low is null.',
+      ),
+      touch_high: number(
+        'Upper bound of touch_probability: the price of a vanilla option that super-hedges the touch, 0 to 1.',
+      ),
+      atm_iv: number('At-the-money volatility at the horizon, decimal per calendar year.'),
+      implied_volatility: nullable(
+        Type.Number(),
+        'Volatility at the strike by the law, decimal per calendar year; null if the option is worth nothing there.',
+      ),
+      diffusion_volatility: number('Volatility of the diffusion alone, decimal per calendar year.'),
+      jump_intensity: number('Jumps per calendar year.'),
+      jump_mean: number('Mean of the log-jump.'),
+      jump_vol: number('Standard deviation of the log-jump.'),
       jump_fit_error: nullable(
         Type.Number(),
-        'Root mean square error of the fit of jump sizes, vol points; null if jump_sizes is default.',
+        'Root mean square error of the jump diffusion alone, within 2.5 standard deviations, vol points; null without quotes.',
       ),
-      jump_fit_points: Type.Integer({
-        description: 'Number of strikes for the fit of jump sizes; too few if jump_sizes is default.',
-      }),
-      rate: number('Discount rate, continuous, decimal per year.'),
-      dividend: number('Yield that carries spot to its forward, continuous, decimal per year.'),
+      fit_error: nullable(
+        Type.Number(),
+        'Root mean square error of the law that answers, within 2.5 standard deviations, vol points; null without quotes.',
+      ),
+      quotes: count(
+        'Number of contracts to whose quotes the law is fitted; 0 if no expiry of the chain determines a smile.',
+      ),
+      rate: number('Discount rate, continuous, decimal per calendar year.'),
+      dividend: number('Yield that carries spot to its forward, continuous, decimal per calendar year.'),
     },
     { additionalProperties: false },
   ),
   tool: { answers: ['ticker', 'ambush_strike', 'merton_probability'] },
-  *run(input, context, isWanted) {
-    const { chain, prepared } = yield* readMarket(input.ticker, context);
-    const surface = surfaceOf(prepared);
-    if (!surface) {
+  *run({ ticker: name, spot_price: spot, ambush_strike: strike, ...input }, context, isWanted) {
+    const { chain, prepared } = yield* readMarket(name, context);
+    const surface = yield* surfaceOfPrepared(prepared);
+    if (!surface.hasLaws) {
       throw new ClientError('unprocessable', `No option of ${chain.underlying} has a volatility to compute with`, {
         hint: 'Load a snapshot with usable quotes or implied volatilities.',
       });
     }
-    const jumps = yield* jumpSizesInSteps(prepared);
-    const tte = input.days_to_expiry === 0 ? yearsUntilClose(chain.asOf) : (input.days_to_expiry * DAY_MS) / YEAR_MS;
-    yield* fitDensitiesAround(prepared, tte);
+    const endsAt = Math.max(horizonEnd(chain.asOf, input.days_to_expiry), chain.asOf + TTE_FLOOR_MS);
+    const reading = yield* jumpLawOf(surface, endsAt, input.stag_prob);
     yield { message: 'Computing the probability' };
-    const reading = jumpProbability(surface, {
-      spot: input.spot_price,
-      strike: input.ambush_strike,
-      tte,
-      noJump: input.stag_prob,
-      sizes: jumps.sizes,
-    });
-    const carry = (reading.rate - reading.dividend) * reading.tte;
-    // fitDensitiesAround has already fitted these densities.
-    const density = densityProbability(prepared, Math.log(input.ambush_strike / input.spot_price) - carry, reading.tte);
-    const ofDensity = density && (reading.direction === 'at_or_above' ? 1 - density.below : density.below);
+    const { law, jumpDiffusion, horizon, quotes, slice } = reading;
+    const { tte, years, rate, atmVariance } = horizon;
+    const forward = (horizon.forward * spot) / chain.spot;
+    const side = strike >= spot ? 1 : -1;
+    const moneyness = strike / forward;
+    const deviation = Math.sqrt(atmVariance);
+    const beyond = (of: PriceLaw) => clampProbability(endBeyond(of, side, moneyness));
+    const model = jumpDiffusionLaw(jumpDiffusion);
     // The touch probability takes longer than all other steps, so it is computed only if the answer has it.
     const touch = isWanted('touch_probability')
-      ? yield* touchInSteps(reading, input.spot_price, input.ambush_strike)
-      : Number.NaN;
+      ? yield* touchInSteps(law, jumpDiffusion, { spot, strike, forward })
+      : { probability: Number.NaN, most: Number.NaN };
+    const variance = law.totalVariance(Math.log(moneyness));
+    const error = (of: PriceLaw) => (slice ? volatilityError(of, quotes, deviation, tte) : null);
+    const verticals = slice?.settlesAt === endsAt ? verticalBounds(quotes, moneyness) : undefined;
     return {
       result: {
         ticker: chain.underlying,
-        ambush_strike: input.ambush_strike,
-        merton_probability: reading.probability,
-        touch_probability: touch,
-        density_probability: ofDensity,
-        density_fit_error: density?.fitError ?? null,
-        direction: reading.direction,
-        tte: reading.tte,
-        implied_volatility: Math.sqrt(reading.totalVariance / reading.tte),
-        diffusion_volatility: reading.diffusionVolatility,
-        jump_intensity: reading.intensity,
-        jump_mean: reading.sizes.mean,
-        jump_vol: reading.sizes.width,
-        jump_scale: reading.jumpScale,
-        jump_sizes: jumps.fitted ? ('fitted' as const) : ('default' as const),
-        jump_mean_unscaled: jumps.sizes.mean,
-        jump_vol_unscaled: jumps.sizes.width,
-        jump_fit_error: jumps.fitted?.error ?? null,
-        jump_fit_points: jumps.points,
-        rate: reading.rate,
-        dividend: reading.dividend,
+        ambush_strike: strike,
+        merton_probability: beyond(law),
+        touch_probability: touch.probability,
+        side: side > 0 ? ('at_or_above' as const) : ('at_or_below' as const),
+        spot_price: spot,
+        chain_spot_price: chain.spot,
+        horizon_ends_at: new Date(endsAt).toISOString(),
+        tte,
+        trading_years: years,
+        forward,
+        surface_probability: beyond(horizon.law),
+        lognormal_probability: beyond(lognormalLaw(atmVariance)),
+        untilted_probability: beyond(model),
+        vertical_low: verticals ? (side > 0 ? verticals.low : 1 - verticals.high) : null,
+        vertical_high: verticals ? (side > 0 ? verticals.high : 1 - verticals.low) : null,
+        touch_high: touch.most,
+        atm_iv: Math.sqrt(atmVariance / tte),
+        implied_volatility: variance > 0 ? Math.sqrt(variance / tte) : null,
+        diffusion_volatility: Math.sqrt(jumpDiffusion.variance / tte),
+        jump_intensity: jumpDiffusion.jumps / tte,
+        jump_mean: jumpDiffusion.mean,
+        jump_vol: jumpDiffusion.width,
+        jump_fit_error: error(model),
+        fit_error: error(law),
+        quotes: quotes.price.length,
+        rate,
+        dividend: rate - Math.log(horizon.forward / chain.spot) / tte,
       },
-      provenance: provenanceOf(chain, context, densityCaveats(reading.probability, ofDensity)),
+      provenance: provenanceOf(chain, context, caveats(chain, surface, reading, spot, moneyness)),
     };
   },
 });
 
-/** The answer has a note if the probability differs by more than this from the probability by the options' own density. */
-const DIFFERENCE_NOTED = 0.03;
+/** The answer has a note if the given spot is further from the chain's than this share. */
+const SPOT_DIFFERENCE_NOTED = 0.1;
 
-function densityCaveats(probability: number, ofDensity: number | null): string[] {
-  if (ofDensity === null || Math.abs(probability - ofDensity) <= DIFFERENCE_NOTED) return [];
-  return [`The density fitted to the options, which makes no assumption on jumps, gives ${ofDensity.toFixed(3)}.`];
+/** Returns notes on inputs with which the answer means little. */
+function caveats(
+  chain: Chain,
+  { slices }: FittedSurface,
+  { endsAt, quotes }: JumpLaw,
+  spot: number,
+  moneyness: number,
+): string[] {
+  const notes: string[] = [];
+  const difference = spot / chain.spot - 1;
+  if (Math.abs(difference) > SPOT_DIFFERENCE_NOTED) {
+    notes.push(
+      `spot_price is ${percent(Math.abs(difference))} ${difference > 0 ? 'above' : 'below'} the spot of the snapshot, ${chain.spot}.`,
+    );
+  }
+  const last = slices.at(-1);
+  if (!last)
+    return [
+      ...notes,
+      'The chain has too few quotes for a surface: the law is a guess around the volatility at the money.',
+    ];
+  const [low, high] = [Math.min(...quotes.moneyness), Math.max(...quotes.moneyness)];
+  if (moneyness < low || moneyness > high) {
+    notes.push(
+      `The strike is ${moneyness < low ? 'below' : 'above'} all quoted strikes, as measured from spot_price: the probability is extrapolated.`,
+    );
+  }
+  if (endsAt > last.settlesAt) {
+    notes.push('The horizon ends after the last listed expiry: the volatility is extrapolated.');
+  }
+  return notes;
 }
 
-/** Returns the years from a moment to the close of its New York day. Returns 0 after the close: `jumpProbability` has a minimum time. */
-function yearsUntilClose(atMs: number): number {
-  const day = newYorkDate(atMs);
-  return isTradingDay(day) ? Math.max(0, closeOf(day) - atMs) / YEAR_MS : 0;
+function percent(share: number): string {
+  return `${(100 * share).toPrecision(3)} %`;
+}
+
+function clampProbability(value: number): number {
+  return Math.min(Math.max(value, 0), 1);
 }

@@ -1,6 +1,5 @@
 import { Type } from '@sinclair/typebox';
 import type { PreparedChain, PreparedSeries } from '../analytics/chain/prepared-chain.ts';
-import { type Density, densityInSteps } from '../analytics/density/density.ts';
 import { gexBySeries } from '../analytics/exposure/gex-by-series.ts';
 import {
   type ConcentratedStrike,
@@ -14,12 +13,13 @@ import { realisedVolatility } from '../analytics/returns.ts';
 import { ClientError } from '../errors.ts';
 import { daysBetween, newYorkDate } from '../market/calendar.ts';
 import type { Step } from '../steps.ts';
+import { surfaceOfPrepared } from './chain-surface.ts';
 import { MILLION } from './gex-report.ts';
 import { closesKnown, levelsOf, provenanceOf, readMarket } from './market-reading.ts';
 import { defineOperation } from './operation.ts';
 import { limit } from './pages.ts';
 import { gexBoundaries, kineticOf, reportBoundaries } from './radar-boundaries.ts';
-import { probability, reportDensity, stateDensity } from './radar-density.ts';
+import { densityOf, reportDensity, type ScannedDensity, stateDensity } from './radar-density.ts';
 import { defaulted, nullable, number, numberColumn, ticker } from './schemas.ts';
 
 /** Number of daily returns for the realised volatility. */
@@ -102,17 +102,6 @@ export const runStrategicOmniRadar = defineOperation({
       largest_gamma_strikes: Type.Optional(
         concentration('With limit: strike, dollars; share_pct of gross gamma, percent.'),
       ),
-      density_components: Type.Array(
-        Type.Object(
-          {
-            weight: probability('Weight of the lognormal.'),
-            mean: number('Mean of the lognormal as a multiple of the forward.'),
-            volatility: number('Volatility of the lognormal, decimal per year.'),
-          },
-          { additionalProperties: false },
-        ),
-        { description: 'The lognormals whose mixture is the density.' },
-      ),
       concentrated_strikes: concentration('The five strikes with most gross gamma at the expiry of the density.'),
       concentrated_strikes_all_expiries: concentration('The five strikes with most gross gamma over all expiries.'),
       whipsaw_inputs: Type.Object(
@@ -156,7 +145,7 @@ export const runStrategicOmniRadar = defineOperation({
       });
     }
     yield step('Density of the expiry');
-    const density = yield* densityInSteps(prepared, series);
+    const density = densityOf(yield* surfaceOfPrepared(prepared), series);
     yield step('Concentration and whipsaw risk');
     const realised = realisedVolatility(closesKnown(chain, REALISED_DAYS + 1, context), REALISED_DAYS);
     const fromPrints = context.market.hasPrints(chain.underlying);
@@ -195,7 +184,6 @@ export const runStrategicOmniRadar = defineOperation({
         ...(input.limit !== undefined && {
           largest_gamma_strikes: columnsOf(concentratedStrikes(prepared, series, input.limit)),
         }),
-        density_components: density.components.map((each) => ({ ...each })),
         realised_volatility: realised,
         flow_from: fromPrints ? 'prints' : 'snapshots',
       },
@@ -214,7 +202,7 @@ function step(message: string): Step {
 }
 
 /** Returns caveats that the figures of the scanned expiry do not show. */
-function scanCaveats(prepared: PreparedChain, of: PreparedSeries, density: Density, target: number): string[] {
+function scanCaveats(prepared: PreparedChain, of: PreparedSeries, density: ScannedDensity, target: number): string[] {
   const { series } = of;
   const notes: string[] = [];
   const days = daysBetween(newYorkDate(prepared.chain.asOf), series.expiry);
@@ -225,6 +213,9 @@ function scanCaveats(prepared: PreparedChain, of: PreparedSeries, density: Densi
   const share = gross[prepared.series.indexOf(of)]! / grossOfAll;
   if (share < THIN_SHARE) {
     notes.push(`${series.expiry} has ${(100 * share).toPrecision(2)} % of all gamma: its concentration means little.`);
+  }
+  if (density.quotes === 0) {
+    notes.push(`${series.expiry} has too few quotes: its density is interpolated between other expiries.`);
   }
   if (density.fitError > ROUGH_FIT) {
     notes.push(

@@ -1,11 +1,12 @@
 import { type Static, Type } from '@sinclair/typebox';
 import type { PreparedSeries } from '../analytics/chain/prepared-chain.ts';
-import { type Density, QUANTILES } from '../analytics/density/density.ts';
 import type { GexLevels } from '../analytics/exposure/gex-levels.ts';
+import { densityFigures, QUANTILES, volatilityError } from '../analytics/surface/density-figures.ts';
+import type { FittedSurface, HorizonLaw } from '../analytics/surface/fitted-surface.ts';
 import { daysBetween } from '../market/calendar.ts';
 import { number } from './schemas.ts';
 
-export const probability = (description: string) => number(`${description} 0 to 1.`, { minimum: 0, maximum: 1 });
+const probability = (description: string) => number(`${description} 0 to 1.`, { minimum: 0, maximum: 1 });
 export const stateDensity = Type.Object(
   {
     expiry: Type.String({ description: 'Expiry of the scan, YYYY-MM-DD.' }),
@@ -29,8 +30,11 @@ export const stateDensity = Type.Object(
     lognormal_divergence: number(
       'Kullback-Leibler divergence of the density from the lognormal with the at-the-money volatility, nats.',
     ),
-    fit_error: number('Root mean square error of the fitted smile near the money, vol points.'),
-    strikes_fitted: Type.Integer({ description: 'Number of strikes to which the density was fitted.' }),
+    fit_error: number('Root mean square error of the fitted smile near the money, vol points; 0 without quotes.'),
+    strikes_fitted: Type.Integer({
+      description:
+        'Number of strikes to whose quotes the density was fitted; 0 if it is interpolated between other expiries.',
+    }),
   },
   {
     additionalProperties: false,
@@ -42,30 +46,55 @@ export const stateDensity = Type.Object(
   },
 );
 
+/** The law of the scanned expiry, and how well it fits the quotes of this expiry. */
+export interface ScannedDensity {
+  readonly horizon: HorizonLaw;
+  readonly atmIv: number;
+  /** Vol points. 0 without quotes. */
+  readonly fitError: number;
+  /** Quotes of the expiry. 0 if it does not determine a smile. */
+  readonly quotes: number;
+}
+
+/** Returns the law of a series from the surface. If the series does not determine a smile, the law is interpolated between other expiries. */
+export function densityOf(surface: FittedSurface, { series: { settlesAt } }: PreparedSeries): ScannedDensity {
+  const horizon = surface.lawAt(settlesAt);
+  const { law, atmVariance, tte } = horizon;
+  const quotes = surface.slices.find((slice) => slice.settlesAt === settlesAt)?.quotes;
+  return {
+    horizon,
+    atmIv: Math.sqrt(atmVariance / tte),
+    fitError: quotes ? volatilityError(law, quotes, Math.sqrt(atmVariance), tte) : 0,
+    quotes: quotes?.price.length ?? 0,
+  };
+}
+
 export function reportDensity(
-  density: Density,
+  { horizon, atmIv, fitError, quotes }: ScannedDensity,
   { series }: PreparedSeries,
   { walls }: GexLevels,
   today: string,
 ): Static<typeof stateDensity> {
-  const below = density.cdf(Math.min(walls.put.strike, walls.call.strike));
-  const above = 1 - density.cdf(Math.max(walls.put.strike, walls.call.strike));
+  const { law, forward, atmVariance } = horizon;
+  const { quantiles, mode, divergence } = densityFigures(law, Math.sqrt(atmVariance));
+  const below = law.below(Math.min(walls.put.strike, walls.call.strike) / forward);
+  const above = law.above(Math.max(walls.put.strike, walls.call.strike) / forward);
   return {
     expiry: series.expiry,
     root: series.root,
     days_to_expiry: daysBetween(today, series.expiry),
-    forward: density.forward,
-    atm_iv: density.atmIv,
-    expected_move: density.expectedMove,
-    quantiles: Object.fromEntries(QUANTILES.map((each, i) => [quantileName(each), density.quantiles[i]!])),
-    mode: density.mode,
-    skewness: density.skewness,
+    forward,
+    atm_iv: atmIv,
+    expected_move: forward * Math.sqrt(atmVariance),
+    quantiles: Object.fromEntries(QUANTILES.map((each, i) => [quantileName(each), forward * quantiles[i]!])),
+    mode: forward * mode,
+    skewness: law.logMoments().skewness,
     probability_below_put_wall: clampProbability(below),
     probability_between_walls: clampProbability(1 - below - above),
     probability_above_call_wall: clampProbability(above),
-    lognormal_divergence: density.divergence,
-    fit_error: density.fitError,
-    strikes_fitted: density.points,
+    lognormal_divergence: divergence,
+    fit_error: fitError,
+    strikes_fitted: quotes,
   };
 }
 

@@ -2,12 +2,12 @@ import { expect, test } from 'bun:test';
 import { type AnalysisOptions, DEFAULT_OPTIONS } from '../../src/analytics/chain/options.ts';
 import { prepareChain } from '../../src/analytics/chain/prepare.ts';
 import type { PreparedChain } from '../../src/analytics/chain/prepared-chain.ts';
-import { densityOf } from '../../src/analytics/density/density.ts';
 import { gexLevels } from '../../src/analytics/exposure/gex-levels.ts';
 import { hedgingNodes } from '../../src/analytics/exposure/hedging-nodes.ts';
 import { maxPain } from '../../src/analytics/exposure/max-pain.ts';
 import { concentratedStrikes, expiringGamma } from '../../src/analytics/exposure/scan.ts';
 import { largePrints } from '../../src/analytics/flow/flow.ts';
+import { fitSurface } from '../../src/analytics/surface/fit-surface.ts';
 import { CLIENT_ERRORS, ClientError } from '../../src/errors.ts';
 import { buildChain } from '../../src/market/build-chain.ts';
 import type { Chain } from '../../src/market/chain.ts';
@@ -74,7 +74,7 @@ function judge(delivery: DamagedDelivery, seed: number): void {
     answered++;
     judgeCounts(prepared);
     judgeLevels(prepared);
-    if (seed % 8 === 1) judgeDensity(prepared, seed);
+    if (seed % 8 === 1) judgeSurface(prepared, seed);
   }
 }
 
@@ -120,16 +120,17 @@ function judgeLevels(prepared: PreparedChain): void {
   finite({ expiring: expiringGamma(prepared), nodes: hedgingNodes(prepared, 10) }, 'nodes');
 }
 
-/** Density fits are slow: one series of every eighth chain, besides those that the radar analyses. */
-function judgeDensity(prepared: PreparedChain, seed: number): void {
-  const known = prepared.series.filter(({ smile }) => smile.logMoneyness.length > 0);
-  if (known.length === 0) return;
-  const { cdf, ...figures } = densityOf(prepared, known[seed % known.length]!);
-  finite(figures, 'density');
-  probability('that of the forward', cdf(figures.forward));
-  const mass = figures.components.reduce((sum, { weight }) => sum + weight, 0);
-  const mean = figures.components.reduce((sum, each) => sum + each.weight * each.mean, 0);
-  holds(`mass ${mass} and mean ${mean} are one`, Math.abs(mass - 1) < 1e-12 && Math.abs(mean - 1) < 1e-12);
+/** Surface fits are slow: every eighth chain, besides those that the radar analyses. */
+function judgeSurface(prepared: PreparedChain, seed: number): void {
+  const surface = fitSurface(prepared);
+  if (!surface.hasLaws) return;
+  const days = [0.1, 30, 700][seed % 3]!;
+  const { law, ...figures } = surface.lawAt(prepared.chain.asOf + days * 86_400_000);
+  finite(figures, 'surface');
+  probability('that of the forward', law.below(1));
+  const mass = law.masses.reduce((sum, each) => sum + each, 0);
+  const mean = law.masses.reduce((sum, each, i) => sum + each * law.nodes[i]!, 0);
+  holds(`mass ${mass} and mean ${mean} are one`, Math.abs(mass - 1) < 1e-10 && Math.abs(mean - 1) < 1e-10);
 }
 
 function judgeJumps(

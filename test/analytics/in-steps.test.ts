@@ -3,8 +3,6 @@ import { indexChain } from '../../bench/index-chain.ts';
 import { DEFAULT_OPTIONS } from '../../src/analytics/chain/options.ts';
 import { prepareChain, prepareInSteps } from '../../src/analytics/chain/prepare.ts';
 import type { PreparedChain } from '../../src/analytics/chain/prepared-chain.ts';
-import { densityInSteps } from '../../src/analytics/density/density.ts';
-import { jumpSizesInSteps } from '../../src/analytics/density/jump-sizes.ts';
 import { combineInSteps } from '../../src/analytics/exposure/combined.ts';
 import { exposuresInSteps } from '../../src/analytics/exposure/dollar-exposures.ts';
 import { exposureFlipsInSteps } from '../../src/analytics/exposure/exposure-flips.ts';
@@ -13,6 +11,7 @@ import { gammaFlipInSteps } from '../../src/analytics/exposure/gamma-flip.ts';
 import { levelsWithin, positionsInSteps, profileInSteps } from '../../src/analytics/exposure/gamma-profile.ts';
 import { gexLevelsInSteps } from '../../src/analytics/exposure/gex-levels.ts';
 import { concentratedStrikesInSteps } from '../../src/analytics/exposure/scan.ts';
+import { fitSurfaceInSteps } from '../../src/analytics/surface/fit-surface.ts';
 import { runToCompletion, type Steps } from '../../src/steps.ts';
 
 /** Runs the steps of several tasks in turn, as the scheduler does. Counts the steps of each. */
@@ -83,8 +82,7 @@ describe('analyses of a large chain that run in turn give the same results as al
     ['levels', (of) => gexLevelsInSteps(of, new Map()), 4],
     ['concentration', concentratedStrikesInSteps, 2],
     ['both of two', (of) => combineInSteps(of, small), 10],
-    ['density', (of) => densityInSteps(of, of.series[20]!), 5],
-    ['jump sizes', jumpSizesInSteps, 10],
+    ['surface', fitSurfaceInSteps, 10],
   ];
 
   test('all analyses at once, on two chains', () => {
@@ -99,7 +97,7 @@ describe('analyses of a large chain that run in turn give the same results as al
   });
 
   test('a small chain takes a single step, except for fits that compute residuals repeatedly', () => {
-    for (const [name, analyse] of analyses.filter(([name]) => !/flips|profile|density|jump|both/.test(name))) {
+    for (const [name, analyse] of analyses.filter(([name]) => !/flips|profile|surface|both/.test(name))) {
       expect(inTurn([analyse(fresh(small))])[0]!.steps, name).toBe(1);
     }
   });

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'bun:test';
 import { DEFAULT_OPTIONS } from '../../src/analytics/chain/options.ts';
 import { prepareChain } from '../../src/analytics/chain/prepare.ts';
-import { densityOf } from '../../src/analytics/density/density.ts';
 import { gexLevels } from '../../src/analytics/exposure/gex-levels.ts';
+import { densityFigures } from '../../src/analytics/surface/density-figures.ts';
+import { fitSurface } from '../../src/analytics/surface/fit-surface.ts';
 import type { ContractRow } from '../../src/market/build-chain.ts';
 import { addDays } from '../../src/market/calendar.ts';
 import type { Chain } from '../../src/market/chain.ts';
@@ -84,25 +85,45 @@ describe('the expiry nearest to target_dte', () => {
 });
 
 describe('density', () => {
-  const ready = prepareChain(CHAIN, DEFAULT_OPTIONS);
-  const density = densityOf(ready, ready.series[0]!);
+  const surface = fitSurface(prepareChain(CHAIN, DEFAULT_OPTIONS));
+  const { law, forward, atmVariance, tte, quotes } = surface.slices[0]!;
   const found = scan(CHAIN, { target_dte: 11 }).state_density;
 
-  test('is the density of the series', () => {
+  test('is the law of the surface at the expiry', () => {
+    const figures = densityFigures(law, Math.sqrt(atmVariance));
     expect(found).toMatchObject({
-      ...{ expiry: EXPIRY, root: 'ACME', days_to_expiry: 11, forward: density.forward, atm_iv: density.atmIv },
-      ...{ mode: density.mode, skewness: density.skewness, strikes_fitted: density.points },
+      ...{ expiry: EXPIRY, root: 'ACME', days_to_expiry: 11, atm_iv: Math.sqrt(atmVariance / tte) },
+      ...{ lognormal_divergence: figures.divergence, skewness: law.logMoments().skewness },
+      ...{ strikes_fitted: quotes.price.length },
     });
+    for (const [name, value] of [
+      ['forward', forward],
+      ['expected_move', forward * Math.sqrt(atmVariance)],
+      ['mode', forward * figures.mode],
+    ] as const) {
+      expect(found[name]).toBeCloseTo(value, 9);
+    }
+    expect(found.fit_error).toBeWithin(1e-6, 0.5);
     expect(Object.keys(found.quantiles)).toEqual(['p05', 'p25', 'p50', 'p75', 'p95']);
-    expect(Object.values(found.quantiles)).toEqual([...density.quantiles]);
+    for (const [i, price] of Object.values(found.quantiles).entries()) {
+      expect(price).toBeCloseTo(forward * figures.quantiles[i]!, 9);
+    }
   });
 
   test('is split at the walls', () => {
     const { put_wall, call_wall } = scan().gex_boundaries;
-    expect(found.probability_below_put_wall).toBeCloseTo(density.cdf(put_wall!), 12);
-    expect(found.probability_above_call_wall).toBeCloseTo(1 - density.cdf(call_wall!), 12);
+    expect(found.probability_below_put_wall).toBeCloseTo(law.below(put_wall! / forward), 12);
+    expect(found.probability_above_call_wall).toBeCloseTo(law.above(call_wall! / forward), 12);
     const { probability_below_put_wall, probability_between_walls, probability_above_call_wall } = found;
     expect(probability_below_put_wall! + probability_between_walls! + probability_above_call_wall!).toBeCloseTo(1, 12);
+  });
+
+  test('of an expiry with few quotes is interpolated between others', () => {
+    const between = '2026-01-23';
+    const few = series(between, 5).filter(({ strike }) => strike > 110);
+    const { state_density } = scan(chainOf([...series(EXPIRY, 1), ...few, ...series(LATER, 1)]), { target_dte: 18 });
+    expect(state_density).toMatchObject({ expiry: between, strikes_fitted: 0, fit_error: 0 });
+    expect(state_density.atm_iv).toBeWithin(0.25, 0.35);
   });
 });
 

@@ -1,3 +1,4 @@
+import { VarianceClock } from '../../market/variance-clock.ts';
 import { runToCompletion, StepMeter, type Steps } from '../../steps.ts';
 import type { PreparedChain, PreparedSeries } from '../chain/prepared-chain.ts';
 import { atmVolatility } from '../chain/smile-variance.ts';
@@ -6,8 +7,8 @@ import { fitClock } from './fit-clock.ts';
 import { type FittedDensity, fitSlice } from './fit-slice.ts';
 import { type FitQuality, FittedSurface, type RefusedSeries, type SurfaceSlice } from './fitted-surface.ts';
 import { NODE_Z } from './log-density-basis.ts';
-import type { PriceLaw } from './price-law.ts';
-import { bandSource, joinBands, quoteBands } from './quote-bands.ts';
+import { lognormalLaw, type PriceLaw } from './price-law.ts';
+import { type BandSource, bandSource, joinBands, quoteBands } from './quote-bands.ts';
 import { type Rung, rungAbove, rungOf, rungsBetween } from './rungs.ts';
 import type { PriceBounds, QuoteBands } from './slice-model.ts';
 
@@ -85,7 +86,30 @@ export function* fitSurfaceInSteps(prepared: PreparedChain): Steps<FittedSurface
     const fit = qualityOf(law, atmVariance, quotes);
     slices.push({ settlesAt, series, quotes, forward, rate, tte, years, law, atmVariance, fit });
   }
+  if (slices.length === 0) return lognormalSurface(prepared, source, refused);
   return new FittedSurface(prepared.chain.spot, clock, source, slices, refused, rungs);
+}
+
+/** Returns a surface of lognormals for a chain whose strikes do not determine a smile. Their variances at the money come from single strikes. */
+function lognormalSurface(
+  prepared: PreparedChain,
+  source: BandSource,
+  refused: readonly RefusedSeries[],
+): FittedSurface {
+  const clock = new VarianceClock(prepared.chain.asOf);
+  const known = prepared.series
+    .filter(({ smile }) => smile.logMoneyness.length > 0)
+    .toSorted((a, b) => a.series.settlesAt - b.series.settlesAt);
+  const rungs: Rung[] = [];
+  for (const series of known) {
+    const before = rungs.at(-1);
+    const years = clock.years(series.series.settlesAt);
+    const atmVariance = Math.max(atmVolatility(series) ** 2 * series.tte, before?.atmVariance ?? 0);
+    if (years === before?.years) continue;
+    const law = lognormalLaw(atmVariance);
+    rungs.push({ nodes: law.nodes, masses: law.masses, deviation: Math.sqrt(atmVariance), years, law, atmVariance });
+  }
+  return new FittedSurface(prepared.chain.spot, clock, source, [], refused, rungs, known);
 }
 
 const FITTING = { message: 'Fitting the surface' };

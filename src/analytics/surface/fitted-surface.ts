@@ -42,12 +42,21 @@ export interface RefusedSeries {
   readonly reason: RefusalReason;
 }
 
+/** Largest growth of the logarithm of the forward after the last settlement, per year. A cent in the last hour would otherwise mean more. */
+const CARRY_MAX = 1;
+
+/** The forward and the discount rate at a settlement. */
+export type Carry = Pick<HorizonLaw, 'forward' | 'rate' | 'tte'>;
+
 /**
  * The laws of a chain at all times. They are free of arbitrage between strikes, because each is a distribution whose mean is the forward, and
  * between times, because prices at a fixed strike over forward never fall along the clock.
  */
 export class FittedSurface {
-  /** `slices` are ordered by settlement. `rungs` are their laws and laws between them, ordered by time. */
+  /**
+   * `slices` are ordered by settlement. `rungs` are their laws and laws between them, ordered by time. If no settlement determines a smile,
+   * `slices` is empty, and the rungs are lognormals. `carries` are ordered by time.
+   */
   constructor(
     readonly spot: number,
     readonly clock: VarianceClock,
@@ -55,17 +64,23 @@ export class FittedSurface {
     readonly slices: readonly SurfaceSlice[],
     readonly refused: readonly RefusedSeries[],
     private readonly rungs: readonly Rung[],
+    private readonly carries: readonly Carry[] = slices,
   ) {}
 
-  /** Returns the law at an instant after the quotes, ms since the epoch. The surface must have a slice. */
+  /** Whether the surface has a law. False if no contract of the chain has a volatility. */
+  get hasLaws(): boolean {
+    return this.rungs.length > 0;
+  }
+
+  /** Returns the law at an instant after the quotes, ms since the epoch. The surface must have laws. */
   lawAt(atMs: number): HorizonLaw {
     const years = this.clock.years(atMs);
     const tte = (atMs - this.clock.startMs) / YEAR_MS;
-    const carry = this.linear(tte, ({ forward }) => Math.log(forward / this.spot));
+    const carry = this.linear(tte, ({ forward }) => Math.log(forward / this.spot), CARRY_MAX);
     return {
       ...this.interpolate(years),
       forward: this.spot * Math.exp(carry),
-      rate: this.linear(tte, (slice) => slice.rate * slice.tte) / tte,
+      rate: this.linear(tte, (carry) => carry.rate * carry.tte) / tte,
       tte,
       years,
     };
@@ -78,6 +93,7 @@ export class FittedSurface {
   private interpolate(years: number): { law: PriceLaw; atmVariance: number } {
     const { rungs } = this;
     const next = rungs.findIndex((rung) => rung.years >= years);
+    if (rungs[next]?.years === years) return rungs[next]!;
     if (next <= 0) {
       const edge = next === 0 ? rungs[0]! : rungs.at(-1)!;
       const law = powerLaw(edge.law, Math.sqrt(years / edge.years));
@@ -89,15 +105,20 @@ export class FittedSurface {
     return { law: mixtureAt(atmVariance, before, after), atmVariance };
   }
 
-  /** Interpolates a figure of the slices that is zero at the time of the quotes, linearly in calendar time. */
-  private linear(tte: number, value: (slice: SurfaceSlice) => number): number {
-    const { slices } = this;
-    const next = slices.findIndex((slice) => slice.tte >= tte);
+  /**
+   * Interpolates a figure that is zero at the time of the quotes, linearly in calendar time. After the last settlement it grows as fast as
+   * up to this settlement, but by at most `most` a year.
+   */
+  private linear(tte: number, value: (carry: Carry) => number, most = Number.POSITIVE_INFINITY): number {
+    const { carries } = this;
+    const next = carries.findIndex((carry) => carry.tte >= tte);
     if (next <= 0) {
-      const edge = next === 0 ? slices[0]! : slices.at(-1)!;
-      return (value(edge) * tte) / edge.tte;
+      const edge = next === 0 ? carries[0]! : carries.at(-1)!;
+      if (next === 0) return (value(edge) * tte) / edge.tte;
+      const growth = value(edge) / edge.tte;
+      return value(edge) + (tte - edge.tte) * Math.min(Math.max(growth, -most), most);
     }
-    const [before, after] = [slices[next - 1]!, slices[next]!];
+    const [before, after] = [carries[next - 1]!, carries[next]!];
     const share = (tte - before.tte) / (after.tte - before.tte);
     return value(before) + share * (value(after) - value(before));
   }

@@ -66,6 +66,11 @@ export class PriceLaw {
   }
 }
 
+/** Returns the lognormal with a total variance. */
+export function lognormalLaw(variance: number): PriceLaw {
+  return new PriceLaw(Float64Array.of(1), Float64Array.of(1), Float64Array.of(Math.sqrt(variance)));
+}
+
 /** Beyond this many deviations a kernel has no mass that a double can add. */
 const FAR = 9;
 

@@ -1,6 +1,6 @@
 import { type Masses, otmPrices, raiseAbove } from './calendar-order.ts';
 import { NODE_STEP, NODE_Z } from './log-density-basis.ts';
-import { PriceLaw } from './price-law.ts';
+import { lognormalLaw, PriceLaw } from './price-law.ts';
 
 /**
  * A law at one time, on a ladder of laws in calendar order: each is worth at least as much as the one before, at every strike over forward.
@@ -94,7 +94,7 @@ export function powerLaw({ nodes, masses, kernels }: PriceLaw, power: number): P
 /** Returns the mixture of two rungs that has a total variance at the money. Its prices are between those of the rungs. */
 export function mixtureAt(variance: number, before: Rung, after: Rung): PriceLaw {
   const [low, high] = [before.law.price(1, 1), after.law.price(1, 1)];
-  const price = new PriceLaw(Float64Array.of(1), Float64Array.of(1), Float64Array.of(Math.sqrt(variance))).price(1, 1);
+  const price = lognormalLaw(variance).price(1, 1);
   const share = high > low ? Math.min(1, Math.max(0, (price - low) / (high - low))) : 1;
   const joined = (one: Float64Array, other: Float64Array) => Float64Array.from([...one, ...other]);
   return new PriceLaw(

@@ -1,0 +1,127 @@
+import type { PriceLaw } from './price-law.ts';
+import type { QuoteBands } from './slice-model.ts';
+
+/** The shape of a law. Prices are multiples of the forward. */
+export interface DensityFigures {
+  /** One for each probability of `QUANTILES`. */
+  readonly quantiles: readonly number[];
+  /** The most likely price. */
+  readonly mode: number;
+  /** Kullback-Leibler divergence from the lognormal with the same variance at the money, nats. */
+  readonly divergence: number;
+}
+
+export const QUANTILES = [0.05, 0.25, 0.5, 0.75, 0.95] as const;
+
+/** Returns the shape of a law. `deviation` is the root of its total variance at the money. */
+export function densityFigures(law: PriceLaw, deviation: number): DensityFigures {
+  return {
+    quantiles: QUANTILES.map((probability) => quantile(law, deviation, probability)),
+    mode: modeOf(law, deviation),
+    divergence: divergenceFrom(law, deviation),
+  };
+}
+
+/** Quantiles are searched within this many deviations of the forward. */
+const QUANTILE_REACH = 12;
+const BISECTIONS = 60;
+
+function quantile(law: PriceLaw, deviation: number, probability: number): number {
+  let [low, high] = [-QUANTILE_REACH * deviation, QUANTILE_REACH * deviation];
+  for (let i = 0; i < BISECTIONS; i++) {
+    const middle = (low + high) / 2;
+    if (law.below(Math.exp(middle)) < probability) low = middle;
+    else high = middle;
+  }
+  return Math.exp((low + high) / 2);
+}
+
+const MODE_REACH = 4;
+const MODE_POINTS = 400;
+const TERNARY_STEPS = 40;
+
+/** Finds the most likely price on a grid, and refines it by ternary search. The density of the price is that of its logarithm over the price. */
+function modeOf(law: PriceLaw, deviation: number): number {
+  const density = logDensityOf(law);
+  const ofPrice = (x: number) => density(x) - x;
+  const step = (2 * MODE_REACH * deviation) / MODE_POINTS;
+  let best = 0;
+  for (let i = 0; i <= MODE_POINTS; i++) {
+    const x = i * step - MODE_REACH * deviation;
+    if (ofPrice(x) > ofPrice(best)) best = x;
+  }
+  let [left, right] = [best - step, best + step];
+  for (let i = 0; i < TERNARY_STEPS; i++) {
+    const third = (right - left) / 3;
+    if (ofPrice(left + third) < ofPrice(right - third)) left += third;
+    else right -= third;
+  }
+  return Math.exp((left + right) / 2);
+}
+
+/** The integral reaches this many kernel widths beyond the outermost components, in steps of this share of the narrowest kernel. */
+const DIVERGENCE_REACH = 9;
+const DIVERGENCE_STEP = 0.15;
+
+function divergenceFrom(law: PriceLaw, deviation: number): number {
+  const density = logDensityOf(law);
+  const { nodes, kernels } = law;
+  const low = Math.min(...nodes.map((node, i) => Math.log(node) - DIVERGENCE_REACH * kernels[i]!));
+  const high = Math.max(...nodes.map((node, i) => Math.log(node) + DIVERGENCE_REACH * kernels[i]!));
+  const points = Math.ceil((high - low) / (DIVERGENCE_STEP * Math.min(...kernels)));
+  const step = (high - low) / points;
+  let sum = 0;
+  for (let i = 0; i <= points; i++) {
+    const x = low + i * step;
+    const own = density(x);
+    const normal = -((x / deviation + deviation / 2) ** 2 / 2) - Math.log(deviation * Math.sqrt(2 * Math.PI));
+    if (own > NEGLIGIBLE_DENSITY) sum += Math.exp(own) * (own - normal) * step;
+  }
+  // The divergence is not negative (Gibbs' inequality), but rounding can make the sum negative.
+  return Math.max(0, sum);
+}
+
+/** Below this log-density, a product with the log-density itself would be zero, or not a number. */
+const NEGLIGIBLE_DENSITY = -700;
+
+/** Components whose density is below this share of the largest one are left out of a sum. */
+const NEGLIGIBLE = -40;
+
+/** Returns the logarithm of the density of ln(S/F), as a function. */
+function logDensityOf({ nodes, masses, kernels }: PriceLaw): (x: number) => number {
+  const centers = nodes.map((node, i) => Math.log(node) - kernels[i]! ** 2 / 2);
+  const heights = masses.map((mass, i) => Math.log(mass / (kernels[i]! * Math.sqrt(2 * Math.PI))));
+  return (x) => {
+    const term = (i: number) => heights[i]! - ((x - centers[i]!) / kernels[i]!) ** 2 / 2;
+    let top = Number.NEGATIVE_INFINITY;
+    for (let i = 0; i < centers.length; i++) top = Math.max(top, term(i));
+    if (top === Number.NEGATIVE_INFINITY) return top;
+    let sum = 0;
+    for (let i = 0; i < centers.length; i++) {
+      const difference = term(i) - top;
+      if (difference > NEGLIGIBLE) sum += Math.exp(difference);
+    }
+    return top + Math.log(sum);
+  };
+}
+
+const ERROR_REACH = 2.5;
+
+/** Returns the root mean square error of a law's volatilities at the mids within 2.5 deviations of the forward, vol points. 0 without quotes. */
+export function volatilityError(
+  law: PriceLaw,
+  { callPut, moneyness, price }: QuoteBands,
+  deviation: number,
+  tte: number,
+): number {
+  let [squares, count] = [0, 0];
+  for (let i = 0; i < price.length; i++) {
+    const distance = Math.log(moneyness[i]!) / deviation;
+    if (Math.abs(distance) > ERROR_REACH) continue;
+    const d1 = -distance + deviation / 2;
+    const vega = (Math.exp(-(d1 * d1) / 2) / Math.sqrt(2 * Math.PI)) * Math.sqrt(tte);
+    squares += ((100 * (law.price(callPut[i]!, moneyness[i]!) - price[i]!)) / vega) ** 2;
+    count++;
+  }
+  return count === 0 ? 0 : Math.sqrt(squares / count);
+}

@@ -1,0 +1,126 @@
+import { merton } from '../../math/jump-diffusion.ts';
+import { leastSquaresInSteps } from '../../math/least-squares.ts';
+import { runToCompletion } from '../../steps.ts';
+import { NODE_Z } from './log-density-basis.ts';
+import { PriceLaw } from './price-law.ts';
+import type { QuoteBands } from './slice-model.ts';
+
+/** Merton's (1976) jump diffusion over a horizon. Variances are of the log-price, over the whole horizon. */
+export interface JumpDiffusion {
+  /** Variance of the diffusion alone. */
+  readonly variance: number;
+  /** Expected number of jumps: -ln P(no jump). */
+  readonly jumps: number;
+  /** Mean and standard deviation of the logarithm of a jump. */
+  readonly mean: number;
+  readonly width: number;
+}
+
+/** Poisson probabilities below this are left out. */
+const POISSON_MIN = 1e-14;
+
+/** Returns the law of the price at the horizon: a mixture of lognormals, one for each number of jumps. Its mean is the forward. */
+export function jumpDiffusionLaw({ variance, jumps, mean, width }: JumpDiffusion): PriceLaw {
+  const factor = mean + (width * width) / 2;
+  const compensator = jumps * Math.expm1(factor);
+  const components: { node: number; mass: number; kernel: number }[] = [];
+  let mass = Math.exp(-jumps);
+  let nodeOfTotal = 0;
+  for (let n = 0; n <= jumps || mass > POISSON_MIN; n++) {
+    const node = Math.exp(n * factor - compensator);
+    components.push({ node, mass, kernel: Math.sqrt(variance + n * width * width) });
+    nodeOfTotal += mass * node;
+    mass *= jumps / (n + 1);
+  }
+  const total = components.reduce((sum, each) => sum + each.mass, 0);
+  const column = (value: (each: (typeof components)[number]) => number) => Float64Array.from(components, value);
+  return new PriceLaw(
+    column(({ node }) => (node * total) / nodeOfTotal),
+    column(({ mass: each }) => each / total),
+    column(({ kernel }) => kernel),
+  );
+}
+
+/** The fit uses about this many quotes. */
+const FITTED_QUOTES = 24;
+/** Relative error of a volatility that counts as one. */
+const ERROR_UNIT = 0.02;
+/** Errors far from the money are divided by at least this much vega. */
+const VEGA_MIN = 0.02;
+/** The largest share of the variance that comes from jumps. With less diffusion, the density would have a spike where no jump happens. */
+const JUMP_SHARE_MAX = 0.75;
+/** Without quotes, half of the largest share comes from jumps, and a jump is more often down than up. */
+const PRIOR = { share: 0, direction: -0.5 } as const;
+const PRIOR_WEIGHT = 0.5;
+const ITERATIONS = 15;
+
+/**
+ * Returns the jump diffusion that fits the quotes best, for a given expected number of jumps > 0: least squares of relative volatility errors,
+ * with a weak pull of the jumps towards a third of the variance and a negative mean. The pull decides if the quotes are few. `atmVariance` is the
+ * total variance at the money.
+ */
+export function fitJumpDiffusion(quotes: QuoteBands, atmVariance: number, jumps: number): JumpDiffusion {
+  const { callPut, moneyness, price, halfWidth } = quotes;
+  const every = Math.max(1, Math.floor(price.length / FITTED_QUOTES));
+  const deviation = Math.sqrt(atmVariance);
+  const rows = [...price.keys()].filter((i) => i % every === 0);
+  const strike = Float64Array.from(rows, (i) => moneyness[i]!);
+  const scale = rows.map((i) => {
+    const d1 = -Math.log(moneyness[i]!) / deviation + deviation / 2;
+    const vega = Math.exp(-(d1 * d1) / 2) / Math.sqrt(2 * Math.PI);
+    return ERROR_UNIT * deviation * (vega + VEGA_MIN) + halfWidth[i]!;
+  });
+  const residuals = (parameters: readonly number[]) => {
+    const { variance, mean, width } = modelOf(parameters, atmVariance, jumps);
+    const { call, put } = merton({
+      count: rows.length,
+      spot: 1,
+      strike,
+      tte: 1,
+      iv: Math.sqrt(variance),
+      rate: 0,
+      dividend: 0,
+      jumpIntensity: jumps,
+      jumpMean: mean,
+      jumpVol: width,
+    });
+    const errors = rows.map((i, j) => ((callPut[i]! > 0 ? call : put)[j]! - price[i]!) / scale[j]!);
+    return Float64Array.of(
+      ...errors,
+      PRIOR_WEIGHT * (parameters[1]! - PRIOR.share),
+      PRIOR_WEIGHT * (parameters[2]! - PRIOR.direction),
+    );
+  };
+  const { parameters } = runToCompletion(
+    leastSquaresInSteps(residuals, [0, PRIOR.share, PRIOR.direction], {
+      iterationsMax: ITERATIONS,
+      evaluations: Number.POSITIVE_INFINITY,
+    }),
+  );
+  return modelOf(parameters, atmVariance, jumps);
+}
+
+/**
+ * The parameters of a fit are unbounded: the logarithm of total variance over `atmVariance`, the log-odds of the jumps' part of their largest share, and the
+ * inverse hyperbolic tangent of the mean of a jump over its root mean square.
+ */
+function modelOf([level, share, direction]: readonly number[], atmVariance: number, jumps: number): JumpDiffusion {
+  const total = atmVariance * Math.exp(level!);
+  const ofJumps = (JUMP_SHARE_MAX * total) / (1 + Math.exp(-share!));
+  const size = Math.sqrt(ofJumps / jumps);
+  const cosine = Math.tanh(direction!);
+  return { variance: total - ofJumps, jumps, mean: size * cosine, width: size * Math.sqrt(1 - cosine * cosine) };
+}
+
+/** Returns the logarithm of a law's density at the nodes of a deviation, up to a constant. */
+export function logDensityAtNodes(law: PriceLaw, deviation: number): Float64Array {
+  const centers = law.nodes.map((node, i) => Math.log(node) - law.kernels[i]! ** 2 / 2);
+  return NODE_Z.map((z) => {
+    const terms = centers.map((center, i) => {
+      const kernel = law.kernels[i]!;
+      return Math.log(law.masses[i]! / kernel) - ((deviation * z - center) / kernel) ** 2 / 2;
+    });
+    const top = Math.max(...terms);
+    return top + Math.log(terms.reduce((sum, term) => sum + Math.exp(term - top), 0));
+  });
+}

@@ -1,0 +1,107 @@
+import { describe, expect, test } from 'bun:test';
+import { DEFAULT_OPTIONS } from '../../../src/analytics/chain/options.ts';
+import { prepareChain } from '../../../src/analytics/chain/prepare.ts';
+import { fitSurface } from '../../../src/analytics/surface/fit-surface.ts';
+import type { SurfaceSlice } from '../../../src/analytics/surface/fitted-surface.ts';
+import { type JumpLaw, jumpLawAt } from '../../../src/analytics/surface/jump-law.ts';
+import { endBeyond, superHedge, touchInSteps } from '../../../src/analytics/surface/touch-probability.ts';
+import { runToCompletion } from '../../../src/steps.ts';
+import { describeRecorded } from '../../support/recorded-chains.ts';
+import { recordedChain, recordedNames } from '../recorded.ts';
+
+const STAG_PROBS = [0.05, 0.5, 0.95];
+/** Wider bands at the money leave the law open: the volatilities of bid and ask of XLE differ by half of the volatility at some expiries. */
+const BAND_MAX = 0.1;
+/** A touch takes some 20 ms: every so many settlements. */
+const TOUCHED = 5;
+
+describeRecorded('jump laws of recorded chains', (dir) => {
+  describe.each(recordedNames(dir))('%s', (name) => {
+    const chain = recordedChain(dir, name);
+    const surface = fitSurface(prepareChain(chain, DEFAULT_OPTIONS));
+
+    test.each(STAG_PROBS)(
+      'stag_prob %d: probabilities are within the bounds of adjacent quoted verticals',
+      (noJump) => {
+        let [outside, count] = [0, 0];
+        for (const slice of surface.slices) {
+          const { law } = jumpLawAt(surface, slice.settlesAt, noJump);
+          for (const [side, strike, least, most] of verticals(slice)) {
+            const probability = endBeyond(law, side, strike);
+            count++;
+            if (probability < least - 1e-9 || probability > most + 1e-9) outside++;
+          }
+          const mean = law.masses.reduce((sum, mass, i) => sum + mass * law.nodes[i]!, 0);
+          expect(Math.abs(mean - 1)).toBeLessThan(1e-9);
+        }
+        expect(outside).toBeLessThanOrEqual(0.03 * count);
+      },
+      30_000,
+    );
+
+    test('between settlements: the mean is the forward, and probabilities fall with the strike', () => {
+      for (const days of [1, 9, 45, 200]) {
+        const jumpLaw = jumpLawAt(surface, chain.asOf + days * 86_400_000, 0.5);
+        const mean = jumpLaw.law.masses.reduce((sum, mass, i) => sum + mass * jumpLaw.law.nodes[i]!, 0);
+        expect(Math.abs(mean - 1)).toBeLessThan(1e-9);
+        const deviation = Math.sqrt(jumpLaw.horizon.atmVariance);
+        let before = 1;
+        for (let z = -6; z <= 6; z += 0.1) {
+          const above = jumpLaw.law.above(Math.exp(z * deviation));
+          expect(above).toBeLessThanOrEqual(before);
+          before = above;
+        }
+        if (jumpLaw.slice!.fit.atmBand < BAND_MAX) expect(differenceFromSurface(jumpLaw)).toBeLessThan(0.03);
+      }
+    });
+
+    test('a touch is between the probability of ending beyond and the super-hedge', () => {
+      for (const slice of surface.slices.filter((_, i) => i % TOUCHED === 0)) {
+        const { law, jumpDiffusion } = jumpLawAt(surface, slice.settlesAt, 0.5);
+        const deviation = Math.sqrt(slice.atmVariance);
+        for (const z of [-3.2, -2, -1, -0.3, 0.3, 1, 2, 3.2]) {
+          const strike = chain.spot * Math.exp(z * deviation);
+          const barrier = { spot: chain.spot, strike, forward: slice.forward };
+          const { probability } = runToCompletion(touchInSteps(law, jumpDiffusion, barrier));
+          const moneyness = strike / slice.forward;
+          expect(probability).toBeWithin(
+            endBeyond(law, Math.sign(z), moneyness),
+            superHedge(law, Math.sign(z), moneyness, chain.spot / slice.forward) + 1e-12,
+          );
+        }
+      }
+    }, 30_000);
+  });
+});
+
+/** Side, strike, and the bounds of the probability of ending beyond it that the two adjacent quotes of its side set. */
+function* verticals({ quotes, atmVariance }: SurfaceSlice): Generator<[number, number, number, number]> {
+  const { callPut, moneyness, price, halfWidth } = quotes;
+  for (const side of [1, -1]) {
+    const rows = [...moneyness.keys()]
+      .filter((i) => callPut[i] === side)
+      .sort((a, b) => side * (moneyness[a]! - moneyness[b]!));
+    for (let i = 1; i + 1 < rows.length; i++) {
+      const [near, own, far] = [rows[i - 1]!, rows[i]!, rows[i + 1]!];
+      const strike = moneyness[own]!;
+      const distance = Math.abs(Math.log(strike)) / Math.sqrt(atmVariance);
+      if (distance < 0.3 || distance > 3.2) continue;
+      const bid = (row: number) => price[row]! - halfWidth[row]!;
+      const ask = (row: number) => price[row]! + halfWidth[row]!;
+      const least = (bid(own) - ask(far)) / Math.abs(moneyness[far]! - strike);
+      const most = (ask(near) - bid(own)) / Math.abs(strike - moneyness[near]!);
+      yield [side, strike, least, most];
+    }
+  }
+}
+
+/** The largest difference of the two laws' probabilities within two deviations. */
+function differenceFromSurface({ law, horizon }: JumpLaw): number {
+  const deviation = Math.sqrt(horizon.atmVariance);
+  let largest = 0;
+  for (let z = -2; z <= 2; z += 0.25) {
+    const moneyness = Math.exp(z * deviation);
+    largest = Math.max(largest, Math.abs(law.above(moneyness) - horizon.law.above(moneyness)));
+  }
+  return largest;
+}
