@@ -1,6 +1,7 @@
 import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
 import type { ExposuresByStrike } from '../analytics/exposure/exposures-by-strike.ts';
 import type { GammaProfile } from '../analytics/exposure/gamma-profile.ts';
+import { signMarginPct } from '../analytics/exposure/sign-margin.ts';
 import { numberCell } from './text-format.ts';
 
 /** Suffixes of the columns with contract counts, by the weight that the table uses. */
@@ -11,12 +12,13 @@ export function strikesCsv(by: ExposuresByStrike, weight: PreparedChain['options
   const counted = WEIGHT_COLUMN[weight];
   const [calls, puts] = weight === 'volume' ? [by.callVolume, by.putVolume] : [by.callOpenInterest, by.putOpenInterest];
   return csv(
-    ['strike', 'call_gex', 'put_gex', 'net_gex', `call_${counted}`, `put_${counted}`],
+    ['strike', 'call_gex', 'put_gex', 'net_gex', 'sign_margin_pct', `call_${counted}`, `put_${counted}`],
     Array.from(by.strike, (each, i) => [
       String(each),
       numberCell(by.callGex[i]!),
       numberCell(by.putGex[i]!),
       numberCell(by.netGex[i]!),
+      numberCell(signMarginPct(by.netGex[i]!, by.grossGex[i]!)),
       String(calls[i]!),
       String(puts[i]!),
     ]),

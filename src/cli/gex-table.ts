@@ -10,7 +10,10 @@ function flowRows(
   if (options.sign === 'flow') return [['by flow', signed]];
   const flip = flow.flip_resolved ? price(flow.gex_flip) : 'unresolved';
   return [
-    ['by flow', `${price(flow.net_gex_mil)} million per 1 %, flip ${flip}`],
+    [
+      'by flow',
+      `${price(flow.net_gex_mil)} million per 1 %, sign margin ${flow.sign_margin_pct.toFixed(1)} %, flip ${flip}`,
+    ],
     ['', `walls ${price(flow.call_wall)} and ${price(flow.put_wall)}; ${signed}`],
   ];
 }
@@ -26,6 +29,7 @@ export function gexTable(report: GexAnalysis['report']): string {
     ['put wall', price(report.put_wall)],
     ['max pain', `${price(report.max_pain)}  (${report.expiry}, by ${report.expiry_chosen_by.replace('_', ' ')})`],
     ['net GEX', `${price(report.net_gex_mil)} million per 1 %  (${report.regime.replace('_', ' ')})`],
+    ['sign margin', `${report.sign_margin_pct.toFixed(1)} % of gross gamma`],
     ['gross GEX', `${price(report.gross_gex_mil)} million per 1 %`],
     ...flowRows(report, price),
     [

@@ -12,8 +12,8 @@ export function historyCsv(history: GexHistory): string {
 }
 
 const HISTORY_COLUMNS = [
-  ...(['as_of', 'day', 'spot', 'net_gex', 'gross_gex', 'gex_flip', 'flip_resolved', 'call_wall', 'put_wall'] as const),
-  ...(['max_pain', 'expiry', 'net_dex', 'net_vex', 'net_cex', 'atm_iv_30d'] as const),
+  ...(['as_of', 'day', 'spot', 'net_gex', 'gross_gex', 'sign_margin_pct', 'gex_flip', 'flip_resolved'] as const),
+  ...(['call_wall', 'put_wall', 'max_pain', 'expiry', 'net_dex', 'net_vex', 'net_cex', 'atm_iv_30d'] as const),
 ];
 
 function cell(name: string, value: string | number | boolean | null): string {

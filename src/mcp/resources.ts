@@ -180,14 +180,11 @@ const NO_RESOURCE = ['There is no such resource', 'Call resources/templates/list
 /** Computes the levels as REST returns them, with the regime, the gross exposure, a summary of the chain and the provenance. */
 function* levelsOf(input: { ticker: string }, context: Context): Steps<Record<string, unknown>> {
   const { body } = yield* performInSteps(restView(LEVELS), input, context, 'invalid_parameter');
-  const { regime, flip_resolved, gross_gex_mil, contracts, series, provenance } = (yield* performInSteps(
-    extendedView(LEVELS),
-    input,
-    context,
-    'invalid_parameter',
-  )).body;
+  const { regime, sign_margin_pct, flip_resolved, gross_gex_mil, contracts, series, provenance } =
+    (yield* performInSteps(extendedView(LEVELS), input, context, 'invalid_parameter')).body;
   const expiries = [...new Set((series as { expiry: string }[]).map(({ expiry }) => expiry))];
-  return { ...body, regime, flip_resolved, gross_gex_mil, chain: { ...(contracts as object), expiries }, provenance };
+  const chain = { ...(contracts as object), expiries };
+  return { ...body, regime, sign_margin_pct, flip_resolved, gross_gex_mil, chain, provenance };
 }
 
 function notFound(uri: string, message: string, hint: string | undefined): ResourceNotFoundError {

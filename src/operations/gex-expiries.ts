@@ -5,9 +5,11 @@ import { skew25 } from '../analytics/chain/skew.ts';
 import { atmVolatility } from '../analytics/chain/smile-variance.ts';
 import { gexBySeries } from '../analytics/exposure/gex-by-series.ts';
 import { maxPain } from '../analytics/exposure/max-pain.ts';
+import { signMarginPct } from '../analytics/exposure/sign-margin.ts';
 import type { Steps } from '../steps.ts';
 import { chainInput, readChain } from './analysis-options.ts';
 import { conventionOf, signConvention } from './dealer-sign.ts';
+import { MARGIN_OF_ROW } from './gamma-regime.ts';
 import { provenanceOf } from './market-reading.ts';
 import { defineOperation } from './operation.ts';
 import { nullableColumn, number, numberColumn, textColumn } from './schemas.ts';
@@ -33,6 +35,7 @@ export const getGexByExpiry = defineOperation({
       tte: numberColumn('Years to settlement.'),
       net_gex: numberColumn('Net gamma exposure, dollars per 1 % move.'),
       gross_gex: numberColumn('Sum of absolute gamma exposures, dollars per 1 % move.'),
+      sign_margin_pct: numberColumn(MARGIN_OF_ROW),
       gross_share_pct: numberColumn('Gross gamma of this series, percent of the gross gamma of all series.'),
       expired_share_pct: numberColumn(
         'Gross gamma of this series and all series that settle before it, percent of the gross gamma of all series.',
@@ -70,6 +73,7 @@ export const getGexByExpiry = defineOperation({
       tte: column('tte'),
       net_gex: column('net'),
       gross_gex: column('gross'),
+      sign_margin_pct: column('signMargin'),
       gross_share_pct: column('share'),
       expired_share_pct: column('expired'),
       open_interest: column('openInterest'),
@@ -120,6 +124,7 @@ function rowOf(prepared: PreparedChain, each: PreparedSeries, before: number) {
     tte,
     net: gex.net[index]!,
     gross,
+    signMargin: signMarginPct(gex.net[index]!, gross),
     share: percent(gross),
     expired: percent(Math.min(before + gross, all)),
     ...contractsOf(prepared, each),

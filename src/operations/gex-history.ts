@@ -1,11 +1,13 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { DEFAULT_SIGN } from '../analytics/chain/options.ts';
 import { downsample } from '../analytics/downsample.ts';
+import { signMarginPct } from '../analytics/exposure/sign-margin.ts';
 import { ivRank } from '../analytics/iv-rank.ts';
 import { ClientError } from '../errors.ts';
 import { addDays, newYorkDate, newYorkInstant } from '../market/calendar.ts';
 import type { LevelRecord } from '../market/level-record.ts';
 import { conventionOf, signConvention } from './dealer-sign.ts';
+import { MARGIN_OF_ROW } from './gamma-regime.ts';
 import { provenanceOf } from './market-reading.ts';
 import { moment, momentError, momentOf } from './moment.ts';
 import { type Context, defineOperation } from './operation.ts';
@@ -59,6 +61,7 @@ export const getGexHistory = defineOperation({
       spot: numberColumn('Spot, dollars.'),
       net_gex: numberColumn('Net gamma exposure, dollars per 1 % move.'),
       gross_gex: numberColumn('Sum of absolute gamma exposures, dollars per 1 % move.'),
+      sign_margin_pct: numberColumn(MARGIN_OF_ROW),
       gex_flip: numberColumn('Spot at which net dealer gamma changed sign, dollars.'),
       flip_resolved: Type.Array(Type.Boolean(), {
         description:
@@ -145,6 +148,7 @@ function columnsOf(rows: readonly LevelRecord[]) {
     spot: rows.map(({ spot }) => spot),
     net_gex: rows.map(({ netGex }) => netGex),
     gross_gex: rows.map(({ grossGex }) => grossGex),
+    sign_margin_pct: rows.map(({ netGex, grossGex }) => signMarginPct(netGex, grossGex)),
     gex_flip: rows.map(({ gexFlip }) => gexFlip),
     flip_resolved: rows.map(({ flipResolved }) => flipResolved),
     call_wall: rows.map(({ callWall }) => callWall),

@@ -9,7 +9,8 @@ import { signedShare } from '../analytics/flow/flow-sign.ts';
 import { newYorkDate } from '../market/calendar.ts';
 import { runToCompletion, type Steps } from '../steps.ts';
 import { customerPositionsInSteps, withFlowSign } from './dealer-sign.ts';
-import { MILLION, regimeOf } from './gex-report.ts';
+import { regimeFields, reportRegime } from './gamma-regime.ts';
+import { MILLION } from './gex-report.ts';
 import type { Context } from './operation.ts';
 import { count, nullable, number } from './schemas.ts';
 
@@ -17,7 +18,7 @@ import { count, nullable, number } from './schemas.ts';
 export const lens = {
   net_gex_mil: number('Net dealer gamma exposure, millions of dollars per 1 % move.'),
   gross_gex_mil: number('Sum of absolute gamma exposures, millions of dollars per 1 % move.'),
-  regime: Type.String({ description: 'positive_gamma or negative_gamma, by the sign of net GEX.' }),
+  ...regimeFields,
   gex_flip: number('Spot at which net dealer gamma changes sign, dollars.'),
   flip_resolved: Type.Boolean({ description: 'False if net gamma has one sign within 50 % of spot.' }),
   call_wall: number('Strike at or above spot with most call gamma, dollars.'),
@@ -28,7 +29,7 @@ export function lensFields({ exposures, flip, walls }: Pick<GexLevels, 'exposure
   return {
     net_gex_mil: exposures.gex / MILLION,
     gross_gex_mil: exposures.grossGex / MILLION,
-    regime: regimeOf(exposures),
+    ...reportRegime(exposures),
     gex_flip: flip.level,
     flip_resolved: flip.resolved,
     call_wall: walls.call.strike,
@@ -53,6 +54,7 @@ export const zeroDteLens = Type.Object(
     net_gex_volume_mil: number(
       "Net GEX with contracts weighted by the day's volume, millions of dollars per 1 % move.",
     ),
+    sign_margin_volume_pct: number('The sign margin of net_gex_volume_mil, percent.'),
     max_pain: nullable(
       Type.Number(),
       'Strike at which these options pay out least, dollars; null if they have no open interest.',
@@ -88,6 +90,7 @@ export function* zeroDte({ chain, options, series }: PreparedChain, grossGex: nu
     ...lensFields(levels),
     gross_share_pct: grossGex > 0 ? Math.min(100, (100 * levels.exposures.grossGex) / grossGex) : 0,
     net_gex_volume_mil: volumeLevels.exposures.gex / MILLION,
+    sign_margin_volume_pct: reportRegime(volumeLevels.exposures).sign_margin_pct,
     max_pain: open > 0 ? levels.maxPain : null,
     hours_to_settlement: (last.series.settlesAt - chain.asOf) / 3_600_000,
     atm_iv: Number.isNaN(atmIv) ? null : atmIv,

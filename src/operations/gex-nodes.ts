@@ -9,6 +9,7 @@ import type { Chain } from '../market/chain.ts';
 import type { LevelEvent } from '../market/level-record.ts';
 import type { Steps } from '../steps.ts';
 import { chainInput, optionsOf } from './analysis-options.ts';
+import { type regimeFields, regimeNotes, reportRegime } from './gamma-regime.ts';
 import { byFlowLens, byPrints, byVolume, byVolumeLens, zeroDte, zeroDteLens } from './gex-lens.ts';
 import { type GexReport, gexReport, MILLION, reportGex } from './gex-report.ts';
 import { levelsOf, type MarketReading, provenanceOf, readMarketAs, SIMULATED_NOTE } from './market-reading.ts';
@@ -90,7 +91,11 @@ export const getLiveGexNodes = defineOperation({
         // The default answers of tool and route have no lenses, so these are computed only for the extended answer.
         ...((isWanted('by_flow') ? yield* lensesOf(reading, levels, context) : {}) as Lenses),
       },
-      provenance: provenanceOf(reading.chain, context, [...caveats(report), ...signCaveats(prepared)]),
+      provenance: provenanceOf(reading.chain, context, [
+        ...caveats(report),
+        ...regimeNotes(levels.exposures),
+        ...signCaveats(prepared),
+      ]),
     };
   },
 });
@@ -119,13 +124,13 @@ function hedgingOf({ underlying, asOf, spot }: Chain, gex: number, { market }: C
   };
 }
 
-type RecordedGexNodes = Pick<GexReport, (typeof REST_KEYS)[number]> & {
+type RecordedGexNodes = Pick<GexReport, (typeof REST_KEYS)[number] | keyof typeof regimeFields> & {
   readonly provenance: Omit<Provenance, 'age_s' | 'stale'>;
 };
 
 /**
- * Returns the REST answer for the snapshot of a level record, for live events. The provenance has no age, so an event is the same whenever
- * it is sent. The type makes the compiler require every key of the REST answer.
+ * Returns the REST answer for the snapshot of a level record, with its regime, for live events. The provenance has no age, so an event is
+ * the same whenever it is sent. The type makes the compiler require every key of the REST answer.
  */
 export function recordedGexNodes(levels: LevelEvent): RecordedGexNodes {
   return {
@@ -137,6 +142,7 @@ export function recordedGexNodes(levels: LevelEvent): RecordedGexNodes {
     put_wall: levels.putWall,
     gex_flip: levels.gexFlip,
     net_gex_mil: levels.netGex / MILLION,
+    ...reportRegime({ gex: levels.netGex, grossGex: levels.grossGex }),
     provenance: {
       source: shownName(levels.source),
       simulated: levels.simulated,

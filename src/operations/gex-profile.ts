@@ -2,8 +2,10 @@ import { Type } from '@sinclair/typebox';
 import { exposureFlipsInSteps } from '../analytics/exposure/exposure-flips.ts';
 import { flipOfPositionsInSteps, profileHalfWidth } from '../analytics/exposure/gamma-flip.ts';
 import { levelsWithin, positionsInSteps, profileInSteps } from '../analytics/exposure/gamma-profile.ts';
+import { gexBySeries } from '../analytics/exposure/gex-by-series.ts';
 import { chainInput, readChain } from './analysis-options.ts';
 import { conventionOf, signConvention } from './dealer-sign.ts';
+import { regimeFields, reportRegime } from './gamma-regime.ts';
 import { provenanceOf } from './market-reading.ts';
 import { defineOperation } from './operation.ts';
 import { nullable, number, numberColumn } from './schemas.ts';
@@ -27,6 +29,7 @@ export const getGexProfile = defineOperation({
         description:
           'False if net gamma has one sign within 50 % of spot: gex_flip is then the spot at which it is nearest 0.',
       }),
+      ...regimeFields,
       vanna_flip: nullable(
         Type.Number(),
         'Nearest spot at which vanna exposure changes its sign, dollars; null if there is none within 20 % of the present spot.',
@@ -53,11 +56,13 @@ export const getGexProfile = defineOperation({
     yield { message: 'Pricing gamma over levels of spot' };
     const levels = levelsWithin(profileHalfWidth(flip, chain.spot), chain.spot);
     const { level, gex } = yield* profileInSteps(positions, levels);
+    const { netOfAll, grossOfAll } = gexBySeries(prepared);
     const result = {
       ticker: chain.underlying,
       spot_price: chain.spot,
       gex_flip: flip.level,
       flip_resolved: flip.resolved,
+      ...reportRegime({ gex: netOfAll, grossGex: grossOfAll }),
       vanna_flip: Number.isNaN(vanna) ? null : vanna,
       charm_flip: Number.isNaN(charm) ? null : charm,
       count: level.length,

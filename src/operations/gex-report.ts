@@ -1,9 +1,9 @@
 import { type Static, Type } from '@sinclair/typebox';
 import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
 import { atmVolatility } from '../analytics/chain/smile-variance.ts';
-import type { Exposures } from '../analytics/exposure/dollar-exposures.ts';
 import type { GexLevels } from '../analytics/exposure/gex-levels.ts';
 import { conventionOf, signConvention } from './dealer-sign.ts';
+import { regimeFields, reportRegime } from './gamma-regime.ts';
 import { count, nullable, number } from './schemas.ts';
 
 export const MILLION = 1e6;
@@ -54,9 +54,9 @@ export const gexReport = Type.Object(
     absolute_gamma_strike: number('Strike with most call plus put gamma, dollars.'),
     largest_call_strikes: strikes('Strikes with most call gamma, largest first, dollars.'),
     largest_put_strikes: strikes('Strikes with most put gamma, largest first, dollars.'),
-    regime: Type.String({ description: 'positive_gamma or negative_gamma, by the sign of net GEX.' }),
+    ...regimeFields,
     gross_gex_mil: number('Sum of absolute gamma exposures, millions of dollars per 1 % move.'),
-    net_over_gross_pct: number('Net gamma, percent of gross gamma; if it is near 0, the regime means little.'),
+    net_over_gross_pct: number('Net gamma, percent of gross gamma: twice the sign margin, with the sign of net GEX.'),
     net_dex_mil: number(
       'Delta exposure, millions of dollars; never negative if dealers are long calls and short puts.',
     ),
@@ -99,10 +99,6 @@ export const gexReport = Type.Object(
   { additionalProperties: false },
 );
 
-export function regimeOf({ gex }: Exposures): 'negative_gamma' | 'positive_gamma' {
-  return gex < 0 ? 'negative_gamma' : 'positive_gamma';
-}
-
 export type GexReport = Static<typeof gexReport>;
 
 /** Returns the levels of a prepared chain under the names of the API. */
@@ -128,7 +124,7 @@ export function reportGex(prepared: PreparedChain, levels: GexLevels): GexReport
     absolute_gamma_strike: walls.absolute,
     largest_call_strikes: [...walls.largestCalls],
     largest_put_strikes: [...walls.largestPuts],
-    regime: regimeOf(exposures),
+    ...reportRegime(exposures),
     gross_gex_mil: exposures.grossGex / MILLION,
     net_over_gross_pct: exposures.grossGex > 0 ? (100 * exposures.gex) / exposures.grossGex : 0,
     net_dex_mil: exposures.dex / MILLION,

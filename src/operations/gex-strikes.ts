@@ -1,7 +1,9 @@
 import { Type } from '@sinclair/typebox';
 import { exposuresByStrikeInSteps } from '../analytics/exposure/exposures-by-strike.ts';
+import { signMarginPct } from '../analytics/exposure/sign-margin.ts';
 import { chainInput, readChain } from './analysis-options.ts';
 import { conventionOf, signConvention } from './dealer-sign.ts';
+import { MARGIN_OF_ROW } from './gamma-regime.ts';
 import { provenanceOf } from './market-reading.ts';
 import { defineOperation } from './operation.ts';
 import { number, numberColumn } from './schemas.ts';
@@ -25,6 +27,7 @@ export const getGexByStrike = defineOperation({
       call_gex: numberColumn('Gamma exposure of calls, dollars per 1 % move.'),
       put_gex: numberColumn('Gamma exposure of puts, dollars per 1 % move; never positive if dealers are short puts.'),
       net_gex: numberColumn('Gamma exposure of calls plus puts, dollars per 1 % move.'),
+      sign_margin_pct: numberColumn(MARGIN_OF_ROW),
       net_dex: numberColumn('Delta exposure, dollars.'),
       net_vex: numberColumn('Vanna exposure, dollars per vol point.'),
       net_cex: numberColumn('Charm exposure, dollars per calendar day.'),
@@ -49,6 +52,7 @@ export const getGexByStrike = defineOperation({
       call_gex: [...by.callGex],
       put_gex: [...by.putGex],
       net_gex: [...by.netGex],
+      sign_margin_pct: Array.from(by.netGex, (net, i) => signMarginPct(net, by.grossGex[i]!)),
       net_dex: [...by.dex],
       net_vex: [...by.vex],
       net_cex: [...by.cex],

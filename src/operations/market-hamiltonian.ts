@@ -18,7 +18,7 @@ export const evaluateMarketHamiltonian = defineOperation({
     {
       ticker,
       whale_fiat_kinetic: dollarsField(
-        "Kinetic term: delta-notional of the day's large flow, dollars; the sign is ignored.",
+        "Kinetic term: delta-notional of the day's large flow, dollars. The reading uses its absolute value.",
       ),
       gex_potential_friction: dollarsField(
         'Potential term: net GEX (dollars per 1 % move) times the expected daily move in percent, dollars.',
@@ -39,7 +39,8 @@ export const evaluateMarketHamiltonian = defineOperation({
       State: label(0, 'Regime.'),
       Behavior: label(1, 'Behaviour to expect.'),
       Directive: label(2, 'Action in that regime.'),
-      kinetic: number('Kinetic term, dollars.'),
+      kinetic: number('Kinetic term: the absolute value of whale_fiat_kinetic, dollars.'),
+      kinetic_signed: number('The given whale_fiat_kinetic, dollars: + if customers bought delta, - if they sold it.'),
       potential: number('Potential term, dollars.'),
       ratio: nullable(Type.Number(), 'Ratio of kinetic to absolute potential; null if potential is 0 or negligible.'),
     },
@@ -55,6 +56,7 @@ export const evaluateMarketHamiltonian = defineOperation({
         Behavior: reading.behavior,
         Directive: reading.directive,
         kinetic: reading.kinetic,
+        kinetic_signed: whale_fiat_kinetic,
         potential: reading.potential,
         ratio: reading.ratio,
       },

@@ -127,6 +127,9 @@ export const runStrategicOmniRadar = defineOperation({
       flow_from: Type.String({
         description: 'Source of whale_fiat_kinetic: prints, or snapshots (daily volumes) if there are no prints.',
       }),
+      kinetic_left_out: number(
+        'Sum of the absolute delta-notionals of the large flow that whale_fiat_kinetic leaves out, dollars.',
+      ),
     },
     { additionalProperties: false },
   ),
@@ -186,6 +189,7 @@ export const runStrategicOmniRadar = defineOperation({
         }),
         realised_volatility: realised,
         flow_from: fromPrints ? 'prints' : 'snapshots',
+        kinetic_left_out: kinetic.leftOut,
       },
       provenance: provenanceOf(chain, context, [
         ...scanCaveats(prepared, series, density, input.target_dte),

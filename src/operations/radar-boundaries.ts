@@ -2,10 +2,11 @@ import { type Static, Type } from '@sinclair/typebox';
 import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
 import type { GexLevels } from '../analytics/exposure/gex-levels.ts';
 import { dailyMove } from '../analytics/exposure/whipsaw.ts';
-import { printsDeltaNotional, volumeDeltaNotional } from '../analytics/flow/flow-notional.ts';
+import { type FlowNotional, printsDeltaNotional, volumeDeltaNotional } from '../analytics/flow/flow-notional.ts';
 import { newYorkDate } from '../market/calendar.ts';
 import { StepCache, type Steps } from '../steps.ts';
-import { MILLION, regimeOf } from './gex-report.ts';
+import { regimeFields, reportRegime } from './gamma-regime.ts';
+import { MILLION } from './gex-report.ts';
 import type { MarketReading } from './market-reading.ts';
 import type { Context } from './operation.ts';
 import { number } from './schemas.ts';
@@ -19,9 +20,10 @@ export const gexBoundaries = Type.Object(
     max_pain: number('Strike at which the options of the dominant expiry pay out least, dollars.'),
     max_pain_expiry: Type.String({ description: 'Dominant expiry, YYYY-MM-DD.' }),
     net_gex_mil: number('Net dealer gamma exposure, millions of dollars per 1 % move.'),
-    regime: Type.String({ description: 'positive_gamma or negative_gamma, by the sign of net GEX.' }),
+    ...regimeFields,
     whale_fiat_kinetic: number(
-      "Absolute delta-notional of the day's large flow, dollars. Input of evaluate_market_hamiltonian.",
+      "Delta-notional of the day's large flow, dollars: + if customers bought delta, - if they sold it. Legs of spreads and contracts of " +
+        '|delta| above 0.9 do not count. Input of evaluate_market_hamiltonian.',
     ),
     gex_potential_friction: number(
       'Net GEX times the expected daily move in percent, dollars. Input of evaluate_market_hamiltonian.',
@@ -30,14 +32,14 @@ export const gexBoundaries = Type.Object(
   {
     additionalProperties: false,
     description:
-      'Over all expiries. Dollars: call_wall, put_wall, gex_flip (meaningful if flip_resolved), max_pain at max_pain_expiry; ' +
-      'whale_fiat_kinetic, gex_potential_friction for evaluate_market_hamiltonian. net_gex_mil: millions of dollars per 1 % ' +
-      'move. regime: positive_gamma or negative_gamma.',
+      'Over all expiries. Dollars: call_wall, put_wall, gex_flip (if flip_resolved), max_pain at max_pain_expiry; ' +
+      'whale_fiat_kinetic, gex_potential_friction for evaluate_market_hamiltonian. Million dollars per 1 % move: net_gex_mil. ' +
+      'Percent: sign_margin_pct. regime may be undetermined.',
   },
 );
 
-/** Computes the delta-notional of the large flow on a chain's day, dollars, from prints, or from daily volumes if there are no prints. */
-export function* kineticOf({ chain, prepared }: MarketReading, context: Context): Steps<number> {
+/** Computes the delta-notional of the large flow on a chain's day from prints, or from daily volumes if there are no prints. */
+export function* kineticOf({ chain, prepared }: MarketReading, context: Context): Steps<FlowNotional> {
   if (!context.market.hasPrints(chain.underlying)) {
     return yield* volumeDeltaNotional(prepared, context.largePrintMinUsd);
   }
@@ -48,12 +50,12 @@ export function* kineticOf({ chain, prepared }: MarketReading, context: Context)
   });
 }
 
-const kinetics = new StepCache<PreparedChain, number>(() => 1);
+const kinetics = new StepCache<PreparedChain, FlowNotional>(() => 1);
 
 export function reportBoundaries(
   { exposures, walls, flip, dominant, maxPain }: GexLevels,
   atmIv: number,
-  kinetic: number,
+  kinetic: FlowNotional,
 ): Static<typeof gexBoundaries> {
   return {
     call_wall: walls.call.strike,
@@ -63,8 +65,8 @@ export function reportBoundaries(
     max_pain: maxPain,
     max_pain_expiry: dominant.series.expiry,
     net_gex_mil: exposures.gex / MILLION,
-    regime: regimeOf(exposures),
-    whale_fiat_kinetic: Math.abs(kinetic),
+    ...reportRegime(exposures),
+    whale_fiat_kinetic: kinetic.net,
     gex_potential_friction: exposures.gex * 100 * dailyMove(1, atmIv),
   };
 }

@@ -78,11 +78,18 @@ describe('gex FILE', () => {
     const { code, stdout } = await zomma('gex', chain);
     expect(code).toBe(0);
     expect(stdout).toContain('call wall   105');
+    const { regime, sign_margin_pct } = JSON.parse((await zomma('gex', chain, '--json')).stdout);
+    expect(stdout).toMatch(new RegExp(`net GEX .*\\(${regime.replace('_', ' ')}\\)\n`));
+    expect(stdout).toContain(`\n  sign margin ${sign_margin_pct.toFixed(1)} % of gross gamma\n`);
   });
 
   const tables: [flags: string[], header: string, rows: number][] = [
-    [['--csv'], 'strike,call_gex,put_gex,net_gex,call_oi,put_oi', 9],
-    [['--csv', 'strikes', '--weight', 'volume'], 'strike,call_gex,put_gex,net_gex,call_volume,put_volume', 9],
+    [['--csv'], 'strike,call_gex,put_gex,net_gex,sign_margin_pct,call_oi,put_oi', 9],
+    [
+      ['--csv', 'strikes', '--weight', 'volume'],
+      'strike,call_gex,put_gex,net_gex,sign_margin_pct,call_volume,put_volume',
+      9,
+    ],
     [['--csv', 'profile'], 'spot,net_gex', 161],
   ];
   test.each(tables)('prints one table: %p', async (flags, header, rows) => {
@@ -93,7 +100,7 @@ describe('gex FILE', () => {
   });
 
   test('the strikes and the profile at spot both equal the net GEX', async () => {
-    const { net_gex_mil } = JSON.parse((await zomma('gex', chain, '--json')).stdout);
+    const { net_gex_mil, sign_margin_pct } = JSON.parse((await zomma('gex', chain, '--json')).stdout);
     const table = async (...flags: string[]) =>
       (await zomma('gex', chain, '--csv', ...flags)).stdout
         .trimEnd()
@@ -103,8 +110,13 @@ describe('gex FILE', () => {
     const strikes = await table();
     const net = strikes.reduce((sum, [, , , each]) => sum + each!, 0);
     expect(net / 1e6).toBeCloseTo(net_gex_mil, 9);
-    for (const [, call, put, each] of strikes) expect(call! + put!).toBe(each!);
-    expect(strikes.find(([strike]) => strike === 105)!.slice(4)).toEqual([5000, 100]);
+    const gross = strikes.reduce((sum, [, call, put]) => sum + call! - put!, 0);
+    expect((50 * Math.abs(net)) / gross).toBeCloseTo(sign_margin_pct, 9);
+    for (const [, call, put, each, margin] of strikes) {
+      expect(call! + put!).toBe(each!);
+      expect(margin).toBeCloseTo((50 * Math.abs(each!)) / (call! - put!), 9);
+    }
+    expect(strikes.find(([strike]) => strike === 105)!.slice(5)).toEqual([5000, 100]);
     const atSpot = (await table('profile')).find(([spot]) => spot === 100)!;
     expect(atSpot[1]! / 1e6).toBeCloseTo(net_gex_mil, 9);
   });
@@ -133,7 +145,7 @@ describe('gex FILE', () => {
     child.terminal?.close();
     expect(shown).toContain(message);
     expect(shown.includes('gamma profile')).toBe(!flags.includes('--no-plot'));
-    const plot = Bun.stripANSI(shown).split('\r\n').slice(10);
+    const plot = Bun.stripANSI(shown).split('\r\n').slice(11);
     expect(Math.max(0, ...plot.map((line) => line.length))).toBeLessThanOrEqual(64);
     if (env.NO_COLOR === '1' || env.TERM === 'dumb') expect(shown).not.toContain('\u001b[');
   });
@@ -189,7 +201,9 @@ describe('gex FILE', () => {
       expect(by_flow.signed_share_pct).toBeCloseTo(100 / 116, 9);
       expect(net_gex_mil).not.toBe(by_flow.net_gex_mil);
       const { stdout } = await zomma('gex', chain, '--prints', tape);
-      expect(stdout).toMatch(/by flow {5}-?[\d.]+ million per 1 %, flip .*\n.*covers 0\.9 % of open interest/);
+      expect(stdout).toMatch(
+        /by flow {5}-?[\d.]+ million per 1 %, sign margin [\d.]+ %, flip .*\n.*covers 0\.9 % of open interest/,
+      );
     });
 
     test('--sign flow replaces the levels by convention', async () => {

@@ -37,15 +37,15 @@ test('prints one table whose numbers can be read back exactly', async () => {
   const [header, ...rows] = stdout.trimEnd().split('\n');
   expect([code, rows.length]).toEqual([0, 5]);
   expect(header).toBe(
-    'as_of,day,spot,net_gex,gross_gex,gex_flip,flip_resolved,call_wall,put_wall,max_pain,expiry,net_dex,net_vex,net_cex,atm_iv_30d',
+    'as_of,day,spot,net_gex,gross_gex,sign_margin_pct,gex_flip,flip_resolved,call_wall,put_wall,max_pain,expiry,net_dex,net_vex,net_cex,atm_iv_30d',
   );
   const { netGex, grossGex, gexFlip, dex, vex, cex } = recordOf();
   const cells = rows[0]!.split(',');
   expect(cells.slice(0, 3)).toEqual(['2026-01-05T20:00:00.000Z', '2026-01-05', '6000.25']);
-  expect(cells.slice(3, 6).map(Number)).toEqual([netGex, grossGex, gexFlip]);
-  expect(cells.slice(6, 11)).toEqual(['true', '6100', '5900', '6000', '2026-01-16']);
-  expect(cells.slice(11).map(Number)).toEqual([dex, vex, cex, 0.1625]);
-  expect([rows[4]!.split(',')[6], rows[4]!.endsWith(',')]).toEqual(['false', true]);
+  expect(cells.slice(3, 7).map(Number)).toEqual([netGex, grossGex, (-50 * netGex) / grossGex, gexFlip]);
+  expect(cells.slice(7, 12)).toEqual(['true', '6100', '5900', '6000', '2026-01-16']);
+  expect(cells.slice(12).map(Number)).toEqual([dex, vex, cex, 0.1625]);
+  expect([rows[4]!.split(',')[7], rows[4]!.endsWith(',')]).toEqual(['false', true]);
 });
 
 test('prints a readable table and explains its marks', async () => {

@@ -24,6 +24,7 @@ test('every column comes from the record of its moment', () => {
   const second = { asOf: MONDAY_MS + DAY_MS, spot: 6001, flipResolved: false, atmIv30d: null, expiry: '2026-02-20' };
   const { context } = marketOf([{}, second]);
   const first = recordOf();
+  const margin = (100 * Math.abs(first.netGex)) / first.grossGex / 2;
   expect(asked(context)).toEqual({
     ...{ ticker: 'SPX', per: 'day', count: 2, downsampled_from: 2 },
     as_of: ['2026-01-05T20:00:00.000Z', '2026-01-06T20:00:00.000Z'],
@@ -31,6 +32,7 @@ test('every column comes from the record of its moment', () => {
     spot: [first.spot, 6001],
     net_gex: [first.netGex, first.netGex],
     gross_gex: [first.grossGex, first.grossGex],
+    sign_margin_pct: [margin, margin],
     gex_flip: [first.gexFlip, first.gexFlip],
     flip_resolved: [true, false],
     call_wall: [first.callWall, first.callWall],

@@ -152,7 +152,9 @@ describe('boundaries', () => {
   test.each([
     ['from the large prints of the day', [{}], 'prints', CALL],
     ['puts offset calls', [{}, { id: 'put', callPut: -1 as const }], 'prints', CALL + PUT],
-    ['in absolute value', [{ callPut: -1 as const }], 'prints', -PUT],
+    ['puts are negative', [{ callPut: -1 as const }], 'prints', PUT],
+    ['without legs of spreads', [{}, { id: 'leg', multiLeg: true }], 'prints', CALL],
+    ['without deep contracts', [{}, { id: 'deep', delta: 0.91 }], 'prints', CALL],
     ['without the previous day', [{ at: AS_OF - 86_400_000 }], 'prints', 0],
     ['without small prints', [{ size: 10 }], 'prints', 0],
     ['from volumes if there are no prints, none of them large', [], 'snapshots', 0],

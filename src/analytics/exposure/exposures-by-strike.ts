@@ -19,6 +19,8 @@ export interface ExposuresByStrike {
   readonly putGex: Float64Array;
   /** GEX of calls and puts together, per 1 % move. */
   readonly netGex: Float64Array;
+  /** The sum of the absolute GEX of the strike's contracts, per 1 % move. */
+  readonly grossGex: Float64Array;
   /** Delta-notional, and its changes per vol point and per calendar day, of calls and puts together. */
   readonly dex: Float64Array;
   readonly vex: Float64Array;
@@ -47,6 +49,7 @@ export function* exposuresByStrikeInSteps(prepared: PreparedChain): Steps<Exposu
     callGex: column(),
     putGex: column(),
     netGex: column(),
+    grossGex: column(),
     dex: column(),
     vex: column(),
     cex: column(),
@@ -69,6 +72,7 @@ export function* exposuresByStrikeInSteps(prepared: PreparedChain): Steps<Exposu
         const openInterest = chain.openInterest[row[i]!]! || 0;
         const volume = chain.volume[row[i]!]! || 0;
         sums.netGex[to]! += gex;
+        sums.grossGex[to]! += Math.abs(gex);
         if (isCall) {
           sums.callGex[to]! += gex;
           sums.callOpenInterest[to]! += openInterest;

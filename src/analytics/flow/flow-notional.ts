@@ -1,21 +1,29 @@
-import type { Print } from '../../market/prints.ts';
-import type { TapeColumns } from '../../market/tape-columns.ts';
+import { isDeep, type Print } from '../../market/prints.ts';
+import { FLAG, type TapeColumns } from '../../market/tape-columns.ts';
 import { greeks, oneGreek } from '../../math/black-scholes.ts';
 import { byRange, StepCache, type Steps } from '../../steps.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
 import { tradedPrice } from '../chain/quotes.ts';
 import { rowsOfColumn } from '../chain/rows.ts';
 
+/** The delta-notional of a day's large flow, dollars. Customers are taken as buyers of all of it, as in the flow figures. */
+export interface FlowNotional {
+  /** The sum over the flow that is taken as opinions about the price: + if customers bought delta, - if they sold it. */
+  readonly net: number;
+  /** The sum of the absolute values over the rest: legs of spreads, and contracts that are deep (see `isDeep`). */
+  readonly leftOut: number;
+}
+
 /**
- * Returns the net delta-notional of a day's large prints, dollars. It is the kinetic term of the energy reading. Customers are taken as
- * buyers of every print, as in the flow figures. Each contract's delta is that of the prepared chain, or 0 if the contract has no
- * volatility.
+ * Returns the delta-notional of a day's large prints. Its net is the kinetic term of the energy reading. Each contract's delta is that of
+ * the prepared chain, or 0 if the contract has no volatility. A print is deep by its own delta, or by that of the chain if the feed gives
+ * none.
  */
-export function* printsDeltaNotional(prepared: PreparedChain, large: Iterable<TapeColumns>): Steps<number> {
+export function* printsDeltaNotional(prepared: PreparedChain, large: Iterable<TapeColumns>): Steps<FlowNotional> {
   const { spot } = prepared.chain;
   const deltas = new Map<string, ReadonlyMap<number, number>>();
-  let sum = 0;
-  for (const { count, contracts, contract, size, multiplier } of large) {
+  let [net, leftOut] = [0, 0];
+  for (const { count, contracts, contract, size, multiplier, delta: given, flags } of large) {
     for (const { root, expiry } of contracts.series) {
       const key = `${root} ${expiry}`;
       if (deltas.has(key)) continue;
@@ -27,13 +35,24 @@ export function* printsDeltaNotional(prepared: PreparedChain, large: Iterable<Ta
       const index = contracts.seriesIndex[number]!;
       return bySeries[index]!.get(contracts.series[index]!.callPut * strike) ?? 0;
     });
-    for (let row = 0; row < count; row++) sum += delta[contract[row]!]! * size[row]! * multiplier[row]! * spot;
+    for (let row = 0; row < count; row++) {
+      const ofChain = delta[contract[row]!]!;
+      const notional = ofChain * size[row]! * multiplier[row]! * spot;
+      const isOpinion = (flags[row]! & FLAG.multiLeg) === 0 && !isDeep(deltaOf(given[row]!, ofChain));
+      if (isOpinion) net += notional;
+      else leftOut += Math.abs(notional);
+    }
     yield ADDING_UP;
   }
-  return sum;
+  return { net, leftOut };
 }
 
 const ADDING_UP = { message: 'Adding up large prints' };
+
+/** Returns the delta that the feed gives, or `ofChain` if the feed gives none. */
+function deltaOf(given: number, ofChain: number): number {
+  return Number.isNaN(given) ? ofChain : given;
+}
 
 /** Returns the deltas of a series' contracts. The key of a call is its strike, and the key of a put is minus its strike. */
 function deltasOfSeries(prepared: PreparedChain, root: string, expiry: string): ReadonlyMap<number, number> {
@@ -49,24 +68,24 @@ function deltasOfSeries(prepared: PreparedChain, root: string, expiry: string): 
 }
 
 /**
- * Returns the net delta-notional of a day's flow from the volumes of a snapshot, dollars. Only contracts whose premium of the day is at
- * least `minPremiumUsd` are included. Cached by chain.
+ * Returns the delta-notional of a day's flow from the volumes of a snapshot, which do not show legs of spreads. Only contracts whose
+ * premium of the day is at least `minPremiumUsd` are included. Cached by chain.
  */
-export function volumeDeltaNotional(prepared: PreparedChain, minPremiumUsd: number): Steps<number> {
+export function volumeDeltaNotional(prepared: PreparedChain, minPremiumUsd: number): Steps<FlowNotional> {
   return volumeDeltas.of(prepared, `${minPremiumUsd}`, {
     message: MESSAGE,
     steps: () => addVolumes(prepared, minPremiumUsd),
   });
 }
 
-const volumeDeltas = new StepCache<PreparedChain, number>(() => 1);
+const volumeDeltas = new StepCache<PreparedChain, FlowNotional>(() => 1);
 const MESSAGE = "Adding up the day's volumes";
 /** The number of contracts whose volumes are summed in a step. */
 const STEP_CONTRACTS = 32_768;
 
-function* addVolumes(prepared: PreparedChain, minPremiumUsd: number): Steps<number> {
+function* addVolumes(prepared: PreparedChain, minPremiumUsd: number): Steps<FlowNotional> {
   const { chain, iv, multiplier } = prepared;
-  let sum = 0;
+  let [net, leftOut] = [0, 0];
   yield* byRange(prepared.count, STEP_CONTRACTS, MESSAGE, (from, to) => {
     const large = new Uint32Array(to - from);
     let count = 0;
@@ -88,10 +107,13 @@ function* addVolumes(prepared: PreparedChain, minPremiumUsd: number): Steps<numb
     });
     for (let i = 0; i < count; i++) {
       const row = rows[i]!;
-      sum += delta[i]! * chain.volume[prepared.row[row]!]! * multiplier[row]! * chain.spot;
+      const inChain = prepared.row[row]!;
+      const notional = delta[i]! * chain.volume[inChain]! * multiplier[row]! * chain.spot;
+      if (isDeep(deltaOf(chain.delta[inChain]!, delta[i]!))) leftOut += Math.abs(notional);
+      else net += notional;
     }
   });
-  return sum;
+  return { net, leftOut };
 }
 
 /**

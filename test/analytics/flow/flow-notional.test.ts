@@ -1,8 +1,12 @@
 import { describe, expect, test } from 'bun:test';
+import { DEFAULT_OPTIONS } from '../../../src/analytics/chain/options.ts';
+import { prepareChain } from '../../../src/analytics/chain/prepare.ts';
 import { printsDeltaNotional, volumeDeltaNotional } from '../../../src/analytics/flow/flow-notional.ts';
 import { tapeColumnsOf } from '../../../src/market/tape-columns.ts';
 import { runToCompletion } from '../../../src/steps.ts';
+import { describeRecorded } from '../../support/recorded-chains.ts';
 import { blackScholesDelta } from '../plain.ts';
+import { recordedChain, recordedNames } from '../recorded.ts';
 import { contract, EXPIRY, LATER, prepared, print, yearsTo } from '../small-chains.ts';
 
 const FLAT = { forward: 'flat', rate: 0, dividend: 0, iv: 'feed' } as const;
@@ -12,12 +16,20 @@ const ready = prepared(
     contract({ strike: 95, callPut: -1, iv: 0.4, volume: 1000, last: 1, multiplier: 10 }),
     contract({ strike: 105, iv: 0.3, volume: 10, bid: 1, ask: 1 }),
     contract({ expiry: LATER, strike: 100, volume: 1e6, last: 1 }),
+    contract({ strike: 80, iv: 0.2, volume: 100, last: 20 }),
+    contract({ strike: 110, iv: 0.3, volume: 10, last: 0.2, delta: 0.95 }),
   ],
   FLAT,
 );
 const option = { spot: 100, tte: yearsTo('ACME', EXPIRY), rate: 0, dividend: 0 };
 const call = blackScholesDelta({ ...option, callPut: 1, strike: 100, iv: 0.3 });
 const put = blackScholesDelta({ ...option, callPut: -1, strike: 95, iv: 0.4 });
+/** The delta of a call at the volatility of the prepared chain. */
+const callAt = (strike: number) =>
+  blackScholesDelta({ ...option, callPut: 1, strike, iv: ready.iv[ready.strike.indexOf(strike)]! });
+const [deep, far] = [callAt(80), callAt(110)];
+/** Contracts of 100 shares at 100 dollars. */
+const NOTIONAL = 100 * 100;
 
 describe('of prints', () => {
   test.each([
@@ -30,21 +42,73 @@ describe('of prints', () => {
     ['ignores another root of the same date', [print({ root: 'SPXW' })], 0],
     ['no prints', [], 0],
   ])('%s', (_what, prints, expected) => {
-    expect(runToCompletion(printsDeltaNotional(ready, [tapeColumnsOf(prints)]))).toBeCloseTo(expected, 6);
+    const { net, leftOut } = runToCompletion(printsDeltaNotional(ready, [tapeColumnsOf(prints)]));
+    expect(net).toBeCloseTo(expected, 6);
+    expect(leftOut).toBe(0);
     const oneByOne = prints.map((each) => tapeColumnsOf([each]));
-    expect(runToCompletion(printsDeltaNotional(ready, oneByOne))).toBe(
-      runToCompletion(printsDeltaNotional(ready, [tapeColumnsOf(prints)])),
+    expect(runToCompletion(printsDeltaNotional(ready, oneByOne))).toEqual({ net, leftOut });
+  });
+
+  test.each([
+    ['a leg of a spread', { multiLeg: true }, call],
+    ['a put that is a leg of a spread, in absolute value', { strike: 95, callPut: -1, multiLeg: true }, -put],
+    ['a delta above 0.9', { delta: 0.91 }, call],
+    ['a delta below -0.9', { strike: 95, callPut: -1, delta: -0.91 }, -put],
+    ['a delta above 0.9 in the chain, if the print has none', { strike: 80 }, deep],
+  ] as const)('leaves out %s', (_what, change, delta) => {
+    const columns = tapeColumnsOf([print({ size: 3 }), print({ size: 7, ...change, multiplier: 100 })]);
+    const { net, leftOut } = runToCompletion(printsDeltaNotional(ready, [columns]));
+    expect(net).toBeCloseTo(3 * call * NOTIONAL, 6);
+    expect(leftOut).toBeCloseTo(7 * Math.abs(delta) * NOTIONAL, 6);
+  });
+
+  test.each([
+    ['a delta of 0.9', { delta: 0.9 }, call],
+    ['a delta of the print below that of the chain', { strike: 80, delta: 0.5 }, deep],
+  ] as const)('counts %s', (_what, change, delta) => {
+    const { net, leftOut } = runToCompletion(
+      printsDeltaNotional(ready, [tapeColumnsOf([print({ size: 7, ...change })])]),
     );
+    expect(net).toBeCloseTo(7 * delta * NOTIONAL, 6);
+    expect(leftOut).toBe(0);
   });
 });
 
 describe('of volumes', () => {
-  const [callDay, putDay] = [call * 400 * 100 * 100, put * 1000 * 10 * 100];
+  const [callDay, putDay] = [call * 400 * NOTIONAL, put * 1000 * 10 * 100];
+  const [deepDay, farDay] = [deep * 100 * NOTIONAL, far * 10 * NOTIONAL];
+  const smallDay = callAt(105) * 10 * NOTIONAL;
   test.each([
-    ['contracts whose premium reaches the threshold', 100_000, callDay],
-    ['a lower threshold includes smaller premiums', 10_000, callDay + putDay],
-    ['no contract', 1e9, 0],
-  ])('%s', (_what, threshold, expected) => {
-    expect(runToCompletion(volumeDeltaNotional(ready, threshold))).toBeCloseTo(expected, 6);
+    // Deep: the strike of 80 by the chain's delta, and that of 110 by the delta of the feed.
+    ['contracts whose premium reaches the threshold', 100_000, callDay, deepDay],
+    ['a lower threshold includes smaller premiums', 10_000, callDay + putDay, deepDay],
+    ['the lowest threshold', 100, callDay + putDay + smallDay, deepDay + farDay],
+    ['no contract', 1e9, 0, 0],
+  ])('%s', (_what, threshold, expected, expectedLeftOut) => {
+    const { net, leftOut } = runToCompletion(volumeDeltaNotional(ready, threshold));
+    expect(net).toBeCloseTo(expected, 6);
+    expect(leftOut).toBeCloseTo(expectedLeftOut, 6);
+  });
+});
+
+describeRecorded('recorded chains', (dir) => {
+  test.each(recordedNames(dir))('%s: the notional of the volumes has a sign and no deep contract', (name) => {
+    const chain = recordedChain(dir, name);
+    const { count, row, callPut, strike, tte, iv, rate, dividend, multiplier } = prepareChain(chain, DEFAULT_OPTIONS);
+    let [net, deep] = [0, 0];
+    for (let i = 0; i < count; i++) {
+      const [bid, ask] = [chain.bid[row[i]!]!, chain.ask[row[i]!]!];
+      const price = bid >= 0 && ask > 0 && ask >= bid ? (bid + ask) / 2 : chain.last[row[i]!]!;
+      const shares = chain.volume[row[i]!]! * multiplier[i]!;
+      if (!(shares * price >= 100_000 && iv[i]! > 0)) continue;
+      const own = { callPut: callPut[i]!, strike: strike[i]!, tte: tte[i]!, iv: iv[i]!, rate: rate[i]! };
+      const delta = blackScholesDelta({ ...own, spot: chain.spot, dividend: dividend[i]! });
+      const given = chain.delta[row[i]!]!;
+      if (Math.abs(Number.isNaN(given) ? delta : given) > 0.9) deep += Math.abs(delta) * shares * chain.spot;
+      else net += delta * shares * chain.spot;
+    }
+    const found = runToCompletion(volumeDeltaNotional(prepareChain(chain, DEFAULT_OPTIONS), 100_000));
+    expect(Math.abs(found.net - net)).toBeLessThan(1e-9 * (Math.abs(net) + deep));
+    expect(Math.abs(found.leftOut - deep)).toBeLessThanOrEqual(1e-9 * deep);
   });
 });

@@ -37,12 +37,13 @@ test('begins with the levels of the GEX route, each ticker once', async () => {
   expect(events[0]!.id).toBeLessThan(events[1]!.id);
   for (const { id: _, provenance, ...levels } of events) {
     const route = await service.request('GET', `/api/v1/nodes/gex/${levels.ticker}`);
-    expect(levels as unknown).toEqual(await route.json());
     const extended = await service.request('POST', '/api/v1/tools/get_live_gex_nodes?extended=true', {
       body: { ticker: levels.ticker },
     });
-    const known = ((await extended.json()) as { provenance: Record<string, unknown> }).provenance;
-    const { source, simulated, as_of } = known;
+    const known = (await extended.json()) as { provenance: object; regime: string; sign_margin_pct: number };
+    const { regime, sign_margin_pct } = known;
+    expect(levels as unknown).toEqual({ ...((await route.json()) as object), regime, sign_margin_pct });
+    const { source, simulated, as_of } = known.provenance as Record<string, unknown>;
     expect(provenance as unknown).toEqual({ source, simulated, as_of, notes: ['Simulated market: no real quotes.'] });
   }
   await move(app, 'IWM');

@@ -1,0 +1,54 @@
+import { describe, expect, test } from 'bun:test';
+import { type AnalysisOptions, DEFAULT_OPTIONS } from '../../../src/analytics/chain/options.ts';
+import { prepareChain } from '../../../src/analytics/chain/prepare.ts';
+import { gexByContract } from '../../../src/analytics/exposure/dollar-exposures.ts';
+import { gammaRegime, SIGN_MARGIN_MIN_PCT, signMarginPct } from '../../../src/analytics/exposure/sign-margin.ts';
+import { describeRecorded } from '../../support/recorded-chains.ts';
+import { recordedChain, recordedNames } from '../recorded.ts';
+
+describe('the margin and the regime', () => {
+  test.each([
+    ['all gamma is long', 8, 8, 50, 'positive_gamma'],
+    ['all gamma is short', -8, 8, 50, 'negative_gamma'],
+    ['the least margin of a regime', 5, 100, 2.5, 'positive_gamma'],
+    ['short, with the least margin', -5, 100, 2.5, 'negative_gamma'],
+    ['below the least margin', 4.99, 100, 2.495, 'undetermined'],
+    ['short, below the least margin', -4.99, 100, 2.495, 'undetermined'],
+    ['balanced', 0, 100, 0, 'undetermined'],
+    ['no gamma', 0, 0, 0, 'undetermined'],
+  ])('%s', (_what, gex, grossGex, margin, regime) => {
+    expect(signMarginPct(gex, grossGex)).toBeCloseTo(margin, 12);
+    expect<string>(gammaRegime({ gex, grossGex })).toBe(regime);
+  });
+});
+
+describeRecorded('recorded chains', (dir) => {
+  const read = (name: string, options: Partial<AnalysisOptions>) => {
+    const gex = [...gexByContract(prepareChain(recordedChain(dir, name), { ...DEFAULT_OPTIONS, ...options }))];
+    return { gex, net: gex.reduce((sum, each) => sum + each, 0) };
+  };
+
+  test.each(recordedNames(dir))('%s: net GEX changes its sign if the margin is on the other side', (name) => {
+    const { gex, net } = read(name, {});
+    const gross = gex.reduce((sum, each) => sum + Math.abs(each), 0);
+    // Moves contracts of the larger side to the other side until net GEX is 0. The last contract moves in part.
+    let [left, moved] = [Math.abs(net), 0];
+    for (const each of gex) {
+      if (Math.sign(each) !== Math.sign(net)) continue;
+      const part = Math.min(Math.abs(each), left / 2);
+      moved += part;
+      left -= 2 * part;
+    }
+    expect(left).toBeLessThan(1e-9 * gross);
+    expect(signMarginPct(net, gross)).toBeCloseTo((100 * moved) / gross, 9);
+  });
+
+  // This is the reason for the bound. Sides that are not known would move net GEX much more.
+  test.each(recordedNames(dir))('%s: a regime is the same by other readings of the quotes', (name) => {
+    const { gex, net } = read(name, {});
+    const gross = gex.reduce((sum, each) => sum + Math.abs(each), 0);
+    if (signMarginPct(net, gross) < SIGN_MARGIN_MIN_PCT) return;
+    const others = [{ gamma: 'feed' }, { iv: 'own' }, { forward: 'flat', rate: 0, dividend: 0, iv: 'own' }] as const;
+    for (const options of others) expect(Math.sign(read(name, options).net)).toBe(Math.sign(net));
+  });
+});
