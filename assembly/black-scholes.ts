@@ -33,15 +33,15 @@ const DISCOUNT: usize = <usize>BlackScholesColumn.discount * COLUMN;
 const DIVIDEND_DISCOUNT: usize = <usize>BlackScholesColumn.dividendDiscount * COLUMN;
 // Outputs that differ between call and put. If both are computed, each output of the put is PUT bytes after that of the call.
 const PRICE: usize = <usize>BlackScholesColumn.price * COLUMN;
-export const DELTA: usize = <usize>BlackScholesColumn.delta * COLUMN;
+const DELTA: usize = <usize>BlackScholesColumn.delta * COLUMN;
 const THETA: usize = <usize>BlackScholesColumn.theta * COLUMN;
 const RHO: usize = <usize>BlackScholesColumn.rho * COLUMN;
-export const CHARM: usize = <usize>BlackScholesColumn.charm * COLUMN;
+const CHARM: usize = <usize>BlackScholesColumn.charm * COLUMN;
 const PUT: usize = <usize>(BlackScholesColumn.putPrice - BlackScholesColumn.price) * COLUMN;
 // Outputs that are the same for call and put.
-export const GAMMA: usize = <usize>BlackScholesColumn.gamma * COLUMN;
+const GAMMA: usize = <usize>BlackScholesColumn.gamma * COLUMN;
 const VEGA: usize = <usize>BlackScholesColumn.vega * COLUMN;
-export const VANNA: usize = <usize>BlackScholesColumn.vanna * COLUMN;
+const VANNA: usize = <usize>BlackScholesColumn.vanna * COLUMN;
 const VOLGA: usize = <usize>BlackScholesColumn.volga * COLUMN;
 // Intermediate values.
 /** The legs: S e^(-qT) and K e^(-rT). */

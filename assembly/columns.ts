@@ -33,9 +33,25 @@ export enum BlackScholesColumn {
   putCharm,
 }
 
-/** The columns of `addExposures`: the inputs of `blackScholes`, and these two in the place of the put's columns. */
+/**
+ * The columns of `hedges` and `addExposures`. `weight` and `sums` belong to `addExposures` only. The kernels store intermediate values in
+ * columns 16 to 21.
+ */
 export enum ExposureColumn {
-  weight = 18,
+  callPut,
+  spot,
+  strike,
+  iv,
+  tte,
+  carry,
+  factor,
+  laterTte,
+  laterDrift,
+  laterFactor,
+  weight,
+  delta,
+  vanna,
+  change,
   sums,
 }
 

@@ -7,7 +7,7 @@
 import { BLOCK_ROWS, COLUMN } from './block';
 
 export { blackScholes, blackScholesPair } from './black-scholes';
-export { addExposures } from './exposures';
+export { addExposures, hedges } from './exposures';
 export { addGammaByStrike } from './gamma-by-strike';
 export { addGammaLogProfile, addGammaProfile, logMoves } from './gamma-profile';
 export { impliedVolatility } from './implied-volatility';

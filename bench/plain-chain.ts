@@ -53,7 +53,8 @@ export function plainLevels(
     const q = dividend[i]!;
     const s = v * Math.sqrt(T);
     const spotNow = Math.exp(-q * T);
-    const d1 = (Math.log(spot / strike[i]!) + (r - q) * T) / s + 0.5 * s;
+    const moneyness = Math.log(spot / strike[i]!) + (r - q) * T;
+    const d1 = moneyness / s + 0.5 * s;
     const d2 = d1 - s;
     const shared = spotNow * density(d1);
     const delta = sign * weighed(spotNow, shared, sign * d1);
@@ -64,12 +65,23 @@ export function plainLevels(
     gex += contractGex;
     grossGex += Math.abs(contractGex);
     vex += (dollars * 0.01 * -shared * d2) / v;
-    cex += (dollars * (q * delta - shared * ((r - q) / s - d2 / (2 * T)))) / 365;
+    cex += dollars * (deltaAfterADay(sign, moneyness, v, T, q) - delta);
   }
   const levels = Float64Array.from({ length: 2 * STEPS + 1 }, (_, i) => spot * (1 + (i - STEPS) * STEP));
   const profile = new Float64Array(levels.length);
   gammaProfile({ count, strike, tte, iv, rate, dividend, weight }, levels, profile);
   return { dex, gex, grossGex, vex, cex, flip: plainFlip(levels, profile, spot) };
+}
+
+const DAY = 1 / 365.25;
+
+/** Returns the expected delta a day later. `moneyness` is ln(F/K). */
+function deltaAfterADay(sign: number, moneyness: number, v: number, T: number, q: number): number {
+  const diffusing = Math.max(0, Math.min(T, 2 * DAY - T));
+  const left = Math.max(0, T - DAY);
+  const factor = Math.exp(-q * T + q * T * (Math.min(T, DAY) / Math.max(T, 30 * DAY)));
+  const d1 = (moneyness + 0.5 * v * v * (left - diffusing)) / (v * Math.sqrt(left + diffusing));
+  return sign * weighed(factor, factor * density(d1), sign * d1);
 }
 
 /** Fills the volatilities of a series, one for each strike: the feed's, one solved from the quotes, or an interpolated one. */

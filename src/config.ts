@@ -70,7 +70,7 @@ export const SETTINGS = {
     flag: '--feed <feed>',
     env: 'ZOMMA_FEED',
     group: 'feeds',
-    help: 'sources of market data, separated by commas: "simulated", "files:DIR" (a folder of files with chains, prints or closes), "tradier", "massive", "cboe" (its terms restrict automated use)',
+    help: 'sources of market data, separated by commas: "simulated", "files:DIR" (a folder of files with chains, prints, closes or dividends), "tradier", "massive", "cboe" (its terms restrict automated use)',
     default: 'simulated',
   },
   feedRate: {

@@ -54,7 +54,7 @@ function linesOf(feed: FeedStatus, now: number, all: boolean): string[] {
     ...(feed.error === null ? [] : [`  error      ${feed.error}`]),
     ...(feed.stream === null ? [] : [`  stream     ${streamOf(feed.stream, ago)}`]),
     ...(feed.tickers_expected === 0 && feed.last_data !== null
-      ? [`  data       ${ago(feed.last_data)}: prints or closes`]
+      ? [`  data       ${ago(feed.last_data)}: prints, closes or dividends`]
       : []),
     `  tickers    ${feed.tickers_expected}: ${states.join(', ') || 'no data yet'}`,
     `  contracts  ${formatCount(feed.received_contracts)} of ${formatCount(feed.expected_contracts)} expected${coverage}`,

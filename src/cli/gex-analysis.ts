@@ -35,6 +35,7 @@ export type GexAnalysis = ReturnType<typeof analyseGex>;
  * functions, `reportGex` and `byPositions`, build the report. So a field that is added to them appears here too.
  */
 export function analyseGex(chain: Chain, { large, tape }: ChainPrints, { sign, ...options }: ChainReadOptions) {
+  const { cashDividends: _, ...reported } = options;
   const conventional = prepareChain(chain, options);
   const positions = customerPositionsOf(chain, tape);
   if (sign === 'flow' && !positions) {
@@ -51,7 +52,7 @@ export function analyseGex(chain: Chain, { large, tape }: ChainPrints, { sign, .
     source: shownName(chain.source),
     simulated: chain.simulated,
     as_of: new Date(chain.asOf).toISOString(),
-    options: { ...options, sign },
+    options: { ...reported, sign },
   };
   return { prepared, report };
 }

@@ -146,7 +146,8 @@ Examples:
         : await ports.withMarket(flags, ({ market, largePrintMinUsd: least }) => {
             const chain = market.chain(target);
             const large = market.flow(chain, FLOW_WINDOW_DAYS, least);
-            return analyseGex(chain, { large, tape: market.tape(chain) }, options);
+            const withDividends = { ...options, cashDividends: market.dividends(chain) };
+            return analyseGex(chain, { large, tape: market.tape(chain) }, withDividends);
           });
       // The CSV tables have no column that says so.
       if (flags.csv && analysis.report.simulated) process.stderr.write('zomma: these figures are SIMULATED\n');
@@ -206,6 +207,7 @@ function analysisOptions(flags: Record<string, string>): ChainReadOptions {
     weight: flags.weight as ChainReadOptions['weight'],
     sign: flags.sign as ChainReadOptions['sign'],
     expiries: expirySelection(flags.expiries!),
+    cashDividends: [],
   };
 }
 

@@ -13,7 +13,7 @@ export function addIngest(program: Command, ports: Ports): void {
   withSettings(
     program
       .command('ingest')
-      .description('Load market data into the store: option prints (a tape of any size), chains, closes.')
+      .description('Load market data into the store: option prints (a tape of any size), chains, closes, dividends.')
       .addArgument(new Argument('<path...>', 'files, or folders including their sub-folders'))
       .option('--json', 'print one JSON object'),
     ['dataDir', 'dataMax'],
@@ -21,7 +21,7 @@ export function addIngest(program: Command, ports: Ports): void {
     .addHelpText(
       'after',
       `
-Formats: CSV or Parquet for prints, chains and closes; CBOE's quote-table CSV and delayed-quote JSON for chains.
+Formats: CSV or Parquet for prints, chains, closes and dividends; CBOE's quote-table CSV and delayed-quote JSON for chains.
 All formats except Parquet may be compressed with gzip.
 Zomma detects the format from the content. A running server uses each part of the data as soon as the part is stored.
 If a run is interrupted, run it again: each print is stored only once.

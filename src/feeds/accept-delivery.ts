@@ -66,6 +66,9 @@ export function acceptDelivery(
     case 'closes':
       store.saveCloses(delivery.closes);
       return { delivery, known: 0 };
+    case 'dividends':
+      store.saveDividends(delivery.dividends);
+      return { delivery, known: 0 };
     case 'chain':
       return acceptChain(delivery, store, nowMs, rules);
     default:

@@ -248,6 +248,7 @@ function record(
       break;
     }
     case 'closes':
+    case 'dividends':
       store.dataReceived(feed, at);
       break;
     case 'prints': {

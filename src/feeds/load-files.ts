@@ -155,11 +155,12 @@ function emptyResult(path: string) {
   return { path, rows: 0, kept: 0, known: 0, changed: 0, refused: {} };
 }
 
-/** Returns the number of contracts, prints or closes of a delivery. */
+/** Returns the number of contracts, prints, closes or dividends of a delivery. */
 function rowsOf(delivery: Delivery): number {
   if (delivery.kind === 'chain') return delivery.chain.count;
   if (delivery.kind === 'prints') return delivery.prints.length;
-  return delivery.kind === 'closes' ? delivery.closes.length : 0;
+  if (delivery.kind === 'closes') return delivery.closes.length;
+  return delivery.kind === 'dividends' ? delivery.dividends.length : 0;
 }
 
 function refusedOf(delivery: Delivery): Readonly<Record<string, number>> {

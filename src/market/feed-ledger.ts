@@ -10,7 +10,7 @@ export interface FeedLedger {
   pollBegan(feed: string, at: number): void;
   pollEnded(poll: EndedPoll): void;
   snapshotReceived(snapshot: ReceivedSnapshot): void;
-  /** Records that prints or closes arrived. */
+  /** Records that prints, closes or dividends arrived. */
   dataReceived(feed: string, at: number): void;
   /** Records a rejection. Repeated rejections of one origin are counted. */
   rejected(rejection: Rejection): void;
@@ -71,7 +71,7 @@ export interface FeedState {
   readonly polledAt: number | null;
   readonly completedAt: number | null;
   readonly nextAt: number | null;
-  /** When the feed last delivered a snapshot, prints or closes. */
+  /** When the feed last delivered a snapshot, prints, closes or dividends. */
   readonly dataAt: number | null;
   readonly error: string | null;
   /** Null if the feed has no stream. */

@@ -1,3 +1,4 @@
+import type { CashDividend } from './cash-dividend.ts';
 import type { Chain } from './chain.ts';
 import type { Close, Print } from './prints.ts';
 
@@ -43,6 +44,7 @@ export type Delivery =
   /** Prints. `refused` is the number of other rows that were rejected, by reason. */
   | { readonly kind: 'prints'; readonly prints: readonly Print[]; readonly refused?: Readonly<Record<string, number>> }
   | { readonly kind: 'closes'; readonly closes: readonly Close[] }
+  | { readonly kind: 'dividends'; readonly dividends: readonly CashDividend[] }
   /** Rejected data, or a request that failed, with the reason and, if known, the ticker. */
   | { readonly kind: 'rejection'; readonly origin: string; readonly reason: string; readonly ticker?: string }
   /** Earlier rejections of this origin no longer apply: the origin was read again, or no longer exists. */
@@ -55,11 +57,11 @@ export type Delivery =
    */
   | { readonly kind: 'checkpoint'; readonly key: string; readonly value: string | null };
 
-/** The result of loading one file. Rows are contracts, prints or closes. */
+/** The result of loading one file. Rows are contracts, prints, closes or dividends. */
 export interface LoadedFile {
   readonly path: string;
   readonly rows: number;
-  /** Rows that were written: new prints, and all contracts and closes, even those that replace stored ones. */
+  /** Rows that were written: new prints, and all contracts, closes and dividends, even those that replace stored ones. */
   readonly kept: number;
   /** Prints whose id was already stored. */
   readonly known: number;

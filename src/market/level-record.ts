@@ -28,7 +28,7 @@ export interface LevelRecord {
   readonly dex: number;
   /** Net vanna exposure, dollars per vol point. */
   readonly vex: number;
-  /** Net charm exposure, dollars per calendar day. */
+  /** Net charm exposure, dollars over the coming calendar day. */
   readonly cex: number;
   /** At-the-money volatility for options of 30 days, decimal per year. Null if no series has a volatility. */
   readonly atmIv30d: number | null;

@@ -1,5 +1,6 @@
 import { ClientError } from '../errors.ts';
 import { addDays, DAY_MS, newYorkDate, newYorkInstant } from './calendar.ts';
+import type { CashDividend } from './cash-dividend.ts';
 import type { Chain } from './chain.ts';
 import type { LevelRecord } from './level-record.ts';
 import { canonicalTicker, isTicker, rootOf } from './option-symbol.ts';
@@ -59,6 +60,11 @@ export interface Market {
   chainById(id: number): Chain | undefined;
   /** Returns the last `limit` daily closes up to and including `date`, oldest first. */
   closes(ticker: string, date: string, limit: number): Close[];
+  /**
+   * Returns the known cash dividends of a chain's underlying with ex-dates from the chain's day to its last settlement, by date. At a past
+   * moment too, these are the dividends that are stored now.
+   */
+  dividends(chain: Chain): readonly CashDividend[];
   /** Returns the number of snapshots up to the market's moment whose levels are not computed yet. */
   levelsDue(ticker: string): number;
   /** Returns the last moment up to `untilMs` with stored levels, or `undefined` if there is none. */
@@ -210,6 +216,7 @@ export function createMarket(store: MarketStore, universe: Universe, simulated: 
         store.dailyChainIds(chain.underlying, chain.asOf - days * DAY_MS, chain.asOf, simulated),
       chainById: (id) => store.chain(id),
       closes: (ticker, date, limit) => store.closes(tickerOf(ticker), date, limit, simulated, until),
+      dividends: (chain) => storedDividends(store, chain),
       levelsDue: (ticker) => store.levelsDueOf(tickerOf(ticker), simulated, until),
       lastLevelsAt: (ticker, toMs) => store.lastLevelsAt(tickerOf(ticker), Math.min(toMs, until), simulated),
       levelTimes: (ticker, fromMs, toMs, per) =>
@@ -253,6 +260,12 @@ function throwNoChain(ticker: string, untilMs: number | undefined): never {
       'Choose a moment that GET /api/v1/nodes/gex/{ticker}/history?per=snapshot lists. Simulated days and thinned days keep only ' +
       'their last snapshot.',
   });
+}
+
+/** Returns the stored dividends of a chain's underlying with ex-dates from the chain's day to its last settlement, by date. */
+export function storedDividends(store: MarketStore, { underlying, asOf, series, simulated }: Chain): CashDividend[] {
+  const lastMs = Math.max(...series.map(({ settlesAt }) => settlesAt));
+  return store.dividends(underlying, newYorkDate(asOf), newYorkDate(lastMs), simulated);
 }
 
 /** Leaves out the prints of contracts that deliver something other than plain shares. */

@@ -1,3 +1,4 @@
+import type { CashDividend } from './cash-dividend.ts';
 import type { Chain } from './chain.ts';
 import type { LevelEvent, LevelRecord } from './level-record.ts';
 import type { Close, Print, PrintSum } from './prints.ts';
@@ -132,6 +133,10 @@ export interface MarketStore {
    * `untilMs` takes its place.
    */
   closes(ticker: string, date: string, limit: number, simulated: boolean, untilMs?: number): Close[];
+  /** Stores dividends. A dividend replaces the stored dividend of its ticker and ex-date. */
+  saveDividends(dividends: readonly CashDividend[]): void;
+  /** Returns the dividends of a ticker with ex-dates in [fromDate, toDate], by date. Leaves out amounts of 0. */
+  dividends(ticker: string, fromDate: string, toDate: string, simulated: boolean): CashDividend[];
   /** Returns the ids of the last snapshot of each New York day in [fromMs, toMs], oldest first. */
   dailyChainIds(underlying: string, fromMs: number, toMs: number, simulated: boolean): number[];
   /**

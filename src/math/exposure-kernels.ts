@@ -1,45 +1,69 @@
-import { BlackScholesColumn, ExposureColumn } from '../../assembly/columns.ts';
-import type { OptionColumns } from './black-scholes.ts';
-import { arenaColumn, type Column, checkLengths, inChunks, kernels } from './kernels.ts';
+import { ExposureColumn } from '../../assembly/columns.ts';
+import { arenaColumn, type Column, checkLengths, inChunks, kernels, mapColumns } from './kernels.ts';
 
-/** Options with a signed weight for each. Units as in `OptionColumns`. */
-export interface WeightedOptionColumns extends OptionColumns {
+/** Options at two times, as columns of `count` rows. A number in place of a column is the value of every row. */
+export interface HedgeInputs {
+  readonly count: number;
+  /** +1 call, -1 put. */
+  readonly callPut: Column;
+  /** > 0. */
+  readonly spot: Column;
+  /** > 0. */
+  readonly strike: Column;
+  /** Volatility per square root of a year, >= 0. */
+  readonly iv: Column;
+  /** Years to expiry, >= 0. */
+  readonly tte: Column;
+  /** ln(F/S), where F is the forward. */
+  readonly carry: Column;
+  /** The delta of a forward. The delta of a call is factor * N(d1). */
+  readonly factor: Column;
+  /** The later delta of a call is laterFactor * N((ln(F/K) + iv^2 laterDrift) / (iv sqrt(laterTte))). Both times are in years. */
+  readonly laterTte: Column;
+  readonly laterDrift: Column;
+  readonly laterFactor: Column;
+}
+
+/** `HedgeInputs` with a signed weight for each option. */
+export interface WeightedHedgeInputs extends HedgeInputs {
   readonly weight: Column;
 }
 
-/** Sums of weight * Greek over all options. The Greeks are raw partial derivatives, as in `greeks`. */
-export interface ExposureSums {
-  readonly delta: number;
-  readonly gamma: number;
-  /** Sum of the absolute values of weight * gamma. */
-  readonly grossGamma: number;
-  readonly vanna: number;
-  readonly charm: number;
-}
+/** Delta and vanna (raw, as in `greeks`), and the later delta minus the present one. */
+export type Hedges<Value> = Readonly<Record<'delta' | 'vanna' | 'change', Value>>;
 
-/** The length of `partial`: two partial sums for each of five exposures. */
-const PARTIAL_SUMS = 10;
+const OUTPUTS = [ExposureColumn.delta, ExposureColumn.vanna, ExposureColumn.change];
 
 /**
- * Computes the exposures of a chain in one pass, without writing columns of Greeks. A NaN in a row makes the sums NaN, even if the weight
- * of the row is 0. A caller may add a chain in several ranges of rows: `partial` carries the sums from one call to the next. If every range
- * but the last has an even number of rows, the result has the same bits as for the whole chain in one call.
+ * Computes delta, vanna and the change of delta of each option. T = 0 or iv = 0 gives the limits.
  * @throws RangeError if the length of a column is not `count`.
  */
-export function exposureSums(options: WeightedOptionColumns, partial: Float64Array = partialSums()): ExposureSums {
-  const { count, callPut, spot, strike, tte, iv, rate, dividend, weight } = options;
-  checkLengths(count, { weight });
-  const weights = arenaColumn(ExposureColumn.weight);
+export function hedges(inputs: HedgeInputs): Hedges<Float64Array> {
+  const { count, ...columns } = inputs;
+  const [delta, vanna, change] = mapColumns(kernels.hedges, count, ExposureColumn, columns, OUTPUTS);
+  return { delta: delta!, vanna: vanna!, change: change! };
+}
+
+/** The length of `partial`: two partial sums for each of three exposures. */
+const PARTIAL_SUMS = 6;
+
+/**
+ * Computes sums of weight * hedge over all options in one pass, without writing columns. A NaN in a row makes the sums NaN, even if the
+ * weight of the row is 0. A caller may add a chain in several ranges of rows: `partial` carries the sums from one call to the next. If every
+ * range but the last has an even number of rows, the result has the same bits as for the whole chain in one call.
+ * @throws RangeError if the length of a column is not `count`.
+ */
+export function exposureSums(inputs: WeightedHedgeInputs, partial: Float64Array = partialSums()): Hedges<number> {
+  const { count, ...columns } = inputs;
+  checkLengths(count, columns);
   const sums = arenaColumn(ExposureColumn.sums);
   sums.set(partial);
-  inChunks(count, BlackScholesColumn, { callPut, spot, strike, tte, iv, rate, dividend }, (block, start, end) => {
-    if (typeof weight === 'number') weights.fill(weight);
-    else weights.set(weight.subarray(start, end));
+  inChunks(count, ExposureColumn, columns, (block, start, end) => {
     kernels.addExposures(end - start, block, sums.byteOffset);
   });
   for (let i = 0; i < PARTIAL_SUMS; i++) partial[i] = sums[i]!;
-  const [delta, gamma, grossGamma, vanna, charm] = [0, 2, 4, 6, 8].map((i) => partial[i]! + partial[i + 1]!);
-  return { delta: delta!, gamma: gamma!, grossGamma: grossGamma!, vanna: vanna!, charm: charm! };
+  const [delta, vanna, change] = [0, 2, 4].map((i) => partial[i]! + partial[i + 1]!);
+  return { delta: delta!, vanna: vanna!, change: change! };
 }
 
 /** Returns the partial sums of no rows, for the first call of `exposureSums`. */

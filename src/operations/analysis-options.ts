@@ -1,12 +1,10 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { type ChainReadOptions, DEFAULT_OPTIONS, DEFAULT_SIGN, parseExpiries } from '../analytics/chain/options.ts';
-import { prepareInSteps } from '../analytics/chain/prepare.ts';
 import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
 import { ClientError } from '../errors.ts';
 import type { Steps } from '../steps.ts';
-import { withSign } from './dealer-sign.ts';
+import { preparedChainOf } from './market-reading.ts';
 import type { Context } from './operation.ts';
-import { analysisPrice } from './prices.ts';
 import { defaulted, dividendYield, oneOf, rate, ticker } from './schemas.ts';
 
 /** A ticker and the options for the analysis of its chain. Options other than the defaults can reproduce the figures of other tools. */
@@ -64,10 +62,8 @@ type ChainInput = Static<typeof chainInput>;
 /**
  * Prepares a ticker's newest chain with the options of a request. Throws `ClientError` if the ticker has no chain, or no contract matches.
  */
-export function* readChain(input: ChainInput, context: Context): Steps<PreparedChain> {
-  const { sign, ...options } = optionsOf(input);
-  const chain = context.market.chain(input.ticker);
-  return yield* withSign(sign, yield* prepareInSteps(chain, options, analysisPrice(chain)), context);
+export function readChain(input: ChainInput, context: Context): Steps<PreparedChain> {
+  return preparedChainOf(optionsOf(input), input.ticker, context);
 }
 
 /** Returns the options of a request, with defaults for absent options. Throws `ClientError` if `expiries` is not a valid selection. */
@@ -75,7 +71,7 @@ export function optionsOf(input: Partial<ChainInput>): ChainReadOptions {
   const expiries = parseExpiries(input.expiries ?? 'all');
   if (expiries) {
     const { forward, rate, dividend, gamma, iv, weight, sign } = { ...DEFAULT_OPTIONS, sign: DEFAULT_SIGN, ...input };
-    return { forward, rate, dividend, gamma, iv, weight, sign, expiries };
+    return { forward, rate, dividend, gamma, iv, weight, sign, expiries, cashDividends: [] };
   }
   const expected = 'must be all, 0dte, a date YYYY-MM-DD, or next:N for N days';
   throw new ClientError('invalid_parameter', `/expiries ${expected}`, {

@@ -59,7 +59,7 @@ const feedStatus = Type.Object(
     last_attempt: moment('Last poll'),
     last_completed: moment('Last poll that completed without an error'),
     next_attempt: moment('Next poll'),
-    last_data: moment('Last delivery of a snapshot, prints or closes'),
+    last_data: moment('Last delivery of a snapshot, prints, closes or dividends'),
     error: text('Why polling fails; null if polling works.'),
     stream: nullable(
       Type.Object(

@@ -60,7 +60,9 @@ export const getGexCombined = defineOperation({
       with_gex_mil: number('Net GEX of the added symbol, millions of dollars per 1 % move.'),
       net_dex_mil: number('Delta exposure of both, millions of dollars.'),
       net_vex_mil: number('Vanna exposure of both, millions of dollars per vol point.'),
-      net_cex_mil: number('Charm exposure of both, millions of dollars per calendar day.'),
+      net_cex_mil: number(
+        'Charm exposure: expected change of the delta exposure of both over the coming calendar day, millions of dollars.',
+      ),
       count: count('Rows of each column.'),
       spot: numberColumn('Levels of spot in steps of 0.25 % of the present spot, ascending, dollars.'),
       net_gex: numberColumn('Net gamma exposure of both at that level, dollars per 1 % move.'),

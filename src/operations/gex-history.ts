@@ -73,7 +73,7 @@ export const getGexHistory = defineOperation({
       expiry: textColumn('Dominant expiry, YYYY-MM-DD.'),
       net_dex: numberColumn('Delta exposure, dollars.'),
       net_vex: numberColumn('Vanna exposure, dollars per vol point.'),
-      net_cex: numberColumn('Charm exposure, dollars per calendar day.'),
+      net_cex: numberColumn('Charm exposure: expected change of delta exposure over the coming calendar day, dollars.'),
       atm_iv_30d: Type.Array(Type.Union([Type.Number(), Type.Null()]), {
         description: 'At-the-money volatility at 30 days, decimal per year; null if no strike had one.',
       }),

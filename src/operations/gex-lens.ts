@@ -105,7 +105,9 @@ export const byFlowLens = Type.Object(
     ...lens,
     net_dex_mil: number('Delta exposure, millions of dollars.'),
     net_vex_mil: number('Vanna exposure, millions of dollars per vol point.'),
-    net_cex_mil: number('Charm exposure, millions of dollars per calendar day.'),
+    net_cex_mil: number(
+      'Charm exposure: expected change of delta exposure over the coming calendar day, millions of dollars.',
+    ),
     signed_share_pct: number("Customers' net positions, percent of open interest."),
     unsigned_gex_mil: number(
       "Gross gamma of the open interest outside customers' net positions, millions of dollars per 1 % move.",

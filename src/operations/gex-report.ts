@@ -61,7 +61,9 @@ export const gexReport = Type.Object(
       'Delta exposure, millions of dollars; never negative if dealers are long calls and short puts.',
     ),
     net_vex_mil: number('Vanna exposure, millions of dollars per vol point.'),
-    net_cex_mil: number('Charm exposure, millions of dollars per calendar day.'),
+    net_cex_mil: number(
+      'Charm exposure: expected change of delta exposure over the coming calendar day, millions of dollars.',
+    ),
     sign_convention: signConvention,
     series: Type.Array(seriesReading, { description: 'Forward and volatility of each series analysed.' }),
     contracts: Type.Object(

@@ -30,7 +30,7 @@ export const getGexByStrike = defineOperation({
       sign_margin_pct: numberColumn(MARGIN_OF_ROW),
       net_dex: numberColumn('Delta exposure, dollars.'),
       net_vex: numberColumn('Vanna exposure, dollars per vol point.'),
-      net_cex: numberColumn('Charm exposure, dollars per calendar day.'),
+      net_cex: numberColumn('Charm exposure: expected change of delta exposure over the coming calendar day, dollars.'),
       call_open_interest: numberColumn('Contracts outstanding, calls.'),
       put_open_interest: numberColumn('Contracts outstanding, puts.'),
       call_volume: numberColumn('Contracts traded on the day of the snapshot, calls.'),

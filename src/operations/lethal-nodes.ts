@@ -1,13 +1,17 @@
 import { Type } from '@sinclair/typebox';
+import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
+import { dividendsBefore } from '../analytics/exposure/day-ahead.ts';
 import { netGexAt } from '../analytics/exposure/exposures-by-strike.ts';
 import { gexBySeries } from '../analytics/exposure/gex-by-series.ts';
 import { type HedgingNode, hedgingNodes } from '../analytics/exposure/hedging-nodes.ts';
-import type { Step } from '../steps.ts';
+import { DAY_MS } from '../market/calendar.ts';
+import type { Step, Steps } from '../steps.ts';
+import { surfaceOfPrepared } from './chain-surface.ts';
 import { conventionOf, signConvention } from './dealer-sign.ts';
 import { provenanceOf, readMarket } from './market-reading.ts';
 import { defineOperation } from './operation.ts';
 import { cursor, cursorAt, limit, nextCursor, pageFrom } from './pages.ts';
-import { number, putCall, ticker } from './schemas.ts';
+import { nullable, number, putCall, ticker } from './schemas.ts';
 
 /** Number of nodes in the answer to a request without `limit`. */
 const TOP = 10;
@@ -19,7 +23,9 @@ const node = {
   Dealer_Share_Exposure: Type.Integer({
     description: 'Shares that dealers must trade per +1 % move: + buys, - sells.',
   }),
-  Delta_Flux_j: number('Shares that dealers must trade per calendar day that passes: + buys, - sells.'),
+  Delta_Flux_j: number(
+    'Shares that dealers must trade over the coming calendar day, as expected along the forward: + buys, - sells.',
+  ),
 };
 
 export const detectLethalNodes = defineOperation({
@@ -52,7 +58,24 @@ export const detectLethalNodes = defineOperation({
             iv: number('Volatility, decimal per year; 0 if unknown. Delta_Flux_j is then 0.'),
             gamma: number('Change of delta per 1.00 of spot.'),
             delta: number('Delta, per 1.00 of spot.'),
-            delta_after_a_day: number('Delta a calendar day later if nothing else changes, per 1.00 of spot.'),
+            delta_after_a_day: number(
+              'Expected delta a calendar day later, or at settlement if that is earlier, per 1.00 of spot.',
+            ),
+            delta_after_method: Type.String({
+              description:
+                'along_forward: spot moves along the forward; expectation: over the prices that spot may reach in the last day ' +
+                'before settlement.',
+            }),
+            forward: number('Forward price of the series, dollars.'),
+            rate: number('Discount rate, continuous, decimal per year.'),
+            hedge_yield: number(
+              'Yield by which the delta of a forward grows over the day, without known cash dividends, decimal per year.',
+            ),
+            ends_in_the_money: nullable(
+              Type.Number(),
+              'Probability by the surface that the contract settles in the money; null if more than a day is left or the surface ' +
+                'leaves out its series.',
+            ),
             gex: number('Gamma exposure, dollars per 1 % move.'),
             strike_shares: number(
               'Shares that dealers must trade per +1 % move because of all contracts of the strike: + buys, - sells.',
@@ -62,13 +85,28 @@ export const detectLethalNodes = defineOperation({
         ),
         { description: 'Inputs of the figures of each node, in the order of top_nodes.' },
       ),
+      dividends: Type.Array(
+        Type.Object(
+          {
+            ex_date: Type.String({ description: 'First trading day without the dividend, YYYY-MM-DD.' }),
+            amount: number('Dollars per share.'),
+            status: nullable(
+              Type.String(),
+              'How certain the dividend is, as the source states it; null if it does not.',
+            ),
+            within_a_day: Type.Boolean({ description: 'True if the ex-date is within the coming calendar day.' }),
+          },
+          { additionalProperties: false },
+        ),
+        { description: 'Known cash dividends up to the last settlement of these nodes, by date.' },
+      ),
       gross_share_pct: number('Gross gamma of the nodes on this page, percent of all gross gamma.'),
       sign_convention: signConvention,
     },
     { additionalProperties: false },
   ),
   tool: { answers: ['top_nodes'], onDemand: ['next_cursor'] },
-  *run(input, context) {
+  *run(input, context, isWanted) {
     yield step('Reading the chain and its volatilities');
     const page = pageFrom(input.cursor, input.ticker, context);
     const { chain, prepared } = yield* readMarket(input.ticker, page.context);
@@ -87,6 +125,7 @@ export const detectLethalNodes = defineOperation({
       prepared,
       nodes.map(({ strike }) => strike),
     );
+    const inTheMoney = isWanted('components') ? yield* endsInTheMoney(prepared, nodes) : [];
     return {
       result: {
         top_nodes: nodes.map((each) => ({
@@ -108,9 +147,15 @@ export const detectLethalNodes = defineOperation({
           gamma: inputs.gamma,
           delta: inputs.delta,
           delta_after_a_day: inputs.deltaAfter,
+          delta_after_method: inputs.method,
+          forward: inputs.forward,
+          rate: inputs.rate,
+          hedge_yield: inputs.hedgeYield,
+          ends_in_the_money: inTheMoney[i] ?? null,
           gex: gexOf(inputs),
           strike_shares: -strikeGex[i]! / chain.spot,
         })),
+        dividends: knownDividends(prepared, nodes),
         gross_share_pct: gross > 0 ? Math.min(100, (100 * nodesGross) / gross) : 0,
         sign_convention: conventionOf(prepared),
       },
@@ -121,6 +166,32 @@ export const detectLethalNodes = defineOperation({
 
 function step(message: string): Step {
   return { message, total: 3 };
+}
+
+/** Returns for each node the probability by the surface that it ends in the money. Null if it settles more than a day later. */
+function* endsInTheMoney(prepared: PreparedChain, nodes: readonly HedgingNode[]): Steps<(number | null)[]> {
+  const { asOf } = prepared.chain;
+  const isNear = ({ settlesAt }: HedgingNode) => settlesAt - asOf <= DAY_MS;
+  if (!nodes.some(isNear)) return nodes.map(() => null);
+  const { slices } = yield* surfaceOfPrepared(prepared);
+  return nodes.map((node) => {
+    const slice = isNear(node) ? slices.find(({ settlesAt }) => settlesAt === node.settlesAt) : undefined;
+    if (!slice) return null;
+    const moneyness = node.strike / slice.forward;
+    return node.callPut === 1 ? slice.law.above(moneyness) : slice.law.below(moneyness);
+  });
+}
+
+/** Returns the known cash dividends up to the last settlement of the nodes, by date. */
+function knownDividends({ chain, options }: PreparedChain, nodes: readonly HedgingNode[]) {
+  const lastMs = Math.max(...nodes.map(({ settlesAt }) => settlesAt));
+  const ofNextDay = dividendsBefore(options.cashDividends, chain.asOf + DAY_MS, chain.asOf);
+  return dividendsBefore(options.cashDividends, lastMs, chain.asOf).map((each) => ({
+    ex_date: each.exDate,
+    amount: each.amount,
+    status: each.status,
+    within_a_day: ofNextDay.includes(each),
+  }));
 }
 
 /** Two nodes of different roots can have the same strike, side and expiry. Returns a note if there are such nodes, else an empty list. */

@@ -4,8 +4,10 @@ import { ClientError, isBusy } from '../errors.ts';
 import { announceStep } from '../event-loop-watchdog.ts';
 import type { Observe } from '../events.ts';
 import { DAY_MS } from '../market/calendar.ts';
+import type { CashDividend } from '../market/cash-dividend.ts';
 import type { Chain } from '../market/chain.ts';
 import type { LevelRecord } from '../market/level-record.ts';
+import { storedDividends } from '../market/market.ts';
 import type { MarketStore } from '../market/store.ts';
 import type { Steps } from '../steps.ts';
 
@@ -138,15 +140,19 @@ function* levelsOfSnapshot(id: number, chain: Chain, store: MarketStore, largePr
   const { underlying, asOf, simulated } = chain;
   // Sums only the prints of the 30 days up to the snapshot, because later prints were not known then.
   const sums = store.printSums(underlying, asOf - FLOW_WINDOW_DAYS * DAY_MS, asOf, simulated, largePrintMinUsd);
-  const record = yield* recordOf(chain, directionalPremium(sums));
+  const record = yield* recordOf(chain, directionalPremium(sums), storedDividends(store, chain));
   yield { message: 'Storing the levels' };
   store.saveLevels(id, record);
 }
 
 /** Computes the level record of a chain. Returns `undefined` if the chain has no live contract. */
-function* recordOf(chain: Chain, premium: ReadonlyMap<string, number>): Steps<LevelRecord | undefined> {
+function* recordOf(
+  chain: Chain,
+  premium: ReadonlyMap<string, number>,
+  dividends: readonly CashDividend[],
+): Steps<LevelRecord | undefined> {
   try {
-    return yield* levelRecordInSteps(chain, premium);
+    return yield* levelRecordInSteps(chain, premium, dividends);
   } catch (error) {
     if (error instanceof ClientError) return undefined;
     throw error;

@@ -26,14 +26,20 @@ export function readMarket(ticker: string, context: Context): Steps<MarketReadin
 }
 
 /** The same as `readMarket`, with the given options. */
-export function* readMarketAs(
+export function* readMarketAs(options: ChainReadOptions, ticker: string, context: Context): Steps<MarketReading> {
+  const prepared = yield* preparedChainOf(options, ticker, context);
+  return { chain: prepared.chain, prepared, large: largePrintsOf(prepared.chain, context) };
+}
+
+/** Prepares a ticker's newest chain with the given options and the stored dividends. Throws `ClientError` if the ticker has no chain. */
+export function* preparedChainOf(
   { sign, ...options }: ChainReadOptions,
   ticker: string,
   context: Context,
-): Steps<MarketReading> {
+): Steps<PreparedChain> {
   const chain = context.market.chain(ticker);
-  const prepared = yield* withSign(sign, yield* prepareInSteps(chain, options, analysisPrice(chain)), context);
-  return { chain, prepared, large: largePrintsOf(chain, context) };
+  const withDividends = { ...options, cashDividends: context.market.dividends(chain) };
+  return yield* withSign(sign, yield* prepareInSteps(chain, withDividends, analysisPrice(chain)), context);
 }
 
 function largePrintsOf(chain: Chain, { market, largePrintMinUsd }: Context): readonly PrintSum[] {

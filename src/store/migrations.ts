@@ -342,4 +342,15 @@ export const MIGRATIONS: readonly string[] = [
   INSERT INTO print_counts
     SELECT simulated, underlying, (at - (at % 60000 + 60000) % 60000) / 60000, count(*), sum(canceled) FROM prints GROUP BY 1, 2, 3;
   `,
+  `
+  -- Cash dividends. amount: dollars per share; 0 means that there is no dividend on that date.
+  CREATE TABLE dividends (
+    simulated INTEGER NOT NULL CHECK (simulated IN (0, 1)),
+    ticker TEXT NOT NULL,
+    ex_date TEXT NOT NULL,
+    amount REAL NOT NULL,
+    status TEXT,
+    PRIMARY KEY (simulated, ticker, ex_date)
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];

@@ -6,6 +6,7 @@ import { OperatorError } from '../errors.ts';
 import type { FeedLedger } from '../market/feed-ledger.ts';
 import type { MarketStore } from '../market/store.ts';
 import { closeTable } from './close-table.ts';
+import { dividendTable } from './dividend-table.ts';
 import { feedTable } from './feed-table.ts';
 import { levelTable } from './level-table.ts';
 import { memberTables } from './member-tables.ts';
@@ -69,6 +70,7 @@ function storeOn(db: Database, nowMs: () => number): Store {
     ...prints,
     packTape: (...range) => unchanged(prints.packTape(...range)),
     ...closeTable(db),
+    ...dividendTable(db),
     ...levelTable(db, nowMs),
     ...feedTable(db),
     ...retention(db),

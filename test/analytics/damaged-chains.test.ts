@@ -224,6 +224,7 @@ function contextOf(chain: Chain, seed: number): Context {
       recentChainIds: () => [1],
       chainById: () => chain,
       closes: () => [],
+      dividends: () => [],
       levelsDue: () => 0,
       lastLevelsAt: () => undefined,
       levelTimes: () => [],

@@ -1,7 +1,7 @@
 /**
  * An independent implementation of the levels and the density, as plain as possible. It uses nothing of the code that
- * it checks. N(x) is Marsaglia's series, with Laplace's continued fraction in the tails. Gamma, vanna and charm are
- * differences of deltas. The flip reprices every contract at every level of the linear grid. Walls and max pain try
+ * it checks. N(x) is Marsaglia's series, with Laplace's continued fraction in the tails. Gamma and vanna are differences
+ * of deltas. The delta of a day later is an integral. The flip reprices every contract at every level of the linear grid. Walls and max pain try
  * every strike. The density is integrated. The prepared columns (volatility, time, rate, dividend) are taken as given:
  * they have their own tests.
  */
@@ -21,7 +21,7 @@ export interface Holding {
 }
 
 export interface IndependentLevels {
-  /** Dollars: gamma per 1 % move, delta as such, vanna per vol point, charm per calendar day. */
+  /** Dollars: gamma per 1 % move, delta as such, vanna per vol point, charm over the coming calendar day. */
   readonly net: number;
   readonly gross: number;
   readonly dex: number;
@@ -51,8 +51,7 @@ export function independentLevels(holdings: readonly Holding[], spot: number): I
     const scale = each.callPut * each.contracts * each.multiplier * spot;
     sums.dex += scale * delta(each, spot);
     const vex = scale * difference((iv) => delta({ ...each, iv }, spot), each.iv, BUMP * each.iv) * 0.01;
-    // Time to settlement falls as time passes.
-    const cex = (-scale * difference((tte) => delta({ ...each, tte }, spot), each.tte, shortStep(each))) / 365;
+    const cex = scale * (deltaAfterADay(each, spot) - delta(each, spot));
     sums.vex += vex;
     sums.cex += cex;
     sums.grossVex += Math.abs(vex);
@@ -118,9 +117,23 @@ function gamma(holding: Holding, spot: number): number {
   return difference((level) => delta(otm, level), spot, BUMP * spot * holding.iv * Math.sqrt(holding.tte));
 }
 
-/** Step in time, short enough for the carry too if it is many deviations. */
-function shortStep({ tte, iv, rate, dividend }: Holding): number {
-  return (BUMP * tte) / (1 + (Math.abs(rate - dividend) * Math.sqrt(tte)) / iv);
+const DAY = 1 / 365.25;
+
+/** The expected delta a day later. Spot stays on the path to the forward until two days before settlement, and diffuses on the last day. */
+export function deltaAfterADay({ callPut, strike, tte, iv, rate, dividend }: Holding, spot: number): number {
+  const factor = Math.exp(-dividend * tte + dividend * tte * (Math.min(tte, DAY) / Math.max(tte, 30 * DAY)));
+  const moneyness = Math.log(spot / strike) + (rate - dividend) * tte;
+  const left = Math.max(tte - DAY, 0);
+  const moves = iv * Math.sqrt(Math.min(tte, Math.max(2 * DAY - tte, 0)));
+  const rest = iv * Math.sqrt(left);
+  const later = (z: number) => normal(callPut * ((moneyness - moves ** 2 / 2 + moves * z) / rest + rest / 2));
+  if (moves === 0) return callPut * factor * later(0);
+  if (rest === 0) return callPut * factor * normal(callPut * (moneyness / moves - moves / 2));
+  // The trapezoidal rule converges fast for a smooth function that vanishes at both ends.
+  const step = 0.2 * Math.min(1, rest / moves);
+  let expected = 0;
+  for (let z = -9; z <= 9; z += step) expected += (step * later(z) * Math.exp(-0.5 * z * z)) / Math.sqrt(2 * Math.PI);
+  return callPut * factor * expected;
 }
 
 function delta({ callPut, strike, tte, iv, rate, dividend }: Holding, spot: number): number {

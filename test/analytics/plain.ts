@@ -44,6 +44,17 @@ export function blackScholesDelta(option: PlainOption): number {
   return callPut * Math.exp(-dividend * tte) * normalCdf(callPut * d1);
 }
 
+/**
+ * The delta a calendar day later if spot moves along its forward, for more than two days to settlement. The carry of an
+ * option of less than 30 days is spread over 30 days.
+ */
+export function deltaAlongForward(option: PlainOption): number {
+  const { spot, tte, rate, dividend } = option;
+  const day = 1 / 365.25;
+  const growth = Math.exp(dividend * day * (Math.min(1, tte / (30 * day)) - 1));
+  return growth * blackScholesDelta({ ...option, spot: spot * Math.exp((rate - dividend) * day), tte: tte - day });
+}
+
 /** Second difference of prices, of fourth order, with steps of a fiftieth of a standard deviation. */
 export function bumpedGamma(option: PlainOption): number {
   const step = 0.02 * option.spot * option.iv * Math.sqrt(option.tte);

@@ -69,20 +69,22 @@ test('stores a tape once, however often and in however many pieces it is loaded'
   expect(prints()).toHaveLength(99);
 });
 
-test('loads tapes, chains and closes from a folder by their content, and serves them', async () => {
+test('loads tapes, chains, closes and dividends from a folder by their content, and serves them', async () => {
   mkdirSync(path('in/deep'), { recursive: true });
   writeTape('in/deep/tape', [trade(0), trade(1)]);
   writeChain(path('in/chain.txt'));
   writeFileSync(path('in/closes.csv'), 'date,ticker,close\n2026-08-20,TEST,100\n2026-08-21,TEST,x\n');
+  writeFileSync(path('in/dividends.csv'), 'ticker,ex_date,amount\nTEST,2026-09-01,0.5\nTEST,2027-03-01,0.5\n');
   writeFileSync(path('in/notes.md'), 'nothing');
   symlinkSync('nowhere', path('in/dead'));
   const { files, ...totals } = await ingestJson(path('in'));
-  expect(totals).toMatchObject({ rows: 18 + 2 + 1, kept: 18 + 2 + 1, known: 0, refused: 0 });
+  expect(totals).toMatchObject({ rows: 18 + 2 + 1 + 2, kept: 18 + 2 + 1 + 2, known: 0, refused: 0 });
   expect(files.map((file: { path: string; refusals: string[] }) => [file.path, file.refusals])).toEqual([
     [path('in/dead'), ['cannot be read (ENOENT)']],
     [path('in/chain.txt'), []],
     [path('in/closes.csv'), ['1 of 2 rows are not closes']],
     [path('in/deep/tape'), []],
+    [path('in/dividends.csv'), []],
   ]);
   const args = ['call', 'get_whale_prints', '{"ticker":"TEST","target_expiry":"2026-09-18"}', '--data-dir', dataDir];
   const answer = JSON.parse((await run(FROM_SOURCE, args)).stdout);

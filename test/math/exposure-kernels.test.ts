@@ -1,44 +1,107 @@
 import { describe, expect, test } from 'bun:test';
 import { greeks } from '../../src/math/black-scholes.ts';
-import { exposureSums, partialSums } from '../../src/math/exposure-kernels.ts';
-import { reference } from './reference.ts';
+import { exposureSums, hedges, partialSums } from '../../src/math/exposure-kernels.ts';
+import { normalCdf } from '../analytics/plain.ts';
+import { columnsOf, hedgeRow, referenceOptions } from '../fixtures/vectors.ts';
 
-const bsm = reference('bsm.csv');
+const REFERENCE = referenceOptions();
 
-/** The first rows of the reference, with weights of either sign. */
+/** The first rows of the reference at two times, with weights of either sign. */
 function book(count: number) {
-  const column = (name: string) => bsm.column(name).slice(0, count);
+  const rows = REFERENCE.slice(0, count).map((option, i) => hedgeRow(option, i).row);
   return {
-    count,
-    callPut: column('put_call'),
-    spot: column('spot'),
-    strike: column('strike'),
-    tte: column('tte'),
-    iv: column('iv'),
-    rate: column('rate'),
-    dividend: column('dividend'),
+    ...columnsOf(rows, hedgeRow(REFERENCE[0]!, 0).row),
     weight: Float64Array.from({ length: count }, (_, i) => ((i * 7919) % 2001) - 1000),
   };
 }
 
-describe('exposure sums', () => {
-  test.each([1, 2, 127, 128, 129, 1023, 1024, 1025, 4000])('of %d options equal the sums of their Greeks', (count) => {
-    const options = book(count);
-    exposureSums(book(4000)); // Leaves rows behind in the arena.
-    const sums = exposureSums(options);
-    const each = greeks(options);
-    for (const [name, column, absolute] of [
-      ['delta', each.delta, false],
-      ['gamma', each.gamma, false],
-      ['grossGamma', each.gamma, true],
-      ['vanna', each.vanna, false],
-      ['charm', each.charm, false],
+const SCALE = { delta: 1, vanna: 1, change: 2 };
+
+describe('hedges', () => {
+  const rows = REFERENCE.map(hedgeRow);
+  const now = greeks(columnsOf(REFERENCE));
+  const later = greeks(columnsOf(rows.map((each) => each.later))).delta;
+  const found = hedges(columnsOf(rows.map(({ row }) => row)));
+
+  test('are the Greeks, and the difference of two deltas', () => {
+    for (const [name, expected] of [
+      ['delta', now.delta],
+      ['vanna', now.vanna],
+      ['change', later.map((delta, i) => delta - now.delta[i]!)],
     ] as const) {
+      for (const [i, value] of expected.entries()) {
+        const error = Math.abs(found[name][i]! - value);
+        expect(error, `${name} ${i}`).toBeLessThan(1e-11 * Math.max(SCALE[name], Math.abs(value)));
+      }
+    }
+  });
+
+  test('the later delta is the integral of N(d1) over the prices that spot may reach', () => {
+    for (let i = 1; i < 600; i += 7) {
+      const { callPut, spot, strike, iv, carry, laterTte, laterDrift, laterFactor } = rows[i]!.row;
+      if (!(iv * Math.sqrt(laterTte) > 0.003)) continue;
+      const left = laterTte / 2 + laterDrift;
+      const diffusing = laterTte - left;
+      const mean = Math.log(spot / strike) + carry - (iv * iv * diffusing) / 2;
+      const delta = (logMoneyness: number) => {
+        const s = iv * Math.sqrt(left);
+        const d1 = s > 0 ? logMoneyness / s + s / 2 : Math.sign(logMoneyness) * 50;
+        return callPut * normalCdf(callPut * d1);
+      };
+      const expected = laterFactor * expectation(delta, mean, iv * Math.sqrt(diffusing), left > 1e-12);
+      expect(found.delta[i]! + found.change[i]! - expected, String(i)).toBeWithin(-1e-9, 1e-9);
+    }
+  });
+
+  test('without time or volatility are the limits', () => {
+    const terms = { count: 1, callPut: 1, spot: 100, carry: 0, factor: 1, laterDrift: 0, laterFactor: 1 };
+    for (const [strike, delta] of [
+      [90, 1],
+      [110, 0],
+    ] as const) {
+      for (const [tte, iv] of [
+        [0, 0.2],
+        [0.5, 0],
+      ] as const) {
+        const limits = hedges({ ...terms, strike, tte, iv, laterTte: tte });
+        expect([limits.delta[0], limits.vanna[0], limits.change[0]]).toEqual([delta, expect.closeTo(0), 0]);
+      }
+    }
+  });
+});
+
+/** The expectation over a normal number by Simpson's rule, on each side of the strike. */
+function expectation(value: (x: number) => number, mean: number, deviation: number, isSmooth: boolean): number {
+  if (deviation === 0) return value(mean);
+  const density = (z: number) => Math.exp(-0.5 * z * z) / Math.sqrt(2 * Math.PI);
+  const atStrike = Math.min(Math.max(-mean / deviation, -12), 12);
+  const simpson = (from: number, to: number, steps: number) => {
+    const h = (to - from) / steps;
+    if (h === 0) return 0;
+    let sum = 0;
+    for (let i = 0; i <= steps; i++) {
+      const z = from + i * h;
+      const weight = i === 0 || i === steps ? 1 : i % 2 === 1 ? 4 : 2;
+      // Without time left, the delta is a step at the strike. Each side has its own value there.
+      const inside = isSmooth ? z : z + (i === 0 ? 1e-12 : i === steps ? -1e-12 : 0);
+      sum += weight * density(z) * value(mean + deviation * inside);
+    }
+    return (sum * h) / 3;
+  };
+  return simpson(-12, atStrike, 4000) + simpson(atStrike, 12, 4000);
+}
+
+describe('exposure sums', () => {
+  test.each([1, 2, 127, 128, 129, 1023, 1024, 1025, 4000])('of %d options equal the sums of their hedges', (count) => {
+    const { weight, ...inputs } = book(count);
+    exposureSums(book(4000)); // Leaves rows behind in the arena.
+    const sums = exposureSums({ ...inputs, weight });
+    const each = hedges(inputs);
+    for (const name of ['delta', 'vanna', 'change'] as const) {
       let [sum, gross] = [0, 0];
-      column.forEach((value, i) => {
-        const weighted = options.weight[i]! * value;
-        sum += absolute ? Math.abs(weighted) : weighted;
-        gross += Math.abs(weighted);
+      each[name].forEach((value, i) => {
+        sum += weight[i]! * value;
+        gross += Math.abs(weight[i]! * value);
       });
       expect(Math.abs(sums[name] - sum), name).toBeLessThanOrEqual(1e-13 * gross);
     }
@@ -62,11 +125,11 @@ describe('exposure sums', () => {
   });
 
   test('a scalar weight, an empty chain, a row with NaN, a column that is too short', () => {
-    const options = book(300);
-    const ones = exposureSums({ ...options, weight: new Float64Array(300).fill(2) });
-    expect(exposureSums({ ...options, weight: 2 })).toEqual(ones);
-    expect(exposureSums(book(0))).toEqual({ delta: 0, gamma: 0, grossGamma: 0, vanna: 0, charm: 0 });
-    expect(exposureSums({ ...options, spot: Number.NaN }).delta).toBeNaN();
-    expect(() => exposureSums({ ...options, weight: new Float64Array(2) })).toThrow('column weight has 2 rows');
+    const inputs = book(300);
+    const twos = exposureSums({ ...inputs, weight: new Float64Array(300).fill(2) });
+    expect(exposureSums({ ...inputs, weight: 2 })).toEqual(twos);
+    expect(exposureSums(book(0))).toEqual({ delta: 0, vanna: 0, change: 0 });
+    expect(exposureSums({ ...inputs, spot: Number.NaN }).delta).toBeNaN();
+    expect(() => exposureSums({ ...inputs, weight: new Float64Array(2) })).toThrow('column weight has 2 rows');
   });
 });

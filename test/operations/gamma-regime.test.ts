@@ -118,7 +118,7 @@ describeRecorded('recorded chains', (dir) => {
       }
       expect(ask(runStrategicOmniRadar).gex_boundaries).toMatchObject(whole);
       expect(ask(getGexProfile)).toMatchObject(whole);
-      const record = runToCompletion(levelRecordInSteps(chain, new Map()));
+      const record = runToCompletion(levelRecordInSteps(chain, new Map(), []));
       expect(recordedGexNodes({ ...record, seq: 1, source: 'test' })).toMatchObject(whole);
 
       const expiries = ask(getGexByExpiry) as Record<string, (string & number)[]>;

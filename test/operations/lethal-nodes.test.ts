@@ -1,10 +1,11 @@
-import { expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { DEFAULT_OPTIONS } from '../../src/analytics/chain/options.ts';
 import { prepareChain } from '../../src/analytics/chain/prepare.ts';
 import { exposures } from '../../src/analytics/exposure/dollar-exposures.ts';
 import { hedgingNodes } from '../../src/analytics/exposure/hedging-nodes.ts';
 import { detectLethalNodes } from '../../src/operations/lethal-nodes.ts';
-import { chainOf, contract, quoted, range } from '../analytics/small-chains.ts';
+import { normalCdf } from '../analytics/plain.ts';
+import { chainOf, contract, quoted, range, TODAY } from '../analytics/small-chains.ts';
 import { call, callExtended, smallMarket } from './small-market.ts';
 
 const CHAIN = chainOf(
@@ -52,6 +53,87 @@ test('the extended answer has the components of each node', () => {
   const { grossGex } = exposures(prepareChain(CHAIN, DEFAULT_OPTIONS));
   const ofNodes = components.reduce((sum, { gex }) => sum + Math.abs(gex!), 0);
   expect(gross_share_pct).toBeCloseTo((100 * ofNodes) / grossGex, 9);
+});
+
+test('a client can recompute the expected delta from the components', () => {
+  const { context } = smallMarket({ chains: [CHAIN] });
+  const { components, spot_price } = callExtended(detectLethalNodes, { ticker: 'ACME' }, context) as {
+    components: Record<string, number>[];
+    spot_price: number;
+  };
+  const { top_nodes } = call(detectLethalNodes, { ticker: 'ACME' }, context) as {
+    top_nodes: { strike: number; put_call: string }[];
+  };
+  for (const [i, { strike, put_call }] of top_nodes.entries()) {
+    const { tte, iv, forward, rate, hedge_yield, delta_after_a_day, delta_after_method } = components[i]!;
+    expect(delta_after_method as unknown).toBe('along_forward');
+    const [left, side] = [tte! - 1 / 365.25, put_call === 'C' ? 1 : -1];
+    const s = iv! * Math.sqrt(left);
+    const factor = (Math.exp(-rate! * tte!) * forward!) / spot_price;
+    const d1 = Math.log(forward! / strike) / s + s / 2;
+    const expected = side * factor * Math.exp(hedge_yield! / 365.25) * normalCdf(side * d1);
+    expect(delta_after_a_day).toBeCloseTo(expected, 10);
+  }
+});
+
+describe('dividends', () => {
+  const dividend = { ticker: 'ACME', amount: 0.5, status: 'declared', simulated: false };
+  const exDates = ['2026-01-05', '2026-01-06', '2026-01-12', '2026-01-20'];
+  const dividends = exDates.map((exDate) => ({ ...dividend, exDate }));
+
+  test('up to the last settlement are listed, and change the yield of the hedge', () => {
+    const recorded = { ...CHAIN, simulated: false };
+    const answerWith = (known: typeof dividends) =>
+      callExtended(
+        detectLethalNodes,
+        { ticker: 'ACME' },
+        smallMarket({ chains: [recorded], dividends: known }).context,
+      ) as { dividends: unknown; components: { hedge_yield: number }[] };
+    const answer = answerWith(dividends);
+    const told = { amount: 0.5, status: 'declared' };
+    // The price has lost the first one at the open, and the last one comes after settlement.
+    expect(answer.dividends).toEqual([
+      { ex_date: '2026-01-06', ...told, within_a_day: true },
+      { ex_date: '2026-01-12', ...told, within_a_day: false },
+    ]);
+    const none = answerWith([]);
+    expect(none.dividends).toEqual([]);
+    expect(answer.components[0]!.hedge_yield).toBeLessThan(none.components[0]!.hedge_yield - 0.05);
+  });
+});
+
+describe('a contract that settles within a day', () => {
+  const today = quoted({ strikes: range(98.8, 101.2, 0.2), expiry: TODAY, halfSpread: 0.001 }).map((row) => ({
+    ...row,
+    openInterest: 10,
+  }));
+
+  test('has the probability of the surface beside the expected delta', () => {
+    const { context } = smallMarket({ chains: [chainOf(today)] });
+    const { top_nodes, components } = callExtended(detectLethalNodes, { ticker: 'ACME' }, context) as {
+      top_nodes: { put_call: string }[];
+      components: Record<string, number>[];
+    };
+    for (const [i, { put_call }] of top_nodes.entries()) {
+      const { ends_in_the_money, delta_after_a_day, delta_after_method } = components[i]!;
+      expect(delta_after_method as unknown).toBe('expectation');
+      // The quotes have one volatility.
+      const expected = put_call === 'C' ? delta_after_a_day! : -delta_after_a_day!;
+      expect(Math.abs(ends_in_the_money! - expected)).toBeLessThan(0.02);
+    }
+  });
+
+  test('has none if the surface leaves out its series, or if it settles later', () => {
+    const rows = today.filter(({ strike }) => strike > 99.7 && strike < 100.3);
+    for (const chain of [chainOf(rows), CHAIN]) {
+      const { context } = smallMarket({ chains: [chain] });
+      const { components } = callExtended(detectLethalNodes, { ticker: 'ACME' }, context) as {
+        components: { ends_in_the_money: unknown }[];
+      };
+      expect(components.length).toBeGreaterThan(0);
+      expect(components.map((each) => each.ends_in_the_money)).toEqual(components.map(() => null));
+    }
+  });
 });
 
 test('returns no nodes without open interest or volatility', () => {

@@ -3,12 +3,13 @@ import type { Observation } from '../../src/events.ts';
 import type { Chain } from '../../src/market/chain.ts';
 import type { LevelRecord } from '../../src/market/level-record.ts';
 import type { MarketStore } from '../../src/market/store.ts';
+import { getLiveGexNodes } from '../../src/operations/gex-nodes.ts';
 import { createLevelRecorder } from '../../src/operations/level-recorder.ts';
 import { openStore } from '../../src/store/sqlite.ts';
 import { AS_OF, chainOf, EXPIRY, LATER, print, quoted, range } from '../analytics/small-chains.ts';
 import { inFolder } from '../store/samples.ts';
 import { type Service, startService } from '../support/service.ts';
-import { smallMarket } from './small-market.ts';
+import { callExtended, smallMarket } from './small-market.ts';
 
 const DAY_MS = 86_400_000;
 const ROWS = [
@@ -72,6 +73,21 @@ test('records missing levels once, for recorded and simulated data', async () =>
   store.saveChain(chainAt(1, { spot: 101 }));
   await recordAll(counted);
   expect([kept(store)[1]!.spot, saves]).toEqual([101, 4]);
+});
+
+test('stored charm exposure is that of the answers, with the stored dividends', async () => {
+  const dividend = { ticker: 'ACME', exDate: '2026-01-12', amount: 1, status: null, simulated: false };
+  const charmOf = async (dividends: (typeof dividend)[]) => {
+    const { store, context } = smallMarket({ chains: [chainAt(0)], dividends });
+    await recordAll(store);
+    const [{ cex }] = kept(store) as [LevelRecord];
+    const { net_cex_mil } = callExtended(getLiveGexNodes, { ticker: 'ACME' }, context);
+    expect(net_cex_mil).toBeCloseTo(cex / 1e6, 12);
+    return cex;
+  };
+  const [without, withDividend] = [await charmOf([]), await charmOf([dividend])];
+  // The hedge of a forward does not shrink by the dividend.
+  expect(Math.abs(withDividend! - without!)).toBeGreaterThan(1);
 });
 
 test('records new snapshots before the backlog, in order of arrival', async () => {

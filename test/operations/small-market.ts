@@ -1,3 +1,4 @@
+import type { CashDividend } from '../../src/market/cash-dividend.ts';
 import type { Chain } from '../../src/market/chain.ts';
 import { createMarket } from '../../src/market/market.ts';
 import type { Close, Print } from '../../src/market/prints.ts';
@@ -10,6 +11,7 @@ export interface Holdings {
   readonly chains?: readonly Chain[];
   readonly prints?: readonly Print[];
   readonly closes?: readonly Close[];
+  readonly dividends?: readonly CashDividend[];
   /** True for a market of simulated data, false for recorded data. */
   readonly simulated?: boolean;
 }
@@ -25,6 +27,7 @@ export function smallMarket(holdings: Holdings = {}, nowMs = Date.UTC(2026, 0, 6
   store.sumPrintsFrom(LARGE_PRINT_MIN_USD);
   store.savePrints(holdings.prints ?? []);
   store.saveCloses(holdings.closes ?? []);
+  store.saveDividends(holdings.dividends ?? []);
   const context: Context = {
     market: createMarket(store, STANDARD_UNIVERSE, holdings.simulated ?? false, Date.now),
     universe: STANDARD_UNIVERSE,

@@ -15,6 +15,7 @@ const DIGESTS: readonly string[] = [
   '38b41b1de030feea',
   '191f621dbdcefbe7',
   '1d4bf9b31e63e706',
+  '94b960df387df46f',
 ];
 
 /** The first migrations came together with the tables' tests, before there was a database to upgrade. */

@@ -1,4 +1,5 @@
 import { isDate } from '../../market/calendar.ts';
+import type { CashDividend } from '../../market/cash-dividend.ts';
 
 /** The options of an analysis. The defaults are Zomma's own methods. The other values reproduce figures that other tools publish. */
 export interface AnalysisOptions {
@@ -18,6 +19,8 @@ export interface AnalysisOptions {
   readonly expiries: ExpirySelection;
   /** The number of contracts that weights a contract's figures. */
   readonly weight: 'open_interest' | 'volume';
+  /** The known cash dividends with future ex-dates. Used by figures of the coming day only: forwards come from the quotes. */
+  readonly cashDividends: readonly CashDividend[];
 }
 
 /** The options of an analysis with the convention of the dealer sign, which is applied after a chain is prepared. */
@@ -57,4 +60,5 @@ export const DEFAULT_OPTIONS: AnalysisOptions = {
   iv: 'otm',
   expiries: { kind: 'all' },
   weight: 'open_interest',
+  cashDividends: [],
 };

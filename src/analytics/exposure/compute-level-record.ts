@@ -1,4 +1,5 @@
 import { DAY_MS, newYorkDate, YEAR_MS } from '../../market/calendar.ts';
+import type { CashDividend } from '../../market/cash-dividend.ts';
 import type { Chain } from '../../market/chain.ts';
 import type { LevelRecord } from '../../market/level-record.ts';
 import type { Steps } from '../../steps.ts';
@@ -15,8 +16,12 @@ const THIRTY_DAYS = (30 * DAY_MS) / YEAR_MS;
  * Computes the levels of a chain that are stored. `premiumBySeries` is the same as for `gexLevels`.
  * Throws `ClientError('no_chain')` if no live contract is left.
  */
-export function* levelRecordInSteps(chain: Chain, premiumBySeries: ReadonlyMap<string, number>): Steps<LevelRecord> {
-  const prepared = yield* prepareInSteps(chain, DEFAULT_OPTIONS);
+export function* levelRecordInSteps(
+  chain: Chain,
+  premiumBySeries: ReadonlyMap<string, number>,
+  cashDividends: readonly CashDividend[],
+): Steps<LevelRecord> {
+  const prepared = yield* prepareInSteps(chain, { ...DEFAULT_OPTIONS, cashDividends });
   const { exposures, walls, flip, dominant, maxPain } = yield* gexLevelsInSteps(prepared, premiumBySeries);
   return {
     underlying: chain.underlying,

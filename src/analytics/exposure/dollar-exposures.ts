@@ -1,9 +1,11 @@
 import { MARKET_UNITS } from '../../math/black-scholes.ts';
-import { type ExposureSums, exposureSums, partialSums } from '../../math/exposure-kernels.ts';
+import { exposureSums, type Hedges, partialSums } from '../../math/exposure-kernels.ts';
 import { CHUNK_ROWS } from '../../math/kernels.ts';
 import { runToCompletion, StepMeter, type Steps } from '../../steps.ts';
-import { type PreparedChain, slicePairs } from '../chain/prepared-chain.ts';
+import type { PreparedChain } from '../chain/prepared-chain.ts';
+import { type DayAhead, dayAheadOf } from './day-ahead.ts';
 import { gexBySeries, gexScale } from './gex-by-series.ts';
+import { HedgeBlock } from './hedge-block.ts';
 
 /** Dealers' exposures over the whole chain, dollars. */
 export interface Exposures {
@@ -18,7 +20,7 @@ export interface Exposures {
   readonly grossGex: number;
   /** Change of delta-notional per vol point. */
   readonly vex: number;
-  /** Change of delta-notional per calendar day that passes. */
+  /** Expected change of delta-notional over the coming calendar day, as `dayAheadOf` describes it. */
   readonly cex: number;
 }
 
@@ -43,7 +45,7 @@ const STEP_PAIRS = 32_768;
 
 /**
  * Returns delta, vanna and charm exposure for each of `spots`, as if the price were at that spot. Each strike has the same volatility at
- * every spot, and forwards move in proportion to spot.
+ * every spot, and forwards move in proportion to spot. Charm is the expected change over the coming day.
  */
 export function* pricedExposuresInSteps(
   prepared: PreparedChain,
@@ -51,7 +53,8 @@ export function* pricedExposuresInSteps(
   message: string,
 ): Steps<Pick<Exposures, 'dex' | 'vex' | 'cex'>[]> {
   const { count } = prepared.pairs;
-  const sums = spots.map((spot) => new PricedSums(prepared, spot));
+  const ahead = dayAheadOf(prepared);
+  const sums = spots.map((spot) => new PricedSums(prepared, ahead, spot));
   const meter = new StepMeter(STEP_PAIRS);
   for (let from = 0; from < count; from += BLOCK_PAIRS) {
     const to = Math.min(from + BLOCK_PAIRS, count);
@@ -65,39 +68,33 @@ export function* pricedExposuresInSteps(
 
 /**
  * Sums of the exposures at one spot, to which blocks of pairs are added. Only the out-of-the-money side of a pair is priced. Parity gives
- * the other side: the delta of a call is the delta of its put plus e^(-qT), and the charm of a call is the charm of its put plus q e^(-qT).
+ * the other side: the delta of a call is the delta of its put plus the factor e^(-qT), now and a day later.
  */
 class PricedSums {
   private readonly partial = partialSums();
-  private priced: ExposureSums | undefined;
+  private priced: Hedges<number> | undefined;
   private delta = 0;
-  private charm = 0;
+  private change = 0;
 
   constructor(
     private readonly prepared: PreparedChain,
+    private readonly ahead: readonly DayAhead[],
     private readonly spot: number,
   ) {}
 
   /** Adds the pairs [from, to). The number of pairs must be a multiple of `CHUNK_ROWS`, except in the last call. */
   add(from: number, to: number): void {
     const { pairs, callPut, position, multiplier } = this.prepared;
-    const { contracts, strike, tte, dividend } = pairs;
+    const { contracts } = pairs;
     const { spot } = this;
-    let { delta, charm } = this;
-    let discount = 1;
+    let { delta, change } = this;
+    const priced = BLOCK.fill(this.prepared, this.ahead, spot, from, to);
     for (let pair = from; pair < to; pair++) {
-      // The discount is computed once for each series.
-      if (pair === from || tte[pair] !== tte[pair - 1] || dividend[pair] !== dividend[pair - 1]) {
-        discount = Math.exp(-dividend[pair]! * tte[pair]!);
-      }
-      const side = strike[pair]! >= spot ? 1 : -1;
       const i = pair - from;
-      SIDE[i] = side;
-      IV[i] = 0;
       WEIGHT[i] = 0;
       // A contract without a volatility has no exposure.
-      if (!(pairs.iv[pair]! > 0)) continue;
-      IV[i] = pairs.iv[pair]!;
+      if (priced.iv[i] === 0) continue;
+      const side = priced.callPut[i]!;
       let net = 0;
       let other = 0;
       for (let contract = contracts[pair]!; contract < contracts[pair + 1]!; contract++) {
@@ -106,35 +103,26 @@ class PricedSums {
         if (callPut[contract] !== side) other += callPut[contract]! * dollars;
       }
       WEIGHT[i] = net;
-      delta += other * discount;
-      charm += other * discount * dividend[pair]!;
+      delta += other * priced.factor[i]!;
+      change += other * (priced.laterFactor[i]! - priced.factor[i]!);
     }
-    [this.delta, this.charm] = [delta, charm];
-    const count = to - from;
-    const columns = {
-      callPut: SIDE.subarray(0, count),
-      iv: IV.subarray(0, count),
-      weight: WEIGHT.subarray(0, count),
-    };
-    this.priced = exposureSums({ ...slicePairs(pairs, from, to), ...columns, spot }, this.partial);
+    [this.delta, this.change] = [delta, change];
+    this.priced = exposureSums({ ...priced, weight: WEIGHT.subarray(0, to - from) }, this.partial);
   }
 
   exposures(): Pick<Exposures, 'dex' | 'vex' | 'cex'> {
-    const { delta, vanna, charm } = this.priced ?? { delta: 0, vanna: 0, charm: 0 };
+    const { delta, vanna, change } = this.priced ?? { delta: 0, vanna: 0, change: 0 };
     return {
       dex: delta + this.delta,
       vex: vanna * MARKET_UNITS.vanna,
-      cex: (charm + this.charm) * MARKET_UNITS.charm,
+      cex: change + this.change,
     };
   }
 }
 
-/** Columns of the current block. They are filled and read within one step. */
-const [SIDE, IV, WEIGHT] = [BLOCK_PAIRS, BLOCK_PAIRS, BLOCK_PAIRS].map((rows) => new Float64Array(rows)) as [
-  Float64Array,
-  Float64Array,
-  Float64Array,
-];
+const BLOCK = new HedgeBlock(BLOCK_PAIRS);
+/** Dollars of the current block. They are filled and read within one step. */
+const WEIGHT = new Float64Array(BLOCK_PAIRS);
 
 /** Returns the GEX of each contract, dollars per 1 % move: gamma * contracts held * multiplier * spot^2 * 0.01. */
 export function gexByContract({

@@ -1,7 +1,10 @@
-import { callPutGreeks, MARKET_UNITS } from '../../math/black-scholes.ts';
+import { MARKET_UNITS } from '../../math/black-scholes.ts';
+import { hedges } from '../../math/exposure-kernels.ts';
 import { byRange, runToCompletion, type Steps } from '../../steps.ts';
-import { type PreparedChain, slicePairs } from '../chain/prepared-chain.ts';
+import type { PreparedChain } from '../chain/prepared-chain.ts';
+import { dayAheadOf } from './day-ahead.ts';
 import { gexScale } from './gex-by-series.ts';
+import { HedgeBlock } from './hedge-block.ts';
 import { strikeIndexInSteps } from './strike-index.ts';
 
 /**
@@ -21,7 +24,7 @@ export interface ExposuresByStrike {
   readonly netGex: Float64Array;
   /** The sum of the absolute GEX of the strike's contracts, per 1 % move. */
   readonly grossGex: Float64Array;
-  /** Delta-notional, and its changes per vol point and per calendar day, of calls and puts together. */
+  /** Delta-notional, its change per vol point, and its expected change over the coming day, of calls and puts together. */
   readonly dex: Float64Array;
   readonly vex: Float64Array;
   readonly cex: Float64Array;
@@ -43,6 +46,7 @@ export function exposuresByStrike(prepared: PreparedChain): ExposuresByStrike {
 
 export function* exposuresByStrikeInSteps(prepared: PreparedChain): Steps<ExposuresByStrike> {
   const { chain, row, callPut, position, multiplier, gamma, pairs } = prepared;
+  const ahead = dayAheadOf(prepared);
   const { strike, index } = yield* strikeIndexInSteps(pairs);
   const column = () => new Float64Array(strike.length);
   const sums = {
@@ -61,11 +65,10 @@ export function* exposuresByStrikeInSteps(prepared: PreparedChain): Steps<Exposu
   const scale = gexScale(chain);
   if (pairs.count > STEP_PAIRS) yield { message: MESSAGE };
   yield* byRange(pairs.count, STEP_PAIRS, MESSAGE, (from, to) => {
-    const block = slicePairs(pairs, from, to);
-    for (let i = 0; i < block.count; i++) IV[i] = pairs.iv[from + i]! || 0;
-    const { call, put } = callPutGreeks({ ...block, spot: chain.spot, iv: IV.subarray(0, block.count) });
+    const priced = BLOCK.fill(prepared, ahead, chain.spot, from, to);
+    const { delta, vanna, change } = hedges(priced);
     for (let pair = from; pair < to; pair++) {
-      const [to, greek] = [index[pair]!, pair - from];
+      const [to, pricedRow] = [index[pair]!, pair - from];
       for (let i = pairs.contracts[pair]!; i < pairs.contracts[pair + 1]!; i++) {
         const isCall = callPut[i] === 1;
         const gex = position[i]! * gamma[i]! * multiplier[i]! * scale;
@@ -82,20 +85,21 @@ export function* exposuresByStrikeInSteps(prepared: PreparedChain): Steps<Exposu
           sums.putOpenInterest[to]! += openInterest;
           sums.putVolume[to]! += volume;
         }
-        if (IV[greek] === 0) continue;
+        if (priced.iv[pricedRow] === 0) continue;
         const dollars = position[i]! * multiplier[i]! * chain.spot;
-        const { delta, vanna, charm } = isCall ? call : put;
-        sums.dex[to]! += dollars * delta[greek]!;
-        sums.vex[to]! += dollars * vanna[greek]! * MARKET_UNITS.vanna;
-        sums.cex[to]! += dollars * charm[greek]! * MARKET_UNITS.charm;
+        // The other side has the delta of the priced side plus or minus the factor, now and a day later.
+        const other = callPut[i] === priced.callPut[pricedRow] ? 0 : callPut[i]!;
+        sums.dex[to]! += dollars * (delta[pricedRow]! + other * priced.factor[pricedRow]!);
+        sums.vex[to]! += dollars * vanna[pricedRow]! * MARKET_UNITS.vanna;
+        sums.cex[to]! +=
+          dollars * (change[pricedRow]! + other * (priced.laterFactor[pricedRow]! - priced.factor[pricedRow]!));
       }
     }
   });
   return { strike, ...sums };
 }
 
-/** Volatilities of the current pairs. They are filled and read within one step. */
-const IV = new Float64Array(STEP_PAIRS);
+const BLOCK = new HedgeBlock(STEP_PAIRS);
 
 /** Returns the net GEX of all contracts at each of the given strikes, dollars per 1 % move. */
 export function netGexAt(prepared: PreparedChain, strikes: readonly number[]): number[] {

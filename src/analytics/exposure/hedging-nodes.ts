@@ -1,6 +1,6 @@
-import { DAY_MS, YEAR_MS } from '../../market/calendar.ts';
-import { greeks } from '../../math/black-scholes.ts';
+import { hedges } from '../../math/exposure-kernels.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
+import { type DayAhead, dayAheadOf } from './day-ahead.ts';
 import { largestRows } from './largest.ts';
 
 /** A contract with the hedging trades of the dealers who hold it. Positive numbers are purchases, negative numbers are sales. */
@@ -11,9 +11,11 @@ export interface HedgingNode {
   readonly expiry: string;
   /** OSI root. Two series of one expiry have different roots. */
   readonly root: string;
+  /** Settlement instant, ms since the epoch. */
+  readonly settlesAt: number;
   /** Shares that dealers trade if spot rises by 1 %. */
   readonly dealerShares: number;
-  /** Shares that dealers trade over the coming calendar day if spot and volatility stay the same. */
+  /** Shares that dealers are expected to trade over the coming calendar day, as `dayAheadOf` describes it. */
   readonly deltaFlux: number;
   /** The inputs of `dealerShares` and `deltaFlux`. */
   readonly inputs: {
@@ -27,15 +29,21 @@ export interface HedgingNode {
     /** Change of delta per 1.00 of spot. */
     readonly gamma: number;
     readonly delta: number;
-    /** Delta one calendar day later, or at settlement if that is earlier. */
+    /** The expected delta one calendar day later, or at settlement if that is earlier. */
     readonly deltaAfter: number;
+    readonly method: DayAhead['method'];
+    /** Forward of the series, dollars. */
+    readonly forward: number;
+    /** Discount rate, continuous, decimal per year. */
+    readonly rate: number;
+    readonly hedgeYield: number;
   };
 }
 
 /**
  * Ranks contracts by the absolute number of shares that dealers trade if spot rises by 1 %. Returns up to `limit` contracts, from rank
- * `from` on. `deltaFlux` is a difference of two deltas, and not the derivative (charm), because charm grows without bound in the last
- * minutes. The second delta is that of a day later, or at settlement if less than a day is left.
+ * `from` on. `deltaFlux` is an expected difference of two deltas, and not the derivative (charm), because charm grows without bound in the
+ * last minutes. The sum of `deltaFlux` over all contracts, times spot, is the charm exposure of the chain with the opposite sign.
  */
 export function hedgingNodes(prepared: PreparedChain, limit: number, from = 0): HedgingNode[] {
   const { chain, gamma, position, multiplier } = prepared;
@@ -43,43 +51,54 @@ export function hedgingNodes(prepared: PreparedChain, limit: number, from = 0): 
   const moved = new Float64Array(prepared.count);
   for (let row = 0; row < moved.length; row++) moved[row] = Math.abs(shares(row));
   const ranked = largestRows(moved, from, from + limit);
-  const { iv, before, after } = deltasADayApart(prepared, ranked);
+  const ahead = dayAheadOf(prepared);
+  const { iv, delta, change } = hedgesOf(prepared, ahead, ranked);
   return ranked.map((row, rank) => {
-    const { series } = prepared.series[prepared.seriesIndex[row]!]!;
+    const index = prepared.seriesIndex[row]!;
+    const { series, forward, rate } = prepared.series[index]!;
+    const { method, hedgeYield } = ahead[index]!;
     return {
       strike: prepared.strike[row]!,
       callPut: prepared.callPut[row]!,
       expiry: series.expiry,
       root: series.root,
+      settlesAt: series.settlesAt,
       dealerShares: Math.round(shares(row)),
-      deltaFlux: iv[rank]! > 0 ? (before[rank]! - after[rank]!) * position[row]! * multiplier[row]! : 0,
+      deltaFlux: iv[rank]! > 0 ? -change[rank]! * position[row]! * multiplier[row]! : 0,
       inputs: {
         position: position[row]!,
         multiplier: multiplier[row]!,
         tte: prepared.tte[row]!,
         iv: iv[rank]!,
         gamma: gamma[row]!,
-        delta: before[rank]!,
-        deltaAfter: after[rank]!,
+        delta: delta[rank]!,
+        deltaAfter: delta[rank]! + change[rank]!,
+        method,
+        forward,
+        rate,
+        hedgeYield,
       },
     };
   });
 }
 
-function deltasADayApart(prepared: PreparedChain, rows: readonly number[]) {
+function hedgesOf(prepared: PreparedChain, ahead: readonly DayAhead[], rows: readonly number[]) {
   const column = (source: Float64Array) => Float64Array.from(rows, (row) => source[row]!);
-  const tte = column(prepared.tte);
-  const now = {
+  const ofSeries = (name: 'carry' | 'factor' | 'laterTte' | 'laterDrift' | 'laterFactor') =>
+    Float64Array.from(rows, (row) => ahead[prepared.seriesIndex[row]!]![name]);
+  const iv = column(prepared.iv).map((each) => each || 0);
+  const { delta, change } = hedges({
     count: rows.length,
     callPut: column(prepared.callPut),
     spot: prepared.chain.spot,
     strike: column(prepared.strike),
-    tte,
-    iv: column(prepared.iv).map((iv) => iv || 0),
-    rate: column(prepared.rate),
-    dividend: column(prepared.dividend),
-  };
-  const before = greeks(now).delta;
-  const after = greeks({ ...now, tte: tte.map((each) => Math.max(each - DAY_MS / YEAR_MS, 0)) }).delta;
-  return { iv: now.iv, before, after };
+    iv,
+    tte: column(prepared.tte),
+    carry: ofSeries('carry'),
+    factor: ofSeries('factor'),
+    laterTte: ofSeries('laterTte'),
+    laterDrift: ofSeries('laterDrift'),
+    laterFactor: ofSeries('laterFactor'),
+  });
+  return { iv, delta, change };
 }

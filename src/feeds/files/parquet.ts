@@ -12,6 +12,7 @@ import { countRejected, unreadable } from '../rejections.ts';
 import { assertColumnCount, FILE_ROWS_MAX } from './cells.ts';
 import { chainsOf, isChainHeader } from './chain-rows.ts';
 import { closesOf, isClosesHeader } from './closes-csv.ts';
+import { dividendsOf, isDividendsHeader } from './dividends-csv.ts';
 import type { Content } from './opened-file.ts';
 import { CODECS, cellReader, PARSERS } from './parquet-cells.ts';
 import { isPrintsHeader, PRINT_COLUMNS, printColumnsOf } from './print-columns.ts';
@@ -42,7 +43,7 @@ export function isParquet(head: Uint8Array): boolean {
 }
 
 /**
- * Reads a Parquet file with the columns of a chain table, of closes or of a tape. The rules for text files with these columns apply. Yields
+ * Reads a Parquet file with the columns of a chain table, of closes, of dividends or of a tape. The rules for text files with these columns apply. Yields
  * nothing for a file with other columns. Throws a `ClientError` if nothing can be read. Throws errors of the file system.
  */
 export async function* readParquet(
@@ -73,16 +74,21 @@ export async function* readParquet(
   }
   const table = await rejectDamaged(() => tableOf(file));
   if (isPrintsHeader(table.header)) return yield* printsOf(table, nowMs);
-  const isChain = isChainHeader(table.header);
-  if (!isChain && !isClosesHeader(table.header)) return;
+  const read = READERS.find(({ claims }) => claims(table.header))?.read;
+  if (!read) return;
   assertColumnCount(table.header);
   if (table.rows > FILE_ROWS_MAX)
     throw unreadable(`${table.rows} rows, more than the ${FILE_ROWS_MAX} that a table may have`);
   const rows: string[][] = [];
   for await (const slice of table.slices(table.header)) for (const row of slice) rows.push(row);
-  const found = { header: table.header, rows };
-  yield* await inTurns('reading a table', isChain ? chainsOf(found, facts) : closesOf(found, facts));
+  yield* await inTurns('reading a table', read({ header: table.header, rows }, facts));
 }
+
+const READERS = [
+  { claims: isChainHeader, read: chainsOf },
+  { claims: isClosesHeader, read: closesOf },
+  { claims: isDividendsHeader, read: dividendsOf },
+];
 
 const MAGIC = 'PAR1';
 

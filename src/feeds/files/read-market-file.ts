@@ -5,12 +5,13 @@ import { boundedLines, HEADER_CHARS_MAX, PREAMBLE_LINES_MAX } from './cells.ts';
 import { chainCsv } from './chain-csv.ts';
 import { closesCsv } from './closes-csv.ts';
 import { delayedQuotes } from './delayed-quotes.ts';
+import { dividendsCsv } from './dividends-csv.ts';
 import type { Format, MarketFile } from './format.ts';
 import { decoderOf, isUnmarkedUtf16, withPlainBreaks } from './lines.ts';
 import { quoteTable } from './quote-table.ts';
 
 /**
- * Reads a whole file that is not a tape. The format is detected from the content. Returns chains, closes, or a rejection with the reason.
+ * Reads a whole file that is not a tape. The format is detected from the content. Returns chains, closes, dividends, or a rejection with the reason.
  * Returns an empty list for files without market data, such as notes and pictures.
  */
 export function* readMarketFile(bytes: Uint8Array, file: Omit<MarketFile, 'text'>): InPieces<Delivery[]> {
@@ -34,7 +35,7 @@ export function* readMarketFile(bytes: Uint8Array, file: Omit<MarketFile, 'text'
 /** Maximum length of the lines that are searched for a header, characters. */
 const HEAD_CHARS = PREAMBLE_LINES_MAX * HEADER_CHARS_MAX;
 
-const FORMATS: readonly Format[] = [delayedQuotes, quoteTable, chainCsv, closesCsv];
+const FORMATS: readonly Format[] = [delayedQuotes, quoteTable, chainCsv, closesCsv, dividendsCsv];
 
 /** Returns the bytes of a file as text with the line break `\n`, or `undefined` for binary data. */
 export function decode(bytes: Uint8Array): string | undefined {

@@ -1,11 +1,12 @@
 import { expect, test } from 'bun:test';
 import { levelRecordInSteps } from '../../../src/analytics/exposure/compute-level-record.ts';
 import { ClientError } from '../../../src/errors.ts';
+import type { Chain } from '../../../src/market/chain.ts';
 import { runToCompletion } from '../../../src/steps.ts';
 import { AS_OF, chainOf, contract, EXPIRY, LATER, quoted, range, yearsTo } from '../small-chains.ts';
 
-const levelRecordOf = (...given: Parameters<typeof levelRecordInSteps>) =>
-  runToCompletion(levelRecordInSteps(...given));
+const levelRecordOf = (chain: Chain, premium: ReadonlyMap<string, number>) =>
+  runToCompletion(levelRecordInSteps(chain, premium, []));
 
 const NONE = new Map<string, number>();
 const [NEAR_IV, FAR_IV] = [0.2, 0.3];

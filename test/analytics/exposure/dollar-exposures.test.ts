@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { exposures, gexByContract } from '../../../src/analytics/exposure/dollar-exposures.ts';
 import { greeks } from '../../../src/math/black-scholes.ts';
-import { blackScholesDelta, netGex } from '../plain.ts';
+import { blackScholesDelta, deltaAlongForward, netGex } from '../plain.ts';
 import { contract, EXPIRY, FEED_GAMMA, LATER, prepared, quoted, range, yearsTo } from '../small-chains.ts';
 
 test('GEX computed by hand: sign * gamma * contracts * shares * S^2 * 0.01', () => {
@@ -29,14 +29,14 @@ describe('of a quoted chain: agree with bumped plain deltas', () => {
   const ready = prepared(rows);
   const tte = yearsTo('ACME', EXPIRY);
   const found = exposures(ready);
-  /** The delta-notional after the volatilities and the time are bumped. */
-  const notional = (vol: number, days: number) =>
+  /** The delta-notional after the volatilities are bumped. */
+  const notional = (vol: number, deltaOf = blackScholesDelta) =>
     Array.from({ length: ready.count }, (_, i) => {
-      const delta = blackScholesDelta({
+      const delta = deltaOf({
         callPut: ready.callPut[i]!,
         spot: 100,
         strike: ready.strike[i]!,
-        tte: tte - days / 365,
+        tte,
         iv: ready.iv[i]! + vol,
         rate: 0.04,
         dividend: 0.03,
@@ -45,9 +45,9 @@ describe('of a quoted chain: agree with bumped plain deltas', () => {
     }).reduce((sum, each) => sum + each, 0);
 
   test.each([
-    ['delta-notional', found.dex, notional(0, 0), 1e-6],
-    ['vanna, per vol point', found.vex, (notional(1e-4, 0) - notional(-1e-4, 0)) / 0.02, 1e-3],
-    ['charm, per calendar day', found.cex, (notional(0, 1e-3) - notional(0, -1e-3)) / 2e-3, 1e-3],
+    ['delta-notional', found.dex, notional(0), 1e-6],
+    ['vanna, per vol point', found.vex, (notional(1e-4) - notional(-1e-4)) / 0.02, 1e-3],
+    ['charm, over the coming day', found.cex, notional(0, deltaAlongForward) - notional(0), 1e-6],
     [
       'gamma, per 1 %',
       found.gex,
@@ -104,7 +104,7 @@ describe('equal the sums over all contracts’ Greeks', () => {
     ['only calls far in the money', rows.filter(({ callPut, strike }) => callPut === 1 && strike < 70), 'own'],
   ] as const)('%s', (_what, contracts, iv) => {
     const ready = prepared(contracts, { forward: 'flat', rate: 0.05, dividend: 0.03, iv });
-    const greek = greeks({
+    const columns = {
       count: ready.count,
       callPut: ready.callPut,
       spot: 100,
@@ -113,18 +113,23 @@ describe('equal the sums over all contracts’ Greeks', () => {
       iv: ready.iv,
       rate: ready.rate,
       dividend: ready.dividend,
-    });
-    const sum = (name: 'delta' | 'vanna' | 'charm', of: (each: number) => number) =>
-      greek[name].reduce((total, each, i) => total + of(ready.callPut[i]! * (each || 0) * ready.weight[i]! * 1e4), 0);
+    };
+    const { delta, vanna } = greeks(columns);
+    const day = 1 / 365.25;
+    const moved = { spot: 100 * Math.exp((0.05 - 0.03) * day), tte: ready.tte.map((each) => each - day) };
+    const later = greeks({ ...columns, ...moved }).delta.map(
+      (each, i) => each * Math.exp(0.03 * day * (Math.min(1, ready.tte[i]! / (30 * day)) - 1)),
+    );
+    const sum = (column: Float64Array, of: (each: number) => number) =>
+      column.reduce((total, each, i) => total + of(ready.callPut[i]! * (each || 0) * ready.weight[i]! * 1e4), 0);
     const found = exposures(ready);
-    for (const [exposure, name, unit] of [
-      ['dex', 'delta', 1],
-      ['vex', 'vanna', 0.01],
-      ['cex', 'charm', 1 / 365],
+    for (const [exposure, column, unit, scale] of [
+      ['dex', delta, 1, sum(delta, Math.abs)],
+      ['vex', vanna, 0.01, sum(vanna, Math.abs) * 0.01],
+      ['cex', later.map((each, i) => each - delta[i]!), 1, sum(delta, Math.abs)],
     ] as const) {
-      const scale = sum(name, Math.abs) * unit;
       expect(scale).toBeGreaterThan(0);
-      expect(Math.abs(found[exposure] - sum(name, (each) => each) * unit)).toBeLessThan(1e-14 * scale);
+      expect(Math.abs(found[exposure] - sum(column, (each) => each) * unit)).toBeLessThan(2e-14 * scale);
     }
   });
 });

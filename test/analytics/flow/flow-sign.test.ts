@@ -11,6 +11,7 @@ import { customerPositions } from '../../../src/analytics/flow/customer-position
 import { signedByFlow, signedShare } from '../../../src/analytics/flow/flow-sign.ts';
 import { signPrints } from '../../../src/analytics/flow/trade-side.ts';
 import { greeks } from '../../../src/math/black-scholes.ts';
+import { deltaAfterADay } from '../independent.ts';
 import { simulatedTape } from '../simulated-tape.ts';
 import { prepared, quoted, range } from '../small-chains.ts';
 
@@ -29,6 +30,11 @@ describe('exposures of dealers opposite customers', () => {
     ...{ callPut: READY.callPut, spot, strike: READY.strike, tte: READY.tte },
     ...{ iv: READY.iv, rate: READY.rate, dividend: READY.dividend },
   });
+  const dayAhead = Float64Array.from(READY.row, (_, i) => {
+    const [callPut, strike, tte] = [READY.callPut[i]!, READY.strike[i]!, READY.tte[i]!];
+    const contract = { callPut, strike, tte, iv: READY.iv[i]!, rate: READY.rate[i]!, dividend: READY.dividend[i]! };
+    return deltaAfterADay({ ...contract, contracts: 1, multiplier: 100, series: 0 }, spot) - all.delta[i]!;
+  });
   const held = (column: Float64Array, scale: number) =>
     column.reduce((sum, each, i) => sum - NET[i]! * 100 * each * scale, 0);
   const found = exposures(SIGNED);
@@ -37,7 +43,7 @@ describe('exposures of dealers opposite customers', () => {
     ['gamma', found.gex, held(all.gamma, spot * spot * 0.01)],
     ['delta', found.dex, held(all.delta, spot)],
     ['vanna', found.vex, held(all.vanna, spot * 0.01)],
-    ['charm', found.cex, held(all.charm, spot / 365)],
+    ['charm', found.cex, held(dayAhead, spot)],
   ])('%s', (_what, is, expected) => {
     expect(is / expected).toBeCloseTo(1, 9);
   });

@@ -148,7 +148,7 @@ test('a tape as columns has the same prints and ids as the tape as text', async 
   }
 });
 
-test('reads closes, and skips a table of other data', async () => {
+test('reads closes and dividends, and skips a table of other data', async () => {
   const closes = [
     { name: 'date', data: ['2026-08-21'] },
     { name: 'ticker', data: ['SPY'] },
@@ -156,6 +156,14 @@ test('reads closes, and skips a table of other data', async () => {
   ];
   expect(await read(parquetWriteBuffer({ columnData: closes }))).toMatchObject([
     { kind: 'closes', closes: { length: 1 } },
+  ]);
+  const dividends = [
+    { name: 'ticker', data: ['SPY'] },
+    { name: 'ex_date', data: ['2026-09-18'] },
+    { name: 'amount', data: [1.79] },
+  ];
+  expect(await read(parquetWriteBuffer({ columnData: dividends }))).toMatchObject([
+    { kind: 'dividends', dividends: [{ ticker: 'SPY', exDate: '2026-09-18', amount: 1.79, status: null }] },
   ]);
   expect(await read(parquetWriteBuffer({ columnData: [{ name: 'a', data: [1] }] }))).toEqual([]);
 });

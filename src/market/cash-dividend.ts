@@ -1,0 +1,11 @@
+/** A cash dividend of an underlying. Its ex-date may be in the future. */
+export interface CashDividend {
+  readonly ticker: string;
+  /** The first trading day without the dividend, `YYYY-MM-DD`. */
+  readonly exDate: string;
+  /** Dollars per share. */
+  readonly amount: number;
+  /** How certain the dividend is, in the words of the source, for example `declared`. Null if the source does not state it. */
+  readonly status: string | null;
+  readonly simulated: boolean;
+}
