@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
+import { volatilityBands } from '../analytics/chain/volatility-band.ts';
 import { dividendsBefore } from '../analytics/exposure/day-ahead.ts';
 import { netGexAt } from '../analytics/exposure/exposures-by-strike.ts';
 import { gexBySeries } from '../analytics/exposure/gex-by-series.ts';
@@ -11,7 +12,7 @@ import { conventionOf, signConvention } from './dealer-sign.ts';
 import { provenanceOf, readMarket } from './market-reading.ts';
 import { defineOperation } from './operation.ts';
 import { cursor, cursorAt, limit, nextCursor, pageFrom } from './pages.ts';
-import { nullable, number, putCall, ticker } from './schemas.ts';
+import { finiteOrNull, nullable, number, putCall, ticker } from './schemas.ts';
 
 /** Number of nodes in the answer to a request without `limit`. */
 const TOP = 10;
@@ -56,6 +57,14 @@ export const detectLethalNodes = defineOperation({
             multiplier: number('Shares per contract.'),
             tte: number('Years to settlement.'),
             iv: number('Volatility, decimal per year; 0 if unknown. Delta_Flux_j is then 0.'),
+            iv_bid: nullable(
+              Type.Number(),
+              'Volatility that the bid of the out-of-the-money side implies, decimal per year; null without a two-sided quote.',
+            ),
+            iv_ask: nullable(
+              Type.Number(),
+              'Volatility that its ask implies, decimal per year; null if iv_bid is null.',
+            ),
             gamma: number('Change of delta per 1.00 of spot.'),
             delta: number('Delta, per 1.00 of spot.'),
             delta_after_a_day: number(
@@ -125,6 +134,10 @@ export const detectLethalNodes = defineOperation({
       prepared,
       nodes.map(({ strike }) => strike),
     );
+    const bands = volatilityBands(
+      prepared,
+      nodes.map(({ contract }) => contract),
+    );
     const inTheMoney = isWanted('components') ? yield* endsInTheMoney(prepared, nodes) : [];
     return {
       result: {
@@ -144,6 +157,8 @@ export const detectLethalNodes = defineOperation({
           multiplier: inputs.multiplier,
           tte: inputs.tte,
           iv: inputs.iv,
+          iv_bid: finiteOrNull(bands.bid[i]!),
+          iv_ask: finiteOrNull(bands.ask[i]!),
           gamma: inputs.gamma,
           delta: inputs.delta,
           delta_after_a_day: inputs.deltaAfter,

@@ -83,3 +83,8 @@ export const date = (description: string) =>
     description,
     pattern: '^\\d{4}-[01]\\d-[0-3]\\d$',
   });
+
+/** Returns null for a value that is not finite, because JSON has no such numbers. */
+export function finiteOrNull(value: number): number | null {
+  return Number.isFinite(value) ? value : null;
+}

@@ -12,6 +12,7 @@ import { defineOperation } from './operation.ts';
 import {
   count,
   defaulted,
+  finiteOrNull,
   nullable,
   nullableColumn,
   number,
@@ -274,10 +275,6 @@ function* smileRows(inputs: readonly RowInput[]) {
     skewness: known(({ skewness }) => skewness),
     kurtosis: known(({ kurtosis }) => kurtosis),
   };
-}
-
-function finiteOrNull(value: number): number | null {
-  return Number.isFinite(value) ? value : null;
 }
 
 function nearestSlice({ slices }: FittedSurface, at: number): SurfaceSlice {

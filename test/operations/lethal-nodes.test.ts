@@ -40,9 +40,21 @@ test('the extended answer has the components of each node', () => {
     gross_share_pct: number;
   };
   for (const [i, { strike, put_call, ...node }] of top_nodes.entries()) {
-    const { root, dealer_contracts, multiplier, gamma, delta, delta_after_a_day, gex, iv, strike_shares } =
-      components[i]!;
+    const {
+      root,
+      dealer_contracts,
+      multiplier,
+      gamma,
+      delta,
+      delta_after_a_day,
+      gex,
+      iv,
+      iv_bid,
+      iv_ask,
+      strike_shares,
+    } = components[i]!;
     expect([root as unknown, iv]).toEqual(['ACME', expect.closeTo(0.3, 6)]);
+    expect(iv).toBeWithin(iv_bid! - 1e-9, iv_ask! + 1e-9);
     expect(dealer_contracts).toBe(put_call === 'C' ? strike : strike - 300);
     expect(Math.round(-gamma! * dealer_contracts! * multiplier!)).toBe(node.Dealer_Share_Exposure);
     expect((delta! - delta_after_a_day!) * dealer_contracts! * multiplier!).toBeCloseTo(node.Delta_Flux_j, 9);

@@ -5,6 +5,8 @@ import { largestRows } from './largest.ts';
 
 /** A contract with the hedging trades of the dealers who hold it. Positive numbers are purchases, negative numbers are sales. */
 export interface HedgingNode {
+  /** The row of the contract in the prepared chain. */
+  readonly contract: number;
   readonly strike: number;
   readonly callPut: number;
   /** `YYYY-MM-DD` */
@@ -58,6 +60,7 @@ export function hedgingNodes(prepared: PreparedChain, limit: number, from = 0): 
     const { series, forward, rate } = prepared.series[index]!;
     const { method, hedgeYield } = ahead[index]!;
     return {
+      contract: row,
       strike: prepared.strike[row]!,
       callPut: prepared.callPut[row]!,
       expiry: series.expiry,
