@@ -24,7 +24,7 @@ const LAYERS: readonly (readonly string[])[] = [
 ];
 
 /** The layers within `analytics`. A file directly in `analytics` may import from any of them. */
-const ANALYTICS: readonly (readonly string[])[] = [['chain'], ['density', 'exposure'], ['flow']];
+const ANALYTICS: readonly (readonly string[])[] = [['chain'], ['surface'], ['exposure'], ['flow']];
 
 /** Only the composition root and the layers above it import the concrete feeds and the concrete store. */
 const CONCRETE = ['feeds', 'store'];

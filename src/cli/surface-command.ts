@@ -7,7 +7,7 @@ import type { FittedSurface, SurfaceSlice } from '../analytics/surface/fitted-su
 import { shownJson, shownName } from '../clean-text.ts';
 import { settingsIn } from '../config.ts';
 import { OperatorError } from '../errors.ts';
-import { DAY_MS } from '../market/calendar.ts';
+import { DAY_MS, newYorkDate } from '../market/calendar.ts';
 import type { Chain } from '../market/chain.ts';
 import { reportSurface, type SurfaceAnswer } from '../operations/surface-report.ts';
 import { runToCompletion } from '../steps.ts';
@@ -16,7 +16,7 @@ import { chainOf } from './gex-files.ts';
 import { formatPrice } from './plot/figures.ts';
 import { line, type Style } from './plot/line.ts';
 import { terminalOf } from './plot/terminal.ts';
-import { timeChart } from './plot/time-chart.ts';
+import { type TimeLine, timeChart } from './plot/time-chart.ts';
 import type { Ports } from './ports.ts';
 import { withSettings } from './settings.ts';
 import { columns, numberCell } from './text-format.ts';
@@ -52,7 +52,8 @@ export function addSurface(program: Command, ports: Ports): void {
     .addHelpText(
       'after',
       `
-The plot shows the smile of the settlement nearest to ${SMILE_DAYS} days, and the volatility at the money of all settlements.
+The plot shows the smile of the settlement nearest to ${SMILE_DAYS} days, and the volatility at the money of all settlements, also
+without events.
 
 Examples:
   $ zomma surface SPY
@@ -108,7 +109,7 @@ function csvOf({ expiries }: SurfaceAnswer): string {
 
 function tableOf({ chain, answer }: Shown): string[] {
   const { expiries, maturities, refused, clock, shut_day_weight } = answer;
-  const head = ['', 'quotes', 'outside', 'forward', 'IV', 'trading', '25-delta skew', 'variance swap'];
+  const head = ['', 'quotes', 'outside', 'forward', 'IV', 'trading', 'no events', '25-delta skew', 'variance swap'];
   const rows = [
     ...expiries.expiry.map((expiry, i) => [
       expiry,
@@ -123,8 +124,18 @@ function tableOf({ chain, answer }: Shown): string[] {
     `${chain.underlying}  ${formatPrice(chain.spot)}  ${shownName(chain.source)}${chain.simulated ? '  SIMULATED' : ''}`,
     `  fitted to ${answer.fitted_to === 'quotes' ? 'quotes' : 'the volatilities of the feed'}; clock: ${clock}${weight}`,
     ...columns([head, ...rows]).map((text) => `  ${text}`),
+    ...eventLines(answer).map((text) => `  ${text}`),
     ...refused.series.map((series, i) => `  refused: ${series} (${refused.reason[i]!})`),
   ];
+}
+
+/** A line for each event: its implied move with the band, and the settlements around it. */
+function eventLines({ events }: SurfaceAnswer): string[] {
+  return events.implied_move.map((move, i) => {
+    const [after, before] = [events.after[i]!, events.before[i]!].map((instant) => newYorkDate(Date.parse(instant)));
+    const band = (100 * events.implied_move_band[i]!).toFixed(1);
+    return `event: implied move ${percent(move)}, band ${band} %, between ${after!} and ${before!}`;
+  });
 }
 
 function figuresOf(table: SurfaceAnswer['maturities'] | SurfaceAnswer['expiries'], i: number): string[] {
@@ -132,13 +143,14 @@ function figuresOf(table: SurfaceAnswer['maturities'] | SurfaceAnswer['expiries'
     formatPrice(table.forward[i]!),
     percent(table.atm_iv[i]!),
     percent(table.atm_iv_trading[i]!),
+    percent(table.atm_iv_trading_without_events[i]!),
     percent(table.skew_25d[i]!),
     percent(table.variance_swap_iv[i]!),
   ];
 }
 
 /** The smile of one settlement, and the volatilities at the money of all, within `height` lines. */
-function plotOf({ chain, surface }: Shown, width: number, height: number, style: Style): string[] {
+function plotOf({ chain, surface, answer }: Shown, width: number, height: number, style: Style): string[] {
   const { slices } = surface;
   const at = chain.asOf + SMILE_DAYS * DAY_MS;
   const near = slices.reduce((best, each) =>
@@ -171,6 +183,7 @@ function plotOf({ chain, surface }: Shown, width: number, height: number, style:
         lines: [
           { name: 'trading time', values: termOf(slices, ({ years }) => years), ink: 'level' },
           { name: 'calendar', values: termOf(slices, ({ tte }) => tte), ink: 'faint' },
+          ...(answer.events.count > 0 ? [withoutEvents(answer)] : []),
         ],
         ends: [dates[0]!, dates.at(-1)!],
         zero: false,
@@ -192,6 +205,11 @@ function smileOf({ law, tte }: SurfaceSlice, reach: number): Float64Array {
 
 function termOf(slices: readonly SurfaceSlice[], years: (slice: SurfaceSlice) => number): Float64Array {
   return Float64Array.from(slices, (slice) => Math.sqrt(slice.atmVariance / years(slice)));
+}
+
+function withoutEvents({ expiries }: SurfaceAnswer): TimeLine {
+  const values = Float64Array.from(expiries.atm_iv_trading_without_events, (each) => each ?? Number.NaN);
+  return { name: 'no events', values, ink: 'positive' };
 }
 
 function percent(volatility: number | null): string {

@@ -30,7 +30,7 @@ export interface LevelRecord {
   readonly vex: number;
   /** Net charm exposure, dollars over the coming calendar day. */
   readonly cex: number;
-  /** At-the-money volatility for options of 30 days, decimal per year. Null if no series has a volatility. */
+  /** At-the-money volatility for options of 30 days, decimal per year. Null if no series determines a smile. */
   readonly atmIv30d: number | null;
 }
 

@@ -2,12 +2,14 @@ import { Type } from '@sinclair/typebox';
 import type { PreparedChain, PreparedSeries } from '../analytics/chain/prepared-chain.ts';
 import { bySeries } from '../analytics/chain/rows.ts';
 import { skew25 } from '../analytics/chain/skew.ts';
-import { atmVolatility } from '../analytics/chain/smile-variance.ts';
 import { gexBySeries } from '../analytics/exposure/gex-by-series.ts';
 import { maxPain } from '../analytics/exposure/max-pain.ts';
 import { signMarginPct } from '../analytics/exposure/sign-margin.ts';
+import type { FittedSurface } from '../analytics/surface/fitted-surface.ts';
+import { seriesAtm } from '../analytics/surface/series-atm.ts';
 import type { Steps } from '../steps.ts';
 import { chainInput, readChain } from './analysis-options.ts';
+import { surfaceOfPrepared } from './chain-surface.ts';
 import { conventionOf, signConvention } from './dealer-sign.ts';
 import { MARGIN_OF_ROW } from './gamma-regime.ts';
 import { provenanceOf } from './market-reading.ts';
@@ -46,13 +48,21 @@ export const getGexByExpiry = defineOperation({
       forward: numberColumn('Forward price, dollars.'),
       forward_method: textColumn('regression, parity, delta, carry or flat.'),
       rate: numberColumn('Discount rate, continuous, decimal per year.'),
-      atm_iv: nullableColumn('At-the-money volatility, decimal per year; null if no strike has one.'),
+      atm_iv: nullableColumn('At-the-money volatility, decimal per calendar year; null if smile_refused is not null.'),
+      atm_iv_trading: nullableColumn(
+        'The same per year of trading time, in which nights and days without trading count little: comparable between short expiries.',
+      ),
       expected_move: nullableColumn(
         'One standard deviation to settlement at atm_iv, dollars; null if atm_iv is null. A straddle costs about four fifths of it.',
       ),
       skew_25d: nullableColumn(
-        'Volatility of the 25-delta put less that of the 25-delta call, decimal per year; null if unknown.',
+        'Volatility of the 25-delta put less that of the 25-delta call, decimal per calendar year; null if smile_refused is not null.',
       ),
+      smile_refused: Type.Array(Type.Union([Type.String(), Type.Null()]), {
+        description:
+          'Why the series has no volatility at the money: no_volatility; too_few_strikes: fewer than five usable quotes out of the money; ' +
+          'one_sided: fewer than two on one side of the forward. Null if it has one. GEX counts the series in any case.',
+      }),
       sign_convention: signConvention,
     },
     { additionalProperties: false },
@@ -61,7 +71,7 @@ export const getGexByExpiry = defineOperation({
   *run(input, context) {
     const prepared = yield* readChain(input, context);
     const { chain } = prepared;
-    const rows = yield* rowsInSteps(prepared);
+    const rows = yield* rowsInSteps(prepared, yield* surfaceOfPrepared(prepared));
     const column = <Name extends keyof Row>(name: Name) => rows.map((row) => row[name]);
     const result = {
       ticker: chain.underlying,
@@ -83,8 +93,10 @@ export const getGexByExpiry = defineOperation({
       forward_method: column('forwardMethod'),
       rate: column('rate'),
       atm_iv: column('atmIv'),
+      atm_iv_trading: column('atmIvTrading'),
       expected_move: column('expectedMove'),
       skew_25d: column('skew'),
+      smile_refused: column('refused'),
       sign_convention: conventionOf(prepared),
     };
     return { result, provenance: provenanceOf(chain, context) };
@@ -94,14 +106,14 @@ export const getGexByExpiry = defineOperation({
 type Row = ReturnType<typeof rowOf>;
 
 /** Computes one row per series, in order of settlement and then of root. */
-function* rowsInSteps(prepared: PreparedChain): Steps<Row[]> {
+function* rowsInSteps(prepared: PreparedChain, surface: FittedSurface): Steps<Row[]> {
   const series = prepared.series.toSorted(
     (a, b) => a.tte - b.tte || (a.series.root < b.series.root ? -1 : +(a.series.root > b.series.root)),
   );
   const rows: Row[] = [];
   let expired = 0;
   yield* bySeries(series, 'Reading the expiries', (each) => {
-    const row = rowOf(prepared, each, expired);
+    const row = rowOf(prepared, surface, each, expired);
     expired += row.gross;
     rows.push(row);
   });
@@ -109,14 +121,14 @@ function* rowsInSteps(prepared: PreparedChain): Steps<Row[]> {
 }
 
 /** Computes the row of one series. `before` is the gross gamma of the series that settle before it, dollars per 1 % move. */
-function rowOf(prepared: PreparedChain, each: PreparedSeries, before: number) {
+function rowOf(prepared: PreparedChain, { clock }: FittedSurface, each: PreparedSeries, before: number) {
   const { start, end, tte, forward, forwardMethod, rate } = each;
   const gex = gexBySeries(prepared);
   const index = prepared.series.indexOf(each);
   const [gross, all] = [gex.gross[index]!, gex.grossOfAll];
   // Without any gamma, all shares are 0.
   const percent = (part: number) => (all > 0 ? (100 * part) / all : 0);
-  const atmIv = atmVolatility(each);
+  const { iv, expectedMove, refused } = seriesAtm(prepared, each);
   return {
     root: each.series.root,
     expiry: each.series.expiry,
@@ -133,9 +145,11 @@ function rowOf(prepared: PreparedChain, each: PreparedSeries, before: number) {
     forward,
     forwardMethod: forwardMethod as string,
     rate,
-    atmIv: orNull(atmIv),
-    expectedMove: orNull(forward * atmIv * Math.sqrt(tte)),
-    skew: orNull(skew25(each)),
+    atmIv: iv,
+    atmIvTrading: iv === null ? null : iv * Math.sqrt(tte / clock.years(each.series.settlesAt)),
+    expectedMove,
+    skew: refused === null ? skew25(each) : null,
+    refused: refused as string | null,
   };
 }
 
@@ -146,8 +160,4 @@ function contractsOf({ chain, row }: PreparedChain, { start, end }: PreparedSeri
     volume += chain.volume[row[i]!]! || 0;
   }
   return { openInterest, volume };
-}
-
-function orNull(value: number): number | null {
-  return Number.isNaN(value) ? null : value;
 }

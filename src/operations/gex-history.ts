@@ -75,7 +75,8 @@ export const getGexHistory = defineOperation({
       net_vex: numberColumn('Vanna exposure, dollars per vol point.'),
       net_cex: numberColumn('Charm exposure: expected change of delta exposure over the coming calendar day, dollars.'),
       atm_iv_30d: Type.Array(Type.Union([Type.Number(), Type.Null()]), {
-        description: 'At-the-money volatility at 30 days, decimal per year; null if no strike had one.',
+        description:
+          'At-the-money volatility of the surface at 30 days, decimal per calendar year; null if no series determined a smile.',
       }),
       iv_rank: nullable(
         Type.Number(),

@@ -2,10 +2,10 @@ import { Type } from '@sinclair/typebox';
 import type { AnalysisOptions } from '../analytics/chain/options.ts';
 import { prepareInSteps } from '../analytics/chain/prepare.ts';
 import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
-import { atmVolatility } from '../analytics/chain/smile-variance.ts';
 import { type GexLevels, gexLevelsInSteps } from '../analytics/exposure/gex-levels.ts';
 import type { CustomerPositions } from '../analytics/flow/customer-positions.ts';
 import { signedShare } from '../analytics/flow/flow-sign.ts';
+import { seriesAtm } from '../analytics/surface/series-atm.ts';
 import { newYorkDate } from '../market/calendar.ts';
 import { runToCompletion, type Steps } from '../steps.ts';
 import { customerPositionsInSteps, withFlowSign } from './dealer-sign.ts';
@@ -60,7 +60,10 @@ export const zeroDteLens = Type.Object(
       'Strike at which these options pay out least, dollars; null if they have no open interest.',
     ),
     hours_to_settlement: number('Hours until the last of these contracts settles.'),
-    atm_iv: nullable(Type.Number(), 'At-the-money volatility, decimal per year; null if no strike has one.'),
+    atm_iv: nullable(
+      Type.Number(),
+      'At-the-money volatility, decimal per year; null if the quotes do not determine a smile.',
+    ),
     expected_move: nullable(Type.Number(), 'One standard deviation to settlement, dollars; null if atm_iv is null.'),
     open_interest: number('Contracts outstanding.'),
     volume: number('Contracts traded that day.'),
@@ -69,7 +72,8 @@ export const zeroDteLens = Type.Object(
 );
 
 /** Computes the levels of the contracts that expire on the snapshot's day. Returns null if all of them have settled. */
-export function* zeroDte({ chain, options, series }: PreparedChain, grossGex: number) {
+export function* zeroDte(prepared: PreparedChain, grossGex: number) {
+  const { chain, options, series } = prepared;
   const today = newYorkDate(chain.asOf);
   // The series are in order of settlement.
   const ofToday = series.filter((each) => each.series.expiry === today);
@@ -78,7 +82,7 @@ export function* zeroDte({ chain, options, series }: PreparedChain, grossGex: nu
   const only = { ...options, expiries: { kind: '0dte' } } as const;
   const levels = yield* levelsWith(chain, only);
   const volumeLevels = yield* levelsWith(chain, { ...only, weight: 'volume' });
-  const atmIv = atmVolatility(last);
+  const { iv, expectedMove } = seriesAtm(prepared, last);
   const sum = (column: Float64Array) =>
     ofToday.reduce(
       (all, { series: { start, end } }) => all + column.subarray(start, end).reduce((a, b) => a + (b || 0), 0),
@@ -93,8 +97,8 @@ export function* zeroDte({ chain, options, series }: PreparedChain, grossGex: nu
     sign_margin_volume_pct: reportRegime(volumeLevels.exposures).sign_margin_pct,
     max_pain: open > 0 ? levels.maxPain : null,
     hours_to_settlement: (last.series.settlesAt - chain.asOf) / 3_600_000,
-    atm_iv: Number.isNaN(atmIv) ? null : atmIv,
-    expected_move: Number.isNaN(atmIv) ? null : last.forward * atmIv * Math.sqrt(last.tte),
+    atm_iv: iv,
+    expected_move: expectedMove,
     open_interest: open,
     volume: sum(chain.volume),
   };

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
-import { atmVolatility } from '../analytics/chain/smile-variance.ts';
 import type { GexLevels } from '../analytics/exposure/gex-levels.ts';
+import { seriesAtm } from '../analytics/surface/series-atm.ts';
 import { conventionOf, signConvention } from './dealer-sign.ts';
 import { regimeFields, reportRegime } from './gamma-regime.ts';
 import { count, nullable, number } from './schemas.ts';
@@ -19,7 +19,10 @@ const seriesReading = Type.Object(
     forward: number('Forward price, dollars.'),
     forward_method: Type.String({ description: 'regression, parity, delta, carry or flat.' }),
     rate: number('Discount rate, continuous, decimal per year.'),
-    atm_iv: nullable(Type.Number(), 'At-the-money volatility, decimal per year; null if no strike has one.'),
+    atm_iv: nullable(
+      Type.Number(),
+      'At-the-money volatility, decimal per year; null if the quotes do not determine a smile.',
+    ),
   },
   { additionalProperties: false },
 );
@@ -133,19 +136,16 @@ export function reportGex(prepared: PreparedChain, levels: GexLevels): GexReport
     net_vex_mil: exposures.vex / MILLION,
     net_cex_mil: exposures.cex / MILLION,
     sign_convention: conventionOf(prepared),
-    series: prepared.series.map((each) => {
-      const atmIv = atmVolatility(each);
-      return {
-        root: each.series.root,
-        expiry: each.series.expiry,
-        settlement: each.series.settlement,
-        tte: each.tte,
-        forward: each.forward,
-        forward_method: each.forwardMethod,
-        rate: each.rate,
-        atm_iv: Number.isNaN(atmIv) ? null : atmIv,
-      };
-    }),
+    series: prepared.series.map((each) => ({
+      root: each.series.root,
+      expiry: each.series.expiry,
+      settlement: each.series.settlement,
+      tte: each.tte,
+      forward: each.forward,
+      forward_method: each.forwardMethod,
+      rate: each.rate,
+      atm_iv: seriesAtm(prepared, each).iv,
+    })),
     contracts: {
       contracts: prepared.counts.contracts,
       used: prepared.counts.used,

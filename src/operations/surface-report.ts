@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
+import { type EventVariance, findEventsInSteps, termStructure } from '../analytics/surface/event-variance.ts';
 import type { FittedSurface, HorizonLaw, SurfaceSlice } from '../analytics/surface/fitted-surface.ts';
 import { type SmileFigures, smileFigures } from '../analytics/surface/smile-figures.ts';
 import { ClientError } from '../errors.ts';
@@ -37,6 +38,9 @@ const smileColumns = {
   forward: numberColumn('Forward price, dollars.'),
   atm_iv: nullableColumn('At-the-money volatility, decimal per calendar year.'),
   atm_iv_trading: nullableColumn('At-the-money volatility, decimal per year of trading time.'),
+  atm_iv_trading_without_events: nullableColumn(
+    'atm_iv_trading without the variance of the events in events, decimal per year of trading time; equal to it before the first event.',
+  ),
   atm_iv_band: nullableColumn(
     'Half of the distance between the volatilities of bid and ask at the money, decimal per calendar year.',
   ),
@@ -103,6 +107,27 @@ const answerSchema = Type.Object(
           'One row per constant maturity up to the last settlement: 7, 30, 60, 90, 180 and 365 days. It ends at the close of that day, or of the next trading day if the exchange is shut on that day.',
       },
     ),
+    events: Type.Object(
+      {
+        count: count('Rows of each column.'),
+        after: textColumn('The event lies after this instant: a settlement or the moment of the quotes, ISO 8601.'),
+        before: textColumn('The event lies before this settlement, ISO 8601.'),
+        implied_move: numberColumn('One standard deviation of the log-price over the event, decimal.'),
+        implied_move_band: numberColumn(
+          'Change of implied_move if the volatilities at the money move to the edges of their bands (root of the sum of squares), decimal.',
+        ),
+        implied_move_error: numberColumn('Standard error of implied_move, decimal.'),
+        expected_absolute_move: numberColumn(
+          'Expected absolute log-return over the event: sqrt(2/pi) times implied_move, decimal.',
+        ),
+        variance: numberColumn('Variance of the log-price over the event, decimal: implied_move squared.'),
+      },
+      {
+        additionalProperties: false,
+        description:
+          'Events, such as earnings reports: between two neighbouring settlements the variance at the money rises more than before and after.',
+      },
+    ),
     refused: Type.Object(
       {
         count: count('Rows of each column.'),
@@ -154,7 +179,8 @@ export const getVolatilitySurface = defineOperation({
   description:
     'Volatility by strike and time, fitted to the quotes of all expiries: free of arbitrage between strikes and between expiries. Per expiry ' +
     'and at constant maturities: volatility at the money and at 25 and 10 deltas, skew, convexity, forward volatility, variance-swap ' +
-    'volatility, skewness and kurtosis. Nights and days without trading count little in trading time.',
+    'volatility, skewness and kurtosis. Implied moves of single events, such as earnings reports. Nights and days without trading count ' +
+    'little in trading time.',
   example: { ticker: 'SPY' },
   input: Type.Object(
     {
@@ -185,11 +211,14 @@ export function* reportSurface(chain: Chain, surface: FittedSurface, detail: Det
       hint: 'A surface needs five quoted strikes of one expiry, two of them on each side of the forward.',
     });
   }
-  const expiries = yield* smileRows(surface.slices.map((slice) => rowInput(slice, slice)));
+  const events = yield* findEventsInSteps(termStructure(surface));
+  const expiries = yield* smileRows(surface.slices.map((slice, i) => rowInput(slice, slice, varianceOf(events, i))));
   const last = surface.slices.at(-1)!.settlesAt;
   const days = MATURITIES.filter((each) => horizonEnd(chain.asOf, each) <= last);
   const ends = days.map((each) => horizonEnd(chain.asOf, each));
-  const maturities = yield* smileRows(ends.map((at) => rowInput(surface.lawAt(at), nearestSlice(surface, at))));
+  const maturities = yield* smileRows(
+    ends.map((at) => rowInput(surface.lawAt(at), nearestSlice(surface, at), varianceAt(surface, events, at))),
+  );
   return {
     ticker: chain.underlying,
     spot_price: chain.spot,
@@ -213,6 +242,7 @@ export function* reportSurface(chain: Chain, surface: FittedSurface, detail: Det
       ends_at: ends.map((at) => new Date(at).toISOString()),
       ...maturities,
     },
+    events: eventRows(surface, events),
     refused: {
       count: surface.refused.length,
       series: surface.refused.map(({ series: { series } }) => `${series.root} ${series.expiry} ${series.settlement}`),
@@ -220,6 +250,39 @@ export function* reportSurface(chain: Chain, surface: FittedSurface, detail: Det
     },
     grid: detail === 'grid' ? yield* gridOf(surface) : null,
     parameters: detail === 'parameters' ? parametersOf(surface) : null,
+  };
+}
+
+/** Variance of the events up to a settlement. */
+function varianceOf(events: readonly EventVariance[], settlement: number): number {
+  return events.reduce((sum, event) => sum + (event.settlement <= settlement ? event.variance : 0), 0);
+}
+
+/** The same up to an instant. Between the settlements of an event it is linear in the time of the clock, like the variance of the surface. */
+function varianceAt({ clock, slices }: FittedSurface, events: readonly EventVariance[], at: number): number {
+  const years = clock.years(at);
+  return events.reduce((sum, { settlement, variance }) => {
+    const from = slices[settlement - 1]?.years ?? 0;
+    const share = (years - from) / (slices[settlement]!.years - from);
+    return sum + variance * Math.min(1, Math.max(0, share));
+  }, 0);
+}
+
+function eventRows({ clock, slices }: FittedSurface, events: readonly EventVariance[]) {
+  const moves = events.map(({ variance }) => Math.sqrt(variance));
+  // Half of the change of the variance per move is the change of the move.
+  const ofMove = (change: (event: EventVariance) => number) =>
+    events.map((event, i) => change(event) / (2 * moves[i]!));
+  const instant = (settlement: number) => new Date(slices[settlement]?.settlesAt ?? clock.startMs).toISOString();
+  return {
+    count: events.length,
+    after: events.map(({ settlement }) => instant(settlement - 1)),
+    before: events.map(({ settlement }) => instant(settlement)),
+    implied_move: moves,
+    implied_move_band: ofMove(({ band }) => band),
+    implied_move_error: ofMove(({ error }) => error),
+    expected_absolute_move: moves.map((move) => Math.sqrt(2 / Math.PI) * move),
+    variance: events.map(({ variance }) => variance),
   };
 }
 
@@ -237,12 +300,18 @@ interface RowInput {
   readonly years: number;
   readonly forward: number;
   readonly variance: number;
+  /** Variance of the events up to the instant. */
+  readonly ofEvents: number;
   /** Relative half-width of the volatility band. */
   readonly band: number;
 }
 
-function rowInput({ law, years, forward, atmVariance, tte }: HorizonLaw, near: SurfaceSlice): RowInput {
-  return { law, tte, years, forward, variance: atmVariance, band: near.fit.atmBand };
+function rowInput(
+  { law, years, forward, atmVariance, tte }: HorizonLaw,
+  near: SurfaceSlice,
+  ofEvents: number,
+): RowInput {
+  return { law, tte, years, forward, variance: atmVariance, ofEvents, band: near.fit.atmBand };
 }
 
 /** Computes the smile columns of some laws in order of time. */
@@ -263,6 +332,7 @@ function* smileRows(inputs: readonly RowInput[]) {
     forward: rows.map(({ forward }) => forward),
     atm_iv: known(({ atm }) => atm),
     atm_iv_trading: known(({ variance, years }) => Math.sqrt(variance / years)),
+    atm_iv_trading_without_events: known(({ variance, ofEvents, years }) => Math.sqrt((variance - ofEvents) / years)),
     atm_iv_band: known(({ atm, band }) => atm * band),
     forward_iv_trading: rows.map(({ forwardVolatility }) => forwardVolatility),
     put_25d_iv: known(({ put25 }) => put25),

@@ -14,21 +14,22 @@ let chain: string;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'zomma-surface-'));
   chain = join(folder, 'chain.csv');
-  writeFileSync(chain, `${chainRows().join('\n')}\n`);
+  writeFileSync(chain, `${chainRows(EXPIRIES).join('\n')}\n`);
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Quotes of a flat volatility of 25 %. */
-function chainRows(): string[] {
+/** Quotes of a flat volatility of 25 %, and of an event between two of its expiries. */
+function chainRows(expiries: readonly string[], event = { after: '9999-12-31', variance: 0 }): string[] {
   const rows = ['underlying,as_of,spot,expiry,put_call,strike,bid,ask,open_interest'];
-  for (const expiry of EXPIRIES) {
+  for (const expiry of expiries) {
     const tte = yearsTo('TEST', expiry, Date.parse(AS_OF));
+    const iv = Math.sqrt(0.25 ** 2 + (expiry > event.after ? event.variance / tte : 0));
     for (let strike = 80; strike <= 120; strike++) {
       for (const [side, callPut] of [
         ['C', 1],
         ['P', -1],
       ] as const) {
-        const price = blackScholesPrice({ callPut, spot: 100, strike, tte, iv: 0.25, rate: 0.04, dividend: 0 });
+        const price = blackScholesPrice({ callPut, spot: 100, strike, tte, iv, rate: 0.04, dividend: 0 });
         rows.push(`TEST,${AS_OF},100,${expiry},${side},${strike},${Math.max(0, price - 0.01)},${price + 0.01},100`);
       }
     }
@@ -65,6 +66,20 @@ describe('surface FILE', () => {
     const { stdout } = await surface('--plot');
     expect(stdout).toContain('TEST  volatility by strike, 2026-09-18, percent a year');
     expect(stdout).toContain('TEST  volatility at the money by settlement, percent a year');
+  });
+
+  test('an event is printed, and the plot has a line without it', async () => {
+    const listed = ['08-28', '09-04', '09-11', '09-18', '09-25', '10-02', '10-16', '11-20', '12-18'];
+    const file = join(folder, 'event.csv');
+    const rows = chainRows(
+      listed.map((day) => `2026-${day}`),
+      { after: '2026-09-18', variance: 0.05 ** 2 },
+    );
+    writeFileSync(file, `${rows.join('\n')}\n`);
+    const { stdout } = await run(FROM_SOURCE, ['surface', file, '--plot', '--data-dir', join(folder, 'none')]);
+    expect(stdout).toMatch(/^ {2}event: implied move [45]\.\d %, band 0\.\d %, between 2026-09-18 and 2026-09-25$/m);
+    expect(stdout).toMatch(/no events \d+\.\d %/);
+    expect((await surface('--plot')).stdout).not.toMatch(/event:|no events \d/);
   });
 
   test.each([

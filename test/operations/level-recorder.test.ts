@@ -5,6 +5,7 @@ import type { LevelRecord } from '../../src/market/level-record.ts';
 import type { MarketStore } from '../../src/market/store.ts';
 import { getLiveGexNodes } from '../../src/operations/gex-nodes.ts';
 import { createLevelRecorder } from '../../src/operations/level-recorder.ts';
+import type { SurfaceAnswer } from '../../src/operations/surface-report.ts';
 import { openStore } from '../../src/store/sqlite.ts';
 import { AS_OF, chainOf, EXPIRY, LATER, print, quoted, range } from '../analytics/small-chains.ts';
 import { inFolder } from '../store/samples.ts';
@@ -292,9 +293,9 @@ describe('the recorded levels', () => {
       cex: expect.closeTo(live.net_cex_mil! * 1e6, 3),
       atmIv30d: expect.any(Number),
     });
-    const ivs = (live.series as unknown as { atm_iv: number }[]).map(({ atm_iv }) => atm_iv);
-    expect(levels!.atmIv30d!).toBeGreaterThanOrEqual(Math.min(...ivs));
-    expect(levels!.atmIv30d!).toBeLessThanOrEqual(Math.max(...ivs));
+    const surface = (await (await service.request('GET', `/api/v1/surface/${ticker}`)).json()) as SurfaceAnswer;
+    const row = surface.maturities.days.indexOf(30);
+    expect(levels!.atmIv30d!).toBeCloseTo(surface.maturities.atm_iv[row]!, 9);
   });
 });
 

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'bun:test';
-import { addDays } from '../../src/market/calendar.ts';
+import { addDays, closeOf } from '../../src/market/calendar.ts';
+import { VarianceClock } from '../../src/market/variance-clock.ts';
 import { getVolatilitySurface, type SurfaceAnswer } from '../../src/operations/surface-report.ts';
-import { chainOf, quoted, range, TODAY } from '../analytics/small-chains.ts';
+import { AS_OF, chainOf, quoted, range, TODAY } from '../analytics/small-chains.ts';
+import { EXPIRIES as LISTED, MODELS, market, withEvent } from '../analytics/surface/known-markets.ts';
 import { callExtended, smallMarket } from './small-market.ts';
 
 const EXPIRIES = [4, 11, 18, 25, 32, 46, 382].map((days) => addDays(TODAY, days));
@@ -54,6 +56,53 @@ test('a maturity ends at a close, on the next trading day if the exchange is shu
     '2027-01-05T21:00',
   ]);
   expect(maturities.atm_iv.every((each) => Math.abs(each! - 0.3) < 0.02)).toBe(true);
+});
+
+test('the variance of an event is told apart', () => {
+  const clock = new VarianceClock(AS_OF);
+  const [model, settlement, move] = [MODELS[0]![1], 3, 0.06];
+  const at = LISTED.map((expiry) => closeOf(expiry));
+  const { chain } = market(withEvent(model, move, clock.years(at[settlement - 1]!)), clock);
+  const { context } = smallMarket({ chains: [chain] });
+  const { events, expiries, maturities } = callExtended(
+    getVolatilitySurface,
+    { ticker: 'ACME' },
+    context,
+  ) as SurfaceAnswer;
+  expect(events).toMatchObject({
+    count: 1,
+    after: [new Date(at[settlement - 1]!).toISOString()],
+    before: [new Date(at[settlement]!).toISOString()],
+  });
+  const [implied] = events.implied_move;
+  expect(implied! / move).toBeWithin(0.95, 1.05);
+  expect(events.variance).toEqual([expect.closeTo(implied! ** 2, 12)]);
+  expect(events.expected_absolute_move).toEqual([expect.closeTo(0.7978845608 * implied!, 9)]);
+  expect([events.implied_move_band[0]! > 0, events.implied_move_error[0]! > 0]).toEqual([true, true]);
+  // The flat volatility of the model is 0.3.
+  for (const [i, each] of expiries.atm_iv_trading_without_events.entries()) {
+    expect(each!).toBeCloseTo(0.3, 1.5);
+    if (i < settlement) expect(each).toBe(expiries.atm_iv_trading[i]!);
+    else expect(expiries.atm_iv_trading[i]!).toBeGreaterThan(each!);
+  }
+  for (const each of maturities.atm_iv_trading_without_events) expect(each!).toBeCloseTo(0.3, 1.5);
+});
+
+test('a maturity between the settlements of an event has its share of the event', () => {
+  const clock = new VarianceClock(AS_OF);
+  const after = clock.years(closeOf(LISTED[6]!));
+  const { chain } = market(withEvent(MODELS[0]![1], 0.1, after), clock);
+  const { context } = smallMarket({ chains: [chain] });
+  const { events, maturities, expiries } = callExtended(
+    getVolatilitySurface,
+    { ticker: 'ACME' },
+    context,
+  ) as SurfaceAnswer;
+  const row = maturities.days.indexOf(60);
+  const [from, to] = [expiries.trading_years[6]!, expiries.trading_years[7]!];
+  const years = maturities.trading_years[row]!;
+  const ofEvent = (maturities.atm_iv_trading[row]! ** 2 - maturities.atm_iv_trading_without_events[row]! ** 2) * years;
+  expect(ofEvent / events.variance[0]!).toBeCloseTo((years - from) / (to - from), 9);
 });
 
 describe('detail', () => {

@@ -1,4 +1,4 @@
-import { DAY_MS, newYorkDate, YEAR_MS } from '../../market/calendar.ts';
+import { horizonEnd, newYorkDate } from '../../market/calendar.ts';
 import type { CashDividend } from '../../market/cash-dividend.ts';
 import type { Chain } from '../../market/chain.ts';
 import type { LevelRecord } from '../../market/level-record.ts';
@@ -6,11 +6,11 @@ import type { Steps } from '../../steps.ts';
 import { DEFAULT_OPTIONS } from '../chain/options.ts';
 import { prepareInSteps } from '../chain/prepare.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
-import { atmVolatility } from '../chain/smile-variance.ts';
+import { fitSurfaceInSteps } from '../surface/fit-surface.ts';
 import { gexLevelsInSteps } from './gex-levels.ts';
 
-/** The tenor at which volatilities of different days are compared, years. */
-const THIRTY_DAYS = (30 * DAY_MS) / YEAR_MS;
+/** The maturity at which volatilities of different days are compared, calendar days. */
+const DAYS = 30;
 
 /**
  * Computes the levels of a chain that are stored. `premiumBySeries` is the same as for `gexLevels`.
@@ -40,27 +40,18 @@ export function* levelRecordInSteps(
     dex: exposures.dex,
     vex: exposures.vex,
     cex: exposures.cex,
-    atmIv30d: atmVolatilityAt(prepared, THIRTY_DAYS),
+    atmIv30d: yield* volatilityAt30Days(prepared),
   };
 }
 
 /**
- * Returns the at-the-money volatility for `tte` years, decimal per year, from the quoted smiles. Total variance is linear in time between
- * two expiries. Before the first expiry, the volatility is that of the first, and after the last expiry, that of the last. Returns null if
- * no series has a volatility.
+ * Returns the volatility at the money of the surface at a horizon of 30 days, decimal per calendar year. After the last settlement, it is that
+ * of the last one in trading time. Returns null if no series determines a smile.
  */
-function atmVolatilityAt(prepared: PreparedChain, tte: number): number | null {
-  const known = prepared.series
-    .map((series) => ({ tte: series.tte, variance: atmVolatility(series) ** 2 * series.tte }))
-    .filter(({ variance }) => variance > 0)
-    .sort((a, b) => a.tte - b.tte);
-  const after = known.findIndex((each) => each.tte >= tte);
-  if (known.length === 0) return null;
-  if (after <= 0) {
-    const edge = after === 0 ? known[0]! : known.at(-1)!;
-    return Math.sqrt(edge.variance / edge.tte);
-  }
-  const [a, b] = [known[after - 1]!, known[after]!];
-  const variance = a.variance + ((b.variance - a.variance) * (tte - a.tte)) / (b.tte - a.tte);
-  return Math.sqrt(variance / tte);
+function* volatilityAt30Days(prepared: PreparedChain): Steps<number | null> {
+  yield { message: 'Fitting the surface' };
+  const surface = yield* fitSurfaceInSteps(prepared);
+  if (surface.slices.length === 0) return null;
+  const { atmVariance, tte } = surface.lawAt(horizonEnd(prepared.chain.asOf, DAYS));
+  return Math.sqrt(atmVariance / tte);
 }

@@ -14,8 +14,8 @@ const STEPS = 30;
 /** The fit uses expiries within this many days. In longer ones, weekends are an even share of the time. */
 const DAYS_MAX = 120;
 const POINTS_MIN = 5;
-/** An error above this, relative to the volatility, is an event or a faulty quote, and not the clock. */
-const ERROR_MAX = 0.03;
+/** This share of the errors, the largest, is left out: events and faulty quotes. */
+const TRIMMED_SHARE = 0.3;
 /** The calendar is the clock only if its roughness is less than this share of that of the best trading clock. */
 const CALENDAR_GAIN_MIN = 0.25;
 /** Penalty of a weight that is 0.1 away from the default, as a relative error of the volatilities. */
@@ -34,22 +34,29 @@ export function fitClock(asOf: number, points: readonly VariancePoint[]): Varian
     const weights: ClockWeights = { ...DEFAULT_WEIGHTS, shutDay: (i / STEPS) * SHUT_DAY_MAX };
     const clock = new VarianceClock(asOf, weights);
     const pull = (DEFAULT_PULL * (weights.shutDay - DEFAULT_WEIGHTS.shutDay)) / 0.1;
-    const roughness = roughnessOf(clock, near) + pull * pull;
+    const roughness = roughnessOf(clock, near, 'logarithmic') + pull * pull;
     if (roughness < best.roughness) best = { clock, roughness };
   }
   const calendar = new VarianceClock(asOf, CALENDAR);
-  return roughnessOf(calendar, near) < CALENDAR_GAIN_MIN * best.roughness ? calendar : best.clock;
+  const isCalendar =
+    roughnessOf(calendar, near, 'linear') < CALENDAR_GAIN_MIN * roughnessOf(best.clock, near, 'linear');
+  return isCalendar ? calendar : best.clock;
 }
 
-/** Mean squared distance of each volatility from the line through its neighbours, in the logarithms of time and volatility. */
-function roughnessOf(clock: VarianceClock, points: readonly VariancePoint[]): number {
-  const x = points.map(({ settlesAt }) => Math.log(clock.years(settlesAt)));
-  const y = points.map(({ variance }, i) => (Math.log(variance) - x[i]!) / 2);
-  let sum = 0;
-  for (let i = 1; i + 1 < points.length; i++) {
-    const share = (x[i]! - x[i - 1]!) / (x[i + 1]! - x[i - 1]!);
-    const error = y[i]! - y[i - 1]! - share * (y[i + 1]! - y[i - 1]!);
-    sum += Math.min(error * error, ERROR_MAX * ERROR_MAX);
-  }
-  return sum / (points.length - 2);
+/**
+ * Mean squared distance of each variance from the line through its neighbours, as a share of the volatility, without the largest distances. The line is
+ * straight in the logarithms of time and variance, or in time and variance. Logarithms suit the curvature of term structures. Without them, an
+ * event bends the term structure at its two settlements only.
+ */
+function roughnessOf(clock: VarianceClock, points: readonly VariancePoint[], scale: 'logarithmic' | 'linear'): number {
+  const scaled = scale === 'linear' ? (value: number) => value : Math.log;
+  const x = points.map(({ settlesAt }) => scaled(clock.years(settlesAt)));
+  const y = points.map(({ variance }) => scaled(variance));
+  const squares = points.slice(2).map((_, i) => {
+    const share = (x[i + 1]! - x[i]!) / (x[i + 2]! - x[i]!);
+    const distance = y[i + 1]! - y[i]! - share * (y[i + 2]! - y[i]!);
+    return (distance / (scale === 'linear' ? 2 * y[i + 1]! : 2)) ** 2;
+  });
+  const kept = squares.sort((a, b) => a - b).slice(0, squares.length - Math.ceil(TRIMMED_SHARE * squares.length));
+  return kept.reduce((sum, each) => sum + each, 0) / kept.length;
 }

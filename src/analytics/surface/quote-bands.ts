@@ -1,3 +1,4 @@
+import { memoizeByObject } from '../../cache.ts';
 import { greeks } from '../../math/black-scholes.ts';
 import { isComputedIv } from '../chain/forward.ts';
 import type { PreparedChain, PreparedSeries } from '../chain/prepared-chain.ts';
@@ -42,23 +43,9 @@ export function quoteBands(
   source: BandSource,
 ): QuoteBands | RefusalReason {
   const { chain, iv } = prepared;
-  const { start, end, forward, rate, tte, smile } = series;
-  if (smile.logMoneyness.length === 0) return 'no_volatility';
-  const usable = new Set(smile.logMoneyness);
-  const rows: number[] = [];
-  for (let i = start; i < end; i++) {
-    if (!isOtm(prepared, i, forward)) continue;
-    const isQuoted = !Number.isNaN(mid(chain, prepared.row[i]!));
-    if (
-      isQuoted
-        ? usable.has(Math.log(prepared.strike[i]! / forward))
-        : source === 'feed_volatility' && isComputedIv(chain.iv[prepared.row[i]!]!)
-    )
-      rows.push(i);
-  }
-  if (rows.length < STRIKES_MIN) return 'too_few_strikes';
-  const calls = rows.filter((i) => prepared.callPut[i] === 1).length;
-  if (Math.min(calls, rows.length - calls) < SIDE_STRIKES_MIN) return 'one_sided';
+  const { forward, rate, tte } = series;
+  const rows = usableRows(prepared, series, source);
+  if (typeof rows === 'string') return rows;
   const unit = forward * Math.exp(-rate * tte);
   const column = (value: (i: number, row: number) => number) =>
     Float64Array.from(rows, (i) => value(i, prepared.row[i]!));
@@ -75,6 +62,43 @@ export function quoteBands(
       tte,
     );
   return options;
+}
+
+/**
+ * Returns why series determine no smile, by series. The volatilities at the money and the skew of such a series are not known, because a few
+ * contracts far from the forward or placeholders would give them. A series that is missing in the result determines one.
+ */
+export const smileRefusals = memoizeByObject((prepared: PreparedChain): ReadonlyMap<PreparedSeries, RefusalReason> => {
+  const source = bandSource(prepared);
+  const refused = new Map<PreparedSeries, RefusalReason>();
+  for (const series of prepared.series) {
+    const rows = usableRows(prepared, series, source);
+    if (typeof rows === 'string') refused.set(series, rows);
+  }
+  return refused;
+});
+
+/** Returns the rows of the options out of the money that determine the smile of a series, or the reason why there are too few. */
+function usableRows(prepared: PreparedChain, series: PreparedSeries, source: BandSource): number[] | RefusalReason {
+  const { chain } = prepared;
+  const { start, end, forward, smile } = series;
+  if (smile.logMoneyness.length === 0) return 'no_volatility';
+  const usable = new Set(smile.logMoneyness);
+  const rows: number[] = [];
+  for (let i = start; i < end; i++) {
+    if (!isOtm(prepared, i, forward)) continue;
+    const isQuoted = !Number.isNaN(mid(chain, prepared.row[i]!));
+    if (
+      isQuoted
+        ? usable.has(Math.log(prepared.strike[i]! / forward))
+        : source === 'feed_volatility' && isComputedIv(chain.iv[prepared.row[i]!]!)
+    )
+      rows.push(i);
+  }
+  if (rows.length < STRIKES_MIN) return 'too_few_strikes';
+  const calls = rows.filter((i) => prepared.callPut[i] === 1).length;
+  if (Math.min(calls, rows.length - calls) < SIDE_STRIKES_MIN) return 'one_sided';
+  return rows;
 }
 
 function isOtm(prepared: PreparedChain, i: number, forward: number): boolean {

@@ -1,7 +1,10 @@
 import { expect, test } from 'bun:test';
 import { levelRecordInSteps } from '../../../src/analytics/exposure/compute-level-record.ts';
 import { ClientError } from '../../../src/errors.ts';
+import { closeOf, horizonEnd, YEAR_MS } from '../../../src/market/calendar.ts';
 import type { Chain } from '../../../src/market/chain.ts';
+import { VarianceClock } from '../../../src/market/variance-clock.ts';
+
 import { runToCompletion } from '../../../src/steps.ts';
 import { AS_OF, chainOf, contract, EXPIRY, LATER, quoted, range, yearsTo } from '../small-chains.ts';
 
@@ -13,20 +16,28 @@ const [NEAR_IV, FAR_IV] = [0.2, 0.3];
 const NEAR = quoted({ strikes: range(80, 120), iv: NEAR_IV, rest: { openInterest: 20 } });
 const FAR = quoted({ strikes: range(80, 120), iv: FAR_IV, expiry: LATER, rest: { openInterest: 10 } });
 
+const CLOCK = new VarianceClock(AS_OF);
+const [NEAR_AT, FAR_AT, END] = [closeOf(EXPIRY), closeOf(LATER), horizonEnd(AS_OF, 30)];
+const [NEAR_VARIANCE, FAR_VARIANCE] = [NEAR_IV ** 2 * yearsTo('ACME', EXPIRY), FAR_IV ** 2 * yearsTo('ACME', LATER)];
+
 test.each([
-  ['before the first expiry: its volatility', FAR, FAR_IV],
-  ['after the last expiry: its volatility', NEAR, NEAR_IV],
+  ['before the first expiry: its volatility', FAR, (FAR_VARIANCE * CLOCK.years(END)) / CLOCK.years(FAR_AT)],
+  ['after the last expiry: its volatility', NEAR, (NEAR_VARIANCE * CLOCK.years(END)) / CLOCK.years(NEAR_AT)],
   [
     'between two expiries: linear in total variance',
     [...NEAR, ...FAR],
     (() => {
-      const [near, far, i] = [yearsTo('ACME', EXPIRY), yearsTo('ACME', LATER), 30 / 365.25];
-      const share = (i - near) / (far - near);
-      return Math.sqrt(((1 - share) * NEAR_IV ** 2 * near + share * FAR_IV ** 2 * far) / i);
+      const share = (CLOCK.years(END) - CLOCK.years(NEAR_AT)) / (CLOCK.years(FAR_AT) - CLOCK.years(NEAR_AT));
+      return (1 - share) * NEAR_VARIANCE + share * FAR_VARIANCE;
     })(),
   ],
-])('at-the-money volatility at 30 days: %s', (_, rows, expected) => {
-  expect(levelRecordOf(chainOf(rows), NONE).atmIv30d!).toBeCloseTo(expected, 6);
+])('at-the-money volatility at 30 days in trading time: %s', (_, rows, variance) => {
+  const tte = (END - AS_OF) / YEAR_MS;
+  expect(levelRecordOf(chainOf(rows), NONE).atmIv30d!).toBeCloseTo(Math.sqrt(variance / tte), 3);
+});
+
+test('is null if no series has enough strikes for a smile', () => {
+  expect(levelRecordOf(chainOf(quoted({ strikes: [95, 100, 105] })), NONE).atmIv30d).toBeNull();
 });
 
 test('is null without any quote', () => {

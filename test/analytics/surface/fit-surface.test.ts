@@ -1,121 +1,14 @@
 import { describe, expect, test } from 'bun:test';
-import type { PreparedChain } from '../../../src/analytics/chain/prepared-chain.ts';
+import { findEvents, termStructure } from '../../../src/analytics/surface/event-variance.ts';
 import { fitSurface } from '../../../src/analytics/surface/fit-surface.ts';
 import type { FittedSurface } from '../../../src/analytics/surface/fitted-surface.ts';
 import type { ContractRow } from '../../../src/market/build-chain.ts';
-import { addDays, closeOf, newYorkDate, nextTradingDay, YEAR_MS } from '../../../src/market/calendar.ts';
+import { addDays, closeOf, newYorkDate, nextTradingDay } from '../../../src/market/calendar.ts';
 import { CALENDAR, VarianceClock } from '../../../src/market/variance-clock.ts';
-import { merton } from '../../../src/math/jump-diffusion.ts';
 import { blackScholesPrice } from '../plain.ts';
 import { AS_OF, contract, prepared, quoted, range } from '../small-chains.ts';
+import { EXPIRIES, MODELS, type Model, market, RATE, SPOT } from './known-markets.ts';
 
-/** A market whose laws are known: undiscounted price of an option on a forward of 1, as a function of the strike and of time. */
-type Model = (callPut: number, strike: number, years: number) => number;
-
-const RATE = 0.04;
-const SPOT = 100;
-
-/** Gatheral and Jacquier (2014), "Arbitrage-free SVI volatility surfaces", with the power-law curvature of section 4. */
-function ssvi(theta: (years: number) => number, rho: number, eta: number, gamma: number): Model {
-  return (callPut, strike, years) => {
-    const [w, x] = [theta(years), Math.log(strike)];
-    const phi = eta / (w ** gamma * (1 + w) ** (1 - gamma));
-    const total = (w / 2) * (1 + rho * phi * x + Math.sqrt((phi * x + rho) ** 2 + 1 - rho * rho));
-    return blackScholesPrice({ callPut, spot: 1, strike, tte: 1, iv: Math.sqrt(total), rate: 0, dividend: 0 });
-  };
-}
-
-/** Merton (1976). */
-const JUMPS: Model = (callPut, strike, years) => {
-  const law = { jumpIntensity: 1.2, jumpMean: -0.07, jumpVol: 0.06 };
-  const result = merton({ count: 1, spot: 1, strike, tte: years, iv: 0.16, rate: 0, dividend: 0, ...law });
-  return (callPut === 1 ? result.call : result.put)[0]!;
-};
-
-/** Heston (1993) by Lewis's single integral (2001), with the characteristic function of Albrecher et al. (2007). */
-const HESTON: Model = (callPut, strike, years) => {
-  const [v0, kappa, mean, vol, rho] = [0.04, 1.8, 0.05, 0.5, -0.65];
-  let integral = 0;
-  const [step, end] = [0.1, 400];
-  for (let u = step / 2; u < end; u += step) {
-    // E[exp(i z ln S)] at z = u - i/2.
-    const [log, angle] = hestonExponent(u, years, { v0, kappa, mean, vol, rho });
-    const size = Math.exp(log);
-    if (size < 1e-16) break;
-    integral += (step * size * Math.cos(angle - u * Math.log(strike))) / (u * u + 0.25);
-  }
-  const call = 1 - (Math.sqrt(strike) / Math.PI) * integral;
-  return callPut === 1 ? call : call - 1 + strike;
-};
-
-interface HestonTerms {
-  readonly v0: number;
-  readonly kappa: number;
-  readonly mean: number;
-  readonly vol: number;
-  readonly rho: number;
-}
-
-/** Real and imaginary part of the exponent of the characteristic function at u - i/2, of a forward of 1. */
-function hestonExponent(u: number, years: number, { v0, kappa, mean, vol, rho }: HestonTerms): [number, number] {
-  type Complex = readonly [number, number];
-  const mul = ([a, b]: Complex, [c, d]: Complex): Complex => [a * c - b * d, a * d + b * c];
-  const div = ([a, b]: Complex, [c, d]: Complex): Complex => {
-    const size = c * c + d * d;
-    return [(a * c + b * d) / size, (b * c - a * d) / size];
-  };
-  const add = ([a, b]: Complex, [c, d]: Complex): Complex => [a + c, b + d];
-  const scale = ([a, b]: Complex, by: number): Complex => [a * by, b * by];
-  const exp = ([a, b]: Complex): Complex => [Math.exp(a) * Math.cos(b), Math.exp(a) * Math.sin(b)];
-  const log = ([a, b]: Complex): Complex => [Math.log(Math.hypot(a, b)), Math.atan2(b, a)];
-  const root = (z: Complex): Complex => exp(scale(log(z), 0.5));
-  // i z with z = u - i/2.
-  const iz: Complex = [0.5, u];
-  const b = add([kappa, 0], scale(iz, -rho * vol));
-  const d = root(add(mul(b, b), scale(add(iz, scale(mul(iz, iz), -1)), vol * vol)));
-  const g = div(add(b, scale(d, -1)), add(b, d));
-  const decay = exp(scale(d, -years));
-  const minus = add(b, scale(d, -1));
-  const one: Complex = [1, 0];
-  const ratio = div(add(one, scale(mul(g, decay), -1)), add(one, scale(g, -1)));
-  const c = scale(add(scale(minus, years), scale(log(ratio), -2)), (kappa * mean) / (vol * vol));
-  const slope = scale(
-    mul(minus, div(add(one, scale(decay, -1)), add(one, scale(mul(g, decay), -1)))),
-    v0 / (vol * vol),
-  );
-  return add(c, slope) as [number, number];
-}
-
-/** Dates of weekly and then monthly expiries, up to two years. */
-const EXPIRIES = [4, 11, 18, 25, 32, 39, 46, 74, 102, 165, 256, 382, 655].map((days) =>
-  addDays(newYorkDate(AS_OF), days),
-);
-
-function market(model: Model, clock: VarianceClock): PreparedChain {
-  const rows: ContractRow[] = [];
-  for (const expiry of EXPIRIES) {
-    const at = closeOf(expiry);
-    const tte = (at - AS_OF) / YEAR_MS;
-    const discount = Math.exp(-RATE * tte);
-    const forward = SPOT / discount;
-    const spread = 0.01;
-    for (const strike of range(40, 220, tte < 0.15 ? 1 : 2.5)) {
-      for (const callPut of [1, -1]) {
-        const price = discount * forward * model(callPut, strike / forward, clock.years(at));
-        if (price < 0.02) continue;
-        rows.push(contract({ expiry, strike, callPut, bid: price - spread, ask: price + spread }));
-      }
-    }
-  }
-  return prepared(rows);
-}
-
-const MODELS: [string, Model][] = [
-  ['a flat volatility', ssvi((years) => 0.09 * years, 0, 1e-6, 0.5)],
-  ['SSVI', ssvi((years) => 0.04 * years + 0.01 * (1 - Math.exp(-2 * years)), -0.6, 1, 0.45)],
-  ['Merton', JUMPS],
-  ['Heston', HESTON],
-];
 const CLOCKS: [string, VarianceClock][] = [
   ['trading time', new VarianceClock(AS_OF)],
   ['calendar time', new VarianceClock(AS_OF, CALENDAR)],
@@ -129,6 +22,10 @@ describe.each(CLOCKS)('a market in %s', (_, clock) => {
       const date = addDays(newYorkDate(AS_OF), days);
       const at = closeOf(closeOf(date) === closeOf(newYorkDate(closeOf(date))) ? date : nextTradingDay(date));
       checkAt(surface, model, clock, at);
+    });
+
+    test('no event is found', () => {
+      expect(findEvents(termStructure(surface))).toEqual([]);
     });
 
     test('every quote is within its band', () => {

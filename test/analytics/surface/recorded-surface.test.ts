@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { DEFAULT_OPTIONS } from '../../../src/analytics/chain/options.ts';
 import { prepareChain } from '../../../src/analytics/chain/prepare.ts';
+import { findEvents, termResidual, termStructure } from '../../../src/analytics/surface/event-variance.ts';
 import { fitSurface } from '../../../src/analytics/surface/fit-surface.ts';
 import type { FittedSurface, SurfaceSlice } from '../../../src/analytics/surface/fitted-surface.ts';
 import { describeRecorded } from '../../support/recorded-chains.ts';
@@ -8,6 +9,10 @@ import { recordedChain, recordedNames } from '../recorded.ts';
 
 /** Chains with fewer two-sided quotes near the money than this are sparse: a share of them is not compared with the bound. */
 const QUOTES_MIN = 900;
+/** Bounds of the root mean square distance from a smooth term structure, as a share of the volatility; of other chains 1.5 %. */
+const RESIDUAL_MAX: Readonly<Record<string, number>> = { SPX: 0.02, SPY: 0.02, XLF: 0.02, XLK: 0.03 };
+/** Sector funds whose bands at the money are wider than 10 % on most dates. Their errors are of quotes, and not of the clock. */
+const WIDE: Readonly<Record<string, true>> = { XLF: true, XLK: true };
 const TIMES = 60;
 const STRIKES = 200;
 
@@ -24,6 +29,19 @@ describeRecorded('surfaces of recorded chains', (dir) => {
     test('probabilities are within the bounds of adjacent quoted verticals', () => {
       const { outside, count } = verticals(surface);
       expect(outside).toBeLessThanOrEqual(0.03 * count + 1);
+    });
+
+    test('the term structure at the money is smooth in trading time, apart from events', () => {
+      const points = termStructure(surface);
+      const events = findEvents(points);
+      const residual = termResidual(points, events)!;
+      const inCalendar = points.map((point, i) => ({ ...point, years: surface.slices[i]!.tte }));
+      expect(residual).toBeLessThan(RESIDUAL_MAX[chain.underlying] ?? 0.015);
+      if (!(chain.underlying in WIDE)) expect(residual).toBeLessThan(0.9 * termResidual(inCalendar, [])!);
+      for (const { variance, settlement } of events) {
+        const before = surface.slices[settlement - 1]?.atmVariance ?? 0;
+        expect(variance).toBeLessThan(surface.slices[settlement]!.atmVariance - before);
+      }
     });
 
     test('no calendar or butterfly spread has a negative price, and the mean is the forward', () => {
@@ -92,3 +110,46 @@ function* triples({ law, quotes, atmVariance }: SurfaceSlice): Generator<[number
     }
   }
 }
+
+describeRecorded('events of recorded chains', (dir) => {
+  test.each<[string, [string, string, number][]]>([
+    ['RUT 2023-09-21', []],
+    ['SPY 2025-09-25', []],
+    // Inflation on December 13 and January 12, the central bank on December 14 and February 1.
+    [
+      'SPX 2022-12-12',
+      [
+        ['', '2022-12-13', 0.023],
+        ['2022-12-13', '2022-12-14', 0.022],
+        ['2023-01-11', '2023-01-13', 0.024],
+        ['2023-01-31', '2023-02-03', 0.021],
+      ],
+    ],
+    // Earnings on August 26 and in November.
+    [
+      'NVDA 2026-08-21',
+      [
+        ['2026-08-24', '2026-08-28', 0.059],
+        ['2026-10-16', '2026-11-20', 0.056],
+      ],
+    ],
+    // Earnings at the end of October or at the beginning of November.
+    ['AMD 2026-08-21', [['2026-10-16', '2026-11-20', 0.106]]],
+    ['AMZN 2026-08-21', [['2026-10-16', '2026-11-20', 0.081]]],
+    ['MSFT 2026-08-21', [['2026-10-16', '2026-11-20', 0.072]]],
+    ['TSLA 2026-08-21', [['2026-10-16', '2026-11-20', 0.066]]],
+    ['GOOGL 2026-08-21', [['2026-10-16', '2026-11-20', 0.063]]],
+    ['AAPL 2026-08-21', [['2026-10-16', '2026-11-20', 0.044]]],
+    ['JPM 2026-08-21', [['2026-10-02', '2026-10-16', 0.036]]],
+  ])('of %s', (name, expected) => {
+    const { slices } = fitSurface(prepareChain(recordedChain(dir, name), DEFAULT_OPTIONS));
+    const found = findEvents(termStructure({ slices }));
+    const dateOf = (settlement: number) => slices[settlement]?.series[0]?.series.expiry ?? '';
+    for (const [after, before, move] of expected) {
+      const event = found.find(({ settlement }) => dateOf(settlement - 1) === after && dateOf(settlement) === before);
+      expect(event, `${after} ${before}`).toBeDefined();
+      expect(Math.sqrt(event!.variance)).toBeCloseTo(move, 2);
+    }
+    if (expected.length === 0) expect(found).toEqual([]);
+  });
+});

@@ -1,0 +1,21 @@
+import type { PreparedChain, PreparedSeries } from '../chain/prepared-chain.ts';
+import { atmVolatility } from '../chain/smile-variance.ts';
+import { type RefusalReason, smileRefusals } from './quote-bands.ts';
+
+/** What the smile of a series says at the money. */
+export interface SeriesAtm {
+  /** Volatility, decimal per calendar year. */
+  readonly iv: number | null;
+  /** One standard deviation to settlement, dollars. */
+  readonly expectedMove: number | null;
+  /** Why the other fields are null. Null if they are not. */
+  readonly refused: RefusalReason | null;
+}
+
+/** Returns the figures at the money of a series. They are null if its quotes do not determine a smile. */
+export function seriesAtm(prepared: PreparedChain, series: PreparedSeries): SeriesAtm {
+  const refused = smileRefusals(prepared).get(series);
+  if (refused !== undefined) return { iv: null, expectedMove: null, refused };
+  const iv = atmVolatility(series);
+  return { iv, expectedMove: series.forward * iv * Math.sqrt(series.tte), refused: null };
+}

@@ -1,0 +1,90 @@
+/**
+ * Linear least squares over a choice of columns. Columns join and leave the model one at a time, each in time quadratic in their number, by
+ * the sweep operator (Goodnight 1979, "A tutorial on the SWEEP operator").
+ */
+export class StepwiseRegression {
+  /** The matrix of inner products of the columns and, last, of the values, swept on the columns of the model. */
+  private readonly matrix: readonly Float64Array[];
+  private readonly joined: Set<number>;
+
+  private constructor(
+    private readonly columns: readonly Float64Array[],
+    matrix: readonly Float64Array[],
+    joined: Iterable<number>,
+  ) {
+    this.matrix = matrix.map((row) => row.slice());
+    this.joined = new Set(joined);
+  }
+
+  /** Returns a model without columns. `columns` and `values` have a row for each observation, divided by its standard error. */
+  static of(columns: readonly Float64Array[], values: Float64Array): StepwiseRegression {
+    const all = [...columns, values];
+    return new StepwiseRegression(
+      columns,
+      all.map((a) => Float64Array.from(all, (b) => dot(a, b))),
+      [],
+    );
+  }
+
+  copy(): StepwiseRegression {
+    return new StepwiseRegression(this.columns, this.matrix, this.joined);
+  }
+
+  has(column: number): boolean {
+    return this.joined.has(column);
+  }
+
+  /** Adds a column to the model, or removes it if the model has it. A column that joins must not depend linearly on those of the model. */
+  toggle(column: number): void {
+    if (!this.joined.delete(column)) this.joined.add(column);
+    const pivotRow = this.matrix[column]!;
+    const pivot = pivotRow[column]!;
+    for (let j = 0; j < pivotRow.length; j++) pivotRow[j]! /= pivot;
+    for (const row of this.matrix) {
+      if (row === pivotRow) continue;
+      const factor = row[column]!;
+      for (let j = 0; j < row.length; j++) row[j]! -= factor * pivotRow[j]!;
+      row[column] = -factor / pivot;
+    }
+    pivotRow[column] = 1 / pivot;
+  }
+
+  /** Sum of squared errors of the model. */
+  get sumOfSquares(): number {
+    return this.matrix.at(-1)!.at(-1)!;
+  }
+
+  /** The coefficient of a column of the model. */
+  coefficient(column: number): number {
+    return this.matrix[column]!.at(-1)!;
+  }
+
+  /** Variance of the coefficient of a column of the model, if the standard errors of the observations are right. */
+  variance(column: number): number {
+    return this.matrix[column]![column]!;
+  }
+
+  /** By how much the sum of squared errors falls if a column joins, with the sign of its coefficient. */
+  signedGain(column: number): number {
+    const row = this.matrix[column]!;
+    const covariance = row.at(-1)!;
+    return (covariance * Math.abs(covariance)) / row[column]!;
+  }
+
+  /** The change of the coefficient of a column of the model per change of each value. */
+  leverage(column: number): Float64Array {
+    const row = this.matrix[column]!;
+    const sums = new Float64Array(this.columns[0]!.length);
+    for (const each of this.joined) {
+      const weight = row[each]!;
+      for (let i = 0; i < sums.length; i++) sums[i]! += weight * this.columns[each]![i]!;
+    }
+    return sums;
+  }
+}
+
+function dot(a: Float64Array, b: Float64Array): number {
+  let sum = 0;
+  for (let i = 0; i < a.length; i++) sum += a[i]! * b[i]!;
+  return sum;
+}
