@@ -2,6 +2,7 @@ import { Type } from '@sinclair/typebox';
 import type { PreparedChain, PreparedSeries } from '../analytics/chain/prepared-chain.ts';
 import { bySeries } from '../analytics/chain/rows.ts';
 import { skew25 } from '../analytics/chain/skew.ts';
+import { atmBand } from '../analytics/chain/volatility-band.ts';
 import { gexBySeries } from '../analytics/exposure/gex-by-series.ts';
 import { maxPain } from '../analytics/exposure/max-pain.ts';
 import { signMarginPct } from '../analytics/exposure/sign-margin.ts';
@@ -14,7 +15,7 @@ import { conventionOf, signConvention } from './dealer-sign.ts';
 import { MARGIN_OF_ROW } from './gamma-regime.ts';
 import { provenanceOf } from './market-reading.ts';
 import { defineOperation } from './operation.ts';
-import { nullableColumn, number, numberColumn, textColumn } from './schemas.ts';
+import { finiteOrNull, nullableColumn, number, numberColumn, textColumn } from './schemas.ts';
 
 export const getGexByExpiry = defineOperation({
   name: 'get_gex_by_expiry',
@@ -49,8 +50,12 @@ export const getGexByExpiry = defineOperation({
       forward_method: textColumn('regression, parity, delta, carry or flat.'),
       rate: numberColumn('Discount rate, continuous, decimal per year.'),
       atm_iv: nullableColumn('At-the-money volatility, decimal per calendar year; null if smile_refused is not null.'),
+      atm_iv_bid: nullableColumn(
+        'At-the-money volatility that the bids imply, decimal per calendar year; null if smile_refused is not null, or without two-sided quotes.',
+      ),
+      atm_iv_ask: nullableColumn('That of the asks, decimal per calendar year; null if atm_iv_bid is null.'),
       atm_iv_trading: nullableColumn(
-        'The same per year of trading time, in which nights and days without trading count little: comparable between short expiries.',
+        'atm_iv per year of trading time, in which nights and days without trading count little: comparable between short expiries.',
       ),
       expected_move: nullableColumn(
         'One standard deviation to settlement at atm_iv, dollars; null if atm_iv is null. A straddle costs about four fifths of it.',
@@ -93,6 +98,8 @@ export const getGexByExpiry = defineOperation({
       forward_method: column('forwardMethod'),
       rate: column('rate'),
       atm_iv: column('atmIv'),
+      atm_iv_bid: column('atmIvBid'),
+      atm_iv_ask: column('atmIvAsk'),
       atm_iv_trading: column('atmIvTrading'),
       expected_move: column('expectedMove'),
       skew_25d: column('skew'),
@@ -129,6 +136,7 @@ function rowOf(prepared: PreparedChain, { clock }: FittedSurface, each: Prepared
   // Without any gamma, all shares are 0.
   const percent = (part: number) => (all > 0 ? (100 * part) / all : 0);
   const { iv, expectedMove, refused } = seriesAtm(prepared, each);
+  const band = refused === null ? atmBand(prepared, each) : { bid: Number.NaN, ask: Number.NaN };
   return {
     root: each.series.root,
     expiry: each.series.expiry,
@@ -146,6 +154,8 @@ function rowOf(prepared: PreparedChain, { clock }: FittedSurface, each: Prepared
     forwardMethod: forwardMethod as string,
     rate,
     atmIv: iv,
+    atmIvBid: finiteOrNull(band.bid),
+    atmIvAsk: finiteOrNull(band.ask),
     atmIvTrading: iv === null ? null : iv * Math.sqrt(tte / clock.years(each.series.settlesAt)),
     expectedMove,
     skew: refused === null ? skew25(each) : null,

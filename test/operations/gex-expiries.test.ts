@@ -39,7 +39,7 @@ test('a series whose quotes do not determine a smile has no figures at the money
     ['NDX', LATER, 'too_few_strikes'],
     ['NDXP', LATER, 'one_sided'],
   ]);
-  for (const column of ['atm_iv', 'atm_iv_trading', 'expected_move', 'skew_25d'] as const) {
+  for (const column of ['atm_iv', 'atm_iv_bid', 'atm_iv_ask', 'atm_iv_trading', 'expected_move', 'skew_25d'] as const) {
     expect(
       answer[column].map((each) => each === null),
       column,
@@ -67,6 +67,7 @@ test('volatilities per year of trading time are those of the surface', () => {
       answer.atm_iv[i]! ** 2 * tte,
       12,
     );
+    expect(answer.atm_iv[i]!).toBeWithin(answer.atm_iv_bid[i]! - 1e-9, answer.atm_iv_ask[i]! + 1e-9);
     expect(answer.expected_move[i]!).toBeCloseTo(answer.forward[i]! * answer.atm_iv[i]! * Math.sqrt(tte), 9);
   }
 });
