@@ -82,7 +82,7 @@ describe('analyses of a large chain that run in turn give the same results as al
     ['levels', (of) => gexLevelsInSteps(of, new Map()), 4],
     ['concentration', concentratedStrikesInSteps, 2],
     ['both of two', (of) => combineInSteps(of, small), 10],
-    ['surface', fitSurfaceInSteps, 10],
+    ['surface', fitSurfaceInSteps, 60],
   ];
 
   test('all analyses at once, on two chains', () => {

@@ -12,4 +12,7 @@ test('reports a time for every stage of a small chain, the total first', () => {
   expect(lines.filter((line) => line.startsWith('- all levels'))).toEqual(
     chains.map(() => '- all levels within 15 ms: not measured'),
   );
+  expect(lines.filter((line) => line.startsWith('- volatility surface'))).toEqual(
+    [80, 25].slice(0, chains.length).map((ms) => `- volatility surface within ${ms} ms: not measured`),
+  );
 });

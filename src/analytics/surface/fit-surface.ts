@@ -7,12 +7,13 @@ import { fitClock } from './fit-clock.ts';
 import { type FittedDensity, fitSlice } from './fit-slice.ts';
 import { type FitQuality, FittedSurface, type RefusedSeries, type SurfaceSlice } from './fitted-surface.ts';
 import { NODE_Z } from './log-density-basis.ts';
-import { lognormalLaw, type PriceLaw } from './price-law.ts';
+import { lognormalLaw } from './price-law.ts';
 import { type BandSource, bandSource, joinBands, quoteBands } from './quote-bands.ts';
 import { type Rung, rungAbove, rungOf, rungsBetween } from './rungs.ts';
-import type { PriceBounds, QuoteBands } from './slice-model.ts';
+import type { PriceBounds, QuoteBands, SliceModel } from './slice-model.ts';
 
-/** Quotes fitted in a step. */
+/** Contracts read in a step, and quotes fitted in a step. A settlement with more quotes is a step of its own. */
+const STEP_CONTRACTS = 10_000;
 const STEP_QUOTES = 500;
 /** Rounds in which neighbours that contradict each other are fitted again. */
 const SWEEPS = 3;
@@ -46,7 +47,9 @@ export function* fitSurfaceInSteps(prepared: PreparedChain): Steps<FittedSurface
   const source = bandSource(prepared);
   const refused: RefusedSeries[] = [];
   const settlements = new Map<number, { series: PreparedSeries; quotes: QuoteBands }[]>();
+  const reading = new StepMeter(STEP_CONTRACTS);
   for (const series of prepared.series) {
+    if (reading.beginsNextStep(series.end - series.start)) yield FITTING;
     const quotes = quoteBands(prepared, series, source);
     if (typeof quotes === 'string') refused.push({ series, reason: quotes });
     else settlements.getOrInsert(series.series.settlesAt, []).push({ series, quotes });
@@ -83,7 +86,7 @@ export function* fitSurfaceInSteps(prepared: PreparedChain): Steps<FittedSurface
     rungs.push(rung);
     const { forward, rate, tte } = main;
     const { law, atmVariance } = rung;
-    const fit = qualityOf(law, atmVariance, quotes);
+    const fit = qualityOf(rung, quotes, density.model);
     slices.push({ settlesAt, series, quotes, forward, rate, tte, years, law, atmVariance, fit });
   }
   if (slices.length === 0) return lognormalSurface(prepared, source, refused);
@@ -144,13 +147,16 @@ function boundsOf(fit: Fit, before: Fit | undefined, after: Fit | undefined): Pr
   ] as const) {
     if (!neighbour) continue;
     const price = otmPrices(neighbour.density, strikes);
-    const tolerance = strikes.map((strike) => halfWidthAt(neighbour.quotes, strike));
     const contradicts = own.some((each, i) => {
-      const least = CONTRADICTION_MIN * Math.min(tolerance[i]!, halfWidthAt(fit.quotes, strikes[i]!));
-      return side * (each - price[i]!) > least;
+      const beyond = side * (each - price[i]!);
+      if (!(beyond > 0)) return false;
+      const tolerances = [neighbour, fit].map(({ quotes }) => halfWidthAt(quotes, strikes[i]!));
+      return beyond > CONTRADICTION_MIN * Math.min(...tolerances);
     });
+    if (!contradicts) continue;
     const callPut = strikes.map((strike) => (strike < 1 ? -1 : 1));
-    if (contradicts) bounds.push({ callPut, moneyness: strikes, price, tolerance, side: strikes.map(() => side) });
+    const tolerance = strikes.map((strike) => halfWidthAt(neighbour.quotes, strike));
+    bounds.push({ callPut, moneyness: strikes, price, tolerance, side: strikes.map(() => side) });
   }
   if (bounds.length < 2) return bounds[0];
   const joined = (column: keyof PriceBounds) => Float64Array.from(bounds.flatMap((each) => [...each[column]]));
@@ -172,19 +178,22 @@ function halfWidthAt({ moneyness, halfWidth }: QuoteBands, strike: number): numb
   return halfWidth[nearest]!;
 }
 
-function qualityOf(law: PriceLaw, atmVariance: number, quotes: QuoteBands): FitQuality {
-  const deviation = Math.sqrt(atmVariance);
-  let [outside, squares, count] = [0, 0, 0];
+function qualityOf({ masses, atmVariance }: Rung, quotes: QuoteBands, model: SliceModel): FitQuality {
+  const errors = model.errorsOf(masses);
+  const atmDeviation = Math.sqrt(atmVariance);
+  const reach = Math.exp(FIT_REACH * atmDeviation);
+  let outside = 0;
+  let squares = 0;
+  let count = 0;
   for (let i = 0; i < quotes.price.length; i++) {
+    const error = errors[i]!;
     const moneyness = quotes.moneyness[i]!;
-    const error = law.price(quotes.callPut[i]!, moneyness) - quotes.price[i]!;
-    if (Math.abs(error) > (1 + BAND_ROUNDING) * quotes.halfWidth[i]!) outside++;
-    const distance = Math.log(moneyness) / deviation;
-    if (Math.abs(distance) > FIT_REACH) continue;
-    squares += (error / quotes.halfWidth[i]!) ** 2;
+    if (Math.abs(error) > 1 + BAND_ROUNDING) outside++;
+    if (moneyness > reach || moneyness * reach < 1) continue;
+    squares += error * error;
     count++;
   }
-  const atmBand = halfWidthAt(quotes, 1) / (deviation * vegaAtForward(deviation));
+  const atmBand = halfWidthAt(quotes, 1) / (atmDeviation * vegaAtForward(atmDeviation));
   return { outside, error: count === 0 ? 0 : Math.sqrt(squares / count), atmBand };
 }
 

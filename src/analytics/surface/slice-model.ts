@@ -9,7 +9,8 @@ import {
   OVERLAP,
   ROUGHNESS,
 } from './log-density-basis.ts';
-import { kernelPrice } from './price-law.ts';
+import { NEAR, NearPrices, REACH } from './near-prices.ts';
+import { lossCurvature, lossOf, lossSlope } from './quote-loss.ts';
 
 /** Out-of-the-money options of one settlement. Prices are undiscounted multiples of the forward, columns of equal length. */
 export interface QuoteBands {
@@ -34,24 +35,22 @@ export interface PriceBounds {
   readonly side: Float64Array;
 }
 
-/** An error of at most this share of the half-width is only noise. */
-const QUIET = 0.6;
-/** A larger error costs this many times as much. */
-const STEEPNESS = 10;
-/** Beyond this many half-widths, the quote is taken to be faulty, and the cost of the error grows only linearly. */
-const CAP = 5;
 /** Costs of the roughness of the log-density, and of its distance from that of a normal law, in squared half-widths. */
 const SMOOTHING = 0.01;
 const SHRINKAGE = 1e-3;
-/** Beyond this many kernel widths from a strike, a node counts at its intrinsic value. */
-const REACH = 6;
-const LOCAL = 2 * REACH + 2;
+/** The penalty as a quadratic form of the coefficients, by rows. Entries further than `PENALTY_REACH` from the diagonal are zero. */
+const PENALTY = ROUGHNESS.map((each, i) => SMOOTHING * each + (i % (COEFFICIENTS + 1) === 0 ? SHRINKAGE : 0));
+const PENALTY_REACH = OVERLAP + 1;
+const MEAN_ERROR = 1e-13;
+const TILTS_MAX = 50;
+const TILT_STEP_MAX = 2;
 
 /** The masses at the nodes of a log-density, and the errors of the prices that they give. */
 export class SliceModel {
-  readonly nodes: Float64Array;
+  readonly nodes = new Float64Array(NODES);
   readonly masses = new Float64Array(NODES);
-  private readonly count: number;
+  /** Rows: the quotes, then the bounds. */
+  readonly count: number;
   /** By row: the side, the strike, the price, and what divides an error. */
   private readonly callPut: Float64Array;
   private readonly strike: Float64Array;
@@ -59,18 +58,25 @@ export class SliceModel {
   private readonly scale: Float64Array;
   /** 0 for a quote, +1 for an upper bound, -1 for a lower one. */
   private readonly side: Float64Array;
-  /** The first node near the strike, and the prices of the kernels of the nodes from it on. */
+  /** The nodes near the strike, and the prices of their kernels. */
   private readonly nearFrom: Int32Array;
+  private readonly nearTo: Int32Array;
   private readonly near: Float64Array;
   private readonly errors: Float64Array;
-  private readonly logMass = new Float64Array(NODES);
-  /** Sums over the nodes before each one: of mass, of mass times node, of both times z, and of both times each basis function. */
+  /** Sums over the nodes before each one: of mass, of mass times node, and of both times z. */
   private readonly massBefore = new Float64Array(NODES + 1);
   private readonly meanBefore = new Float64Array(NODES + 1);
   private readonly tiltedMass = new Float64Array(NODES + 1);
   private readonly tiltedMean = new Float64Array(NODES + 1);
-  private readonly basisMass = new Float64Array((NODES + 1) * COEFFICIENTS);
-  private readonly basisMean = new Float64Array((NODES + 1) * COEFFICIENTS);
+  /** The same of mass times each basis function: of those that are not zero at the node, and over all nodes. */
+  private readonly localMass = new Float64Array((NODES + 1) * OVERLAP);
+  private readonly localMean = new Float64Array((NODES + 1) * OVERLAP);
+  private readonly basisMass = new Float64Array(COEFFICIENTS);
+  private readonly basisMean = new Float64Array(COEFFICIENTS);
+  /** The change of a row's price by each coefficient before centering, and weighted sums of its products with the price and the tilted price. */
+  private readonly change = new Float64Array(COEFFICIENTS);
+  private readonly withPrice = new Float64Array(COEFFICIENTS);
+  private readonly withTilt = new Float64Array(COEFFICIENTS);
 
   /**
    * `priorLog` is the log-density over z towards which the fit is smoothed, up to a constant. By default it is that of the normal law.
@@ -81,202 +87,267 @@ export class SliceModel {
     bounds?: PriceBounds,
     private readonly priorLog: Float64Array = normalLog(deviation),
   ) {
-    const joined = (own: Float64Array, more: Float64Array | undefined) =>
-      more === undefined ? own : Float64Array.from([...own, ...more]);
+    const joined = (own: Float64Array, more: Float64Array | undefined) => {
+      if (more === undefined) return own;
+      const both = new Float64Array(own.length + more.length);
+      both.set(own);
+      both.set(more, own.length);
+      return both;
+    };
     this.callPut = joined(quotes.callPut, bounds?.callPut);
     this.strike = joined(quotes.moneyness, bounds?.moneyness);
     this.price = joined(quotes.price, bounds?.price);
     this.scale = joined(quotes.halfWidth, bounds?.tolerance);
     this.side = joined(new Float64Array(quotes.price.length), bounds?.side);
     this.count = this.price.length;
-    this.nodes = NODE_Z.map((z) => Math.exp(deviation * z));
+    const roots = new Float64Array(NODES);
+    for (let node = 0; node < NODES; node++) {
+      roots[node] = Math.exp((deviation * NODE_Z[node]!) / 2);
+      this.nodes[node] = roots[node]! * roots[node]!;
+    }
     this.errors = new Float64Array(this.count);
     this.nearFrom = new Int32Array(this.count);
-    this.near = new Float64Array(this.count * LOCAL);
-    const kernel = NODE_STEP * deviation;
+    this.nearTo = new Int32Array(this.count);
+    this.near = new Float64Array(this.count * NEAR);
+    const { near } = this;
+    const prices = new NearPrices(NODE_STEP * deviation);
     for (let row = 0; row < this.count; row++) {
       const strike = this.strike[row]!;
       const position = (Math.log(strike) / deviation - NODE_Z[0]!) / NODE_STEP;
-      const from = Math.max(0, Math.ceil(position - REACH));
+      const from = Math.min(NODES, Math.max(0, Math.ceil(position - REACH)));
+      const to = Math.max(from, Math.min(NODES, Math.floor(position + REACH) + 1));
       this.nearFrom[row] = from;
-      for (let i = 0; i < LOCAL && from + i < NODES; i++) {
-        this.near[row * LOCAL + i] = kernelPrice(this.callPut[row]!, this.nodes[from + i]!, strike, kernel);
-      }
-    }
-  }
-
-  /** Computes masses and errors. Returns the cost. Tilts the coefficients so that the mean is the forward. */
-  evaluate(coefficients: Float64Array): number {
-    const { masses, nodes, logMass, massBefore, meanBefore } = this;
-    for (let node = 0; node < NODES; node++) {
-      const first = FIRST_BASIS[node]!;
-      let sum = this.priorLog[node]!;
-      for (let i = 0; i < OVERLAP; i++) sum += BASIS[node * OVERLAP + i]! * coefficients[first + i]!;
-      logMass[node] = sum;
-    }
-    const tilt = this.tiltToForward();
-    // The tilt is a spline too. From here on it belongs to the coefficients.
-    for (let i = 0; i < COEFFICIENTS; i++) coefficients[i]! += tilt * LINEAR[i]!;
-    for (let node = 0; node < NODES; node++) {
-      massBefore[node + 1] = massBefore[node]! + masses[node]!;
-      meanBefore[node + 1] = meanBefore[node]! + masses[node]! * nodes[node]!;
-    }
-    let cost = 0;
-    for (let row = 0; row < this.count; row++) {
-      const from = this.nearFrom[row]!;
-      const to = Math.min(from + LOCAL, NODES);
-      const strike = this.strike[row]!;
-      let price =
-        this.callPut[row]! > 0
-          ? meanBefore[NODES]! - meanBefore[to]! - strike * (massBefore[NODES]! - massBefore[to]!)
-          : strike * massBefore[from]! - meanBefore[from]!;
-      for (let node = from; node < to; node++) price += masses[node]! * this.near[row * LOCAL + node - from]!;
-      const error = (price - this.price[row]!) / this.scale[row]!;
-      this.errors[row] = error;
-      cost += this.side[row] === 0 ? loss(error) : STEEPNESS * Math.max(0, this.side[row]! * error) ** 2;
-    }
-    return cost + penalty(coefficients);
-  }
-
-  /** Normal equations of a Gauss-Newton step, lower triangle by rows, and minus half of the gradient. */
-  normalEquations(coefficients: Float64Array, normal: Float64Array, gradient: Float64Array): void {
-    const { masses, nodes, basisMass, basisMean } = this;
-    const n = COEFFICIENTS;
-    for (let i = 0; i < n; i++) {
-      let pull = 0;
-      for (let j = 0; j < n; j++) {
-        const value = SMOOTHING * ROUGHNESS[i * n + j]! + (i === j ? SHRINKAGE : 0);
-        normal[i * n + j] = value;
-        pull += value * coefficients[j]!;
-      }
-      gradient[i] = -pull;
-    }
-    const meanOf = new Float64Array(n);
-    const slopeOf = new Float64Array(n);
-    let [center, covariance] = [0, 0];
-    for (let node = 0; node < NODES; node++) {
-      const [before, after] = [node * n, (node + 1) * n];
-      for (let i = 0; i < n; i++) {
-        basisMass[after + i] = basisMass[before + i]!;
-        basisMean[after + i] = basisMean[before + i]!;
-      }
-      const first = FIRST_BASIS[node]!;
-      const mass = masses[node]!;
-      center += mass * NODE_Z[node]!;
-      covariance += mass * nodes[node]! * NODE_Z[node]!;
-      this.tiltedMass[node + 1] = center;
-      this.tiltedMean[node + 1] = covariance;
-      for (let i = 0; i < OVERLAP; i++) {
-        const value = mass * BASIS[node * OVERLAP + i]!;
-        basisMass[after + first + i]! += value;
-        basisMean[after + first + i]! += value * nodes[node]!;
-        meanOf[first + i]! += value;
-        slopeOf[first + i]! += value * nodes[node]!;
-      }
-    }
-    // The mean is 1, and stays so: a change of a coefficient tilts the density.
-    covariance -= center;
-    for (let i = 0; i < n; i++) slopeOf[i] = (slopeOf[i]! - meanOf[i]!) / covariance;
-    const row = new Float64Array(n);
-    const end = NODES * n;
-    for (let quote = 0; quote < this.count; quote++) {
-      const error = this.errors[quote]!;
-      const side = this.side[quote]!;
-      const weight = side === 0 ? lossWeight(error) : side * error > 0 ? STEEPNESS : 0;
-      if (weight === 0) continue;
-      const from = this.nearFrom[quote]!;
-      const to = Math.min(from + LOCAL, NODES);
-      const strike = this.strike[quote]!;
-      const isCall = this.callPut[quote]! > 0;
-      const [a, b] = isCall ? [to * n, end] : [from * n, 0];
-      // The payoff beyond the near nodes, times each basis function.
-      for (let i = 0; i < n; i++) {
-        row[i] = basisMean[b + i]! - basisMean[a + i]! - strike * (basisMass[b + i]! - basisMass[a + i]!);
-      }
-      let expected = isCall
-        ? this.meanBefore[NODES]! - this.meanBefore[to]! - strike * (this.massBefore[NODES]! - this.massBefore[to]!)
-        : strike * this.massBefore[from]! - this.meanBefore[from]!;
-      let slope = isCall
-        ? this.tiltedMean[NODES]! - this.tiltedMean[to]! - strike * (this.tiltedMass[NODES]! - this.tiltedMass[to]!)
-        : strike * this.tiltedMass[from]! - this.tiltedMean[from]!;
-      for (let node = from; node < to; node++) {
-        const value = masses[node]! * this.near[quote * LOCAL + node - from]!;
-        expected += value;
-        slope += value * NODE_Z[node]!;
-        const first = FIRST_BASIS[node]!;
-        for (let i = 0; i < OVERLAP; i++) row[first + i]! += value * BASIS[node * OVERLAP + i]!;
-      }
-      slope -= expected * center;
-      const scale = 1 / this.scale[quote]!;
-      for (let i = 0; i < n; i++) row[i] = (row[i]! - expected * meanOf[i]! - slope * slopeOf[i]!) * scale;
-      for (let i = 0; i < n; i++) {
-        const weighted = weight * row[i]!;
-        gradient[i]! -= weighted * error;
-        for (let j = 0; j <= i; j++) normal[i * n + j]! += weighted * row[j]!;
-      }
+      this.nearTo[row] = to;
+      const direction = this.callPut[row]!;
+      prices.write(direction * (from - position), direction, to - from, near, row * NEAR);
+      const root = Math.sqrt(strike);
+      for (let node = from, at = row * NEAR; node < to; node++, at++) near[at]! *= root * roots[node]!;
     }
   }
 
   /**
-   * Sets the masses to exp(log mass + tilt z), with the tilt that makes the mean the forward (an Esscher transform). Returns the tilt. Newton's
-   * method on the logarithm of the mean, which rises with the tilt.
+   * Computes masses and errors. Returns the cost: losses and penalty. Tilts the coefficients so that the mean is the forward. Returns infinity if
+   * no tilt achieves this in double precision.
+   */
+  evaluate(coefficients: Float64Array): number {
+    const { masses, priorLog, errors, side } = this;
+    let top = Number.NEGATIVE_INFINITY;
+    for (let node = 0; node < NODES; node++) {
+      const first = FIRST_BASIS[node]!;
+      let sum = priorLog[node]!;
+      for (let i = 0; i < OVERLAP; i++) sum += BASIS[node * OVERLAP + i]! * coefficients[first + i]!;
+      masses[node] = sum;
+      if (sum > top) top = sum;
+    }
+    for (let node = 0; node < NODES; node++) masses[node] = Math.exp(masses[node]! - top);
+    const tilt = this.tiltToForward();
+    if (Number.isNaN(tilt)) return Number.POSITIVE_INFINITY;
+    // The tilt is a spline too. From here on it belongs to the coefficients.
+    for (let i = 0; i < COEFFICIENTS; i++) coefficients[i]! += tilt * LINEAR[i]!;
+    let cost = 0;
+    for (let i = 0; i < COEFFICIENTS; i++) cost += coefficients[i]! * penaltyPull(coefficients, i);
+    this.errorsOf(masses);
+    for (let row = 0; row < this.count; row++) cost += lossOf(errors[row]!, side[row]!);
+    return cost;
+  }
+
+  /** Returns the errors of the prices that masses at the nodes give. The column is valid until the next call. */
+  errorsOf(masses: Float64Array): Float64Array {
+    const { nodes, massBefore, meanBefore, callPut, strike, nearFrom, nearTo, near, price, scale, errors } = this;
+    for (let node = 0; node < NODES; node++) {
+      massBefore[node + 1] = massBefore[node]! + masses[node]!;
+      meanBefore[node + 1] = meanBefore[node]! + masses[node]! * nodes[node]!;
+    }
+    for (let row = 0; row < this.count; row++) {
+      const from = nearFrom[row]!;
+      const to = nearTo[row]!;
+      let value =
+        callPut[row]! > 0
+          ? meanBefore[NODES]! - meanBefore[to]! - strike[row]! * (massBefore[NODES]! - massBefore[to]!)
+          : strike[row]! * massBefore[from]! - meanBefore[from]!;
+      for (let node = from, at = row * NEAR; node < to; node++, at++) value += masses[node]! * near[at]!;
+      errors[row] = (value - price[row]!) / scale[row]!;
+    }
+    return errors;
+  }
+
+  /**
+   * Normal equations of a Newton step in which prices are linear in the coefficients, lower triangle by rows, and minus half of the gradient.
+   *
+   * A coefficient changes the log-density by its basis function, centered so that the total mass and the mean of the law stay 1. The price
+   * of a put changes only by basis functions below its strike before centering, that of a call only by those above it. So the sums over the rows
+   * are of the changes before centering, and the centering follows.
+   */
+  normalEquations(coefficients: Float64Array, normal: Float64Array, gradient: Float64Array): void {
+    const { change, withPrice, withTilt, basisMass, basisMean, errors, side, scale, callPut } = this;
+    const n = COEFFICIENTS;
+    this.sumBasis();
+    const {
+      masses,
+      nearFrom,
+      nearTo,
+      near,
+      strike,
+      massBefore,
+      meanBefore,
+      tiltedMass,
+      tiltedMean,
+      localMass,
+      localMean,
+    } = this;
+    const center = tiltedMass[NODES]!;
+    normal.set(PENALTY);
+    for (let i = 0; i < n; i++) gradient[i] = -penaltyPull(coefficients, i);
+    withPrice.fill(0);
+    withTilt.fill(0);
+    // Weighted sums of squares and products of the price and the tilted price, and of both times the error.
+    let [priceSquared, priceTilt, tiltSquared, priceError, tiltError] = [0, 0, 0, 0, 0];
+    // Without destructuring: an array for each row would take most of the time.
+    for (let row = 0; row < this.count; row++) {
+      const error = errors[row]!;
+      const divisor = scale[row]!;
+      const weight = lossCurvature(error, side[row]!) / (divisor * divisor);
+      if (weight === 0) continue;
+      const pull = lossSlope(error, side[row]!) / divisor;
+      const from = nearFrom[row]!;
+      const to = nearTo[row]!;
+      const K = strike[row]!;
+      let first = 0;
+      let last = n;
+      let value: number;
+      let tilted: number;
+      // The payoff beyond the near nodes.
+      if (callPut[row]! > 0) {
+        value = meanBefore[NODES]! - meanBefore[to]! - K * (massBefore[NODES]! - massBefore[to]!);
+        tilted = tiltedMean[NODES]! - tiltedMean[to]! - K * (tiltedMass[NODES]! - tiltedMass[to]!);
+        first = FIRST_BASIS[Math.min(from, NODES - 1)]!;
+        const local = FIRST_BASIS[Math.min(to, NODES - 1)]!;
+        for (let i = first; i < local; i++) change[i] = 0;
+        for (let i = 0, at = to * OVERLAP, j = local; i < OVERLAP; i++, at++, j++)
+          change[j] = basisMean[j]! - localMean[at]! - K * (basisMass[j]! - localMass[at]!);
+        for (let i = local + OVERLAP; i < n; i++) change[i] = basisMean[i]! - K * basisMass[i]!;
+      } else {
+        value = K * massBefore[from]! - meanBefore[from]!;
+        tilted = K * tiltedMass[from]! - tiltedMean[from]!;
+        last = FIRST_BASIS[Math.max(to - 1, 0)]! + OVERLAP;
+        const local = FIRST_BASIS[Math.min(from, NODES - 1)]!;
+        for (let i = 0; i < local; i++) change[i] = K * basisMass[i]! - basisMean[i]!;
+        for (let i = 0, at = from * OVERLAP, j = local; i < OVERLAP; i++, at++, j++)
+          change[j] = K * localMass[at]! - localMean[at]!;
+        for (let i = local + OVERLAP; i < last; i++) change[i] = 0;
+      }
+      for (let node = from, at = row * NEAR; node < to; node++, at++) {
+        const part = masses[node]! * near[at]!;
+        value += part;
+        tilted += part * NODE_Z[node]!;
+        for (let i = 0, k = node * OVERLAP, j = FIRST_BASIS[node]!; i < OVERLAP; i++, k++, j++)
+          change[j]! += part * BASIS[k]!;
+      }
+      tilted -= value * center;
+      priceSquared += weight * value * value;
+      priceTilt += weight * value * tilted;
+      tiltSquared += weight * tilted * tilted;
+      priceError += pull * value;
+      tiltError += pull * tilted;
+      for (let i = first; i < last; i++) {
+        const weighted = weight * change[i]!;
+        gradient[i]! -= pull * change[i]!;
+        withPrice[i]! += weighted * value;
+        withTilt[i]! += weighted * tilted;
+        for (let j = first, at = i * n + first; j <= i; j++, at++) normal[at]! += weighted * change[j]!;
+      }
+    }
+    // The mean is 1, and stays so: a change of a coefficient tilts the density.
+    const covariance = tiltedMean[NODES]! - center;
+    for (let i = 0; i < n; i++) {
+      const mass = basisMass[i]!;
+      const slope = (basisMean[i]! - mass) / covariance;
+      change[i] = slope;
+      gradient[i]! += priceError * mass + tiltError * slope;
+      withPrice[i]! -= (priceSquared * mass + priceTilt * slope) / 2;
+      withTilt[i]! -= (priceTilt * mass + tiltSquared * slope) / 2;
+    }
+    for (let i = 0, at = 0; i < n; i++, at = i * n) {
+      for (let j = 0; j <= i; j++, at++) {
+        normal[at]! -=
+          withPrice[i]! * basisMass[j]! +
+          basisMass[i]! * withPrice[j]! +
+          withTilt[i]! * change[j]! +
+          change[i]! * withTilt[j]!;
+      }
+    }
+  }
+
+  /** Sums the masses times z and times each basis function. */
+  private sumBasis(): void {
+    const { masses, nodes, tiltedMass, tiltedMean, localMass, localMean, basisMass, basisMean } = this;
+    basisMass.fill(0);
+    basisMean.fill(0);
+    for (let node = 0; node < NODES; node++) {
+      const first = FIRST_BASIS[node]!;
+      const mass = masses[node]!;
+      const mean = mass * nodes[node]!;
+      tiltedMass[node + 1] = tiltedMass[node]! + mass * NODE_Z[node]!;
+      tiltedMean[node + 1] = tiltedMean[node]! + mean * NODE_Z[node]!;
+      for (let i = 0, at = node * OVERLAP, j = first; i < OVERLAP; i++, at++, j++) {
+        localMass[at] = basisMass[j]!;
+        localMean[at] = basisMean[j]!;
+        basisMass[j]! += mass * BASIS[at]!;
+        basisMean[j]! += mean * BASIS[at]!;
+      }
+    }
+    const first = FIRST_BASIS[NODES - 1]!;
+    localMass.set(basisMass.subarray(first), NODES * OVERLAP);
+    localMean.set(basisMean.subarray(first), NODES * OVERLAP);
+  }
+
+  /**
+   * Multiplies the masses by exp(tilt z), with the tilt that makes the mean the forward (an Esscher transform), and scales their sum to 1.
+   * Returns the tilt, or `NaN` if none is found. Newton's method on the logarithm of the mean, which rises with the tilt.
    */
   private tiltToForward(): number {
-    const { masses, logMass, nodes } = this;
-    let tilt = 0;
+    const { masses, nodes } = this;
+    let [tilt, change] = [0, 0];
     for (let iteration = 0; ; iteration++) {
-      let top = Number.NEGATIVE_INFINITY;
-      for (let node = 0; node < NODES; node++) top = Math.max(top, logMass[node]! + tilt * NODE_Z[node]!);
-      let [total, mean, first, both] = [0, 0, 0, 0];
-      for (let node = 0; node < NODES; node++) {
-        const mass = Math.exp(logMass[node]! + tilt * NODE_Z[node]! - top);
+      // exp(change z) at successive nodes is a geometric sequence.
+      let factor = Math.exp(change * NODE_Z[0]!);
+      const ratio = Math.exp(change * NODE_STEP);
+      let total = 0;
+      let mean = 0;
+      let first = 0;
+      let both = 0;
+      for (let node = 0; node < NODES; node++, factor *= ratio) {
+        const mass = masses[node]! * factor;
         masses[node] = mass;
         total += mass;
         mean += mass * nodes[node]!;
         first += mass * NODE_Z[node]!;
         both += mass * nodes[node]! * NODE_Z[node]!;
       }
-      for (let node = 0; node < NODES; node++) masses[node]! /= total;
       const error = Math.log(mean / total);
-      if (Math.abs(error) < MEAN_ERROR || iteration === TILTS_MAX) return tilt;
-      const change = error / (both / mean - first / total);
-      tilt -= Math.max(-TILT_STEP_MAX, Math.min(TILT_STEP_MAX, change));
+      if (iteration === TILTS_MAX || !(total > 0)) return Number.NaN;
+      if (Math.abs(error) < MEAN_ERROR) {
+        for (let node = 0; node < NODES; node++) masses[node]! /= total;
+        return tilt;
+      }
+      change = -error / (both / mean - first / total);
+      change = Math.max(-TILT_STEP_MAX, Math.min(TILT_STEP_MAX, change));
+      tilt += change;
     }
   }
 }
 
 /** The log-density of the normal law of a deviation, at the nodes. */
 function normalLog(deviation: number): Float64Array {
-  return NODE_Z.map((z) => -(z * z) / 2 - (deviation * z) / 2);
+  const logs = new Float64Array(NODES);
+  for (let node = 0; node < NODES; node++) logs[node] = (-NODE_Z[node]! * (NODE_Z[node]! + deviation)) / 2;
+  return logs;
 }
 
-const MEAN_ERROR = 1e-13;
-const TILTS_MAX = 50;
-const TILT_STEP_MAX = 2;
-function penalty(coefficients: Float64Array): number {
-  const n = COEFFICIENTS;
+/** Half of the derivative of the penalty by a coefficient. */
+function penaltyPull(coefficients: Float64Array, i: number): number {
   let sum = 0;
-  for (let i = 0; i < n; i++) {
-    let pull = SHRINKAGE * coefficients[i]!;
-    for (let j = Math.max(0, i - 3); j < Math.min(n, i + 4); j++)
-      pull += SMOOTHING * ROUGHNESS[i * n + j]! * coefficients[j]!;
-    sum += pull * coefficients[i]!;
-  }
+  const end = Math.min(COEFFICIENTS, i + PENALTY_REACH + 1);
+  for (let j = Math.max(0, i - PENALTY_REACH); j < end; j++) sum += PENALTY[i * COEFFICIENTS + j]! * coefficients[j]!;
   return sum;
-}
-
-/** Squared to `QUIET`, steeper to `CAP`, then straight. Smooth in its first derivative, and convex. */
-function loss(error: number): number {
-  const size = Math.abs(error);
-  if (size <= QUIET) return size * size;
-  const capped = Math.min(size, CAP) - QUIET;
-  const value = QUIET * QUIET + 2 * QUIET * capped + STEEPNESS * capped * capped;
-  return size <= CAP ? value : value + 2 * (QUIET + STEEPNESS * (CAP - QUIET)) * (size - CAP);
-}
-
-/** Half of the derivative of `loss`, over the error. */
-function lossWeight(error: number): number {
-  const size = Math.abs(error);
-  if (size <= QUIET) return 1;
-  return (QUIET + STEEPNESS * (Math.min(size, CAP) - QUIET)) / size;
 }

@@ -1,7 +1,11 @@
-import { describe, expect, test } from 'bun:test';
+import { describe, expect, spyOn, test } from 'bun:test';
+import { indexChain } from '../../../bench/index-chain.ts';
+import { DEFAULT_OPTIONS } from '../../../src/analytics/chain/options.ts';
+import { prepareChain } from '../../../src/analytics/chain/prepare.ts';
 import { findEvents, termStructure } from '../../../src/analytics/surface/event-variance.ts';
-import { fitSurface } from '../../../src/analytics/surface/fit-surface.ts';
+import { fitSurface, fitSurfaceInSteps } from '../../../src/analytics/surface/fit-surface.ts';
 import type { FittedSurface } from '../../../src/analytics/surface/fitted-surface.ts';
+import { SliceModel } from '../../../src/analytics/surface/slice-model.ts';
 import type { ContractRow } from '../../../src/market/build-chain.ts';
 import { addDays, closeOf, newYorkDate, nextTradingDay } from '../../../src/market/calendar.ts';
 import { CALENDAR, VarianceClock } from '../../../src/market/variance-clock.ts';
@@ -90,4 +94,37 @@ test('a series without enough strikes is refused by name, and changes nothing el
       for (const moneyness of [0.8, 0.95, 1, 1.1]) expect(law.above(moneyness)).toBe(same.above(moneyness));
     }
   }
+});
+
+describe('the work of a fit of 30,000 contracts', () => {
+  /** A settlement takes about six evaluations of all its quotes. The bounds leave room for a fit that is twice as slow. */
+  const EVALUATIONS_MAX = 12;
+  const chain = prepareChain(indexChain(50, 300), DEFAULT_OPTIONS);
+  const evaluate = spyOn(SliceModel.prototype, 'evaluate');
+  const works: { models: Set<unknown>; evaluations: number }[] = [];
+  try {
+    for (const steps = fitSurfaceInSteps(chain); ; evaluate.mockClear()) {
+      const { done } = steps.next();
+      works.push({ models: new Set(evaluate.mock.contexts), evaluations: evaluate.mock.calls.length });
+      if (done) break;
+    }
+  } finally {
+    evaluate.mockRestore();
+  }
+  const quotesOf = (models: Set<unknown>) => [...models].map((model) => (model as SliceModel).count);
+
+  test('a step fits at most 500 quotes', () => {
+    expect(works.length).toBeGreaterThan(20);
+    for (const { models } of works) expect(quotesOf(models).reduce((sum, each) => sum + each, 0)).toBeLessThan(501);
+  });
+
+  test('a settlement takes few evaluations', () => {
+    const [models, evaluations] = works.reduce(
+      ([all, sum], each) => [all + each.models.size, sum + each.evaluations],
+      [0, 0],
+    );
+    expect(models).toBe(50);
+    expect(evaluations).toBeLessThan(EVALUATIONS_MAX * models);
+    for (const each of works) expect(each.evaluations).toBeLessThan(61 * Math.max(1, each.models.size));
+  });
 });
