@@ -144,9 +144,13 @@ function figuresOf(table: SurfaceAnswer['maturities'] | SurfaceAnswer['expiries'
     percent(table.atm_iv[i]!),
     percent(table.atm_iv_trading[i]!),
     percent(table.atm_iv_trading_without_events[i]!),
-    percent(table.skew_25d[i]!),
+    withBand(table.skew_25d[i]!, table.skew_25d_band[i]!),
     percent(table.variance_swap_iv[i]!),
   ];
+}
+
+function withBand(value: number | null, band: number | null): string {
+  return value === null || band === null ? percent(value) : `${percent(value)} ± ${(100 * band).toFixed(2)}`;
 }
 
 /** The smile of one settlement, and the volatilities at the money of all, within `height` lines. */

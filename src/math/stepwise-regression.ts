@@ -51,7 +51,8 @@ export class StepwiseRegression {
 
   /** Sum of squared errors of the model. */
   get sumOfSquares(): number {
-    return this.matrix.at(-1)!.at(-1)!;
+    // Rounding can make the sum of an exact fit negative.
+    return Math.max(0, this.matrix.at(-1)!.at(-1)!);
   }
 
   /** The coefficient of a column of the model. */

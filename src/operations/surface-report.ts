@@ -52,6 +52,9 @@ const smileColumns = {
   put_10d_iv: nullableColumn('Volatility of the put with a forward delta of -0.10, decimal per calendar year.'),
   call_10d_iv: nullableColumn('Volatility of the call with a forward delta of 0.10, decimal per calendar year.'),
   skew_25d: nullableColumn('put_25d_iv less call_25d_iv, decimal per calendar year.'),
+  skew_25d_band: nullableColumn(
+    'Half-width of the band of skew_25d that the quotes leave, decimal per calendar year. A skew below its band may have either sign.',
+  ),
   convexity_25d: nullableColumn('Mean of put_25d_iv and call_25d_iv, less atm_iv, decimal per calendar year.'),
   variance_swap_iv: nullableColumn('Fair volatility of a variance swap (log contract), decimal per calendar year.'),
   skewness: nullableColumn('Skewness of the log-return (Bakshi, Kapadia and Madan 2003).'),
@@ -302,8 +305,9 @@ interface RowInput {
   readonly variance: number;
   /** Variance of the events up to the instant. */
   readonly ofEvents: number;
-  /** Relative half-width of the volatility band. */
+  /** Half-widths of the bands of volatility and skew at the money, as shares of the volatility. */
   readonly band: number;
+  readonly skewBand: number;
 }
 
 function rowInput(
@@ -311,7 +315,16 @@ function rowInput(
   near: SurfaceSlice,
   ofEvents: number,
 ): RowInput {
-  return { law, tte, years, forward, variance: atmVariance, ofEvents, band: near.fit.atmBand };
+  return {
+    law,
+    tte,
+    years,
+    forward,
+    variance: atmVariance,
+    ofEvents,
+    band: near.fit.atmBand,
+    skewBand: near.fit.skewBand,
+  };
 }
 
 /** Computes the smile columns of some laws in order of time. */
@@ -340,6 +353,7 @@ function* smileRows(inputs: readonly RowInput[]) {
     put_10d_iv: known(({ put10 }) => put10),
     call_10d_iv: known(({ call10 }) => call10),
     skew_25d: known(({ skew25 }) => skew25),
+    skew_25d_band: known(({ atm, skewBand }) => atm * skewBand),
     convexity_25d: known(({ convexity25 }) => convexity25),
     variance_swap_iv: known(({ varianceSwap }) => varianceSwap),
     skewness: known(({ skewness }) => skewness),

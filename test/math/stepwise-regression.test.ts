@@ -74,3 +74,16 @@ test('a copy is independent', () => {
   fit.copy().toggle(3);
   expect([fit.sumOfSquares, fit.has(3)]).toEqual([before, false]);
 });
+
+test('the sum of squares of an exact fit is not negative', () => {
+  for (let seed = 1; seed <= 50; seed++) {
+    const x = Float64Array.from({ length: 9 }, (_, i) => Math.log(seed * (i + 1)));
+    const columns = [0, 1, 2].map((power) => x.map((each) => each ** power));
+    const model = StepwiseRegression.of(
+      columns,
+      columns[0]!.map((each, i) => each + 0.3 * columns[2]![i]!),
+    );
+    for (const column of columns.keys()) model.toggle(column);
+    expect(model.sumOfSquares).toBeGreaterThanOrEqual(0);
+  }
+});

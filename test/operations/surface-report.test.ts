@@ -26,6 +26,8 @@ test('the figures of each expiry are those of the smile', () => {
     const volatilityAt = (deviations: number) => iv(expiries.forward[i]! * Math.exp(0.3 * deviations * Math.sqrt(tte)));
     expect(expiries.atm_iv[i]!).toBeCloseTo(iv(expiries.forward[i]!), 3);
     expect(expiries.atm_iv_band[i]!).toBeWithin(0, 0.01);
+    // Vega at 25 deltas is 0.8 of that at the money, and two bands add up.
+    expect(expiries.skew_25d_band[i]! / expiries.atm_iv_band[i]!).toBeWithin(2.2, 2.9);
     // Later, the 25-delta strikes are too far from this approximation.
     if (tte > 0.2) continue;
     expect(expiries.put_25d_iv[i]!).toBeCloseTo(volatilityAt(-0.67), 2);

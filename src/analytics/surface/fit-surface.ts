@@ -193,11 +193,21 @@ function qualityOf({ masses, atmVariance }: Rung, quotes: QuoteBands, model: Sli
     squares += error * error;
     count++;
   }
-  const atmBand = halfWidthAt(quotes, 1) / (atmDeviation * vegaAtForward(atmDeviation));
-  return { outside, error: count === 0 ? 0 : Math.sqrt(squares / count), atmBand };
+  const band = (z: number) =>
+    halfWidthAt(quotes, Math.exp(z * atmDeviation)) / (atmDeviation * vegaAt(z, atmDeviation));
+  return {
+    outside,
+    error: count === 0 ? 0 : Math.sqrt(squares / count),
+    atmBand: band(0),
+    skewBand: band(-Z_25_DELTA) + band(Z_25_DELTA),
+  };
 }
 
-/** Change of the price of an option at the forward per 1.00 of the deviation, as a multiple of the forward. */
-function vegaAtForward(deviation: number): number {
-  return Math.exp(-(deviation * deviation) / 8) / Math.sqrt(2 * Math.PI);
+/** About the distance of a 25-delta option from the forward, standard deviations: N^-1(0.75). */
+const Z_25_DELTA = 0.6745;
+
+/** Change of the price of an option z deviations from the forward per 1.00 of the deviation, as a multiple of the forward. */
+function vegaAt(z: number, deviation: number): number {
+  const d1 = -z + deviation / 2;
+  return Math.exp(-(d1 * d1) / 2) / Math.sqrt(2 * Math.PI);
 }

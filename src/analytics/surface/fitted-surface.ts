@@ -35,6 +35,8 @@ export interface FitQuality {
   readonly error: number;
   /** Half-width of the band at the money, as a share of the volatility. */
   readonly atmBand: number;
+  /** Half-width of the band of the 25-delta skew, as a share of the volatility at the money: those of put and call, added. */
+  readonly skewBand: number;
 }
 
 export interface RefusedSeries {
