@@ -5,9 +5,11 @@ import { prepareChain } from '../../../src/analytics/chain/prepare.ts';
 import { findEvents, termStructure } from '../../../src/analytics/surface/event-variance.ts';
 import { fitSurface, fitSurfaceInSteps } from '../../../src/analytics/surface/fit-surface.ts';
 import type { FittedSurface } from '../../../src/analytics/surface/fitted-surface.ts';
+import { jumpLawAt } from '../../../src/analytics/surface/jump-law.ts';
+import type { PriceLaw } from '../../../src/analytics/surface/price-law.ts';
 import { SliceModel } from '../../../src/analytics/surface/slice-model.ts';
 import type { ContractRow } from '../../../src/market/build-chain.ts';
-import { addDays, closeOf, newYorkDate, nextTradingDay } from '../../../src/market/calendar.ts';
+import { addDays, closeOf, newYorkDate, nextTradingDay, YEAR_MS } from '../../../src/market/calendar.ts';
 import { CALENDAR, VarianceClock } from '../../../src/market/variance-clock.ts';
 import { blackScholesPrice } from '../plain.ts';
 import { AS_OF, contract, prepared, quoted, range } from '../small-chains.ts';
@@ -28,6 +30,11 @@ describe.each(CLOCKS)('a market in %s', (_, clock) => {
       checkAt(surface, model, clock, at);
     });
 
+    test.each([11, 30, 102])('probabilities with jumps in %d days', (days) => {
+      const { law, horizon } = jumpLawAt(surface, closeOf(addDays(newYorkDate(AS_OF), days)), 0.5);
+      checkProbabilities(law, model, clock.years(AS_OF + horizon.tte * YEAR_MS), Math.sqrt(horizon.atmVariance));
+    });
+
     test('no event is found', () => {
       expect(findEvents(termStructure(surface))).toEqual([]);
     });
@@ -45,8 +52,13 @@ function checkAt(surface: FittedSurface, model: Model, clock: VarianceClock, at:
   expect(forward / (SPOT * Math.exp(RATE * tte))).toBeCloseTo(1, 4);
   const atm = volatilityOf(model(1, 1, years), tte);
   expect(Math.abs(Math.sqrt(atmVariance / tte) - atm)).toBeLessThan(1e-3);
+  checkProbabilities(law, model, years, atm * Math.sqrt(tte));
+}
+
+/** Compares probabilities of ending above a strike with the model's. */
+function checkProbabilities(law: PriceLaw, model: Model, years: number, deviation: number): void {
   for (let z = -2.5; z <= 2.5; z += 0.25) {
-    const strike = Math.exp(z * atm * Math.sqrt(tte));
+    const strike = Math.exp(z * deviation);
     const step = 1e-4 * strike;
     const above = (model(1, strike - step, years) - model(1, strike + step, years)) / (2 * step);
     expect(Math.abs(law.above(strike) - above), `z = ${z}`).toBeLessThan(5e-3);

@@ -2,12 +2,12 @@ import { describe, expect, test } from 'bun:test';
 import { DEFAULT_OPTIONS } from '../../../src/analytics/chain/options.ts';
 import { prepareChain } from '../../../src/analytics/chain/prepare.ts';
 import { fitSurface } from '../../../src/analytics/surface/fit-surface.ts';
-import type { SurfaceSlice } from '../../../src/analytics/surface/fitted-surface.ts';
 import { type JumpLaw, jumpLawAt } from '../../../src/analytics/surface/jump-law.ts';
 import { endBeyond, superHedge, touchInSteps } from '../../../src/analytics/surface/touch-probability.ts';
 import { runToCompletion } from '../../../src/steps.ts';
 import { describeRecorded } from '../../support/recorded-chains.ts';
 import { recordedChain, recordedNames } from '../recorded.ts';
+import { outsideVerticals, sumCounts } from './quote-checks.ts';
 
 const STAG_PROBS = [0.05, 0.5, 0.95];
 /** Wider bands at the money leave the law open: the volatilities of bid and ask of XLE differ by half of the volatility at some expiries. */
@@ -23,17 +23,13 @@ describeRecorded('jump laws of recorded chains', (dir) => {
     test.each(STAG_PROBS)(
       'stag_prob %d: probabilities are within the bounds of adjacent quoted verticals',
       (noJump) => {
-        let [outside, count] = [0, 0];
-        for (const slice of surface.slices) {
+        const counts = surface.slices.map((slice) => {
           const { law } = jumpLawAt(surface, slice.settlesAt, noJump);
-          for (const [side, strike, least, most] of verticals(slice)) {
-            const probability = endBeyond(law, side, strike);
-            count++;
-            if (probability < least - 1e-9 || probability > most + 1e-9) outside++;
-          }
           const mean = law.masses.reduce((sum, mass, i) => sum + mass * law.nodes[i]!, 0);
           expect(Math.abs(mean - 1)).toBeLessThan(1e-9);
-        }
+          return outsideVerticals(slice, (side, strike) => endBeyond(law, side, strike));
+        });
+        const { outside, count } = sumCounts(counts);
         expect(outside).toBeLessThanOrEqual(0.03 * count);
       },
       30_000,
@@ -73,27 +69,6 @@ describeRecorded('jump laws of recorded chains', (dir) => {
     }, 30_000);
   });
 });
-
-/** Side, strike, and the bounds of the probability of ending beyond it that the two adjacent quotes of its side set. */
-function* verticals({ quotes, atmVariance }: SurfaceSlice): Generator<[number, number, number, number]> {
-  const { callPut, moneyness, price, halfWidth } = quotes;
-  for (const side of [1, -1]) {
-    const rows = [...moneyness.keys()]
-      .filter((i) => callPut[i] === side)
-      .sort((a, b) => side * (moneyness[a]! - moneyness[b]!));
-    for (let i = 1; i + 1 < rows.length; i++) {
-      const [near, own, far] = [rows[i - 1]!, rows[i]!, rows[i + 1]!];
-      const strike = moneyness[own]!;
-      const distance = Math.abs(Math.log(strike)) / Math.sqrt(atmVariance);
-      if (distance < 0.3 || distance > 3.2) continue;
-      const bid = (row: number) => price[row]! - halfWidth[row]!;
-      const ask = (row: number) => price[row]! + halfWidth[row]!;
-      const least = (bid(own) - ask(far)) / Math.abs(moneyness[far]! - strike);
-      const most = (ask(near) - bid(own)) / Math.abs(strike - moneyness[near]!);
-      yield [side, strike, least, most];
-    }
-  }
-}
 
 /** The largest difference of the two laws' probabilities within two deviations. */
 function differenceFromSurface({ law, horizon }: JumpLaw): number {
