@@ -11,10 +11,12 @@ import { Mills } from './mills';
 
 /**
  * If s = v sqrt(T), the standard deviation of the log-return, is at most this, the option has no time value. The logarithms of two
- * different doubles differ by more.
+ * different doubles differ by more than this.
  */
 const DEVIATION_MIN: f64 = 1e-100;
-/** Bound of |d1| and |d2|. Here N and phi have long reached their limits. The bound prevents 0 * Infinity in products with phi. */
+/**
+ * Bound of |d1| and |d2|. At this bound, N and phi have long reached their limits. The bound prevents 0 * Infinity in products with phi.
+ */
 const D_MAX: f64 = 1e9;
 const INV_SQRT_2_PI: f64 = 0.3989422804014327;
 /** The number of rows that go through all passes together. The number is so small that the rows stay in the first-level cache. */
@@ -74,15 +76,15 @@ const THETA_DECAY: usize = SHARED;
  * Computes the Black-Scholes-Merton price with continuous yield and its raw partial derivatives (Merton 1973; Haug, The Complete Guide to
  * Option Pricing Formulas, 2nd ed., chapter 2). T = 0 or v = 0 gives the intrinsic value and its derivatives. Then the terms with the
  * density are 0, and the delta exactly at the strike is half of its value in the money. If `discounted` is true, the caller gives the
- * discounts. The caller needs one exponential for each expiry, where the kernel would need two for each row.
+ * discounts. The caller computes two exponentials for each expiry. The kernel would compute two for each row.
  *
  * The price is the difference of two legs, S e^(-qT) N(d1) - K e^(-rT) N(d2). Both use one density, since
  * S e^(-qT) phi(d1) = K e^(-rT) phi(d2). In the tails, both legs therefore have the same relative error of the density. Their difference
  * has this relative error too, and not a larger one.
  *
  * The kernel has no branches and computes in passes over the rows. A processor looks about two hundred instructions ahead. In a short pass,
- * it computes many rows at once. In a long pass, it would wait for the chain of results of one row. Splitting each exponential and
- * logarithm into two halves saved a quarter of the whole time. The compiler does not merge the passes (asconfig.json: shrinkLevel). A
+ * it computes many rows at once. In a long pass, it would wait for results of one row that depend on each other. Splitting each exponential
+ * and logarithm into two halves saved a quarter of the whole time. The compiler does not merge the passes (asconfig.json: shrinkLevel). A
  * function loads its constants once, at its start, and the constants of all passes together would not fit into the registers.
  */
 export function blackScholes(count: i32, block: usize, discounted: bool): void {
@@ -206,8 +208,8 @@ function tails(d: usize, end: usize, density: usize, tail: usize): void {
 }
 
 /**
- * Computes the outputs that are the same for call and put, and the terms of theta and charm that both share. Divides by s = v sqrt(T) only:
- * 1 / v is sqrt(T) / s, and 1 / T is (v / s)^2.
+ * Computes the outputs that are the same for call and put, and the terms of theta and charm that both share. Does not divide by v or T:
+ * with s = v sqrt(T), 1 / v is computed as sqrt(T) / s, and 1 / T as (v / s)^2.
  */
 function symmetric(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
@@ -259,7 +261,7 @@ function bothSides(row: usize, end: usize): void {
     const spotLeg = choose(f64x2.lt(v128.load(row, D1), zero), spotTail, spotRest);
     const strikeLeg = choose(f64x2.lt(v128.load(row, D2), zero), strikeTail, strikeRest);
     Side.greeks(row, spotLeg, strikeLeg, row);
-    // The put's leg is the one of tail and rest that the call's leg is not.
+    // If the call's leg is the tail, the put's leg is the rest, and the other way round.
     const putSpotLeg = f64x2.neg(v128.xor(v128.xor(spotTail, spotRest), spotLeg));
     const putStrikeLeg = f64x2.neg(v128.xor(v128.xor(strikeTail, strikeRest), strikeLeg));
     Side.greeks(row, putSpotLeg, putStrikeLeg, row + PUT);

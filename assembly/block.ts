@@ -2,8 +2,8 @@
  * The number of rows of a block. A block is the memory of the columns, which follow each other at a fixed distance. So one pointer and
  * constant offsets reach all values of a row. Sixteen pointers would not fit into the registers.
  *
- * Kernels compute two or four rows at a time. After the last row, they may read and write rows up to the next multiple of four. The block
- * has room for these rows.
+ * Kernels compute two rows at a time. If the number of rows is odd, they also read and write the row after the last one. The block has room
+ * for this row.
  */
 export const BLOCK_ROWS: i32 = 1024;
 /**

@@ -90,7 +90,7 @@ export class Exponential {
   }
 }
 
-/** A smaller x is replaced by this one. Here 2^k is already 0, and r is still so small that the polynomial is finite. */
+/** A smaller x is replaced by this one. At this x, 2^k is already 0, and r is still so small that the polynomial is finite. */
 const UNDERFLOW: f64 = -750.0;
 /** 3 * 2^51. */
 const SHIFT: f64 = 6755399441055744.0;

@@ -11,7 +11,7 @@ import { Mills } from './mills';
 
 /** If v sqrt(T) is at most this, the option has no time value (as in black-scholes.ts). */
 const DEVIATION_MIN: f64 = 1e-100;
-/** Bound of |d1|. Here N and phi have long reached their limits. The bound prevents 0 * Infinity in products with phi. */
+/** Bound of |d1|. At this bound, N and phi have long reached their limits. The bound prevents 0 * Infinity in products with phi. */
 const D_MAX: f64 = 1e9;
 const INV_SQRT_2_PI: f64 = 0.3989422804014327;
 /** The number of rows that go through all passes together. The number is so small that the rows stay in the first-level cache. */

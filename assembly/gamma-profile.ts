@@ -14,11 +14,14 @@ import { Logarithm } from './log';
 const INV_SQRT_2_PI: f64 = 0.3989422804014327;
 /** A row whose s is smaller adds nothing. */
 const DEVIATION_MIN: f64 = 1e-100;
-/** e to a smaller exponent is taken as 0. It is about the smallest normal number, which is negligible next to any other gamma. */
+/**
+ * e to a smaller exponent is taken as 0. e to this exponent is about the smallest normal double, which is negligible next to any other
+ * gamma.
+ */
 const EXPONENT_MIN: f64 = -708.0;
 /** An exponent well below EXPONENT_MIN, so that e to this exponent is 0. */
 const EXPONENT_OF_ZERO: f64 = -1000.0;
-/** The largest number of levels that are computed from one start value, see `addGammaLogProfile`. */
+/** The largest length of a run. A run is a sequence of levels that are computed from one start value, see `addGammaLogProfile`. */
 const RUN_MAX: i32 = 64;
 /** Runs up to this length are not halved, because halving would cost more than it saves. */
 const SHORTEST_RUN: i32 = 8;
@@ -88,11 +91,11 @@ export function addGammaProfile(
  *
  * With b = step / s, the exponents E_l = -(d + l b)^2 / 2 - l step are a parabola in l. So e^(E_(l+1)) is e^(E_l) times the factor R_l =
  * e^(E_(l+1) - E_l), and R_(l+1) is R_l times the constant e^(-b^2). Each level takes two products. In a run of 64 levels, the products
- * accumulate l^2 / 2 rounding errors, which is 2.3e-13. Then e^E and R are computed anew for the next run. Eight rows are computed
- * together, since each product waits for the product before.
+ * accumulate up to 64^2 / 2 rounding errors, which is a relative error of 2.3e-13. Then e^E and R are computed anew for the next run. Eight
+ * rows are computed together, since each product waits for the product before.
  *
  * No product may leave the range of doubles. The parabola opens downward, so within a run E is least at one of the two ends.
- * - If E is at least -708 at both ends, it is so at every level between them, and the factors are from e^(-709) to e^709.
+ * - If E is at least -708 at both ends, E is at least -708 at every level between them, and the factors are from e^(-709) to e^709.
  * - If E is below -708 at both ends, and the summit of the parabola is not between them, the gamma is 0 in the whole run.
  * - In any other run, the gamma rises from 0 or falls to 0. Such a run is halved. Runs of at most SHORTEST_RUN levels take an exponential
  *   for each level instead.
@@ -121,7 +124,10 @@ export function addGammaLogProfile(
   }
 }
 
-/** Adds the weighted gamma of the listed rows at the levels [first, end). `emptyPair` is the address of the pair with gamma 0. */
+/**
+ * Adds the weighted gamma of the listed rows at the levels [first, end). Sorts the pairs of rows into a list of the safe pairs, for which
+ * no product leaves the range of doubles in this run, and a list of the unsafe pairs. `emptyPair` is the address of the pair with gamma 0.
+ */
 function addRun(list: usize, last: usize, emptyPair: usize, step: f64, first: i32, end: i32, sums: usize): void {
   const move = step * <f64>first;
   const span = step * <f64>(end - 1 - first);

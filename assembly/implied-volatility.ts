@@ -28,7 +28,10 @@ import { bracket, guess } from './volatility-guess';
 const LN_SQRT_2_PI: f64 = 0.9189385332046728;
 /** The largest number of further steps of a row for which two steps from the guess are not enough. */
 const STEPS_MAX: i32 = 30;
-/** A row is near if s and x are at most these two bounds. There M(a) and M(b) are so close that their difference would lose digits. */
+/**
+ * A row is near if s and x are at most these two bounds. In such a row, M(a) and M(b) are so close that their difference would lose digits.
+ * The symbols are explained at `impliedVolatility`.
+ */
 const NEAR_DEVIATION: f64 = 0.55;
 const NEAR_MONEYNESS: f64 = 2.0;
 const TAYLOR_DEGREE: f64 = 17.0;
@@ -70,14 +73,14 @@ const LISTS: usize = 512;
  *
  * Notation: F is the forward. N and phi are distribution function and density of the standard normal, and M(x) = N(-x) / phi(x) is Mills'
  * ratio. The unknown is s = v sqrt(T), the standard deviation of the log-return. x = |ln(F / K)| and z = x / s. The legs are S e^(-qT) and
- * K e^(-rT). By put-call parity, call and put have the same time value, which is the price of the one that is out of the money. It is at
- * most the lesser leg. `part` is the time value divided by the lesser leg, and rest = 1 - part. With a = -d1 = z - s / 2 and b = -d2 = z +
- * s / 2:
+ * K e^(-rT). By put-call parity, call and put have the same time value, which is the price of the one that is out of the money. The time
+ * value is at most the lesser leg. `part` is the time value divided by the lesser leg, and rest = 1 - part. With a = -d1 = z - s / 2 and b
+ * = -d2 = z + s / 2:
  *
  *     part = phi(a) (M(a) - M(b)),    rest = phi(a) (M(-a) + M(b)),    d part / d s = phi(a).
  *
- * Either the equation of part or that of rest is solved, by its logarithm. In the logarithm, no tail underflows or loses digits. Rows with
- * a < 0 are solved for rest, unless they are near. All other rows are solved for part.
+ * Either the equation of part or the equation of rest is solved. The logarithms of its two sides are compared, because in the logarithm no
+ * tail underflows or loses digits. Rows with a < 0 are solved for rest, unless they are near. All other rows are solved for part.
  *
  * The method is Householder's of the third order, from a guess that is good to a few percent. Two steps are usually enough. All rows take
  * these two steps together, in short passes, as in black-scholes.ts. Then each pair of rows that needs more steps takes them alone. These
@@ -226,7 +229,9 @@ function errors(row: usize, end: usize): void {
   }
 }
 
-/** Corrects ERROR for the rounding of z, a and a^2. In the tail, a^2 / 2 is large, so the effect of these roundings on it is large too. */
+/**
+ * Corrects ERROR for the rounding of z, a and a^2. In the tail, a^2 / 2 is large, so the effect of these roundings on ERROR is large too.
+ */
 function correctErrors(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
     const s = v128.load(row, DEVIATION);
@@ -296,8 +301,8 @@ class Step {
   }
 
   /**
-   * Returns M(z - s / 2) - M(z + s / 2) of near rows, from M(z) and M'(z), by Taylor's series at z. The higher derivatives follow from
-   * M' = z M - 1. The nine terms leave out less than 1e-16 of the sum.
+   * Returns M(z - s / 2) - M(z + s / 2) of near rows, from M(z) and M'(z), by Taylor's series at z. The higher derivatives follow from M' =
+   * z M - 1. The terms after the ninth are less than 1e-16 of the sum.
    */
   @inline
   static difference(z: v128, s: v128, row: usize): v128 {
@@ -315,7 +320,7 @@ class Step {
     return f64x2.neg(mul(s, sum));
   }
 
-  /** Returns the same difference from the first three terms of the series. The relative error is below 1e-5. */
+  /** Returns the same difference as `difference`, from the first three terms of the series. The relative error is below 1e-5. */
   @inline
   static roughDifference(z: v128, s: v128, row: usize): v128 {
     const first = f64x2.neg(v128.load(row, SLOPE_Z));

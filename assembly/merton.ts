@@ -66,7 +66,7 @@ const SECOND: usize = 23 * COLUMN;
 /** The number of rows that go through all passes together. The number is so small that the rows stay in the first-level cache. */
 const STRIP: i32 = 64;
 /**
- * The offset of the fields in the block, after the 25 columns. The fields hold the values from which the terms of the sums are computed,
+ * The offset of the fields in the block, after the 25 columns. The fields contain the values from which the terms of the sums are computed,
  * one term for each n. A field has one slot for each row of the strip. A slot has two lanes, one double each: one value of the row for the
  * term n, and one for the term n + 1.
  */
@@ -105,13 +105,13 @@ const OPEN: usize = 19 * SLOTS;
 /**
  * Computes the probabilities of ending at or above the strike and below the strike, and the prices of call and put, by Merton, "Option
  * pricing when underlying stock returns are discontinuous", J. Financial Economics 3 (1976). Given n jumps, the log-return is normal with
- * variance v^2 T + n d^2. n has a Poisson distribution with mean l T, or with mean l (1 + k) T if spot is the unit of account. 1 + k is the
- * mean factor of a jump. The results are NaN if either mean exceeds 256 jumps.
+ * variance v^2 T + n d^2. The number n has a Poisson distribution with mean l T, or with mean l (1 + k) T if spot is the unit of account. 1
+ * + k is the mean factor of a jump. The results are NaN if either mean exceeds 256 jumps.
  *
  * The probabilities and prices come from sums of positive terms, one term for each n. A leg has two sums, above and below the strike. Both
- * end together, when the terms that are left out of either sum are below 1e-17 of the smaller sum. So a probability of 1e-100 has as many
- * correct digits as its complement. The two lanes are the terms n and n + 1 of one row. The terms of all open rows are computed together,
- * in short passes, as in black-scholes.ts.
+ * sums end together, when the terms that are left out of either sum are below 1e-17 of the smaller sum. So a probability of 1e-100 has as
+ * many correct digits as its complement. The two lanes are the terms n and n + 1 of one row. The terms of all open rows are computed
+ * together, in short passes, as in black-scholes.ts.
  */
 export function merton(count: i32, block: usize): void {
   for (let from = 0; from < count; from += STRIP) {
@@ -229,8 +229,8 @@ function firstParts(row: usize, end: usize): void {
 }
 
 /**
- * Copies the values that a row's terms need into both lanes of the row's slots. Puts all rows on the list of open rows, and returns its
- * end.
+ * Copies the values that a row's terms need into both lanes of the row's slots. Puts all rows on the list of open rows, and returns the end
+ * of the list.
  */
 function spread(row: usize, end: usize, slot: usize): usize {
   let open = slot + OPEN;

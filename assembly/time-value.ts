@@ -21,7 +21,7 @@ import {
   TTE,
 } from './volatility-columns';
 
-// Notation as in implied-volatility.ts. The legs are S e^(-qT) and K e^(-rT).
+// The notation is that of implied-volatility.ts. The legs are S e^(-qT) and K e^(-rT).
 
 /** If x is below this, the legs are close: the polynomial alone gives e^x - 1. */
 const CLOSE: f64 = 0.34;
@@ -42,7 +42,7 @@ const LEAST: usize = 28 * COLUMN;
 
 /**
  * Computes the inputs of an implied volatility: x = |ln(F / K)|, part (the time value as a share of the lesser leg), ln(part) and ln(rest),
- * where rest = 1 - part. Also computes for each row whether its price has a volatility.
+ * where rest = 1 - part. Also computes for each row whether a volatility gives its price.
  */
 export function timeValues(row: usize, end: usize): void {
   exponents(row, end);
@@ -138,8 +138,8 @@ function values(row: usize, end: usize): void {
     const sign = v128.xor(signed, x);
     v128.store(row, x, MONEYNESS);
     v128.store(row, v128.xor(sign, v128.load(row, MONEYNESS_LOW)), MONEYNESS_LOW);
-    // In exact arithmetic, `least - timeValue` and `upside` are equal. If the time value is less than half of the lesser leg, the first is
-    // more accurate, because it does not have the rounding error of the greater leg.
+    // In exact arithmetic, `least - timeValue` and `upside` are equal. If the time value is less than half of the lesser leg, `least -
+    // timeValue` is more accurate, because it does not have the rounding error of the greater leg.
     const rest = choose(f64x2.lt(add(timeValue, timeValue), least), sub(least, timeValue), upside);
     v128.store(row, timeValue, TIME_VALUE);
     v128.store(row, rest, REST);
@@ -162,7 +162,7 @@ function parts(row: usize, end: usize): void {
     const timeValue = v128.load(row, TIME_VALUE);
     const least = v128.load(row, LEAST);
     v128.store(row, div(timeValue, least), PART);
-    // The numbers are multiplied by 2^64, because Logarithm takes no subnormal numbers.
+    // The numbers are multiplied by 2^64, because Logarithm does not accept subnormal numbers.
     const scaled = times(SCALE, least);
     Logarithm.reduce(times(SCALE, timeValue), scaled, row, FIRST);
     Logarithm.reduce(times(SCALE, v128.load(row, REST)), scaled, row, SECOND);

@@ -1,8 +1,8 @@
 import { COLUMN } from './block';
 import { ImpliedVolatilityColumn } from './columns';
 
-// Columns of the block that implied-volatility.ts, time-value.ts and volatility-guess.ts share. Notation as in implied-volatility.ts. Each
-// of these files may use the columns from FIRST on for its own intermediate values, except MONEYNESS_LOW.
+// Columns of the block that implied-volatility.ts, time-value.ts and volatility-guess.ts share. The notation is that of
+// implied-volatility.ts. Each of these files may use the columns from FIRST on for its own intermediate values, except MONEYNESS_LOW.
 
 // Inputs.
 export const CALL_PUT: usize = <usize>ImpliedVolatilityColumn.callPut * COLUMN;

@@ -23,9 +23,9 @@ const TARGET: usize = 23 * COLUMN;
 const Z: usize = 24 * COLUMN;
 
 /**
- * Guesses s = v sqrt(T) to a few percent, and stores the guess in DEVIATION. Notation as in implied-volatility.ts: x = |ln(F / K)|,
- * z = x / s, M is Mills' ratio, N and phi are distribution function and density of the standard normal, and part is the time value as a
- * share of the lesser leg. There are three cases:
+ * Guesses s = v sqrt(T) to a few percent, and stores the guess in DEVIATION. The notation is that of implied-volatility.ts: x = |ln(F /
+ * K)|, z = x / s, M is Mills' ratio, N and phi are distribution function and density of the standard normal, and part is the time value as
+ * a share of the lesser leg. There are three cases:
  *
  * - If part >= 1/2, the guess is the upper bound of s that `Guess.most` gives.
  * - If part < 1/2 and part > 2 x, the strike is close to the forward. The guess is s = sqrt(2 pi) (part + x / 2).
@@ -119,7 +119,7 @@ function largeDeviations(row: usize, end: usize): void {
   }
 }
 
-/** Stores a lower and an upper bound of s in LOW and HIGH. Moves the present approximation of s between them. */
+/** Stores a lower and an upper bound of s in LOW and HIGH. Moves the present approximation of s into this interval. */
 export function bracket(row: usize): void {
   const x = v128.load(row, MONEYNESS);
   const lnPart = v128.load(row, LN_PART);
@@ -147,8 +147,8 @@ class Guess {
   }
 
   /**
-   * Returns an upper bound of s. Since M falls and b >= -a, M(b) is at most M(-a). So rest <= 2 N(-d1), and -d1 is at least the number
-   * whose N is rest / 2.
+   * Returns an upper bound of s. Since M is a decreasing function and b >= -a, M(b) is at most M(-a). So rest <= 2 N(-d1), and -d1 is at
+   * least the number whose N is rest / 2.
    */
   @inline
   static most(lnRest: v128, x: v128): v128 {

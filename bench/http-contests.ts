@@ -37,8 +37,8 @@ export interface HttpTarget {
   /** Name of the other runner. */
   readonly against: string;
   /**
-   * rate: Zomma's rate divided by the other's must be at least `bound`. cpu: the other's CPU time divided by Zomma's must be at least
-   * `bound`. time: Zomma's CPU time divided by the other's must be at most `bound`.
+   * rate: Zomma's rate divided by the other runner's rate must be at least `bound`. cpu: the other runner's CPU time divided by Zomma's
+   * must be at least `bound`. time: Zomma's CPU time divided by the other runner's must be at most `bound`.
    */
   readonly by: 'rate' | 'cpu' | 'time';
   readonly bound: number;
@@ -64,7 +64,7 @@ export const RATE_LIMIT = '1000000/s';
 
 export interface ContestOptions {
   readonly connections: number;
-  /** Options of a batch. */
+  /** Number of options in a batch. */
   readonly rows: number;
 }
 

@@ -11,9 +11,9 @@ const HEADING = '## Requests over sockets, beside other servers';
 
 export interface HttpOptions {
   readonly connections: number;
-  /** Options of a batch. */
+  /** Number of options in a batch. */
   readonly rows: number;
-  /** Rounds that are measured. One more round before them is a warm-up. */
+  /** Number of rounds that are measured. One more round before them is a warm-up. */
   readonly rounds: number;
   /** Time for which each runner is measured in a round, ms. */
   readonly sliceMs: number;
@@ -35,7 +35,7 @@ export interface Row {
   readonly rateRatio: Quartiles;
   /** This runner's CPU time divided by Zomma's. A larger value is better for Zomma. NaN if Zomma is not in the contest. */
   readonly cpuRatio: Quartiles;
-  /** Requests of all rounds. */
+  /** Number of requests in all rounds. */
   readonly requests: number;
 }
 

@@ -16,9 +16,8 @@ const TICK = 0.05;
 
 /**
  * Returns an artificial chain of an index, with calls and puts at `strikes` strikes of each of `expiries` expiries. The first expiry is
- * today. Each call returns the same chain. A fifth of the contracts have no volatility, and a twentieth have a sentinel value. Their
- * volatilities must be solved from the quotes. Far from the money, contracts have no bid. About a third of the contracts have no open
- * interest.
+ * today. Each call returns the same chain. A fifth of the contracts have no volatility, and a twentieth have a number that stands for a
+ * missing volatility. Far from the money, contracts have no bid. About a third of the contracts have no open interest.
  */
 export function indexChain(expiries: number, strikes: number): Chain {
   const random = generator(7);

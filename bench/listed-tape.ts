@@ -13,7 +13,7 @@ const SESSION_MS = 6.5 * 3_600_000;
  * frequent.
  */
 const SIZES = [1, 1, 1, 1, 1, 2, 2, 3, 4, 5, 5, 10, 10, 10, 20, 25, 50, 100, 100, 500];
-/** Cumulative numbers of twenty trades: 8 are at the bid, 8 at the ask, 3 at the middle, and 1 is a tick above the bid. */
+/** Of twenty trades, 8 are at the bid, 8 at the ask, 3 at the middle, and 1 is a tick above the bid. The numbers below are cumulative. */
 const PLACES = { bid: 8, ask: 16, middle: 19 };
 /** Cumulative shares of the trades' conditions. The remaining trades are `slan`. */
 const SHARES_OF_FLAGS = { auto: 0.6, isoi: 0.75, mlet: 0.95 };
@@ -30,8 +30,8 @@ interface Contract {
 /**
  * Writes an artificial tape, and a chain of its contracts. Each call writes the same values, which repeat as often as those of listed
  * options:
- * - Spot walks at random, and the quotes of a contract follow spot. Prices below three dollars are multiples of a cent, other prices of
- *   five cents. Quotes are one to three ticks wide. A trade is at the bid, at the ask or between them.
+ * - Spot is a random walk, and the quotes of a contract follow spot. Prices below three dollars are multiples of a cent, and other prices
+ *   are multiples of five cents. Quotes are one to three ticks wide. A trade is at the bid, at the ask or between them.
  * - Of the 2,000 contracts, the n-th most traded has 1/n of the trades of the first (Zipf's law).
  * - Most sizes are small or round numbers. Deltas have four decimals. Times have microseconds.
  */

@@ -12,7 +12,10 @@ const [url, key, tickers, count, dropsPerS] = process.argv.slice(2) as [string, 
 interface Client {
   ids: number[];
   cut: AbortController;
-  /** When the client last connected, ms since 1970. Events of earlier snapshots are late because the client was away: they do not count. */
+  /**
+   * When the client last connected, ms since 1970. The times of events of earlier snapshots are not measured, because these events waited
+   * for the client to connect again.
+   */
   openedAt: number;
   /** Id of the last event. */
   last: string | undefined;
@@ -45,7 +48,7 @@ async function follow(client: Client): Promise<void> {
       await take(client, eventsOf(response.body!));
     } catch (error) {
       if (!client.cut.signal.aborted) throw error;
-      // Away for up to two seconds.
+      // The client stays disconnected for up to two seconds.
       await Bun.sleep(2_000 * Math.random());
     }
   }

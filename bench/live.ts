@@ -8,15 +8,15 @@ import { createLevelRecorder } from '../src/operations/level-recorder.ts';
 import { type Service, startService } from '../test/support/service.ts';
 
 export interface LiveOptions {
-  /** Clients that read their streams. */
+  /** Number of clients that read their streams. */
   readonly subscribers: number;
   readonly tickers: number;
   readonly seconds: number;
   /** Time between two moves, ms. With each move, all tickers get a new snapshot. */
   readonly moveMs: number;
-  /** Random clients that are disconnected each second. */
+  /** Number of random clients that are disconnected each second. */
   readonly dropsPerS: number;
-  /** Clients that request many past events and never read them. */
+  /** Number of clients that request many past events and never read them. */
   readonly slow: number;
   /** Number of these past events. */
   readonly logged: number;
@@ -27,23 +27,26 @@ export interface LiveFigures {
   readonly p50: number;
   readonly p99: number;
   readonly max: number;
-  /** Snapshots that each ticker got during the run. */
+  /** Number of snapshots that each ticker got during the run. */
   readonly snapshots: number;
-  /** Events that all clients read together. The first event of a ticker in a stream has the levels at the start of the stream. */
+  /** Number of events that all clients read together. The first event of a ticker in a stream has the levels at the start of the stream. */
   readonly events: number;
-  /** Disconnections. */
+  /** Number of disconnections. */
   readonly drops: number;
-  /** Events that a client did not get. */
+  /** Number of events that clients did not get. */
   readonly lost: number;
-  /** Events that a client got twice or out of order. */
+  /** Number of events that clients got twice or out of order. */
   readonly doubled: number;
-  /** Clients that the server disconnected because they were behind. */
+  /** Number of clients that the server disconnected because they were behind. */
   readonly evicted: number;
   /** Resident memory of the server's process, which is this one, after a third of the run and at the end, MB. */
   readonly memory: readonly [early: number, late: number];
 }
 
-/** Moves the tickers of a complete service. Clients in another process read streams of all tickers, and random clients are disconnected. */
+/**
+ * Starts a complete service, and stores new snapshots of its tickers again and again. Clients in another process read streams of all
+ * tickers, and random clients are disconnected.
+ */
 export async function measureLive(options: LiveOptions): Promise<LiveFigures> {
   const service = await startService();
   const { app, key } = service;

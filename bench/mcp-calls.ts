@@ -3,11 +3,11 @@ import type { Target } from '../test/support/mcp-wire.ts';
 import { CALLERS, type Session } from './mcp-sessions.ts';
 
 export interface CallOptions {
-  /** Sessions that call at once. */
+  /** Number of sessions that call at once. */
   readonly sessions: number;
-  /** Rounds that are measured. One more round before them is a warm-up. */
+  /** Number of rounds that are measured. One more round before them is a warm-up. */
   readonly rounds: number;
-  /** Time of the calls over each way in a round, ms. */
+  /** Time for which each way of CALLERS is measured in a round, ms. */
   readonly sliceMs: number;
 }
 
@@ -19,7 +19,7 @@ export interface CallFigures {
   readonly p99: number;
   /** The 99th percentile divided by that of REST in the same round: lower quartile, median, upper quartile over the rounds. */
   readonly ratio: readonly [low: number, median: number, high: number];
-  /** Calls of all rounds. */
+  /** Number of calls in all rounds. */
   readonly calls: number;
 }
 
@@ -30,8 +30,8 @@ export const CALLS = {
 } as const;
 
 /**
- * Measures the calls of a tool over every way. The ways take turns against one server, so that a disturbance of the machine affects all of
- * them. The first round is a warm-up.
+ * Measures the calls of a tool in every way of CALLERS. The ways take turns against one server, so that a disturbance of the machine
+ * affects all of them. The first round is a warm-up.
  */
 export async function measureCalls(
   target: Target,

@@ -5,11 +5,11 @@ import type { Server } from '../test/support/process.ts';
 import { requestText, Wire } from '../test/support/wire.ts';
 
 export interface StreamOptions {
-  /** Streams that are open at once. */
+  /** Number of streams that are open at once. */
   readonly streams: number;
   /** Number of runs, in each of which the streams are opened and closed. The figures are medians over the runs. */
   readonly crowds: number;
-  /** Number of requests of /health, without the streams and again with them. */
+  /** Number of requests to /health: first without the streams, then as many with the streams open. */
   readonly asks: number;
   /** The longest wait until the memory no longer changes, s. */
   readonly settleS: number;
@@ -22,9 +22,9 @@ export interface StreamFigures {
   readonly streams: number;
   /** Resident memory of each stream, bytes. NaN if the system has no /proc. */
   readonly bytes: number;
-  /** Times of /health without the streams, ms. */
+  /** Times of the requests to /health without the streams, ms. */
   readonly alone: Latency;
-  /** Times of /health with the streams, in the first run, ms. */
+  /** Times of the requests to /health with the streams open, in the first run, ms. */
   readonly beside: Latency;
   /**
    * Share of the memory that the server has released when the wait ends: after `backS`, or as soon as the share reaches BACK_SHARE. NaN if
@@ -33,7 +33,7 @@ export interface StreamFigures {
   readonly back: number;
   /** Time until BACK_SHARE was released, s. Infinity if this did not happen within `backS` in the median run. */
   readonly backAfterS: number;
-  /** Streams that the server ended before their clients did. */
+  /** Number of streams that the server ended before their clients did. */
   readonly lost: number;
 }
 
@@ -114,9 +114,9 @@ export async function measureStreams(
 }
 
 type Run = Pick<StreamFigures, 'bytes' | 'beside' | 'back' | 'backAfterS' | 'lost'>;
-/** Streams that are opened and closed before the memory is measured for the first time. */
+/** Number of streams that are opened and closed before the memory is measured for the first time. */
 export const WARM_STREAMS = 200;
-/** Streams that are opened at the same time. */
+/** Number of streams that are opened at the same time. */
 const AT_ONCE = 50;
 /** Time between two measurements of the memory, ms. */
 const LOOK_MS = 250;
@@ -184,7 +184,7 @@ async function settledBytes(pid: number, settleS: number): Promise<number> {
 /** The memory no longer changes if it is steady for this time, s. An idle runtime collects garbage after a shorter time. */
 export const STEADY_S = 5;
 const STEADY_LOOKS = (STEADY_S * 1_000) / LOOK_MS;
-/** The memory is steady if its largest and smallest measurement differ by less than this. */
+/** The memory is steady if its largest and smallest measurement differ by less than this, bytes. */
 export const STEADY_BYTES = 256 * 1024;
 const PAGE_BYTES = 4096;
 

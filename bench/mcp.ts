@@ -25,7 +25,7 @@ export interface McpOptions {
   readonly streams: readonly Pick<StreamOptions, 'streams' | 'crowds'>[];
   /** The other options of the measurements of streams. */
   readonly idle: Omit<StreamOptions, 'streams' | 'crowds'>;
-  /** Sessions that call at once. One session alone is measured too. */
+  /** Number of sessions that call at once. One session alone is measured too. */
   readonly sessions: number;
   readonly calls: Omit<CallOptions, 'sessions'>;
 }

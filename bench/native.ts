@@ -31,7 +31,10 @@ interface Profile {
 const FLAGS = ['-O3', '-march=native', '-shared', '-fPIC'];
 const GREEKS = { args: [FFIType.i64, FFIType.ptr, FFIType.ptr, FFIType.i64], returns: FFIType.void } as const;
 
-/** Compiles and loads the native code. Leaves out a source whose compiler or library is missing, or if the processor has no AVX2. */
+/**
+ * Compiles and loads the native code. Leaves out a source if its compiler or library is missing. Leaves out avx2.c if the processor has no
+ * AVX2.
+ */
 export function buildNative(withQuantlib = true): Native {
   const folder = mkdtempSync(join(tmpdir(), 'zomma-bench-'));
   const missing: string[] = [];

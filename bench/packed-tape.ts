@@ -38,10 +38,13 @@ export function tapeSection(page: string): string {
 }
 
 export interface TapeFigures {
-  /** Prints of the tape. */
+  /** Number of prints of the tape. */
   readonly rows: number;
   readonly days: number;
-  /** Prints that `zomma ingest` has stored. NaN if the service reads the tape itself, as for the next two figures. */
+  /**
+   * Number of prints that `zomma ingest` has stored. NaN if the service reads the tape itself. The next two figures are NaN in the same
+   * case.
+   */
   readonly kept: number;
   readonly rowsPerSecond: number;
   /** Size of the database file, which also has the chain, divided by the number of prints. */

@@ -1,4 +1,4 @@
-import { FEED_IV_MAX, isPlausibleIv, seriesForward } from '../src/analytics/chain/forward.ts';
+import { FEED_IV_MAX, isComputedIv, seriesForward } from '../src/analytics/chain/forward.ts';
 import { DEFAULT_OPTIONS } from '../src/analytics/chain/options.ts';
 import { mid } from '../src/analytics/chain/quotes.ts';
 import { varianceAt } from '../src/analytics/chain/smile-variance.ts';
@@ -24,9 +24,9 @@ const STEP = 0.0025;
 const STEPS = 80;
 
 /**
- * Computes what `prepareChain`, `exposures` and `gammaFlip` compute with the default options, but contract by contract with plain formulas.
- * Forwards, stale quotes and the interpolation use the service's own functions, which call no kernels. The chain must be an `indexChain`:
- * all of its contracts are live, and its flip is within 20 % of spot.
+ * Computes what `prepareChain`, `exposures` and `gammaFlip` compute with the default options, but contract by contract
+ * with plain formulas. Forwards, stale quotes and the interpolation use the service's own functions, which call no kernels. The chain must
+ * be an `indexChain`: none of its contracts has settled, and its flip is within 20 % of spot.
  */
 export function plainLevels(
   chain: Chain,
@@ -84,7 +84,10 @@ function deltaAfterADay(sign: number, moneyness: number, v: number, T: number, q
   return sign * weighed(factor, factor * density(d1), sign * d1);
 }
 
-/** Fills the volatilities of a series, one for each strike: the feed's, one solved from the quotes, or an interpolated one. */
+/**
+ * Fills the volatilities of a series, one for each strike: a volatility solved from the mid of the quote, the feed's volatility, or an
+ * interpolated volatility.
+ */
 function plainVolatilities(
   chain: Chain,
   { start, end }: Series,
@@ -105,12 +108,8 @@ function plainVolatilities(
     if (sign === -1) puts++;
     const given = chain.iv[row]!;
     const isQuoted = !Number.isNaN(mid(chain, row));
-    iv[row] = isPlausibleIv(given) ? given : Number.NaN;
-    if (isPlausibleIv(given) && isQuoted) {
-      const price = plainPrice(sign, chain.spot, K, T, given, r, q);
-      if (!(price >= chain.bid[row]! - TICK && price <= chain.ask[row]! + TICK)) iv[row] = Number.NaN;
-    }
-    if (Number.isNaN(iv[row]!) && isQuoted) open.push(row);
+    iv[row] = !isQuoted && isComputedIv(given) ? given : Number.NaN;
+    if (isQuoted) open.push(row);
   }
   solve(chain, open, T, r, q, iv);
   const stale = new Set(
@@ -144,14 +143,6 @@ function solve(chain: Chain, rows: readonly number[], T: number, r: number, q: n
   for (const [i, row] of rows.entries()) {
     if (solved[i]! >= SOLVED_IV_MIN && solved[i]! <= FEED_IV_MAX) iv[row] = solved[i]!;
   }
-}
-
-function plainPrice(sign: number, S: number, K: number, T: number, v: number, r: number, q: number): number {
-  const s = v * Math.sqrt(T);
-  const d1 = (Math.log(S / K) + (r - q) * T) / s + 0.5 * s;
-  const spotNow = S * Math.exp(-q * T);
-  const shared = spotNow * density(d1);
-  return sign * (weighed(spotNow, shared, sign * d1) - weighed(K * Math.exp(-r * T), shared, sign * (d1 - s)));
 }
 
 /** Returns the flip nearest to spot, or NaN if the profile does not change its sign. */

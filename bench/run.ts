@@ -15,8 +15,8 @@ import { startSection } from './start.ts';
 
 /**
  * `bun bench/run.ts [--tiny] [--write]` measures the kernels, the stages of an analysis, and the ingest. The runners of a table take turns
- * in one process. `--write` writes docs/benchmarks.md, and copies the sections of the other benchmarks from its old text. `--tiny` runs one
- * short round, whose times mean nothing, and exits with 1 if the answers of a runner differ too much from Zomma's.
+ * in one process. `--write` writes docs/benchmarks.md, and copies the sections of the other benchmarks from the old text of the page.
+ * `--tiny` runs one short round, whose times mean nothing, and exits with 1 if the answers of a runner differ too much from Zomma's.
  */
 const tiny = process.argv.includes('--tiny');
 const native = buildNative();

@@ -7,7 +7,7 @@ export interface LoadFigures {
   readonly requests: number;
   /** Time from the first request to the last answer, s. */
   readonly seconds: number;
-  /** Answers that do not have the expected status. */
+  /** Number of answers that do not have the expected status. */
   readonly unexpected: number;
 }
 

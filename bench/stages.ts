@@ -17,7 +17,7 @@ import { atOnce } from '../src/feeds/in-pieces.ts';
 import type { Chain } from '../src/market/chain.ts';
 import { indexChain } from './index-chain.ts';
 
-/** Target for the time from the columns of a chain to all levels, ms, for optimised code on one core. */
+/** Target for the time from the columns of a chain to all levels, ms, after the compiler has optimised the code, on one core. */
 const TARGET_MS = 15;
 /** Targets for the time from a prepared chain to its surface, ms: 30,000 contracts of a simulated index, and the recorded chain. */
 const SURFACE_TARGETS_MS = { simulated: 80, recorded: 25 };
@@ -36,9 +36,9 @@ export function stageTables(size: number, effort: Omit<RaceOptions, 'units'>): s
   return [
     ...table('a simulated index', made, SURFACE_TARGETS_MS.simulated, effort),
     '',
-    'About half of the time is arithmetic in the kernels: flip, exposures and gamma. In `prepare`, it is also the price that tests each',
-    'volatility, and the solving of a quarter of the strikes. Most of the rest is choosing among quotes, row by row: which side, which',
-    'volatility, which quotes are stale.',
+    'About half of the time is arithmetic in the kernels: flip, exposures and gamma. In `prepare`, it is also the solving of',
+    'the volatilities from the middles of the quotes. Most of the rest is choosing among quotes, row by row: which side, which volatility,',
+    'which quotes are stale.',
     '',
     'The stages do not add up to the first row. Its other work is to sum gamma by strike and by series, and to find the dominant series and its',
     'max pain.',

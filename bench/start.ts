@@ -9,7 +9,7 @@ import { sectionUnder, writeSection } from './page.ts';
 const HEADING = '## Start and memory';
 /** Targets: the time from the start of the process to the first answer of /health, ms, and the resident memory at rest, MiB. */
 const TARGETS = { files: { ms: 100, mib: 64 }, simulated: { ms: 250, mib: 80 } } as const;
-/** Time in which the service reads all files of the drop folder, ms. */
+/** Time that is enough for the service to read all files of the drop folder, ms. */
 const LOADED_MS = 2_000;
 /** Number of files of the drop folder. Each file has a ticker of its own. */
 const FILES = 59;
@@ -20,7 +20,7 @@ console.log(\`listening on \${server.url.origin}\`);
 const FULL: StartOptions = { starts: 9, restMs: 30_000 };
 
 export interface StartOptions {
-  /** Measured starts of each program. The median of their times is reported. */
+  /** Number of measured starts of each program. The median of their times is reported. */
   readonly starts: number;
   /** Time from the first answer of one more start until its memory is measured, ms. */
   readonly restMs: number;

@@ -2,7 +2,8 @@ import { closeSync, openSync, writeSync } from 'node:fs';
 import { generator } from '../src/bench/workloads.ts';
 
 /**
- * Writes an artificial tape of one session, with the 28 columns of tapes on sale. No two rows are equal. Each call writes the same rows.
+ * Writes an artificial tape of one session, with the 28 columns that commercial tapes have. No two rows are equal. Each call writes the
+ * same rows.
  */
 export function writeTape(path: string, rows: number): void {
   const random = generator(7);

@@ -26,7 +26,7 @@ import { createContext, openAccess, openData, readUniverse } from './stored-data
 
 export type AppSettings = ValuesIn<'data' | 'feeds' | 'server'>;
 
-/** The composed service. It listens only when `listen` is called with its handler. */
+/** The composed service. It listens only when `listen` is called with `handle`. */
 export interface App {
   readonly handle: Handler;
   /** Every route that the service has. */
@@ -133,7 +133,7 @@ export function buildApp(settings: AppSettings, observe: Observe, catalog: Parti
 
 /**
  * Maximum time for which a request waits for the initial load of a local feed, ms. The simulated market loads in less than a second. A drop
- * folder may take minutes. After this time the request is answered: with 503 and `Retry-After` if its ticker has no chain yet, and from the
- * chain if it has one.
+ * folder may take minutes. After this time, a request whose ticker has no chain yet gets 503 with `Retry-After`. Any other request is
+ * answered from the chain.
  */
 const LOADING_WAIT_MS = 5_000;

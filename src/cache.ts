@@ -1,6 +1,6 @@
 /**
- * Returns a function that calls `compute` and caches its results by key, except `undefined`. If the cache holds `entriesMax` results, the
- * next call of `compute` empties the cache, even if it returns `undefined`. The number of results is bounded, because keys may come from
+ * Returns a function that calls `compute` and caches its results by key, except `undefined`. If the cache contains `entriesMax` results,
+ * the next computation empties the cache, even if its result is `undefined`. The number of results is bounded, because keys may come from
  * files or clients.
  */
 export function memoize<Key extends string | number, Value>(

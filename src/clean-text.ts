@@ -4,8 +4,8 @@
  */
 
 /**
- * Maximum length of a text in an answer, in characters. Names, notes and error messages are shorter. A longer text from outside could
- * imitate instructions of the operator to a model.
+ * Maximum length of a text in an answer, in characters. Names, notes and error messages are shorter. A longer text from a file or a
+ * provider could contain instructions that a model takes for instructions of the operator.
  */
 const TEXT_MAX = 2_000;
 /** Maximum length of a text within a line, in characters. */
@@ -26,7 +26,10 @@ export function cleaned<Value>(value: Value, max = TEXT_MAX): Value {
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, cleaned(each, max)])) as Value;
 }
 
-/** Returns a text as one line of at most `max` characters. Cuts a longer text in the middle, because the end of a path is most specific. */
+/**
+ * Returns a text as one line of at most `max` characters. Cuts a longer text in the middle: most such texts are paths, and the end of a
+ * path is its most specific part.
+ */
 export function cleanLine(text: string, max = LINE_MAX): string {
   // Cleans only the two ends of a long text. Its middle is cut anyway.
   const line = visibleText(text.length <= 4 * max ? text : `${text.slice(0, 2 * max)}${text.slice(-2 * max)}`);
@@ -36,8 +39,9 @@ export function cleanLine(text: string, max = LINE_MAX): string {
 }
 
 /**
- * Returns the name of a file or a source as it is shown, e.g. `files:tapes/SPY.csv`. Characters other than letters, digits and `._/-`
- * become `_`. Of a long name, only the end is shown. The result has no prose that a reader or a model could take for an instruction.
+ * Returns the name of a file or a source in the form that is shown, e.g. `files:tapes/SPY.csv`. Characters other than letters, digits and
+ * `._/-` become `_`. If the name is too long, the result has only its end. The result has no prose that a reader or a model could take for
+ * an instruction.
  */
 export function shownName(name: string): string {
   const [, kind = '', path = ''] = /^([a-z]{1,16}:)?(.*)$/s.exec(name)!;
@@ -62,7 +66,7 @@ function cleanText(text: string, max: number): string {
 }
 
 function visibleText(text: string): string {
-  // Most text is plain ASCII. It needs one pass and no Unicode tables.
+  // Most texts are plain ASCII. Such a text needs one pass and no Unicode tables.
   if (PLAIN.test(text)) return text.trim();
   return text.toWellFormed().replace(INVISIBLE, ' ').trim();
 }

@@ -6,8 +6,8 @@ import type { Ports } from './cli/ports.ts';
 import type { Store } from './store/sqlite.ts';
 
 /**
- * Creates the ports that the commands call. Each port loads its modules when it is called, because most commands need no server. `nowMs` is
- * the wall clock, ms since the epoch.
+ * Creates the ports: the functions through which the commands use the server, the feeds and the store. Each port loads its modules when it
+ * is called, because most commands need no server. `nowMs` is the wall clock, ms since the epoch.
  */
 export function createPorts(nowMs: () => number): Ports {
   return {
@@ -76,7 +76,7 @@ async function openedFor<T>(dataDir: string, work: (opened: Opened) => T | Promi
   }
 }
 
-/** Adds the demo member if there is none yet. Prints the demo member's key and a first request. */
+/** Adds the demo member if there is none yet. Prints the demo member's key and a request to try. */
 function welcomeDemo({ store, access, feeds }: App, url: string): void {
   const known = store.members().find(({ tier }) => tier === 'demo');
   const { apiKey } = access.addMember({ uuid: known?.uuid ?? crypto.randomUUID(), tier: 'demo' });

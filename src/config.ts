@@ -10,7 +10,7 @@ export interface Setting {
   readonly env: string;
   /** The commands that have the setting. */
   readonly group: SettingGroup;
-  /** The provider of a credential. */
+  /** If the setting is a credential: the provider that accepts it. */
   readonly provider?: string;
   readonly help: string;
   /** The default as text, in the form of the flag's value. */
@@ -26,7 +26,7 @@ export interface Setting {
 /**
  * - `data`: commands that read the stored market.
  * - `feeds`: commands that poll feeds.
- * - `server`: commands that listen.
+ * - `server`: commands that listen for HTTP requests.
  * - `log`: commands that write a log.
  * - `client`: commands that call a running server.
  */
@@ -62,7 +62,7 @@ export const SETTINGS = {
     flag: '--port <port>',
     env: 'ZOMMA_PORT',
     group: 'server',
-    help: 'port to listen on; 0 picks a free port',
+    help: 'port to listen on. With 0, the system chooses a free port',
     default: '8080',
     parse: portOf,
   },
@@ -91,7 +91,7 @@ export const SETTINGS = {
     flag: '--feed-hours <hours>',
     env: 'ZOMMA_FEED_HOURS',
     group: 'feeds',
-    help: 'when to poll providers: "session" (in trading hours, once at the start of the service, and once after the closing quotes are out) or "always"',
+    help: 'when to poll providers: "session" (in trading hours, once at the start of the service, and once after the close, when the closing quotes are available) or "always"',
     default: 'session',
     parse: feedHoursOf,
   },
@@ -161,13 +161,13 @@ export const SETTINGS = {
     flag: '--tls-cert <file>',
     env: 'ZOMMA_TLS_CERT',
     group: 'server',
-    help: 'certificate chain, PEM; turns on HTTPS (HTTP/1.1 and HTTP/2)',
+    help: 'PEM file with the certificate chain. Turns on HTTPS (HTTP/1.1 and HTTP/2)',
   },
   tlsKey: {
     flag: '--tls-key <file>',
     env: 'ZOMMA_TLS_KEY',
     group: 'server',
-    help: 'private key of the certificate, PEM',
+    help: 'PEM file with the private key of the certificate',
   },
   behindProxy: {
     flag: '--behind-proxy',
@@ -181,14 +181,14 @@ export const SETTINGS = {
     flag: '--allowed-hosts <names>',
     env: 'ZOMMA_ALLOWED_HOSTS',
     group: 'server',
-    help: 'names to accept in the Host header, separated by commas. Default: if --host is a loopback address and --behind-proxy is not set, only the local names (localhost, 127.0.0.1, [::1] and the value of --host), else every name. In the first case the local names are always accepted. /health accepts every name',
+    help: 'names to accept in the Host header, separated by commas. If --host is a loopback address and --behind-proxy is not set, the local names (localhost, 127.0.0.1, [::1] and the value of --host) are always accepted, and by default no others. Otherwise every name is accepted by default. /health accepts every name',
     parse: hostNames,
   },
   allowedOrigins: {
     flag: '--allowed-origins <origins>',
     env: 'ZOMMA_ALLOWED_ORIGINS',
     group: 'server',
-    help: "origins of web pages that may call the server, separated by commas, e.g. https://agents.example.com. Pages from the server's own host and port may always call it",
+    help: "origins of web pages that may call the server, separated by commas, e.g. https://agents.example.com. Pages from the server's own host and port may always call the server",
     parse: origins,
   },
   universe: {
@@ -209,7 +209,7 @@ export const SETTINGS = {
     flag: '--contagion-min <usd>',
     env: 'ZOMMA_CONTAGION_MIN',
     group: 'data',
-    help: "evaluate_etf_contagion names a sector ETF only if the absolute value of whale_fiat is at least this many dollars, and at least 1 % of the premium of the stock's large prints over 30 days, if known",
+    help: "evaluate_etf_contagion names a sector ETF only if the absolute value of whale_fiat is at least this many dollars, and at least 1 % of the premium of the stock's large prints over 30 days, if this premium is known",
     default: '1000000',
     parse: (text) => dollars(text, '--contagion-min'),
   },
@@ -388,7 +388,7 @@ function sizeOf(text: string): number {
   if (bytes > 0) return bytes;
   throw new OperatorError(
     '--data-max is not a size',
-    'Use MB, GB or TB, such as 20GB. Omit the flag for no limit on the folder. The limit by the free disk space stays.',
+    'Use MB, GB or TB, such as 20GB. Omit the flag for no limit on the folder. The limit by free disk space still applies.',
   );
 }
 

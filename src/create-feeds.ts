@@ -104,7 +104,7 @@ function credential(name: CredentialName): string {
   const problem = value === '' ? 'is not set' : 'is not a credential: it contains spaces or special characters';
   throw new OperatorError(
     `${env} ${problem}`,
-    `Set it in the environment of the service. The feed "${provider}" sends it to its provider.`,
+    `Set ${env} in the environment of the service. The feed "${provider}" sends this credential to its provider.`,
   );
 }
 

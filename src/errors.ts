@@ -4,7 +4,7 @@ export class ClientError extends Error {
   readonly hint: string | undefined;
   /** The invalid fields of the input, each with the condition that it must meet. */
   readonly fieldErrors: readonly FieldError[];
-  /** Whole seconds after which the same request may succeed. Undefined if that is not known. */
+  /** Whole seconds after which the same request may succeed. Undefined if this time is not known. */
   readonly retryAfterS: number | undefined;
 
   constructor(code: ClientErrorCode, message: string, details: ClientErrorDetails = {}) {
@@ -65,7 +65,7 @@ interface ClientErrorDetails {
 }
 
 /**
- * Every error code that a client can get, with its HTTP status. The API contract requires some of the statuses, HTTP defines the others.
+ * Every error code that a client can get, with its HTTP status. The API contract requires some of the statuses. HTTP defines the others.
  */
 export const CLIENT_ERRORS = {
   invalid_parameter: { status: 400, title: 'Invalid path or query parameter' },

@@ -1,13 +1,13 @@
 import type { Observe } from './events.ts';
 
-/** The longest time that a step may block the event loop. A longer step delays every other request. */
+/** The longest time that a step may block the event loop, ms. A longer step delays every other request. */
 export const STEP_MS_MAX = 25;
-/** Interval of the timer that measures the event loop, ms. The timer runs only while work is in progress. */
+/** Interval of the timer that measures the event loop, ms. The timer does not run while the service is idle. */
 const TICK_MS = 2;
 /** The timer stops if no step has begun for this long, ms, so that an idle service uses no CPU. */
 const REST_MS = 1_000;
 
-/** Periods longer than STEP_MS_MAX in which the event loop was blocked, since the watchdog started. */
+/** The periods longer than STEP_MS_MAX in which the event loop was blocked, since the watchdog started. */
 export interface Blocked {
   count: number;
   totalMs: number;
@@ -35,8 +35,9 @@ export function blockedSteps(): Readonly<Blocked> {
 
 /**
  * Watches the event loop of this process. A process has one watchdog at a time. The watchdog counts and reports each period longer than
- * STEP_MS_MAX in which the loop was blocked, with the longest step of the period. A timer of TICK_MS starts with a step and runs until no
- * step has begun for REST_MS. So the watchdog also notices work that was not announced, if the work runs within REST_MS after a step.
+ * STEP_MS_MAX in which the loop was blocked, with the longest step of the period. A timer with the interval TICK_MS starts with a step and
+ * runs until no step has begun for REST_MS. So the watchdog also notices work that was not announced, if the work runs within REST_MS after
+ * a step.
  */
 export function startWatchdog(observe: Observe): Watchdog {
   const blocked: Blocked = { count: 0, totalMs: 0, longestMs: 0 };

@@ -1,6 +1,6 @@
 /**
  * Everything that Zomma reports about itself. Modules emit observations, and the log selects which ones to show. No observation contains a
- * key, a UUID or the path of a request: it has the pattern of the route and the opaque id of the account instead.
+ * key, a UUID or the path of a request. Instead, an observation has the pattern of the route and the opaque id of the account.
  */
 export type Observation =
   | {
@@ -85,7 +85,7 @@ export type Observation =
       readonly streams: number;
     }
   | { readonly kind: 'stopping'; readonly signal: string }
-  /** Something did not stop in time. The process exits without waiting for it. */
+  /** A part of the service did not stop in time. The process exits without waiting for that part. */
   | { readonly kind: 'stop_forced' };
 
 /** Receives observations. */

@@ -1,8 +1,9 @@
 const MIB = 1024 * 1024;
 
 /**
- * The garbage collector lets memory double before it runs. Large columns and texts with a short life could therefore fill a machine of
- * 1 GiB. So a process with more than `COLLECT_FROM` bytes of memory requests a collection after each `COLLECT_EVERY` bytes allocated.
+ * The garbage collector lets memory double before it runs. So large columns and texts that are used only briefly could fill the memory of a
+ * machine of 1 GiB. To prevent this, a process with more than `COLLECT_FROM` bytes of memory requests a collection after each
+ * `COLLECT_EVERY` bytes allocated.
  */
 const COLLECT_EVERY = 48 * MIB;
 const COLLECT_FROM = 300 * MIB;

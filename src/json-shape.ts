@@ -20,7 +20,8 @@ export const QUICK_JSON: JsonBounds = { containers: 12_000, values: 1_000_000, t
 
 /**
  * Returns the reason why a JSON text must not be parsed, or `undefined` if it may be parsed. The parser would take 11 GB of memory for 60
- * MB of `[`, and 2 GB for 60 MB of `{},`. Brackets and commas within strings count too: the strings of market data contain none.
+ * MB of `[`, and 2 GB for 60 MB of `{},`. Brackets and commas within strings count too. This is acceptable, because the strings of market
+ * data contain none.
  */
 export function jsonExcess(text: string, { containers, values, texts }: JsonBounds): string | undefined {
   if (countUpTo(text, '{', containers) + countUpTo(text, '[', containers) > containers) {

@@ -14,7 +14,8 @@ import type { Store } from './store/sqlite.ts';
 import { createContext, openData, openMemory, readUniverse } from './stored-data.ts';
 
 /**
- * Serves MCP over standard input and output, with the data of the store and the feeds, until the client closes its end or a signal comes.
+ * Serves MCP over standard input and output, with the data of the store and the feeds, until the client closes standard input, or until
+ * SIGTERM or SIGINT.
  */
 export async function serveStdio(settings: StdioSettings): Promise<void> {
   const observe = createLog(settings.logLevel);

@@ -13,19 +13,22 @@ import { warmUp } from './operations/warm-up.ts';
 
 export type ServeSettings = ValuesIn<'data' | 'feeds' | 'server' | 'log'>;
 
-/** Time that requests in progress have to complete, ms. Streams are closed before, so that the process ends within five seconds. */
+/**
+ * When the service stops, requests in progress have this long to complete, ms. Streams are closed earlier. So the process ends within five
+ * seconds.
+ */
 const STOP_DEADLINE_MS = 3_000;
 /**
  * The process exits this long after the signal, ms, even if something still runs, for example a read from a file system that does not
- * answer. The stored data is consistent at every moment.
+ * answer. A forced exit is safe, because the stored data is consistent at every moment.
  */
 const FORCED_STOP_MS = 4_700;
 /** A feed stops after its current piece of work. If the system blocks this work, the service waits for the feed no longer than this, ms. */
 const INGEST_STOP_MS = 3_000;
 
 /**
- * Runs the service until SIGTERM or SIGINT. Listens, prints the ready line and starts the feeds. When local data is loaded, starts to
- * record levels, to remove old data and to pack the tape. `welcome` may print to stdout before the ready line.
+ * Runs the service until SIGTERM or SIGINT. Listens, prints the line `listening on URL` and starts the feeds. When local data is loaded,
+ * starts to record levels, to remove old data and to pack the tape. `welcome` may print to stdout before this line.
  */
 export async function serve(settings: ServeSettings, welcome?: (app: App, url: string) => void): Promise<void> {
   const startedAt = performance.now();
@@ -79,7 +82,7 @@ export async function serve(settings: ServeSettings, welcome?: (app: App, url: s
     retention = startRetention({ store, kept: { chains, intraday, prints }, observe, nowMs: Date.now });
     packing = startPacking({ store, observe, nowMs: Date.now, isAnswering: () => app.scheduler.size > 0 });
     await Promise.race([recorder.idle(), stopped.promise]);
-    // Frees memory that only the load needed. With the simulated market, this is a third of 115 MiB.
+    // Frees memory that only the load needed. With the simulated market, the process has 115 MiB before, and a third of this is freed.
     Bun.shrink();
     await warmUp(app.context, app.scheduler);
     await stopped.promise;
@@ -91,7 +94,7 @@ export async function serve(settings: ServeSettings, welcome?: (app: App, url: s
     const isIdle = await stopIngests();
     await recorder?.stop();
     store.close();
-    // A read that hangs in the system, for example on a network mount that is gone, would keep the process alive for ever.
+    // A read that hangs in the system, for example on a network mount that is no longer reachable, would keep the process alive for ever.
     if (!isIdle && isStopping) process.exit();
   }
 

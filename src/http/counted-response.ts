@@ -1,7 +1,7 @@
 import type { ByteBudget } from '../access/byte-budget.ts';
 import { type ResponseHead, respond } from './http-app.ts';
 
-/** Bodies below this size fit into the buffers of their sockets. */
+/** Minimum size of a counted body, bytes. A smaller body fits into the buffer of its socket. */
 const COUNTED_FROM = 64 * 1024;
 
 /** The request that is answered, its account, and the header fields that hooks have added to the response. */

@@ -26,8 +26,8 @@ const PAGE = `<!doctype html>
 `;
 
 /**
- * The script that starts Swagger UI. It is a separate file, because the policy allows no inline script. It disables the validator, which is
- * on another host.
+ * The script that starts Swagger UI. It is a separate file, because the Content-Security-Policy allows no inline script. It disables the
+ * validator, which is on another host.
  */
 const START_SCRIPT = `SwaggerUIBundle({ url: '/openapi.json', dom_id: '#docs', deepLinking: true, validatorUrl: null, defaultModelRendering: 'model' });
 `;

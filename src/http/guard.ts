@@ -55,6 +55,6 @@ function bearerOf(path: string, headers: Headers): string | null {
 
 function tooMany(): ClientError {
   return new ClientError('rate_limited', 'This account has made too many requests', {
-    hint: 'Wait as many seconds as Retry-After says, or space out requests.',
+    hint: 'Wait as many seconds as the Retry-After header says, or send fewer requests.',
   });
 }

@@ -25,11 +25,15 @@ export interface ResponseHead {
   status?: number | string;
 }
 
-/** Header fields of every response. Responses are not cached unless their route allows it: some contain keys, and errors do not last. */
+/**
+ * Header fields of every response. Responses are not cached unless their route allows it: some responses contain keys, and errors are
+ * temporary.
+ */
 export const DEFAULT_FIELDS = {
   'X-Content-Type-Options': 'nosniff',
   'Cache-Control': 'no-store',
-  // If a browser shows an answer as a page, no script runs and no page can frame it. No referrer is sent: the URL may contain a UUID.
+  // If a browser shows an answer as a page, no script runs and no page can frame it. No referrer is sent, because the URL may contain a
+  // UUID.
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
   'Referrer-Policy': 'no-referrer',
 };
@@ -44,7 +48,7 @@ export function fieldsOf(fields: Readonly<Record<string, string>>): Headers {
 export const JSON_TYPE = 'application/json;charset=utf-8';
 export const JSON_FIELDS = fieldsOf({ 'Content-Type': JSON_TYPE });
 
-/** Creates a response with these fields and the head's fields. The head's fields take precedence. */
+/** Creates a response with `fields` and the header fields of `set`. The fields of `set` take precedence. */
 export function respond(
   set: ResponseHead,
   body: string | Blob | Uint8Array | ReadableStream<Uint8Array> | null,
@@ -58,7 +62,7 @@ export function respondJson(set: ResponseHead, body: unknown): Response {
   return respond(set, JSON.stringify(body), JSON_FIELDS);
 }
 
-/** Adds missing default fields and the head's fields to a response that was created elsewhere (an MCP transport, a stream). */
+/** Adds missing default fields and the header fields of `set` to a response that was created elsewhere (an MCP transport, a stream). */
 export function withDefaults(response: Response, set: ResponseHead): Response {
   for (const [name, value] of Object.entries(DEFAULT_FIELDS)) {
     if (!response.headers.has(name)) response.headers.set(name, value);
@@ -67,8 +71,8 @@ export function withDefaults(response: Response, set: ResponseHead): Response {
 }
 
 /**
- * Adds the head's fields to the response and empties the head. With an empty head, Elysia sends the response unchanged. If the head had
- * fields, Elysia would wrap the response and its stream.
+ * Moves the header fields of `set` to the response. If `set` has no header fields, Elysia sends the response unchanged. If it had some,
+ * Elysia would wrap the response and its stream.
  */
 function withHead(response: Response, set: ResponseHead): Response {
   for (const name in set.headers) response.headers.set(name, String(set.headers[name]));

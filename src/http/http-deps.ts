@@ -27,7 +27,10 @@ export interface HttpDeps {
   readonly origins: OriginPolicy;
   /** Changes with every write to the store. */
   readonly storeVersion: () => string;
-  /** Returns undefined if there is data. If not, returns a promise that settles when the initial load is complete or takes too long. */
+  /**
+   * Returns undefined if requests need not wait: the store had data at the start, or the initial load is complete. Otherwise returns a
+   * promise that settles when the initial load is complete or takes too long.
+   */
   readonly loaded: () => Promise<void> | undefined;
   /** Builds the OpenAPI document. */
   readonly openapi: () => Record<string, unknown>;

@@ -14,7 +14,7 @@ export type Handler = (request: Request) => Response | Promise<Response>;
 
 /**
  * Creates the HTTP adapter, an Elysia application. Before routing, these hooks run in this order, for unknown paths too: request id, Host,
- * Origin, key and rate limit. The hooks see the same path as the router, so no path bypasses them.
+ * Origin, key and rate limit. The hooks see the same path as the router, so no path bypasses the hooks.
  */
 export function createServerApp(deps: HttpDeps): HttpApp {
   const { access, members, limiter, origins, observe } = deps;
@@ -29,7 +29,8 @@ export function createServerApp(deps: HttpDeps): HttpApp {
     .use(checkHost(origins))
     .use(checkOrigin(origins))
     .use(guard(access, limiter, deps.connections));
-  // Elysia decides by a hook's source text whether to await the hook. Minified code misleads it. None of these hooks is asynchronous.
+  // Elysia decides by a hook's source text whether to await the hook. In minified code, this decision can be wrong. None of these hooks is
+  // asynchronous, so each is marked as synchronous.
   for (const hook of app.event.request ?? []) hook.isAsync = false;
   return app
     .use(accountRoutes(access, members))
@@ -43,7 +44,7 @@ export function handlerOf(app: HttpApp): Handler {
   return (request) => app.fetch(withRoutableUrl(request));
 }
 
-/** Returns 64 random bits in hex: enough to find a request in the log, and clearly not a UUID. */
+/** Returns 64 random bits in hex. This is enough to find a request in the log, and cannot be mistaken for a UUID. */
 function newRequestId(): string {
   return crypto.getRandomValues(randomBits)[0]!.toString(16).padStart(16, '0');
 }
@@ -53,7 +54,7 @@ const randomBits = new BigUint64Array(1);
 /** From this index on, Elysia searches a URL for the start of the path. */
 const PATH_SEARCHED_FROM = 11;
 
-/** Replaces a missing host, or one so short that Elysia would miss the start of the path. Path and query stay unchanged. */
+/** Replaces a missing host, or a host that is so short that Elysia would miss the start of the path. Path and query stay unchanged. */
 function withRoutableUrl(request: Request): Request {
   const { url } = request;
   const isAbsolute = !url.startsWith('/');

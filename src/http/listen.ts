@@ -21,22 +21,25 @@ export interface Listening {
   stop(deadlineMs: number): Promise<void>;
 }
 
-/** Longer than the time between two pings of a stream. */
+/** The runtime closes a connection without data after this time, s. The time is longer than the time between two pings of a stream. */
 const IDLE_TIMEOUT_S = 60;
-/** The runtime's limit of a body. It is so large that it never applies, because the runtime would answer without problem details. */
+/**
+ * The runtime's own limit on the size of a body, bytes. It is so large that it never applies, because the runtime would reject a body
+ * without problem details.
+ */
 const RUNTIME_BODY_BYTES_MAX = 2 ** 31;
 
 /** Validates the settings before anything is started. Throws `OperatorError` if a setting is invalid or a TLS file cannot be read. */
 export function listenOptions({ host, port, tlsCert, tlsKey, behindProxy }: ListenSettings): ListenOptions {
   if ((tlsCert === undefined) !== (tlsKey === undefined)) {
-    throw new OperatorError('--tls-cert and --tls-key go together', 'Give both, or neither.');
+    throw new OperatorError('--tls-cert and --tls-key must be given together', 'Give both flags, or neither.');
   }
   if (tlsCert !== undefined && tlsKey !== undefined) {
     return { host, port, tls: { cert: read(tlsCert, '--tls-cert'), key: read(tlsKey, '--tls-key') } };
   }
   if (!behindProxy && !isLoopback(host)) {
     throw new OperatorError(
-      `keys would cross the network in the clear on ${host}`,
+      `API keys would cross the network in the clear, because ${host} is not a loopback address`,
       'Give --tls-cert and --tls-key, or --behind-proxy if a proxy in front serves HTTPS.',
     );
   }
@@ -56,7 +59,7 @@ export function listen(
     Bun.serve({
       hostname: host,
       port,
-      // With true, two servers could listen on one port, and each would get some of the requests.
+      // With `reusePort: true`, two servers could listen on one port, and each would get some of the requests.
       reusePort: false,
       idleTimeout: IDLE_TIMEOUT_S,
       maxRequestBodySize: RUNTIME_BODY_BYTES_MAX,
@@ -90,7 +93,7 @@ function serve<Server>(start: () => Server): Server {
     throw new OperatorError(
       `cannot listen: ${message}`,
       code === 'EADDRINUSE'
-        ? 'Another program uses the port. Choose another one with --port, or 0 for a free port.'
+        ? 'Another program uses the port. Choose another port with --port, or --port 0 for a free port.'
         : 'Check --host, --port and the TLS files.',
       { cause: error },
     );

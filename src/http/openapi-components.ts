@@ -1,7 +1,7 @@
 import { CLIENT_ERRORS } from '../errors.ts';
 import type { BinaryForm } from '../operations/operation.ts';
 
-/** Components that the operations of the OpenAPI document refer to. */
+/** Returns the components that the operations of the OpenAPI document refer to. */
 export function components(): Record<string, unknown> {
   const statuses = new Set(Object.values(CLIENT_ERRORS).map(({ status }) => status));
   return {
@@ -23,7 +23,7 @@ export function body(schema: object, example?: unknown, binary?: BinaryForm) {
   return { required: true, content: { 'application/json': json, ...(binary && binaryContent(binary.inputs)) } };
 }
 
-/** The content of binary bodies: columns of float64, one after the other. */
+/** Returns the content of binary bodies: columns of float64, one after the other. */
 export function binaryContent(columns: readonly string[]) {
   const description = `Columns of float64 (little-endian), one after the other: ${columns.join(', ')}.`;
   return { 'application/octet-stream': { schema: { type: 'string', format: 'binary', description } } };

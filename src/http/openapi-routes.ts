@@ -1,6 +1,6 @@
 import { body, json, problems, type Status } from './openapi-components.ts';
 
-/** The paths of the service itself and of members. All are public. */
+/** Returns the paths of the service itself and of members. All these paths are public. */
 export function accountPaths() {
   const object = (properties: Record<string, unknown>) => ({
     type: 'object',
@@ -57,7 +57,7 @@ export function accountPaths() {
   };
 }
 
-/** The paths of MCP and of the live levels. Their streams have no end. */
+/** Returns the paths of MCP and of the live levels. The streams of these paths do not end by themselves. */
 export function streamPaths() {
   const events = (statuses: readonly Status[]) => ({
     200: { description: 'Stream.', content: { 'text/event-stream': {} } },
@@ -76,7 +76,7 @@ export function streamPaths() {
         operationId: 'gex_stream',
         summary: 'Live GEX levels (SSE): the current levels, then an event for each new snapshot',
         description:
-          'Events are named gex. Their data is the answer of GET /api/v1/nodes/gex/{ticker} for the snapshot, ' +
+          'The name of each event is gex. The data of an event is the answer of GET /api/v1/nodes/gex/{ticker} for the snapshot, ' +
           'with regime, sign_margin_pct and provenance. Ids increase. A client that reconnects within 24 hours with the id of its last event ' +
           'misses no event.',
         parameters: [
@@ -110,7 +110,7 @@ export function streamPaths() {
         summary: 'MCP over Streamable HTTP: a JSON-RPC message, answered as JSON or as a stream',
         description:
           'Protocol versions up to 2025-11-25 have sessions (initialize, then the Mcp-Session-Id header). ' +
-          'Versions from 2026-07-28 on have none. The key may also be sent as Authorization: Bearer.',
+          'Versions from 2026-07-28 on have no sessions. The key may also be sent as Authorization: Bearer.',
         parameters: [MCP_SESSION],
         requestBody: body({ type: 'object' }),
         responses: {

@@ -120,7 +120,10 @@ function toolPaths() {
 
 const OF_BINARY = { description: 'Units of a binary answer. A JSON request has the field units in its body.' };
 
-/** Returns a parameter with its description beside the schema, where tools look for it. The schema itself has no description. */
+/**
+ * Returns a parameter with its description beside the schema, where programs that read OpenAPI look for it. The schema itself has no
+ * description.
+ */
 function parameter(name: string, where: 'path' | 'query', { description, ...schema }: TSchema, example?: unknown) {
   return {
     name,

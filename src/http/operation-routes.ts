@@ -70,7 +70,8 @@ function addRoute(app: HttpApp, operation: Operation, deps: OperationDeps, cache
   }
   app.post(routerPath(path), async ({ request, account, set }) => {
     const caller = { request, account: account!.id, set };
-    // A body that is read completely takes less memory as one string than in pieces.
+    // If the body of a rejected request is read to its end, it takes less memory as one string than in pieces. In that case the body is
+    // read first, and the scheduler rejects the request afterwards.
     if (!isDrained(request)) deps.scheduler.assertCapacity(caller.account);
     let counted = countBody(request, { budget, account: caller.account }, bodyBytesMax, COLUMNS_BYTES_COUNTED);
     // A body without Content-Length may turn out to be small.
@@ -98,8 +99,8 @@ function addRoute(app: HttpApp, operation: Operation, deps: OperationDeps, cache
 }
 
 /**
- * A table above FREE_BYTES counts as at least this many bytes, because its answer may be longer than the table. This limits how many tables
- * are in memory at once.
+ * A body above FREE_BYTES with a table counts as at least this many bytes, because its answer may be longer than the body. This limits how
+ * many tables are in memory at once.
  */
 const COLUMNS_BYTES_COUNTED = 512 * 1024;
 

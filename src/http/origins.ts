@@ -20,8 +20,8 @@ export type OriginSettings = Pick<SettingValues, 'host' | 'behindProxy' | 'allow
 
 /**
  * Returns the policy for the settings. On a loopback address without a proxy, the server accepts the loopback names, the value of `--host`
- * and the allowed hosts. If a browser sends another name there, a page uses DNS rebinding. Behind a proxy or on other addresses, the server
- * accepts the allowed hosts, or any name if there are none.
+ * and the allowed hosts. If a browser sends another name to such an address, a page is using DNS rebinding. Behind a proxy or on other
+ * addresses, the server accepts the allowed hosts, or any name if there are none.
  */
 export function originPolicy({ host, behindProxy, allowedHosts, allowedOrigins }: OriginSettings): OriginPolicy {
   const isLocal = isLoopback(host) && !behindProxy;
@@ -32,12 +32,15 @@ export function originPolicy({ host, behindProxy, allowedHosts, allowedOrigins }
 const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'];
 
 const PREFLIGHT_FIELDS = fieldsOf({});
-/** The path on which any Host is accepted. The probes of a load balancer use an address, and learn only that the service runs. */
+/**
+ * The path on which any Host is accepted. The probes of a load balancer send an address as Host. The answer shows only that the service
+ * runs.
+ */
 const PROBE_PATH = '/health';
 
 /**
  * Rejects a Host header that is not a single host, or whose name is not a name of this server. Two Host headers arrive joined by a comma.
- * Other characters could move the start of the path.
+ * Other characters in the header could change where the router finds the start of the path.
  */
 export const checkHost = (policy: OriginPolicy) => (app: HttpApp) => {
   /** Host headers that have passed the check. Clients send the same header with each request. */
@@ -63,7 +66,7 @@ const ACCEPTED_HOSTS_MAX = 64;
 /** Rejects pages of foreign origins, and answers CORS preflight requests of pages with an allowed origin. */
 export const checkOrigin = (policy: OriginPolicy) => (app: HttpApp) =>
   app.onRequest(({ request, set }) => {
-    // Programs send no Origin.
+    // Programs other than browsers send no Origin.
     if (!request.headers.has('origin')) return;
     refuseForeignOrigin(request.headers, policy);
     const corsHeaders = crossOriginHeaders(request.headers, policy);
@@ -81,7 +84,7 @@ export function refuseForeignHost(host: string, { hosts }: OriginPolicy): void {
   });
 }
 
-/** Throws `ClientError` (403) if the request comes from a page of a foreign origin. Programs send no Origin. */
+/** Throws `ClientError` (403) if the request comes from a page of a foreign origin. Programs other than browsers send no Origin. */
 export function refuseForeignOrigin(headers: Headers, { origins }: OriginPolicy): void {
   const origin = headers.get('origin');
   if (origin === null || origins.has(origin.toLowerCase()) || isSameHost(origin, headers.get('host'))) return;
@@ -103,7 +106,7 @@ export function crossOriginHeaders(headers: Headers, { origins }: OriginPolicy):
     'Access-Control-Allow-Headers': REQUEST_HEADERS.join(', '),
     'Access-Control-Expose-Headers': EXPOSED_HEADERS.join(', '),
     'Access-Control-Max-Age': '86400',
-    // Replaces the Vary field of compressed answers, so Accept-Encoding is part of it.
+    // This field replaces the Vary field of compressed answers, so it must name Accept-Encoding too.
     Vary: 'Origin, Accept-Encoding',
   };
 }

@@ -19,7 +19,10 @@ export interface PreparedResponse {
 const CODINGS = ['br', 'gzip'] as const;
 type Coding = (typeof CODINGS)[number];
 
-/** Bodies below this size are not compressed, because compression would save too little. */
+/**
+ * Minimum length of a body that is compressed: characters of a text, or bytes of a file. For a shorter body, compression would save too
+ * little.
+ */
 const COMPRESSED_FROM = 1_024;
 
 export function prepareResponse(
@@ -34,8 +37,8 @@ export function prepareResponse(
 
 /**
  * Returns the response in a form that the client accepts, or 304 if the client already has it (RFC 9110, 13.1.2). Returns a promise while a
- * form is being compressed for the first time. `requestHeaders` are the headers of the request. `send` creates the response from a body;
- * the default is `respond`.
+ * form is being compressed for the first time. `requestHeaders` are the headers of the request. `send` creates the response from a body.
+ * The default of `send` is `respond`.
  */
 export function sendPrepared(
   prepared: PreparedResponse,

@@ -18,8 +18,8 @@ export interface ProblemDetails {
 }
 
 /**
- * Answers every error with problem details, including unknown paths and methods. Defects are observed, and the client gets no details about
- * them.
+ * Answers every error with problem details, including unknown paths and methods. Defects are reported to `observe`, and the client gets no
+ * details about them.
  */
 export const problemDetails = (observe: Observe) => (app: HttpApp) =>
   app.onError(async ({ error, code, request, path, route, requestId, set }) => {
@@ -36,13 +36,16 @@ export const problemDetails = (observe: Observe) => (app: HttpApp) =>
     return JSON.stringify(problemOf(clientError, requestId));
   });
 
-/** Value of `WWW-Authenticate` (RFC 9110, 11.6.1). No scheme is registered for the X-API-Key header, so `ApiKey` is a name of our own. */
+/**
+ * Value of `WWW-Authenticate` (RFC 9110, 11.6.1). No scheme is registered for the X-API-Key header, so `ApiKey` is a name that this project
+ * has chosen.
+ */
 const CHALLENGE = 'ApiKey realm="zomma"';
 /** On `/mcp`, the key may also be sent as a bearer token. */
 const MCP_CHALLENGE = `Bearer realm="zomma", ${CHALLENGE}`;
 
 function problemOf(clientError: ClientError, requestId: string): ProblemDetails {
-  // Cleaned, because a message may contain names that a caller, a provider or a file chose.
+  // The texts are cleaned, because a message may contain names that a caller, a provider or a file chose.
   return cleaned({
     type: 'about:blank',
     title: clientError.title,

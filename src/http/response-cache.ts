@@ -23,7 +23,8 @@ export interface ResponseCache {
 const CACHE_CONTROL = 'private, no-cache';
 
 /**
- * Enough for several requests on each of 59 tickers. The texts take at most 16 MB. Compressed forms take a fraction of this in addition.
+ * Maximum number of cached responses: enough for several requests on each of 59 tickers. The texts take at most 16 MB. The compressed forms
+ * take a fraction of this size in addition.
  */
 const RESPONSES_MAX = 1_024;
 const TEXT_LENGTH_MAX = 16_384;
@@ -31,7 +32,8 @@ const ADDRESS_LENGTH_MAX = 256;
 
 /**
  * Caches responses that depend only on the address, the store and the clock, and are therefore the same for every account. A response is
- * valid while the store is unchanged and the age of the data, in whole seconds, is the same. Answers contain no finer time than this age.
+ * valid while the store is unchanged and the age of the data, in whole seconds, is the same. No time in an answer is more precise than this
+ * age.
  */
 export function createResponseCache(version: () => string, nowMs: () => number): ResponseCache {
   // Oldest first: a Map iterates in insertion order.
@@ -105,7 +107,7 @@ function prepare(text: string, provenance: Provenance | undefined): PreparedResp
   });
 }
 
-/** Age in whole seconds, rounded as in the provenance. */
+/** Returns an age in whole seconds, rounded as in the provenance. */
 function ageOf(asOfMs: number, nowMs: number): number {
   return Math.max(0, Math.round((nowMs - asOfMs) / 1000));
 }

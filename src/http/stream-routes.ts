@@ -5,7 +5,7 @@ import { type HttpApp, queryOf, withDefaults } from './http-app.ts';
 import type { HttpDeps } from './http-deps.ts';
 import { methodNotAllowed } from './problem-details.ts';
 
-/** Adds the routes of MCP and of the live levels. Their streams have no end. */
+/** Adds the routes of MCP and of the live levels. The streams of these routes do not end by themselves. */
 export const streamRoutes =
   ({
     mcp,

@@ -101,8 +101,9 @@ export function oneGreek(name: GreekName, options: OptionColumns): Float64Array 
 }
 
 /**
- * Computes the call and the put of each row. The results have the same bits as those of `greeks`. Both take little more time than one of
- * them. Gamma, vega, vanna and volga are the same columns in both. If `into` is given, an earlier result, its columns are overwritten.
+ * Computes the call and the put of each row. The results have the same bits as those of `greeks`. Call and put together take little more
+ * time than one of them. Gamma, vega, vanna and volga are the same columns in both. `into` is an earlier result. If it is given, its
+ * columns are overwritten.
  * @throws RangeError if the length of a column is not `count`.
  */
 export function callPutGreeks(

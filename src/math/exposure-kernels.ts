@@ -35,7 +35,7 @@ export type Hedges<Value> = Readonly<Record<'delta' | 'vanna' | 'change', Value>
 const OUTPUTS = [ExposureColumn.delta, ExposureColumn.vanna, ExposureColumn.change];
 
 /**
- * Computes delta, vanna and the change of delta of each option. T = 0 or iv = 0 gives the limits.
+ * Computes delta, vanna and the change of delta of each option. If T or iv is 0, the results are the limits for T or iv toward 0.
  * @throws RangeError if the length of a column is not `count`.
  */
 export function hedges(inputs: HedgeInputs): Hedges<Float64Array> {
@@ -49,7 +49,7 @@ const PARTIAL_SUMS = 6;
 
 /**
  * Computes sums of weight * hedge over all options in one pass, without writing columns. A NaN in a row makes the sums NaN, even if the
- * weight of the row is 0. A caller may add a chain in several ranges of rows: `partial` carries the sums from one call to the next. If every
+ * weight of the row is 0. A caller may add a chain in several ranges of rows: `partial` passes the sums from one call to the next. If every
  * range but the last has an even number of rows, the result has the same bits as for the whole chain in one call.
  * @throws RangeError if the length of a column is not `count`.
  */

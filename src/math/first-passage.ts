@@ -2,8 +2,8 @@ import { runToCompletion, StepMeter, type Steps } from '../steps.ts';
 import { normalCdf } from './normal.ts';
 
 /**
- * A diffusion with jumps over one unit of time. Its value is the distance from a barrier at 0. The unit of the distance is free. Callers
- * use logarithms of prices.
+ * A diffusion with jumps over one unit of time. Its value is the distance from a barrier at 0. The caller chooses the unit of the distance.
+ * All present callers use logarithms of prices.
  */
 export interface Walk {
   /** Distance from the barrier at the start, >= 0. */
@@ -37,8 +37,8 @@ const NEAR: Fineness = { intervals: 32, points: 3 };
 const NEAR_WITH_MANY_JUMPS: Fineness = { intervals: 64, points: 3 };
 const MANY_JUMPS = 2;
 /**
- * The grid ends at the start plus this many standard deviations of the whole walk. Walks beyond the grid are taken never to come back to
- * the barrier.
+ * The grid ends at the start plus this many standard deviations of the whole walk. Walks beyond the grid are treated as if they never
+ * returned to the barrier.
  */
 const REACH = 4;
 /**
@@ -46,13 +46,18 @@ const REACH = 4;
  * probability is taken as 0.
  */
 const START_MAX = 25;
-/** Least standard deviation of a jump, in standard deviations of the whole walk. Narrower jumps are taken to have this width. */
+/**
+ * Least standard deviation of a jump, in standard deviations of the whole walk. If the standard deviation of a jump is less, the
+ * computation uses this one instead.
+ */
 const JUMP_WIDTH_MIN = 0.05;
-/** Half-width of a normal kernel, in standard deviations. The probability beyond it is 6e-7. */
+/**
+ * Half-width of the interval in which a normal density is computed, in standard deviations. The probability outside the interval is 6e-7.
+ */
 const KERNEL_DEVIATIONS = 5;
 /** If the probability of more than n jumps in an interval is at most this, the interval is taken to have at most n jumps. */
 const CHANCE_MIN = 1e-4;
-/** Number of multiplications of a density by a kernel in one step of the work. They take about 3 ms. */
+/** Maximum number of products (a value of the density times a value of a kernel) in one step of the work. They take about 3 ms. */
 const STEP_PRODUCTS = 250_000;
 const FOLLOWING = { message: 'Computing the passage' };
 /** Weights of Gregory's rule for the grid points next to the barrier. They raise the trapezoidal rule to the fourth order. */
@@ -64,7 +69,7 @@ const GREGORY = [3 / 8, 7 / 6, 23 / 24];
  *
  * Between jumps, the walk is a Brownian motion. The probability that it meets a barrier is known in closed form (reflection principle).
  * Jumps are a Poisson process. The time is divided into short intervals. In each interval, diffusion and jumps are applied one after the
- * other (Strang 1968). A grid holds the density of the walks that have not met the barrier.
+ * other (Strang 1968). A grid contains the density of the walks that have not met the barrier.
  */
 export function passage(walk: Walk): number {
   return runToCompletion(passageInSteps(walk));
@@ -129,8 +134,8 @@ function* splitPassage(walk: Walk, deviation: number): Steps<number> {
       passedPlain += met(plain, byDiffusion);
       plain = diffuse(plain);
     }
-    // Adds up the densities after n jumps in this interval, each with the Poisson probability of n jumps. `more` is the probability of at
-    // least n jumps.
+    // Adds up the densities after n jumps in this interval, each multiplied by the Poisson probability of n jumps. `more` is the
+    // probability of at least n jumps.
     let chance = Math.exp(-walk.jumps / intervals);
     let more = 1 - chance;
     let after = density;

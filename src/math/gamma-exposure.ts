@@ -3,7 +3,9 @@ import { arenaColumn, arenaSpan, CHUNK_ROWS, type Column, checkLengths, inChunks
 
 // In this file, a level is a spot price at which gamma is computed.
 
-/** Contracts as columns of `count` rows. A number in place of a column is the value of every row. Units as in `OptionColumns`. */
+/**
+ * Contracts as columns of `count` rows. A number in place of a column is the value of every row. The units are those of `OptionColumns`.
+ */
 export interface ProfileColumns {
   readonly count: number;
   readonly strike: Column;

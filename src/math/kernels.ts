@@ -9,7 +9,7 @@ const COLUMNS_MAX = 32;
 const PAGE_BYTES = 65_536;
 /** The offset of the arena, a block of COLUMNS_MAX columns. `load` checks that the module's own constants end at or below it. */
 const ARENA_START = PAGE_BYTES;
-/** The pages of the module's constants and of the arena. */
+/** Number of pages of the memory, which has room for the module's constants and the arena. */
 const PAGES = 6;
 
 type Offset = number;
@@ -20,7 +20,7 @@ type Kernels = Omit<Awaited<ReturnType<typeof instantiate>>, 'memory'>;
 /** The positions of a kernel's columns, by their names: an enumeration of assembly/columns.ts. */
 export type ColumnLayout = { readonly [name: string]: number | string; readonly [place: number]: string };
 
-// The size is fixed, because growing a memory detaches every view of it.
+// The size of the memory is fixed, because growing a memory detaches every view of it.
 const memory = new WebAssembly.Memory({ initial: PAGES, maximum: PAGES });
 
 /** The compiled kernels. They have no state between calls, and write only to the arena's columns. */
@@ -37,7 +37,7 @@ const columns = Array.from(
 /** Returns the arena's column at `index`, which has CHUNK_ROWS rows. Its content is valid until the next kernel call. */
 export function arenaColumn(index: number): Float64Array {
   const column = columns[index];
-  if (!column) throw new RangeError(`the kernel arena has ${COLUMNS_MAX} columns, there is no column ${index}`);
+  if (!column) throw new RangeError(`the kernel arena has ${COLUMNS_MAX} columns, so there is no column ${index}`);
   return column;
 }
 

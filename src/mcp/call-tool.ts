@@ -131,7 +131,8 @@ class ProgressReport {
 /** A wait before the first step is reported if it is longer than this, ms. */
 const LONG_WAIT_MS = 200;
 /**
- * Pause between the last report and the answer, ms. Clients with the first-generation SDK lose a report that comes just before the answer.
+ * Pause between the last report and the answer, ms. Clients with the first major version of the MCP SDK lose a report that comes just
+ * before the answer.
  */
 const LAST_REPORT_PAUSE_MS = 5;
 

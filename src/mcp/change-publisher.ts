@@ -19,7 +19,10 @@ export interface ChangePublisher {
 }
 
 const PAGE = 256;
-/** Maximum number of tickers that a call counts, which bounds its time. A universe has at most as many. Further tickers are ignored. */
+/**
+ * Maximum number of tickers that a call counts. The limit bounds the time of the call. A universe has at most as many tickers. Further
+ * tickers are ignored.
+ */
 const TICKERS_MAX = 1_000;
 
 export function createChangePublisher({ log, simulated, tools }: ChangeSource, bus: ServerEventBus): ChangePublisher {
@@ -41,7 +44,7 @@ export function createChangePublisher({ log, simulated, tools }: ChangeSource, b
       if (versionNow !== version) bus.publish({ kind: 'tools_list_changed' });
       if (tickersNow !== tickers) bus.publish({ kind: 'resources_list_changed' });
       for (const ticker of changed) bus.publish({ kind: 'resource_updated', uri: levelsUri(ticker) });
-      // This is set last. If a read fails because the store is busy, the next call then publishes the same changes.
+      // These variables are set last. So if a read fails because the store is busy, the next call publishes the same changes.
       [seq, version, tickers] = [upTo, versionNow, tickersNow];
     },
   };

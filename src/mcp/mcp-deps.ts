@@ -26,7 +26,10 @@ export interface McpSession {
   readonly account: Account | undefined;
   /** URIs of the resources to which the client has subscribed. Absent if the protocol revision has no `resources/subscribe`. */
   readonly subscribed?: Set<string>;
-  /** Whether the client accepts resource links. Undefined if this server itself receives the client's `initialize` request. */
+  /**
+   * Whether the client accepts resource links. Undefined if this server itself receives the client's `initialize` request and finds out
+   * from it.
+   */
   readonly acceptsLinks?: boolean | undefined;
 }
 

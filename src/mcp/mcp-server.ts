@@ -78,7 +78,7 @@ const INSTRUCTIONS =
   'get_live_gex_nodes for its levels only. Full columns and definitions are resources (zomma://gex/{ticker}, zomma://methods). ' +
   'Answers from a simulated market say so.';
 
-/** Cache hints. Tools and templates change only with a release, of which clients are notified. Resources change with each snapshot. */
+/** Cache hints. Tools and templates change only with a release, and clients are then notified. Resources change with each snapshot. */
 const CACHE_HINTS = {
   'server/discover': { ttlMs: 3_600_000, cacheScope: 'private' },
   'tools/list': { ttlMs: 3_600_000, cacheScope: 'private' },
@@ -112,9 +112,9 @@ function handleSubscriptions(server: Server, subscribed: Set<string>, { resource
 }
 
 /**
- * An SDK server with readable errors. The SDK answers invalid parameters with the issues of its validator as JSON, and reports those of
- * `initialize` as an internal error. This class turns both into a -32602 error in words. It reports defects to the operator, and tells the
- * client only that the request could not be answered.
+ * An SDK server with readable errors. The SDK answers invalid parameters with the issues of its validator as JSON, and reports the issues
+ * of an `initialize` request as an internal error. This class turns both into an error with code -32602 and a message in words. The class
+ * reports defects to the operator. The client gets only the message that the request could not be answered.
  */
 class ReadableErrorServer extends Server {
   onInternalError: (method: string, error: unknown) => void = () => {};

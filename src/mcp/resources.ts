@@ -33,9 +33,15 @@ export interface ResourcePage {
 /** The resources that clients can read. */
 export interface Resources {
   readonly templates: ResourceTemplateType[];
-  /** Returns a page of the resources that need no template filled in. Throws `ProtocolError` if the cursor is invalid. */
+  /**
+   * Returns a page of the resources with a complete URI: the fixed resources, and the levels of each ticker with a chain. Throws
+   * `ProtocolError` if the cursor is invalid.
+   */
   list(context: Context, cursor?: string): ResourcePage;
-  /** Throws `ResourceNotFoundError` if no resource has the URI, or if its operation throws `ClientError`, e.g. for an unknown ticker. */
+  /**
+   * Reads a resource. Throws `ResourceNotFoundError` if no resource has the URI, or if the operation of the resource throws `ClientError`,
+   * e.g. for an unknown ticker.
+   */
   read(uri: string, context: Context): Steps<ReadResourceResult>;
   /** Returns the canonical spelling of a URI, which notifications use. Throws `ResourceNotFoundError` if no resource has such a URI. */
   canonical(uri: string, context: Context): string;
@@ -98,10 +104,13 @@ const FIXED: readonly ListedResource[] = [
   },
 ];
 
-/** Number of tickers on a page, which takes about 25 KB. */
+/** Number of resources on a page, which takes about 25 KB. */
 const RESOURCES_PER_PAGE = 100;
 
-/** Returns a page. Its cursor is its first ticker, so no ticker is skipped or repeated if tickers come or go between two pages. */
+/**
+ * Returns a page. The cursor of a page is the first ticker of the page. So if tickers are added or removed between two requests, no other
+ * ticker is skipped or repeated.
+ */
 function listResources({ market }: Context, cursor?: string): ResourcePage {
   if (cursor !== undefined && !isTicker(cursor)) {
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Invalid params: cursor must be the nextCursor of a page');
@@ -114,7 +123,7 @@ function listResources({ market }: Context, cursor?: string): ResourcePage {
   return next === undefined ? { resources } : { resources, nextCursor: next };
 }
 
-/** Returns the URI of a ticker's levels, which notifications of new levels carry. */
+/** Returns the URI of a ticker's levels, which notifications of new levels contain. */
 export function levelsUri(ticker: string): string {
   return TICKER_RESOURCES.levels.uriTemplate.replace('{ticker}', encodeURIComponent(ticker));
 }

@@ -1,4 +1,4 @@
-/** Significant digits of a figure. More digits would have no information for a model. */
+/** Significant digits of a figure. More digits would not help a model. */
 const DIGITS = 5;
 /** Maximum number of rows. A row of the widest chains takes about 36 tokens. */
 const ROWS_MAX = 500;

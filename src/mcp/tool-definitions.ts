@@ -34,8 +34,8 @@ function definitionOf(tool: Operation): Tool {
 
 /**
  * Shortens an output schema so that it takes few tokens of a model's context. `perform` validates answers against the full schema, which
- * OpenAPI shows. A nullable field has `null` in its type. An object within the answer keeps only its description, which names its fields
- * with their units.
+ * OpenAPI shows. A nullable field has `null` in its type. For an object within the answer, the short schema has only the description, which
+ * names the object's fields with their units.
  */
 function brief({ properties }: TObject): NonNullable<Tool['outputSchema']> {
   return {

@@ -15,10 +15,10 @@ test('has the requested size, only live contracts, and is the same each time', (
   }
 });
 
-test('most volatilities are taken, many are solved', () => {
+test('most volatilities are solved, many are taken', () => {
   const { taken, solved } = counts.iv;
-  expect(taken / chain.count).toBeGreaterThan(0.6);
-  expect(solved / chain.count).toBeGreaterThan(0.15);
+  expect(solved / chain.count).toBeGreaterThan(0.6);
+  expect(taken / chain.count).toBeGreaterThan(0.08);
   expect(counts.left_out.no_volatility).toBe(0);
 });
 

@@ -341,7 +341,7 @@ describe('serve rejects', () => {
     ['an invalid port', ['--port', '70000'], /not a port/],
     ['an invalid rate limit', ['--rate-limit', 'fast'], /not a rate limit/],
     ['plain HTTP on a network address', ['--host', '0.0.0.0'], /in the clear/],
-    ['a certificate without its key', ['--tls-cert', 'c.pem'], /go together/],
+    ['a certificate without its key', ['--tls-cert', 'c.pem'], /must be given together/],
     ['a missing certificate file', ['--tls-cert', 'no.pem', '--tls-key', 'no.pem'], /cannot read no\.pem/],
   ])('%s', async (_name, args, message) => {
     const { code, stdout, stderr } = await zomma('serve', '--port', '0', '--data-dir', dataDir, ...args);

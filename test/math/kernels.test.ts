@@ -21,7 +21,7 @@ test('the arena lies above the module’s own data, and its columns do not overl
 });
 
 test('rejects a column beyond the arena', () => {
-  expect(() => arenaColumn(32)).toThrow('the kernel arena has 32 columns, there is no column 32');
+  expect(() => arenaColumn(32)).toThrow('the kernel arena has 32 columns, so there is no column 32');
   const layout = { a: 0, far: 32 };
   expect(() => mapColumns(() => {}, 1, layout, { far: 0 }, [])).toThrow('there is no column 32');
   expect(() => mapColumns(() => {}, 1, layout, { a: 0 }, [layout.far])).toThrow('there is no column 32');

@@ -3,7 +3,7 @@ import type { Observe } from '../../events.ts';
 import { type ConnectionLimits, connectionsToClose, isCrowded, type KnownConnection } from './connections-to-close.ts';
 import { descriptorsMax, type OwnConnection, openDescriptors, openOwnSockets, peerName } from './own-sockets.ts';
 
-/** The members of a server that the connection monitor uses. */
+/** The fields and methods of a server that the connection monitor uses. */
 export interface ConnectionServer {
   readonly port?: number | undefined;
   requestIP(request: Request): { readonly address: string; readonly port: number } | null;
@@ -11,7 +11,7 @@ export interface ConnectionServer {
 }
 
 export interface ConnectionMonitorDeps {
-  /** Other ends of connections with an open stream, in the form of `peerOf`. */
+  /** The clients' ends of the connections with an open stream, in the form that `peerOf` returns. */
   readonly streamPeers: () => Iterable<string>;
   /** Whether all connections come from a proxy. Addresses and idle connections are then those of the proxy, not of clients. */
   readonly behindProxy: boolean;
@@ -19,15 +19,15 @@ export interface ConnectionMonitorDeps {
 }
 
 /**
- * Ensures that descriptors stay free for new clients, files and providers. Anyone can open connections, and a server without a free
+ * Ensures that file descriptors stay free for new clients, files and providers. Anyone can open connections, and a server without a free
  * descriptor accepts none.
  *
  * While there are few connections, the monitor only counts them. From `monitorFrom` connections on, it inspects them. If there may be too
  * many, it records which connections make requests and for which account, and closes the connections that exceed the limits. The monitor
- * inspects descriptors, because the runtime does not list connections. It treats HTTP/1.1 and HTTP/2 the same.
+ * inspects descriptors, because the runtime does not list connections. The monitor treats connections of HTTP/1.1 and HTTP/2 alike.
  */
 export interface ConnectionMonitor {
-  /** Records a request that is admitted: a request to a public path, or one of an account within its rate limit. */
+  /** Records a request that is admitted: a request to a public path, or a request of an account within its rate limit. */
   onRequest(request: Request, account?: string): void;
   /** Returns the other end of a request's connection, for a stream that is being opened. Undefined if it is not known. */
   peerOf(request: Request): string | undefined;
@@ -44,7 +44,7 @@ export interface DescriptorPlan {
   readonly reserve: number;
   /** Maximum number of connections. */
   readonly connections: number;
-  /** Number of connections from which on they are inspected. */
+  /** From this number of connections on, the monitor inspects the connections. */
   readonly monitorFrom: number;
   /** Maximum number of connections without a key, per address. */
   readonly addressMax: number;
@@ -54,7 +54,8 @@ export interface DescriptorPlan {
   readonly mcpStreamsMax: number;
   readonly liveStreamsMax: number;
   /**
-   * Time between two counts of open descriptors, ms. The time is shorter if there are few descriptors, because a flood takes them sooner.
+   * Time between two counts of open descriptors, ms. The time is shorter if there are few descriptors, because a flood of connections then
+   * takes all of them sooner.
    */
   readonly checkEveryMs: number;
 }
@@ -67,7 +68,7 @@ const KEYLESS_MAX = 1_000;
 const MONITOR_FROM = 100;
 const MCP_STREAMS_MAX = 40_000;
 const LIVE_STREAMS_MAX = 4_000;
-/** If the limit of descriptors is below this number, the log says at the start how many connections and streams it allows. */
+/** If the limit of descriptors is below this number, the log says at the start how many connections and streams that limit allows. */
 const FEW_DESCRIPTORS = 8_192;
 
 /** Returns the plan for a limit of open descriptors. An unknown limit is infinite. */
@@ -130,7 +131,7 @@ export function createConnectionMonitor({
   let server: ConnectionServer | undefined;
   let timer: ReturnType<typeof setInterval> | undefined;
   let ownDescriptors = 0;
-  /** The moment since which requests are recorded. Undefined while requests are not recorded. To record takes 1 or 2 µs per request. */
+  /** The moment since which requests are recorded. Undefined while requests are not recorded. Recording takes 1 or 2 µs per request. */
   let recordingSinceMs: number | undefined;
   let crowdedMs = Number.NEGATIVE_INFINITY;
   let isScanning = false;
@@ -206,7 +207,8 @@ export function createConnectionMonitor({
         const connections = known(found);
         const nowMs = performance.now();
         if (toFree > 0 || isCrowded(connections, limits)) crowdedMs = nowMs;
-        // Requests are recorded for MEMBER_MS longer, so that members are known if the connections become too many again.
+        // Requests are recorded until MEMBER_MS after the last moment with too many connections. So members are known if there are soon too
+        // many connections again.
         if (nowMs - crowdedMs >= MEMBER_MS) {
           recordingSinceMs = undefined;
           return [];

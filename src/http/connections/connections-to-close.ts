@@ -18,13 +18,17 @@ export interface ConnectionLimits {
   readonly keylessMax: number;
   /** A connection without a key is closed if it makes no request for this long. */
   readonly idleMs: number;
-  /** Time that a connection has to send a key before it counts in the limits. While descriptors run out, it counts from the start. */
+  /**
+   * Time that a connection has to send a key before it counts in the limits. If too few descriptors are free, a connection counts from its
+   * start.
+   */
   readonly graceMs: number;
 }
 
 /**
  * Returns the connections to close. These are first all connections without a key that are idle or exceed the limits. If these are fewer
- * than `toFree`, adds connections of the address (for connections without a key) or the account that has the most connections left.
+ * than `toFree`, adds further connections one by one. Each comes from the address (for connections without a key) or the account that has
+ * the most connections left.
  */
 export function connectionsToClose<Connection extends KnownConnection>(
   connections: readonly Connection[],
@@ -53,7 +57,10 @@ export function connectionsToClose<Connection extends KnownConnection>(
   return toClose;
 }
 
-/** Whether the connections would exceed the limits if none belonged to a member. If not, it need not be known to whom they belong. */
+/**
+ * Whether the connections would exceed the limits if none belonged to a member. If the result is false, the monitor need not find out to
+ * whom the connections belong.
+ */
 export function isCrowded(
   connections: readonly Pick<KnownConnection, 'address'>[],
   { addressMax, keylessMax }: ConnectionLimits,
@@ -75,7 +82,7 @@ function groupedByPriority<Connection extends KnownConnection>(
   return [...Map.groupBy(connections, keyOf).values()].map((group) => group.sort(byPriority));
 }
 
-/** Returns `count` connections, each taken from the group that is the largest at that point. */
+/** Takes `count` connections one by one, each from the group that has the most connections left, and returns them. */
 function takeFromLargest<Connection>(groups: readonly Connection[][], count: number): Connection[] {
   if (count <= 0) return [];
   const sizes = groups.map(({ length }) => length).sort((a, b) => b - a);

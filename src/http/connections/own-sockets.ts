@@ -11,14 +11,15 @@ export interface OwnConnection {
 }
 
 /**
- * The sockets of this process, read from the operating system, because the runtime does not list them. Use this on the thread of the event
- * loop only. The server accepts and closes connections on that thread, so a descriptor belongs to one connection until the next `await`.
+ * The sockets of this process, read from the operating system, because the runtime does not list them. Call the functions on the thread of
+ * the event loop only. The server accepts and closes connections on that thread, so a descriptor belongs to one connection until the next
+ * `await`.
  */
 export interface OwnSockets {
   /** Yields the connections accepted on a port. Each item has the connections among the next STEP_DESCRIPTORS descriptors. */
   accepted(port: number): Generator<OwnConnection[], void>;
   /**
-   * Shuts a connection down in both directions. The runtime then reads the end of the connection and closes the descriptor itself. Does
+   * Shuts a connection down in both directions. The runtime then notices the end of the connection and closes the descriptor itself. Does
    * nothing if the descriptor belongs to another connection by now.
    */
   end(connection: OwnConnection, port: number): void;
@@ -34,7 +35,7 @@ const SHUT_BOTH = 2;
 const ADDRESS_BYTES = 128;
 const TEXT_BYTES = 64;
 
-/** Opens the sockets of this process. Returns undefined on a system other than Linux, and if the runtime may not call the C library. */
+/** Returns access to the sockets of this process. Returns undefined on a system other than Linux, and if the C library cannot be loaded. */
 export function openOwnSockets(): OwnSockets | undefined {
   const libc = openLibc();
   if (!libc) return undefined;
@@ -93,10 +94,13 @@ export function peerName(address: string, port: number): string {
 
 const F_GETFD = 1;
 
-/** Returns the number of open descriptors of this process: sockets, files and the runtime's own. NaN if the system does not report it. */
+/**
+ * Returns the number of open descriptors of this process: those of sockets and files, and the runtime's own. NaN if the system does not
+ * report it.
+ */
 export function openDescriptors(): number {
   try {
-    // Since Linux 6.2, the size of this folder is the number of descriptors. To read the size takes no descriptor.
+    // Since Linux 6.2, the size of this folder is the number of descriptors. Reading the size needs no descriptor.
     return statSync(DESCRIPTORS).size || readdirSync(DESCRIPTORS).length - 1;
   } catch (error) {
     // No descriptor is left to read the folder, so all of them are open.
@@ -135,7 +139,7 @@ function openLibc() {
         shutdown: { args: ['i32', 'i32'], returns: 'i32' },
       }).symbols;
     } catch {
-      // Try the other C library. If that fails too, the C library may not be called.
+      // No library of this name can be loaded. The next name is tried.
     }
   }
   return undefined;

@@ -21,8 +21,9 @@ export interface GexPage {
 }
 
 /**
- * The log of levels as events. The newest events stay in memory, each encoded once for all streams. Older events are read from the store by
- * ticker, page by page. These pages are cached until the log grows, so that each page is read once for many streams at the same position.
+ * The log of GEX levels as events. The newest events stay in memory, each encoded once for all streams. Older events are read from the
+ * store by ticker, page by page. These pages are cached until the log grows, so that each page is read once for many streams at the same
+ * position.
  */
 export interface GexEvents {
   /** Reads levels that were stored since the last call, at most REFRESH_EVENTS. Returns true if there may be more levels. */
@@ -59,9 +60,11 @@ const RECENT_EVENTS = 4_096;
 const REFRESH_EVENTS = 1_024;
 /** Maximum number of cached pages of the store. They take some 8 MB. */
 const SHARED_PAGES = 64;
-/** A client that has missed more than a day starts with the current levels. Older levels are history, which has a route of its own. */
+/**
+ * A client that has missed more than a day starts with the current levels. Older levels are in the history, which has a route of its own.
+ */
 const REPLAY_MS = 24 * 3_600_000;
-/** Time for which current levels are cached, ms. Levels with a later moment become current at this moment, without an event. */
+/** Time for which current levels are cached, ms. Levels whose moment is in the future become current at that moment, without an event. */
 const CURRENT_MS = 1_000;
 
 export function createGexEvents(
@@ -109,9 +112,9 @@ export function createGexEvents(
       if (known) return known;
       const events = log.levelEventsOf(names, seq, PAGE_EVENTS, simulated).map(eventOf);
       const hasMore = events.length === PAGE_EVENTS;
-      // With fewer events than a page, the log has no other events of these tickers up to `head`.
+      // If there are fewer events than a page can have, the log has no other events of these tickers up to `head`.
       const upTo = Math.max(events.at(-1)?.seq ?? seq, hasMore ? seq : head);
-      // One chunk, which all streams that read this page share.
+      // The events are one chunk, which all streams that read this page share.
       const chunks = events.length === 0 ? [] : [Buffer.concat(events.map(({ bytes }) => bytes))];
       const page = { chunks, upTo, hasMore };
       if (pages.size >= SHARED_PAGES) pages.delete(pages.keys().next().value!);
@@ -124,7 +127,7 @@ export function createGexEvents(
       return missedAt === undefined || nowMs() - missedAt < REPLAY_MS;
     },
     current(tickers) {
-      // Read before the levels, so that levels which another process adds meanwhile come after it.
+      // The sequence number is read before the levels. So levels that another process adds meanwhile have a higher number.
       const upTo = log.lastLevelSeq();
       if (current.upTo !== upTo || Math.abs(nowMs() - current.atMs) >= CURRENT_MS) {
         current = { upTo, atMs: nowMs(), events: new Map() };

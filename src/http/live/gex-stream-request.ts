@@ -20,8 +20,8 @@ export interface GexStreamRequest {
 const TICKERS_MAX = 1_000;
 
 /**
- * Returns the tickers of a request by their names in the market, each once. Throws `ClientError` (400) if there are too many, or if one is
- * malformed or not tracked.
+ * Returns the tickers of a request, each once, under their names in the market. Throws `ClientError` (400) if there are too many, or if one
+ * is malformed or not tracked.
  */
 export function tickersOf({ tickers }: GexStreamRequest, market: Pick<Market, 'tracked'>): ReadonlySet<string> {
   const given = [...new Set(tickers.split(','))];
@@ -39,8 +39,8 @@ export function tickersOf({ tickers }: GexStreamRequest, market: Pick<Market, 't
 const ONE_TICKER = Type.Object({ ticker });
 
 /**
- * Returns the sequence number up to which the client has all events. Returns undefined if the request does not contain one. Throws
- * `ClientError` (400) if the number is malformed.
+ * Returns the sequence number up to which the client has all events. Returns undefined if the request does not contain such a number.
+ * Throws `ClientError` (400) if the number is malformed.
  */
 export function lastEventIdOf({ headers, query }: GexStreamRequest): number | undefined {
   const text = headers.get('last-event-id') ?? query.get('last_event_id');

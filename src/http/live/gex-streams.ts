@@ -36,7 +36,7 @@ export interface GexStreams {
 /** Snapshots come in batches. All levels that are stored within this time, ms, are sent together, in one write to each socket. */
 const BATCH_MS = 20;
 
-/** Creates the live levels over SSE. After a stream has ended, a client can resume it with the id of the last event. */
+/** Creates the streams of live levels, which use SSE. After a stream has ended, a client can resume it with the id of the last event. */
 export function createGexStreams({ events, market, scheduler, observe, limits }: GexStreamDeps): GexStreams {
   const registry = createStreamRegistry({ ...STREAM_LIMITS, ...limits });
   const subscriptions = new Set<Subscription>();

@@ -13,7 +13,10 @@ export interface SubscriptionDeps {
   readonly onClose: () => void;
 }
 
-/** One client's stream: a cursor over the log. It reads the log as fast as the client reads, so a slow client takes one page of memory. */
+/**
+ * One client's stream: a cursor over the log. The stream reads the log as fast as the client reads, so a slow client takes the memory of
+ * only one page.
+ */
 export interface Subscription {
   readonly stream: ReadableStream<Uint8Array>;
   /** The moment since which data waits and the client has read nothing, ms. Undefined if no data waits. */

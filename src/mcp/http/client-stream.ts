@@ -2,9 +2,9 @@ import { createBoundedStream } from '../../sse/bounded-stream.ts';
 import { RETRY } from '../../sse/sse-format.ts';
 import type { StreamEnd } from '../../sse/stream-registry.ts';
 
-/** Number of unread bytes from which on the client is behind. The stream registry ends the stream if the client is behind for too long. */
+/** A client with at least this many unread bytes is behind. The stream registry ends the stream if the client is behind for too long. */
 const BEHIND_BYTES = 256 * 1024;
-/** Number of unread bytes at which the stream ends at once. Without this limit, its queue could grow for ever. */
+/** At this number of unread bytes, the stream ends at once. Without this limit, its queue could grow for ever. */
 const UNREAD_BYTES_MAX = 8 * 1024 * 1024;
 
 /** A stream of server-sent events to one client, with a limit of unread bytes. */

@@ -17,7 +17,7 @@ export interface GuardedStreamOptions {
   readonly liveness?: ClientLiveness;
   /** Address and port of the client, if its connection is known. */
   readonly peer?: string | undefined;
-  /** True if the stream carries the answers to one POST and ends after the last answer. */
+  /** True if the stream sends the answers to one POST and ends after the last answer. */
   readonly isAnswer?: boolean;
   /** Called once, when the stream has ended. */
   readonly onEnd?: () => void;
@@ -60,7 +60,7 @@ export function openGuardedStream(
   const handleEnd = (reason: StreamEnd): void => {
     streams.remove(registered);
     onEnd?.();
-    // Every call that is answered as a stream ends this stream. These ends are too many to report.
+    // A stream with the answers to one POST ends after the last answer. So many streams end in this way that their ends are not reported.
     if (isAnswer && reason === 'client') return;
     observe({ kind: 'stream_closed', account: account.id, reason, streams: streams.size });
   };
@@ -109,6 +109,6 @@ async function pump(
       write(value);
     }
   } catch {
-    // The SDK's stream has failed: the caller closes the client's stream.
+    // The SDK's stream has failed. The caller then closes the client's stream.
   }
 }

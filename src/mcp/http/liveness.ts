@@ -3,14 +3,14 @@ export const PING_ID = 'zomma-ping';
 
 /** A client that has sent nothing for this long, ms, gets a `ping` request. */
 const PING_AFTER_MS = 2 * 60_000;
-/** A client that sends nothing for this long after the ping counts as silent. */
+/** A client that sends nothing for this long, ms, after the ping counts as silent. */
 const ANSWER_MS = 60_000;
-/** A client that has never sent anything may not support pings. It counts as silent after this long. */
+/** A client that has never sent anything may not support pings. Such a client counts as silent after this long, ms. */
 const FIRST_MESSAGE_MS = 15 * 60_000;
 
 /**
- * Liveness of a client by the messages that it sends. Writes to the client prove nothing: a half-open TCP connection accepts them for 15
- * minutes.
+ * Tracks the liveness of a client by the messages that the client sends. Writes to the client prove nothing: a half-open TCP connection
+ * accepts them for 15 minutes.
  */
 export class Liveness {
   private lastMessageMs = performance.now();
@@ -23,7 +23,7 @@ export class Liveness {
     this.pingedMs = undefined;
   }
 
-  /** Returns true if a ping is due. Then returns false until the client has sent something. */
+  /** Returns true if a ping is due. After that, returns false until the client has sent something. */
   shouldPing(nowMs: number): boolean {
     if (!this.hasBegun || this.pingedMs !== undefined || this.idleMs(nowMs) < PING_AFTER_MS) return false;
     this.pingedMs = nowMs;

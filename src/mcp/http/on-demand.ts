@@ -1,7 +1,8 @@
 import type { McpOverHttp } from './transports.ts';
 
 /**
- * MCP over HTTP, loaded for the first client. If it were loaded at the start, the SDK and its validators would take a fifth of the memory.
+ * MCP over HTTP. Its modules are loaded when the first client connects. Loaded at the start, the SDK and its validators would take a fifth
+ * of the memory of the process.
  */
 export interface McpOnDemand {
   /** Loads the transports. Later calls return the same promise. */

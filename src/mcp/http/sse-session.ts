@@ -11,7 +11,7 @@ export interface SseSessionDeps {
   readonly account: Account;
   /** Address and port of the client, if its connection is known. */
   readonly peer?: string | undefined;
-  /** The set for the subscribed URIs, which counts them in the quota. If absent, subscriptions are not counted. */
+  /** The set of the subscribed URIs. The set counts its URIs in the quota. If the set is absent, subscriptions are not counted. */
   readonly subscribed?: Set<string>;
   /** The URL that the client posts to. */
   readonly endpoint: string;
@@ -31,7 +31,7 @@ export class SseSession implements Transport, RegisteredStream, McpSession {
   onerror?: ((error: Error) => void) | undefined;
   onmessage?: ((message: JSONRPCMessage) => void) | undefined;
   readonly account: Account;
-  /** Undefined until the client has identified itself with `initialize`. */
+  /** Whether the client accepts resource links. Undefined until the client has identified itself with `initialize`. */
   acceptsLinks: boolean | undefined;
   readonly subscribed: Set<string>;
   private server: Server | undefined;

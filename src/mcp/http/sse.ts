@@ -9,18 +9,23 @@ import { SubscribedResources } from './subscription-quota.ts';
 import type { TransportDeps } from './transport-deps.ts';
 
 export interface SseSessions {
-  /** Opens a session for an account. The first event of its stream is the URL to post to. Throws `ClientError`: 429, 503. */
+  /**
+   * Opens a session for an account. The first event of its stream is the URL to post to. Throws `ClientError` (429 or 503) if a limit of
+   * streams or sessions is reached.
+   */
   open(account: Account, request?: Request): Response;
   /**
-   * Returns a session of this account, whose `receive` takes the parsed body of a POST. Throws `ClientError`: 400, 403, 404. `receive`
-   * throws `ClientError`: 422 for the body, 429 if the account cannot pay for a batch.
+   * Returns a session of this account, whose `receive` takes the parsed body of a POST. Throws `ClientError`: 400 without an id, 404 for an
+   * unknown id, 403 if another account opened the session. `receive` throws `ClientError`: 422 if the body has no valid messages, 429 if
+   * the account cannot pay for a batch.
    */
   session(account: Account, sessionId: string | null): { receive(body: unknown): Response };
   readonly size: number;
 }
 
 /**
- * Creates the sessions behind the two endpoints of HTTP+SSE. A session ends with its stream. Only the account that opened it can use it.
+ * Creates the sessions behind the two endpoints of HTTP+SSE. A session ends with its stream. Only the account that opened a session can use
+ * the session.
  */
 export function createSseSessions(deps: TransportDeps): SseSessions {
   const { streams, quota, bus } = deps;

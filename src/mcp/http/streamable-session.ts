@@ -27,7 +27,7 @@ import type { TransportDeps } from './transport-deps.ts';
  * answers are sent, because most sessions are idle most of the time, and an SDK server takes more memory than the rest of a session.
  */
 export class StreamableSession implements McpSession {
-  /** Undefined until the client has identified itself with `initialize`. */
+  /** Whether the client accepts resource links. Undefined until the client has identified itself with `initialize`. */
   acceptsLinks: boolean | undefined;
   readonly subscribed: SubscribedResources;
   readonly liveness = new Liveness();
@@ -90,7 +90,7 @@ export class StreamableSession implements McpSession {
     };
     request.signal.addEventListener('abort', drop);
     const handle = () => transport.handleRequest(request, { parsedBody: body });
-    // The SDK takes some milliseconds to parse the messages of a batch, so this is a step in the scheduler.
+    // The SDK takes some milliseconds to parse the messages of a batch, so the parsing is a step in the scheduler.
     const handled = messages.length > 1 ? this.runInScheduler(handle) : handle();
     const response = await Promise.race([handled, dropped.promise]).catch((error: unknown) => {
       cleanUp();
@@ -119,8 +119,8 @@ export class StreamableSession implements McpSession {
   }
 
   /**
-   * Opens the stream. This is a separate method, because its closures hold everything in their scope, e.g. the request, as long as the
-   * stream.
+   * Opens the stream. This is a separate method, because the stream's closures hold everything in their scope in memory until the stream
+   * ends. In `listen`, this would include the request.
    */
   private openNotificationStream(peer: string | undefined): ReadableStream<Uint8Array> {
     this.notificationStream?.close();

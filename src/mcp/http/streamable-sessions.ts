@@ -62,7 +62,7 @@ export function createStreamableSessions(deps: TransportDeps, limits: Partial<Se
     deps.observe({ kind: 'session_closed', account, sessions: sessions.size });
   };
 
-  /** Ends the session of the account with the most sessions that has been idle longest, if the account has more than `share` sessions. */
+  /** Finds the account with the most sessions. If it has more than `share` sessions, ends that one of them which has been idle longest. */
   const makeRoom = (share: number): void => {
     const largest = counts.largest(share);
     const nowMs = performance.now();
@@ -140,6 +140,6 @@ const SESSION_ID_FIELD: SessionIdField = {
   what: 'Mcp-Session-Id header',
   field: '/Mcp-Session-Id',
   missing:
-    'Send an initialize request. Its answer has the header. From revision 2026-07-28 on, send the MCP-Protocol-Version header instead.',
+    'Send an initialize request. The answer to that request has the header. From revision 2026-07-28 on, send the MCP-Protocol-Version header instead.',
   unknown: 'Open a new session with an initialize request.',
 };

@@ -18,7 +18,10 @@ import type { TransportDeps } from './transport-deps.ts';
 
 /** The endpoint `/mcp`: with sessions for clients up to revision 2025-11-25, without sessions for clients from revision 2026-07-28 on. */
 export interface Streamable {
-  /** Answers a request of an account. `body` is the parsed body of a POST. Throws `ClientError`: 400, 403, 404, 422, 429, 503. */
+  /**
+   * Answers a request of an account. `body` is the parsed body of a POST. Throws `ClientError`: 400, 403 or 404 because of the session id,
+   * 422 because of the body, 429 or 503 if a limit is reached.
+   */
   handle(account: Account, request: Request, body?: unknown): Promise<Response>;
   close(): Promise<void>;
   readonly sessions: number;
@@ -120,7 +123,7 @@ function withCanonicalUris(
   if (!Array.isArray(given)) return { parsedBody: body, subscriptionCount: 0 };
   if (given.length > SUBSCRIPTIONS_MAX) {
     throw new ClientError('invalid_body', `A stream can subscribe to at most ${SUBSCRIPTIONS_MAX} resources`, {
-      hint: 'Subscribe to the rest on another stream.',
+      hint: 'Subscribe to the other resources on another stream.',
     });
   }
   const uris = new Set(given.flatMap((uri) => canonicalOf(uri, resources, context)));
@@ -142,7 +145,7 @@ function canonicalOf(
   }
 }
 
-/** The SDK passes `authInfo` on from the request to the handlers. Here it carries only the account. */
+/** The SDK passes `authInfo` on from the request to the handlers. Here it contains only the account. */
 function authInfoOf(account: Account) {
   return { token: '', clientId: account.id, scopes: [], extra: { account } };
 }

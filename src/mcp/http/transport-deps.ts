@@ -12,6 +12,6 @@ export interface TransportDeps extends McpDeps {
    * are not monitored.
    */
   readonly peerOf?: ((request: Request) => string | undefined) | undefined;
-  /** Carries the changes of tools and resources. */
+  /** Transmits the changes of tools and resources to the sessions and streams. */
   readonly bus: ServerEventBus;
 }

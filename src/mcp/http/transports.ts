@@ -11,18 +11,18 @@ import type { TransportDeps } from './transport-deps.ts';
 const LIMITS: StreamLimits = { ...STREAM_LIMITS, streamsMax: 40_000, accountStreamsMax: 10_000 };
 
 /**
- * Time that calls in progress have to complete when the server stops, ms. With the rest of the shutdown, the server ends within five
- * seconds.
+ * When the server stops, calls in progress have this long to complete, ms. Together with the other steps of the shutdown, this takes less
+ * than five seconds.
  */
 const LAST_ANSWERS_MS = 1_500;
 /** Interval of the check whether the calls have completed, ms. */
 const POLL_MS = 10;
 
-/** MCP over HTTP: both transports, with one registry, one stream registry and one set of limits. */
+/** MCP over HTTP: both transports, with one registry of tools, one stream registry and one set of limits. */
 export interface McpOverHttp {
   readonly sse: SseSessions;
   readonly streamable: Streamable;
-  /** Notifies clients of new levels and other changes. Called whenever there may be some. */
+  /** Notifies clients of new levels and other changes. Call this whenever there may be such changes. */
   wake(): void;
   /** Address and port of each client that has an open stream and whose connection is known. */
   peers(): Iterable<string>;

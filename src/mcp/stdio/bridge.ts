@@ -6,9 +6,9 @@ import { CUT_OFF, type RpcError, rpcErrorOf } from './rpc-error.ts';
 import { standardStreams } from './standard-streams.ts';
 
 /**
- * Forwards messages between this process's standard streams and a running server, until the client closes its end. If the server forgets
- * the session, e.g. in a restart, the bridge opens a new one without the client noticing. If the new server has different tools, the bridge
- * notifies the client.
+ * Forwards messages between this process's standard streams and a running server, until the client closes standard input. If the server
+ * forgets the session, e.g. because the server restarts, the bridge opens a new session without the client noticing. If the new server has
+ * different tools, the bridge notifies the client.
  */
 export async function bridge(settings: RemoteSettings, client = standardStreams()): Promise<void> {
   /** Requests without an answer yet, by id. */
@@ -54,7 +54,8 @@ export async function bridge(settings: RemoteSettings, client = standardStreams(
   };
 
   /**
-   * Resolves when the server has accepted or rejected `initialize`. Later messages wait for this, because a client may send all at once.
+   * Resolves when the server has accepted or rejected `initialize`. Later messages wait for this, because a client may send all its
+   * messages at once.
    */
   let initialized = Promise.resolve();
   client.onmessage = (message) => {

@@ -14,7 +14,7 @@ const RECONNECTION = {
   reconnectionDelayGrowFactor: 1.5,
   maxRetries: 1_000_000,
 };
-/** Timeout of the bridge's own requests. */
+/** Timeout of the bridge's own requests, ms. */
 const ANSWER_MS = 10_000;
 
 export interface RemoteSettings {
@@ -23,7 +23,9 @@ export interface RemoteSettings {
   readonly key: string;
 }
 
-/** A connection to a running server. It carries the client's messages, and requests of the bridge itself that the client does not see. */
+/**
+ * A connection to a running server. It transmits the client's messages, and requests of the bridge itself, which the client does not see.
+ */
 export class RemoteConnection extends StreamableHTTPClientTransport {
   private readonly pending = new Map<RequestId, PromiseWithResolvers<Result>>();
   private requestCount = 0;
@@ -69,7 +71,7 @@ export class RemoteConnection extends StreamableHTTPClientTransport {
 
 type Result = Record<string, unknown>;
 
-/** Returns the URL of the `/mcp` endpoint. The given URL may be that of the endpoint already. */
+/** Returns the URL of the `/mcp` endpoint. The given URL may already be the URL of the endpoint. */
 function addressOf(url: URL): URL {
   const address = new URL(url);
   address.pathname = url.pathname.replace(/(\/mcp)?\/*$/, '/mcp');

@@ -7,16 +7,25 @@ import {
 import { SUBSCRIPTIONS_MAX } from '../mcp-deps.ts';
 import { RemoteConnection, type RemoteSettings } from './remote-connection.ts';
 
-/** Minimum age of a session to be renewed after its stream failed, ms. Prevents a loop with a server that forgets each session at once. */
+/**
+ * After a failure of its stream, a session is renewed only if it is at least this old, ms. This prevents a loop with a server that forgets
+ * each session at once.
+ */
 const RENEW_AFTER_MS = 1_000;
 /** Timeout of the request that ends the session on the server, ms. */
 const TERMINATE_TIMEOUT_MS = 2_000;
 
-/** The client's session with a running server. If the server forgets the session, a new one repeats the client's `initialize` request. */
+/**
+ * The client's session with a running server. If the server forgets the session, a new session is opened with the client's `initialize`
+ * request.
+ */
 export interface RemoteSession {
-  /** Sends a message. If the server has forgotten the session, sends it again in the new session. Rejects if the message cannot be sent. */
+  /**
+   * Sends a message. If the server has forgotten the session, sends the message again in a new session. Rejects if the message cannot be
+   * sent.
+   */
   readonly send: StreamableHTTPClientTransport['send'];
-  /** Tells the server that the session has ended, and closes the connection. */
+  /** Ends the session on the server, and closes the connection. */
   close(): Promise<void>;
 }
 
@@ -41,7 +50,7 @@ export function createRemoteSession(settings: RemoteSettings, { onMessage, onRen
         registry = applyInitializeResult(current, message.result);
       onMessage(message);
     });
-    // If the client sends nothing, only this failed reconnect of its stream shows that the server has forgotten the session.
+    // If the client sends nothing, only a failed reconnect of its notification stream shows that the server has forgotten the session.
     connection.onerror = (error) => {
       if (connection !== current || !current.isSessionUnknown(error) || performance.now() - openedAtMs < RENEW_AFTER_MS)
         return;
@@ -50,7 +59,7 @@ export function createRemoteSession(settings: RemoteSettings, { onMessage, onRen
     return connection;
   }
 
-  /** Renews the session. Calls during a renewal share it. */
+  /** Renews the session. A call during a renewal returns the promise of that renewal. */
   function renew(): Promise<void> {
     renewing ??= replaceSession().finally(() => {
       renewing = undefined;

@@ -13,7 +13,7 @@ export const CUT_OFF: RpcError = {
 
 export const TIMED_OUT: RpcError = { code: UNANSWERED, message: 'The server does not answer. Send the request again.' };
 
-/** Returns why a request to the server at `url` got no answer. Uses the server's own words if it sent any. */
+/** Returns why a request to the server at `url` got no answer. Uses the server's error text if the server sent one. */
 export function rpcErrorOf(error: unknown, url: URL): RpcError {
   if (error instanceof ProtocolError) {
     return { code: error.code, message: error.message, ...(error.data !== undefined && { data: error.data }) };
@@ -22,8 +22,9 @@ export function rpcErrorOf(error: unknown, url: URL): RpcError {
 }
 
 function reasonOf(error: unknown, url: URL): string {
-  if (error instanceof SdkHttpError) return problemOf(error.data.text) ?? `The server answered ${error.status}`;
-  // The server answered, but not in MCP.
+  if (error instanceof SdkHttpError)
+    return problemOf(error.data.text) ?? `The server answered with HTTP status ${error.status}`;
+  // The server answered, but the answer is not a message of MCP.
   if (error instanceof SdkError) return error.message;
   return `No server answers at ${url.origin}. Check that the server is running.`;
 }

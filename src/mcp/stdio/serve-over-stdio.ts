@@ -7,11 +7,14 @@ import type { McpDeps } from '../mcp-deps.ts';
 import { createMcpServer } from '../mcp-server.ts';
 import { standardStreams } from './standard-streams.ts';
 
-/** MCP over this process's standard input and output, for both eras. */
+/**
+ * MCP over this process's standard input and output. The SDK calls the protocol revisions with sessions (up to 2025-11-25) the `legacy`
+ * era, and those without sessions the `modern` era. Both eras are served.
+ */
 export interface McpOverStdio {
-  /** Notifies the client of new levels that it has subscribed to, and of other changes. Called whenever there may be some. */
+  /** Notifies the client of new levels that it has subscribed to, and of other changes. Call this whenever there may be such changes. */
   wake(): void;
-  /** Resolves when the client has closed its end. */
+  /** Resolves when the client has closed standard input, or when writing to the client has failed. */
   readonly closed: Promise<void>;
   close(): Promise<void>;
 }

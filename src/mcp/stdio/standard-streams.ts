@@ -34,7 +34,7 @@ export class StandardStreams extends StdioServerTransport {
   private readonly closing = Promise.withResolvers<void>();
   private readonly answered = Promise.withResolvers<void>();
   private inputEnded = false;
-  /** Resolves when the client has closed its end or cannot be written to, or after `close`. */
+  /** Resolves when the client has closed standard input, when writing to the client has failed, or after `close`. */
   readonly closed = this.closing.promise;
 
   override start(): Promise<void> {
@@ -74,8 +74,8 @@ export class StandardStreams extends StdioServerTransport {
   }
 
   /**
-   * Reports an error of the transport: JSON that is not a message to the client, any other error on standard error. Does not report EPIPE,
-   * because the client has disconnected.
+   * Reports an error of the transport. If the client has sent JSON that is not a message, the client gets an error. Any other error is
+   * written to standard error, except EPIPE, because with EPIPE the client has disconnected.
    */
   private reportError(error: Error): void {
     if (error.name === 'ZodError') void this.send(NOT_A_MESSAGE).catch(() => {});
@@ -95,7 +95,7 @@ export class StandardStreams extends StdioServerTransport {
   }
 }
 
-/** The error for a message whose id is unknown. The protocol's types do not allow its null id. */
+/** The error for a message whose id is unknown. The protocol's types do not allow an id that is null. */
 const NOT_A_MESSAGE = {
   jsonrpc: '2.0',
   id: null,

@@ -90,7 +90,7 @@ describe('a session that the server no longer knows', () => {
     ['cut off', () => streamOf(), /ended before the answer came/],
     ['refused', ({ id }) => streamOf({ id: id!, error: { code: -32_602, message: 'not so' } }), /^not so$/],
     ['not MCP', () => new Response('hello', { headers: { 'Content-Type': 'text/html' } }), /text\/html/],
-    ['404 again', notFound, /^The server answered 404$/],
+    ['404 again', notFound, /^The server answered with HTTP status 404$/],
   ])('whose renewal is %s refuses the request, and is renewed by the next request', async (_name, answer, words) => {
     await begin();
     server.forget();
@@ -103,8 +103,8 @@ describe('a session that the server no longer knows', () => {
   test('is not renewed again and again if the server rejects every session', async () => {
     await begin();
     server.script = ({ what }) => (/initialize/.test(what) ? undefined : notFound());
-    expect((await client.ask(CALL)).error?.message).toBe('The server answered 404');
-    expect((await client.ask({ ...CALL, id: 9 })).error?.message).toBe('The server answered 404');
+    expect((await client.ask(CALL)).error?.message).toBe('The server answered with HTTP status 404');
+    expect((await client.ask({ ...CALL, id: 9 })).error?.message).toBe('The server answered with HTTP status 404');
     await until(() => server.count('GET', 's3') === 1);
     await roundTrips();
     expect(server.count('initialize')).toBe(3);
@@ -113,7 +113,7 @@ describe('a session that the server no longer knows', () => {
 
 describe('a request', () => {
   test.each<[string, () => Response, RegExp]>([
-    ['status 500', () => new Response(null, { status: 500 }), /^The server answered 500$/],
+    ['status 500', () => new Response(null, { status: 500 }), /^The server answered with HTTP status 500$/],
     ['an error without a hint', () => Response.json({ detail: 'No' }, { status: 403 }), /^No$/],
     ['an error with a hint', () => Response.json({ detail: 'No', hint: 'ask' }, { status: 403 }), /^No\. ask$/],
     ['a stream that ends', () => streamOf(), /ended before the answer came/],
@@ -152,7 +152,7 @@ describe('a request', () => {
 
   test('to an address that answers 404 is refused and not repeated', async () => {
     server.script = notFound;
-    expect((await client.ask(OPENING)).error?.message).toBe('The server answered 404');
+    expect((await client.ask(OPENING)).error?.message).toBe('The server answered with HTTP status 404');
     expect(server.count('initialize')).toBe(1);
   });
 });
