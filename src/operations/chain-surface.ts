@@ -1,20 +1,14 @@
 import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
-import { fitSurfaceInSteps } from '../analytics/surface/fit-surface.ts';
+import { surfaceInSteps } from '../analytics/surface/fit-surface.ts';
 import type { FittedSurface } from '../analytics/surface/fitted-surface.ts';
 import { type JumpLaw, jumpLawInSteps } from '../analytics/surface/jump-law.ts';
 import { StepCache, type Steps } from '../steps.ts';
 import { analysisPrice } from './prices.ts';
 
-/** Returns the surface of a prepared chain. It is cached for the chain. It costs as many tokens as the analysis of the chain. */
+/** Returns the surface of a prepared chain. If it is not cached, it costs as many tokens as the analysis of the chain. */
 export function surfaceOfPrepared(prepared: PreparedChain): Steps<FittedSurface> {
-  return surfaces.of(prepared, '', {
-    message: 'Fitting the surface',
-    tokens: analysisPrice(prepared.chain),
-    steps: () => fitSurfaceInSteps(prepared),
-  });
+  return surfaceInSteps(prepared, analysisPrice(prepared.chain));
 }
-
-const surfaces = new StepCache<PreparedChain, FittedSurface>(() => 1);
 
 /** Returns the law of a surface at an instant for a probability of no jump. The laws of the last few questions are cached. */
 export function jumpLawOf(surface: FittedSurface, endsAt: number, noJump: number): Steps<JumpLaw> {

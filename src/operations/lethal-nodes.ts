@@ -57,24 +57,17 @@ export const detectLethalNodes = defineOperation({
             multiplier: number('Shares per contract.'),
             tte: number('Years to settlement.'),
             iv: number('Volatility, decimal per year; 0 if unknown. Delta_Flux_j is then 0.'),
-            iv_bid: nullable(
+            iv_band: nullable(
               Type.Number(),
-              'Volatility that the bid of the out-of-the-money side implies, decimal per year; null without a two-sided quote.',
-            ),
-            iv_ask: nullable(
-              Type.Number(),
-              'Volatility that its ask implies, decimal per year; null if iv_bid is null.',
+              'Half of the distance between the volatilities of bid and ask of the out-of-the-money side, decimal per year, six decimals; ' +
+                'null without a two-sided quote.',
             ),
             gamma: number('Change of delta per 1.00 of spot.'),
             delta: number('Delta, per 1.00 of spot.'),
             delta_after_a_day: number(
-              'Expected delta a calendar day later, or at settlement if that is earlier, per 1.00 of spot.',
+              'Expected delta a calendar day later, or at settlement if that is earlier, per 1.00 of spot: along the forward, and in the last day ' +
+                'before settlement over the prices that spot may reach.',
             ),
-            delta_after_method: Type.String({
-              description:
-                'along_forward: spot moves along the forward; expectation: over the prices that spot may reach in the last day ' +
-                'before settlement.',
-            }),
             forward: number('Forward price of the series, dollars.'),
             rate: number('Discount rate, continuous, decimal per year.'),
             hedge_yield: number(
@@ -157,12 +150,10 @@ export const detectLethalNodes = defineOperation({
           multiplier: inputs.multiplier,
           tte: inputs.tte,
           iv: inputs.iv,
-          iv_bid: finiteOrNull(bands.bid[i]!),
-          iv_ask: finiteOrNull(bands.ask[i]!),
+          iv_band: finiteOrNull(Number(((bands.ask[i]! - bands.bid[i]!) / 2).toFixed(6))),
           gamma: inputs.gamma,
           delta: inputs.delta,
           delta_after_a_day: inputs.deltaAfter,
-          delta_after_method: inputs.method,
           forward: inputs.forward,
           rate: inputs.rate,
           hedge_yield: inputs.hedgeYield,

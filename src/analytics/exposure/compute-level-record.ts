@@ -6,7 +6,7 @@ import type { Steps } from '../../steps.ts';
 import { DEFAULT_OPTIONS } from '../chain/options.ts';
 import { prepareInSteps } from '../chain/prepare.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
-import { fitSurfaceInSteps } from '../surface/fit-surface.ts';
+import { surfaceInSteps } from '../surface/fit-surface.ts';
 import { gexLevelsInSteps } from './gex-levels.ts';
 
 /** The maturity at which volatilities of different days are compared, calendar days. */
@@ -49,8 +49,7 @@ export function* levelRecordInSteps(
  * of the last one in trading time. Returns null if no series determines a smile.
  */
 function* volatilityAt30Days(prepared: PreparedChain): Steps<number | null> {
-  yield { message: 'Fitting the surface' };
-  const surface = yield* fitSurfaceInSteps(prepared);
+  const surface = yield* surfaceInSteps(prepared);
   if (surface.slices.length === 0) return null;
   const { atmVariance, tte } = surface.lawAt(horizonEnd(prepared.chain.asOf, DAYS));
   return Math.sqrt(atmVariance / tte);

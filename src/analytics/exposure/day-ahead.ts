@@ -14,11 +14,6 @@ const KNOWN_SHARE_MAX = 0.75;
 
 /** How the deltas of a series change over the coming calendar day, or until settlement if that is earlier. */
 export interface DayAhead {
-  /**
-   * `along_forward`: the delta a day later if spot moves along the forward. `expectation`: part of the day lies within the last day before
-   * settlement. Over that part, the delta is the expectation over the prices that spot may reach.
-   */
-  readonly method: 'along_forward' | 'expectation';
   /** The yield by which the delta of a forward grows over the day, continuous, decimal per year. */
   readonly hedgeYield: number;
   /** Inputs of `hedges`, the same for all contracts of the series. */
@@ -36,11 +31,11 @@ export function dayAheadOf({ chain, series, options }: PreparedChain): DayAhead[
     const paid = Math.min(presentValue(options.cashDividends, each, chain.asOf) / chain.spot, KNOWN_SHARE_MAX);
     // Known dividends are cash. When one is paid, the number of shares that hedge a forward stays the same.
     const hedgeYield = (dividend * tte + Math.log1p(-paid)) / Math.max(tte, CARRY_TIME_MIN);
+    // The part of the coming day that lies within the last day before settlement. Spot moves along the forward in the rest.
     const diffusing = Math.max(0, Math.min(tte, 2 * DAY - tte));
     const left = Math.max(0, tte - DAY);
     const factor = Math.exp(-dividend * tte);
     return {
-      method: diffusing > 0 ? 'expectation' : 'along_forward',
       hedgeYield,
       carry: (rate - dividend) * tte,
       factor,

@@ -33,7 +33,6 @@ export interface HedgingNode {
     readonly delta: number;
     /** The expected delta one calendar day later, or at settlement if that is earlier. */
     readonly deltaAfter: number;
-    readonly method: DayAhead['method'];
     /** Forward of the series, dollars. */
     readonly forward: number;
     /** Discount rate, continuous, decimal per year. */
@@ -58,7 +57,7 @@ export function hedgingNodes(prepared: PreparedChain, limit: number, from = 0): 
   return ranked.map((row, rank) => {
     const index = prepared.seriesIndex[row]!;
     const { series, forward, rate } = prepared.series[index]!;
-    const { method, hedgeYield } = ahead[index]!;
+    const { hedgeYield } = ahead[index]!;
     return {
       contract: row,
       strike: prepared.strike[row]!,
@@ -76,7 +75,6 @@ export function hedgingNodes(prepared: PreparedChain, limit: number, from = 0): 
         gamma: gamma[row]!,
         delta: delta[rank]!,
         deltaAfter: delta[rank]! + change[rank]!,
-        method,
         forward,
         rate,
         hedgeYield,

@@ -1,5 +1,5 @@
 import { VarianceClock } from '../../market/variance-clock.ts';
-import { runToCompletion, StepMeter, type Steps } from '../../steps.ts';
+import { runToCompletion, StepCache, StepMeter, type Steps } from '../../steps.ts';
 import type { PreparedChain, PreparedSeries } from '../chain/prepared-chain.ts';
 import { atmVolatility } from '../chain/smile-variance.ts';
 import { otmPrices } from './calendar-order.ts';
@@ -42,7 +42,14 @@ export function fitSurface(prepared: PreparedChain): FittedSurface {
   return runToCompletion(fitSurfaceInSteps(prepared));
 }
 
-/** The same in steps. */
+/** Returns the surface of a chain in steps, and caches it by `prepared`. `tokens` is the cost of the work if the surface is not cached. */
+export function surfaceInSteps(prepared: PreparedChain, tokens = 0): Steps<FittedSurface> {
+  return surfaces.of(prepared, '', { ...FITTING, tokens, steps: () => fitSurfaceInSteps(prepared) });
+}
+
+const surfaces = new StepCache<PreparedChain, FittedSurface>(() => 1);
+
+/** Fits the surface of a chain in steps. */
 export function* fitSurfaceInSteps(prepared: PreparedChain): Steps<FittedSurface> {
   const source = bandSource(prepared);
   const refused: RefusedSeries[] = [];
