@@ -8,10 +8,11 @@ export interface Account {
   /** An opaque id. A member has the same id as long as the server has the same secret. The id reveals neither the UUID nor the key. */
   readonly id: string;
   readonly tier: string;
-  /** Whether the key of the request is still valid. Work that outlives the request, such as a stream, calls this method. */
+  /** Whether the key of the request is still valid. Work that continues after the request, such as a stream, calls this method. */
   isAdmitted(): boolean;
 }
 
+/** The members of the server and their keys: adds and revokes members, issues keys, and checks the keys of requests. */
 export interface Access {
   /**
    * Adds a member, or replaces the member with the same UUID. Returns the key, which is never stored. A replacement lifts a revocation, and
@@ -45,6 +46,7 @@ export interface Access {
   authenticate(header: string | null): Account;
 }
 
+/** The values of a member that is added. `expiresAt` is in ms since the epoch. */
 export interface MemberRequest {
   readonly uuid: string;
   readonly tier?: string | undefined;
@@ -84,8 +86,8 @@ export function createAccess({ members, secret, nowMs }: AccessDeps): Access {
     revoke(text) {
       const member = members.member(canonicalUuid(text));
       if (member === undefined) {
-        throw new ClientError('not_found', 'No such member', {
-          hint: 'Run `zomma members list` to see who was added.',
+        throw new ClientError('not_found', 'The member does not exist', {
+          hint: 'Run `zomma members list` to see the members.',
         });
       }
       const revoked: Member = { ...member, status: 'revoked' };
@@ -104,7 +106,8 @@ export function createAccess({ members, secret, nowMs }: AccessDeps): Access {
           hint: 'Ask the operator for an active membership of an eligible tier.',
         });
       }
-      // With another secret, the key does not have the stored digest. The next request with the key would be refused, so it is not issued.
+      // With another secret, the key does not have the stored digest. The next request with the key would be rejected, so the key is not
+      // issued.
       if (member.keyDigest !== digest) {
         throw new OperatorError(
           'this member was added with another secret',
@@ -146,10 +149,13 @@ export function createAccess({ members, secret, nowMs }: AccessDeps): Access {
   };
 }
 
-/** Maximum number of cached accounts. They take some 3 MB. A full cache is cleared. */
+/** Maximum number of cached accounts. This number of accounts takes some 3 MB. A full cache is cleared. */
 const ADMITTED_MAX = 10_000;
 
-/** 16 hex digits are 64 bits of the digest: enough for the ids to be unique, and short enough for a log line. */
+/**
+ * Number of hex digits of an account's id. 16 digits are 64 bits of the digest. They are enough for the ids to be unique, and short enough
+ * for a log line.
+ */
 const ACCOUNT_ID_LENGTH = 16;
 
 function isAuthorized(member: Member | undefined, nowMs: number): member is Member {
@@ -164,7 +170,7 @@ function isAuthorized(member: Member | undefined, nowMs: number): member is Memb
 function requireTier(tier: string): void {
   if (isTier(tier)) return;
   const expected = `must be one of ${Object.keys(TIERS).join(', ')}`;
-  throw new ClientError('invalid_parameter', 'Unknown tier', {
+  throw new ClientError('invalid_parameter', 'The tier is unknown', {
     hint: `Use one of these tiers: ${Object.keys(TIERS).join(', ')}.`,
     fieldErrors: [{ field: '/tier', expected }],
   });

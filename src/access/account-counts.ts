@@ -7,7 +7,7 @@ export class AccountCounts {
     return this.counts.get(accountId) ?? 0;
   }
 
-  /** The sum over all accounts. */
+  /** Returns the sum of the counts of all accounts. */
   get total(): number {
     return this.sum;
   }

@@ -4,12 +4,16 @@ import { AccountCounts } from './account-counts.ts';
 
 const MIB = 1024 * 1024;
 
+/** Limits on the bytes in memory for the clients of one account, and for all clients. */
 export interface ByteLimits {
   readonly accountBytesMax: number;
   readonly bytesMax: number;
 }
 
-/** With these limits, a process of 1 GiB survives clients that never read: the answers to all accounts take at most half of the memory. */
+/**
+ * With these limits, clients that never read cannot exhaust the memory of a process of 1 GiB: the answers to all accounts take at most half
+ * of it.
+ */
 const LIMITS: ByteLimits = { accountBytesMax: 64 * MIB, bytesMax: 512 * MIB };
 
 /**
@@ -31,6 +35,7 @@ export interface ByteBudget {
   readonly bytes: number;
 }
 
+/** Creates a byte budget. Limits that `limits` does not contain have the values of LIMITS. */
 export function createByteBudget(limits: Partial<ByteLimits> = {}): ByteBudget {
   const { accountBytesMax, bytesMax } = { ...LIMITS, ...limits };
   const counts = new AccountCounts();

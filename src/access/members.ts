@@ -4,7 +4,7 @@ export interface Member {
   readonly uuid: string;
   readonly tier: string;
   readonly status: 'active' | 'revoked';
-  /** ms since the epoch. null: the membership does not expire. */
+  /** When the membership expires, ms since the epoch. Null if the membership does not expire. */
   readonly expiresAt: number | null;
   /** SHA-256 of the API key, in hex. The store never contains a key. */
   readonly keyDigest: string;
@@ -18,13 +18,15 @@ export interface TelegramLink {
   readonly routing1dte: boolean;
   /** Stored value: whether another service may route radar signals to the handle. */
   readonly routingRadar: boolean;
-  /** The moment of the last ping, ms since the epoch. So far, only linking the handle counts as a ping. null: there was no ping. */
+  /** The moment of the last ping, ms since the epoch. So far, only linking the handle counts as a ping. Null if there was no ping. */
   readonly lastPingAt: number | null;
 }
 
 /** Stores members and their links. A read returns what another process has just written. */
 export interface MemberStore {
-  /** Changes with every write: at once for a write of this process, within 10 ms for a write of another process. */
+  /**
+   * Returns a text that changes with every write: at once with a write of this process, and within 10 ms with a write of another process.
+   */
   version(): string;
   member(uuid: string): Member | undefined;
   memberByKeyDigest(keyDigest: string): Member | undefined;

@@ -1,20 +1,21 @@
 import type { RateLimitPolicy } from '../config.ts';
 import { ClientError } from '../errors.ts';
 
+/** Whether a request is allowed, and the state of the token bucket of its account after the decision. */
 export interface RateDecision {
   readonly allowed: boolean;
-  /** Tokens left. */
+  /** Whole tokens that are left in the account's bucket. */
   readonly remaining: number;
   /** Whole seconds until the bucket is full. */
   readonly resetS: number;
-  /** Whole seconds until a rejected request would be allowed, at least 1. If the request was allowed: 0. */
+  /** Whole seconds until the rejected request would be allowed, at least 1. Is 0 if the request was allowed. */
   readonly retryAfterS: number;
 }
 
 /** Limits the requests of each account. Its state is in the memory of this process only. */
 export interface RateLimiter {
   readonly policy: RateLimitPolicy;
-  /** Takes all of the tokens or none. Default: one token, which every request takes. */
+  /** Takes all of the tokens or none of them. Without `tokens`, takes one token, as every request does. */
   take(accountId: string, tokens?: number): RateDecision;
   /** Number of accounts in memory. */
   readonly size: number;
@@ -36,7 +37,7 @@ export function createRateLimiter(
 ): RateLimiter {
   const { burst, windowS } = policy;
   const refillPerMs = burst / (windowS * 1000);
-  // In order of last use: a Map iterates in insertion order, and every take inserts its bucket again.
+  // The buckets are in the order of their last use, because a Map iterates in insertion order and every `take` inserts its bucket again.
   const buckets = new Map<string, Bucket>();
 
   const tokensAt = (bucket: Bucket, atMs: number): number =>

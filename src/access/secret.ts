@@ -13,15 +13,15 @@ import {
 import { join } from 'node:path';
 import { errorCode, OperatorError } from '../errors.ts';
 
-/** 256 bits: the full strength of HMAC-SHA-256. */
+/** Length of the secret, bytes. 32 bytes are 256 bits, which give HMAC-SHA-256 its full strength. */
 export const SECRET_BYTES = 32;
 
 /** Whether files have mode bits. Windows has access lists instead, and reports every file as accessible to all users. */
 const HAS_MODES = process.platform !== 'win32';
 
 /**
- * Whether the group of a data folder may write to the folder, as on a container volume. Anyone who may write to the folder can replace its
- * database with one that contains other members.
+ * Returns whether the group of a data folder may write to the folder, as on a container volume. Anyone who may write to the folder can
+ * replace its database with one that contains other members.
  *
  * Throws `OperatorError` if every user of the machine may write to the folder.
  */
@@ -76,8 +76,8 @@ function read(dataDir: string, path: string): Uint8Array | undefined {
     const secret = readFileSync(fd);
     if (secret.length < SECRET_BYTES) {
       throw new OperatorError(
-        `${path} holds ${secret.length} bytes; at least ${SECRET_BYTES} are needed`,
-        'Restore it from a backup, or remove it to get a new one. With a new secret, every member needs a new key.',
+        `${path} holds ${secret.length} bytes, but at least ${SECRET_BYTES} bytes are needed`,
+        'Restore the file from a backup, or remove it to get a new secret. With a new secret, every member needs a new key.',
       );
     }
     return secret;
@@ -88,7 +88,8 @@ function read(dataDir: string, path: string): Uint8Array | undefined {
 
 /**
  * Writes the secret to a temporary file and links it to its path. A link appears complete or not at all, so no process reads a partial
- * secret. A link never replaces a file, so of two processes the second one finds the path taken, and reads the secret of the first.
+ * secret. A link never replaces a file, so the second of two processes finds that the path exists, and reads the secret of the first
+ * process.
  */
 function create(dataDir: string, path: string): Uint8Array {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });

@@ -31,7 +31,10 @@ export function telegramStatus(link: TelegramLink | undefined): TelegramStatus {
 
 const SHOWN_MAX = 4;
 
-/** Masks a handle: shows at most SHOWN_MAX characters and at most half of it. The length stays unknown, because five asterisks follow. */
+/**
+ * Masks a handle. Shows at most SHOWN_MAX characters and at most half of the handle. The length stays unknown, because exactly five
+ * asterisks follow.
+ */
 function maskHandle(handle: string): string {
   const characters = [...handle];
   const shown = Math.min(SHOWN_MAX, Math.floor(characters.length / 2));

@@ -11,6 +11,7 @@ export interface IngestStore extends MarketStore, FeedLedger {
   transaction<T>(work: () => T): T;
 }
 
+/** What became of a delivery. */
 export interface AcceptResult {
   /** The delivery that was written. If the delivery was rejected, the rejection. */
   readonly delivery: Delivery;
@@ -18,14 +19,17 @@ export interface AcceptResult {
   readonly known: number;
   /** Number of known prints that the delivery corrected or cancelled. */
   readonly changed?: number;
-  /** How a chain compares with the stored chains of its ticker. */
+  /** The comparison of a chain with the stored chains of its ticker. */
   readonly snapshot?: {
     /**
      * Whether the chain was written. A chain is not written if an equal chain of the same moment is stored. A chain of a polled source is
      * not written either if any chain of the same moment is stored, or if the chain is slightly older than the newest stored chain.
      */
     readonly isNew: boolean;
-    /** Whether the chain is dated further ahead than clocks may differ. The service uses such a chain only if its ticker has no other. */
+    /**
+     * Whether the chain is dated more than AHEAD_MS after the present, which is more than clocks may differ. The service uses such a chain
+     * only if its ticker has no other.
+     */
     readonly isAhead: boolean;
     /** Whether the chain is newer than all stored chains of its ticker. Stored chains that are dated ahead are left out. */
     readonly isFresh: boolean;
@@ -37,11 +41,12 @@ export interface AcceptResult {
   };
 }
 
+/** How a delivery came to the service. This determines which checks apply. */
 export interface AcceptRules {
   /**
-   * Whether the source is polled for the present state of a ticker, so that no person has checked its answer. The first snapshot of a
-   * moment then stays, because at night sources repeat the quotes of the close with the next day's open interest. A snapshot that is much
-   * older or much smaller than the newest stored snapshot is then an error of the source.
+   * Whether the source is polled for the present state of a ticker, so that no person has checked its answer. If so, the first stored
+   * snapshot of a moment is not replaced, because at night sources repeat the quotes of the close with the next day's open interest. A
+   * snapshot that is much older or much smaller than the newest stored snapshot is rejected as an error of the source.
    */
   readonly isPolled?: boolean;
   /** Whether whole days of prints are loaded, while no requests wait. */
@@ -132,7 +137,7 @@ function unsettledContracts({ series }: Chain, atMs: number): number {
 
 /** The earliest time of quotes, ms since the epoch. Earlier quotes are older than electronic records. */
 const AS_OF_MIN = Date.UTC(1990, 0, 1);
-/** How far ahead of the clock quotes may be dated. Even a clock that was never set does not explain a greater difference. */
+/** How far ahead of the clock quotes may be dated. Even a wrong clock does not explain a greater difference. */
 const AHEAD_MS_MAX = 366 * DAY_MS;
 /** A chain comes from a truncated file if it has less than this share of the contracts of the stored chain of the same moment. */
 const REPLACEMENT_SHARE_MIN = 0.9;
@@ -145,7 +150,7 @@ const REJECTED_SHARE_MAX = 0.2;
  */
 function whyImplausible(chain: Chain, stored: Chain | undefined, nowMs: number): string | undefined {
   if (chain.asOf < AS_OF_MIN || chain.asOf > nowMs + AHEAD_MS_MAX) {
-    return `the quotes are dated ${new Date(chain.asOf).toISOString()}`;
+    return `the quotes are dated ${new Date(chain.asOf).toISOString()}, which is too far from the present`;
   }
   if (chain.series.every(({ settlesAt }) => chain.asOf >= settlesAt))
     return 'every contract had settled when it was quoted';
@@ -155,7 +160,7 @@ function whyImplausible(chain: Chain, stored: Chain | undefined, nowMs: number):
     return `${refused} of ${refused + chain.count} rows cannot be read`;
   }
   if (stored?.asOf === chain.asOf && chain.count < REPLACEMENT_SHARE_MIN * stored.count) {
-    return `${chain.count} contracts would replace ${stored.count} of the same moment`;
+    return `${chain.count} contracts would replace ${stored.count} contracts of the same moment`;
   }
   if (stored && isPriced(stored) && !isPriced(chain)) return 'no contract has a quote, a price or a volatility';
   return undefined;
@@ -176,19 +181,19 @@ const BEHIND_MS_MAX = 15 * 60_000;
  * contracts of a ticker changes by only some contracts a day.
  */
 const UNSETTLED_SHARE_MIN = 0.9;
-/** A stored snapshot that is older than this no longer sets the expected size. The time covers a long weekend. */
+/** A stored snapshot that is older than this no longer determines the expected number of contracts. The time covers a long weekend. */
 const COMPARED_MS_MAX = 4 * DAY_MS;
 
 /** Returns why a chain of a polled source cannot be the present state of its ticker. Returns `undefined` if it can. */
 function whyNotNewer(chain: Chain, newest: Chain): string | undefined {
   if (newest.asOf - chain.asOf > BEHIND_MS_MAX) {
-    return `quotes of ${new Date(chain.asOf).toISOString()}, older than the stored quotes of ${new Date(newest.asOf).toISOString()}`;
+    return `the quotes of ${new Date(chain.asOf).toISOString()} are older than the stored quotes of ${new Date(newest.asOf).toISOString()}`;
   }
   if (chain.asOf < newest.asOf) return undefined;
   const unsettled = unsettledContracts(newest, chain.asOf);
   const isRecent = chain.asOf - newest.asOf < COMPARED_MS_MAX;
   return isRecent && chain.count < UNSETTLED_SHARE_MIN * unsettled
-    ? `${chain.count} contracts, but ${unsettled} of the last snapshot have not settled`
+    ? `the snapshot has ${chain.count} contracts, but ${unsettled} contracts of the last snapshot have not settled`
     : undefined;
 }
 

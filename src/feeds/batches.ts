@@ -9,15 +9,16 @@ const BATCH_PRINTS = 10_000;
 const WAIT_MS = 200;
 /**
  * Maximum time for which a source can produce deliveries before requests are served, ms. A source that never waits, such as a file, would
- * otherwise block them. A single delivery may take longer.
+ * otherwise block these requests. A single delivery may take longer.
  */
 const TURN_MS = 5;
 
 const LATE = Symbol('late');
 
 /**
- * Groups deliveries into batches, each of which is worth a transaction. The order of the deliveries stays. Gives the event loop a turn
- * between two deliveries if TURN_MS have passed since its last turn. Throws an error of the source after the deliveries before the error.
+ * Groups deliveries into batches, so that each batch can be written in one transaction. The deliveries stay in their order. Gives the event
+ * loop a turn between two deliveries if TURN_MS have passed since its last turn. If the source throws an error, yields the deliveries
+ * before the error, and then throws the error.
  */
 export async function* batchesOf(deliveries: AsyncIterable<Delivery>): AsyncGenerator<Delivery[], void> {
   const source = deliveries[Symbol.asyncIterator]();

@@ -1,4 +1,4 @@
-/** Time and random numbers. Tests pass their own. */
+/** The source of time and of random numbers. Tests pass a clock of their own. */
 export interface Clock {
   /** Returns the present moment, ms since the epoch. */
   now(): number;

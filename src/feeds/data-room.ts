@@ -4,7 +4,7 @@ import type { Observe } from '../events.ts';
 
 /** Checks whether the data folder may grow. */
 export interface DataRoom {
-  /** Returns in words why nothing more may be stored, or `undefined` while there is room. Reads the disk at most once a second. */
+  /** Returns the reason why nothing more may be stored, or `undefined` while there is room. Reads the disk at most once a second. */
   fullReason(): string | undefined;
 }
 
@@ -30,7 +30,7 @@ export interface DataRoomDeps {
   readonly dataDir: string;
   /** The value of `--data-max`, bytes. If omitted, only the free space of the disk is a bound. */
   readonly dataMax?: number | undefined;
-  /** Receives one event when the room ends, and one when there is room again. */
+  /** Receives one event when the folder becomes full, and one event when the folder has room again. */
   readonly observe?: Observe | undefined;
   /** A monotonic clock, ms. */
   readonly elapsedMs?: () => number;
@@ -53,12 +53,12 @@ export function createDataRoom({
     const share = reason === undefined ? 1 : ROOM_SHARE;
     const bytes = bytesIn(dataDir);
     if (bytes >= share * dataMax) {
-      return `The data folder holds ${formatBytes(bytes)} of --data-max ${formatBytes(dataMax)}: nothing more is stored until there is room.`;
+      return `The data folder has ${formatBytes(bytes)}, and --data-max is ${formatBytes(dataMax)}. Nothing more is stored until there is room.`;
     }
     const { bavail, bsize, blocks } = statfsSync(dataDir);
     const freeMin = Math.min(FREE_BYTES_MIN, FREE_SHARE_MIN * blocks * bsize);
     if (share * bavail * bsize >= freeMin) return undefined;
-    return `The disk of the data folder has ${formatBytes(bavail * bsize)} left, less than ${formatBytes(freeMin)}: nothing more is stored until there is room.`;
+    return `The disk of the data folder has ${formatBytes(bavail * bsize)} free, but ${formatBytes(freeMin)} must stay free. Nothing more is stored until there is room.`;
   };
 
   return {

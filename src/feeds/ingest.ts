@@ -19,6 +19,7 @@ export interface IngestDeps {
   readonly onStored?: () => void;
 }
 
+/** A feed whose deliveries are being stored. */
 export interface Ingest {
   /** Resolves when the first poll has completed or failed, or when the ingest is stopped before that. */
   readonly loaded: Promise<void>;
@@ -26,9 +27,12 @@ export interface Ingest {
   stop(): Promise<void>;
 }
 
-/** Pause before a stream that ended is opened again. */
+/** Pause before a stream that ended is opened again, ms. */
 const REOPEN_MS = 5_000;
-/** Maximum sleep between two looks at the clock. So the loop notices a changed clock, or that the machine slept, within a minute. */
+/**
+ * Maximum sleep between two readings of the clock, ms. So the loop notices within a minute that the clock was changed, or that the machine
+ * slept.
+ */
 const SLEEP_MS_MAX = 60_000;
 
 /**
@@ -88,7 +92,7 @@ export async function ingestOnce(deps: IngestDeps, signal?: AbortSignal): Promis
   } catch (error) {
     if (error instanceof NoRoom) return recordEnd(error.message);
     observe({ kind: 'ingest_failed', error });
-    await recordEnd('The feed failed; the log has the error.');
+    await recordEnd('The feed failed. The log has the error.');
     throw error;
   }
 }
@@ -141,7 +145,7 @@ async function ingestStream(deps: IngestDeps, signal: AbortSignal): Promise<void
 
 /**
  * Time after which a transaction writes no further piece. The time is short, because requests wait until the transaction ends. The commit
- * syncs the disk and takes extra time. Much shorter transactions would spend most of their time on syncs.
+ * syncs the disk and takes extra time. Much shorter transactions would take most of their time for syncs.
  */
 const TRANSACTION_MS = 6;
 /** Maximum number of prints in a piece. This number of prints is written in two or three milliseconds. */
@@ -237,7 +241,7 @@ function record(
       const { isFresh, isAhead, expected } = snapshot!;
       const origin = originOf(source, feed, tickers);
       if (isAhead) {
-        const reason = `${ticker}: the quotes are dated ${new Date(asOf).toISOString()}, ahead of the clock`;
+        const reason = `${ticker}: the quotes are dated ${new Date(asOf).toISOString()}, which is ahead of the clock`;
         store.rejected({ feed, origin, reason, ticker, at });
         break;
       }
@@ -280,8 +284,8 @@ function record(
 
 /**
  * Returns the name under which the ledger records rejections of one origin. An origin is a file, a ticker of a provider or a stream. The
- * origin of a file is its path in the drop folder, without the name of the feed: the rejections that the `files` feed delivers have this
- * form too.
+ * origin of a file is its path in the drop folder, without the name of the feed. The rejections that the `files` feed itself delivers have
+ * the same form.
  */
 function originOf(origin: string, feed: string, tickers: readonly string[]): string {
   return tickers.length === 0 && origin.startsWith(`${feed}:`) ? origin.slice(feed.length + 1) : origin;

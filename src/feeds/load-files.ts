@@ -26,8 +26,8 @@ export interface LoadDeps {
  * no result. Each delivery is written in one transaction. So an interrupted run can be repeated, and other processes can write between two
  * transactions. At the end, the prints of past New York days are packed.
  *
- * @throws OperatorError if a path does not exist. Nothing is loaded then.
- * @throws OperatorError if the data folder is full. The deliveries that were written before stay in the store.
+ * Throws `OperatorError` if a path does not exist. In this case, nothing is loaded. Throws `OperatorError` if the data folder is full. In
+ * this case, the deliveries that were written before stay in the store.
  */
 export async function loadFiles(
   paths: readonly string[],
@@ -80,7 +80,7 @@ export async function loadFiles(
 }
 
 const ROOM_HINT =
-  'Free some space on the disk, or raise --data-max. Then run the command again: stored data stays, and no print is stored twice.';
+  'Free some space on the disk, or raise --data-max. Then run the command again. Stored data stays, and no print is stored twice.';
 
 function readOptions(nowMs: number, onProgress: (bytes: number) => void): FileReadOptions {
   return { nowMs, onProgress, readIsolated: (content) => readFileIsolated(content, nowMs, onProgress) };
@@ -94,8 +94,8 @@ const BUFFERED_MAX = 100_000;
 /** Maximum number of prints that one transaction writes. Other processes wait for the end of the transaction before they can write. */
 const WRITTEN_MAX = 16_384;
 /**
- * Maximum number of rows that one transaction packs. The number is large, because this process serves no requests and other processes only
- * wait for the lock.
+ * Maximum number of rows that one transaction packs. The number is large, because this process serves no requests, and other processes only
+ * have to wait for the lock of the database.
  */
 const PACKED_AT_ONCE = 16_384;
 

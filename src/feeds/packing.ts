@@ -12,7 +12,7 @@ export interface PackingDeps {
   readonly isAnswering: () => boolean;
 }
 
-/** Time from one run to the next, ms. For up to this time, late prints and corrections of past New York days stay rows. */
+/** Time from one run to the next, ms. For up to this time, late prints and corrections of past New York days stay unpacked. */
 const EVERY_MS = 600_000;
 /**
  * Time from the start of the service to the first run, ms. The first minute is for urgent work: the feeds, the levels that are due, and the
@@ -22,7 +22,7 @@ const AFTER_START_MS = 60_000;
 
 /** The pause after a transaction as a multiple of its duration. With this pause, packing uses at most a quarter of one processor. */
 const PAUSE_RATIO = 3;
-/** Maximum additional pause while clients wait for answers. With this maximum, even a busy server packs the tape. */
+/** Maximum additional pause while clients wait for answers, ms. With this maximum, even a busy server packs the tape. */
 const BUSY_PAUSE_MS = 2_000;
 const BUSY_CHECK_MS = 20;
 

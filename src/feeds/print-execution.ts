@@ -11,9 +11,9 @@ const blockLeg: Flags = { multiLeg: true, block: true };
 const canceled: Flags = { canceled: true };
 
 /**
- * The flags of each of OPRA's sale conditions, by the four letters that stand for the condition on tapes (OPRA Pillar output specification,
- * message types of a last sale). A trade of stock and options together has the flag of several legs too. A compression trade closes whole
- * portfolios at derived prices: its price is agreed away from the quotes, and says nothing about a single contract.
+ * The flags of each of OPRA's sale conditions, by the four-letter code of the condition on tapes (OPRA Pillar output specification, message
+ * types of a last sale). A trade of stock and options together has the flag of several legs too. A compression trade closes whole
+ * portfolios at derived prices. Its price is agreed without regard to the quotes, so it shows nothing about a single contract.
  */
 export const CONDITIONS: ReadonlyMap<string, Flags> = mapOf({
   // Trades without flags: reported in the regular way, late, out of sequence, after a halt or out of hours.

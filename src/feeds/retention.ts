@@ -20,10 +20,13 @@ export interface RetentionDeps {
   readonly nowMs: () => number;
 }
 
-/** Time from one removal to the next. */
+/** Time from one removal to the next, ms. */
 const EVERY_MS = 3_600_000;
 
-/** Removes data that is past its retention, now and then every hour, until `stop` is called. */
+/**
+ * Removes data that is past its retention. The first removal begins immediately, and a further removal begins every hour until `stop` is
+ * called.
+ */
 export function startRetention(deps: RetentionDeps): { stop(): void } {
   let hasStopped = false;
   const run = () =>

@@ -11,7 +11,7 @@ const AFTER_CLOSE_MS = 15 * 60_000;
  * Returns when to poll a source next, ms since the epoch. `lastMs` is the time of the last poll. Without a last poll, the source is polled
  * at once.
  *
- * With `session` hours, the source is polled at its interval from the opening on, and once more when the closing quotes are out. The
+ * With `session` hours, the source is polled at its interval from the opening on, and once more when the closing quotes are final. The
  * source's own delay is added to these times. A service that starts outside a session polls once, and then waits for the next opening.
  */
 export function nextPollAt({ everyMs, hours, delayMs }: Pace, lastMs: number | undefined, nowMs: number): number {
@@ -19,7 +19,8 @@ export function nextPollAt({ everyMs, hours, delayMs }: Pace, lastMs: number | u
   const due = Math.max(nowMs, lastMs + everyMs);
   if (hours === 'always') return due;
   const today = newYorkDate(nowMs - delayMs);
-  // Fetch the closing quotes of the session before today if the last poll took place before they were out. They may be days old.
+  // Fetch the closing quotes of the session before today if the last poll took place before these quotes were final. Those quotes may be
+  // days old.
   const before = windowOf(previousTradingDay(today), delayMs);
   if (lastMs < before.until && before.until <= nowMs) return nowMs;
   const { from, until } = windowOf(isTradingDay(today) ? today : nextTradingDay(today), delayMs);
@@ -29,7 +30,7 @@ export function nextPollAt({ everyMs, hours, delayMs }: Pace, lastMs: number | u
   return windowOf(nextTradingDay(newYorkDate(until - delayMs)), delayMs).from;
 }
 
-/** Returns the time from the opening of a trading day until its closing quotes are out, as a source with this delay shows them. */
+/** Returns the time in which a source with this delay is polled for a trading day: from the opening until the closing quotes are final. */
 function windowOf(date: string, delayMs: number): { readonly from: number; readonly until: number } {
   return { from: openOf(date) + delayMs, until: closeOf(date) + AFTER_CLOSE_MS + delayMs };
 }

@@ -8,7 +8,7 @@ export interface ContractRow {
   readonly root: string;
   /** `YYYY-MM-DD` */
   readonly expiry: string;
-  /** +1 call, -1 put. Any other value rejects the row. */
+  /** +1 for a call, -1 for a put. A row with any other value is rejected. */
   readonly callPut: number;
   readonly strike: number;
   readonly bid: number;
@@ -19,10 +19,11 @@ export interface ContractRow {
   readonly iv: number;
   readonly delta: number;
   readonly gamma: number;
-  /** Shares per contract. `NaN` stands for the usual 100. */
+  /** Shares per contract. `NaN` means the usual number, 100. */
   readonly multiplier: number;
 }
 
+/** The fields of a chain that do not come from its rows. */
 export interface ChainHead extends Pick<Chain, 'underlying' | 'asOf' | 'spot' | 'source' | 'simulated'> {
   /** Rows that the feed itself rejected, counted by reason. */
   readonly refused?: Readonly<Record<string, number>>;
@@ -30,7 +31,7 @@ export interface ChainHead extends Pick<Chain, 'underlying' | 'asOf' | 'spot' | 
 
 /** Limit on the contracts of a chain. The largest chain of an exchange, SPX with its weeklies, has 30,000 contracts. */
 export const CONTRACTS_MAX = 200_000;
-/** Limit on the series of a chain, because `seriesIndex` is a `Uint16Array`. */
+/** Limit on the series of a chain. An element of the column `seriesIndex`, a `Uint16Array`, has no more values. */
 export const SERIES_MAX = 65_536;
 /** The largest strike, dollars. An OSI symbol has eight digits for the strike in thousandths of a dollar. */
 export const STRIKE_MAX = 99_999.999;
@@ -40,17 +41,18 @@ export const VALUE_MAX = 1e9;
 export const IV_MAX = 100;
 
 /**
- * Checks the rows and orders them into an immutable chain.
+ * Checks the rows, sorts them, and returns them as an immutable chain.
  *
  * The treatment of a bad value depends on its field:
  * - A row with an impossible expiry, side or strike is rejected (`bad_contract`). A row whose root belongs to another underlying is
  *   rejected too (`foreign_underlying`).
- * - If a contract appears twice, the chain has the first row, and the second row is rejected (`duplicate`).
- * - A bid, ask, last, volume, open interest, IV or gamma is impossible if it is negative, infinite or beyond the bounds above. A delta is
- *   impossible if its absolute value is above 1. An impossible value becomes "not given". The row is not rejected, and the value is counted
- *   under `bad_value`.
- * - An impossible multiplier becomes 100 and is counted under `bad_value`.
- * - An IV of 0 becomes "not given" and is not counted, since feeds write 0 for "none".
+ * - If several rows have the same contract, the chain has the first of them. The other rows are rejected (`duplicate`).
+ * - A bid, ask, last, volume, open interest, IV or gamma is impossible if it is negative, infinite or above its bound: `IV_MAX` for an IV,
+ *   `VALUE_MAX` for the others. A delta is impossible if its absolute value is above 1. An impossible value becomes "not given" and is
+ *   counted under `bad_value`. Its row is not rejected.
+ * - A multiplier that is negative, infinite or above `VALUE_MAX` becomes 100 and is counted under `bad_value`. A multiplier of 0 becomes
+ *   100 and is not counted.
+ * - An IV of 0 becomes "not given" and is not counted, because feeds write 0 if they have no IV.
  *
  * Throws `ClientError('unprocessable')` if no chain can be built: the underlying, spot or time of the quotes is invalid, no row is usable,
  * or there are too many contracts or series.
@@ -65,8 +67,8 @@ export function buildChain(head: ChainHead, rows: Iterable<ContractRow>): Chain 
   };
 
   const groups = [...groupBySeries(head.underlying, rows, count).values()];
-  if (groups.length === 0) throw unprocessable('no usable rows', refused);
-  if (groups.length > SERIES_MAX) throw unprocessable(`more than ${SERIES_MAX} series`);
+  if (groups.length === 0) throw unprocessable('the chain has no usable rows', refused);
+  if (groups.length > SERIES_MAX) throw unprocessable(`the chain has more than ${SERIES_MAX} series`);
   for (const group of groups) group.rows = inOrder(group.rows, count);
   groups.sort(bySettlement);
 
@@ -108,8 +110,8 @@ function groupBySeries(underlying: string, rows: Iterable<ContractRow>, count: (
   let total = 0;
   let last: Group | undefined;
   for (const row of rows) {
-    if (++total > CONTRACTS_MAX) throw unprocessable(`more than ${CONTRACTS_MAX} contracts`);
-    // Most tables list one series after the other, so most rows belong to the same series as the row before.
+    if (++total > CONTRACTS_MAX) throw unprocessable(`the chain has more than ${CONTRACTS_MAX} contracts`);
+    // Most sources list one series after the other, so most rows belong to the same series as the row before.
     const isSame = last?.root === row.root && last.expiry === row.expiry;
     const key = isSame ? '' : `${row.root} ${row.expiry}`;
     let group: Group | undefined = isSame ? last : groups.get(key);

@@ -1,12 +1,13 @@
 import { memoize } from '../cache.ts';
 
 /**
- * The New York trading calendar from 1990 on. Rules give the holidays (NYSE rule 7.2) and the early closes (as the exchange publishes them)
- * of any year. Unscheduled closures are listed. Dates are `YYYY-MM-DD` in New York. Instants are ms since the epoch.
+ * The trading calendar of the New York Stock Exchange from 1990 on. The holidays of any year follow from NYSE rule 7.2, and the early
+ * closes from the rules that the exchange publishes. Closures and early closes outside these rules are listed in this file. Dates are
+ * `YYYY-MM-DD` in New York. Instants are ms since the epoch.
  */
 
 export const DAY_MS = 86_400_000;
-/** The length of a year in times to expiry: 365.25 days. */
+/** The length of a year, ms, for times to expiry in years. A year has 365.25 days. */
 export const YEAR_MS = 365.25 * DAY_MS;
 
 /** Returns whether the exchange opens on a date. */
@@ -20,13 +21,17 @@ export function isHalfDay(date: string): boolean {
   return yearOf(date.slice(0, 4)).halfDays.has(date);
 }
 
-/** Returns the instant 09:30 of a date. If the date is not a trading day, returns 09:30 of the trading day before. */
+/**
+ * Returns the instant at which the exchange opens on a date, 09:30. If the date is not a trading day, returns 09:30 of the trading day
+ * before.
+ */
 export function openOf(date: string): number {
   return newYorkInstant(isTradingDay(date) ? date : previousTradingDay(date), '09:30');
 }
 
 /**
- * Returns the instant 16:00 (13:00 on half days) of a date. If the date is not a trading day, returns the close of the trading day before.
+ * Returns the instant at which the exchange closes on a date: 16:00, or 13:00 on half days. If the date is not a trading day, returns the
+ * close of the trading day before.
  */
 export function closeOf(date: string): number {
   const day = isTradingDay(date) ? date : previousTradingDay(date);
@@ -35,19 +40,21 @@ export function closeOf(date: string): number {
 
 /**
  * Returns the instant at which contracts with an expiry date settle. AM contracts settle at the opening prices, PM contracts at the close.
- * If the expiry date is not a trading day (a Saturday until 2015, or a third Friday that is Good Friday), contracts settle on the trading
- * day before.
+ * If the expiry date is not a trading day (a Saturday, as was usual until 2015, or a third Friday that is Good Friday), contracts settle on
+ * the trading day before.
  */
 export function settlementInstant(expiry: string, settlement: 'AM' | 'PM'): number {
   return settlement === 'AM' ? openOf(expiry) : closeOf(expiry);
 }
 
+/** Returns the last trading day before a date. */
 export function previousTradingDay(date: string): string {
   let day = addDays(date, -1);
   while (!isTradingDay(day)) day = addDays(day, -1);
   return day;
 }
 
+/** Returns the first trading day after a date. */
 export function nextTradingDay(date: string): string {
   let day = addDays(date, 1);
   while (!isTradingDay(day)) day = addDays(day, 1);
@@ -63,7 +70,7 @@ export function horizonEnd(fromMs: number, days: number): number {
   return closeOf(isTradingDay(date) ? date : nextTradingDay(date));
 }
 
-/** Returns the moment that quotes have if they are requested now: now if the exchange is open, and the last close if it is not. */
+/** Returns the moment of the newest quotes at `nowMs`. If the exchange is open, this is `nowMs` itself. Otherwise it is the last close. */
 export function lastQuoted(nowMs: number): number {
   const today = newYorkDate(nowMs);
   if (!isTradingDay(today) || nowMs < openOf(today)) return closeOf(previousTradingDay(today));
@@ -102,11 +109,14 @@ export function newYorkDate(atMs: number): string {
 }
 
 /**
- * The last result of `newYorkDate`, for the instants [from, to). Most calls ask for the same day as the call before, and `Temporal` is
- * slow.
+ * The last result of `newYorkDate`, which is valid for the instants [from, to). Most calls ask for the same day as the call before, and
+ * `Temporal` is slow.
  */
 let lastDay = { date: '', from: 0, to: 0 };
-/** The last instant that is cached. The years of dates have four digits. */
+/**
+ * Dates of instants from this one on are not cached. A cached date needs the beginning of the next day, and the functions of this module
+ * read only years of four digits.
+ */
 const YEARS_END = Date.UTC(9999, 0, 1);
 
 /** Returns the wall clock in New York at an instant, `YYYY-MM-DDTHH:MM:SS`, with milliseconds if they are not zero. */
@@ -141,6 +151,7 @@ export function isDate(text: string): boolean {
   return year >= 1 && month >= 1 && month <= 12 && day >= 1 && day <= daysInMonth(year, month);
 }
 
+/** Returns the date that is `days` calendar days after a date, or before it if `days` is negative. */
 export function addDays(date: string, days: number): string {
   return dateOf(dayNumber(date) + days);
 }
@@ -157,7 +168,8 @@ export function weekdayOf(date: string): number {
 }
 
 /**
- * Returns the date of the nth (1 to 5) `weekday` (0 Sunday to 6 Saturday) of a month (1 to 12). If `nth` is -1, returns that of the last.
+ * Returns the date of the nth (1 to 5) `weekday` (0 Sunday to 6 Saturday) of a month (1 to 12). If `nth` is -1, returns the date of the
+ * last such weekday of the month.
  */
 export function nthWeekday(year: number, month: number, weekday: number, nth: number): string {
   if (nth < 0) {
@@ -177,7 +189,7 @@ interface Year {
   readonly halfDays: ReadonlySet<string>;
 }
 
-/** Limit on cached years. The year of a date has four digits, so there are no more. */
+/** Limit on cached years. The year of a date has four digits, so there are no more years. */
 const YEARS_MAX = 10_000;
 
 /** Returns the holidays and half days of a year. They are cached, because every series of a chain needs them. */
@@ -202,7 +214,7 @@ function holidaysOf(year: number): string[] {
   ];
   if (year >= 1998) holidays.push(nthWeekday(year, 1, MONDAY, 3)); // Martin Luther King Day
   if (year >= 2022) holidays.push(observed(year, 6, 19)); // Juneteenth
-  // A New Year's Day on a Saturday has no substitute holiday, because the Friday before closes the year's books.
+  // A New Year's Day on a Saturday has no substitute holiday, because the Friday before is the end of an accounting year.
   const newYear = isoDate(year, 1, 1);
   if (weekdayOf(newYear) !== SATURDAY) holidays.push(observed(year, 1, 1));
   return holidays;
@@ -217,7 +229,7 @@ function halfDaysOf(year: number): string[] {
   const christmasEve = isoDate(year, 12, 24);
   if (isMondayToThursday(christmasEve)) halfDays.push(christmasEve);
   const july3 = isoDate(year, 7, 3);
-  // If July 4 is a Thursday, the half day is the Wednesday before it. Until 2012, it was the Friday after it.
+  // If July 4 is a Thursday, the half day is the Wednesday before it. Until 2012, the half day was the Friday after July 4.
   if (weekdayOf(july3) === WEDNESDAY && year < 2013) halfDays.push(isoDate(year, 7, 5));
   else if (isMondayToThursday(july3)) halfDays.push(july3);
   return [...halfDays, ...UNSCHEDULED_HALF_DAYS.filter((date) => date.startsWith(`${year}-`))];
@@ -235,7 +247,10 @@ const UNSCHEDULED_CLOSURES: readonly string[] = [
 
 const UNSCHEDULED_HALF_DAYS: readonly string[] = ['1997-12-26', '1999-12-31', '2003-12-26'];
 
-/** Returns the day off for a holiday with a fixed date. For a Saturday it is the Friday before, and for a Sunday the Monday after. */
+/**
+ * Returns the day on which the exchange is shut for a holiday with a fixed date. If the holiday is a Saturday, this is the Friday before.
+ * If the holiday is a Sunday, this is the Monday after.
+ */
 function observed(year: number, month: number, day: number): string {
   const date = isoDate(year, month, day);
   const weekday = weekdayOf(date);

@@ -1,7 +1,7 @@
 /** A cash dividend of an underlying. Its ex-date may be in the future. */
 export interface CashDividend {
   readonly ticker: string;
-  /** The first trading day without the dividend, `YYYY-MM-DD`. */
+  /** The first trading day on which a buyer of the share does not receive the dividend, `YYYY-MM-DD`. */
   readonly exDate: string;
   /** Dollars per share. */
   readonly amount: number;

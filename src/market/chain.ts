@@ -1,7 +1,7 @@
 /**
  * The option quotes of one underlying at one instant, as parallel columns. Rows are ordered by series and then by strike. At each strike,
- * the call comes before the put. `NaN` means "not given". A chain never changes once it is built, so analyses may be cached by object
- * identity.
+ * the call comes before the put. `NaN` means "not given". A chain never changes once it is built, so results of analyses may be cached with
+ * the chain object as the key.
  */
 export interface Chain {
   readonly underlying: string;
@@ -27,7 +27,10 @@ export interface Chain {
   readonly openInterest: Float64Array;
   /** Implied volatility as the feed gives it, decimal per year. */
   readonly iv: Float64Array;
-  /** Delta and gamma as the feed gives them, per 1.00 of spot. */
+  /**
+   * Delta and gamma as the feed gives them. Delta is the change of the option's price per dollar of spot, and gamma is the change of delta
+   * per dollar of spot.
+   */
   readonly delta: Float64Array;
   readonly gamma: Float64Array;
   /** Shares per contract. */
@@ -36,7 +39,9 @@ export interface Chain {
   readonly refused: Readonly<Record<string, number>>;
 }
 
-/** The contracts of one root and expiry date: rows [start, end) of the chain. They have the same settlement, forward and smile. */
+/**
+ * The contracts of one root and expiry date: rows [start, end) of the chain. These contracts have the same settlement, forward and smile.
+ */
 export interface Series {
   readonly root: string;
   /** `YYYY-MM-DD` */
@@ -44,7 +49,7 @@ export interface Series {
   readonly settlement: 'AM' | 'PM';
   /** Settlement instant, ms since the epoch. */
   readonly settlesAt: number;
-  /** Whether the root has an adjusted deliverable (AMD1). Analyses leave such series out. */
+  /** Whether the contracts deliver something other than 100 plain shares, as those of the root AMD1 do. Analyses leave out such series. */
   readonly adjusted: boolean;
   readonly start: number;
   readonly end: number;

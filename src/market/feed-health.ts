@@ -13,8 +13,9 @@ export type TickerHealth = 'missing' | 'failing' | 'stale' | 'partial' | 'fresh'
 
 /**
  * Health of a feed: the first of these conditions that holds.
- * - `down`: the feed is no longer polled, its source cannot be reached, or every ticker that was attempted fails.
- * - `empty`: no data has ever arrived.
+ * - `down`: the last poll ended with an error, the next poll is overdue, a running poll makes no progress, or every ticker that was
+ *   requested fails.
+ * - `empty`: no data has ever arrived, or no ticker has a snapshot.
  * - `degraded`: a ticker is not `fresh`, data was rejected, or the stream is disconnected.
  * - `ok`: none of the conditions above holds.
  */
@@ -24,12 +25,15 @@ export type FeedHealth = 'empty' | 'down' | 'degraded' | 'ok';
 const WHOLE_SHARE_MIN = 0.9;
 /** If a poll is later than planned by more than this, the service has stopped or hangs. */
 const OVERDUE_MS = 60_000;
-/** If a running poll starts no ticker for longer than this, it hangs. No ticker takes longer, even with every retry of every page. */
+/**
+ * If no ticker of a running poll succeeds or fails for longer than this, the poll hangs. No ticker takes longer, even if every page is
+ * retried as often as possible.
+ */
 const HUNG_MS = 900_000;
 
 /**
- * Returns the health of a ticker. Quotes are stale if they are older than `staleAfterMs` of trading time. Outside trading hours there are
- * no newer quotes, so that time does not count.
+ * Returns the health of a ticker. Quotes are stale if they are older than `staleAfterMs` of trading time. Time outside trading hours does
+ * not count, because no newer quotes appear then.
  */
 export function tickerHealth(state: TickerState, nowMs: number, staleAfterMs: number): TickerHealth {
   const { asOf, failures, expected, received } = state;

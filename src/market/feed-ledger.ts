@@ -1,10 +1,13 @@
-/** The state of the feeds. It is stored, so that it survives a restart and every process reads the same state. */
+/** The state of the feeds. It is stored in the database, so that every process reads the same state, also after a restart. */
 export interface FeedLedger {
   /** Returns the checkpoints of a feed, by key. */
   checkpoints(feed: string): Map<string, string>;
   /** Stores a checkpoint. A null value removes it. */
   setCheckpoint(feed: string, key: string, value: string | null): void;
-  /** Sets the feeds and the tickers that they request. Deletes the state of all other feeds and tickers, but not their checkpoints. */
+  /**
+   * Sets which feeds run, and which tickers each of them requests. Deletes the state of all other feeds, except their checkpoints and gaps.
+   * If a feed requests tickers, deletes the state of the other tickers of this feed.
+   */
   openFeeds(feeds: readonly OpenedFeed[]): void;
   /** Records that a poll began. The results of the poll before stay valid until the new poll ends. */
   pollBegan(feed: string, at: number): void;
@@ -12,17 +15,18 @@ export interface FeedLedger {
   snapshotReceived(snapshot: ReceivedSnapshot): void;
   /** Records that prints, closes or dividends arrived. */
   dataReceived(feed: string, at: number): void;
-  /** Records a rejection. Repeated rejections of one origin are counted. */
+  /** Records a rejection. For repeated rejections of one origin, stores only the last one and their number. */
   rejected(rejection: Rejection): void;
   /** Removes the rejections of one origin, or of one ticker from any origin. */
   resolved(feed: string, source: { readonly origin: string } | { readonly ticker: string }): void;
   /** Records that a stream connected or disconnected. The time from a disconnection to the next connection becomes a gap. */
   connection(feed: string, up: boolean, at: number, reason: string | null): void;
-  /** Returns the gaps that overlap a period, the newest first. In a gap, a stream was down. */
+  /** Returns the gaps that overlap a period, the newest first. A gap is a time in which the stream of a feed was down. */
   gapsIn(fromMs: number, toMs: number): Gap[];
   feedStates(): FeedState[];
 }
 
+/** A feed that runs, with the tickers that it requests. */
 export interface OpenedFeed {
   readonly name: string;
   readonly simulated: boolean;
@@ -47,15 +51,19 @@ export interface ReceivedSnapshot {
   /** Whether the snapshot is newer than every earlier one of this ticker. */
   readonly isFresh: boolean;
   /**
-   * The number of contracts that the snapshot should have: as many as the source listed, and at least as many as the last good snapshot has
-   * that have not settled.
+   * The number of contracts that the snapshot should have: the number that the source listed, or the number of contracts of the last stored
+   * snapshot that have not settled, whichever is larger.
    */
   readonly expected: number;
   readonly received: number;
-  /** Rows that were rejected, by reason. */
+  /** Numbers of rejected rows, by reason. */
   readonly refused: Readonly<Record<string, number>>;
 }
 
+/**
+ * A rejection of market data. `origin` is the file, the ticker of a provider or the stream from which the data came. `at` is in ms since
+ * the epoch.
+ */
 export interface Rejection {
   readonly feed: string;
   readonly origin: string;
@@ -74,7 +82,7 @@ export interface FeedState {
   /** When the feed last delivered a snapshot, prints, closes or dividends. */
   readonly dataAt: number | null;
   readonly error: string | null;
-  /** Null if the feed has no stream. */
+  /** Null if the feed has no stream, or if its stream has not connected yet. */
   readonly connection: { readonly up: boolean; readonly at: number; readonly reason: string | null } | null;
   readonly tickers: readonly TickerState[];
   /** The last rejections, the newest first. */
@@ -83,12 +91,14 @@ export interface FeedState {
   readonly gaps: readonly Gap[];
 }
 
+/** A time in which the stream of a feed was down. Moments are ms since the epoch. */
 export interface Gap {
   readonly from: number;
   readonly to: number | null;
   readonly reason: string;
 }
 
+/** The state of one ticker of a feed. Moments are ms since the epoch. A moment is null if the event has not occurred yet. */
 export interface TickerState {
   readonly ticker: string;
   readonly attemptedAt: number | null;

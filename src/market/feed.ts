@@ -33,11 +33,13 @@ export interface Pace {
   /** `session`: in trading hours only. `always`: at all times. */
   readonly hours: 'always' | 'session';
   /**
-   * By how much the quotes of the source are delayed, ms. Trading hours are shifted by this delay, so that quotes of the close are polled.
+   * By how much the quotes of the source are delayed, ms. The hours in which the feed polls are shifted by this delay, so that it still
+   * polls the quotes of the close.
    */
   readonly delayMs: number;
 }
 
+/** One piece of what a feed hands over: market data, a rejection, a change of its connection or a checkpoint. */
 export type Delivery =
   /** A snapshot. `offered` is the number of contracts that the source listed, usable or not. */
   | { readonly kind: 'chain'; readonly chain: Chain; readonly offered?: number }
@@ -49,7 +51,7 @@ export type Delivery =
   | { readonly kind: 'rejection'; readonly origin: string; readonly reason: string; readonly ticker?: string }
   /** Earlier rejections of this origin no longer apply: the origin was read again, or no longer exists. */
   | { readonly kind: 'resolved'; readonly origin: string }
-  /** The stream of a source connected or disconnected. Prints are missed while it is down. */
+  /** The stream of a source connected or disconnected. Prints are missed while the stream is down. */
   | { readonly kind: 'connection'; readonly up: boolean; readonly at: number; readonly reason?: string }
   /**
    * A checkpoint that the feed needs after a restart. It is stored in one transaction with the deliveries before it. Null removes it from
@@ -67,8 +69,8 @@ export interface LoadedFile {
   readonly known: number;
   /** Number of `known` prints that were corrected or cancelled. */
   readonly changed: number;
-  /** Rows that were rejected, by reason. */
+  /** Numbers of rejected rows, by reason. */
   readonly refused: Readonly<Record<string, number>>;
-  /** Why chains, or the whole file, were rejected. */
+  /** The reasons for which chains, or the whole file, were rejected. */
   readonly refusals: readonly string[];
 }

@@ -20,9 +20,12 @@ export interface LevelRecord {
   readonly flipResolved: boolean;
   readonly callWall: number;
   readonly putWall: number;
-  /** Max pain of the dominant expiry. */
+  /** Max pain of the dominant expiry: the strike at which its options pay out least. */
   readonly maxPain: number;
-  /** The dominant expiry, `YYYY-MM-DD`. */
+  /**
+   * The dominant expiry, `YYYY-MM-DD`. It is the expiry with the most premium in large prints or, without such prints, the expiry with the
+   * most gamma.
+   */
   readonly expiry: string;
   /** Net delta exposure, dollars. */
   readonly dex: number;

@@ -15,13 +15,13 @@ export interface Market {
   /** Whether this is the market at a past moment. */
   readonly isPast: boolean;
   /**
-   * Returns the newest chain of a ticker in any spelling. Returns the same object until a newer chain arrives.
-   * Throws `ClientError('no_chain')` if a tracked ticker has no chain. Throws `ClientError('unknown_ticker')` if the ticker is not tracked.
+   * Returns the newest chain of a ticker, which may be written in any spelling. Returns the same object until a newer chain arrives. Throws
+   * `ClientError('no_chain')` if a tracked ticker has no chain. Throws `ClientError('unknown_ticker')` if the ticker is not tracked.
    */
   chain(ticker: string): Chain;
   /**
-   * Returns the canonical name of a ticker in any spelling. The ticker need not be tracked. The root of an index's weekly options gives the
-   * name of the index.
+   * Returns the canonical name of a ticker, which may be written in any spelling. The ticker need not be tracked. The root of an index's
+   * weekly options gives the name of the index.
    */
   nameOf(spelling: string): string;
   /**
@@ -34,13 +34,14 @@ export interface Market {
   /** Returns the tickers that have a chain, sorted: at most `limit` (default: 1,000) names from `from` on. */
   tickersWithChain(from?: string, limit?: number): readonly string[];
   /**
-   * Returns the sums of the prints of a period whose premium is at least `minPremiumUsd`. The period has `days` calendar days. The period
-   * ends at the chain's moment or at the last print, whichever is later. Prints of adjusted deliverables are left out.
+   * Returns the sums of the prints that have a premium of at least `minPremiumUsd` dollars and traded in a certain period. The period is
+   * `days` times 24 hours long. It ends at the chain's moment or at the last print, whichever is later. Prints of contracts with an
+   * adjusted deliverable are left out.
    */
   flow(chain: Chain, days: number, minPremiumUsd: number): readonly PrintSum[];
   /**
-   * Returns the prints of one New York day whose premium is at least `minPremiumUsd`, up to the end of the period of `flow`. Prints of
-   * adjusted deliverables are left out.
+   * Returns the prints of one New York day that have a premium of at least `minPremiumUsd` dollars, up to the moment at which the period of
+   * `flow` ends. Prints of contracts with an adjusted deliverable are left out.
    */
   largeOn(chain: Chain, day: string, minPremiumUsd: number): LargeTape;
   /** Returns the moment from which on all prints are kept, ms since the epoch, or 0 if no prints were removed. */
@@ -61,11 +62,11 @@ export interface Market {
   /** Returns the last `limit` daily closes up to and including `date`, oldest first. */
   closes(ticker: string, date: string, limit: number): Close[];
   /**
-   * Returns the known cash dividends of a chain's underlying with ex-dates from the chain's day to its last settlement, by date. At a past
-   * moment too, these are the dividends that are stored now.
+   * Returns the known cash dividends of a chain's underlying with ex-dates from the chain's day to its last settlement, by date. The market
+   * of a past moment also returns the dividends that are stored now.
    */
   dividends(chain: Chain): readonly CashDividend[];
-  /** Returns the number of snapshots up to the market's moment whose levels are not computed yet. */
+  /** Returns the number of a ticker's snapshots, up to the market's moment, whose levels have not been computed yet. */
   levelsDue(ticker: string): number;
   /** Returns the last moment up to `untilMs` with stored levels, or `undefined` if there is none. */
   lastLevelsAt(ticker: string, untilMs: number): number | undefined;
@@ -81,8 +82,8 @@ export interface Market {
 }
 
 /**
- * A chain may be dated later than now by at most this, because clocks differ by minutes. A chain with a later date has a wrong time zone or
- * digit, and must not replace the present chain.
+ * A chain may be dated later than the present by at most this time, because clocks differ by minutes. If a chain has a later date, its
+ * source gave a date with a wrong time zone or a wrong digit. Such a chain must not replace the present chain.
  */
 export const AHEAD_MS = 15 * 60_000;
 
@@ -103,7 +104,7 @@ export function createMarket(store: MarketStore, universe: Universe, simulated: 
     tapeVersions = new Map();
   };
   const newestChain = (ticker: string): Chain | undefined => {
-    // A database of an older version may have chains whose names are not tickers.
+    // An older version of the program may have stored chains whose names are not tickers.
     if (!isTicker(ticker)) return undefined;
     const id = store.latestChainId(ticker, simulated, nowMs() + AHEAD_MS);
     if (id === undefined) return undefined;
@@ -257,8 +258,8 @@ function throwNoChain(ticker: string, untilMs: number | undefined): never {
   }
   throw new ClientError('no_chain', `No option chain of ${ticker} is stored for ${new Date(untilMs).toISOString()}`, {
     hint:
-      'Choose a moment that GET /api/v1/nodes/gex/{ticker}/history?per=snapshot lists. Simulated days and thinned days keep only ' +
-      'their last snapshot.',
+      'Choose a moment that GET /api/v1/nodes/gex/{ticker}/history?per=snapshot lists. Of simulated days, and of days ' +
+      'whose earlier snapshots were removed, only the last snapshot is kept.',
   });
 }
 

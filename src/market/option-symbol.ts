@@ -4,7 +4,7 @@ import { parseDigits } from './digits.ts';
 
 /** A parsed OSI symbol, with the properties of its root. */
 export interface OptionSymbol extends Root {
-  /** The series' root, e.g. `SPXW`. */
+  /** The series' root, for example `SPXW`. */
   readonly root: string;
   /** `YYYY-MM-DD` */
   readonly expiry: string;
@@ -14,10 +14,11 @@ export interface OptionSymbol extends Root {
   readonly strike: number;
 }
 
+/** The properties of a root. */
 export interface Root {
-  /** The underlying of this root's options, e.g. `SPX` for `SPXW`. */
+  /** The underlying of this root's options, for example `SPX` for `SPXW`. */
   readonly underlying: string;
-  /** Whether the contracts deliver something other than 100 plain shares, after a merger or split (AMD1). */
+  /** Whether the contracts deliver something other than 100 plain shares, as after a merger or split. An example is the root AMD1. */
   readonly adjusted: boolean;
 }
 
@@ -91,8 +92,8 @@ export function canonicalTicker(text: string): string {
 }
 
 /**
- * Returns whether the text has the form of a canonical ticker: `SPY`, `BRK.B`, `AMD1`. Texts from outside must be checked with this
- * function.
+ * Returns whether the text has the form of a canonical ticker: `SPY`, `BRK.B`, `AMD1`. Texts from outside the program must be checked with
+ * this function.
  */
 export function isTicker(text: string): boolean {
   return TICKER.test(text);
@@ -105,10 +106,12 @@ export function settlementOf(root: string): 'AM' | 'PM' {
   return AM_SETTLED_ROOTS.has(root) ? 'AM' : 'PM';
 }
 
+/** Returns whether a root is one of the roots of index options. */
 export function isIndexRoot(root: string): boolean {
   return INDEX_ROOTS.has(root);
 }
 
+/** Returns whether a root is one of the roots of index options with European exercise. */
 export function isEuropeanIndexRoot(root: string): boolean {
   return EUROPEAN_INDEX_ROOTS.has(root);
 }
@@ -144,7 +147,8 @@ const expiryOf = memoize(EXPIRIES_CACHED_MAX, (digits: string): string | undefin
 export const AM_SETTLED_ROOTS: ReadonlySet<string> = new Set(['SPX', 'NDX', 'RUT', 'DJX', 'VIX', 'VIXW']);
 
 /**
- * Cash-settled index roots with European exercise (contract specifications of Cboe and Nasdaq). Put-call parity holds exactly for them.
+ * Cash-settled index roots with European exercise (contract specifications of Cboe and Nasdaq). For options with these roots, put-call
+ * parity holds exactly.
  */
 export const EUROPEAN_INDEX_ROOTS: ReadonlySet<string> = new Set([
   ...['SPX', 'SPXW', 'SPXPM', 'XSP', 'NANOS', 'XEO', 'DJX', 'VIX', 'VIXW'],
@@ -155,8 +159,8 @@ export const EUROPEAN_INDEX_ROOTS: ReadonlySet<string> = new Set([
 const INDEX_ROOTS: ReadonlySet<string> = new Set([...EUROPEAN_INDEX_ROOTS, 'OEX']);
 
 /**
- * The tickers of roots that differ from their ticker. These are roots of weeklies and of PM-settled options of indices, and roots of share
- * classes, because an OSI symbol cannot contain the dot of their ticker.
+ * The ticker of each root that differs from its ticker. These are the roots of weekly and of PM-settled index options, and the roots of
+ * share classes. The ticker of a share class contains a dot, which an OSI symbol cannot contain.
  */
 const UNDERLYING_OF_ROOT: Readonly<Record<string, string>> = {
   SPXW: 'SPX',

@@ -34,15 +34,15 @@ export interface Print {
   readonly simulated: boolean;
 }
 
-/** Sums of the prints of one series, side and kind. */
+/** Sums of the prints that agree in the fields from `root` to `deep`. */
 export interface PrintSum {
   readonly root: string;
   /** `YYYY-MM-DD` */
   readonly expiry: string;
   readonly callPut: 1 | -1;
   /**
-   * The side of the quote at which the prints traded. The feed gives the side, or else the quote at the time of the trade does. `none` if
-   * neither is known.
+   * The side of the quote at which the prints traded. If the feed does not give the side, it is derived from the quote at the time of the
+   * trade. `none` if the feed gives neither the side nor the quote.
    */
   readonly side: 'ask' | 'bid' | 'mid' | 'none';
   readonly multiLeg: boolean;
@@ -55,8 +55,8 @@ export interface PrintSum {
 }
 
 /**
- * Contracts with a larger absolute delta are deep in the money. Their trades are taken as dividend and financing trades, not as opinions
- * about the price. Trades with an unknown delta are taken as opinions.
+ * Contracts with a larger absolute delta are deep in the money. The analysis takes trades in such contracts for dividend and financing
+ * trades, and not for opinions about the price. The analysis takes trades with an unknown delta for opinions.
  */
 const OPINION_DELTA_MAX = 0.9;
 
@@ -84,7 +84,7 @@ export function change(from: number, to: number): 1 | -1 | 0 {
   return to > from ? 1 : -1;
 }
 
-/** Returns the sum of one print. */
+/** Returns the sums that consist of one print. */
 export function sumOf(print: Print): PrintSum {
   const { root, expiry, callPut, multiLeg, delta, size } = print;
   return {

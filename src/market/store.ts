@@ -21,15 +21,16 @@ export interface SnapshotListing {
 export interface Retention {
   readonly printsFromMs?: number | undefined;
   readonly chainsFromMs?: number | undefined;
-  /** Of the days before this moment, only the last snapshot is kept. */
+  /** Of each day before this moment, only the last snapshot is kept. */
   readonly intradayFromMs?: number | undefined;
   /** The present. A snapshot with a later date is not taken as the newest of its ticker. */
   readonly presentMs: number;
 }
 
 /**
- * The storage of market data. Simulated and recorded data are stored side by side and never mixed: every read is for one of the two kinds.
- * Each write is one transaction. A write of one process is visible to every other process at once.
+ * The storage of market data. Simulated and recorded data are stored in the same tables. A read returns only one of the two kinds, unless
+ * its comment states otherwise. Each write is one transaction, except `packTape`, which takes many. A write of one process is visible to
+ * every other process at once.
  */
 export interface MarketStore {
   /**
@@ -41,7 +42,7 @@ export interface MarketStore {
   saveChain(chain: Chain): void;
   /**
    * Returns the id of the newest snapshot dated up to `presentMs`. If there is none, returns the id of the newest snapshot of any date.
-   * Returns `undefined` if the underlying has no snapshot. The call is cheap enough for every request.
+   * Returns `undefined` if the underlying has no snapshot. The call is fast enough for every request.
    */
   latestChainId(underlying: string, simulated: boolean, presentMs?: number): number | undefined;
   /** Returns the id of the newest snapshot dated up to an instant, or `undefined` if there is none. */
@@ -54,11 +55,11 @@ export interface MarketStore {
    * all of them.
    */
   underlyings(simulated: boolean, from?: string, limit?: number): string[];
-  /** Returns the stored snapshots of one underlying or of all underlyings, ordered by underlying and time. */
+  /** Returns the stored snapshots of one underlying or of all underlyings, simulated and recorded, ordered by underlying and time. */
   snapshots(underlying?: string): SnapshotListing[];
   /**
-   * Permanently removes snapshots and their levels: those of the moment `asOf`, or all of an underlying. Returns the number of moments
-   * whose data was removed. This includes moments that only had levels.
+   * Permanently removes snapshots of an underlying and their levels, simulated and recorded: those of the moment `asOf`, or all of them.
+   * Returns the number of moments whose data was removed. This includes moments that only had levels.
    */
   forgetSnapshots(underlying: string, asOf?: number): number;
   /**
@@ -73,7 +74,8 @@ export interface MarketStore {
   keptFrom(what: 'intraday' | 'prints'): number;
   /**
    * Stores prints. A print with an id that is stored already is not stored again, but it may correct or cancel the stored print. If
-   * `atOnce` is set, prints are packed directly when a batch has a thousand or more of one day.
+   * `atOnce` is set and the batch has a thousand or more prints of one day, these prints are stored as packed columns directly (see
+   * `packTape`).
    */
   savePrints(
     prints: readonly Print[],
@@ -99,8 +101,8 @@ export interface MarketStore {
     minPremiumUsd: number,
   ): Iterable<TapeColumns>;
   /**
-   * Returns the sums of the prints that `prints` returns, without adjusted deliverables. Each `PrintSum` has the prints of one series, side
-   * and kind. The call is fast if the store holds the sums for this premium (`sumPrintsFrom`).
+   * Returns the sums of the prints that `prints` returns, without prints of contracts with an adjusted deliverable. The call is fast if the
+   * store holds the sums for this premium (`sumPrintsFrom`).
    */
   printSums(
     underlying: string,
@@ -110,7 +112,8 @@ export interface MarketStore {
     minPremiumUsd: number,
   ): readonly PrintSum[];
   /**
-   * Sets the premium from which on prints are summed as they are written. If the premium changes, all stored prints are summed again.
+   * Sets the minimum premium, in dollars, of the prints that are added to the stored sums when they are written. If this premium changes,
+   * all stored prints are summed again.
    */
   sumPrintsFrom(minPremiumUsd: number): void;
   /**
@@ -119,8 +122,8 @@ export interface MarketStore {
    */
   stretch(underlying: string, fromMs: number, toMs: number, simulated: boolean, mostParts: number): Stretch | undefined;
   /**
-   * Yields the prints of any premium. They are read while the caller iterates, since a month's tape is larger than memory. With
-   * `fromExpiry`, yields only prints of contracts that expire on that date or later. Packed prints have an empty id.
+   * Yields all prints of a period, whatever their premium. They are read while the caller iterates, because a month's tape can be larger
+   * than memory. With `fromExpiry`, yields only prints of contracts that expire on that date or later. Packed prints have an empty id.
    */
   tape(underlying: string, fromMs: number, toMs: number, simulated: boolean, fromExpiry?: string): Iterable<Print>;
   /** Returns the number of prints in a period, and the version of the tape in this period. */
@@ -168,8 +171,8 @@ export interface MarketStore {
    */
   levelEvents(afterSeq: number, limit: number, simulated: boolean): LevelEvent[];
   /**
-   * Returns the entries of `levelEvents` for some underlyings only. The time grows with the number of these underlyings and of the returned
-   * entries, but not with the entries of other underlyings.
+   * Returns the entries of `levelEvents` for some underlyings only. The time of the call grows with the number of these underlyings and of
+   * the returned entries, but not with the entries of other underlyings.
    */
   levelEventsOf(underlyings: readonly string[], afterSeq: number, limit: number, simulated: boolean): LevelEvent[];
   /**

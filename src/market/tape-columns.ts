@@ -1,7 +1,7 @@
 import { newYorkDate } from './calendar.ts';
 import type { Print } from './prints.ts';
 
-/** The contracts of a tape, which are of one underlying. The number of a contract is its row in `seriesIndex` and `strike`. */
+/** The contracts of a tape. All of them have the same underlying. The number of a contract is its index in `seriesIndex` and `strike`. */
 export interface TapeContracts {
   readonly series: readonly TapeSeries[];
   /** The position of each contract's series in `series`. */
@@ -10,6 +10,7 @@ export interface TapeContracts {
   readonly strike: Float64Array;
 }
 
+/** A series and the side of a contract: call or put. */
 export type TapeSeries = Pick<Print, 'root' | 'expiry' | 'callPut'>;
 
 /** Prints of one underlying as columns. They are ordered by time, and prints of one moment by arrival. NaN means "not given". */
@@ -30,6 +31,7 @@ export interface TapeColumns {
   readonly flags: Uint8Array;
 }
 
+/** The columns of numbers, one number for each print. */
 export const NUMBERS = ['at', 'price', 'size', 'multiplier', 'bid', 'ask', 'delta'] as const;
 
 /** Bits of a print's flags. The lowest two bits hold the side. */
@@ -41,8 +43,8 @@ const HOUR_MS = 3_600_000;
 let [lastHour, lastDay] = [Number.NaN, ''];
 
 /**
- * Returns the New York date. The date of the last hour is cached, because a tape has many prints per hour. New York time differs from UTC
- * by whole hours, so each hour belongs to one date.
+ * Returns the New York date of a moment. The date of the hour that was requested last is cached, because a tape has many prints per hour.
+ * New York time differs from UTC by whole hours, so each hour belongs to one date.
  */
 export function dayOf(atMs: number): string {
   const hour = Math.floor(atMs / HOUR_MS);
@@ -50,7 +52,7 @@ export function dayOf(atMs: number): string {
   return lastDay;
 }
 
-/** Gives numbers to contracts, in the order of their first lookup. */
+/** Assigns numbers to contracts, in the order in which they are first looked up. */
 export class ContractNumbers {
   readonly #bySeries = new Map<string, { readonly index: number; readonly byStrike: Map<number, number> }>();
   readonly #series: TapeSeries[] = [];

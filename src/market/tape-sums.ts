@@ -7,9 +7,10 @@ import { ContractNumbers, FLAG, type TapeColumns, type TapeContracts } from './t
  * shares is in units of 1 / `SHARE_PARTS` shares.
  *
  * The aggressor of a print may depend on earlier prints: the tick rule takes the direction of the contract's last price move. A print is
- * pending if neither the feed nor the quote gives its side, and its contract has not moved yet in the stretch. All pending prints of a
- * contract have the same aggressor. It follows from the move between the last print before the stretch and the first print of the stretch.
- * If the price did not move between these two prints, it follows from the last move before the stretch.
+ * pending if neither the feed nor the quote gives its side, and the price of its contract has not changed yet in the stretch. All pending
+ * prints of a contract have the same aggressor. This aggressor follows from the move between the last print before the stretch and the
+ * first print of the stretch. If the price did not move between these two prints, the aggressor follows from the last move before the
+ * stretch.
  */
 export interface TapeSums {
   readonly contracts: TapeContracts;
@@ -26,7 +27,7 @@ export interface TapeCells {
   /** Index in `MANNERS`. */
   readonly manner: Uint8Array;
   readonly values: Float64Array;
-  /** The rounding errors of `values`. The sums of both are exact. `undefined` if no value was rounded. */
+  /** The rounding errors of `values`. A value plus its rounding error is the exact sum. `undefined` if no value was rounded. */
   readonly lost: Float64Array | undefined;
 }
 
@@ -38,7 +39,7 @@ export const MANNERS = ['multi_leg', 'sweep', 'block', 'single'] as const;
  * - price and middle of the quote of the first print and of the last print (a middle is NaN if the print has no quote);
  * - `direction` of the last move: 1, -1, or 0 if the contract has not moved;
  * - `net`: contracts that customers bought minus contracts that customers sold;
- * - `feed`, `quote` and `tick`: the numbers of prints whose side these rules gave.
+ * - `feed`, `quote` and `tick`: the numbers of prints whose aggressor follows from the feed, from the quote and from the tick rule.
  */
 export const BY_CONTRACT = {
   firstPrice: 0,
@@ -61,7 +62,7 @@ export const BY_CONTRACT = {
  * - `deltaShares`: delta times the net shares that customers bought by prints with a delta;
  * - `pending…`: the figures of the pending prints. Their shares are not yet multiplied by the aggressor, which is not known.
  *
- * Only corrupt data makes a figure exceed the 53 bits of a number.
+ * Only corrupt data makes a figure need more than 53 bits, the precision of a double.
  */
 export const CELL = {
   prints: 0,
@@ -89,6 +90,7 @@ export const PREMIUM_UNITS = 10_000;
 /** Delta times shares is counted in ten-millionths of a share. The rounding errors of a million prints add up to cents only. */
 export const SHARE_PARTS = 10_000_000;
 
+/** Converts shares to whole units of 1 / SHARE_PARTS shares. */
 export function toShareParts(shares: number): number {
   return Math.round(shares * SHARE_PARTS);
 }
@@ -236,7 +238,10 @@ export class TapeSummer {
     this.#byContract[contract + BY_CONTRACT.tick]! += values[offset + CELL.pendingPrints]!;
   }
 
-  /** Returns the sums of all stretches that were added. The cells are the sums of the stretches since the last call only. */
+  /**
+   * Returns the sums. The figures by contract cover all stretches that were added. The cells cover only the stretches that were added since
+   * the last call.
+   */
   sums(): TapeSums {
     const { count } = this.#numbers;
     return {

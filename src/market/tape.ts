@@ -5,7 +5,7 @@ import { sumsOf, type TapeSums } from './tape-sums.ts';
 /** Consecutive prints of one New York day, in time order and without cancelled prints. */
 export interface Stretch {
   readonly day: string;
-  /** The end of the stretch, ms since the epoch: it has all prints from its beginning up to this moment. */
+  /** The end of the stretch, ms since the epoch. The stretch has all prints from its beginning up to this moment. */
   readonly toMs: number;
   /** Returns the sums of the prints by contract. */
   sums(): TapeSums;
@@ -14,11 +14,12 @@ export interface Stretch {
 }
 
 /**
- * The largest numbers of parts that a stretch may have. Reading one part print by print takes some milliseconds. So the store also holds
- * the sums of blocks of these sizes and of whole days.
+ * Limits on the parts of a stretch. To read one part print by print takes some milliseconds. So the store also has the sums of blocks of
+ * `few` and of `many` parts, and of whole days.
  */
 export const PARTS = { one: 1, few: 4, many: 16, ofDay: Number.POSITIVE_INFINITY } as const;
 
+/** The length and the version of a tape in a period. */
 export interface TapeVersion {
   /** The number of prints, including those that were corrected or cancelled later. */
   readonly count: number;
@@ -31,8 +32,8 @@ export interface PrintsQuery extends TapeVersion {
   /** The prints. They are read from the store while the caller iterates. */
   readonly prints: Iterable<Print>;
   /**
-   * Returns the same prints as stretches, from `fromMs` on or all of them. They are read from the store while the caller iterates. Not set
-   * if the prints are in memory.
+   * Returns the same prints as stretches. With `fromMs`, returns only the prints from this moment on. They are read from the store while
+   * the caller iterates. Not set if the prints are in memory.
    */
   readonly stretches?: (mostParts: number, fromMs?: number) => Iterable<Stretch>;
 }

@@ -2,7 +2,10 @@ import { ClientError, type FieldError } from '../errors.ts';
 import { isRecord } from '../json-shape.ts';
 import { canonicalTicker } from './option-symbol.ts';
 
-/** The tickers that Zomma watches, by theme, and the sector ETF of each single name. Immutable. */
+/**
+ * The tickers that Zomma watches, by theme, and the sector ETF of each single name. A single name is the share of one company. A universe
+ * never changes.
+ */
 export interface Universe {
   /** Tickers by theme. Themes and tickers are in display order. */
   readonly themes: Readonly<Record<string, readonly string[]>>;
@@ -102,8 +105,8 @@ function pointer(key: string): string {
 }
 
 /**
- * The single names of each sector fund. The flow of the fund follows the flow of the names: the fund's index contains the name, or both are
- * in the same trade (IBIT moves with the bitcoin that MSTR holds).
+ * The single names of each sector ETF. The flow of the ETF follows the flow of its names, because the ETF's index contains the name, or
+ * because both have the same risk: IBIT and MSTR both hold bitcoin.
  */
 const SECTOR_PROXIES: Readonly<Record<string, readonly string[]>> = {
   SMH: ['NVDA', 'AVGO', 'TSM', 'INTC', 'AMD'],

@@ -10,35 +10,37 @@ import {
   YEAR_MS,
 } from './calendar.ts';
 
-/** How much variance passes while the exchange is closed, as shares of an open session of 6.5 hours. */
+/** How much variance accrues while the exchange is closed, as fractions of the variance of an open session of 6.5 hours. */
 export interface ClockWeights {
-  /** From the close of a trading day to the next open, if no day without trading lies between them. */
+  /** From the close of a trading day to the next open, if no day without trading is between them. */
   readonly night: number;
   /** Each day without trading adds this to the night. */
   readonly shutDay: number;
 }
 
-/** In place of weights: time passes evenly, as in many simulated markets. */
+/** This value in place of weights makes variance accrue evenly over calendar time, as in many simulated markets. */
 export const CALENDAR = 'calendar';
 
-/** Option prices give a shut day 0 to 0.12 of an open one. */
+/** Option prices imply that a day without trading has 0 to 0.12 of the variance of a session. */
 export const DEFAULT_WEIGHTS: ClockWeights = { night: 0.15, shutDay: 0.05 };
 
 /**
- * Trading time: open sessions count fully, nights and shut days little, half days by their hours. A volatility per year of trading time is the
- * same before and after a weekend, where one per calendar year falls and rises. An average year of the calendar is one year of this clock.
+ * Measures trading time. Open sessions count fully, half days count by their hours, and nights and days without trading count little. A
+ * volatility per year of trading time is the same before and after a weekend, while a volatility per calendar year changes over the
+ * weekend. An average calendar year is one year of this clock.
  */
 export class VarianceClock {
   private readonly perYear: number;
   private readonly gaps: ClockWeights;
-  /** Sessions from the first day's open to the open of each following trading day, and these instants. */
+  /** The instants at which the exchange opens, on the first day and on each trading day after it, ms since the epoch. */
   private readonly opens: number[] = [];
+  /** The number of sessions from the first of these instants to each of them. */
   private readonly sessions: number[] = [];
   private day: string;
-  /** Sessions from the first day's open to the start. */
+  /** The number of sessions from the first day's open to the start. */
   private readonly startSessions: number;
 
-  /** A clock that starts at an instant, ms since the epoch. */
+  /** Creates a clock that starts at an instant, ms since the epoch. */
   constructor(
     readonly startMs: number,
     readonly weights: ClockWeights | typeof CALENDAR = DEFAULT_WEIGHTS,
@@ -53,15 +55,16 @@ export class VarianceClock {
     this.startSessions = this.sessionsTo(startMs);
   }
 
-  /** Years of trading time from the start to an instant that is not before it. */
+  /** Returns the years of trading time from the start to an instant. The instant must not be before the start. */
   years(atMs: number): number {
     if (this.weights === CALENDAR) return (atMs - this.startMs) / YEAR_MS;
-    // After ten years, time passes evenly. Otherwise a damaged expiry in the year 9999 would count three million days.
+    // From ten years after the start on, all time counts evenly. Otherwise a corrupt expiry in the year 9999 would make the clock count
+    // three million days.
     const near = Math.min(atMs, this.startMs + SESSIONS_KNOWN_MS);
     return (this.sessionsTo(near) - this.startSessions) / this.perYear + (atMs - near) / YEAR_MS;
   }
 
-  /** Sessions from the first day's open to an instant. */
+  /** Returns the number of sessions from the first day's open to an instant. */
   private sessionsTo(atMs: number): number {
     while (this.opens.at(-1)! <= atMs) this.extend();
     let [low, high] = [0, this.opens.length - 1];
@@ -88,15 +91,17 @@ export class VarianceClock {
   }
 }
 
-/** Ten years. Later than this, the sessions of single days are not counted. */
+/** Ten years. The sessions of later days are not counted one by one. */
 const SESSIONS_KNOWN_MS = 10 * YEAR_MS;
 const SESSION_MS = 6.5 * 3_600_000;
 const DAYS_A_YEAR = 365.25;
-/** A year has 104.36 days of weekends and about 9.6 holidays on weekdays. Two or three of the others are half days. */
+/** A year has 104.36 days of weekends and about 9.6 holidays on weekdays. Two or three of the trading days are half days. */
 const TRADING_DAYS_A_YEAR = 251.3;
 const SESSIONS_A_YEAR = 250.2;
 
-/** `Temporal` takes microseconds for each instant, and a surface needs the instants of three years. */
+/**
+ * Limit on cached trading days. `Temporal` takes microseconds for each instant, and a volatility surface needs the instants of three years.
+ */
 const DAYS_CACHED_MAX = 10_000;
 
 const tradingDay = memoize(DAYS_CACHED_MAX, (date: string) => {

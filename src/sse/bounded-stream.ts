@@ -1,7 +1,7 @@
-/** A stream of bytes to one client. Records whether the client keeps up, and how many bytes it has not read. */
+/** A stream of bytes to one client. Records whether the client reads fast enough, and how many bytes the client has not read. */
 export interface BoundedStream {
   readonly body: ReadableStream<Uint8Array>;
-  /** When the client fell behind, ms of `performance.now()`. Undefined if the client keeps up. */
+  /** When the client fell behind, ms of `performance.now()`. Undefined if the client reads fast enough. */
   readonly behindSince: number | undefined;
   /** Bytes in memory that the client has not read. */
   readonly unreadBytes: number;
@@ -24,7 +24,10 @@ export interface BoundedStreamOptions {
   readonly onCancel: () => void;
 }
 
-/** Creates a stream that queues bytes without limit. The caller limits the queue: it ends the stream, or writes more only on `onRoom`. */
+/**
+ * Creates a stream that queues bytes without limit. The caller must limit the queue: the caller ends the stream, or writes more only when
+ * `onRoom` is called.
+ */
 export function createBoundedStream({ behindBytes, onRoom, onCancel }: BoundedStreamOptions): BoundedStream {
   let controller!: ReadableStreamDefaultController<Uint8Array>;
   let behindSince: number | undefined;

@@ -1,7 +1,7 @@
 /** Time that a client waits after the end of its stream before it reconnects, ms. */
 const RETRY_MS = 2_000;
 
-/** An SSE comment, which clients ignore. It keeps an idle stream open. */
+/** An SSE comment, which clients ignore. If comments are sent regularly, proxies do not close an idle stream. */
 export const PING = ': ping\n\n';
 
 /** The SSE field that sets the time before a client reconnects. */

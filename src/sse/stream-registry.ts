@@ -5,7 +5,7 @@ import { ClientError } from '../errors.ts';
 /**
  * Why a stream ended.
  *
- * - `client`: the client closed it, or it ended by itself.
+ * - `client`: the client closed the stream, or the stream ended by itself.
  * - `behind`: the client did not read waiting data for too long, or too much data waited.
  * - `silent`: the client did not answer a ping.
  * - `access`: the account has lost its access.
@@ -57,11 +57,16 @@ export interface StreamLimits {
   readonly pingMs: number;
   /** A stream ends if data waits and the client reads nothing for this time. */
   readonly behindMs: number;
-  /** Limit of unread bytes over the streams of one account, from the oldest on. A stream beyond it ends if its client is behind. */
+  /**
+   * Limit of the sum of the unread bytes of one account's streams. The streams are added up from the oldest on. A stream with which the sum
+   * exceeds the limit ends if its client is behind.
+   */
   readonly accountUnreadBytesMax: number;
-  /** Limit of unread bytes over the streams of all accounts, from the oldest on. A stream beyond it ends if its client is behind. */
+  /**
+   * Limit of the sum of the unread bytes of all accounts' streams. The sum is computed and enforced like the sum of one account's streams.
+   */
   readonly allUnreadBytesMax: number;
-  /** A stream ends at this age, and its client reconnects. So lost connections and leaked resources are freed at the latest then. */
+  /** A stream ends at this age, and its client reconnects. So lost connections and leaked resources are freed at this age at the latest. */
   readonly ageMs: number;
   readonly streamsMax: number;
   /** Limit of streams of one account. While `streamsMax` streams are open, ACCOUNT_SHARE applies too. */
@@ -83,8 +88,8 @@ export const STREAM_LIMITS: StreamLimits = {
 export const ACCOUNT_SHARE = 1 / 4;
 
 /**
- * Creates a stream registry with one timer for all streams. It ends a stream if the client is behind or silent, if the account has lost its
- * access, or if the stream is too old. It pings the other streams.
+ * Creates a stream registry with one timer for all streams. The registry ends a stream if the client is behind or silent, if the account
+ * has lost its access, or if the stream is too old. The registry pings the other streams.
  */
 export function createStreamRegistry(limits: StreamLimits): StreamRegistry {
   const {
@@ -148,9 +153,13 @@ export function createStreamRegistry(limits: StreamLimits): StreamRegistry {
   return {
     assertCapacity({ id }) {
       if (counts.of(id) >= accountStreamsMax) {
-        throw new ClientError('too_many_streams', `This account has ${accountStreamsMax} open streams, its limit`, {
-          hint: 'Close idle streams, or use one stream for several tickers or calls.',
-        });
+        throw new ClientError(
+          'too_many_streams',
+          `This account has ${accountStreamsMax} open streams, which is its limit`,
+          {
+            hint: 'Close idle streams, or use one stream for several tickers or calls.',
+          },
+        );
       }
       if (streams.size >= streamsMax && counts.of(id) < ACCOUNT_SHARE * streamsMax) makeRoom();
       if (closed || streams.size >= streamsMax) {
@@ -181,7 +190,10 @@ export function createStreamRegistry(limits: StreamLimits): StreamRegistry {
   };
 }
 
-/** Whether the account has access. Returns true if the check throws: an error, for example a busy store, must not end streams. */
+/**
+ * Returns whether the account has access. Returns true if the check throws an error, because an error, such as that of a busy store, must
+ * not end streams.
+ */
 function isAdmitted(account: Account): boolean {
   try {
     return account.isAdmitted();

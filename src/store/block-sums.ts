@@ -20,9 +20,9 @@ export type BlockSums = ReturnType<typeof blockSums>;
 const PRINTS_PER_CONTRACT_MIN = 4;
 
 /**
- * Creates the access to the stored sums of blocks. A block is a run of consecutive parts of a day, or all parts of the day. The sums of a
- * block are the sums of its prints by contract. They are stored with two counts of the block: all prints and valid prints. The sums are
- * used only while the block still has these counts. So no write to the tape has to remove sums.
+ * Creates the functions that read and write the stored sums of blocks. A block is a run of consecutive parts of a day, or all parts of the
+ * day. The sums of a block are the sums of its prints by contract. They are stored with two counts of the block: all prints and valid
+ * prints. The sums are used only while the block still has these counts. So no write to the tape has to remove sums.
  */
 export function blockSums(db: Database, parts: TapeParts) {
   const selectSums = db.prepare<{ rowid: number; last: number; entries: number; valid: number }, [number]>(
@@ -56,7 +56,8 @@ export function blockSums(db: Database, parts: TapeParts) {
   };
   /**
    * Stores the sums of a block with `put`. If the block is a whole day (`isDay`), also records the day as summed. Does nothing if a part of
-   * the block was replaced or has prints that were retired since it was written, or if the day of a whole-day block has more parts now.
+   * the block was replaced, or has prints that were cancelled or corrected since the part was written. Does nothing either if `isDay` is
+   * set and the day has more parts now.
    */
   const putUnchanged = db.transaction((tapeDay: TapeDay, block: readonly Part[], sums: TapeSums, isDay: boolean) => {
     const current = parts.ofDay(tapeDay);
@@ -88,8 +89,9 @@ export function blockSums(db: Database, parts: TapeParts) {
     /** Returns the days before `beforeDay` that are not summed, or that have changed since they were summed (see `recordSummedDay`). */
     unsummedDays: (beforeDay: string): TapeDay[] => selectUnsummed.all(beforeDay),
     /**
-     * Adds up the parts of a day in blocks of PARTS.few parts, these blocks in blocks of PARTS.many parts, and the latter in the whole day.
-     * Stores the sums of each block with `put`, and records the day as summed. Other work has its turn at each `yield`.
+     * Adds up the sums of the parts of a day in three steps: the sums of the parts give the sums of blocks of PARTS.few parts, these give
+     * the sums of blocks of PARTS.many parts, and these give the sums of the whole day. Stores the sums of each block with `put`, and
+     * records the day as summed. Other work has its turn at each `yield`.
      */
     *addUp(tapeDay: TapeDay): Generator<number, void> {
       const dayParts = parts.ofDay(tapeDay);

@@ -33,7 +33,7 @@ export function encodeChain(chain: ChainColumns): Uint8Array {
 /**
  * Decodes a blob of `encodeChain`. The columns of the result are views of one buffer. `name` is the name of the blob in an error.
  *
- * @throws OperatorError if the magic number or the checksum of the blob is wrong.
+ * Throws `OperatorError` if the magic number or the checksum of the blob is wrong.
  */
 export function decodeChain(blob: Uint8Array, name: string): ChainColumns {
   return chainOf(Bun.zstdDecompressSync(compressedOf(blob, name)));
@@ -64,7 +64,10 @@ function compressedOf(blob: Uint8Array, name: string): Uint8Array<ArrayBuffer> {
   return packed as Uint8Array<ArrayBuffer>;
 }
 
-/** Reads the fields of a chain from decompressed bytes. The checksum was correct, so `encodeChain` wrote them, and they need no checks. */
+/**
+ * Reads the fields of a chain from decompressed bytes. The bytes need no checks, because their checksum was correct, so `encodeChain` wrote
+ * them.
+ */
 function chainOf(payload: Uint8Array): ChainColumns {
   const buffer = alignedBuffer(payload);
   const [headerBytes = 0, count = 0] = new Uint32Array(buffer, 0, 2);
@@ -134,6 +137,7 @@ function alignedBuffer(bytes: Uint8Array): ArrayBuffer {
 
 /** Returns the column. Throws `RangeError` if its length is not the number of contracts. */
 function checkedColumn<T extends Float64Array | Uint16Array>(column: T, count: number): T {
-  if (column.length !== count) throw new RangeError(`a column of ${column.length} in a chain of ${count}`);
+  if (column.length !== count)
+    throw new RangeError(`a column has ${column.length} values, but the chain has ${count} contracts`);
   return column;
 }

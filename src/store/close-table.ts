@@ -5,8 +5,8 @@ import type { MarketStore } from '../market/store.ts';
 type CloseTable = Pick<MarketStore, 'saveCloses' | 'closes'>;
 
 /**
- * Creates the access to official closes. There is one close per ticker and day. A later close of the same day replaces the stored close.
- * For a day without an official close, the close is the spot of the day's last snapshot.
+ * Creates the functions that read and write official closes. There is one close per ticker and day. A later close of the same day replaces
+ * the stored close. For a day without an official close, the close is the spot of the day's last snapshot.
  */
 export function closeTable(db: Database): CloseTable {
   const upsert = db.prepare<null, [Omit<Close, 'simulated'> & { simulated: number }]>(

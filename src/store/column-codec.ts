@@ -22,7 +22,7 @@ export class ColumnWriter {
     else this.decimals(wholes(values, digits), digits);
   }
 
-  /** Writes whole numbers and gaps (NaN). They stand for the numbers divided by 10 ** `digits`. */
+  /** Writes whole numbers and gaps (NaN). A whole number w represents the number w / 10 ** `digits`. */
   decimals(values: Float64Array, digits = 0): void {
     let [least, most, gaps] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 0];
     for (const value of values) {
@@ -32,7 +32,7 @@ export class ColumnWriter {
     }
     if (least > most) least = most = 0;
     const width = bytesOf(most - least + gaps);
-    if (width > WIDTH_MAX) throw new RangeError('a column of whole numbers too far apart');
+    if (width > WIDTH_MAX) throw new RangeError('the whole numbers of a column differ by too much');
     const count = values.length;
     const bytes = this.#head(WHOLE, digits, width, gaps, least, count);
     let offset = HEAD_BYTES;
@@ -84,7 +84,10 @@ export class ColumnReader {
   readonly #view: DataView;
   #offset = 0;
 
-  /** @throws OperatorError if the magic number or the checksum of the blob is wrong. `name` is the name of the blob in the error. */
+  /**
+   * Decompresses a blob of `ColumnWriter.sealed`. Throws `OperatorError` if the magic number or the checksum of the blob is wrong. `name`
+   * is the name of the blob in the error.
+   */
   constructor(blob: Uint8Array, magic: number, name: string) {
     this.#bytes = Bun.zstdDecompressSync(unsealed(blob, magic, name));
     this.#view = new DataView(this.#bytes.buffer, this.#bytes.byteOffset, this.#bytes.byteLength);
@@ -100,8 +103,8 @@ export class ColumnReader {
   }
 
   /**
-   * Reads a column of `count` numbers. Returns the whole numbers of the column, which stand for the numbers divided by 10 ** `digits`. For
-   * a float64 column, returns the numbers themselves, and 0 for `digits`.
+   * Reads a column of `count` numbers. Returns the whole numbers as they are stored. A whole number w represents the number w / 10 **
+   * `digits`. For a float64 column, returns the numbers themselves, and 0 for `digits`.
    */
   decimals(count: number): { readonly values: Float64Array; readonly digits: number } {
     const head = this.#offset;
@@ -126,7 +129,7 @@ export class ColumnReader {
     const from = base - gaps;
     if (width === 0) return { values: values.fill(base), digits };
     const [second, third] = [offset + count, offset + 2 * count];
-    // One pass for each of the widths that nearly all columns have, because these loops take most of the time to read a tape.
+    // Each width that is frequent has a loop of its own, because these loops take most of the time to read a tape.
     if (width === 1) for (let row = 0; row < count; row++) values[row] = bytes[offset + row]!;
     else if (width === 2)
       for (let row = 0; row < count; row++) values[row] = bytes[offset + row]! | (bytes[second + row]! << 8);
@@ -221,7 +224,7 @@ const SEAL_BYTES = 8;
 const WHOLE_MAX = 2 ** 50;
 /** Maximum number of bytes of a whole number. */
 const WIDTH_MAX = 7;
-/** Maximum number of decimals. Further decimals are noise, and float64 takes no more bytes for noise. */
+/** Maximum number of decimals. Further decimals are noise. For noise, float64 needs no more bytes than whole numbers do. */
 const DIGITS_MAX = 13;
 const ZSTD_LEVEL = 3;
 

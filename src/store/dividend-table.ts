@@ -4,7 +4,7 @@ import type { MarketStore } from '../market/store.ts';
 
 type DividendTable = Pick<MarketStore, 'saveDividends' | 'dividends'>;
 
-/** Creates the access to cash dividends. A later dividend of the same ticker and ex-date replaces the stored one. */
+/** Creates the functions that read and write cash dividends. A later dividend of the same ticker and ex-date replaces the stored one. */
 export function dividendTable(db: Database): DividendTable {
   const upsert = db.prepare<null, [Omit<CashDividend, 'simulated'> & { simulated: number }]>(
     `INSERT INTO dividends (simulated, ticker, ex_date, amount, status) VALUES ($simulated, $ticker, $exDate, $amount, $status)

@@ -49,7 +49,7 @@ interface FeedRow extends Pick<FeedState, 'feed' | 'polledAt' | 'completedAt' | 
   readonly connectionReason: string | null;
 }
 
-/** Creates the access to gaps: the times in which the stream of a feed was down. */
+/** Creates the functions that read and write gaps. A gap is a time in which the stream of a feed was down. */
 export function gapTable(db: Database): Pick<FeedLedger, 'connection' | 'gapsIn'> {
   const set = db.prepare<null, [number, number, string | null, string]>(
     'UPDATE feeds SET connected = ?, connection_at = ?, connection_reason = ? WHERE feed = ?',

@@ -2,7 +2,7 @@ import type { Database } from 'bun:sqlite';
 import type { EndedPoll, FeedLedger, OpenedFeed, ReceivedSnapshot, Rejection } from '../market/feed-ledger.ts';
 import { feedStates, gapTable, LEDGER_ROWS_MAX, TICKERS_MAX } from './feed-states.ts';
 
-/** Creates the access to the ledger of the feeds: their checkpoints, polls, tickers, rejections and gaps. */
+/** Creates the functions that read and write the state of the feeds: their checkpoints, polls, tickers, rejections and gaps. */
 export function feedTable(db: Database): FeedLedger {
   return { ...checkpointTable(db), ...pollTable(db), ...tickerTable(db), ...gapTable(db), feedStates: feedStates(db) };
 }
@@ -25,7 +25,7 @@ function checkpointTable(db: Database): Pick<FeedLedger, 'checkpoints' | 'setChe
 function pollTable(db: Database): Pick<FeedLedger, 'openFeeds' | 'pollBegan' | 'pollEnded'> {
   const add = db.prepare<null, [string, number]>('INSERT OR IGNORE INTO feeds (feed, simulated) VALUES (?, ?)');
   const expect = db.prepare<null, [string, string]>('INSERT OR IGNORE INTO feed_tickers (feed, ticker) VALUES (?, ?)');
-  // Gaps of other feeds stay, because answers from the prints of these days still report the gaps.
+  // Gaps of other feeds are not deleted, because answers that use the prints of these days still report the gaps.
   const dropOthers = ['feeds', 'feed_tickers', 'feed_refusals'].map((table) =>
     db.prepare<null, [string]>(`DELETE FROM ${table} WHERE feed NOT IN (SELECT value FROM json_each(?))`),
   );
@@ -58,7 +58,10 @@ function pollTable(db: Database): Pick<FeedLedger, 'openFeeds' | 'pollBegan' | '
   };
 }
 
-/** Number of tickers that are removed at a time. The search for the oldest tickers takes longer than the write of one ticker. */
+/**
+ * Number of tickers that are removed at a time. The search for the oldest tickers takes longer than the write of one ticker, so it is not
+ * repeated for each new ticker.
+ */
 const THINNED = 100;
 
 /**

@@ -19,11 +19,11 @@ type LevelTable = Pick<
 >;
 
 /**
- * Creates the access to the level records of snapshots. Retention never removes a level record, because a record takes only about 200
- * bytes, a hundredth of a recorded snapshot. Simulated records are thinned out. While the market is open, the simulated market has one
- * record per minute. When the first record of a day is stored, all records of the day before are removed except the last. So a simulated
- * ticker has all rows of its newest day, and one row for each earlier day. The table is also a log: `seq` is the order in which the records
- * were stored.
+ * Creates the functions that read and write the level records of snapshots. Retention never removes a level record, because a record takes
+ * only about 200 bytes, a hundredth of a recorded snapshot. Simulated records are thinned out. While the market is open, the simulated
+ * market has one record per minute. When the first record of a day is stored, all records of the day before are removed except the last. So
+ * a simulated ticker has all rows of its newest day, and one row for each earlier day. The table is also a log: `seq` is the order in which
+ * the records were stored.
  */
 export function levelTable(db: Database, nowMs: () => number): LevelTable {
   const selectDue = db.prepare<{ id: number }, [number]>(
@@ -58,7 +58,7 @@ export function levelTable(db: Database, nowMs: () => number): LevelTable {
   const selectLast = db.prepare<{ at: number }, [number, string, number]>(
     'SELECT as_of AS at FROM levels WHERE simulated = ? AND underlying = ? AND as_of <= ? ORDER BY as_of DESC LIMIT 1',
   );
-  // Goes from one day to the day before through the index, so the time grows with the number of days and not of snapshots.
+  // The query goes from one day to the day before through the index. So its time grows with the number of days, not of snapshots.
   const selectDaily = db.prepare<{ at: number }, [number, string, number, number]>(
     `WITH RECURSIVE last (at, day) AS (
        SELECT * FROM (
@@ -90,7 +90,8 @@ export function levelTable(db: Database, nowMs: () => number): LevelTable {
        WHERE simulated = ?1 AND underlying = value AND advanced = 1 AND seq > ?3 ORDER BY seq LIMIT ?4
      ) SELECT ${record}, seq, source FROM wanted CROSS JOIN levels USING (seq) ORDER BY seq`,
   );
-  // Rows of earlier versions have no `kept_at`, the moment at which the record was stored. Their `as_of` is only slightly earlier.
+  // `kept_at` is the moment at which the record was stored. Rows that earlier versions of the program wrote do not have it. Their `as_of`
+  // is only slightly earlier.
   const selectFirstMissed = db.prepare<{ at: number }, [number, string, number]>(
     `SELECT ifnull(kept_at, as_of) AS at FROM levels WHERE seq = (
        SELECT min((

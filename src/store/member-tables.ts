@@ -3,8 +3,8 @@ import type { Member, MemberStore, TelegramLink } from '../access/members.ts';
 import { ClientError } from '../errors.ts';
 
 /**
- * Creates the access to members and to the messaging accounts that are linked to them. Each link belongs to a member. Members are revoked
- * and never removed.
+ * Creates the functions that read and write members and the messaging accounts that are linked to them. Each link belongs to a member.
+ * Members are revoked and never removed.
  */
 export function memberTables(db: Database): Omit<MemberStore, 'version'> {
   const columns = 'uuid, tier, status, expires_at AS expiresAt, key_digest AS keyDigest';
@@ -42,7 +42,7 @@ export function memberTables(db: Database): Omit<MemberStore, 'version'> {
       return { ...row, routing1dte: row.routing1dte === 1, routingRadar: row.routingRadar === 1 };
     },
 
-    /** @throws ClientError (not_found) if the member does not exist. */
+    /** Throws `ClientError('not_found')` if the member does not exist. */
     saveTelegramLink(uuid, link) {
       try {
         upsertLink.run({
@@ -53,7 +53,7 @@ export function memberTables(db: Database): Omit<MemberStore, 'version'> {
         });
       } catch (error) {
         if (!(error instanceof SQLiteError && error.code === 'SQLITE_CONSTRAINT_FOREIGNKEY')) throw error;
-        throw new ClientError('not_found', 'No such member', { hint: 'Add the member first.' });
+        throw new ClientError('not_found', 'The member does not exist', { hint: 'Add the member first.' });
       }
     },
   };

@@ -5,7 +5,7 @@ import { OperatorError } from '../errors.ts';
  * Migrates the database to the newest version. Each migration is one transaction. `user_version` is the number of completed migrations. If
  * two processes migrate at once, the second one waits for the first one and then has nothing to do.
  *
- * @throws OperatorError if the database has a newer version than this program. The database stays unchanged.
+ * Throws `OperatorError` if the database has a newer version than this program. The database stays unchanged.
  */
 export function migrate(db: Database, migrations: readonly string[] = MIGRATIONS): void {
   const migrateOnce = db.transaction((): boolean => {
@@ -13,7 +13,7 @@ export function migrate(db: Database, migrations: readonly string[] = MIGRATIONS
     if (version > migrations.length) {
       throw new OperatorError(
         `the database has version ${version}, but this program supports versions up to ${migrations.length}`,
-        'Run the newer program, or restore a backup from before its upgrade.',
+        'Run the newer version of the program, or restore a backup that was made before the upgrade.',
       );
     }
     const migration = migrations[version];
@@ -22,7 +22,7 @@ export function migrate(db: Database, migrations: readonly string[] = MIGRATIONS
     db.run(`PRAGMA user_version = ${version + 1}`);
     return true;
   });
-  // A database usually has the newest version. It is then opened without the write lock.
+  // A database usually has the newest version already. In that case, it is opened without the write lock.
   while (versionOf(db) !== migrations.length && migrateOnce.immediate());
 }
 

@@ -7,10 +7,13 @@ import { rangeOfDay, type TapeDay, type TapeId } from './tape-days.ts';
 import type { TapeParts } from './tape-parts.ts';
 import type { PartWriter } from './write-parts.ts';
 
-/** Limits of a transaction that moves rows into parts: rows, and the time after which it moves no more, ms. It takes about 10 ms in all. */
+/**
+ * Limits of a transaction that moves rows into parts: the number of rows, and the time after which it moves no further rows, ms. With these
+ * limits, a transaction takes about 10 ms.
+ */
 export const MOVED_AT_ONCE = 512;
 const MOVED_MS = 8;
-/** Free pages that stay in the file. Further free pages are returned to the disk, this many at a time. */
+/** Number of free pages that stay in the database file. Further free pages are returned to the disk, this number at a time. */
 const FREE_PAGES = 256;
 
 /** The dependencies of `tapePacker`. */
@@ -23,7 +26,10 @@ export interface PackerDeps {
 
 /** Packs the prints of past New York days into parts, in short transactions. See `MarketStore.packTape`. */
 export function tapePacker(db: Database, { rows, parts, writer, blocks }: PackerDeps) {
-  /** Moves the oldest rows of a day into its parts. Returns the number of rows. Call it within a transaction and `rows.counted`. */
+  /**
+   * Moves the oldest rows of a day into its parts. Returns the number of rows. Call this function within a transaction and within
+   * `rows.counted`.
+   */
   const moveRows = (tapeDay: TapeDay, limit: number): number => {
     const range = rangeOfDay(tapeDay.day);
     const oldest = rows.oldest(tapeDay, ...range, limit);
@@ -52,7 +58,10 @@ export function tapePacker(db: Database, { rows, parts, writer, blocks }: Packer
   const rewrite = db.transaction(writer.rewrite);
   const join = db.transaction(writer.join);
 
-  /** Moves rows, rewrites parts with retired entries, joins and adds up the parts of each day, and returns free pages to the disk. */
+  /**
+   * Moves rows into parts, rewrites parts with cancelled or corrected entries, joins and adds up the parts of each day, and returns free
+   * pages to the disk.
+   */
   function* packTape(beforeDay: string, rowsAtOnce = MOVED_AT_ONCE): Generator<number, void> {
     const [beforeMs] = rangeOfDay(beforeDay);
     for (const tapes = rows.tapes(); tapes.length > 0; ) yield move.immediate(tapes, beforeMs, rowsAtOnce);

@@ -8,10 +8,11 @@ interface Counted {
   readonly at: number;
 }
 
+/** Counts the rows of the table `prints` by minute. */
 export interface PrintCounts {
-  /** Runs `work`, and then writes the counts that `work` changed. Call it within a transaction. */
+  /** Runs `work`, and then writes the counts that `work` changed. Call this method within a transaction. */
   batch<T>(work: () => T): T;
-  /** Adds to the counts of rows and of cancelled rows. Negative numbers are subtracted. Call it within `batch`. */
+  /** Adds to the counts of rows and of cancelled rows. Negative numbers are subtracted. Call this method within `batch`. */
   count(row: Counted, entries: number, canceled: number): void;
   /** Returns the number of rows in [fromMs, toMs], and the number of cancelled rows among them. */
   of(simulated: number, underlying: string, fromMs: number, toMs: number): { entries: number; canceled: number };
@@ -21,9 +22,9 @@ export interface PrintCounts {
 export const SLOT_MS = 60_000;
 
 /**
- * Creates the access to the counts of print rows. There is one row of counts for each minute of an underlying. So a million print rows are
- * counted with a few hundred rows of counts. Each writer of prints counts its rows, and writes the counts once per transaction. Triggers
- * would count each row on its own, and double the time of a save.
+ * Creates the functions that read and write the counts of print rows. There is one row of counts for each minute of an underlying. So a
+ * million print rows are counted with a few hundred rows of counts. Each writer of prints counts its rows, and writes the counts once per
+ * transaction. Triggers would count each row on its own, and double the time of a save.
  */
 export function printCounts(db: Database): PrintCounts {
   const add = db.prepare<null, [number, string, number, number, number]>(

@@ -14,7 +14,7 @@ export interface ColumnRow extends TapeRow {
   readonly flags: number;
 }
 
-/** A position between rows: after the row `rowid` in the moment `atMs`. */
+/** A position between rows: after the row `rowid` of the moment `atMs`. */
 export interface RowCursor {
   readonly atMs: number;
   readonly rowid: number;
@@ -23,7 +23,7 @@ export interface RowCursor {
 /** A row that can be moved into a part. */
 export interface MovableRow {
   readonly rowid: number;
-  /** The print under the id with which it was delivered. */
+  /** The print, with the id with which it was delivered. */
   readonly print: Print;
   /** 0 if the print is valid, else CANCELED or CORRECTED. */
   readonly flag: number;
@@ -33,8 +33,9 @@ export interface MovableRow {
 export type PrintRows = ReturnType<typeof printRows>;
 
 /**
- * The prints that are not packed yet, one per row. A row has the id of its print, but the row of a corrected print is stored as cancelled
- * under another id. The rowids have the order of arrival. Reads leave out cancelled rows, unless their description says otherwise.
+ * Creates the functions that read and write the prints that are not packed yet. Each of these prints is a row of the table `prints`. A row
+ * has the id of its print, but the row of a corrected print is stored as cancelled under another id. The rowids have the order of arrival.
+ * Reads leave out cancelled rows, unless their description says otherwise.
  */
 export function printRows(db: Database) {
   const counts = printCounts(db);
@@ -45,12 +46,13 @@ export function printRows(db: Database) {
        $bid, $ask, $delta, $multiLeg, $sweep, $block, $canceled) ON CONFLICT DO NOTHING`,
   );
   const selectKnown = db.prepare<PrintRow, [number, string]>(`${SELECT} WHERE simulated = ? AND id = ?`);
-  // The ids of corrected copies: the id, '~' and a rowid. They sort between the id with '~' and the id with '~:'.
+  // The id of a corrected copy consists of the print's id, '~' and a rowid. Such ids sort between the print's id with '~' and the print's
+  // id with '~:'.
   const selectEarlier = db.prepare<PrintRow, [number, string]>(
     `${SELECT} WHERE simulated = ?1 AND id > ?2 || '~' AND id < ?2 || '~:'`,
   );
   const cancel = db.prepare<null, [number, string]>('UPDATE prints SET canceled = 1 WHERE simulated = ? AND id = ?');
-  // The first copy stays as a cancelled row under another id. The correction gets the id.
+  // The row that is corrected stays as a cancelled row under another id. The correction gets the original id.
   const replace = db.prepare<null, [number, string]>(
     `UPDATE prints SET canceled = 1, id = id || '~' || rowid WHERE simulated = ? AND id = ?`,
   );
@@ -59,7 +61,8 @@ export function printRows(db: Database) {
     db.prepare<PrintRow, [number, string, number, number, number]>(`${SELECT} ${WITHIN} AND canceled = 0 ${more}`);
   const selectAbove = select('AND premium >= ? ORDER BY at, rowid');
   const selectLarge = select(`AND premium >= ${INDEXED_MIN} AND premium >= ? ORDER BY at, rowid`);
-  // Not sorted by rowid, which would take as long as the rest. `sortRows` sorts the few prints that share a moment.
+  // The query does not sort by rowid, because this sort would take as long as the rest of the query. `sortRows` sorts the few prints that
+  // share a moment.
   const selectColumns = db.prepare<ColumnRow, [number, string, number, number]>(
     `${SELECT_COLUMNS} ${WITHIN} AND canceled = 0 ORDER BY at`,
   );
@@ -92,16 +95,19 @@ export function printRows(db: Database) {
   );
   const selectTapes = tapesIn(db);
 
-  /** Retires the row with the id of a print: `statement` cancels or replaces it. */
+  /** Runs `statement`, which cancels the row with the id of a print or marks it as corrected. Counts the row as cancelled. */
   const retireBy = (statement: typeof cancel, { simulated, underlying, at, id }: Print): void => {
     statement.run(Number(simulated), id);
     counts.count({ simulated: Number(simulated), underlying, at }, 0, 1);
   };
 
   return {
-    /** Runs `work` within a transaction, and writes the counts of rows at the end. Call the methods that write within `work`. */
+    /**
+     * Runs `work`, and then writes the counts of rows. Call this method within a transaction, and call the methods that write within
+     * `work`.
+     */
     counted: counts.batch,
-    /** Inserts a print. Returns false if a row has its id. */
+    /** Inserts a print. Returns false if a row has the print's id already. */
     insert(print: Print): boolean {
       const row = rowOf(print);
       if (insert.run(row).changes === 0) return false;
@@ -112,7 +118,7 @@ export function printRows(db: Database) {
     cancel: (stored: Print): void => retireBy(cancel, stored),
     /** Marks a stored print as corrected, which makes its id free for the correction. */
     markCorrected: (stored: Print): void => retireBy(replace, stored),
-    /** The oldest rows of a range, cancelled ones included, in order of time and then of arrival. */
+    /** Returns the oldest rows of a range, including cancelled rows, in order of time and then of arrival. */
     oldest: ({ simulated, underlying }: TapeId, fromMs: number, toMs: number, limit: number): MovableRow[] =>
       selectOldest.all(simulated, underlying, fromMs, toMs, limit).map(movableOf),
     /** Removes the oldest rows of a range, as `oldest` returned them. Throws `Error` if the rows changed meanwhile. */
@@ -125,19 +131,22 @@ export function printRows(db: Database) {
       }
     },
 
-    /** The row with the id of a print, also if it is cancelled. Returns `undefined` if there is none. */
+    /** Returns the row with the id of a print, also if the row is cancelled. Returns `undefined` if there is none. */
     withIdOf({ simulated, id }: Print): Print | undefined {
       const row = selectKnown.get(Number(simulated), id);
       return row ? printOf(row) : undefined;
     },
-    /** The corrected copies of a print. Their ids are not those with which they were delivered. */
+    /** Returns the corrected copies of a print. Their ids differ from the id with which they were delivered. */
     correctedCopiesOf: ({ simulated, id }: Print): Print[] => selectEarlier.all(Number(simulated), id).map(printOf),
-    /** The prints in [fromMs, toMs] of at least a premium (dollars), in order of time and then of arrival. */
+    /** Returns the prints in [fromMs, toMs] with at least a minimum premium, in order of time and then of arrival. */
     atLeast: (underlying: string, fromMs: number, toMs: number, simulated: boolean, minPremiumUsd: number): Print[] =>
       (minPremiumUsd < INDEXED_MIN ? selectAbove : selectLarge)
         .all(Number(simulated), underlying, fromMs, toMs, minPremiumUsd)
         .map(printOf),
-    /** The first `limit` prints of at least a premium (dollars) after a position and up to `toMs`, in the same order. */
+    /**
+     * Returns the first `limit` prints with at least a minimum premium after a position and up to `toMs`, in order of time and then of
+     * arrival.
+     */
     nextAtLeast(
       { simulated, underlying }: TapeId,
       { atMs, rowid }: RowCursor,
@@ -148,47 +157,51 @@ export function printRows(db: Database) {
       const statement = minPremiumUsd < INDEXED_MIN ? selectNextAbove : selectNextLarge;
       return statement.all(simulated, underlying, atMs, toMs, minPremiumUsd, rowid, limit);
     },
-    /** The prints in [fromMs, toMs] as columns. */
+    /** Returns the prints in [fromMs, toMs] as columns. */
     columns: ({ simulated, underlying }: TapeId, fromMs: number, toMs: number): TapeColumns =>
       columnsOfRows(sortRows(selectColumns.all(simulated, underlying, fromMs, toMs))),
 
-    /** Whether [fromMs, toMs] has rows, cancelled ones included. */
+    /** Returns whether [fromMs, toMs] has rows, including cancelled rows. */
     has: ({ simulated, underlying }: TapeId, fromMs: number, toMs: number): boolean =>
       selectAny.get(simulated, underlying, fromMs, toMs)!.found === 1,
-    /** Number of rows in [fromMs, toMs], and of cancelled rows among them. */
+    /** Returns the number of rows in [fromMs, toMs], and the number of cancelled rows among them. */
     count: ({ simulated, underlying }: TapeId, fromMs: number, toMs: number) =>
       counts.of(simulated, underlying, fromMs, toMs),
-    /** Time of the first print in [fromMs, toMs], ms. Returns `undefined` if there is none. */
+    /** Returns the time of the first print in [fromMs, toMs], ms since the epoch. Returns `undefined` if there is none. */
     firstAt: ({ simulated, underlying }: TapeId, fromMs: number, toMs: number): number | undefined =>
       selectFirst.get(simulated, underlying, fromMs, toMs)?.at,
-    /** Time of the print after the first `count` prints in [fromMs, toMs], ms. Returns `undefined` if there is none. */
+    /**
+     * Returns the time of the print after the first `count` prints in [fromMs, toMs], ms since the epoch. Returns `undefined` if there is
+     * none.
+     */
     atAfter: ({ simulated, underlying }: TapeId, fromMs: number, toMs: number, count: number): number | undefined =>
       selectNth.get(simulated, underlying, fromMs, toMs, count)?.at,
-    /** Time of the last print up to `untilMs`, ms. Returns `undefined` if there is none. */
+    /** Returns the time of the last print up to `untilMs`, ms since the epoch. Returns `undefined` if there is none. */
     lastAt: ({ simulated, underlying }: TapeId, untilMs: number): number | undefined =>
       selectLast.get(simulated, underlying, untilMs)?.at,
-    /** Time of the oldest row of a tape, cancelled or not, ms. Returns `undefined` if there is none. */
+    /** Returns the time of the oldest row of a tape, cancelled or not, ms since the epoch. Returns `undefined` if there is none. */
     oldestAt: ({ simulated, underlying }: TapeId): number | undefined => selectOldestAt.get(simulated, underlying)?.at,
-    /** The tapes that have rows. */
+    /** Returns the tapes that have rows. */
     tapes: (): TapeId[] => selectTapes.all(),
   };
 }
 
-/** The position before all rows of a moment and of later ones. */
+/** Returns the position before all rows of a moment and of later moments. */
 export function beforeRowsOf(atMs: number): RowCursor {
-  // Less than every rowid.
+  // -1 is less than every rowid.
   return { atMs, rowid: -1 };
 }
 
-/** The columns of rows. The rows must be in order of time and then of arrival. */
+/** Returns rows as columns. The rows must be in order of time and then of arrival. */
 export function columnsOfRows(rows: readonly ColumnRow[]): TapeColumns {
   return columnsBy(rows, ({ flags }) => flags);
 }
 
 /** Prepares the query of the tapes that have rows. */
 export function tapesIn(db: Database) {
-  // Steps from one name to the next through the index, so the time grows with the underlyings, not with the tape. A comparison of pairs,
-  // (simulated, underlying) > (…), would read all rows, because SQLite uses only the first column of the index for it.
+  // The query steps from one underlying to the next through the index. So its time grows with the number of underlyings, not with the
+  // length of the tape. A comparison of pairs, (simulated, underlying) > (…), would read all rows, because SQLite uses only the first
+  // column of the index for such a comparison.
   return db.prepare<TapeId, []>(
     `WITH RECURSIVE kinds (simulated, underlying) AS (
        SELECT * FROM (SELECT simulated, underlying FROM prints ORDER BY simulated, underlying LIMIT 1)
@@ -211,7 +224,7 @@ const SELECT_COLUMNS = `SELECT rowid, root, expiry, call_put AS callPut, strike,
   CASE side WHEN 'bid' THEN ${FLAG.bid} WHEN 'ask' THEN ${FLAG.ask} WHEN 'mid' THEN ${FLAG.mid} ELSE 0 END
     + ${FLAG.multiLeg} * multi_leg + ${FLAG.sweep} * sweep + ${FLAG.block} * block AS flags FROM prints`;
 
-/** Rows in order of time and then of arrival. */
+/** Returns rows in order of time and then of arrival. The given rows must be in order of time already. */
 function sortRows(rows: ColumnRow[]): ColumnRow[] {
   const isSorted = rows.every(({ at, rowid }, i) => {
     const before = rows[i - 1];
@@ -235,7 +248,7 @@ function rowOf(print: Print): PrintRow {
   };
 }
 
-/** A row as a print under its own id, without its rowid. */
+/** Returns a row as a print with the id with which the print was delivered. */
 function movableOf({ rowid, ...row }: PrintRow & { rowid: number }): MovableRow {
   const print = printOf(row);
   const isCorrected = print.canceled && row.id.endsWith(`~${rowid}`);

@@ -7,19 +7,21 @@ import { dayOf, FLAG, type TapeColumns } from '../market/tape-columns.ts';
 import { PREMIUM_UNITS } from '../market/tape-sums.ts';
 import { LAST_DATED_MS } from './tape-days.ts';
 
+/** The stored sums of large prints. */
 export interface PrintSums extends Pick<MarketStore, 'printSums' | 'sumPrintsFrom'> {
   /**
    * Adds a print to the sums of its day, or subtracts it from them (`times` is -1). Ignores prints that are not large, and prints of
-   * contracts with an adjusted deliverable. Call it within a transaction.
+   * contracts with an adjusted deliverable. Call this method within a transaction.
    */
   count(print: Print, times: 1 | -1): void;
   /**
-   * Reads the minimum premium of a large print again, because another process may have changed it. Call it at the start of a transaction.
+   * Reads the minimum premium of a large print again, because another process may have changed the minimum. Call this method at the start
+   * of a transaction.
    */
   refresh(): void;
 }
 
-/** The access to the stored prints. */
+/** The functions that read the stored prints. */
 export interface PrintSource {
   /** Returns those prints of a range that are stored as rows and have at least a minimum premium. */
   readonly rows: MarketStore['prints'];
@@ -35,10 +37,10 @@ interface PackedPrints {
 }
 
 /**
- * Creates the access to the sums of large prints. The key of a sum is the tape (simulated or recorded, and the underlying), the New York
- * day, the series, call or put, the aggressor's side, and the flags `multiLeg` and `deep`. The transaction that writes prints updates their
- * sums. The sums of a window are read from the sums of its full days and from the prints of its partial days. So even for a long tape,
- * little data is read.
+ * Creates the functions that read and write the sums of large prints. The key of a sum is the tape (simulated or recorded, and the
+ * underlying), the New York day, the series, call or put, the aggressor's side, and the flags `multiLeg` and `deep`. The transaction that
+ * writes prints updates their sums. The sums of a window are read from the sums of its full days and from the prints of its partial days.
+ * So little data is read, even if the tape is long.
  */
 export function printSums(db: Database, { rows, packed, mayHave }: PrintSource): PrintSums {
   const selectFloor = db.prepare<{ premium: number }, []>('SELECT premium FROM print_sums_from');

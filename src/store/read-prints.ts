@@ -6,22 +6,23 @@ import { type TapeId, tapeIdOf } from './tape-days.ts';
 import { merged, packedFieldsOf, printsWithin } from './tape-entries.ts';
 import { groupFrom, type TapeParts } from './tape-parts.ts';
 
-/** Underlying, first and last moment (ms), whether simulated, smallest premium (dollars). */
+/** The arguments of a read: underlying, first and last moment (ms), whether simulated, minimum premium (dollars). */
 type Range = Parameters<MarketStore['prints']>;
 
 /**
- * Reads prints from rows and parts, in order of time and then of arrival. Rows arrived after the prints in the parts of their day, so at
- * equal times the prints in parts come first. `rowsAtOnce` is how many rows `largePrints` reads at a time.
+ * Creates the functions that read prints from rows and parts, in order of time and then of arrival. The prints in rows arrived after the
+ * prints in the parts of their day. So among prints of one moment, the prints in parts come first. `rowsAtOnce` is the number of rows that
+ * `largePrints` reads at a time.
  */
 export function printReader(rows: PrintRows, parts: TapeParts, rowsAtOnce: number) {
-  /** The packed prints of a range, one part of a day at a time. */
+  /** Yields the packed prints of a range, one part of a day at a time. */
   function* packed(...[underlying, fromMs, toMs, simulated, minPremiumUsd]: Range) {
     for (const part of parts.within(tapeIdOf(underlying, simulated), fromMs, toMs)) {
       yield { day: part.day, columns: printsWithin(parts.largeOf(part, minPremiumUsd), fromMs, toMs, minPremiumUsd) };
     }
   }
 
-  /** The prints of a range. */
+  /** Returns the prints of a range. */
   const prints: MarketStore['prints'] = (...range) => {
     const [underlying, , , simulated] = range;
     const ofParts = packed(...range)
@@ -29,17 +30,17 @@ export function printReader(rows: PrintRows, parts: TapeParts, rowsAtOnce: numbe
       .toArray()
       .flat();
     const ofRows = rows.atLeast(...range);
-    // The sort is stable: packed prints come first within a moment.
+    // The sort is stable, so the packed prints of a moment come first.
     return ofParts.length === 0 ? ofRows : [...ofParts, ...ofRows].sort((a, b) => a.at - b.at);
   };
 
-  /** Whether a range may have prints, cancelled ones included. False means that it has none. */
+  /** Returns whether a range may have prints, including cancelled prints. False means that the range has no prints. */
   const mayHave = (underlying: string, fromMs: number, toMs: number, simulated: boolean): boolean => {
     const tape = tapeIdOf(underlying, simulated);
     return rows.has(tape, fromMs, toMs) || parts.within(tape, fromMs, toMs).length > 0;
   };
 
-  /** The prints of a range as columns, one group of parts or some rows at a time. Prints may be packed between two steps. */
+  /** Yields the prints of a range as columns, one group of parts or some rows at a time. Prints may be packed between two steps. */
   function* largePrints(...[underlying, fromMs, toMs, simulated, minPremiumUsd]: Range): Generator<TapeColumns, void> {
     const tape = tapeIdOf(underlying, simulated);
     // Parts have been read up to `from` (exclusive), and rows up to `cursor`.
@@ -56,11 +57,11 @@ export function printReader(rows: PrintRows, parts: TapeParts, rowsAtOnce: numbe
       const all = [...ofParts, columnsOfRows(taken)].filter(({ count }) => count > 0);
       from = until + 1;
       cursor = isWhole ? beforeRowsOf(from) : { atMs: until, rowid: taken.at(-1)!.rowid };
-      // Yields even without prints, because parts were decoded.
+      // Yields even if there are no prints, because the decoding of parts took time, and other work must have its turn.
       yield all.length > 0 ? all.reduce(merged) : columnsOfRows([]);
     }
   }
-  /** The first part of a range with a valid print, and the parts that are read together with it. */
+  /** Returns the first part of a range with a valid print, and the parts that are read together with it. */
   const firstGroup = (tape: TapeId, fromMs: number, toMs: number) => {
     const part = parts.first(tape, fromMs, toMs);
     return part ? groupFrom(part, parts.ofDay({ ...tape, day: part.day })) : [];
@@ -96,14 +97,20 @@ function printsOf(columns: TapeColumns, tape: TapeId): Print[] {
   return Array.from({ length: columns.count }, (_, row) => printOfRow(columns, row, fields));
 }
 
-/** Rows that are read together: all prints of the moments up to `until`. If not `isWhole`, only some prints of the moment `until`. */
+/**
+ * Rows that are read together: all prints of the moments up to `until`. If `isWhole` is false, these are only some of the prints of the
+ * moment `until`.
+ */
 interface TakenRows {
   readonly taken: readonly ColumnRow[];
   readonly until: number;
   readonly isWhole: boolean;
 }
 
-/** Ends a batch of rows between two moments, unless one moment has more prints than fit. `most` is the size of a full batch. */
+/**
+ * Shortens a full batch of rows so that it ends between two moments. If all its rows have the same moment, returns the whole batch. `most`
+ * is the number of rows of a full batch.
+ */
 function wholeMoments(found: readonly ColumnRow[], most: number, until: number): TakenRows {
   if (found.length < most) return { taken: found, until, isWhole: true };
   const lastAt = found.at(-1)!.at;

@@ -17,8 +17,9 @@ export interface StretchDeps {
 }
 
 /**
- * Reads the tape in stretches. A stretch is a block of parts whose sums are stored, or parts together with the rows of their time, or at
- * most `rowsAtOnce` rows between two parts. It ends between two moments, and may be longer if one moment has more prints.
+ * Creates the functions that read the tape in stretches. A stretch is a block of parts whose sums are stored, or parts together with the
+ * rows of their time, or at most `rowsAtOnce` rows between two parts. A stretch always ends between two moments. If one moment has more
+ * than `rowsAtOnce` rows, the stretch is longer.
  */
 export function stretchReader({ rows, parts, blocks, prints }: StretchDeps, rowsAtOnce: number) {
   const stretchWith = (tapeDay: TapeDay, fromMs: number, toMs: number, columns: () => TapeColumns): Stretch => ({
@@ -26,11 +27,11 @@ export function stretchReader({ rows, parts, blocks, prints }: StretchDeps, rows
     toMs,
     columns,
     sums: () => sumsOf(columns()),
-    // Read anew from rows and parts: between two steps, rows can be packed and parts rewritten.
+    // The prints are read again from rows and parts, because rows can be packed and parts rewritten between two steps.
     prints: () => prints(tapeDay.underlying, fromMs, toMs, tapeDay.simulated === 1, 0),
   });
 
-  /** The stretch of rows that begins with the row at `fromMs`. No part has prints in [fromMs, untilMs]. */
+  /** Returns the stretch of rows that begins with the row at `fromMs`. No part may have prints in [fromMs, untilMs]. */
   const stretchOfRows = (tape: TapeId, fromMs: number, untilMs: number): Stretch => {
     const until = Math.min(untilMs, endOfDay(fromMs));
     const next = rows.atAfter(tape, fromMs, until, rowsAtOnce);
@@ -39,7 +40,10 @@ export function stretchReader({ rows, parts, blocks, prints }: StretchDeps, rows
     return stretchWith({ ...tape, day: dayOf(fromMs) }, fromMs, last, () => rows.columns(tape, fromMs, last));
   };
 
-  /** The block of parts from `part` on whose sums are stored. Returns `undefined` if other prints belong into its time. */
+  /**
+   * Returns the stretch of the block that begins with `part` and has stored sums. Returns `undefined` if there is no such block, or if
+   * further prints have times within the block.
+   */
   const summedStretch = (
     tapeDay: TapeDay,
     part: Part,
@@ -58,7 +62,10 @@ export function stretchReader({ rows, parts, blocks, prints }: StretchDeps, rows
     return { ...stretchWith(tapeDay, part.fromAt, last, columns), sums: block.sums };
   };
 
-  /** The prints in [fromMs, toMs] of a part and of the parts that are read together with it, with the rows of their time. */
+  /**
+   * Returns the stretch of the prints in [fromMs, toMs] from a group of parts, with the rows of the same time. The parts of the group are
+   * read together.
+   */
   const stretchOfParts = (tapeDay: TapeDay, group: readonly Part[], fromMs: number, toMs: number): Stretch => {
     const [from, to] = [Math.max(fromMs, group[0]!.fromAt), Math.min(toMs, group.at(-1)!.toAt)];
     const columns = () => {

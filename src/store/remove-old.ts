@@ -10,8 +10,8 @@ const PRINTS_MAX = 250;
 const SNAPSHOTS_MAX = 20;
 
 /**
- * Creates the removal of data whose retention has ended. Levels stay when their snapshot is removed. The sums of a day are removed when the
- * prints of the day have been removed.
+ * Creates the functions that remove data whose retention has ended, and that state from when on data is kept. Levels stay when their
+ * snapshot is removed. The sums of a day are removed when the prints of the day have been removed.
  */
 export function retention(db: Database): Pick<MarketStore, 'removeOld' | 'keptFrom'> {
   const selectTapes = tapesIn(db);
@@ -27,7 +27,7 @@ export function retention(db: Database): Pick<MarketStore, 'removeOld' | 'keptFr
   const deletePart = db.prepare<null, [number]>('DELETE FROM tape_parts WHERE id = ?');
   const deleteDays = db.prepare<null, [string]>('DELETE FROM tape_days WHERE day < ?');
   const deleteSums = db.prepare<null, [string]>('DELETE FROM print_sums WHERE day < ?');
-  // The newest snapshot of a ticker always stays. A snapshot whose levels are due stays until they are recorded.
+  // The newest snapshot of a ticker always stays. A snapshot whose levels are due stays until these levels are recorded.
   const old = `SELECT id FROM snapshots AS candidate WHERE id NOT IN (SELECT snapshot FROM levels_due)
     AND as_of < (SELECT max(as_of) FROM snapshots
       WHERE simulated = candidate.simulated AND underlying = candidate.underlying AND as_of <= ?1)`;

@@ -28,15 +28,15 @@ interface Saved {
 }
 
 /**
- * Returns a function that saves prints in one transaction. The function stores prints as rows, with one exception. With `atOnce`, it writes
- * the prints of a day directly into parts if there are at least `partsFrom` prints, and if fewer than MOVED_AT_ONCE rows of the day are
- * stored. It moves these rows into parts first.
+ * Returns a function that saves prints in one transaction. The function stores prints as rows, with one exception. With `atOnce`, the
+ * function writes the prints of a day directly into parts if there are at least `partsFrom` prints, and if fewer than MOVED_AT_ONCE rows of
+ * the day are stored. The function moves these rows into parts first.
  *
  * A copy, in this file, is a stored version of a print with a certain id. The valid copy is neither corrected nor cancelled.
  */
 export function printSaver(db: Database, { rows, parts, writer, sums, moveRows }: SaveDeps, partsFrom: number) {
   /**
-   * Saves a print as a row. `packed` are the copies in parts with the id of the print. Returns `undefined` if the print is neither new nor
+   * Saves a print as a row. `packed` has the copies in parts with the id of the print. Returns `undefined` if the print is neither new nor
    * a change of the valid copy.
    */
   const saveRow = (print: Print, packed: readonly StoredCopy[]): 'added' | 'changed' | undefined => {
@@ -63,7 +63,8 @@ export function printSaver(db: Database, { rows, parts, writer, sums, moveRows }
   };
 
   /**
-   * Saves prints of one day directly into its parts. All rows of the day have been moved into parts before, so the parts have all copies.
+   * Saves prints of one day directly into its parts. All rows of the day must have been moved into parts before, so that the parts have all
+   * copies.
    */
   const saveInParts = (tapeDay: TapeDay, prints: readonly Print[]): Saved => {
     const digests = digestsOf(prints);
@@ -126,7 +127,7 @@ export function printSaver(db: Database, { rows, parts, writer, sums, moveRows }
     return { added, changed };
   };
 
-  /** Returns, for each print of these days, by its index in `prints`: the copies in parts with its id. */
+  /** Returns, for each print of these days, the copies in parts that have the print's id. The key is the print's index in `prints`. */
   const packedCopies = (prints: readonly Print[], days: readonly DayOfPrints[]): Map<number, StoredCopy[]> => {
     const copies = new Map<number, StoredCopy[]>();
     for (const day of days) {

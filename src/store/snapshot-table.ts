@@ -18,8 +18,8 @@ type ChainTable = Pick<
 >;
 
 /**
- * Creates the access to the snapshots of chains. All recorded snapshots are stored. Of the simulated snapshots of a ticker, only the newest
- * of each New York day is stored. So a server that runs on simulated data for a long time does not fill the disk.
+ * Creates the functions that read and write the snapshots of chains. All recorded snapshots are stored. Of the simulated snapshots of a
+ * ticker, only the newest of each New York day is stored. So a server that runs on simulated data for a long time does not fill the disk.
  */
 export function chainTable(db: Database): ChainTable {
   // REPLACE deletes the old row and inserts a row with a new id, so caches do not return the old snapshot.
@@ -38,7 +38,7 @@ export function chainTable(db: Database): ChainTable {
   const selectById = db.prepare<SnapshotRow, [number]>(
     'SELECT simulated, underlying, as_of AS asOf, spot, source, columns FROM snapshots WHERE id = ?',
   );
-  // Goes from one name to the next through the index, so the time grows with the number of underlyings and not of snapshots.
+  // The query goes from one name to the next through the index. So its time grows with the number of underlyings, not of snapshots.
   const selectUnderlyings = db.prepare<{ name: string }, [number, string, number]>(
     `WITH RECURSIVE names (name) AS (
        SELECT min(underlying) FROM snapshots WHERE simulated = ?1 AND underlying >= ?2
@@ -125,7 +125,7 @@ function fieldsOf({ columns, simulated, ...same }: SnapshotRow) {
   return { ...same, simulated: simulated === 1 };
 }
 
-/** Returns the name of a snapshot in an error. */
+/** Returns the name of a snapshot for an error message. */
 function nameOf(id: number, { underlying }: SnapshotRow): string {
   return `snapshot ${id} of ${underlying}`;
 }

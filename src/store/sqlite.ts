@@ -15,7 +15,10 @@ import { printTable } from './print-table.ts';
 import { retention } from './remove-old.ts';
 import { chainTable } from './snapshot-table.ts';
 
-/** The access to all stored data. The data is in one SQLite file, which several processes can have open. */
+/**
+ * The functions that read and write all stored data. The data is in one SQLite file, which several processes can have open at the same
+ * time.
+ */
 export interface Store extends MarketStore, FeedLedger, MemberStore {
   /**
    * Runs `work` in one transaction, and returns its result. If `work` throws, none of its writes is committed. `work` must not await. A
@@ -30,7 +33,7 @@ export interface Store extends MarketStore, FeedLedger, MemberStore {
  * Opens the store at `path`, or a store in memory if `path` is `:memory:`. Creates the file with mode 0600 and its folder with mode 0700 if
  * they do not exist. Migrates an older database to this version. `nowMs` is the wall clock, ms since the epoch.
  *
- * @throws OperatorError if the file is not a database, has a newer version or cannot be used.
+ * Throws `OperatorError` if the file is not a database, has a newer version or cannot be used.
  */
 export function openStore(path: string, nowMs: () => number): Store {
   let db: Database | undefined;
@@ -81,13 +84,16 @@ function storeOn(db: Database, nowMs: () => number): Store {
   };
 }
 
-/** Minimum time between two checks whether another process has written. A check locks the file, which takes as much time as a read. */
+/**
+ * Minimum time between two checks whether another process has written. A check locks the file, and this lock takes as much time as a read.
+ */
 const OTHERS_CHECK_MS = 10;
 
 /**
- * Creates the version of the stored data. `version` returns a text that changes when the data changes. It consists of two counts of SQLite:
- * the rows that this connection has changed, and the commits of other connections. `unchanged` runs steps that change only the form in
- * which data is stored. These steps do not change the version, so results that are cached by version stay valid.
+ * Creates two functions that concern the version of the stored data. `version` returns a text that changes when the data changes. It
+ * consists of two counts of SQLite: the rows that this connection has changed, and the commits of other connections. `unchanged` runs steps
+ * that change only the form in which data is stored. These steps do not change the version, so results that are cached by version stay
+ * valid.
  */
 function versionOf(db: Database) {
   const selectOwn = db.prepare<{ changes: number }, []>('SELECT total_changes() AS changes');
@@ -138,7 +144,7 @@ function atOnce<T>(work: () => T): T {
  */
 function configure(db: Database): void {
   db.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
-  // This option has an effect on new files only. With it, the pages that packing frees can be returned to the disk.
+  // This option has an effect on new files only. With this option, the pages that packing frees can be returned to the disk.
   db.run('PRAGMA auto_vacuum = INCREMENTAL');
   switchToWal(db);
   db.run('PRAGMA synchronous = FULL');

@@ -4,7 +4,7 @@ import type { TapeDay } from './tape-days.ts';
 import { CANCELED, CORRECTED, packedFieldsOf } from './tape-entries.ts';
 import type { Part, TapeParts } from './tape-parts.ts';
 
-/** One of the stored copies with an id. */
+/** A stored version of a print with a certain id. */
 export interface StoredCopy {
   /** 0 if the copy is valid, else CANCELED or CORRECTED. */
   readonly flag: number;
@@ -12,15 +12,15 @@ export interface StoredCopy {
   retire(flag: typeof CANCELED | typeof CORRECTED): void;
 }
 
-/** The row of a known id in a part. */
+/** The position of a stored copy: a row of a part. */
 interface PartOfPrint {
   readonly part: Part;
   readonly row: number;
 }
 
 /**
- * Finds the copies of some prints in the parts of their day. `digests` are those of the prints' ids. Returns the copies by the index of the
- * first print with the id. `retire` writes to the store at once.
+ * Finds the copies of some prints in the parts of their day. `digests` has the digests of the prints' ids. Returns the copies by the index
+ * of the first print with the id. The method `retire` of a copy writes to the store immediately.
  */
 export function findCopies(
   parts: TapeParts,
@@ -47,7 +47,10 @@ export function findCopies(
   return new Map([...found].map(([i, rows]) => [i, rows.map(copyOf)]));
 }
 
-/** Finds the entries whose ids have some digests. Returns their rows by the index of the digest, or of the first if several are equal. */
+/**
+ * Finds the entries whose ids have one of the given digests. Returns the positions of these entries by the index of the digest. If several
+ * of the given digests are equal, uses the index of the first of them.
+ */
 function findDigests(parts: TapeParts, digests: Uint32Array, dayParts: readonly Part[]): Map<number, PartOfPrint[]> {
   const table = digestTable(digests);
   const found = new Map<number, PartOfPrint[]>();
@@ -64,23 +67,24 @@ function findDigests(parts: TapeParts, digests: Uint32Array, dayParts: readonly 
   return found;
 }
 
-/** Whether a copy has the values of a stored print and is not cancelled. */
+/** Returns whether a copy has the values of a stored print and is not cancelled. */
 export function isSamePrint(stored: Print, copy: Print): boolean {
   return !copy.canceled && Bun.deepEquals({ ...stored, id: '', canceled: false }, { ...copy, id: '' });
 }
 
-/** Whether a print was corrected since: one of the corrected copies has its values. */
+/** Returns whether a print is a version that was corrected later: one of the corrected copies has the values of the print. */
 export function isCorrectedSince(copies: readonly StoredCopy[], print: Print): boolean {
   return copies.some((copy) => copy.flag === CORRECTED && isSamePrint(copy.print(), print));
 }
 
-/** The copy that is neither corrected nor cancelled. Returns `undefined` if there is none. */
+/** Returns the copy that is neither corrected nor cancelled. Returns `undefined` if there is none. */
 export function validCopyOf(copies: readonly StoredCopy[]): StoredCopy | undefined {
   return copies.find(({ flag }) => flag === 0);
 }
 
 /**
- * Digests of ids, two words each. With a million prints per day, two of them have the same digest on one of forty million days.
+ * Returns the digests of the prints' ids, two words of 32 bits for each id. With a million prints per day, two prints of one day have the
+ * same digest on only one of forty million days.
  */
 export function digestsOf(prints: readonly { readonly id: string }[]): Uint32Array {
   const digests = new BigUint64Array(prints.length);
@@ -88,7 +92,9 @@ export function digestsOf(prints: readonly { readonly id: string }[]): Uint32Arr
   return new Uint32Array(digests.buffer);
 }
 
-/** A lookup table of digests. It returns the index of the first equal digest, or -1. */
+/**
+ * Creates a function that looks up a digest in a hash table of `digests`. The function returns the index of the first equal digest, or -1.
+ */
 function digestTable(digests: Uint32Array): (low: number, high: number) => number {
   const size = 2 ** Math.ceil(Math.log2(digests.length + 2));
   const slots = new Int32Array(size).fill(-1);

@@ -44,7 +44,9 @@ export function encodeEntries(entries: TapeEntries): { columns: Uint8Array; ids:
   return { columns: writer.sealed(MAGIC.columns), ids: sealed(MAGIC.ids, ids) };
 }
 
-/** Decodes the columns of all entries, valid or not. Throws `OperatorError` if the blob is damaged. `name` is its name in the error. */
+/**
+ * Decodes the columns of all entries, valid or not. Throws `OperatorError` if the blob is damaged. `name` is the blob's name in the error.
+ */
 export function decodeColumns(blob: Uint8Array, name: string): TapeColumns {
   const reader = new ColumnReader(blob, MAGIC.columns, name);
   const { count, from, contracts: contractCount, quote, paid, series } = JSON.parse(reader.text()) as Head;
@@ -60,7 +62,10 @@ export function decodeColumns(blob: Uint8Array, name: string): TapeColumns {
   return { count, contracts, contract, at, price, size, multiplier, bid, ask, delta, flags };
 }
 
-/** Decodes the digests of ids, two words each. Throws `OperatorError` if the blob is damaged. `name` is its name in the error. */
+/**
+ * Decodes the digests of ids, two words of 32 bits for each id. Throws `OperatorError` if the blob is damaged. `name` is the blob's name in
+ * the error.
+ */
 export function decodeIds(blob: Uint8Array, name: string): Uint32Array {
   const content = unsealed(blob, MAGIC.ids, name);
   return new Uint32Array(content.buffer.slice(content.byteOffset, content.byteOffset + content.byteLength));
@@ -83,7 +88,7 @@ export function encodeSums({ contracts, byContract, cells }: TapeSums): Uint8Arr
   return writer.sealed(MAGIC.sums);
 }
 
-/** Decodes a blob of `encodeSums`. Throws `OperatorError` if the blob is damaged. `name` is its name in the error. */
+/** Decodes a blob of `encodeSums`. Throws `OperatorError` if the blob is damaged. `name` is the blob's name in the error. */
 export function decodeSums(blob: Uint8Array, name: string): TapeSums {
   const reader = new ColumnReader(blob, MAGIC.sums, name);
   const head = JSON.parse(reader.text()) as SumsHead;
@@ -138,8 +143,8 @@ interface SumsHead {
 const MAGIC = { columns: 0x3150545a, ids: 0x3149545a, sums: 0x3153545a };
 
 /**
- * Returns the contracts that entries have, with new numbers. The contract with most prints has the number 0, because small numbers compress
- * best. `numbers` has the new number of each old number.
+ * Returns the contracts that have at least one entry, with new numbers. The contract with most prints has the number 0, because small
+ * numbers compress best. `numbers` has the new number of each old number.
  */
 function usedContracts({ count, contract, contracts }: TapeColumns) {
   const prints = new Uint32Array(contracts.strike.length);
@@ -175,7 +180,7 @@ function differences(values: Float64Array, from = 0): Float64Array {
   return values.map((value, row) => value - (row === 0 ? from : values[row - 1]!));
 }
 
-/** Restores in place the values from their `differences`. */
+/** Replaces differences (see `differences`) in place by the values from which they were computed. */
 function sums(values: Float64Array, from = 0): Float64Array {
   let sum = from;
   for (let row = 0; row < values.length; row++) {
@@ -185,7 +190,7 @@ function sums(values: Float64Array, from = 0): Float64Array {
   return values;
 }
 
-/** Quotes and prices as whole multiples of their last decimal. */
+/** Quotes and prices as whole numbers, in units of their last decimal. */
 interface Quotes {
   readonly bids: Float64Array;
   readonly asks: Float64Array;
@@ -219,7 +224,7 @@ interface StoredQuotes {
   readonly paid: number;
 }
 
-/** Restores in place the quotes and prices, in dollars, from `quoteDifferences`. */
+/** Replaces the differences of `quoteDifferences` in place by quotes and prices in dollars. */
 function quotesFrom(contract: Uint32Array, contracts: number, { bid, ask, price, quote, paid }: StoredQuotes) {
   const [lastBid, lastPrice] = [new Float64Array(contracts), new Float64Array(contracts)];
   const [times, overQuote, overPaid] = [10 ** (paid - quote), 10 ** quote, 10 ** paid];
@@ -238,12 +243,12 @@ function quotesFrom(contract: Uint32Array, contracts: number, { bid, ask, price,
   return { bid, ask, price };
 }
 
-/** Returns one field of all rows. `values` has `width` fields for each row. */
+/** Returns the values of one field in all rows. `values` has `width` fields for each row. */
 function fieldOf(values: Float64Array, field: number, width: number): Float64Array {
   return Float64Array.from({ length: values.length / width }, (_, row) => values[row * width + field]!);
 }
 
-/** Writes one field of all rows. `values` has `width` fields for each row. */
+/** Writes the values of one field in all rows. `values` has `width` fields for each row. */
 function putField(values: Float64Array, column: Float64Array, field: number, width: number): void {
   for (let row = 0; row < column.length; row++) values[row * width + field] = column[row]!;
 }

@@ -9,17 +9,17 @@ export interface TapeId {
   readonly underlying: string;
 }
 
-/** The id of a tape. `simulated` is a boolean, as in `MarketStore`. */
+/** Returns the id of a tape. `simulated` is a boolean, as in `MarketStore`. */
 export function tapeIdOf(underlying: string, simulated: boolean): TapeId {
   return { simulated: Number(simulated), underlying };
 }
 
-/** A New York day (`YYYY-MM-DD`) of a tape. Each part belongs to one. */
+/** A New York day (`YYYY-MM-DD`) of a tape. Each part belongs to one such day. */
 export interface TapeDay extends TapeId {
   readonly day: string;
 }
 
-/** The day of some prints of a list. */
+/** A day, and the prints of a list that traded on it. */
 export interface DayOfPrints extends TapeDay {
   /** Indices of the prints in the list, in ascending order. */
   readonly indices: readonly number[];
@@ -44,16 +44,16 @@ export function groupByDay(prints: readonly Print[]): DayOfPrints[] {
 
 const RANGES_CACHED_MAX = 1_000;
 
-/** The first and the last millisecond of a New York day. */
+/** Returns the first and the last millisecond of a New York day. */
 export const rangeOfDay = memoize(RANGES_CACHED_MAX, (day: string): readonly [fromMs: number, toMs: number] => [
   newYorkInstant(day, '00:00'),
   newYorkInstant(addDays(day, 1), '00:00') - 1,
 ]);
 
-/** The last moment whose day is computed. Dates are written with four digits for the year. */
+/** The days of later moments are not computed, because the year of a date has only four digits. */
 export const LAST_DATED_MS = Date.UTC(9999, 0, 1);
 
-/** The last millisecond of the New York day of a moment. Returns a later moment than `LAST_DATED_MS` as it is. */
+/** Returns the last millisecond of the New York day of a moment. Returns a moment from `LAST_DATED_MS` on unchanged. */
 export function endOfDay(atMs: number): number {
   return atMs >= LAST_DATED_MS ? atMs : rangeOfDay(dayOf(Math.max(0, atMs)))[1];
 }

@@ -14,7 +14,7 @@ export interface TapeEntries extends TapeColumns {
 export const CANCELED = 32;
 export const CORRECTED = 64;
 
-/** Prints in time order as entries. `retired` has CANCELED, CORRECTED or 0 for each print. */
+/** Returns prints as entries. The prints must be in time order. `retired` has CANCELED, CORRECTED or 0 for each print. */
 export function entriesOf(prints: readonly Print[], ids: Uint32Array, retired: Uint8Array): TapeEntries {
   const columns = tapeColumnsOf(prints);
   retired.forEach((flag, row) => {
@@ -23,7 +23,7 @@ export function entriesOf(prints: readonly Print[], ids: Uint32Array, retired: U
   return { ...columns, ids };
 }
 
-/** The entries that are valid. Returns `columns` itself if all are. */
+/** Returns the valid entries. Returns `columns` itself if all entries are valid. */
 export function validRows(columns: TapeColumns): TapeColumns {
   const { count, flags } = columns;
   const rows = new Uint32Array(count);
@@ -32,7 +32,10 @@ export function validRows(columns: TapeColumns): TapeColumns {
   return valid === count ? columns : pickRows(columns, rows.subarray(0, valid));
 }
 
-/** The prints in [fromMs, toMs] of at least a premium, dollars. Returns `columns` itself if the premium is 0 and all prints are in the range. */
+/**
+ * Returns the prints in [fromMs, toMs] with a premium of at least `minPremiumUsd` dollars. Returns `columns` itself if this minimum is 0
+ * and all prints are in the range.
+ */
 export function printsWithin(columns: TapeColumns, fromMs: number, toMs: number, minPremiumUsd = 0): TapeColumns {
   const { at, count, price, size, multiplier } = columns;
   if (minPremiumUsd <= 0 && (count === 0 || (at[0]! >= fromMs && at[count - 1]! <= toMs))) return columns;
@@ -45,12 +48,12 @@ export function printsWithin(columns: TapeColumns, fromMs: number, toMs: number,
   return pickRows(columns, rows.subarray(0, found));
 }
 
-/** The fields that prints in parts have in common. They have no id, and only valid prints are read. */
+/** Returns the fields that all packed prints of a tape have in common. Packed prints have no id, and only valid prints are read. */
 export function packedFieldsOf({ simulated, underlying }: TapeId) {
   return { id: '', canceled: false, underlying, simulated: simulated === 1 };
 }
 
-/** The entries in rows [from, to). The result shares memory with `entries`. */
+/** Returns the entries in rows [from, to). The result shares memory with `entries`. */
 export function sliceEntries(entries: TapeEntries, from: number, to: number): TapeEntries {
   if (from === 0 && to === entries.count) return entries;
   const numbers = Object.fromEntries(NUMBERS.map((name) => [name, entries[name].subarray(from, to)])) as Pick<

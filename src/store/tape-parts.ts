@@ -4,34 +4,34 @@ import { decodeColumns, decodeIds } from './tape-codec.ts';
 import { endOfDay, rangeOfDay, type TapeDay, type TapeId } from './tape-days.ts';
 import { type CANCELED, type CORRECTED, type TapeEntries, validRows } from './tape-entries.ts';
 
-/** The head of a part: its row without the columns. A print is valid if it was neither cancelled nor corrected. */
+/** The head of a part: its row of the table `tape_parts` without the blobs. A print is valid if it was neither cancelled nor corrected. */
 export interface Part {
   readonly id: number;
   readonly day: string;
   readonly fromAt: number;
   readonly toAt: number;
   readonly place: number;
-  /** Number of prints in the part, and of valid ones. */
+  /** Number of prints in the part, and number of valid prints among them. */
   readonly entries: number;
   readonly valid: number;
-  /** Number of prints that were valid when the part was written, and no longer are. */
+  /** Number of prints that were valid when the part was written, and are no longer valid. */
   readonly retired: number;
   /** Time of the last print that was valid when the part was written, ms since the epoch. */
   readonly lastAt: number | null;
 }
 
-/** Most decoded parts in the cache. A window begins and ends within a part, and is usually requested more than once. */
+/** Maximum number of decoded parts in the cache. A window begins and ends within a part, and is usually requested more than once. */
 const CACHED_PARTS_MAX = 4;
-/** Most words of digests in the cache: those of four million prints. */
+/** Maximum number of words of digests in the cache: the words of four million prints. */
 const CACHED_ID_WORDS_MAX = 8_000_000;
 
 /**
- * The packed tape: columns, in parts of about ten thousand prints. The parts of a day are ordered by (from, to, place). If two parts share
- * a moment, the later part has the prints that arrived later.
+ * The functions that read the packed tape. The tape is packed as columns, in parts of about ten thousand prints. The parts of a day are
+ * ordered by (from, to, place). If two parts share a moment, the later part has the prints that arrived later.
  */
 export type TapeParts = ReturnType<typeof tapeParts>;
 
-/** Reads parts. `partWriter` writes them. */
+/** Creates the functions that read parts. `partWriter` creates those that write parts. */
 export function tapeParts(db: Database) {
   const RETIRED = '(SELECT count(*) FROM tape_retired WHERE part = id)';
   const HEAD = `id, day, from_at AS fromAt, to_at AS toAt, place, entries, standing - ${RETIRED} AS valid, ${RETIRED} AS retired,
@@ -75,7 +75,7 @@ export function tapeParts(db: Database) {
     for (const { entry, flag } of part.retired > 0 ? selectRetired.all(part.id) : []) columns.flags[entry]! |= flag;
     return columns;
   };
-  /** Valid prints by part, the most recently used last. */
+  /** Valid prints by part. The most recently used part is the last. */
   const validColumns = new Map<string, TapeColumns>();
   const validColumnsOf = (part: Part): TapeColumns => {
     const key = `${part.id} ${part.retired}`;
@@ -102,32 +102,37 @@ export function tapeParts(db: Database) {
   };
 
   return {
-    /** The parts with times in [fromMs, toMs], in order. */
+    /** Returns the parts with times in [fromMs, toMs], in order. */
     within,
-    /** The parts of a day, in order. */
+    /** Returns the parts of a day, in order. */
     ofDay: (tapeDay: TapeDay): Part[] => within(tapeDay, ...rangeOfDay(tapeDay.day)),
-    /** Numbers of prints in the parts with times in [fromMs, toMs]. */
+    /** Returns the numbers of all prints and of valid prints in the parts with times in [fromMs, toMs]. */
     counts: ({ simulated, underlying }: TapeId, fromMs: number, toMs: number) =>
       selectCounts.get(simulated, underlying, fromMs, endOfDay(toMs), toMs)!,
-    /** The first part with times in [fromMs, toMs] and a valid print. Returns `undefined` if there is none. */
+    /** Returns the first part with times in [fromMs, toMs] and a valid print. Returns `undefined` if there is none. */
     first: ({ simulated, underlying }: TapeId, fromMs: number, toMs: number): Part | undefined =>
       selectFirst.get(simulated, underlying, fromMs, endOfDay(toMs), toMs) ?? undefined,
-    /** The last part that begins up to `untilMs` and has a valid print. Returns `undefined` if there is none. */
+    /** Returns the last part that begins at or before `untilMs` and has a valid print. Returns `undefined` if there is none. */
     before: ({ simulated, underlying }: TapeId, untilMs: number): Part | undefined =>
       selectBefore.get(simulated, underlying, untilMs) ?? undefined,
-    /** A part by its id. Returns `undefined` if the part was removed. */
+    /** Returns a part by its id, or `undefined` if the part was removed. */
     part: (id: number): (Part & TapeDay) | undefined => selectPart.get(id) ?? undefined,
-    /** Ids of the parts with entries that were retired since the part was written. */
+    /** Returns the ids of the parts with entries that were cancelled or corrected since the part was written. */
     retiredParts: (): number[] => selectRetiredParts.all().map(({ part }) => part),
-    /** All entries of a part, with their current flags and without their digests. Throws `OperatorError` if the part is damaged. */
+    /** Returns all entries of a part, with their current flags and without their digests. Throws `OperatorError` if the part is damaged. */
     columnsOf,
-    /** The digests of the ids of a part's entries, two words each. Throws `OperatorError` if the part is damaged. */
+    /**
+     * Returns the digests of the ids of a part's entries, two words of 32 bits for each id. Throws `OperatorError` if the part is damaged.
+     */
     idsOf,
-    /** All entries of a part. Throws `OperatorError` if the part is damaged. */
+    /** Returns all entries of a part. Throws `OperatorError` if the part is damaged. */
     entriesOf: (part: Part): TapeEntries => ({ ...columnsOf(part), ids: idsOf(part) }),
-    /** The valid prints of a part. Throws `OperatorError` if the part is damaged. */
+    /** Returns the valid prints of a part. Throws `OperatorError` if the part is damaged. */
     validColumnsOf,
-    /** The valid prints of at least a premium. The result can also have smaller prints, which the caller must filter out. */
+    /**
+     * Returns the valid prints with a premium of at least `minPremiumUsd` dollars. The result can also have smaller prints, which the
+     * caller must filter out.
+     */
     largeOf(part: Part, minPremiumUsd: number): TapeColumns {
       const large = part.retired > 0 ? null : selectLarge.get(part.id, minPremiumUsd);
       return large ? decodeColumns(large.blob, nameOf(part)) : validColumnsOf(part);
@@ -138,7 +143,10 @@ export function tapeParts(db: Database) {
   };
 }
 
-/** A part and the parts after it, as long as each begins in the moment in which the one before ends. They are read together. */
+/**
+ * Returns a part and the parts after it, as long as each of them begins in the moment in which the part before it ends. These parts are
+ * read together.
+ */
 export function groupFrom(part: Part, dayParts: readonly Part[]): Part[] {
   const group = [part];
   for (const next of dayParts.slice(dayParts.findIndex(({ id }) => id === part.id) + 1)) {
@@ -148,12 +156,12 @@ export function groupFrom(part: Part, dayParts: readonly Part[]): Part[] {
   return group;
 }
 
-/** Whether the next part begins in the moment in which some parts end. */
+/** Returns whether the part `next` begins in the moment in which the last of some consecutive parts ends. */
 export function sharesMoment(parts: readonly Part[], next: Part | undefined): boolean {
   return next !== undefined && next.fromAt <= parts.at(-1)!.toAt;
 }
 
-/** The name of a part in errors. */
+/** Returns the name of a part for an error message. */
 function nameOf(part: Part): string {
   return `part ${part.id} of the tape of ${part.day}`;
 }

@@ -6,11 +6,12 @@ import type { TapeDay } from './tape-days.ts';
 import { entriesOf, merged, mergedAll, sliceEntries, type TapeEntries, validRows } from './tape-entries.ts';
 import type { Part, TapeParts } from './tape-parts.ts';
 
-/** Most prints of a part. Decoding or writing a part takes a few milliseconds. */
+/** Maximum number of prints of a part. Decoding or writing a part takes a few milliseconds. */
 export const PART_MAX = 16_384;
 /**
- * A part also has a separate copy of its large prints, if these are at most this share of its prints. The copy uses the lowest threshold
- * (premium, dollars) that leaves few enough.
+ * A part can also have a separate copy of its large prints: the prints whose premium reaches a threshold. The threshold is the lowest value
+ * of LARGE_FROM (dollars) for which these prints are at most this share of all prints of the part. If no value satisfies this condition,
+ * the part has no such copy.
  */
 const LARGE_SHARE_MAX = 1 / 16;
 const LARGE_FROM = [25_000, 50_000, 100_000, 250_000, 1_000_000, 5_000_000];
@@ -27,7 +28,7 @@ export interface NewEntries {
 /** See `partWriter`. */
 export type PartWriter = ReturnType<typeof partWriter>;
 
-/** Writes parts of at most `partMax` prints. Only a moment with more prints makes a part larger. */
+/** Creates the functions that write parts of at most `partMax` prints. A part is larger only if it would otherwise end within a moment. */
 export function partWriter(db: Database, parts: TapeParts, partMax = PART_MAX) {
   const insert = db.prepare<null, [Record<string, number | string | null | Uint8Array>]>(
     `INSERT INTO tape_parts (simulated, underlying, day, from_at, to_at, place, entries, standing, last_at, large_from, large, columns, ids)
@@ -65,7 +66,7 @@ export function partWriter(db: Database, parts: TapeParts, partMax = PART_MAX) {
     return last;
   };
 
-  /** Adds entries to the parts of a day. The entries are in time order and arrived after all entries of these parts. */
+  /** Adds entries to the parts of a day. The entries must be in time order, and must have arrived after all entries of these parts. */
   const merge = (tapeDay: TapeDay, added: TapeEntries, dayParts: readonly Part[]): void => {
     if (dayParts.length === 0) {
       for (const [place, piece] of piecesOf(added, partMax, true).entries()) write(tapeDay, piece, place);
@@ -83,7 +84,10 @@ export function partWriter(db: Database, parts: TapeParts, partMax = PART_MAX) {
   };
 
   return {
-    /** Adds the prints with some indices to the parts of their day. They arrived after all entries of these parts, in ascending order. */
+    /**
+     * Adds the prints with the given indices to the parts of their day. The prints must have arrived after all entries of these parts, in
+     * ascending order of the indices.
+     */
     add(tapeDay: TapeDay, { prints, digests, retired }: NewEntries, indices: readonly number[]): void {
       if (indices.length === 0) return;
       const sorted = indices.toSorted((a, b) => prints[a]!.at - prints[b]!.at);
@@ -96,7 +100,7 @@ export function partWriter(db: Database, parts: TapeParts, partMax = PART_MAX) {
       );
       merge(tapeDay, entries, parts.ofDay(tapeDay));
     },
-    /** Joins the first consecutive parts of a day that fit into one part. Returns false if no two parts do. */
+    /** Joins the first consecutive parts of a day that fit into one part. Returns false if no two consecutive parts fit into one. */
     join(tapeDay: TapeDay): boolean {
       const joinable = joinableOf(parts.ofDay(tapeDay), partMax);
       if (joinable.length === 0) return false;
@@ -105,7 +109,10 @@ export function partWriter(db: Database, parts: TapeParts, partMax = PART_MAX) {
       write(tapeDay, entries, joinable[0]!.place);
       return true;
     },
-    /** Rewrites a part with the flags of its entries that were retired since. Does nothing if the part was removed. */
+    /**
+     * Rewrites a part so that it contains the flags of the entries that were cancelled or corrected since it was written. Does nothing if
+     * the part was removed.
+     */
     rewrite(id: number): void {
       const part = parts.part(id);
       if (part === undefined || part.retired === 0) return;
@@ -118,7 +125,7 @@ export function partWriter(db: Database, parts: TapeParts, partMax = PART_MAX) {
 
 const NO_IDS = new Uint32Array(0);
 
-/** The large prints and their smallest premium, dollars. Returns `undefined` if no threshold leaves few enough. */
+/** Returns the large prints and their threshold, dollars. Returns `undefined` if no threshold leaves few enough prints. */
 function largeAmong(columns: TapeColumns): { from: number; columns: TapeColumns } | undefined {
   const { count, price, size, multiplier } = columns;
   const most = Math.floor(count * LARGE_SHARE_MAX);
@@ -131,15 +138,18 @@ function largeAmong(columns: TapeColumns): { from: number; columns: TapeColumns 
 }
 
 /**
- * Whether a part is rewritten to append entries. For a few entries it is not: they become separate parts, which are joined when the day is
- * packed.
+ * Returns whether a part is rewritten to append entries. If it is not rewritten, the entries become separate parts, which are joined when
+ * the day is packed. So a few entries do not cause a large part to be rewritten.
  */
 function isRewrittenFor(added: number, entries: number, partMax: number): boolean {
   const total = entries + added;
   return 8 * total <= partMax || (total <= partMax && 4 * added >= partMax);
 }
 
-/** Splits entries into pieces of `partMax` (`fill`), or of equal size. Pieces end between two moments, if that is within 2 * `partMax`. */
+/**
+ * Splits entries into pieces of `partMax` entries if `fill` is true, and otherwise into pieces of equal size. Extends each piece to the end
+ * of its last moment, but to at most 2 * `partMax` entries.
+ */
 function piecesOf(entries: TapeEntries, partMax: number, fill: boolean): TapeEntries[] {
   const { count, at } = entries;
   const size = fill ? partMax : Math.ceil(count / Math.ceil(count / partMax));
@@ -152,7 +162,7 @@ function piecesOf(entries: TapeEntries, partMax: number, fill: boolean): TapeEnt
   return pieces;
 }
 
-/** The first consecutive parts that fit into one part. Returns an empty list if no two parts do. */
+/** Returns the first consecutive parts that fit into one part, or an empty list if no two consecutive parts fit into one. */
 function joinableOf(dayParts: readonly Part[], partMax: number): readonly Part[] {
   for (let from = 0; from < dayParts.length; from++) {
     let [to, entries] = [from, 0];

@@ -137,7 +137,7 @@ test('skips and names a file if the service died twice while reading it, but not
   await server.loaded;
   const { stderr } = await server.stop('SIGTERM');
   expect(stderr).toContain(
-    '"origin":"tape.csv.gz","reason":"the process that read the file has ended 2 times: change or replace the file to have it read again"',
+    '"origin":"tape.csv.gz","reason":"the process that read the file has ended 2 times. To have the file read again, change or replace it"',
   );
 }, 240_000);
 

@@ -69,7 +69,12 @@ const nothing = (count: number) => {
 describe('the stored snapshot stays, and the rejection names the reason', () => {
   const polled = { isPolled: true };
   test.each<[string, Chain, object, RegExp | undefined]>([
-    ['80 % of the contracts, polled', chain(AS_OF + MINUTE_MS, 8), polled, /16 contracts, but 20 of the last snapshot/],
+    [
+      '80 % of the contracts, polled',
+      chain(AS_OF + MINUTE_MS, 8),
+      polled,
+      /16 contracts, but 20 contracts of the last snapshot/,
+    ],
     ['90 % of the contracts, polled', chain(AS_OF + MINUTE_MS, 9), polled, undefined],
     ['80 % of the contracts, from a file', chain(AS_OF + MINUTE_MS, 8), {}, undefined],
     ['80 % of the contracts five days later', chain(AS_OF + 5 * 1440 * MINUTE_MS, 8), polled, undefined],

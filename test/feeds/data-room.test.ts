@@ -27,7 +27,7 @@ test.each([
   const reason = createDataRoom(parseSettings({ dataDir, dataMax })).fullReason();
   expect(reason).toEqual(
     isFull
-      ? `The data folder holds 2 MB of --data-max ${dataMax.replace('MB', ' MB')}: nothing more is stored until there is room.`
+      ? `The data folder has 2 MB, and --data-max is ${dataMax.replace('MB', ' MB')}. Nothing more is stored until there is room.`
       : undefined,
   );
 });
@@ -62,7 +62,7 @@ test('a full folder stops storing and reports it; storing resumes by itself when
   // The feed does not even read while there is no room.
   expect([polls, errorOf()]).toEqual([
     1,
-    'The data folder holds 1 MB of --data-max 1 MB: nothing more is stored until there is room.',
+    'The data folder has 1 MB, and --data-max is 1 MB. Nothing more is stored until there is room.',
   ]);
   truncateSync(grown, 0.985e6);
   now += 1_000;

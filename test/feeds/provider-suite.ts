@@ -118,13 +118,13 @@ export function describeProvider(subject: Subject): void {
       ['200 MB with a stated length', { kind: 'huge', announced: true }, /more than 41943040 bytes/, 1],
       ['200 MB that were compressed', { kind: 'bomb' }, /more than 41943040 bytes/, 1],
       ['an error page with 200', { kind: 'page' }, /a web page in place of JSON/, 1],
-      ['a JSON array', { kind: 'changed', change: () => [1, 2] }, /an unexpected answer/, 1],
+      ['a JSON array', { kind: 'changed', change: () => [1, 2] }, /the answer is unexpected/, 1],
       ['JSON nested too deeply', { kind: 'changed', change: () => nested(40) }, /nested deeper than 32 levels/, 1],
-      ['null', { kind: 'changed', change: () => null }, /an unexpected answer/, 1],
+      ['null', { kind: 'changed', change: () => null }, /the answer is unexpected/, 1],
       [
         'JSON of another structure',
         { kind: 'changed', change: () => ({ status: 'ERROR', error: 'x' }) },
-        /an unexpected answer/,
+        /the answer is unexpected/,
         1,
       ],
       ['a redirect without an address', { kind: 'status', status: 302 }, /302 without an address/, 1],
@@ -148,7 +148,9 @@ export function describeProvider(subject: Subject): void {
       const before = sent.hugeBytes;
       const memory = process.memoryUsage().rss;
       const feed = create();
-      expect(reasonsOf(await polled(feed))).toEqual([[ticker, `more than ${PROVIDER_BODY_BYTES_MAX} bytes`]]);
+      expect(reasonsOf(await polled(feed))).toEqual([
+        [ticker, `the answer has more than ${PROVIDER_BODY_BYTES_MAX} bytes`],
+      ]);
       // Data on its way, in the buffers of both ends, comes on top.
       expect(sent.hugeBytes - before).toBeLessThan(PROVIDER_BODY_BYTES_MAX + 32 * 2 ** 20);
       // Both ends run in this process. The full 200 MB as text and bytes would take more than twice this.
@@ -159,10 +161,10 @@ export function describeProvider(subject: Subject): void {
     test('a long Retry-After: does not ask the provider again for 15 min', async () => {
       damage({ kind: 'status', status: 503, headers: { 'retry-after': '86400' } }, 1);
       const feed = create();
-      expect(reasonsOf(await polled(feed))).toEqual([[ticker, 'answered 503']]);
+      expect(reasonsOf(await polled(feed))).toEqual([[ticker, 'the provider answered 503']]);
       clock.advance(14 * 60_000);
       expect(reasonsOf(await polled(feed))[0]?.[1]).toMatch(
-        /^answered 503, so no request is sent until 2026-11-20T17:1/,
+        /^the provider answered 503, so no request is sent until 2026-11-20T17:1/,
       );
       clock.advance(60_000);
       expect(chainsOf(await polled(feed))).toHaveLength(1);
@@ -203,7 +205,9 @@ export function describeProvider(subject: Subject): void {
       const tickers = Array.from({ length: 12 }, (_, i) => (i % 2 === 0 ? 'CHPT' : 'BRK.B'));
       const deliveries = await polled(create({ tickers }));
       expect(chainsOf(deliveries)).toHaveLength(6);
-      expect(reasonsOf(deliveries)).toEqual(Array(6).fill(['CHPT', 'answered 502 in the last of 3 tries']));
+      expect(reasonsOf(deliveries)).toEqual(
+        Array(6).fill(['CHPT', 'the provider answered 502 in the last of 3 tries']),
+      );
     });
 
     test('after four consecutive failures skips the rest, and probes until the provider answers', async () => {

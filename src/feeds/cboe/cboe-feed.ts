@@ -31,9 +31,10 @@ export function createCboeFeed(options: ProviderOptions): Feed {
       'json' in answer
         ? await inTurns('reading a chain', quotedChain(answer.json, source, ticker))
         : await firstChain(readQuotesIsolated(answer.body, source, ticker));
-    if (snapshot === undefined) throw unreadable('an unexpected answer: `data.options` is missing');
+    if (snapshot === undefined) throw unreadable('the answer is unexpected, because `data.options` is missing');
     const { asOf } = snapshot.chain;
-    if (asOf > clock.now() + AHEAD_MS_MAX) throw unreadable(`the quotes are dated ${new Date(asOf).toISOString()}`);
+    if (asOf > clock.now() + AHEAD_MS_MAX)
+      throw unreadable(`the quotes are dated ${new Date(asOf).toISOString()}, which is ahead of the clock`);
     return snapshot;
   }
 
@@ -53,13 +54,15 @@ async function firstChain(deliveries: AsyncIterable<Delivery>): Promise<Provider
   return undefined;
 }
 
-/** Maximum number of requests per minute. The exchange states no limit. A person with a browser might send a request every two seconds. */
+/**
+ * Maximum number of requests per minute. The exchange states no limit. This rate is that of a person who requests a page every two seconds.
+ */
 const RATE_PER_MINUTE = 30;
 const EVERY_MS = 5 * 60_000;
 /** Delay of the quotes: fifteen minutes, plus the time that the exchange takes to publish them. */
 const DELAY_MS = 16 * 60_000;
 /**
- * How far ahead of the clock the quotes may be dated, because two clocks may differ. The quotes are delayed. If they are dated further
- * ahead, their date or time zone is wrong.
+ * How far ahead of the clock the quotes may be dated, ms. A difference is possible because two clocks may differ. The quotes are delayed.
+ * If they are dated further ahead, their date or time zone is wrong.
  */
 const AHEAD_MS_MAX = 5 * 60_000;

@@ -30,7 +30,7 @@ const PREAMBLE_CHARS_MAX = 1_000;
 /** Number of lines that are searched for a header. Tables have a title, a date and other lines above their header. */
 export const PREAMBLE_LINES_MAX = 50;
 
-/** Characters that people and spreadsheets put between cells. */
+/** Characters that separate cells in tables that people and spreadsheets write. */
 const DELIMITERS = [',', ';', '\t', '|'] as const;
 
 /** Returns whether the cells of a line, in lower case, are the header of a table. */
@@ -59,7 +59,8 @@ export function readTable(text: string, isHeader: IsHeader): Table {
 
 /** Throws a `ClientError` if a table has more than COLUMNS_MAX columns. */
 export function assertColumnCount({ length }: readonly string[]): void {
-  if (length > COLUMNS_MAX) throw unreadable(`${length} columns, more than the ${COLUMNS_MAX} that a table may have`);
+  if (length > COLUMNS_MAX)
+    throw unreadable(`the table has ${length} columns, more than the maximum of ${COLUMNS_MAX}`);
 }
 
 /**
@@ -72,7 +73,7 @@ export function boundedLines(text: string): string {
     for (let i = text.indexOf(lineBreak); i >= 0; i = text.indexOf(lineBreak, i + 1)) {
       // CRLF is one line break: count only its `\n`.
       if (lineBreak === '\r' && text[i + 1] === '\n') continue;
-      if (++lines > LINES_MAX) throw unreadable(`more than the ${LINES_MAX} lines that a table may have`);
+      if (++lines > LINES_MAX) throw unreadable(`the table has more than the maximum of ${LINES_MAX} lines`);
     }
   }
   return withPlainBreaks(text);
@@ -92,7 +93,7 @@ function* rowsOf(text: string, from: number, delimiter: string, columns: number)
     }
     start = end + 1;
     if (cells.every((cell) => cell.trim() === '')) continue;
-    if (++count > FILE_ROWS_MAX) throw unreadable(`more than the ${FILE_ROWS_MAX} rows that a table may have`);
+    if (++count > FILE_ROWS_MAX) throw unreadable(`the table has more than the maximum of ${FILE_ROWS_MAX} rows`);
     if (start > text.length && cells.length < columns) throw unreadable(`the file ends within row ${count}`);
     yield cells;
   }

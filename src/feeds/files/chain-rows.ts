@@ -23,7 +23,7 @@ import { rootOn } from './roots.ts';
  * and `iv,delta,gamma,multiplier`, in any order. Other columns are ignored. The required columns are `underlying`, `open_interest`, and
  * either `symbol` or all of `expiry`, `put_call` and `strike`. A file may have several underlyings and times. Each combination of an
  * underlying and a time becomes one chain. Without `as_of`, the time of the quotes is the modification time of the file. Without `spot`,
- * the quotes imply the spot. Throws a `ClientError` if no row can be read.
+ * the spot is computed from the quotes. Throws a `ClientError` if no row can be read.
  */
 export function* chainsOf({ header, rows }: Pick<Table, 'header' | 'rows'>, file: FileFacts): InPieces<Delivery[]> {
   const tickers = new Set<string>();
@@ -40,7 +40,7 @@ export function* chainsOf({ header, rows }: Pick<Table, 'header' | 'rows'>, file
     const contract = isWholeRow(row, header.length) ? symbolOf(cell) : 'malformed_row';
     const asOf = asOfFrom(cell('as_of'));
     if (typeof contract === 'string' || asOf === undefined) {
-      // Tables list one chain after the other. So a row that cannot be read is counted for the chain of the row before.
+      // Tables list one chain after the other. So a row that cannot be read is counted for the chain of the row before it.
       countRejected(latest?.refused ?? refusedBefore, typeof contract === 'string' ? contract : 'bad_as_of');
       continue;
     }
@@ -82,12 +82,12 @@ const SNAPSHOTS_MAX = 10_000;
 
 /** Throws a `ClientError` if a file has more underlyings or snapshots than it may have. */
 function assertAtMost(count: number, max: number, what: string): void {
-  if (count > max) throw unreadable(`more than the ${max} ${what} that one file may have`);
+  if (count > max) throw unreadable(`the file has more than the maximum of ${max} ${what}`);
 }
 
 /**
- * Returns whether a line is the header of Zomma's chain table: it consists of plain column names, and is not a sentence about them. Other
- * option tables have columns named `option_type` and `underlying_symbol` instead.
+ * Returns whether a line is the header of Zomma's chain table. Such a line consists of plain column names. A sentence that mentions the
+ * columns is not a header. Other option tables have columns named `option_type` and `underlying_symbol` instead.
  */
 export function isChainHeader(cells: readonly string[]): boolean {
   const has = (name: string) => cells.includes(name);
@@ -128,7 +128,8 @@ function withoutStrays(snapshots: readonly Snapshot[]): Snapshot[] {
 }
 
 /**
- * Returns the median, because one wrong value must not change the result. The rows of a snapshot are quoted within moments of each other.
+ * Returns the median, because one wrong value must not change the result. All rows of a snapshot are quoted at nearly the same moment, so
+ * their spots hardly differ.
  */
 function median(values: readonly number[]): number | undefined {
   return values.toSorted((a, b) => a - b)[values.length >> 1];
@@ -142,7 +143,7 @@ function columnFinder(header: readonly string[]): (name: string) => number {
   const columns = new Map(header.map((name, i) => [name, i]));
   const missing = ['underlying', 'open_interest'].filter((name) => !columns.has(name));
   if (!columns.has('symbol')) missing.push(...['expiry', 'put_call', 'strike'].filter((name) => !columns.has(name)));
-  if (missing.length > 0) throw unreadable(`missing column ${missing.join(', ')}`);
+  if (missing.length > 0) throw unreadable(`the table has no column ${missing.join(', ')}`);
   const repeated = header.filter((name, i) => name !== '' && header.indexOf(name) !== i);
   if (repeated.length > 0) throw unreadable(`column ${repeated.join(', ')} is named twice`);
   return (name) => columns.get(name) ?? -1;

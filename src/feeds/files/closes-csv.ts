@@ -16,9 +16,7 @@ export const closesCsv: Format = {
   },
 };
 
-/**
- * Reads the closes of a table. Adds a rejection if some rows are not closes. Throws a `ClientError` if no row is a close.
- */
+/** Reads the closes of a table. Adds a rejection if some rows are not valid closes. Throws a `ClientError` if no row is a close. */
 export function* closesOf(
   { header, rows }: Pick<Table, 'header' | 'rows'>,
   { origin }: FileFacts,
@@ -62,6 +60,7 @@ function sharesOf(value: number): number | null {
   return value > 0 && value <= SHARES_MAX ? value : null;
 }
 
+/** Returns whether a line is the header of a table of closes. The cells are in lower case. */
 export function isClosesHeader(cells: readonly string[]): boolean {
   return COLUMNS.every((name) => cells.includes(name));
 }

@@ -118,6 +118,6 @@ function instant(read: () => number): number {
   try {
     return read();
   } catch {
-    throw unreadable('the time of the quotes is not in the calendar');
+    throw unreadable('the time of the quotes does not exist: it is not in the calendar');
   }
 }

@@ -24,7 +24,7 @@ const IN_PROCESS_BYTES_MAX = 4 * 1024 * 1024;
 /** Maximum size of JSON that this process parses. At this size, JSON that was made to take long to parse takes 75 ms. */
 const IN_PROCESS_JSON_BYTES_MAX = 512 * 1024;
 
-/** Size of the start of a file. It contains the first lines, which show whether the file is a tape. */
+/** Size of the start of a file. This start contains the first lines, which show whether the file is a tape. */
 const HEAD_BYTES = 64 * 1024;
 
 export interface FileReadOptions {
@@ -80,13 +80,14 @@ async function* readContents(content: Content, options: FileReadOptions): AsyncG
   if (text !== undefined && claimsPrints(text)) {
     yield* readTape && !isPacked ? readTape(content) : readPrints(pieces(), nowMs);
   } else if (!isPacked && size > FILE_BYTES_MAX) {
-    throw unreadable(`${size} bytes, more than the limit of ${FILE_BYTES_MAX} bytes`);
+    throw unreadable(`the file has ${size} bytes, more than the limit of ${FILE_BYTES_MAX} bytes`);
   } else if (readIsolated && size > (isJson(text) ? IN_PROCESS_JSON_BYTES_MAX : IN_PROCESS_BYTES_MAX)) {
     yield* readIsolated(content);
   } else {
     const bytes = isPacked ? await firstBytes(pieces(), FILE_BYTES_MAX + 1) : await content.slice(0, size);
     onProgress(size);
-    if (bytes.length > FILE_BYTES_MAX) throw unreadable(`more than ${FILE_BYTES_MAX} bytes after unpacking`);
+    if (bytes.length > FILE_BYTES_MAX)
+      throw unreadable(`the file has more than ${FILE_BYTES_MAX} bytes after unpacking`);
     yield* await inTurns('reading a file', readMarketFile(bytes, facts));
   }
 }

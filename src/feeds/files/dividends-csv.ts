@@ -64,6 +64,7 @@ function statusOf(cell: string | undefined): string | null {
   return STATUS.test(text) ? text : null;
 }
 
+/** Returns whether a line is the header of a table of dividends. The cells are in lower case. */
 export function isDividendsHeader(cells: readonly string[]): boolean {
   return COLUMNS.every((name) => cells.includes(name));
 }

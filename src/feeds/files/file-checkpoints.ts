@@ -52,7 +52,10 @@ export class FileCheckpoints {
     return this.#values.has(origin);
   }
 
-  /** Returns whether an earlier version of the file had market data or was rejected. If a later version has no data, this is reported. */
+  /**
+   * Returns whether an earlier version of the file had market data or was rejected. If a later version of such a file has no data, the loss
+   * is reported.
+   */
   hadData(origin: string): boolean {
     return ![undefined, 'none'].includes(this.#outcome(origin));
   }
@@ -63,7 +66,7 @@ export class FileCheckpoints {
     return outcome?.startsWith(REJECTED) ? outcome.slice(REJECTED.length) : undefined;
   }
 
-  /** Returns the checkpoint which records that this version was read. Deliver it after the contents of the file. */
+  /** Returns the checkpoint which records that this version was read. Deliver this checkpoint after the contents of the file. */
   checkpointFor(origin: string, stats: Stats, outcome: Outcome): Checkpoint {
     const lasting = outcome === 'none' && this.hadData(origin) ? 'data' : outcome;
     const text = typeof lasting === 'string' ? lasting : `${REJECTED}${lasting.rejection}`;
@@ -82,7 +85,7 @@ export class FileCheckpoints {
       .flatMap((origin) => [this.removalFor(origin), { kind: 'resolved', origin }]);
   }
 
-  /** Returns the stored outcome of a file. It follows the three words of the version. */
+  /** Returns the stored outcome of a file. In the stored text, the outcome follows the three words of the version. */
   #outcome(origin: string): string | undefined {
     return this.#values.get(origin)?.split(' ').slice(3).join(' ');
   }

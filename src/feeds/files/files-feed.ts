@@ -22,9 +22,9 @@ export interface FilesFeedOptions {
 
 /**
  * Creates the feed of a drop folder and its sub-folders. Each poll reads the files that are new, or whose size or modification time differs
- * from their checkpoint. Checkpoints survive a restart. Files that may need much memory are read in another process. A file that is still
- * being written is left for the next poll, unless the file is a tape: the rows of a tape that have been written so far are valid. A problem
- * with a file is reported once, and again after the file has changed. Polls must not overlap.
+ * from their checkpoint. Checkpoints remain stored after a restart. Files that may need much memory are read in another process. A file
+ * that is still being written is left for the next poll, unless the file is a tape: the rows of a tape that have been written so far are
+ * valid. A problem with a file is reported once, and again after the file has changed. Polls must not overlap.
  *
  * The origin of a file, and of its rejections, is the path of the file in the drop folder. The origin of the folder itself is `dir`.
  */
@@ -173,9 +173,9 @@ function whyWithoutData({ origin, stats }: FoundFile, checkpoints: FileCheckpoin
 
 const DATA_NAME = /\.(?:csv|json|parquet)(?:\.gz)?$/i;
 
-const CRASHED = `the process that read the file has ended ${CRASHES_MAX} times: change or replace the file to have it read again`;
+const CRASHED = `the process that read the file has ended ${CRASHES_MAX} times. To have the file read again, change or replace it`;
 
-/** Interval between two polls. It is short for a person who drops a file, and long enough for a folder on a network. */
+/** Interval between two polls. A person who adds a file waits only a short time, and a folder on a network is not scanned too often. */
 const POLL_INTERVAL_MS = 5_000;
 /** A file that has not changed for this time is stable. */
 const STABLE_AFTER_MS = 2_000;

@@ -22,9 +22,10 @@ interface ReadState {
 }
 
 /**
- * Reads tapes that grow. Each read continues where the last read of the tape ended. So the time for a day's tape grows with its length, and
- * not with the square of its length. The reader of a tape stays in memory and knows the rows that it has read. A new reader would take a
- * row for a copy of an equal row before it. After a restart, the tape is read once from the start.
+ * Reads tapes that grow. Each read continues where the last read of the tape ended. So the total time to parse a day's tape grows in
+ * proportion to the length of the tape, and not to the square of the length. The reader of a tape stays in memory and counts equal rows. A
+ * new reader would begin to count again, and would take a row for a copy of an equal row before it. After a restart, the tape is read once
+ * from the start.
  *
  * A tape may also be rewritten in place. So a read continues only if the bytes that were read before have not changed. To check this, these
  * bytes are digested again, at some 1.5 GB a second.
@@ -69,8 +70,9 @@ export class GrowingTapes {
     if (end > from) yield* addRejected(tape.read(lines(), nowMs), rejectedRows);
     const digest = digested.digest('hex');
 
-    // A last line without a line break may be incomplete. It is not part of the state, so the next read reads it again. If the line is
-    // already a print, it is delivered now. No state is stored then, and the next read begins at the start of the tape.
+    // A last line without a line break may be incomplete. This line is not part of the state, so the next read reads it again. If the line
+    // can already be read as a print, the print is delivered now. In this case, no state is stored, and the next read begins at the start
+    // of the tape.
     const total = rejectedRows.copy();
     let isLastLineDelivered = false;
     if (end < size || end === 0) {

@@ -1,5 +1,6 @@
 import { unreadable } from '../rejections.ts';
 
+/** Lines of a text, in the order of the text. */
 export interface Lines {
   /** Whole lines, without their line breaks (LF, CRLF or CR). */
   readonly lines: readonly string[];
@@ -31,7 +32,7 @@ export async function* linesOf(pieces: AsyncIterable<Uint8Array>, decoder?: Text
     const returned = rest.endsWith('\r') ? '\r' : '';
     const lines = withPlainBreaks(returned ? rest.slice(0, -1) : rest).split('\n');
     rest = lines.pop()! + returned;
-    if (rest.length > LINE_LENGTH_MAX) throw unreadable(`a line of more than ${LINE_LENGTH_MAX} characters`);
+    if (rest.length > LINE_LENGTH_MAX) throw unreadable(`a line has more than ${LINE_LENGTH_MAX} characters`);
     if (lines.length > 0) yield { lines, isUnterminated: false };
   }
   rest += decoder ? decoder.decode() : new TextDecoder().decode(head);

@@ -23,7 +23,7 @@ export const CODECS: Compressors = {
 
 function bounded(length: number): number {
   if (!(length >= 0 && length <= PAGE_BYTES_MAX))
-    throw unreadable(`a Parquet page of ${length} bytes: the limit is ${PAGE_BYTES_MAX} bytes`);
+    throw unreadable(`a Parquet page has ${length} bytes, more than the limit of ${PAGE_BYTES_MAX} bytes`);
   // An empty page has length 0, and the unpackers do not accept 0 as a bound.
   return Math.max(1, length);
 }

@@ -43,8 +43,9 @@ export function isParquet(head: Uint8Array): boolean {
 }
 
 /**
- * Reads a Parquet file with the columns of a chain table, of closes, of dividends or of a tape. The rules for text files with these columns apply. Yields
- * nothing for a file with other columns. Throws a `ClientError` if nothing can be read. Throws errors of the file system.
+ * Reads a Parquet file with the columns of a chain table, of closes, of dividends or of a tape. The rules for text files with the same
+ * columns apply. Yields nothing for a file with other columns. Throws a `ClientError` if nothing can be read. Throws errors of the file
+ * system.
  */
 export async function* readParquet(
   content: Content,
@@ -78,7 +79,7 @@ export async function* readParquet(
   if (!read) return;
   assertColumnCount(table.header);
   if (table.rows > FILE_ROWS_MAX)
-    throw unreadable(`${table.rows} rows, more than the ${FILE_ROWS_MAX} that a table may have`);
+    throw unreadable(`the table has ${table.rows} rows, more than the maximum of ${FILE_ROWS_MAX}`);
   const rows: string[][] = [];
   for await (const slice of table.slices(table.header)) for (const row of slice) rows.push(row);
   yield* await inTurns('reading a table', read({ header: table.header, rows }, facts));
@@ -117,11 +118,13 @@ async function tableOf(file: AsyncBuffer): Promise<ParquetTable> {
   const groups = metadata.row_groups.map(({ num_rows }) => Number(num_rows));
   const tooLarge = groups.find((count) => !(count >= 0 && count <= GROUP_ROWS_MAX));
   if (tooLarge !== undefined) {
-    throw unreadable(`a row group of ${tooLarge} rows: write the file with groups of at most ${GROUP_ROWS_MAX} rows`);
+    throw unreadable(`a row group has ${tooLarge} rows. Write the file with groups of at most ${GROUP_ROWS_MAX} rows`);
   }
   const rows = groups.reduce((sum, count) => sum + count, 0);
   if (rows > ROWS_FREE + file.byteLength) {
-    throw unreadable(`${rows} rows in ${file.byteLength} bytes: a row of market data takes more than one byte`);
+    throw unreadable(
+      `the file has ${rows} rows in ${file.byteLength} bytes, but a row of market data takes more than one byte`,
+    );
   }
   return {
     header: columns.map(({ element }) => element.name.trim().toLowerCase()),

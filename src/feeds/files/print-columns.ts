@@ -15,13 +15,13 @@ export type Columns = Readonly<Record<(typeof PRINT_COLUMNS)[number], number>>;
 export function printColumnsOf(header: readonly string[]): Columns {
   const needed = ['price', 'size', ...(header.includes('option_chain_id') ? [] : CONTRACT_COLUMNS)];
   const missing = needed.filter((name) => !header.includes(name));
-  if (missing.length > 0) throw unreadable(`missing column ${missing.join(', ')}`);
+  if (missing.length > 0) throw unreadable(`the table has no column ${missing.join(', ')}`);
   const repeated = PRINT_COLUMNS.filter((name) => header.indexOf(name) !== header.lastIndexOf(name));
   if (repeated.length > 0) throw unreadable(`column ${repeated.join(', ')} is named twice`);
   return Object.fromEntries(PRINT_COLUMNS.map((name) => [name, header.indexOf(name)])) as Columns;
 }
 
-/** Returns whether a line is the header of a tape: it names the time of the trade, and the contract or the underlying. */
+/** Returns whether a line is the header of a tape. Such a line names the time of the trade, and the contract or the underlying. */
 export function isPrintsHeader(cells: readonly string[]): boolean {
   const has = (name: string) => cells.includes(name);
   return has('executed_at') && (has('option_chain_id') || has('underlying_symbol'));

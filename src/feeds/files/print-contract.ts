@@ -15,6 +15,7 @@ import { rootOn } from './roots.ts';
 
 type Contract = Pick<OptionSymbol, 'root' | 'underlying' | 'expiry' | 'callPut' | 'strike'>;
 
+/** The contract of a print. */
 export interface PrintedContract extends Contract {
   /** The symbol in its canonical form, which is part of the print's identity. */
   readonly symbol: string;
@@ -28,8 +29,9 @@ export type NoContract = 'bad_symbol' | 'bad_contract' | 'symbol_contradicts_col
 type Cells = readonly [symbol: string, ticker: string, expiry: string, type: string, strike: string];
 
 /**
- * Returns a function that reads the contract of a row, and caches contracts by symbol. The rows of one symbol usually repeat its other
- * cells. So the cells of a row are compared with those of the last row with its symbol, and are not parsed again if they are equal.
+ * Returns a function that reads the contract of a row, and caches contracts by symbol. The rows with one symbol usually have the same other
+ * cells. So the cells of a row are compared with the cells of the last row that has the same symbol. If they are equal, they are not parsed
+ * again.
  */
 export function contractReader(): (...cells: Cells) => PrintedContract | NoContract {
   const bySymbol = new Map<string, { readonly cells: Cells; readonly contract: PrintedContract | NoContract }>();

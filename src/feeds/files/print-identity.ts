@@ -42,8 +42,8 @@ export class PrintIdentity {
 
 /** The counts of rows with an equal trade. */
 interface Seen {
-  /** Number of prints that these rows are. */
+  /** Number of prints that these rows create. A row that cancels another row creates none. */
   prints: number;
-  /** Number of these prints that are cancelled. They are the first ones. */
+  /** Number of these prints that are cancelled. The cancelled prints are the first of these prints. */
   canceled: number;
 }

@@ -14,8 +14,8 @@ export type RowReader = (cells: readonly string[], nowMs: number) => Print | Rej
 
 /**
  * Returns a function that reads the rows of one tape. The ids of equal rows depend on the order of the rows, so call this function once for
- * each row, in the order of the tape. The function rejects a trade that is dated more than a day after the wall clock, because flow is
- * measured back from the last trade.
+ * each row, in the order of the tape. The function rejects a trade that is dated more than a day after the wall clock, because the period
+ * of flow ends at the last trade.
  */
 export function rowReader(columns: Columns): RowReader {
   const contractOf = contractReader();

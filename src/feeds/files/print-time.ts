@@ -5,8 +5,9 @@ import { parseDigits } from '../../market/digits.ts';
  * Parses the time of a trade, in microseconds since the epoch. Returns NaN if the text is not a time.
  *
  * Accepts `2026-08-17T13:30:00.00714Z`, `2026-08-17 13:30:00.00714+00`, and numbers of seconds, milliseconds or microseconds since the
- * epoch. The magnitude of the number shows its unit. A time without a zone is in UTC: the vendor writes the `timestamptz` column of the
- * end-of-day tape in UTC (`+00`), and programs that copy the tape (spreadsheets, data frames) remove the zone but do not change the hour.
+ * epoch. The magnitude of the number shows its unit. A time without a zone is in UTC. The vendor writes the `timestamptz` column of the
+ * end-of-day tape in UTC (`+00`). Programs that copy the tape, such as spreadsheets and data frames, remove the zone but do not change the
+ * hour.
  */
 export function executedMicros(text: string): number {
   const usual = usualMicros(text);
@@ -60,7 +61,7 @@ function epochMicros(value: number): number {
   return value < 1e14 ? Math.round(value * 1e3) : Math.floor(value);
 }
 
-// Caches the last date: a tape covers one day, so its date is then parsed once.
+// The last date is cached. A tape covers one day, so its date is parsed only once.
 let lastDate = '';
 let lastMidnight = Number.NaN;
 

@@ -31,16 +31,17 @@ export function readPrints(pieces: AsyncIterable<Uint8Array>, nowMs: number): As
  * `sequence` are read too. Other columns are ignored. The required columns are `executed_at`, `price`, `size`, and either `option_chain_id`
  * or the columns of the contract.
  *
- * A day's tape has gigabytes, so it is read in pieces and delivered in batches, at least one. A bad row is rejected and counted. A last row
- * that may be incomplete is rejected too. Any other table is then rejected as a whole. But a tape grows only at its end, so its rows before
- * the last row are valid, and the last row can be read again when the tape has grown.
+ * A day's tape has gigabytes, so it is read in pieces and delivered in batches. Each tape gives at least one batch. A bad row is rejected
+ * and counted. A last row that may be incomplete is rejected too. In this case, a table of another kind is rejected as a whole. A tape is
+ * not, because a tape grows only at its end. So its rows before the last row are valid, and the last row can be read again when the tape
+ * has grown.
  */
 export class PrintsCsvReader {
   #header: { readonly cells: readonly string[]; readonly delimiter: string; readonly columns: Columns } | undefined;
   #row: RowReader | undefined;
 
   /**
-   * Reads the next section of the tape, which begins at the start of a row. `nowMs` is the wall clock. A second or later section must be
+   * Reads the next section of the tape, which begins at the start of a row. `nowMs` is the wall clock. All sections after the first must be
    * UTF-8. Throws a `ClientError` if the text is not a tape.
    */
   async *read(pieces: AsyncIterable<Uint8Array>, nowMs: number): AsyncGenerator<PrintsDelivery, void> {
@@ -103,8 +104,8 @@ function cellsOf(line: string, delimiter: string): readonly string[] | undefined
 }
 
 /**
- * Returns whether a last row without a line break may have lost a part of a value that is read: `1` may be the start of `100`. A row that
- * ends with a known condition is complete.
+ * Returns whether a last row without a line break may have lost a part of a value that is read. For example, `1` may be the start of `100`.
+ * A row that ends with a known condition is complete.
  */
 function mayBeCut(cells: readonly string[] | undefined, header: readonly string[], columns: Columns): boolean {
   if (cells === undefined || cells.length < header.length) return true;

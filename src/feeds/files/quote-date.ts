@@ -18,7 +18,7 @@ export function quoteDate(preamble: readonly string[]): number {
   }
   const line = preamble.find((text) => /\bdate:/i.test(text));
   throw unreadable(
-    line === undefined ? 'no date line above the header' : `the date line cannot be read: ${excerpt(line)}`,
+    line === undefined ? 'there is no date line above the header' : `the date line cannot be read: ${excerpt(line)}`,
   );
 }
 

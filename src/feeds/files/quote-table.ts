@@ -22,7 +22,7 @@ export const quoteTable: Format = {
     const { header, preamble, rows } = readTable(text, isHeader);
     yield;
     const strikeColumn = header.indexOf('strike');
-    if (strikeColumn < 0) throw unreadable('missing column Strike');
+    if (strikeColumn < 0) throw unreadable('the table has no column Strike');
     const call = columnsOf(header, CALLS, 0, strikeColumn);
     const put = columnsOf(header, PUTS, strikeColumn + 1, header.length);
     const asOf = quoteDate(preamble);
@@ -81,17 +81,16 @@ interface Columns extends Record<Field, number> {
 }
 
 /**
- * Finds the columns of the calls or of the puts, which are the columns from index `from` to index `to`. The index of a column that is not
- * there is -1. Throws a `ClientError` if the column of symbols or of open interest is missing. `symbolNames` are the names of the column of
- * symbols.
+ * Finds the columns of the calls or of the puts, which are the columns from index `from` to index `to`. The index of a missing column is
+ * -1. Throws a `ClientError` if the column of symbols or of open interest is missing. `symbolNames` are the names of the column of symbols.
  */
 function columnsOf(header: readonly string[], symbolNames: readonly string[], from: number, to: number): Columns {
   const find = (names: readonly string[]) => header.findIndex((name, i) => i >= from && i < to && names.includes(name));
   const symbol = find(symbolNames);
   const fields = Object.entries(NAMES).map(([field, names]) => [field, find(names)]);
   const columns: Columns = { symbol, ...(Object.fromEntries(fields) as Record<Field, number>) };
-  if (symbol < 0) throw unreadable(`missing column ${symbolNames[0]}`);
-  if (columns.openInterest < 0) throw unreadable(`missing column Open Interest of the ${symbolNames[0]}`);
+  if (symbol < 0) throw unreadable(`the table has no column ${symbolNames[0]}`);
+  if (columns.openInterest < 0) throw unreadable(`the table has no column Open Interest of the ${symbolNames[0]}`);
   return columns;
 }
 

@@ -29,8 +29,8 @@ export interface TemporaryError {
  * error that has a code. Throws errors without a code.
  *
  * Returns `undefined` if the file was removed or has changed since the scan that found it. Uncompressed tapes are an exception. Such a tape
- * may grow during the reading, because a tape grows only at its end. Its prints are yielded. The outcome is returned if the tape still has
- * all whole lines that it had at the time of the scan, else `undefined`.
+ * may grow while it is read, because it grows only at its end. The prints of the tape are yielded. The outcome is returned if the tape
+ * still has all whole lines that it had at the time of the scan. Otherwise `undefined` is returned.
  *
  * @param root the drop folder's path, in which all links are resolved.
  */

@@ -11,12 +11,18 @@ import { decoderOf, isUnmarkedUtf16, withPlainBreaks } from './lines.ts';
 import { quoteTable } from './quote-table.ts';
 
 /**
- * Reads a whole file that is not a tape. The format is detected from the content. Returns chains, closes, dividends, or a rejection with the reason.
- * Returns an empty list for files without market data, such as notes and pictures.
+ * Reads a whole file that is not a tape. Detects the format from the content. Returns chains, closes, dividends, or a rejection with the
+ * reason. Returns an empty list for files without market data, such as notes and pictures.
  */
 export function* readMarketFile(bytes: Uint8Array, file: Omit<MarketFile, 'text'>): InPieces<Delivery[]> {
   if (isUnmarkedUtf16(bytes)) {
-    return [{ kind: 'rejection', origin: file.origin, reason: 'UTF-16 without its byte-order mark: save it as UTF-8' }];
+    return [
+      {
+        kind: 'rejection',
+        origin: file.origin,
+        reason: 'the file is UTF-16 without its byte-order mark. Save it as UTF-8',
+      },
+    ];
   }
   const text = decoderOf(bytes)?.decode(bytes);
   // The format is detected from the first lines only, so that a long file without market data is not searched to its end.

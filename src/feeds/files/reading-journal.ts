@@ -2,7 +2,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 
 /**
  * Number of crashes after which a file is no longer read. A crash is an early end of the process that reads the file. One crash is not
- * enough, because other work of the process, or a person, may have ended it.
+ * enough, because other work of the process, or a person, may have ended the process.
  */
 export const CRASHES_MAX = 2;
 
@@ -21,8 +21,8 @@ interface Journal {
 
 /**
  * Records which file is being read, before the file is parsed. If the process has ended repeatedly while it read one file, the next start
- * finds this file in the journal. The journal must survive the end of the process but not of the machine. So it is written but never
- * synced. Without a path, nothing is written.
+ * finds this file in the journal. The journal must remain readable if the process ends, but not if the machine fails. So the journal is
+ * written but never synced to the disk. Without a path, nothing is written.
  */
 export class ReadingJournal {
   #crashed = new Map<string, Journal['crashed'][number]>();
@@ -61,7 +61,7 @@ export class ReadingJournal {
     this.#write(null);
   }
 
-  /** Removes the crashes of a file. They no longer matter when the file has an outcome. */
+  /** Removes the recorded crashes of a file. They no longer matter when the file has an outcome. */
   forget(origin: string): void {
     this.#crashed.delete(origin);
   }

@@ -3,7 +3,7 @@ import { rootOf, rootOfTicker } from '../../market/option-symbol.ts';
 
 /**
  * Returns the underlying that most rows of a file have. If several underlyings have the same number of rows, returns the first of them. A
- * file with one spot is one chain, and `buildChain` rejects the options of other underlyings.
+ * file with a single spot becomes a single chain, and `buildChain` rejects the options of other underlyings.
  */
 export function underlyingOfMost(rows: readonly { readonly root: string }[]): string {
   const counts = new Map<string, number>();

@@ -12,8 +12,8 @@ const NUMBER_MAX = 1_000;
 /**
  * Moves a rejected file from the drop folder to the same path in the folder `to`. Never overwrites a file there: if the name is in use,
  * adds a number to the name. Does not move a file that has changed since the scan, or whose folder is outside the drop folder. Does not
- * move a link either, because the link may not work at another place. Never rejects: the result says whether the file was moved, and why
- * not.
+ * move a link either, because the link may not work at another place. The promise never rejects. The result states whether the file was
+ * moved or, if it was not moved, the reason.
  *
  * @param root the drop folder's path without links.
  */
@@ -21,7 +21,7 @@ export async function setAside(root: string, { origin, stats }: FoundFile, to: s
   const notMoved = (message: string) => ({ isMoved: false, message });
   try {
     await using folder = await openFolder(root, dirname(origin));
-    if (folder === undefined) return notMoved('the file lies outside the drop folder and is not set aside');
+    if (folder === undefined) return notMoved('the file is outside the drop folder and is not set aside');
     const path = join(folder.path, parse(origin).base);
     if ((await lstat(path)).isSymbolicLink()) return notMoved('a link is not set aside');
     const isSame = async (name: string) => {

@@ -3,6 +3,7 @@ import { lstat, readdir, realpath, stat } from 'node:fs/promises';
 import { join, resolve, sep } from 'node:path';
 import { errorCode } from '../../errors.ts';
 
+/** A regular file that was found in a folder. */
 export interface FoundFile {
   /** Path of the file in the folder, with forward slashes. */
   readonly origin: string;
@@ -29,8 +30,8 @@ export interface FolderContents {
 /**
  * Finds all regular files of a folder and its sub-folders, in the order of their paths. Reads each folder once, and never reads the folder
  * `except`. Follows links to files within the folder. A link to a folder, or to a place outside the folder, is a problem. Ignores names
- * that begin with a dot, because editors and copy programs use such names for incomplete files. Never rejects: a file or a folder that
- * cannot be read is a problem.
+ * that begin with a dot, because editors and copy programs use such names for incomplete files. The promise never rejects. A file or a
+ * folder that cannot be read is a problem.
  */
 export async function walk(dir: string, except?: string): Promise<FolderContents> {
   const files: FoundFile[] = [];
@@ -46,7 +47,7 @@ export async function walk(dir: string, except?: string): Promise<FolderContents
   async function descend(folder: string): Promise<void> {
     const path = join(dir, folder);
     try {
-      // The drop folder itself may be a link. A sub-folder may not: it may have become a link since its parent was read.
+      // The drop folder itself may be a link. A sub-folder may not be a link. It may have become a link since its parent was read.
       const identity = identityOf(await (folder === '' ? stat : lstat)(path));
       if (seen.has(identity)) {
         problems.push({ origin: folder, reason: ALREADY_SCANNED });
@@ -85,7 +86,7 @@ export async function walk(dir: string, except?: string): Promise<FolderContents
       if (isComplete)
         problems.push({
           origin,
-          reason: `this file and all later files are not read: the limit is ${FILES_MAX} files`,
+          reason: `this file and all later files are not read, because the limit is ${FILES_MAX} files`,
         });
       isComplete = false;
     }
@@ -99,7 +100,7 @@ export async function walk(dir: string, except?: string): Promise<FolderContents
       if (errorCode(target) !== 'ENOENT') isComplete = false;
       problems.push({ origin, reason: readErrorReason(target) });
     } else if (target !== root && !target.startsWith(root + sep)) {
-      problems.push({ origin, reason: 'a link that leads out of the folder: it is not followed' });
+      problems.push({ origin, reason: 'the link leads out of the folder and is not followed' });
     } else {
       const stats = await lstat(target).catch((error: unknown) => error);
       if (stats instanceof Stats && stats.isDirectory()) problems.push({ origin, reason: ALREADY_SCANNED });
@@ -108,7 +109,7 @@ export async function walk(dir: string, except?: string): Promise<FolderContents
   }
 }
 
-const ALREADY_SCANNED = 'a link to a folder that is already scanned';
+const ALREADY_SCANNED = 'the path leads to a folder that is already scanned';
 
 /** Maximum number of files, because each poll checks each file. The check of 10,000 files takes some 30 ms. */
 const FILES_MAX = 50_000;

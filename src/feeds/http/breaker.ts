@@ -1,7 +1,7 @@
 /**
- * A circuit breaker. It protects a provider that fails from many requests, and the log from many entries. After FAILURES_MAX failures in a
- * row the breaker opens, and no request is sent for a minute. Then one request is sent as a probe. If the probe succeeds, the breaker
- * closes. If the probe fails, the breaker opens for twice as long as before.
+ * A circuit breaker. While a provider fails, the breaker limits the number of requests to the provider and the number of entries in the
+ * log. After FAILURES_MAX failures in a row the breaker opens, and no request is sent for a minute. Then one request is sent as a probe. If
+ * the probe succeeds, the breaker closes. If the probe fails, the breaker opens for twice as long as before.
  */
 export class Breaker {
   #failures = 0;
@@ -14,8 +14,8 @@ export class Breaker {
   }
 
   /**
-   * Returns `closed` if requests may be sent, and `probe` if one request may be sent as the probe. If the breaker is open, returns until
-   * when it is open (ms since the epoch) and why.
+   * Returns `closed` if requests may be sent, and `probe` if one request may be sent as the probe. If the breaker is open, returns the time
+   * until which it is open (ms since the epoch), and the reason.
    */
   state(): 'closed' | 'probe' | { readonly openUntil: number; readonly reason: string } {
     if (this.#now() < this.#openUntil) return { openUntil: this.#openUntil, reason: this.#reason };
@@ -34,7 +34,7 @@ export class Breaker {
     if (opened >= 0) this.hold(Math.min(OPEN_MS_MAX, OPEN_MS * 2 ** opened), reason);
   }
 
-  /** Opens the breaker for at least `forMs`. A `forMs` above OPEN_MS_MAX counts as OPEN_MS_MAX, so that data does not become too old. */
+  /** Opens the breaker for at least `forMs` milliseconds, but at most for OPEN_MS_MAX, so that data does not become too old. */
   hold(forMs: number, reason: string): void {
     this.#openUntil = Math.max(this.#openUntil, this.#now() + Math.min(OPEN_MS_MAX, forMs));
     this.#reason = reason;
@@ -46,7 +46,7 @@ export class Breaker {
  * one, so that a single failing ticker does not open the breaker.
  */
 const FAILURES_MAX = 4;
-/** For how long the breaker opens for the first time. */
+/** For how long the breaker opens for the first time, ms. */
 const OPEN_MS = 60_000;
-/** Maximum time for which the breaker opens. A provider that works again is noticed within a quarter of an hour. */
+/** Maximum time for which the breaker opens, ms. A provider that works again is noticed within a quarter of an hour. */
 const OPEN_MS_MAX = 15 * 60_000;

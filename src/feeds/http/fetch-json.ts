@@ -5,8 +5,8 @@ import { retryAfterMs } from './retry.ts';
 
 /**
  * The result of one request. An error is `temporary` if another try may succeed, and `permanent` if every request would fail. An error is
- * `item` if only this request fails, because the provider does not have the item. Statuses below 500 give `item`, except 200, 401, 403, 408,
- * 429 and redirects.
+ * `item` if only this request fails, because the provider does not have the requested item. All statuses below 500 give `item`, except 200,
+ * 401, 403, 408, 429 and redirects.
  */
 export type ProviderResponse = { readonly kind: 'json'; readonly json: unknown } | LargeResponse | FetchError;
 
@@ -17,6 +17,7 @@ export interface LargeResponse {
   readonly reason: string;
 }
 
+/** The error of a request, with its reason in words. */
 export interface FetchError {
   readonly kind: 'temporary' | 'permanent' | 'item';
   readonly reason: string;
@@ -38,16 +39,16 @@ export interface FetchJsonOptions {
 /** Maximum size of a body after unpacking: 40 MiB. The largest known answer, the delayed quotes of SPX, has a third of this size: 13 MB. */
 export const PROVIDER_BODY_BYTES_MAX = 40 * 1024 * 1024;
 /**
- * Maximum size of a body that this process parses: 4 MiB. Usual JSON of this size is parsed in some five milliseconds. To parse a larger
- * body here would delay other requests and may take much memory.
+ * Maximum size of a body that this process parses: 4 MiB. Usual JSON of this size is parsed in some five milliseconds. The parsing of a
+ * larger body in this process would delay other requests, and could take much memory.
  */
 export const PARSED_BYTES_MAX = 4 * 1024 * 1024;
 const REDIRECTS_MAX = 3;
 
 /**
  * Sends one GET request for JSON. The time, the size of the body and the number of redirects are bounded. The reasons of errors are in
- * Zomma's own words, because a server's message may contain the credential. Throws the reason of `signal` if it is aborted. Returns all
- * other errors.
+ * Zomma's own words, because a server's message may contain the credential. Throws the reason of `signal` if `signal` is aborted. Returns
+ * all other errors.
  */
 export async function fetchJson(url: URL, options: FetchJsonOptions): Promise<ProviderResponse> {
   const deadline = new AbortController();
@@ -59,7 +60,8 @@ export async function fetchJson(url: URL, options: FetchJsonOptions): Promise<Pr
     return await request(url, options, deadline.signal, REDIRECTS_MAX);
   } catch (error) {
     options.signal?.throwIfAborted();
-    if (deadline.signal.aborted) return temporary(`no complete answer within ${options.timeoutMs / 1_000} s`);
+    if (deadline.signal.aborted)
+      return temporary(`the provider sent no complete answer within ${options.timeoutMs / 1_000} s`);
     return temporary(`the connection failed (${shownCode(error)})`);
   } finally {
     clearTimeout(timer);
@@ -84,19 +86,20 @@ async function request(
   if (status >= 300 && status < 400) {
     const location = response.headers.get('location');
     const target = location === null ? null : URL.parse(location, url.href);
-    if (target === null) return permanent(`answered ${status} without an address`);
+    if (target === null) return permanent(`the provider answered ${status} without an address`);
     // A redirected request would send the credential to the other host.
-    if (target.origin !== url.origin) return permanent(`redirects to another host, ${target.host}`);
-    if (redirectsLeft === 0) return permanent(`redirects more than ${REDIRECTS_MAX} times`);
+    if (target.origin !== url.origin) return permanent(`the provider redirects to another host, ${target.host}`);
+    if (redirectsLeft === 0) return permanent(`the provider redirects more than ${REDIRECTS_MAX} times`);
     return request(target, options, signal, redirectsLeft - 1);
   }
   if (status === 429 || status === 503) {
     const afterMs = retryAfterMs(response.headers.get('retry-after'), options.nowMs());
-    return { ...temporary(`answered ${status}${status === 429 ? ', too many requests' : ''}`), afterMs };
+    return { ...temporary(`the provider answered ${status}${status === 429 ? ', too many requests' : ''}`), afterMs };
   }
-  if (TEMPORARY_STATUSES.has(status)) return temporary(`answered ${status}`);
-  if (status === 401 || status === 403) return permanent(`answered ${status}: the request or credential was rejected`);
-  return { kind: status < 500 ? 'item' : 'permanent', reason: `answered ${status}` };
+  if (TEMPORARY_STATUSES.has(status)) return temporary(`the provider answered ${status}`);
+  if (status === 401 || status === 403)
+    return permanent(`the provider answered ${status}, so it rejected the request or the credential`);
+  return { kind: status < 500 ? 'item' : 'permanent', reason: `the provider answered ${status}` };
 }
 
 /**
@@ -129,7 +132,7 @@ async function readBody(response: Response): Promise<Uint8Array | FetchError> {
     bytes += chunk.length;
     // A return from the loop cancels the rest of the body.
     if (Math.max(statedBytes, bytes) > PROVIDER_BODY_BYTES_MAX)
-      return permanent(`more than ${PROVIDER_BODY_BYTES_MAX} bytes`);
+      return permanent(`the answer has more than ${PROVIDER_BODY_BYTES_MAX} bytes`);
     if (bytes > Math.max(INFLATED_BYTES_FREE, INFLATION_MAX * packedBytes)) {
       return permanent(`the answer unpacks to more than ${INFLATION_MAX} times its size`);
     }
@@ -139,15 +142,16 @@ async function readBody(response: Response): Promise<Uint8Array | FetchError> {
 }
 
 function parseBody(body: Uint8Array): ProviderResponse {
-  if (body.length > PARSED_BYTES_MAX) return { kind: 'large', body, reason: `more than ${PARSED_BYTES_MAX} bytes` };
+  if (body.length > PARSED_BYTES_MAX)
+    return { kind: 'large', body, reason: `the answer has more than ${PARSED_BYTES_MAX} bytes` };
   const text = new TextDecoder().decode(body);
-  if (/^\s*</.test(text)) return permanent('a web page in place of JSON, with status 200');
+  if (/^\s*</.test(text)) return permanent('the provider answered 200 with a web page in place of JSON');
   const excess = jsonExcess(text, QUICK_JSON);
   if (excess !== undefined) return { kind: 'large', body, reason: excess };
   try {
     return { kind: 'json', json: JSON.parse(text) };
   } catch {
-    return temporary(`incomplete or invalid JSON (${text.length} characters)`);
+    return temporary(`the answer is incomplete or invalid JSON (${text.length} characters)`);
   }
 }
 

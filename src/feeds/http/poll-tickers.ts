@@ -3,7 +3,7 @@ import type { Delivery } from '../../market/feed.ts';
 import type { ProviderSnapshot } from './provider-snapshot.ts';
 
 /**
- * Polls the tickers one after the other. Yields for each ticker its whole snapshot, or a rejection with the reason. The origin of the
+ * Polls the tickers one after the other. For each ticker, yields its whole snapshot, or a rejection with the reason. The origin of the
  * rejection names the feed and the ticker, such as `cboe:SPY`.
  */
 export async function* pollTickers(

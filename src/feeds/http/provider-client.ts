@@ -17,10 +17,11 @@ export interface ProviderOptions {
   readonly clock?: Clock;
 }
 
+/** Sends requests to one provider. */
 export interface ProviderClient {
   /**
    * Returns the JSON at a path below the base address, or at a complete address with the same scheme, host and port. Throws a `ClientError`
-   * with the reason if the answer is not JSON or takes long to parse. Throws the reason of `signal` if it is aborted.
+   * with the reason if the answer is not JSON or takes long to parse. Throws the reason of `signal` if `signal` is aborted.
    */
   get(address: string, signal?: AbortSignal): Promise<unknown>;
   /** Works like `get`, but returns the bytes of an answer that may take long to parse. */

@@ -29,10 +29,11 @@ export function snapshotFrom(
   collected: CollectedContracts,
 ): ProviderSnapshot {
   const { rows, refused, offered } = collected;
-  if (offered === 0) throw unreadable('no contracts are listed');
+  if (offered === 0) throw unreadable('the provider lists no contracts');
   if (rows.length === 0) throw unreadable(`none of ${offered} contracts can be read`);
   const spot = spotOf(collected.spot, rows, asOf);
-  if (Number.isNaN(spot)) throw unreadable('no price of the underlying is given, and no quotes imply one');
+  if (Number.isNaN(spot))
+    throw unreadable('the provider gives no price of the underlying, and no quotes imply a price');
   const head = { underlying, asOf, spot, source: `${feed}:${underlying}`, simulated: false, refused };
   return { chain: buildChain(head, rows), offered };
 }

@@ -1,6 +1,6 @@
-/** Upper bound of the random wait for `failures` of 0. */
+/** Upper bound of the random wait if `failures` is 0, ms. */
 const BACKOFF_MS = 1_000;
-/** Upper bound of the random wait after many failures. */
+/** Upper bound of the random wait after many failures, ms. */
 const BACKOFF_MS_MAX = 30_000;
 
 /** Returns how long to wait before the next try, ms: a random time below a bound that doubles with each failure ("full jitter"). */
@@ -9,7 +9,7 @@ export function backoffMs(failures: number, random: () => number): number {
 }
 
 /**
- * Returns the wait that a `Retry-After` header asks for, ms. The header contains seconds or an HTTP date. Returns `undefined` if it
+ * Returns the wait that a `Retry-After` header asks for, ms. The header contains seconds or an HTTP date. Returns `undefined` if the header
  * contains neither.
  */
 export function retryAfterMs(header: string | null, nowMs: number): number | undefined {

@@ -64,7 +64,7 @@ export class Mailbox {
     }
   }
 
-  /** Empties the queue and returns its deliveries. If deliveries were lost, adds when the loss began and ended. */
+  /** Empties the queue and returns its deliveries. If deliveries were lost, adds deliveries that state when the loss began and ended. */
   #drain(): Delivery[] {
     const queue = this.#queue;
     if (this.#lostSince !== undefined) {

@@ -13,7 +13,7 @@ import { tradeStream } from './trade-stream.ts';
 export interface MassiveOptions extends ProviderOptions {
   readonly key: string;
   readonly socketUrl: string;
-  /** Maximum time in which the socket receives nothing, not even the answer to a ping, ms. */
+  /** The connection ends if the socket receives nothing for this time, not even the answer to a ping, ms. */
   readonly silenceMs?: number;
 }
 
@@ -32,7 +32,7 @@ export function createMassiveFeed(options: MassiveOptions): Feed {
     let next: string | undefined = `/v3/snapshot/options/${encodeURIComponent(name)}?limit=${PAGE_CONTRACTS}`;
     while (next !== undefined) {
       if (requested.has(next)) throw unreadable(`page ${requested.size} leads back to an earlier page`);
-      if (requested.size === PAGES_MAX) throw unreadable(`more than ${PAGES_MAX} pages`);
+      if (requested.size === PAGES_MAX) throw unreadable(`the snapshot has more than ${PAGES_MAX} pages`);
       requested.add(next);
       next = collected.add(await client.get(next, signal));
     }

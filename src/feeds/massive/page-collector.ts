@@ -23,9 +23,9 @@ export class PageCollector implements CollectedContracts {
    */
   add(page: unknown): string | undefined {
     const results = entryOf(page, 'results');
-    if (!Array.isArray(results)) throw unreadable('an unexpected answer: `results` is missing');
+    if (!Array.isArray(results)) throw unreadable('the answer is unexpected, because `results` is missing');
     this.offered += results.length;
-    if (this.offered > CONTRACTS_MAX) throw unreadable(`more than ${CONTRACTS_MAX} contracts`);
+    if (this.offered > CONTRACTS_MAX) throw unreadable(`the pages have more than ${CONTRACTS_MAX} contracts`);
     for (const result of results) this.#addContract(result);
     const next = entryOf(page, 'next_url') ?? '';
     if (typeof next !== 'string') throw unreadable('`next_url` is not an address');

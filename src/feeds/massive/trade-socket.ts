@@ -5,14 +5,14 @@ export interface SocketOptions {
   readonly key: string;
   /** The channels to subscribe to. `T.*` are the trades of all options. */
   readonly channels: string;
-  /** Maximum time in which nothing is received, not even the answer to a ping, ms. */
+  /** The connection ends if nothing is received for this time, not even the answer to a ping, ms. */
   readonly silenceMs: number;
-  /** Maximum time in which no frame of messages is received while trades are expected, ms. */
+  /** The connection ends if no frame of messages is received for this time while trades are expected, ms. */
   readonly quietMs: number;
   /** Returns whether trades are expected now. */
   readonly expectsTrades: () => boolean;
   readonly nowMs: () => number;
-  /** Called for each status `success`, which states that the subscription is active. From the first one on, trades are received. */
+  /** Called for each status `success`, which states that the subscription is active. From the first such status on, trades are received. */
   readonly onOpen: () => void;
   /**
    * Called with the messages of each frame, from the frame on that makes the subscription active. The list may be empty, and may contain
@@ -27,7 +27,7 @@ export interface SocketOptions {
 export interface ConnectionEnd {
   /** Why the connection ended, in Zomma's own words, because a server's message may contain the key. */
   readonly reason: string;
-  /** Whether Massive rejects the key or the plan. An early second try would fail too. */
+  /** Whether Massive rejects the key or the plan. In this case, a second try soon afterwards would fail too. */
   readonly isRejected: boolean;
   /**
    * From when on trades may be missing, ms since the epoch. Usually the moment at which something was last received, or the start of the
@@ -74,8 +74,8 @@ export function runSocket(options: SocketOptions, signal: AbortSignal): Promise<
     else if (!isSubscribed && REJECTIONS.has(word)) end(REJECTIONS.get(word) ?? '', true);
   };
   const abort = () => end('stopped');
-  // Silence ends the connection one to two intervals after something was last received. At the end of each interval, a ping is sent. If
-  // nothing is received in the next interval, not even the answer to the ping, the connection ends.
+  // If nothing more is received, the connection ends one to two intervals after something was last received. At the end of each interval, a
+  // ping is sent. If nothing is received in the next interval, not even the answer to the ping, the connection ends.
   let intervals = 0;
   const watch = setInterval(() => {
     if (++intervals > CONNECT_INTERVALS_MAX && !isSubscribed)
@@ -101,7 +101,7 @@ export function runSocket(options: SocketOptions, signal: AbortSignal): Promise<
     if (hasEnded) return;
     onReceived();
     const frame = String(data);
-    if (frame.length > FRAME_CHARS_MAX) return end(`a frame of more than ${FRAME_CHARS_MAX} characters`);
+    if (frame.length > FRAME_CHARS_MAX) return end(`a frame has more than ${FRAME_CHARS_MAX} characters`);
     const messages = messagesOf(frame);
     if (messages === undefined) return options.onMalformed();
     for (const message of messages) if (isRecord(message) && message.ev === 'status') handleStatus(message.status);
@@ -126,7 +126,7 @@ const FRAME_JSON = { containers: 20_000, values: 1_000_000 };
 
 /**
  * Maximum number of complete intervals without an active subscription. An interval is half of `silenceMs`. At the end of the next interval,
- * the connection ends. It has then lasted for 2.5 times `silenceMs`.
+ * the connection ends. The connection has then lasted for 2.5 times `silenceMs`.
  */
 const CONNECT_INTERVALS_MAX = 4;
 

@@ -16,7 +16,7 @@ export interface StreamOptions {
 
 /**
  * Yields the trades of the tickers' options as they happen, and reconnects after each failure. After a reconnect, a trade may arrive for
- * the second time. Its id is then the same as the first time.
+ * the second time. It then has the same id as the first time.
  */
 export async function* tradeStream(options: StreamOptions, signal: AbortSignal): AsyncGenerator<Delivery> {
   // If the consumer of this generator stops, close the connection too.
@@ -65,7 +65,8 @@ async function stayConnected(options: StreamOptions, mailbox: Mailbox, signal: A
       signal,
     );
     if (signal.aborted) return;
-    // Report the moment from which on trades may be missing. It is usually earlier than the moment at which the failure was noticed.
+    // Report the moment from which on trades may be missing. This moment is usually earlier than the moment at which the failure was
+    // noticed.
     if (!isDownReported) mailbox.connection(false, end.lastReceivedAt, end.reason);
     isDownReported = true;
     if (end.isRejected) mailbox.rejection('massive:stream', end.reason);
@@ -81,18 +82,18 @@ async function stayConnected(options: StreamOptions, mailbox: Mailbox, signal: A
  */
 const ALL_TRADES = 'T.*';
 /**
- * Maximum time in which nothing is received, ms. The answer to a ping counts as received. So a working connection stays below this time
- * even without trades.
+ * A connection ends if nothing is received for this time, ms. The answer to a ping counts as received. So a working connection stays below
+ * this time even without trades.
  */
 const SILENCE_MS = 30_000;
 /**
- * Maximum time within trading hours in which no frame of messages is received, ms. In each second of a session, thousands of option trades
- * take place.
+ * A connection ends if no frame of messages is received for this time within trading hours, ms. In each second of a session, thousands of
+ * option trades take place.
  */
 const QUIET_MS = 120_000;
 /**
  * If a connection lasted longer than this, ms, its end resets the count of failures to 1. The end of a shorter connection adds 1 to the
- * count. So the pauses between tries grow if each connection is cut soon.
+ * count. So the pauses between tries grow if each connection ends after a short time.
  */
 const LONG_LIVED_MS = 60_000;
 /** Pause after Massive has rejected the key or the plan, ms. A person has to correct the key or the plan. */

@@ -8,8 +8,8 @@ import { countRejected } from '../rejections.ts';
 import { instantMs } from './instant.ts';
 
 /**
- * Returns the prints of `tickers` in the messages of one WebSocket frame. Counts each rejected trade in `refused`, by reason. Ignores messages
- * that are not trades, and trades of other tickers.
+ * Returns the prints of `tickers` in the messages of one WebSocket frame. Counts each rejected trade in `refused`, by reason. Ignores
+ * messages that are not trades, and ignores trades of other tickers.
  */
 export function printsOfTrades(
   messages: readonly unknown[],

@@ -8,13 +8,15 @@ import { unreadable } from '../rejections.ts';
 import { type FromReader, READER_BYTES_MAX, type ReaderJob, TOO_MUCH_MEMORY, type ToReader } from './messages.ts';
 import { unpackDelivery } from './packed-delivery.ts';
 
-/** Interval of the check of a reader's memory, which grows by at most some gigabytes a second. */
+/** Interval between two checks of a reader's memory, ms. This memory grows by at most some gigabytes a second. */
 const CHECK_INTERVAL_MS = 10;
-/** Maximum time without a message of a reader. The largest file is parsed in a second or two. A slow machine may take ten times as long. */
+/**
+ * Maximum time without a message of a reader, ms. The largest file is parsed in a second or two. A slow machine may take ten times as long.
+ */
 const SILENCE_MS_MAX = 30_000;
 /**
- * The size of the machine's memory that the reader's garbage collector assumes. With the real size, the collector would wait until a share
- * of the machine's memory is in use.
+ * The size of the machine's memory that the reader's garbage collector assumes. With the real size, the collector would wait until a large
+ * part of the machine's memory is in use.
  */
 const READER_HEAP_BYTES = 192 * 1024 * 1024;
 
@@ -92,7 +94,7 @@ async function* deliveriesOfReader(
   };
   const watch = setInterval(() => {
     if (residentBytes(child.pid) > READER_BYTES_MAX) kill(TOO_MUCH_MEMORY);
-    // While deliveries wait for the service, the reader waits too. Its silence is then no error.
+    // While deliveries wait for the service, the reader waits too. Its silence during this time is not an error.
     if (messages.length > 0) lastMessageAt = performance.now();
     else if (performance.now() - lastMessageAt > SILENCE_MS_MAX)
       kill(`reading the data took more than ${SILENCE_MS_MAX / 1_000} s`);
@@ -121,7 +123,9 @@ async function* deliveriesOfReader(
   }
 }
 
-/** Maximum wait for the end of a reader. A reader that waits for a disk or a network mount cannot end before the disk or mount responds. */
+/**
+ * Maximum wait for the end of a reader, ms. A reader that waits for a disk or a network mount cannot end before the disk or mount responds.
+ */
 const END_MS = 1_000;
 
 /** Waits for `work` at most `ms` milliseconds. */

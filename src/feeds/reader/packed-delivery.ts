@@ -11,7 +11,7 @@ export interface PackedPrints {
   readonly series: readonly (readonly [underlying: string, root: string, expiry: string])[];
   /** Index into `series` for each print. */
   readonly seriesOf: Uint32Array;
-  /** The values of NUMBERS for each print. NaN stands for null. */
+  /** The values of NUMBERS for each print. NaN means null. */
   readonly numbers: Float64Array;
   /** For each print, the sum of CALL, of its FLAGS, and of SIDE times the index of its side in SIDES. */
   readonly flags: Uint8Array;
@@ -25,8 +25,10 @@ const FLAGS = { multiLeg: 2, sweep: 4, block: 8, canceled: 16, simulated: 32 } a
 const SIDES = [null, 'ask', 'bid', 'mid'] as const;
 const SIDE = 64;
 
+/** A delivery in the form in which one process sends it to another. */
 export type PackedDelivery = Exclude<Delivery, { kind: 'prints' }> | PackedPrints;
 
+/** Converts a delivery to the form in which it is sent to another process: prints as columns, and all other deliveries unchanged. */
 export function packDelivery(delivery: Delivery): PackedDelivery {
   if (delivery.kind !== 'prints') return delivery;
   const { prints, refused } = delivery;
@@ -60,6 +62,7 @@ export function packDelivery(delivery: Delivery): PackedDelivery {
   return { kind: 'packed prints', ids, series, seriesOf, numbers, flags, ...(refused && { refused }) };
 }
 
+/** Converts a delivery that another process sent to its usual form. */
 export function unpackDelivery(packed: PackedDelivery): Delivery {
   if (packed.kind !== 'packed prints') return packed;
   const { ids, series, seriesOf, numbers, flags, refused } = packed;

@@ -17,7 +17,7 @@ import {
 import { packDelivery } from './packed-delivery.ts';
 
 const STDIN = 0;
-/** Minimum time between two reports of progress. A report also shows that the reader is alive. */
+/** Minimum time between two reports of progress, ms. A report also shows that the reader is alive. */
 const REPORT_INTERVAL_MS = 200;
 
 /**
@@ -25,7 +25,7 @@ const REPORT_INTERVAL_MS = 200;
  * the process ends with it.
  */
 export async function runReader(): Promise<void> {
-  if (!process.send) throw new OperatorError('only the service itself starts this command', 'See `zomma --help`.');
+  if (!process.send) throw new OperatorError('only the service itself can start this command', 'See `zomma --help`.');
   preferAsOomVictim();
   let unacknowledged = 0;
   let wake = () => {};

@@ -25,8 +25,8 @@ export interface Quote {
 
 /**
  * Computes the quotes of contracts of one instrument in one call of the kernel. `atOf` returns the moment of the quote of each contract by
- * the contract's index. American options are priced as European options. The right to exercise early is worth less than the spread. Only
- * for puts that are deep in the money it is worth more, so their quotes are somewhat too low.
+ * the contract's index. American options are priced as European options. The right to exercise early is usually worth less than the spread.
+ * For puts that are deep in the money, this right is worth more. So the quotes of such puts are somewhat too low.
  */
 export function quotesOf(
   instrument: Instrument,
@@ -68,7 +68,7 @@ export function tickOf(instrument: Instrument, price: number): number {
 
 /** The risk-free rate, continuously compounded, per year. */
 const RATE = 0.04;
-/** The shortest time to settlement in a price. A shorter time counts as this time, as in the analyses. */
+/** The shortest time to settlement that is used to compute a price, ms. A shorter time counts as this time, as in the analyses. */
 const SHORTEST_MS = 15 * 60_000;
 const LONG_OVER_BASE = 1.1;
 
@@ -76,7 +76,7 @@ function surfaceOf(instrument: Instrument, shortIv: number): SimulatedSmile {
   return { shortIv, longIv: LONG_OVER_BASE * instrument.baseIv, skew: instrument.skew };
 }
 
-/** Bid and ask around a model price. The spread grows with the price and with vega. A bid below one tick is 0. */
+/** Returns the bid and the ask around a model price. The spread grows with the price and with vega. A bid below one tick is 0. */
 function bidAndAsk(instrument: Instrument, price: number, vega: number): [number, number] {
   const tick = tickOf(instrument, price);
   const busy = instrument.cadence === 'daily';

@@ -29,7 +29,10 @@ export type Cadence = 'daily' | 'weekly' | 'monthly';
 interface Character {
   /** Weight of the market's random numbers in the instrument's returns. The squares of the three weights add up to 1. */
   readonly marketLoading: number;
-  /** Weight of the sector's random numbers. The third weight is that of the instrument's own random numbers. */
+  /**
+   * Weight of the sector's random numbers. The third weight, which follows from the other two, is the weight of the instrument's own random
+   * numbers.
+   */
   readonly sectorLoading: number;
   /** The parameter rho of the SSVI volatility surface. It is negative if puts are more expensive than calls. */
   readonly skew: number;

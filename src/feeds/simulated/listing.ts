@@ -41,7 +41,8 @@ export function termsOn(instrument: Instrument, date: string): Term[] {
 
 /**
  * Returns the strikes of an expiry around a price, which is the close of the trading day before. The differences between strikes are small
- * near the price. They are larger far from the price and for distant expiries. The strikes reach a few standard deviations from the price.
+ * near the price. The differences are larger far from the price and for distant expiries. The strikes reach a few standard deviations from
+ * the price.
  */
 export function listedStrikesOf(instrument: Instrument, { width, days }: Term, price: number): number[] {
   const reach = Math.min(REACH_MAX, Math.max(REACH_MIN, REACH_DEVIATIONS * width));
@@ -141,7 +142,7 @@ function thirdFridays(date: string, count: number, isListed: (month: number) => 
   return fridays;
 }
 
-/** Returns the number of months from January of the year 0 to a date. It is a multiple of 12 for January. */
+/** Returns the number of months from January of the year 0 to a date. For a date in January, this number is a multiple of 12. */
 function monthNumber(date: string): number {
   return Number(date.slice(0, 4)) * 12 + Number(date.slice(5, 7)) - 1;
 }

@@ -4,9 +4,9 @@ import { normal } from './random.ts';
 
 /**
  * Returns the simulated price at an instant. While the market is closed, this is the last close. The log prices are a Brownian bridge: a
- * block of two years is halved repeatedly down to intervals of half a minute. The price at any instant takes about twenty random draws. A
- * day's close is on the same path as the prices of the day. The price returns to the base price at the ends of each block, so it stays
- * plausible.
+ * block of two years is halved repeatedly down to intervals of half a minute. To compute the price at any instant takes about twenty random
+ * numbers. A day's close is on the same path as the prices of the day. The price returns to the base price at the ends of each block, so it
+ * stays plausible.
  */
 export function spotAt(instrument: Instrument, atMs: number): number {
   return priceAt(instrument, pathTime(atMs));
@@ -25,8 +25,8 @@ export function sharesOn(instrument: Instrument, date: string): number {
 }
 
 /**
- * Returns the at-the-money implied volatility of the shortest expiries. It varies around the base volatility, and rises when the market
- * falls.
+ * Returns the at-the-money implied volatility of the shortest expiries. This volatility varies around the base volatility, and rises when
+ * the market falls.
  */
 export function shortIvAt(instrument: Instrument, atMs: number): number {
   const level = bridgeAt(
@@ -47,7 +47,7 @@ export function closedDays(asOf: number, count: number): string[] {
 
 /** Shares that are traded in a day for each contract of open interest of a busy strike. */
 const SHARES_PER_DEPTH = 4_000;
-/** Ratio of realised to implied volatility. Realised volatility is somewhat lower. */
+/** Ratio of realised to implied volatility. In real markets, too, realised volatility is usually somewhat lower than implied volatility. */
 const REALISED_OVER_IMPLIED = 0.9;
 /** Change of the log of the implied volatility per unit of its path. The volatility moves about 20 % up or down. */
 const IV_WANDER = 0.3;
@@ -55,7 +55,7 @@ const IV_WANDER = 0.3;
 const BLOCK_DAYS = 512;
 /** Units of the path in a day. Halved ten times, a day has 1,024 units of about half a minute. */
 const DAY_UNITS = 1_024;
-/** Share of a day's variance that falls before the open. */
+/** Share of a day's variance that accrues before the open. */
 const OVERNIGHT = 0.2;
 
 /** Returns the price at a position on the path, dollars. */
@@ -77,8 +77,8 @@ function shock(instrument: Instrument, key: number): number {
 }
 
 /**
- * Returns the value of a Brownian bridge at a position. Its variance is 1 per year of 252 days. `draw` returns the random number of each
- * midpoint.
+ * Returns the value of a Brownian bridge at a position. The variance of the bridge is 1 per year of 252 days. `draw` returns the random
+ * number of each midpoint.
  */
 function bridgeAt(position: number, draw: (midpoint: number) => number): number {
   const length = BLOCK_DAYS * DAY_UNITS;

@@ -17,14 +17,14 @@ function mixed(h: number, key: number): number {
   return (Math.imul((x << 13) | (x >>> 19), 5) + 0xe6546b64) | 0;
 }
 
-/** Returns a number that stands for a text in a hash. */
+/** Returns a number that represents a text in a hash. */
 export function textKey(text: string): number {
   let key = 0;
   for (const character of text) key = hash(key, character.charCodeAt(0));
   return key;
 }
 
-/** Returns a number that stands for a day, `YYYY-MM-DD`, in a hash. */
+/** Returns a number that represents a day, `YYYY-MM-DD`, in a hash. */
 export function dateKey(date: string): number {
   return Number(date.replaceAll('-', ''));
 }

@@ -41,8 +41,8 @@ export function simulatedChain(instrument: Instrument, asOf: number): Chain {
 
 /**
  * Returns the open interest of a contract. Calls have most open interest above the price and puts below the price, mostly at round strikes
- * and on third Fridays. Each contract has a random factor for its whole life. Open interest does not change during the day, because it is
- * published once a day.
+ * and on third Fridays. Each contract has a random factor, which stays the same until the contract expires. Open interest does not change
+ * during the day, because it is published once a day.
  */
 function openInterestOf(instrument: Instrument, { term, callPut, strike }: Contract, reference: number): number {
   const distance = (callPut * Math.log(strike / reference)) / term.width;
@@ -53,7 +53,10 @@ function openInterestOf(instrument: Instrument, { term, callPut, strike }: Contr
   return Math.floor(instrument.depth * place * maturity * roundness(strike, reference) * puts * liking);
 }
 
-/** Returns the factor by which round strikes are traded more often than others. Which strikes are round depends on the price. */
+/**
+ * Returns the factor by which the roundness of a strike changes its open interest. Round strikes have more open interest. Which strikes are
+ * round depends on the price.
+ */
 function roundness(strike: number, price: number): number {
   const unit = 10 ** Math.floor(Math.log10(price) - 1);
   if (Number.isInteger(strike / (10 * unit))) return 4;

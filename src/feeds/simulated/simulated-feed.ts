@@ -15,9 +15,9 @@ export interface SimulationOptions {
 
 /**
  * Creates the feed of a simulated market for the whole universe. With this feed, the service can be tried without market data. All
- * deliveries are marked as simulated. In market hours, the quotes are of the present minute. Outside market hours, they are of the last
- * close. A poll delivers the data since the poll before. The first poll delivers a month of prints and a year of closes. The market depends
- * only on the seed and the time: the feed has no clock, and its only state is the time of the last delivery.
+ * deliveries are marked as simulated. In market hours, the quotes are of the present minute. Outside market hours, the quotes are of the
+ * last close. A poll delivers the data since the poll before. The first poll delivers a month of prints and a year of closes. The market
+ * depends only on the seed and the time: the feed has no clock, and its only state is the time of the last delivery.
  */
 export function createSimulatedFeed({ seed, universe }: SimulationOptions): Feed {
   const instruments = instrumentsOf(seed, universe);

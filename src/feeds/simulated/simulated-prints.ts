@@ -7,8 +7,8 @@ import { closeOn } from './price-path.ts';
 import { dateKey, type Random, randomOf } from './random.ts';
 
 /**
- * Returns all simulated trades of an instrument on a trading day, in time order. They depend only on the instrument, whose keys come from
- * the seed, and on the day. Only large trades are simulated.
+ * Returns all simulated trades of an instrument on a trading day, in time order. The trades depend only on the instrument, whose keys come
+ * from the seed, and on the day. Only large trades are simulated.
  */
 export function simulatedPrints(instrument: Instrument, date: string): Print[] {
   const random = randomOf(instrument.key, 2, dateKey(date));

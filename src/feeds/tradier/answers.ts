@@ -35,8 +35,8 @@ export function expirationsOf(answer: unknown, { refused }: OptionCollector): st
     if (typeof date === 'string' && isDate(date)) dates.push(date);
     else countRejected(refused, 'bad_expiry');
   }
-  if (dates.length === 0) throw unreadable('no expirations: `expirations.date` has no date');
-  if (dates.length > EXPIRATIONS_MAX) throw unreadable(`more than ${EXPIRATIONS_MAX} expirations`);
+  if (dates.length === 0) throw unreadable('the provider lists no expirations: `expirations.date` has no date');
+  if (dates.length > EXPIRATIONS_MAX) throw unreadable(`the provider lists more than ${EXPIRATIONS_MAX} expirations`);
   return [...new Set(dates)].sort();
 }
 
@@ -45,7 +45,8 @@ export function expirationsOf(answer: unknown, { refused }: OptionCollector): st
  * Throws a `ClientError` if `options` is missing.
  */
 export function listedOptions(answer: unknown): readonly unknown[] {
-  if (!isRecord(answer) || !('options' in answer)) throw unreadable('an unexpected answer: `options` is missing');
+  if (!isRecord(answer) || !('options' in answer))
+    throw unreadable('the answer is unexpected, because `options` is missing');
   return listOf(entryOf(answer, 'options', 'option'));
 }
 
@@ -56,7 +57,9 @@ export function lastPriceOf(answer: unknown): number | undefined {
   return last > 0 && Number.isFinite(last) ? last : undefined;
 }
 
-/** Maximum number of expirations of a ticker, because each expiration takes a request. SPX has some sixty expirations. */
+/**
+ * Maximum number of expirations of a ticker. The number is bounded because each expiration takes a request. SPX has some sixty expirations.
+ */
 const EXPIRATIONS_MAX = 200;
 
 /** Returns a list unchanged, and a single entry as a list of one entry. Returns an empty list for null or a missing value. */
@@ -78,7 +81,7 @@ function contractOf(option: JsonRecord, root: string, expiry: string): ContractR
     last: jsonNumber(option.last),
     volume: jsonNumber(option.volume),
     openInterest: jsonNumber(option.open_interest),
-    // The implied volatility of the mid quote. Without it, the implied volatility of Tradier's smoothed surface.
+    // The implied volatility of the mid quote. If it is missing, the implied volatility of Tradier's smoothed surface is used.
     iv: midIv > 0 ? midIv : jsonNumber(greeks.smv_vol ?? greeks.mid_iv),
     delta: jsonNumber(greeks.delta),
     gamma: jsonNumber(greeks.gamma),

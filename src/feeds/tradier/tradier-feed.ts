@@ -15,7 +15,8 @@ export interface TradierOptions extends ProviderOptions {
 
 /**
  * Creates the feed of Tradier. It requests the expirations of a ticker, and then the options of each expiration. If one of these requests
- * fails, the whole snapshot is rejected. Without its options, an expiration would look as if nobody had a position in it.
+ * fails, the whole snapshot is rejected. If the options of an expiration were missing, the analysis would assume that nobody has a position
+ * in them.
  */
 export function createTradierFeed(options: TradierOptions): Feed {
   const base = baseUrl(options.baseUrl, '--tradier-url', 'http', true);
@@ -46,7 +47,7 @@ export function createTradierFeed(options: TradierOptions): Feed {
     for (const expiry of expiries) {
       const address = `/v1/markets/options/chains?symbol=${symbol}&expiration=${expiry}&greeks=true`;
       const contracts = listedOptions(await client.get(address, signal));
-      if (contracts.length === 0) throw unreadable(`no options for the listed expiration ${expiry}`);
+      if (contracts.length === 0) throw unreadable(`the provider has no options for the listed expiration ${expiry}`);
       collected.add(contracts, expiry);
     }
     return snapshotFrom('tradier', ticker, asOf, collected);
@@ -64,5 +65,5 @@ export function createTradierFeed(options: TradierOptions): Feed {
 
 /** Estimated number of requests for a ticker: one for the quote, one for the expirations, and some twenty for the options. */
 const REQUESTS_PER_TICKER = 22;
-/** Minimum time between two polls. Tradier updates the Greeks only once an hour. */
+/** Minimum time between two polls, ms. Tradier updates the Greeks only once an hour. */
 const EVERY_MS = 60_000;

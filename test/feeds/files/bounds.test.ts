@@ -10,23 +10,23 @@ const ticker = (n: number): string =>
 const QUOTES = '{"timestamp":"2023-09-21 03:17:42","data":{"current_price":9,"options":[';
 
 test.each([
-  ['rows', `${HEADER}\n${row('SPY').repeat(250_001)}`, 'more than the 250000 rows that a table may have'],
-  ['rows with one cell', `${HEADER}\n${'1\n'.repeat(250_001)}`, 'more than the 250000 rows that a table may have'],
-  ['empty lines', `${HEADER}\n${'\n'.repeat(500_001)}`, 'more than the 500000 lines that a table may have'],
-  ['returns as line ends', `${HEADER}\r${'\r'.repeat(500_001)}`, 'more than the 500000 lines that a table may have'],
-  ['columns', `${HEADER},${'x,'.repeat(94)}x\n`, '102 columns, more than the 100 that a table may have'],
+  ['rows', `${HEADER}\n${row('SPY').repeat(250_001)}`, 'the table has more than the maximum of 250000 rows'],
+  ['rows with one cell', `${HEADER}\n${'1\n'.repeat(250_001)}`, 'the table has more than the maximum of 250000 rows'],
+  ['empty lines', `${HEADER}\n${'\n'.repeat(500_001)}`, 'the table has more than the maximum of 500000 lines'],
+  ['returns as line ends', `${HEADER}\r${'\r'.repeat(500_001)}`, 'the table has more than the maximum of 500000 lines'],
+  ['columns', `${HEADER},${'x,'.repeat(94)}x\n`, 'the table has 102 columns, more than the maximum of 100'],
   ['characters in a row', `${HEADER}\n${'1,'.repeat(40_000)}\n`, 'row 1 has more than 65536 characters'],
   ['open quotes', `${HEADER}\n${'"a\nb"c\n'.repeat(100_000)}`, 'a quotation mark in row 1 is never closed'],
-  ['closes', `date,ticker,close\n${'1\n'.repeat(250_001)}`, 'more than the 250000 rows that a table may have'],
+  ['closes', `date,ticker,close\n${'1\n'.repeat(250_001)}`, 'the table has more than the maximum of 250000 rows'],
   [
     'underlyings',
     `${HEADER}\n${Array.from({ length: 1_001 }, (_, i) => row(ticker(i + 1))).join('')}`,
-    'more than the 1000 underlyings that one file may have',
+    'the file has more than the maximum of 1000 underlyings',
   ],
   [
     'snapshots',
     `${HEADER}\n${Array.from({ length: 10_001 }, (_, i) => row('SPY', new Date(1.78e12 + i * 1e3).toISOString())).join('')}`,
-    'more than the 10000 snapshots that one file may have',
+    'the file has more than the maximum of 10000 snapshots',
   ],
   ['depth of JSON', `{"data":${'['.repeat(1e6)}`, 'JSON nested deeper than 32 levels'],
   ['objects of JSON', `${QUOTES}${'{},'.repeat(600_001)}{}]}}`, 'JSON of more than 600000 objects and arrays'],

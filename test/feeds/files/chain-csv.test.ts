@@ -200,12 +200,12 @@ describe('a bad row is counted, the others are read', () => {
 
 describe('refused with a reason', () => {
   test.each([
-    ['no open interest', `${HEADER.replace('open_interest', 'oi')}\n${CALL}`, /missing column open_interest/],
-    ['no underlying', `${HEADER.replace('underlying', 'name')}\n${CALL}`, /missing column underlying/],
+    ['no open interest', `${HEADER.replace('open_interest', 'oi')}\n${CALL}`, /has no column open_interest/],
+    ['no underlying', `${HEADER.replace('underlying', 'name')}\n${CALL}`, /has no column underlying/],
     [
       'neither symbol nor strike',
       'underlying,expiry,put_call,open_interest\nXYZ,2026-09-18,C,1',
-      /missing column strike/,
+      /has no column strike/,
     ],
     ['only a header', `${HEADER}\n`, /none of 0 rows/],
     ['garbage below the header', `${HEADER}\nxx\nyy\n`, /none of 2 rows can be read: .*malformed_row.*2/],

@@ -336,7 +336,7 @@ describe('a bad file is set aside', () => {
     writeFileSync(join(aside, 'x.csv'), chainOf('AAA'));
     symlinkSync(aside, join(dir, 'link'));
     expect(await poll(feedOf(undefined, aside))).toEqual([
-      'link: a link that leads out of the folder: it is not followed',
+      'link: the link leads out of the folder and is not followed',
     ]);
   });
 
@@ -362,7 +362,7 @@ test('reports link loops and dead links once, and follows valid links', async ()
   expect(await poll(feed)).toEqual([
     'dead.csv: cannot be read (ENOENT)',
     'me: cannot be read (ELOOP)',
-    'sub/loop: a link to a folder that is already scanned',
+    'sub/loop: the path leads to a folder that is already scanned',
     'files:link.csv',
     'files:sub/a.csv',
   ]);
@@ -384,8 +384,8 @@ describe('a link or a special file in the drop folder', () => {
     symlinkSync(join(victim, 'app.json'), join(dir, 'app.json'));
     const feed = feedOf(undefined, aside);
     expect(await poll(feed)).toEqual([
-      'app.json: a link that leads out of the folder: it is not followed',
-      'link: a link that leads out of the folder: it is not followed',
+      'app.json: the link leads out of the folder and is not followed',
+      'link: the link leads out of the folder and is not followed',
     ]);
     for (let polls = 0; polls < 3; polls++) expect(await poll(feed)).toEqual([]);
     isWhole();
@@ -425,7 +425,7 @@ describe('a link or a special file in the drop folder', () => {
     symlinkSync(join(victim, 'sub'), join(dir, 'sub'));
     expect(await setAside(root, found, aside)).toEqual({
       isMoved: false,
-      message: 'the file lies outside the drop folder and is not set aside',
+      message: 'the file is outside the drop folder and is not set aside',
     });
     expect([readdirSync(join(victim, 'sub/deep')), readdirSync(aside)]).toEqual([['app.json'], []]);
     rmSync(aside, { recursive: true });
@@ -484,7 +484,7 @@ test('refuses a file beyond the size limit without reading it', async () => {
   truncateSync(join(dir, 'huge.csv'), FILE_BYTES_MAX + 1);
   put('small.csv', chainOf('BBB'));
   expect(await poll(feedOf())).toEqual([
-    expect.stringMatching(/^huge\.csv: 67108865 bytes, more than/),
+    expect.stringMatching(/^huge\.csv: the file has 67108865 bytes, more than/),
     'files:small.csv',
   ]);
 });

@@ -254,10 +254,10 @@ describe('the text of a tape', () => {
   test.each([
     ['no header', 'a,b\n1,2\n', /no header/],
     ['empty', '', /no header/],
-    ['no price column', 'executed_at,option_chain_id,size\n', /missing column price/],
-    ['no contract columns', 'executed_at,underlying_symbol,price,size\n', /missing column expiry, option_type, strike/],
+    ['no price column', 'executed_at,option_chain_id,size\n', /has no column price/],
+    ['no contract columns', 'executed_at,underlying_symbol,price,size\n', /has no column expiry, option_type, strike/],
     ['a column named twice', 'executed_at,option_chain_id,price,size,price\n', /price is named twice/],
-    ['an endless line', `executed_at,option_chain_id,price,size\n${'x'.repeat(2 ** 21)}`, /a line of more than/],
+    ['an endless line', `executed_at,option_chain_id,price,size\n${'x'.repeat(2 ** 21)}`, /a line has more than/],
     ['binary data', 'executed_at\0', /not text/],
   ])('throws if the text is not a tape: %s', async (_name, text, reason) => {
     await expect(read(text)).rejects.toThrow(reason);

@@ -123,12 +123,12 @@ describe('refused with a reason', () => {
   test.each([
     ['truncated above the header', table(TITLE, DATE), /no header row/],
     ['only a header', table(TITLE, DATE, HEADER), /none of 0 rows/],
-    ['no strike', table(TITLE, DATE, HEADER.replace('Strike', 'K'), WEEKLY), /missing column Strike/],
-    ['no puts', table(TITLE, DATE, HEADER.replace('Puts', 'P'), WEEKLY), /missing column puts/],
+    ['no strike', table(TITLE, DATE, HEADER.replace('Strike', 'K'), WEEKLY), /has no column Strike/],
+    ['no puts', table(TITLE, DATE, HEADER.replace('Puts', 'P'), WEEKLY), /has no column puts/],
     [
       'no open interest',
       table(TITLE, DATE, HEADER.replace(/Open Interest$/, 'x'), WEEKLY),
-      /missing column Open Interest of the puts/,
+      /has no column Open Interest of the puts/,
     ],
     [
       'symbols of an old format',

@@ -68,7 +68,7 @@ test('the feed journals its reads, skips a file that ended two processes, and re
     const before = await poll(true);
     expect(before).toMatchObject([{ kind: 'closes' }]);
   }
-  const reason = 'the process that read the file has ended 2 times: change or replace the file to have it read again';
+  const reason = 'the process that read the file has ended 2 times. To have the file read again, change or replace it';
   expect(await poll()).toEqual([{ kind: 'rejection', origin: 'a.csv', reason }]);
   expect(await poll()).toEqual([]);
   writeFileSync(file, 'date,ticker,close\n2026-08-20,SPY,640.5\n');

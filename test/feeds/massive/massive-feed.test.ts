@@ -54,7 +54,12 @@ describe('massive', () => {
   test('a page that fails refuses the whole snapshot', async () => {
     server.behaviour = (path) => (path.includes('cursor=250') ? { kind: 'status', status: 500 } : undefined);
     expect(await polled(create(['SPX']))).toEqual([
-      { kind: 'rejection', origin: 'massive:SPX', ticker: 'SPX', reason: 'answered 500 in the last of 3 tries' },
+      {
+        kind: 'rejection',
+        origin: 'massive:SPX',
+        ticker: 'SPX',
+        reason: 'the provider answered 500 in the last of 3 tries',
+      },
     ]);
   });
 
@@ -75,12 +80,12 @@ describe('massive', () => {
     change((answer, before) => Object.assign(answer, { next_url: cursor(before % 3) }));
     expect(reasonsOf(await polled(create()))).toEqual([['CHPT', 'page 4 leads back to an earlier page']]);
     change((answer, before) => void Object.assign(answer, { results: [], next_url: cursor(before) }));
-    expect(reasonsOf(await polled(create()))).toEqual([['CHPT', 'more than 600 pages']]);
+    expect(reasonsOf(await polled(create()))).toEqual([['CHPT', 'the snapshot has more than 600 pages']]);
   });
 
   test('refuses an answer without contracts', async () => {
     change((answer) => Object.assign(answer, { results: [], next_url: undefined }));
-    expect(reasonsOf(await polled(create()))).toEqual([['CHPT', 'no contracts are listed']]);
+    expect(reasonsOf(await polled(create()))).toEqual([['CHPT', 'the provider lists no contracts']]);
   });
 
   test('accepts an empty page between others', async () => {

@@ -161,7 +161,7 @@ describe('a lost connection', () => {
     await until(() => connections().length === 1);
     server.frame(`[${' '.repeat(16 << 20)}]`);
     await until(() => connections().length === 3);
-    expect(deliveries[1]).toMatchObject({ up: false, reason: 'a frame of more than 4194304 characters' });
+    expect(deliveries[1]).toMatchObject({ up: false, reason: 'a frame has more than 4194304 characters' });
   });
 
   test('is retried with increasing pauses if it fails repeatedly', async () => {

@@ -56,7 +56,12 @@ describe('tradier', () => {
     const last = `expiration=${expiries.at(-1)}`;
     server.behaviour = (path) => (path.includes(last) ? { kind: 'status', status: 500 } : undefined);
     expect(await polled(create())).toEqual([
-      { kind: 'rejection', origin: 'tradier:CHPT', ticker: 'CHPT', reason: 'answered 500 in the last of 3 tries' },
+      {
+        kind: 'rejection',
+        origin: 'tradier:CHPT',
+        ticker: 'CHPT',
+        reason: 'the provider answered 500 in the last of 3 tries',
+      },
     ]);
   });
 
@@ -65,7 +70,7 @@ describe('tradier', () => {
     ['an empty list', { options: { option: [] } }],
   ])('a listed expiration without options refuses the whole snapshot: %s', async (_what, answer) => {
     change(`expiration=${expiries[1]}`, () => answer);
-    const reason = `no options for the listed expiration ${expiries[1]}`;
+    const reason = `the provider has no options for the listed expiration ${expiries[1]}`;
     expect(reasonsOf(await polled(create()))).toEqual([['CHPT', reason]]);
   });
 
@@ -87,9 +92,9 @@ describe('tradier', () => {
   });
 
   test.each<[string, Json, RegExp]>([
-    ['null', { expirations: null }, /no expirations/],
+    ['null', { expirations: null }, /lists no expirations/],
     ['only settled ones', { expirations: { date: ['2026-11-12', '2026-11-13'] } }, /has settled/],
-    ['no valid date', { expirations: { date: ['soon', 7] } }, /no expirations/],
+    ['no valid date', { expirations: { date: ['soon', 7] } }, /lists no expirations/],
     [
       'too many expirations',
       { expirations: { date: Array.from({ length: 201 }, (_, i) => addDays('2026-12-01', i)) } },
