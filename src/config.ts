@@ -41,7 +41,7 @@ export const SETTINGS = {
     flag: '--data-dir <dir>',
     env: 'ZOMMA_DATA_DIR',
     group: 'data',
-    help: 'folder of the database and the server secret. If the folder does not exist, it is created, except by gex, history, call, feeds, and mcp without --feed',
+    help: 'folder of the database and the server secret. If the folder does not exist, it is created, except by gex, surface, history, call, feeds, and mcp without --feed',
     default: 'zomma-data',
   },
   dataMax: {

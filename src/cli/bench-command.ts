@@ -3,14 +3,24 @@ import { type Command, Option } from 'commander';
 import { measureAccuracy } from '../bench/accuracy.ts';
 import { measureSpeed } from '../bench/speed.ts';
 
-/** `zomma bench`: measures speed and accuracy of the kernels on this machine. */
+/** Adds `zomma bench`, which measures speed and accuracy of the kernels on this machine. */
 export function addBench(program: Command): void {
   program
     .command('bench')
-    .description('Measure speed and accuracy of the kernels on this machine.')
+    .description('Measure the speed and the accuracy of the numeric kernels on this machine.')
     .option('--json', 'print one JSON object')
-    .addOption(new Option('--quick', 'measure roughly, in about a second'))
-    .addHelpText('after', '\nExamples:\n  $ zomma bench\n  $ zomma bench --json > bench.json\n')
+    .addOption(new Option('--quick', 'measure in about a second, with less exact results'))
+    .addHelpText(
+      'after',
+      `
+The times are for one core, and include the time to copy the columns in and out of the memory of the kernels.
+An error is given as a multiple of the error that one rounding of each input to a double can cause.
+
+Examples:
+  $ zomma bench
+  $ zomma bench --json > bench.json
+`,
+    )
     .action((options: { json?: boolean; quick?: boolean }) => {
       if (process.stderr.isTTY) process.stderr.write('measuring …\n');
       const machine = {
@@ -35,7 +45,7 @@ export function addBench(program: Command): void {
             `  ${`${kernel}, per ${unit}`.padEnd(56)} ${ns.toFixed(2).padStart(9)} ${(1000 / ns).toFixed(1).padStart(10)}`,
         ),
         '',
-        `${'accuracy (1: error from rounding each input once)'.padEnd(56)}       worst  inputs of the worst row`,
+        `${'accuracy (1 = error from rounding each input once)'.padEnd(56)} worst error  inputs of the worst row`,
         ...accuracy.map(
           ({ kernel, output, worstScaledError, at }) =>
             `  ${`${kernel} ${output}`.padEnd(56)} ${worstScaledError.toFixed(2).padStart(9)}  ${formatInputs(at)}`,

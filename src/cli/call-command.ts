@@ -7,12 +7,12 @@ import { findTool, TOOLS } from '../operations/registry.ts';
 import type { Ports } from './ports.ts';
 import { withSettings } from './settings.ts';
 
-/** Adds `zomma call`, which calls any tool of the registry on the stored market. */
+/** Adds `zomma call`, which calls any tool of the registry on the stored market data. */
 export function addCall(program: Command, ports: Ports): void {
   withSettings(
     program
       .command('call')
-      .description('Call a tool on the stored market and print its answer as JSON.')
+      .description('Call a tool on the market data in the data folder, and print its answer as JSON.')
       .addArgument(new Argument('<tool>', 'name of the tool'))
       .addArgument(new Argument('<json>', 'arguments of the tool, as a JSON object'))
       .option('--extended', 'print every field of the answer, not only the default fields'),

@@ -5,11 +5,11 @@ import { canonicalTicker, isTicker } from '../market/option-symbol.ts';
 import type { Ports } from './ports.ts';
 import { withSettings } from './settings.ts';
 
-/** Adds `zomma chains`, which lists the stored snapshots and removes snapshots that should not have been stored. */
+/** Adds `zomma chains`, which lists the stored snapshots and removes snapshots that were stored by mistake. */
 export function addChains(program: Command, ports: Ports): void {
   const chains = program.command('chains').description('List and remove stored option chains.');
 
-  withSettings(chains.command('list').description('List the stored snapshots.'), ['dataDir'])
+  withSettings(chains.command('list').description('List the stored snapshots of option chains.'), ['dataDir'])
     .addOption(new Option('--ticker <ticker>', 'list only this underlying'))
     .option('--json', 'print one JSON object')
     .addHelpText('after', '\nExamples:\n  $ zomma chains list\n  $ zomma chains list --ticker SPY --json\n')
@@ -33,7 +33,9 @@ export function addChains(program: Command, ports: Ports): void {
   withSettings(
     chains
       .command('forget')
-      .description('Remove stored snapshots and their levels permanently. A running server stops using them at once.'),
+      .description(
+        'Remove stored snapshots of option chains and their levels permanently. A running server stops using the snapshots at once.',
+      ),
     ['dataDir'],
   )
     .addOption(new Option('--ticker <ticker>', 'underlying of the snapshots (required)').makeOptionMandatory())

@@ -6,7 +6,12 @@ import { streamCsv } from './csv/stream-csv.ts';
 
 /** Adds `zomma greeks`, `zomma iv` and `zomma merton`, which run a kernel over the rows of a CSV of any length. */
 export function addColumns(program: Command): void {
-  csvCommand(program, 'greeks', 'Price and Greeks (Black-Scholes-Merton) of each row of a CSV.', greeksKernel('market'))
+  csvCommand(
+    program,
+    'greeks',
+    'Compute the price and the Greeks (Black-Scholes-Merton) of each row of a CSV.',
+    greeksKernel('market'),
+  )
     .addOption(
       new Option(
         '--units <units>',
@@ -23,7 +28,7 @@ export function addColumns(program: Command): void {
   csvCommand(
     program,
     'iv',
-    'Implied volatility (Black-Scholes-Merton) of each row of a CSV, decimal per year; 0 for a price at or below the discounted intrinsic value.',
+    'Compute the implied volatility (Black-Scholes-Merton) of each row of a CSV, decimal per year. The volatility is 0 if the price is at or below the discounted intrinsic value.',
     impliedVolatilityKernel,
   )
     .addHelpText('after', examples(['zomma iv quotes.csv > volatilities.csv', 'zomma iv < quotes.csv | zomma greeks']))
@@ -31,7 +36,7 @@ export function addColumns(program: Command): void {
   csvCommand(
     program,
     'merton',
-    'Probability (0 to 1) that the price ends at or above the strike, and prices of call and put (Merton jump diffusion), for each row of a CSV.',
+    'Compute for each row of a CSV the probability (0 to 1) that the underlying ends at or above the strike, and the prices of call and put (Merton jump diffusion).',
     mertonKernel,
   )
     .addHelpText(
@@ -57,15 +62,14 @@ function csvCommand(
     .addHelpText(
       'after',
       `
-Columns in:   ${columns.join(', ')}
-Columns out:  ${outputs.join(', ')}, with 17 significant digits
-Units in:     ${unitsOf(Object.keys(inputs))}
-Other columns pass through unchanged. An input column with the name of an output is replaced.
+Input columns:   ${columns.join(', ')}
+Output columns:  ${outputs.join(', ')}, with 17 significant digits
+Input units:     ${unitsOf(Object.keys(inputs))}
+Other columns pass through unchanged. If an input column has the name of an output column, the output replaces it.
 A row cannot be computed if a cell is invalid, or if
 ${unanswered}.
-Such a row does not stop the run, but its outputs are empty. At the end, stderr gives the number of such rows and the
-errors of the first ${ROW_MESSAGES_MAX}, and the exit code is 1.
-`,
+Such a row does not stop the run, but its outputs are empty. At the end, stderr has the number of such rows and the
+errors of the first ${ROW_MESSAGES_MAX}, and the exit code is 1.`,
     );
 }
 

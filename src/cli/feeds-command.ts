@@ -16,11 +16,13 @@ export function addFeeds(program: Command, ports: Ports): void {
   withSettings(
     program
       .command('feeds')
-      .description('Show the state of each feed: its polls, its data per ticker, its rejections and its gaps.')
+      .description(
+        'Show the state of each feed: its polls, its data per ticker, the data that was rejected, and the times in which its stream was disconnected (gaps).',
+      )
       .option('--all', 'also show tickers that are fresh, and every rejection and gap')
       .option(
         '--check',
-        'for monitoring: exit with code 1 if there is no feed, or if a feed is down, empty or degraded. down: a poll failed, is overdue or makes no progress, every polled ticker fails, or there is no room for the data. empty: no data yet, or no snapshot of any ticker yet. degraded: a ticker is not fresh, the report has a rejection, or the stream is down',
+        'for monitoring: exit with code 1 if there is no feed, or if a feed is down, empty or degraded. down: a poll failed, is overdue or makes no progress, the last attempt of every ticker failed, or there is no room for the data. empty: no data has arrived yet, or no snapshot of any ticker. degraded: a ticker is not fresh, the report has a rejection, or the stream is disconnected',
       )
       .option('--json', 'print one JSON object with every row, like GET /api/v1/feeds'),
     settingsIn('data'),
@@ -59,7 +61,7 @@ function linesOf(feed: FeedStatus, now: number, all: boolean): string[] {
     `  tickers    ${feed.tickers_expected}: ${states.join(', ') || 'no data yet'}`,
     `  contracts  ${formatCount(feed.received_contracts)} of ${formatCount(feed.expected_contracts)} expected${coverage}`,
     ...indented(tickerTable(shown, ago)),
-    // The ticker table already shows the reasons of these tickers.
+    // The ticker table already shows the rejections that are left out here.
     ...listed(
       'rejected',
       all ? feed.refusals : feed.refusals.filter((each) => !isInTable(shown, each)),
@@ -106,7 +108,7 @@ function listed<Row>(name: string, rows: readonly Row[], all: boolean, cells: (r
 }
 
 function streamOf({ up, since, reason }: NonNullable<FeedStatus['stream']>, ago: (moment: string) => string): string {
-  return `${up ? 'up' : 'DOWN'} since ${ago(since).replace(' ago', '')}${reason === null ? '' : `: ${reason}`}`;
+  return `${up ? 'up' : 'DOWN'} for ${ago(since).replace(' ago', '')}${reason === null ? '' : `: ${reason}`}`;
 }
 
 function nextIn(ms: number): string {

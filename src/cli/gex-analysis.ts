@@ -28,11 +28,12 @@ export type GexAnalysis = ReturnType<typeof analyseGex>;
 
 /**
  * Prepares a chain and computes its levels with their provenance. If there are prints, also computes the levels by flow. Throws
- * `OperatorError` if `sign` is `flow` and no live contract has a print.
+ * `OperatorError` if `sign` is `flow` and no unsettled contract has a print.
  *
- * Does not run the operation `get_live_gex_nodes`, because the operation needs a market, and a file has none: no closes for `hedging` and
- * no tracked tickers. The plot and the CSV tables also need the prepared chain, which the operation does not return. The operation's own
- * functions, `reportGex` and `byPositions`, build the report. So a field that is added to them appears here too.
+ * Does not run the operation `get_live_gex_nodes`, because the operation needs a market, and a file has no market: it has no closes for the
+ * field `hedging` and no tracked tickers. The plot and the CSV tables also need the prepared chain, which the operation does not return. The
+ * operation and this function build their reports with `reportGex` and `byPositions`. So a field that is added to the results of these two
+ * functions appears here too.
  */
 export function analyseGex(chain: Chain, { large, tape }: ChainPrints, { sign, ...options }: ChainReadOptions) {
   const { cashDividends: _, ...reported } = options;
@@ -40,7 +41,7 @@ export function analyseGex(chain: Chain, { large, tape }: ChainPrints, { sign, .
   const positions = customerPositionsOf(chain, tape);
   if (sign === 'flow' && !positions) {
     throw new OperatorError(
-      `there are no prints of live contracts of ${chain.underlying}`,
+      `there are no prints of unsettled contracts of ${chain.underlying}`,
       'Name a tape with --prints, load one with `zomma ingest`, or leave --sign at its default.',
     );
   }

@@ -28,12 +28,15 @@ const PLOT_LINES = { least: 23, most: 50 };
 
 type CsvTable = 'strikes' | 'profile';
 
-/** Adds `zomma gex`, which computes the levels of a file or a stored ticker. Its options can reproduce the figures of other tools. */
+/**
+ * Adds `zomma gex`, which computes the levels of a chain file or of a stored ticker. With its options, the command can reproduce the figures
+ * of other programs that compute GEX.
+ */
 export function addGex(program: Command, ports: Ports): void {
   withSettings(
     program
       .command('gex')
-      .description('Compute the gamma-exposure (GEX) levels of a chain file, or of a ticker of the stored market.')
+      .description('Compute the gamma-exposure (GEX) levels of a chain file, or of a ticker in the data folder.')
       .argument('<file|ticker>', 'chain file of any known format, or ticker')
       .option('--ticker <ticker>', 'underlying to use if the file has chains of several underlyings')
       .addOption(
@@ -59,7 +62,7 @@ export function addGex(program: Command, ports: Ports): void {
       .addOption(
         choice(
           '--gamma <which>',
-          'gamma for net GEX and walls: recomputed from the volatility, or as the feed gives it',
+          'gamma for net GEX and walls: recomputed from the volatility, or the gamma that the feed gives',
           ['recomputed', 'feed'],
           'recomputed',
         ),
@@ -67,8 +70,8 @@ export function addGex(program: Command, ports: Ports): void {
       .addOption(
         choice(
           '--iv <which>',
-          'otm: call and put of a strike share the volatility that the mid of the out-of-the-money quote implies; feed: they share the ' +
-            "feed's if its price is within the quote; own: each contract has the feed's",
+          'otm: call and put of a strike share the volatility that the mid of the out-of-the-money quote implies; feed: call and put ' +
+            "share the feed's volatility if its price is within the quote; own: each contract has its own volatility from the feed",
           ['otm', 'feed', 'own'],
           'otm',
         ),
@@ -84,14 +87,14 @@ export function addGex(program: Command, ports: Ports): void {
       .addOption(
         choice(
           '--sign <how>',
-          "dealers' positions: long calls and short puts, or the opposite of what customers bought and sold, by prints",
+          "dealers' positions: long calls and short puts, or the opposite of what customers bought and sold according to the prints",
           ['calls_long_puts_short', 'flow'],
           DEFAULT_SIGN,
         ),
       )
       .option(
         '--prints <tape>',
-        'CSV or Parquet file of option trades; allowed only with a chain file. The output then also has the levels by flow',
+        "CSV or Parquet file of option trades (prints); allowed only with a chain file. The output then also has the levels that follow from customers' trades",
       )
       .addOption(
         new Option(
@@ -149,7 +152,7 @@ Examples:
             const withDividends = { ...options, cashDividends: market.dividends(chain) };
             return analyseGex(chain, { large, tape: market.tape(chain) }, withDividends);
           });
-      // The CSV tables have no column that says so.
+      // The CSV tables have no column that says that the data is simulated.
       if (flags.csv && analysis.report.simulated) process.stderr.write('zomma: these figures are SIMULATED\n');
       await writeOut(Buffer.from(rendered(analysis, flags)));
     });

@@ -9,9 +9,9 @@ import type { ChainPrints } from './gex-analysis.ts';
 import type { Ports } from './ports.ts';
 
 /**
- * Reads the prints of a chain's underlying from a tape. Returns each print once. Leaves out prints that a copy with the canceled flag
- * cancels, and prints below `minPremiumUsd` of contracts that have expired on the chain's date. Throws `OperatorError` if the file does not
- * exist, is not a tape, or if no print is left.
+ * Reads the prints of a chain's underlying from a tape. Returns each print once. Leaves out a print if any row of its id has the flag
+ * `canceled`. Leaves out prints of contracts that expired before the chain's date, if their premium is below `minPremiumUsd`. Throws
+ * `OperatorError` if the file does not exist, is not a tape, or has only prints that are left out.
  */
 export async function readPrintsFile(
   path: string,

@@ -1,6 +1,9 @@
 import type { GexAnalysis } from './gex-analysis.ts';
 
-/** Returns the rows on flow: the share of open interest in customers' positions and, without `--sign flow`, the levels by flow. */
+/**
+ * Returns the rows about flow: the share of open interest for which the prints give customers' positions and, without `--sign flow`, the
+ * levels by flow.
+ */
 function flowRows(
   { by_flow: flow, options }: GexAnalysis['report'],
   price: (value: number) => string,

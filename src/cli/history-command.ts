@@ -25,14 +25,19 @@ export function addHistory(program: Command, ports: Ports): void {
     program
       .command('history')
       .description('Show the gamma-exposure (GEX) levels of a ticker over time, as a server has recorded them.')
-      .argument('<ticker>', 'ticker of the stored market')
+      .argument('<ticker>', 'ticker whose levels are in the data folder')
       .addOption(
         new Option(
           '--from <moment>',
-          'begin: New York date or instant (default: the first of the 365 days that end with the newest levels at or before --to)',
+          'first moment: New York date or instant (default: the first of the 365 days that end with the newest levels at or before --to)',
         ),
       )
-      .addOption(new Option('--to <moment>', 'end: New York date (included) or instant (default: the newest levels)'))
+      .addOption(
+        new Option(
+          '--to <moment>',
+          'last moment: New York date (included to its end) or instant (default: the newest levels)',
+        ),
+      )
       .addOption(
         new Option('--per <what>', 'rows: every snapshot, or only the last snapshot of each day')
           .choices(['snapshot', 'day'])
@@ -73,7 +78,7 @@ Examples:
           `zomma: ${history.count} of ${history.downsampled_from} rows are shown; use a later --from to show all\n`,
         );
       }
-      // The CSV table has no column that says so.
+      // The CSV table has no column that says that the data is simulated.
       if (flags.csv && history.provenance?.simulated) process.stderr.write('zomma: these figures are SIMULATED\n');
       await writeOut(Buffer.from(rendered(history, flags)));
     });

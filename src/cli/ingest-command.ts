@@ -13,7 +13,9 @@ export function addIngest(program: Command, ports: Ports): void {
   withSettings(
     program
       .command('ingest')
-      .description('Load market data into the store: option prints (a tape of any size), chains, closes, dividends.')
+      .description(
+        'Load market data into the data folder: option trades (prints, in a tape of any size), option chains, closing prices, dividends.',
+      )
       .addArgument(new Argument('<path...>', 'files, or folders including their sub-folders'))
       .option('--json', 'print one JSON object'),
     ['dataDir', 'dataMax'],
@@ -21,7 +23,7 @@ export function addIngest(program: Command, ports: Ports): void {
     .addHelpText(
       'after',
       `
-Formats: CSV or Parquet for prints, chains, closes and dividends; CBOE's quote-table CSV and delayed-quote JSON for chains.
+Prints, chains, closing prices and dividends may be CSV or Parquet. Chains may also be CBOE's quote-table CSV or delayed-quote JSON.
 All formats except Parquet may be compressed with gzip.
 Zomma detects the format from the content. A running server uses each part of the data as soon as the part is stored.
 If a run is interrupted, run it again: each print is stored only once.
@@ -44,7 +46,7 @@ Examples:
     });
 }
 
-/** Runs `work` and shows its progress if stderr is a terminal. If a signal ends the process, prints how many rows were read. */
+/** Runs `work`. Shows its progress if stderr is a terminal. If a signal ends the process, prints how many rows were read. */
 async function withProgress<T>(
   work: (onProgress: (bytes: number, ofBytes: number, rows: number) => void) => Promise<T>,
 ): Promise<T> {
@@ -116,11 +118,11 @@ function hasUsableData({ rows, kept, known, refusals }: LoadedFile): boolean {
   return kept + known > 0 || (rows === 0 && refusals.length === 0);
 }
 
-/** Throws `OperatorError` that names `paths`, the paths without usable data. Does nothing if there are none. */
+/** Throws `OperatorError` with the names of `paths`, the paths without usable data. Does nothing if `paths` is empty. */
 function rejectUnusable(paths: readonly string[]): void {
   if (paths.length === 0) return;
   throw new OperatorError(
     `${paths.join(', ')}: there is no usable market data`,
-    'Use prints, chains or closes as CSV or Parquet, a quote-table CSV or a delayed-quote JSON; all except Parquet also with gzip. Unpack archives first.',
+    'Use prints, chains, closes or dividends as CSV or Parquet, a quote-table CSV or a delayed-quote JSON. All except Parquet may be compressed with gzip. Unpack archives first.',
   );
 }

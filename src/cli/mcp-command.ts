@@ -10,12 +10,12 @@ export function addMcp(program: Command, ports: Ports): void {
     program
       .command('mcp')
       .description(
-        "Serve MCP over standard input and output, with this machine's data or a running server's data. An MCP client starts this command.",
+        'Serve MCP over standard input and output, with the data of this machine or of a running server. An MCP client starts this command.',
       )
       .option('--url <url>', 'relay every message to a running server, e.g. http://127.0.0.1:8080; needs an API key')
       .option(
         '--key <key>',
-        `API key for the server; prefer ${SETTINGS.key.env}, because every user of the machine can see a command line`,
+        `API key for the server. Prefer the environment variable ${SETTINGS.key.env}, because every user of the machine can see a command line`,
       ),
     settingsIn('feeds', 'data', 'log'),
     { withoutDefault: ['feed'] },

@@ -17,13 +17,16 @@ export function addMembers(program: Command, ports: Ports): void {
     members
       .command('add')
       .description(
-        "Add a member, or replace a known member's tier and expiry (an omitted option gets its default) and lift a revocation. Prints the API key, which does not change for a known member.",
+        'Add a member, or change a known member: the command replaces the tier and the expiry (an omitted option gets its default) and lifts a revocation. Prints the API key, which does not change for a known member.',
       )
       .addOption(uuid()),
     ['dataDir'],
   )
     .addOption(
-      new Option('--tier <tier>', 'tier of the membership; a member of the tier "none" has no access')
+      new Option(
+        '--tier <tier>',
+        'tier of the membership. A member of the tier "none" has no access. The other tiers differ in name only',
+      )
         .choices(Object.keys(TIERS))
         .default(DEFAULT_TIER),
     )
@@ -81,7 +84,7 @@ export function addMembers(program: Command, ports: Ports): void {
     members
       .command('link')
       .description(
-        "Store a member's Telegram handle and its routing. Zomma only stores and shows these values. It sends nothing to the handle.",
+        "Store a member's Telegram handle and its routing switches. Zomma only stores and shows these values. Zomma sends nothing to the handle.",
       )
       .addOption(uuid()),
     ['dataDir'],

@@ -25,16 +25,19 @@ export interface Ports {
   /** Yields the deliveries in a single file. A tape comes in several deliveries. */
   readFile(path: string): AsyncIterable<Delivery>;
   /**
-   * Loads files and folders into the stored market of a data folder. A server may run on the folder. Returns for each path the files with
-   * market data. Calls `onProgress` with the progress. Throws `OperatorError` before anything is loaded if a path does not exist.
+   * Stores the market data of files and folders in a data folder. A server may run on the data folder. Returns for each path the files with
+   * market data. Calls `onProgress` with the bytes read so far, the bytes of all files, and the rows read so far. If a path does not exist,
+   * throws `OperatorError` before anything is loaded.
    */
   load(
     settings: FolderSettings & Pick<SettingValues, 'dataMax'>,
     paths: readonly string[],
     onProgress: (bytes: number, ofBytes: number, rows: number) => void,
   ): Promise<readonly (readonly LoadedFile[])[]>;
-  /** Calls `work` with the stored market of a data folder. A server may run on the folder. */
+  /** Calls `work` with the market data that is stored in a data folder. A server may run on the folder. */
   withMarket<T>(settings: ValuesIn<'data'>, work: (context: Context) => T): Promise<T>;
+  /** Calls `work` with the store of a data folder. A server may run on the folder. */
   withStore<T>(settings: FolderSettings, work: (store: MarketStore) => T): Promise<T>;
+  /** Calls `work` with the members of a data folder. A server may run on the folder. */
   withMembers<T>(settings: FolderSettings, work: (access: Access, members: MemberStore) => T): Promise<T>;
 }

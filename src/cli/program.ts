@@ -49,10 +49,10 @@ Examples:
   $ zomma mcp                                     serve MCP over standard input and output, for an agent's client
   $ zomma ingest tape-2026-08-17.csv              load a day of option prints into the store
   $ zomma feeds                                   show the state of the feeds
-  $ zomma members add --uuid 7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90
-  $ zomma gex SPY-quotes.csv                      compute the levels of one file, without a server
+  $ zomma members add --uuid 7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90   add a member and print the member's API key
+  $ zomma gex SPY-quotes.csv                      compute the GEX levels of one file, without a server
   $ zomma greeks options.csv > greeks.csv         compute Greeks of a CSV of any length
-  $ zomma call calculate_kelly_sizing '{"win_prob":0.55}'
+  $ zomma call calculate_kelly_sizing '{"win_prob":0.55}'   call a tool without a server
 `,
     );
 }

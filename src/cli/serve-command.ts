@@ -19,7 +19,7 @@ export function addServe(program: Command, ports: Ports): void {
     .addHelpText(
       'after',
       `
-As soon as the server accepts requests, it writes one line to stdout: listening on http://HOST:PORT (https with --tls-cert)
+As soon as the server accepts requests, it writes this line to stdout: listening on http://HOST:PORT (https with --tls-cert)
 
 ${CREDENTIALS_HELP}
 
@@ -33,7 +33,9 @@ Examples:
   withSettings(
     program
       .command('start')
-      .description("Serve with a demo member. Prints the demo member's API key and a first request to try."),
+      .description(
+        "Serve REST and MCP like `zomma serve`, with a demo member. Prints the demo member's API key and a first request to try.",
+      ),
     SERVE_SETTINGS,
   )
     .addHelpText(

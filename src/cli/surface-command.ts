@@ -23,10 +23,11 @@ import { columns, numberCell } from './text-format.ts';
 
 /** Minimum and maximum height of the plot, in lines. */
 const PLOT_LINES = { least: 20, most: 40 };
-/** The smile is drawn for the settlement nearest to so many days. */
+/** The smile is drawn for the settlement that is nearest to this many days after the snapshot. */
 const SMILE_DAYS = 30;
-/** The smile is drawn this many standard deviations to each side of the forward, at so many strikes. */
+/** The smile is drawn from the forward to each side over this many standard deviations of the log-price. */
 const SMILE_REACH = 2.5;
+/** Number of strikes at which the smile is computed. */
 const SMILE_POINTS = 81;
 
 interface Shown {
@@ -40,7 +41,7 @@ export function addSurface(program: Command, ports: Ports): void {
   withSettings(
     program
       .command('surface')
-      .description('Fit the volatility surface of a chain file, or of a ticker of the stored market.')
+      .description('Fit the volatility surface of a chain file, or of a ticker in the data folder.')
       .argument('<file|ticker>', 'chain file of any known format, or ticker')
       .option('--ticker <ticker>', 'underlying to use if the file has chains of several underlyings')
       .option('--json', 'print one JSON object, the answer of GET /api/v1/surface/{ticker}')
@@ -52,8 +53,21 @@ export function addSurface(program: Command, ports: Ports): void {
     .addHelpText(
       'after',
       `
-The plot shows the smile of the settlement nearest to ${SMILE_DAYS} days, and the volatility at the money of all settlements, also
-without events.
+The table has a row for each settlement, and a row for each of the maturities 7, 30, 60, 90, 180 and 365 days that is not
+after the last settlement. The columns are:
+  quotes         number of quoted contracts to which the smile of the settlement is fitted
+  outside        number of these contracts whose fitted price is below the bid or above the ask
+  forward        forward price, dollars
+  IV             volatility at the money, per calendar year
+  trading        volatility at the money, per year of trading time, in which nights and days without trading count little
+  no events      the same as "trading", but without the variance of events such as earnings reports
+  25-delta skew  volatility of the put with delta -0.25 less that of the call with delta 0.25, with the half-width of its band
+  variance swap  fair volatility of a variance swap
+Below the table is a line for each event that the volatilities show: its implied move (one standard deviation of the log-price),
+the band of this move, and the dates between which the event is. A line that begins with "refused" names a series whose quotes
+do not determine a smile.
+The plot shows the smile of the settlement nearest to ${SMILE_DAYS} days, and the volatility at the money of all settlements,
+with and without the variance of events.
 
 Examples:
   $ zomma surface SPY
@@ -71,7 +85,7 @@ Examples:
         : await ports.withMarket(flags, ({ market }) => market.chain(target));
       const surface = fitSurface(prepareChain(chain, DEFAULT_OPTIONS));
       const answer = runToCompletion(reportSurface(chain, surface, 'figures'));
-      // The CSV table has no column that says so.
+      // The CSV table has no column that says that the data is simulated.
       if (flags.csv && chain.simulated) process.stderr.write('zomma: these figures are SIMULATED\n');
       await writeOut(Buffer.from(rendered({ chain, surface, answer }, flags)));
     });
@@ -95,7 +109,7 @@ function rendered(shown: Shown, { json, csv, plot }: Flags): string {
   return `${table}\n${plotOf(shown, width, lines, style).join('\n')}\n`;
 }
 
-/** A row for each settlement. A value that is not known becomes an empty cell. */
+/** Formats the settlements as CSV, one row for each. A value that is not known becomes an empty cell. */
 function csvOf({ expiries }: SurfaceAnswer): string {
   const { count, ...table } = expiries;
   const names = Object.keys(table) as (keyof typeof table)[];
@@ -129,7 +143,7 @@ function tableOf({ chain, answer }: Shown): string[] {
   ];
 }
 
-/** A line for each event: its implied move with the band, and the settlements around it. */
+/** Returns a line for each event: its implied move with the band of the move, and the dates between which the event is. */
 function eventLines({ events }: SurfaceAnswer): string[] {
   return events.implied_move.map((move, i) => {
     const [after, before] = [events.after[i]!, events.before[i]!].map((instant) => newYorkDate(Date.parse(instant)));
@@ -149,11 +163,12 @@ function figuresOf(table: SurfaceAnswer['maturities'] | SurfaceAnswer['expiries'
   ];
 }
 
+/** Formats a figure with the half-width of its band, both in percent. */
 function withBand(value: number | null, band: number | null): string {
   return value === null || band === null ? percent(value) : `${percent(value)} ± ${(100 * band).toFixed(2)}`;
 }
 
-/** The smile of one settlement, and the volatilities at the money of all, within `height` lines. */
+/** Draws the smile of one settlement, and below it the volatilities at the money of all settlements, within `height` lines. */
 function plotOf({ chain, surface, answer }: Shown, width: number, height: number, style: Style): string[] {
   const { slices } = surface;
   const at = chain.asOf + SMILE_DAYS * DAY_MS;
@@ -200,7 +215,7 @@ function plotOf({ chain, surface, answer }: Shown, width: number, height: number
   ];
 }
 
-/** Volatilities at even distances in ln(K/F), per calendar year. */
+/** Returns the volatilities of a smile at strikes with even distances in ln(K/F), decimal per calendar year. */
 function smileOf({ law, tte }: SurfaceSlice, reach: number): Float64Array {
   return Float64Array.from({ length: SMILE_POINTS }, (_, i) =>
     Math.sqrt(law.totalVariance(reach * ((2 * i) / (SMILE_POINTS - 1) - 1)) / tte),

@@ -155,7 +155,7 @@ describe('rows that cannot be computed', () => {
     expect([code, stderr]).toEqual([
       1,
       expect.stringContaining(
-        'line 2: jump_intensity * tte, or that times e^(jump_mean + jump_vol^2 / 2), exceeds 256',
+        'line 2: jump_intensity * tte or jump_intensity * tte * e^(jump_mean + jump_vol^2 / 2) exceeds 256',
       ),
     ]);
   });

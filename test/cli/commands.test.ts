@@ -230,7 +230,7 @@ describe('gex FILE', () => {
       [['gex', '--csv', chain], /Put the file before --csv/],
       [['gex', chain, '--expiries', 'soon'], /--expiries soon/],
       [['gex', chain, '--expiries', '0dte'], /no unsettled contract/],
-      [['gex', chain, '--sign', 'flow'], /no prints of live contracts of TEST/],
+      [['gex', chain, '--sign', 'flow'], /no prints of unsettled contracts of TEST/],
       [['gex', chain, '--prints', 'none.csv'], /there is no file none\.csv/],
       [['gex', chain, '--prints', chain], /has no usable print of TEST/],
       [['gex', 'NONE', '--data-dir', dataDir], /not in the universe/],

@@ -58,7 +58,7 @@ test('shows the reason for each problem, and the exit code reports it', async ()
   expect(code).toBe(1);
   for (const line of [
     /^massive {2}DEGRADED\n {2}polled .* polling now$/m,
-    /^ {2}stream {5}DOWN since 5 min: cut$/m,
+    /^ {2}stream {5}DOWN for 5 min: cut$/m,
     /^ {2}tickers {4}3: 2 missing, 1 partial$/m,
     /^ {2}contracts {2}600 of 1,000 expected \(60\.0 %\)$/m,
     /^ {4}GS {6}missing {2}none .* never .* never .* none$/m,

@@ -62,12 +62,12 @@ export class CsvRun {
     return lines.length > 0 ? `${lines.join('\n')}\n` : '';
   }
 
-  /** Writes the numbers of a row into the columns. Returns what is wrong with the row. Returns `undefined` if nothing is. */
+  /** Writes the numbers of a row into the columns. Returns what is wrong with the row, or `undefined` if the row is valid. */
   #read(cells: string[], row: number, columns: Readonly<Record<string, Float64Array>>): string | undefined {
     let error: string | undefined;
     if (cells.length !== this.#width) {
       error = `has ${cells.length} cells, but the header has ${this.#width}`;
-      // With the width of the header, the outputs stay under their column names.
+      // The row gets as many cells as the header has, so that its outputs are in their columns.
       while (cells.length < this.#width) cells.push('');
       cells.length = this.#width;
     }

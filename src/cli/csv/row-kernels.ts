@@ -41,7 +41,7 @@ export const greeksKernel = (units: 'market' | 'raw') =>
     },
   });
 
-/** The kernel of the implied volatility, which is 0 if the price is at or below the discounted intrinsic value. */
+/** The kernel of the implied volatility. The volatility is 0 if the price is at or below the discounted intrinsic value. */
 export const impliedVolatilityKernel = define({
   inputs: { put_call: side, price: notNegative, spot: positive, strike: positive, tte: positive, rate, dividend },
   outputs: ['iv'],
@@ -49,7 +49,10 @@ export const impliedVolatilityKernel = define({
   compute: (count, { put_call: callPut, ...columns }) => [impliedVolatility({ count, callPut, ...columns })],
 });
 
-/** The kernel of Merton's jump diffusion: the probability that the price ends at or above the strike, and the prices of call and put. */
+/**
+ * The kernel of Merton's jump diffusion. Its outputs are the probability that the underlying ends at or above the strike, and the prices of
+ * call and put.
+ */
 export const mertonKernel = define({
   inputs: {
     spot: positive,
@@ -63,7 +66,7 @@ export const mertonKernel = define({
     jump_vol: notNegative,
   },
   outputs: ['prob_above', 'call', 'put'],
-  unanswered: 'jump_intensity * tte, or that times e^(jump_mean + jump_vol^2 / 2), exceeds 256',
+  unanswered: 'jump_intensity * tte or jump_intensity * tte * e^(jump_mean + jump_vol^2 / 2) exceeds 256',
   compute(count, { jump_intensity: jumpIntensity, jump_mean: jumpMean, jump_vol: jumpVol, ...columns }) {
     const { probAbove, call, put } = merton({ count, ...columns, jumpIntensity, jumpMean, jumpVol });
     return [probAbove, call, put];

@@ -5,7 +5,7 @@ import { type CsvRecord, RecordSplitter } from './records.ts';
 import type { RowKernel } from './row-kernel.ts';
 import { openInput, writeOut } from './streams.ts';
 
-/** An encoding in which each byte is one character. So the bytes of cells that pass through stay the same, whatever the file's encoding. */
+/** In this encoding each byte is one character. So cells that pass through have the same bytes as before, whatever the file's encoding. */
 const ENCODING = 'latin1';
 const BOM = Buffer.from('\ufeff').toString(ENCODING);
 
@@ -15,7 +15,7 @@ const BOM = Buffer.from('\ufeff').toString(ENCODING);
  */
 export async function streamCsv(kernel: RowKernel, file: string | undefined): Promise<void> {
   const { pieces, bytes } = openInput(file);
-  // If the rows are written to a terminal, the rows themselves show the progress.
+  // If stdout is a terminal too, the written rows themselves show the progress.
   const isShown = process.stderr.isTTY && !process.stdout.isTTY;
   const progress = new ProgressBar(
     (text) => isShown && process.stderr.write(text),

@@ -9,7 +9,7 @@ export function rightBar(length: number, cells: number, unicode: boolean): strin
   return ('█'.repeat(steps >> 3) + EIGHTHS[steps & 7]!).padEnd(cells);
 }
 
-/** Draws a bar that grows to the left. Unicode has only half-filled cells in this direction. */
+/** Draws a bar that grows to the left. In this direction, the only partly filled cell that Unicode has is the half-filled cell. */
 export function leftBar(length: number, cells: number, unicode: boolean): string {
   const steps = stepsOf(length, cells, unicode ? 2 : 1);
   if (steps === 0 && length > 0) return (unicode ? '▕' : '.').slice(0, cells).padStart(cells);

@@ -7,7 +7,7 @@ const BRAILLE = [
 ];
 const BRAILLE_BASE = 0x2800;
 
-/** A grid of cells on which lines are drawn dot by dot. A cell has eight dots in braille and one dot in ASCII. */
+/** A grid of cells in which lines are drawn dot by dot. A cell has eight dots as a braille character, and one dot in ASCII. */
 export class Dots {
   readonly columns: number;
   readonly rows: number;

@@ -1,4 +1,7 @@
-/** Figures of at least `LARGEST` or below `SMALLEST` have exponential notation, because the compact notation has no suffix for them. */
+/**
+ * Numbers of at least `LARGEST` in absolute value have exponential notation, because the compact notation has no suffix for them. So have
+ * dollars below `SMALLEST`, for which the compact notation would print leading zeros.
+ */
 const LARGEST = 1e15;
 const SMALLEST = 0.01;
 

@@ -13,7 +13,7 @@ export interface Profile {
   readonly annotations: readonly Level[];
 }
 
-/** Draws net GEX over spot as a line, with zero and the annotations behind it. */
+/** Draws net GEX as a function of spot. The zero line and the vertical lines of the annotations are behind the drawn function. */
 export function profileChart(data: Profile, width: number, height: number, style: Style): string[] {
   const { level, gex } = data;
   const [first, last] = [level[0]!, level.at(-1)!];

@@ -28,7 +28,10 @@ interface Row {
   readonly names: readonly string[];
 }
 
-/** Draws net GEX of the strongest strikes as bars, the highest strike on top: negative to the left of the axis, positive to the right. */
+/**
+ * Draws net GEX as bars, for the strikes with the largest absolute net GEX, the highest strike on top. Bars of negative values are to the
+ * left of the axis, bars of positive values to the right.
+ */
 export function strikeBars(data: StrikeGex, width: number, height: number, style: Style): string[] {
   const rows = rowsOf(data, height);
   const { labels, values, annotations, cells } = columnsOf(rows, width);
@@ -53,7 +56,10 @@ export function strikeBars(data: StrikeGex, width: number, height: number, style
   });
 }
 
-/** Selects the rows in descending order: the levels, then as many of the strongest strikes around spot as there is room for. */
+/**
+ * Selects the rows: the levels, and as many strikes around spot as there is room for, those with the largest absolute net GEX. Returns the
+ * rows in descending order of price.
+ */
 function rowsOf({ spot, strike, net, levels }: StrikeGex, height: number): Row[] {
   const shown = new Set(levels.map((level) => level.price).slice(0, height));
   const strongest = Array.from(strike.keys())

@@ -28,7 +28,7 @@ export function trace(values: Float64Array, dots: Dots, rowOf: RowOf): Dots {
   return dots;
 }
 
-/** Interpolates linearly at a fraction of the way along the values. */
+/** Interpolates the values linearly. `fraction` is the position from the first value (0) to the last value (1). */
 function valueAt(values: Float64Array, fraction: number): number {
   const position = fraction * (values.length - 1);
   const below = Math.floor(position);
