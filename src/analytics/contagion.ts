@@ -7,12 +7,15 @@ export interface Contagion {
   /** The flow from which on `largeFlow` is true, dollars. */
   readonly flowThresholdUsd: number;
   readonly largeFlow: boolean;
-  /** Correlation of the daily log returns of name and ETF. Null if too few common closes are known. It is then not a condition. */
+  /**
+   * Correlation of the daily log returns of name and ETF. Null if too few common closes are known. The correlation is then not a condition.
+   */
   readonly correlation: number | null;
 }
 
 /** The threshold of a large flow is at least this share of the name's own 30-day premium. */
 export const PREMIUM_SHARE = 0.01;
+/** The least correlation at which flow is taken to spill into the ETF. */
 export const CORRELATION_MIN = 0.5;
 /** The number of common daily closes that a correlation needs. */
 export const CORRELATION_CLOSES = 60;

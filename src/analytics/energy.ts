@@ -26,7 +26,7 @@ export const ENERGY_CLASSES = [PINNED, CONTESTED, SHATTERED, NEGATIVE, FRICTIONL
 
 /**
  * Computes kinetic K = |flow delta-notional| and potential V = friction * factor, both in dollars. The sign of V and the ratio K / |V| give
- * the class. If V is positive, dealers are long gamma, and their hedging holds the price until K outweighs it. If V is negative, their
+ * the class. If V is positive, dealers are long gamma, and their hedging holds the price until K outweighs V. If V is negative, their
  * hedging amplifies every move.
  */
 export function evaluateEnergy(flowUsd: number, frictionUsd: number, factor: number): EnergyReading {

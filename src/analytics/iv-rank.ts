@@ -3,7 +3,8 @@ export interface IvRank {
   /** 100 (now - low) / (high - low). Null if too few days are known, the last day is not known, or all volatilities are equal. */
   readonly rank: number | null;
   /**
-   * The percentage of the known days, including the last day, whose volatility was lower. Null if too few days or not the last are known.
+   * The percentage of the known days, including the last day, whose volatility was lower. Null if too few days are known, or the last day
+   * is not known.
    */
   readonly percentile: number | null;
   /** The number of days whose volatility is known. */
@@ -16,7 +17,7 @@ export interface IvRank {
 /** The least number of known days for a rank, about a month of trading days. */
 const DAYS_MIN = 20;
 
-/** Ranks the last of a year's daily volatilities. The oldest comes first. A day whose volatility is not known is null. */
+/** Ranks the last of a year's daily volatilities. The first element is the oldest. A day whose volatility is not known is null. */
 export function ivRank(volatilities: readonly (number | null)[]): IvRank {
   const known = volatilities.filter((each) => each !== null);
   const days = known.length;

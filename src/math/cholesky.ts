@@ -1,11 +1,13 @@
 /**
- * Solves a symmetric positive definite system, of which the lower triangle is given by rows. Overwrites the matrix, and the right side with
- * the solution. A pivot that is not positive counts as 1e-300.
+ * Solves a system of linear equations with a symmetric positive definite matrix. `matrix` has its elements row by row. Only the lower
+ * triangle is read. Overwrites `right` with the solution, and the lower triangle with the Cholesky factor. A pivot below 1e-300 is replaced
+ * by 1e-300.
  */
 export function solveCholesky(matrix: Float64Array, right: Float64Array): void {
   const n = right.length;
   const column = new Float64Array(n);
-  // Each column is subtracted from the columns after it. These operations do not wait for each other, as those of a dot product do.
+  // As soon as a column is computed, its products are subtracted from all later columns. The processor can compute these differences in
+  // parallel. In a dot product, each addition would wait for the addition before.
   for (let k = 0; k < n; k++) {
     const root = Math.sqrt(Math.max(matrix[k * n + k]!, 1e-300));
     matrix[k * n + k] = root;

@@ -1,10 +1,15 @@
 /**
- * Linear least squares over a choice of columns. Columns join and leave the model one at a time, each in time quadratic in their number, by
- * the sweep operator (Goodnight 1979, "A tutorial on the SWEEP operator").
+ * Fits values by linear least squares. The model is the set of the columns that the fit uses. `toggle` adds one column to the model or
+ * removes one, by the sweep operator (Goodnight 1979, "A tutorial on the SWEEP operator"). This takes time quadratic in the number of all
+ * columns.
  */
 export class StepwiseRegression {
-  /** The matrix of inner products of the columns and, last, of the values, swept on the columns of the model. */
+  /**
+   * The inner products of all columns with each other and with the values. The values are the last row and the last column. For each column
+   * of the model, `toggle` has applied the sweep operator to this matrix.
+   */
   private readonly matrix: readonly Float64Array[];
+  /** The positions of the columns of the model. */
   private readonly joined: Set<number>;
 
   private constructor(
@@ -16,7 +21,10 @@ export class StepwiseRegression {
     this.joined = new Set(joined);
   }
 
-  /** Returns a model without columns. `columns` and `values` have a row for each observation, divided by its standard error. */
+  /**
+   * Returns a model without columns. `columns` are those that can be added. `columns` and `values` have a row for each observation. The
+   * caller has divided each row by the standard error of its observation.
+   */
   static of(columns: readonly Float64Array[], values: Float64Array): StepwiseRegression {
     const all = [...columns, values];
     return new StepwiseRegression(
@@ -34,7 +42,10 @@ export class StepwiseRegression {
     return this.joined.has(column);
   }
 
-  /** Adds a column to the model, or removes it if the model has it. A column that joins must not depend linearly on those of the model. */
+  /**
+   * Adds a column to the model, or removes it if the model has it. A column that is added must be linearly independent of the columns of
+   * the model.
+   */
   toggle(column: number): void {
     if (!this.joined.delete(column)) this.joined.add(column);
     const pivotRow = this.matrix[column]!;
@@ -49,30 +60,36 @@ export class StepwiseRegression {
     pivotRow[column] = 1 / pivot;
   }
 
-  /** Sum of squared errors of the model. */
+  /** The sum of the squared errors of the fit. */
   get sumOfSquares(): number {
     // Rounding can make the sum of an exact fit negative.
     return Math.max(0, this.matrix.at(-1)!.at(-1)!);
   }
 
-  /** The coefficient of a column of the model. */
+  /** Returns the coefficient of a column of the model. */
   coefficient(column: number): number {
     return this.matrix[column]!.at(-1)!;
   }
 
-  /** Variance of the coefficient of a column of the model, if the standard errors of the observations are right. */
+  /**
+   * Returns the variance of the coefficient of a column of the model. The variance is right if the standard errors of the observations are
+   * right.
+   */
   variance(column: number): number {
     return this.matrix[column]![column]!;
   }
 
-  /** By how much the sum of squared errors falls if a column joins, with the sign of its coefficient. */
+  /**
+   * Returns by how much the sum of squared errors falls if a column is added to the model. The result has the sign that the coefficient of
+   * the column would have.
+   */
   signedGain(column: number): number {
     const row = this.matrix[column]!;
     const covariance = row.at(-1)!;
     return (covariance * Math.abs(covariance)) / row[column]!;
   }
 
-  /** The change of the coefficient of a column of the model per change of each value. */
+  /** Returns the derivatives of the coefficient of a column of the model with respect to each value. */
   leverage(column: number): Float64Array {
     const row = this.matrix[column]!;
     const sums = new Float64Array(this.columns[0]!.length);

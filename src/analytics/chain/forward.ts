@@ -5,6 +5,7 @@ import type { AnalysisOptions } from './options.ts';
 import type { ForwardMethod } from './prepared-chain.ts';
 import { mid } from './quotes.ts';
 
+/** The forward of one series and its discount rate. */
 export interface Forward {
   readonly forward: number;
   /** Continuously compounded, per year. */
@@ -29,10 +30,11 @@ const PARITY_PAIRS = 5;
  */
 const SPOT_FACTOR_MAX = 4;
 
-/** Feeds write volatilities outside this range to say that they have none. */
+/** Feeds write a volatility outside this range if they have no volatility. */
 const FEED_IV_MIN = 0.02;
 export const FEED_IV_MAX = 5;
 
+/** Returns whether a volatility of a feed is in the range that feeds write for computed volatilities. */
 export function isPlausibleIv(iv: number): boolean {
   return iv >= FEED_IV_MIN && iv <= FEED_IV_MAX;
 }
@@ -41,7 +43,7 @@ export function isPlausibleIv(iv: number): boolean {
 const PLACEHOLDER_IVS = [0.02, 0.062509, 0.125009, 0.250008, 0.500005];
 const PLACEHOLDER_PRECISION = 1e-6;
 
-/** Returns whether the feed computed this volatility, as far as the value tells. */
+/** Returns whether the feed has computed this volatility, as far as the value shows. */
 export function isComputedIv(iv: number): boolean {
   return isPlausibleIv(iv) && !PLACEHOLDER_IVS.some((each) => Math.abs(iv - each) < PLACEHOLDER_PRECISION);
 }

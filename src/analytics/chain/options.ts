@@ -12,8 +12,8 @@ export interface AnalysisOptions {
   /** `recomputed`: gamma computed from the IV. `feed`: the gamma of the feed, which is rounded. */
   readonly gamma: 'recomputed' | 'feed';
   /**
-   * `otm`: call and put of a strike have the IV that the quote of the out-of-the-money side implies. `feed`: they have the feed's IV of this
-   * side if its price is within the quote. `own`: each contract has the feed's IV.
+   * `otm`: call and put of a strike have the IV that the quote of the out-of-the-money side implies. `feed`: they have the feed's IV of
+   * this side if the model price at this IV is within the quote. `own`: each contract has the feed's IV.
    */
   readonly iv: 'otm' | 'feed' | 'own';
   readonly expiries: ExpirySelection;
@@ -36,6 +36,7 @@ export type SignConvention = 'calls_long_puts_short' | 'flow';
 
 export const DEFAULT_SIGN: SignConvention = 'calls_long_puts_short';
 
+/** The series that an analysis uses. */
 export type ExpirySelection =
   | { readonly kind: 'all' }
   /** Series that expire on the New York day of the snapshot. */

@@ -43,7 +43,10 @@ export function* ownVolatilities(chain: Chain, inputs: readonly SeriesInput[]): 
   };
 }
 
-/** Returns the pairs. A call and a put of one strike form a pair if their volatilities are equal, or else each forms one alone. */
+/**
+ * Returns the pairs. A call and a put of one strike form a pair if their volatilities are equal. Otherwise, each of them is a pair by
+ * itself.
+ */
 function* groupByVolatility(strikes: StrikePairs, iv: Float64Array): Steps<Pairs> {
   const contracts = new Uint32Array(iv.length + 1);
   const row = new Uint32Array(iv.length);

@@ -74,6 +74,7 @@ export function slicePairs(pairs: Pairs, from: number, to: number): Omit<Pairs, 
   };
 }
 
+/** A series of a prepared chain, with its forward and its smile. Units are as in `PreparedChain`, and the forward is in dollars. */
 export interface PreparedSeries {
   readonly series: Series;
   /** The contracts of the series are the rows [start, end) of the prepared chain. */
@@ -88,15 +89,16 @@ export interface PreparedSeries {
 }
 
 /**
- * The total implied variance of the strikes of a series, by their log-moneyness ln(K/F), ascending. Includes only strikes whose volatility
- * was taken or solved. Leaves out strikes with a stale quote. If enough of the other strikes have a two-sided quote, includes only those
- * (see `smileOf`).
+ * The total implied variance of the strikes of a series, by their log-moneyness ln(K/F), ascending. The smile includes only strikes whose
+ * volatility was taken or solved. It leaves out strikes with a stale quote. If enough of the other strikes have a two-sided quote, it
+ * includes only those (see `smileOf`).
  */
 export interface Smile {
   readonly logMoneyness: Float64Array;
   readonly totalVariance: Float64Array;
 }
 
+/** The method that gave a forward: see `seriesForward`. `flat` is the method of the option with this name. */
 export type ForwardMethod = 'regression' | 'parity' | 'delta' | 'carry' | 'flat';
 
 /** How the contracts of a snapshot were used, or why they were left out: `contracts` = `used` + settled + adjusted + other_expiry. */

@@ -8,7 +8,8 @@ const BID_STRIKES_MIN = 5;
 
 /**
  * Returns the smile of a series. It uses the strikes that have a volatility and whose quote is not stale. If enough of these strikes have a
- * two-sided quote, it uses only those. A volatility without a bid may not be a real one, and would bend the wings of the smile.
+ * two-sided quote, it uses only those. The volatility of an option without a bid may be wrong, and would then distort the wings of the
+ * smile.
  */
 export function smileOf(
   chain: Chain,

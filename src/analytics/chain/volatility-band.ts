@@ -3,7 +3,7 @@ import type { PreparedChain, PreparedSeries } from './prepared-chain.ts';
 import { mid } from './quotes.ts';
 import { rowsOfColumn } from './rows.ts';
 
-/** The volatilities that bids and asks imply, columns of equal length, decimal per year. `NaN` without a two-sided quote. */
+/** The volatilities that bids and asks imply, columns of equal length, decimal per year. `NaN` if there is no two-sided quote. */
 export interface VolatilityBands {
   readonly bid: Float64Array;
   readonly ask: Float64Array;
@@ -38,8 +38,8 @@ export function volatilityBands(prepared: PreparedChain, contracts: ArrayLike<nu
 }
 
 /**
- * Returns the volatility band at the forward of a series, from the strikes of its smile next to the forward. The ends are interpolated
- * linearly in log-moneyness. They are `NaN` if one of the two strikes has no two-sided quote.
+ * Returns the volatility band at the forward of a series, from the strikes of its smile next to the forward. Both ends of the band are
+ * interpolated linearly in log-moneyness. They are `NaN` if one of the two strikes has no two-sided quote.
  */
 export function atmBand(prepared: PreparedChain, series: PreparedSeries): { bid: number; ask: number } {
   const { logMoneyness: x } = series.smile;

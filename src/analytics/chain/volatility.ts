@@ -12,6 +12,7 @@ import { staleQuotes } from './stale-quotes.ts';
 import { smileOf } from './strike-smiles.ts';
 import { type SeriesInput, type StrikePairs, strikesInSteps } from './strikes.ts';
 
+/** The volatilities of the contracts of some series, and how they were found. */
 export interface Volatilities {
   /** The volatility of each contract, one series after the other. `NaN` if no method gives a volatility. */
   readonly iv: Float64Array;

@@ -37,6 +37,7 @@ export function combine(index: PreparedChain, fund: PreparedChain): Combined {
   return runToCompletion(combineInSteps(index, fund));
 }
 
+/** Does the same as `combine`, in steps. */
 export function* combineInSteps(index: PreparedChain, fund: PreparedChain): Steps<Combined> {
   const { spot } = index.chain;
   const ratio = spot / fund.chain.spot;

@@ -13,8 +13,8 @@ import { gexLevelsInSteps } from './gex-levels.ts';
 const DAYS = 30;
 
 /**
- * Computes the levels of a chain that are stored. `premiumBySeries` is the same as for `gexLevels`.
- * Throws `ClientError('no_chain')` if no live contract is left.
+ * Computes the level record of a chain, which the store saves. `premiumBySeries` has the same meaning as in `gexLevels`. Throws
+ * `ClientError('no_chain')` if no live contract is left.
  */
 export function* levelRecordInSteps(
   chain: Chain,
@@ -45,8 +45,9 @@ export function* levelRecordInSteps(
 }
 
 /**
- * Returns the volatility at the money of the surface at a horizon of 30 days, decimal per calendar year. After the last settlement, it is that
- * of the last one in trading time. Returns null if no series determines a smile.
+ * Returns the volatility at the money of the surface at a horizon of 30 days, decimal per calendar year. If the last settlement is earlier
+ * than that, the surface extends the volatility of the last settlement, per year of trading time. Returns null if no series determines a
+ * smile.
  */
 function* volatilityAt30Days(prepared: PreparedChain): Steps<number | null> {
   const surface = yield* surfaceInSteps(prepared);

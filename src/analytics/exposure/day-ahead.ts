@@ -2,21 +2,22 @@ import { DAY_MS, newYorkInstant, YEAR_MS } from '../../market/calendar.ts';
 import type { CashDividend } from '../../market/cash-dividend.ts';
 import type { PreparedChain, PreparedSeries } from '../chain/prepared-chain.ts';
 
-/** A calendar day, years. */
+/** One calendar day, in years. */
 const DAY = DAY_MS / YEAR_MS;
 /**
- * The carry of a shorter series is spread over this time, years. It consists of single dividends and the noise of quotes, which do not
- * shrink with the time to settlement as a yield does.
+ * `hedgeYield` is the total yield up to settlement divided by the time to settlement, or by this number of years if settlement is nearer.
+ * Near settlement, the total yield comes from single dividends and from the noise of quotes. Neither shrinks with the time to settlement,
+ * so `hedgeYield` would otherwise become too large.
  */
 const CARRY_TIME_MIN = 30 * DAY;
-/** Known dividends above this share of spot are damaged data. */
+/** If the present value of the known dividends is a larger share of spot, the data is damaged. This share is used instead. */
 const KNOWN_SHARE_MAX = 0.75;
 
 /** How the deltas of a series change over the coming calendar day, or until settlement if that is earlier. */
 export interface DayAhead {
   /** The yield by which the delta of a forward grows over the day, continuous, decimal per year. */
   readonly hedgeYield: number;
-  /** Inputs of `hedges`, the same for all contracts of the series. */
+  /** Inputs of the function `hedges`. All contracts of the series have the same values. */
   readonly carry: number;
   readonly factor: number;
   readonly laterTte: number;
@@ -29,7 +30,8 @@ export function dayAheadOf({ chain, series, options }: PreparedChain): DayAhead[
   return series.map((each) => {
     const { tte, rate, dividend } = each;
     const paid = Math.min(presentValue(options.cashDividends, each, chain.asOf) / chain.spot, KNOWN_SHARE_MAX);
-    // Known dividends are cash. When one is paid, the number of shares that hedge a forward stays the same.
+    // The known cash dividends are not part of this yield, because a cash dividend does not change the number of shares that hedge a
+    // forward.
     const hedgeYield = (dividend * tte + Math.log1p(-paid)) / Math.max(tte, CARRY_TIME_MIN);
     // The part of the coming day that lies within the last day before settlement. Spot moves along the forward in the rest.
     const diffusing = Math.max(0, Math.min(tte, 2 * DAY - tte));
@@ -39,7 +41,8 @@ export function dayAheadOf({ chain, series, options }: PreparedChain): DayAhead[
       hedgeYield,
       carry: (rate - dividend) * tte,
       factor,
-      // E[N(d1)] over a normal step of variance iv^2 * diffusing, with iv^2 * left remaining after it.
+      // With these inputs, `hedges` computes E[N(d1)] after a normal change of the log-price with variance iv^2 * diffusing. After this
+      // change, the variance up to settlement is iv^2 * left.
       laterTte: diffusing + left,
       laterDrift: (left - diffusing) / 2,
       laterFactor: factor * Math.exp(hedgeYield * Math.min(tte, DAY)),
@@ -47,7 +50,7 @@ export function dayAheadOf({ chain, series, options }: PreparedChain): DayAhead[
   });
 }
 
-/** Returns the dividends that the price loses before a series settles, without those that it has lost at `asOf`. */
+/** Returns the dividends that the price stops including after `asOf` and not later than `settlesAt`. Both are in ms since the epoch. */
 export function dividendsBefore(
   dividends: readonly CashDividend[],
   settlesAt: number,

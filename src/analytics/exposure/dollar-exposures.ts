@@ -29,6 +29,7 @@ export function exposures(prepared: PreparedChain): Exposures {
   return runToCompletion(exposuresInSteps(prepared));
 }
 
+/** Does the same as `exposures`, in steps. */
 export function* exposuresInSteps(prepared: PreparedChain): Steps<Exposures> {
   const [priced] = yield* pricedExposuresInSteps(prepared, [prepared.chain.spot], 'Summing up exposures');
   const { netOfAll, grossOfAll } = gexBySeries(prepared);
@@ -68,7 +69,7 @@ export function* pricedExposuresInSteps(
 
 /**
  * Sums of the exposures at one spot, to which blocks of pairs are added. Only the out-of-the-money side of a pair is priced. Parity gives
- * the other side: the delta of a call is the delta of its put plus the factor e^(-qT), now and a day later.
+ * the other side: the delta of a call is the delta of its put plus the factor e^(-qT). A day later, the same holds with the later factor.
  */
 class PricedSums {
   private readonly partial = partialSums();
@@ -121,7 +122,7 @@ class PricedSums {
 }
 
 const BLOCK = new HedgeBlock(BLOCK_PAIRS);
-/** Dollars of the current block. They are filled and read within one step. */
+/** Dealers' positions in the pairs of the current block, dollars. The column is filled and read within one step. */
 const WEIGHT = new Float64Array(BLOCK_PAIRS);
 
 /** Returns the GEX of each contract, dollars per 1 % move: gamma * contracts held * multiplier * spot^2 * 0.01. */

@@ -26,6 +26,7 @@ export function exposureFlips(prepared: PreparedChain): ExposureFlips {
   return runToCompletion(exposureFlipsInSteps(prepared));
 }
 
+/** Does the same as `exposureFlips`, in steps. */
 export function* exposureFlipsInSteps(prepared: PreparedChain): Steps<ExposureFlips> {
   const { spot } = prepared.chain;
   const half = Math.round(REACH / SPACING);

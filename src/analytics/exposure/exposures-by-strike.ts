@@ -44,6 +44,7 @@ export function exposuresByStrike(prepared: PreparedChain): ExposuresByStrike {
   return runToCompletion(exposuresByStrikeInSteps(prepared));
 }
 
+/** Does the same as `exposuresByStrike`, in steps. */
 export function* exposuresByStrikeInSteps(prepared: PreparedChain): Steps<ExposuresByStrike> {
   const { chain, row, callPut, position, multiplier, gamma, pairs } = prepared;
   const ahead = dayAheadOf(prepared);

@@ -3,6 +3,7 @@ import type { PreparedChain } from '../chain/prepared-chain.ts';
 import { type GammaProfile, levelsWithin, type Positions, positionsInSteps, STEP } from './gamma-profile.ts';
 import { type ProfileSketch, refineInSteps, sketchInSteps } from './profile-sketch.ts';
 
+/** The flip of net gamma, or the spot that takes its place if there is no flip. */
 export interface GammaFlip {
   /** The spot at which net gamma changes its sign, dollars. */
   readonly level: number;
@@ -30,6 +31,7 @@ export function gammaFlip(prepared: PreparedChain): GammaFlip {
   return runToCompletion(gammaFlipInSteps(prepared));
 }
 
+/** Does the same as `gammaFlip`, in steps. */
 export function* gammaFlipInSteps(prepared: PreparedChain): Steps<GammaFlip> {
   return yield* flipOfPositionsInSteps(yield* positionsInSteps(prepared), prepared.chain.spot);
 }

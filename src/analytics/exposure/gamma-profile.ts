@@ -13,6 +13,7 @@ import { rowsOfColumn } from '../chain/rows.ts';
 
 // In this file, a level is a spot price at which gamma is computed.
 
+/** Net GEX as a function of spot. */
 export interface GammaProfile {
   /** Levels, ascending, dollars. */
   readonly level: Float64Array;
@@ -23,8 +24,8 @@ export interface GammaProfile {
 /** The distance between two levels, as a fraction of the present spot. */
 export const STEP = 0.0025;
 /**
- * The gamma of a contract, as a function of log spot, is a curve with standard deviation v sqrt(T). If it is at least this wide, the values
- * at the levels determine the values between them.
+ * The gamma of a contract, as a function of log spot, is a curve with the standard deviation v sqrt(T), where v is the volatility. If the
+ * curve is at least this wide, the values at the levels determine the values between them.
  */
 const WIDE_MIN = 2 * STEP;
 
@@ -37,6 +38,7 @@ function* netGammaProfileInSteps(prepared: PreparedChain, halfWidth: number): St
   return yield* profileInSteps(yield* positionsInSteps(prepared), levelsWithin(halfWidth, prepared.chain.spot));
 }
 
+/** Returns the net GEX of given positions at given levels, computed in steps. */
 export function* profileInSteps(positions: Positions, level: Float64Array): Steps<GammaProfile> {
   return { level, gex: yield* netGexInSteps(positions, level) };
 }
@@ -111,7 +113,7 @@ export function* netGexInSteps({ wide, narrow }: Positions, level: Float64Array)
 
 /**
  * The numbers of contracts times levels in a step of some 5 ms. With listed levels, a contract takes one exponential at each level. With
- * levels a fixed percentage apart, it takes two products.
+ * levels a fixed percentage apart, it takes two multiplications.
  */
 const STEP_LISTED = 524_288;
 const STEP_LOG = 3_145_728;

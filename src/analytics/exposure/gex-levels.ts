@@ -27,6 +27,7 @@ export function gexLevels(prepared: PreparedChain, premiumBySeries: ReadonlyMap<
   return runToCompletion(gexLevelsInSteps(prepared, premiumBySeries));
 }
 
+/** Does the same as `gexLevels`, in steps. */
 export function* gexLevelsInSteps(
   prepared: PreparedChain,
   premiumBySeries: ReadonlyMap<string, number>,

@@ -21,8 +21,8 @@ export class HedgeBlock {
   }
 
   /**
-   * Fills the columns for the pairs [from, to) at a spot, and returns views of them. Each pair is its out-of-the-money side. A pair without
-   * a volatility has the volatility 0. `ahead` has one element for each series.
+   * Fills the columns for the pairs [from, to) at a spot, and returns views of them. Each pair is represented by its out-of-the-money side.
+   * A pair without a volatility has the volatility 0. `ahead` has one element for each series.
    */
   fill({ pairs, seriesIndex }: PreparedChain, ahead: readonly DayAhead[], spot: number, from: number, to: number) {
     const { callPut, iv, carry, factor, laterTte, laterDrift, laterFactor } = this.columns;

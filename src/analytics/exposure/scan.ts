@@ -21,6 +21,7 @@ export function seriesNearest(prepared: PreparedChain, days: number): PreparedSe
   return (open.length > 0 ? open : withSmile).toSorted((a, b) => distance(a) - distance(b) || a.tte - b.tte)[0];
 }
 
+/** A strike with its share of gross gamma. */
 export interface ConcentratedStrike {
   readonly strike: number;
   /** The share of gross gamma at this strike, 0 to 1. */

@@ -1,23 +1,25 @@
 import type { Exposures } from './dollar-exposures.ts';
 
-/** The sign of dealers' net gamma, or `undetermined` if the sign margin is below `SIGN_MARGIN_MIN_PCT`. */
+/** The sign of dealers' net gamma, or `undetermined` if the sign margin (see `signMarginPct`) is below `SIGN_MARGIN_MIN_PCT`. */
 export type GammaRegime = 'positive_gamma' | 'negative_gamma' | 'undetermined';
 
 /**
- * The least sign margin of a regime, percent of gross gamma. Other readings of the same quotes (feed gammas, flat forwards, each contract's
- * own volatility) move the margins of the recorded chains by up to three points, and reverse the sign of net GEX only on chains with a
- * smaller margin than this. So below it, the sign depends on the method. Who holds which contract is less certain than the quotes.
+ * The least sign margin at which the regime is stated, percent of gross gamma. Other methods (feed gammas, flat forwards, each contract's
+ * own volatility) compute other figures from the same quotes. On the recorded chains, these methods change the sign margin by up to three
+ * points. They reverse the sign of net GEX only on chains whose margin is smaller than this. So if the margin is smaller, the sign depends
+ * on the method. This number covers the uncertainty of the quotes only. It is less certain who holds which contract.
  */
 export const SIGN_MARGIN_MIN_PCT = 2.5;
 
 /**
- * Returns the share of gross gamma that must be on the other side for net GEX to change its sign, percent, 0 to 50. Gamma that changes its
- * side changes net GEX by twice its amount. Returns 0 if there is no gamma.
+ * Returns the sign margin in percent, 0 to 50: the share of gross gamma that must change its sign for net GEX to change its sign. Gamma
+ * that changes its sign changes net GEX by twice its amount. Returns 0 if there is no gamma.
  */
 export function signMarginPct(netGex: number, grossGex: number): number {
   return grossGex > 0 ? (50 * Math.abs(netGex)) / grossGex : 0;
 }
 
+/** Returns the regime of given exposures. */
 export function gammaRegime({ gex, grossGex }: Pick<Exposures, 'gex' | 'grossGex'>): GammaRegime {
   if (signMarginPct(gex, grossGex) < SIGN_MARGIN_MIN_PCT) return 'undetermined';
   return gex < 0 ? 'negative_gamma' : 'positive_gamma';

@@ -12,12 +12,14 @@ export interface StrikeGamma {
   readonly put: Float64Array;
 }
 
+/** The wall on one side of spot. Strikes are in dollars. */
 export interface Wall {
   readonly strike: number;
   /** False if no strike lies on the wall's side of spot. `strike` is then the strike nearest to that side. */
   readonly sided: boolean;
 }
 
+/** The strikes with the most gamma, dollars. */
 export interface Walls {
   /** The call wall: the strike with the most call gamma, of the strikes at or above spot. */
   readonly call: Wall;
@@ -29,9 +31,9 @@ export interface Walls {
   readonly putUnsided: number;
   /** The strike with the largest sum of call and put gamma. */
   readonly absolute: number;
-  /** The LARGEST strikes with the most call gamma, of all strikes on both sides of spot. The strike with the largest gamma is first. */
+  /** The `LARGEST` strikes with the most call gamma, of all strikes on both sides of spot. The strike with the largest gamma is first. */
   readonly largestCalls: readonly number[];
-  /** The LARGEST strikes with the most put gamma, in the same order. */
+  /** The `LARGEST` strikes with the most put gamma, in the same order. */
   readonly largestPuts: readonly number[];
 }
 

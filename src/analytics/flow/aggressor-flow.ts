@@ -27,8 +27,10 @@ export interface AggressorFlow {
   readonly netDelta: number;
 }
 
+/** How a print was executed. */
 export type Manner = (typeof MANNERS)[number];
 
+/** Returns how a print was executed. If several flags are set, `multi_leg` comes first, then `sweep`, then `block`. */
 export function mannerOf({ multiLeg, sweep, block }: Print): Manner {
   if (multiLeg) return 'multi_leg';
   if (sweep) return 'sweep';
@@ -61,7 +63,10 @@ export class FlowSums {
     this.#reading = reading;
   }
 
-  /** Adds the sums of a day. The aggressor of pending prints is taken as not known, because earlier prints are not used. */
+  /**
+   * Adds the sums of a day. The aggressor of pending prints (see `TapeSums`) follows only from earlier prints. These are not used here, so
+   * it is taken as not known.
+   */
   add(day: string, { contracts, cells }: TapeSums): void {
     // Adds up by series and manner first. There are few of them, so few names are looked up.
     const sums = new Float64Array(contracts.series.length * MANNERS.length * WIDTH);

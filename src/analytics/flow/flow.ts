@@ -27,8 +27,8 @@ export interface Flow {
 export const FLOW_WINDOW_DAYS = 30;
 
 /**
- * Returns the large prints. These are the prints with a premium of at least `minPremiumUsd` that are not cancelled and whose contract has
- * no adjusted deliverable.
+ * Returns the large prints. These are the prints with a premium of at least `minPremiumUsd` that are not canceled and whose contract has no
+ * adjusted deliverable.
  */
 export function largePrints(prints: readonly Print[], minPremiumUsd: number): Print[] {
   return prints.filter((print) => !print.canceled && !rootOf(print.root).adjusted && premiumOf(print) >= minPremiumUsd);

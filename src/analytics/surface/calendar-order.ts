@@ -5,15 +5,17 @@ export interface Masses {
 }
 
 /**
- * Raises a law so that it is worth at least as much as an earlier one at every strike over forward. Then no calendar spread has a negative
- * value. Returns the law itself if it already is.
+ * Raises the option prices of a law, so that they are at least the prices of an earlier law at every ratio of strike to forward. Then no
+ * calendar spread has a negative price. Returns `later` itself if its prices are already high enough.
  *
- * The price of masses at nodes is a convex function of the strike, linear between the nodes. The larger of two convex functions is convex. So
- * the result has positive masses again, and the same mean. The result is at least the earlier law's price at its own nodes, therefore also
- * between them, where the earlier price is below its chord. Both laws are then spread by kernels, the later one by wider kernels, which
- * preserves the order (convex order: Shaked and Shanthikumar 2007, theorems 3.A.12 and 3.A.34).
+ * The option price that masses at nodes give is a convex function of the strike. It is linear between the nodes. The larger of two convex
+ * functions is convex, so the masses of the result are not negative, and their mean is the same. At its own nodes, the price of the result
+ * is at least that of the earlier law. Between two nodes, the price of the result is linear. The price of the earlier law is convex, so
+ * between two nodes it is below the line through its own values there. Therefore the price of the result is at least that of the earlier
+ * law at every strike. `rungOf` then spreads each mass by a lognormal kernel. The kernels of the later law are at least as wide as those of
+ * the earlier law, so the order is preserved (convex order: Shaked and Shanthikumar 2007, theorems 3.A.12 and 3.A.34).
  *
- * The nodes of `later` must reach as far as those of `earlier`.
+ * The nodes of `later` must reach at least as far as those of `earlier`.
  */
 export function raiseAbove(later: Masses, earlier: Masses): Masses {
   const { nodes } = later;
@@ -30,7 +32,10 @@ export function raiseAbove(later: Masses, earlier: Masses): Masses {
   }
   return { nodes, masses };
 
-  /** The change of the slope of the price at a node: of the calls above the forward, of the puts below it, each accurate in its tail. */
+  /**
+   * Returns the mass at a node, which is the change of the slope of the price there. Above the forward, the prices are those of calls, and
+   * below it those of puts, because these prices are accurate in the tails.
+   */
   function massAt(i: number): number {
     const isCall = i > 0 && nodes[i - 1]! >= 1;
     const priceAt = (j: number) => price[j]! + (isCall || nodes[j]! < 1 ? 0 : nodes[j]! - 1);
@@ -40,7 +45,10 @@ export function raiseAbove(later: Masses, earlier: Masses): Masses {
   }
 }
 
-/** Prices of the puts below the forward and of the calls from it on, at ascending strikes. Sums of positive numbers, so tails are accurate. */
+/**
+ * Returns option prices at ascending strikes: of puts at strikes below the forward, and of calls at the other strikes. Each price is a sum
+ * of positive numbers, so the prices far from the forward are accurate, too.
+ */
 export function otmPrices({ nodes, masses }: Masses, strikes: Float64Array): Float64Array {
   const prices = new Float64Array(strikes.length);
   let [price, mass, node] = [0, 0, 0];

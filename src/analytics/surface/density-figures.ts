@@ -1,19 +1,20 @@
 import type { PriceLaw } from './price-law.ts';
 import type { QuoteBands } from './slice-model.ts';
 
-/** The shape of a law. Prices are multiples of the forward. */
+/** Figures that describe the shape of a law. Prices are multiples of the forward. */
 export interface DensityFigures {
-  /** One for each probability of `QUANTILES`. */
+  /** The quantiles of the price, one for each probability of `QUANTILES`. */
   readonly quantiles: readonly number[];
   /** The most likely price. */
   readonly mode: number;
-  /** Kullback-Leibler divergence from the lognormal with the same variance at the money, nats. */
+  /** Kullback-Leibler divergence of the law from the lognormal with the same total variance at the money, nats. */
   readonly divergence: number;
 }
 
+/** Probabilities that the price ends at or below each quantile. */
 export const QUANTILES = [0.05, 0.25, 0.5, 0.75, 0.95] as const;
 
-/** Returns the shape of a law. `deviation` is the root of its total variance at the money. */
+/** Returns the figures of a law. `deviation` is the root of the law's total variance at the money. */
 export function densityFigures(law: PriceLaw, deviation: number): DensityFigures {
   return {
     quantiles: QUANTILES.map((probability) => quantile(law, deviation, probability)),
@@ -22,7 +23,7 @@ export function densityFigures(law: PriceLaw, deviation: number): DensityFigures
   };
 }
 
-/** Quantiles are searched within this many deviations of the forward. */
+/** Each quantile is searched for within this many standard deviations of the forward. */
 const QUANTILE_REACH = 12;
 const BISECTIONS = 60;
 
@@ -36,11 +37,15 @@ function quantile(law: PriceLaw, deviation: number, probability: number): number
   return Math.exp((low + high) / 2);
 }
 
+/** The grid has `MODE_POINTS` intervals, and ends this many standard deviations from the forward. */
 const MODE_REACH = 4;
 const MODE_POINTS = 400;
 const TERNARY_STEPS = 40;
 
-/** Finds the most likely price on a grid, and refines it by ternary search. The density of the price is that of its logarithm over the price. */
+/**
+ * Finds the most likely price on a grid, and refines it by ternary search. The density of the price is the density of its logarithm divided
+ * by the price.
+ */
 function modeOf(law: PriceLaw, deviation: number): number {
   const density = logDensityOf(law);
   const ofPrice = (x: number) => density(x) - x;
@@ -59,8 +64,9 @@ function modeOf(law: PriceLaw, deviation: number): number {
   return Math.exp((left + right) / 2);
 }
 
-/** The integral reaches this many kernel widths beyond the outermost components, in steps of this share of the narrowest kernel. */
+/** The integral reaches this many kernel widths beyond the outermost components. */
 const DIVERGENCE_REACH = 9;
+/** The step of the integral, as a share of the width of the narrowest kernel. */
 const DIVERGENCE_STEP = 0.15;
 
 function divergenceFrom(law: PriceLaw, deviation: number): number {
@@ -81,10 +87,10 @@ function divergenceFrom(law: PriceLaw, deviation: number): number {
   return Math.max(0, sum);
 }
 
-/** Below this log-density, a product with the log-density itself would be zero, or not a number. */
+/** The integral leaves out points with a lower log-density. Their terms are negligible, or not a number if the density is zero. */
 const NEGLIGIBLE_DENSITY = -700;
 
-/** Components whose density is below this share of the largest one are left out of a sum. */
+/** A component is left out of the sum if the logarithm of its density minus that of the largest component is below this. */
 const NEGLIGIBLE = -40;
 
 /** Returns the logarithm of the density of ln(S/F), as a function. */
@@ -105,9 +111,14 @@ function logDensityOf({ nodes, masses, kernels }: PriceLaw): (x: number) => numb
   };
 }
 
+/** Errors are computed for strikes within this many standard deviations of the forward. */
 const ERROR_REACH = 2.5;
 
-/** Returns the root mean square error of a law's volatilities at the mids within 2.5 deviations of the forward, vol points. 0 without quotes. */
+/**
+ * Returns the root mean square difference between a law's volatilities and those of the mids, within 2.5 standard deviations of the
+ * forward, vol points. A difference of volatilities is computed as the difference of prices divided by vega. `deviation` is the root of the
+ * law's total variance at the money, and `tte` is its time in years. Returns 0 if there are no quotes.
+ */
 export function volatilityError(
   law: PriceLaw,
   { callPut, moneyness, price }: QuoteBands,

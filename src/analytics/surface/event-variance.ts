@@ -4,57 +4,75 @@ import type { FittedSurface } from './fitted-surface.ts';
 
 /** The total variance at the money at one settlement. */
 export interface TermPoint {
-  /** Years from the quotes to the settlement, in the clock of the surface. */
+  /** Years of trading time from the quotes to the settlement, by the surface's clock. */
   readonly years: number;
   readonly variance: number;
-  /** Half-width of the band of the volatility, as a share of it. */
+  /** Half-width of the band of the volatility at the money, as a share of this volatility. */
   readonly band: number;
 }
 
 /** Variance that passes at once between two neighbouring settlements, for example at an earnings report. */
 export interface EventVariance {
-  /** Position of the first settlement after the event. The event lies after the settlement before, or after the quotes. */
+  /**
+   * Position of the first settlement after the event. The event lies between the previous settlement and this one. If this is the first
+   * settlement, the event lies between the quotes and this settlement.
+   */
   readonly settlement: number;
   /** Variance of the logarithm of the price over the event. */
   readonly variance: number;
-  /** Change of the variance if each volatility moves to the edge of its band, as the root of the sum of squares. */
+  /**
+   * Uncertainty of the variance that comes from the bands. If a volatility moves to the edge of its band, the variance changes. This is the
+   * root of the sum of the squares of these changes over all volatilities.
+   */
   readonly band: number;
-  /** Standard error of the variance, from the errors of the smooth curve. */
+  /** Standard error of the variance, from the distances between the volatilities and the fitted curve. */
   readonly error: number;
 }
 
-/** A volatility at the money is not known better than this share of it, nor than this share of its band. */
+/**
+ * The standard error of a volatility at the money has two parts, which are added as squares: this share of the volatility, and `BAND_SHARE`
+ * of the half-width of its band.
+ */
 const ERROR_MIN = 0.003;
 const BAND_SHARE = 0.2;
-/** An event has at least this many standard errors. */
+/** The variance of an event is at least this many of its standard errors. */
 const ERRORS_MIN = 4;
-/** The variance per year between the settlements of an event is at least this multiple of that on both sides. */
+/**
+ * The variance per year in the interval of an event is at least this multiple of the variance per year in both neighbouring intervals. An
+ * interval is the time between two successive settlements.
+ */
 const JUMP_MIN = 1.08;
+/** The largest number of events in a term structure. */
 const EVENTS_MAX = 10;
-/** Settlements per event, beyond those that the smooth curve needs. */
+/** The number of events is at most (number of settlements - number of coefficients of the fitted curve) / this. */
 const POINTS_PER_EVENT = 3;
-/** Degree of the smooth curve, by the least number of settlements. */
+/** The lowest degree of the fitted curve: it is `degree` if there are at least `points` settlements. */
 const DEGREES = [
   { points: 10, degree: 3 },
   { points: 7, degree: 2 },
   { points: 5, degree: 1 },
 ] as const;
-/** If the errors are larger than this multiple of the standard errors, the degree rises, up to a maximum. */
+/**
+ * If the root mean square error of the fit is more than this many standard errors, higher degrees are tried: up to `DEGREE_MAX`, and up to
+ * one degree for each `POINTS_PER_DEGREE` settlements.
+ */
 const SCALE_MAX = 2.2;
 const DEGREE_MAX = 5;
 const POINTS_PER_DEGREE = 4;
 
 /**
- * Finds events in a term structure, in order of time. The model: variance per year is a polynomial in the logarithm of time, and each event
- * adds its variance to all settlements after it. A weighted least-squares fit adds the events that explain most, up to a number, and
- * then removes those that are too small. Every number up to the maximum is tried, and the smallest error per degree of freedom wins. Points are
- * ordered by time.
+ * Finds events in a term structure, and returns them in the order of time. `points` must be in the order of time.
+ *
+ * In the model, the total variance of a settlement divided by its years is a polynomial in the logarithm of time. Each event adds its
+ * variance to the total variances of all later settlements. For each number of events up to a maximum, a weighted least-squares fit adds
+ * the events that reduce the error most, one at a time, and then removes those that are too small. The model with the smallest error per
+ * degree of freedom gives the result.
  */
 export function findEvents(points: readonly TermPoint[]): EventVariance[] {
   return runToCompletion(findEventsInSteps(points));
 }
 
-/** The same in steps. */
+/** Does the same as `findEvents`, in steps. */
 export function* findEventsInSteps(points: readonly TermPoint[]): Steps<EventVariance[]> {
   const least = degreeFor(points);
   if (least === undefined) return [];
@@ -80,8 +98,9 @@ export function termStructure({ slices }: Pick<FittedSurface, 'slices'>): TermPo
 }
 
 /**
- * Returns the root mean square error of a smooth curve through a term structure without its events, as a share of the volatility. The curve
- * is the cubic of `findEvents`. Settlements are weighted by their bands. Returns `undefined` for fewer than five points.
+ * Returns the root mean square distance of the volatilities from a smooth curve, as a share of the volatility. The curve is fitted together
+ * with the given events. It is the polynomial with the lowest degree that `findEvents` tries. Settlements with narrow bands have a larger
+ * weight. Returns `undefined` for fewer than five points.
  */
 export function termResidual(points: readonly TermPoint[], events: readonly EventVariance[]): number | undefined {
   const degree = degreeFor(points);
@@ -91,16 +110,17 @@ export function termResidual(points: readonly TermPoint[], events: readonly Even
   return model.residual();
 }
 
-/** Standard error of a volatility at the money, as a share of it. */
+/** Returns the standard error of a volatility at the money, as a share of this volatility. */
 function relativeError(band: number): number {
   return Math.hypot(BAND_SHARE * band, ERROR_MIN);
 }
 
+/** Returns the lowest degree of the fitted curve, or `undefined` if there are too few points for a curve. */
 function degreeFor(points: readonly TermPoint[]): number | undefined {
   return DEGREES.find((each) => points.length >= each.points)?.degree;
 }
 
-/** Variance per year between a settlement and the one before, or the quotes. */
+/** Returns the variance per year between a settlement and the settlement before, or the quotes if it is the first. */
 function forwardVariance(points: readonly TermPoint[], settlement: number): number {
   const [own, before] = [points[settlement]!, points[settlement - 1] ?? { variance: 0, years: 0 }];
   return (own.variance - before.variance) / (own.years - before.years);
@@ -113,7 +133,7 @@ class EventModel {
     private readonly degree: number,
     /** Standard error of each variance per year. */
     private readonly errors: Float64Array,
-    /** Variance per year of the calmest step from one settlement to the next. */
+    /** The smallest variance per year between two successive settlements, at least 0. */
     private readonly calmest: number,
     private readonly regression: StepwiseRegression,
   ) {}
@@ -129,7 +149,8 @@ class EventModel {
     const logs = points.map(({ years }) => Math.log(years));
     const center = logs.reduce((sum, each) => sum + each, 0) / logs.length;
     const powers = Array.from({ length: degree + 1 }, (_, power) => column((_, i) => (logs[i]! - center) ** power));
-    // The years of the event's settlement scale its column. The coefficient is then a variance per year as well.
+    // The column of an event is multiplied by the years to the event's settlement. The coefficient of the column is then a variance per
+    // year, too.
     const steps = points.map((event, at) => column(({ years }, i) => (i >= at ? event.years / years : 0)));
     const values = column(({ variance, years }) => variance / years);
     const regression = StepwiseRegression.of([...powers, ...steps], values);
@@ -142,11 +163,15 @@ class EventModel {
     return new EventModel(this.points, this.degree, this.errors, this.calmest, this.regression.copy());
   }
 
+  /** Adds the event before a settlement to the model, or removes it if the model has it. */
   toggle(settlement: number): void {
     this.regression.toggle(this.columnOf(settlement));
   }
 
-  /** Adds the event with the largest gain. An event after the last settlement but one has no neighbours, and is not tried. */
+  /**
+   * Adds the event that reduces the error most. The interval before the last settlement is not tried, because no later settlement shows
+   * whether its variance is that of an event.
+   */
   addBest(): void {
     let best = { gain: 0, settlement: -1 };
     for (let settlement = 0; settlement < this.points.length - 1; settlement++) {
@@ -157,7 +182,7 @@ class EventModel {
     if (best.settlement >= 0) this.toggle(best.settlement);
   }
 
-  /** Removes the event that misses a threshold by most. Returns whether there was one. */
+  /** Removes the event that misses a threshold by the largest factor. Returns whether there was such an event. */
   removeWorst(): boolean {
     let worst = { size: 1, settlement: -1 };
     for (const settlement of this.settlements()) {
@@ -169,11 +194,12 @@ class EventModel {
     return worst.settlement >= 0;
   }
 
+  /** Returns the events of the model, in the order of time. */
   events(): EventVariance[] {
     return this.settlements().map((settlement) => this.event(settlement));
   }
 
-  /** Root mean square error in standard errors, per degree of freedom. */
+  /** Root of the sum of squared errors per degree of freedom. Errors are counted in standard errors. */
   get scale(): number {
     const parameters = this.degree + 1 + this.settlements().length;
     return Math.sqrt(this.regression.sumOfSquares / (this.points.length - parameters));
@@ -195,7 +221,10 @@ class EventModel {
     return { settlement, variance, band: years * Math.hypot(...moves), error: this.errorOf(settlement) };
   }
 
-  /** Variance of an event of the model. It leaves the variance of the calmest step between its settlements. */
+  /**
+   * Returns the variance of an event of the model. The result is limited, so that the rest of the variance in its interval is at least that
+   * of the calmest interval, per year.
+   */
   private varianceOf(settlement: number): number {
     const { years } = this.points[settlement]!;
     const step = years - (this.points[settlement - 1]?.years ?? 0);
@@ -203,14 +232,17 @@ class EventModel {
     return Math.min(most, years * this.regression.coefficient(this.columnOf(settlement)));
   }
 
+  /** Returns the standard error of the variance of an event. */
   private errorOf(settlement: number): number {
     const { years } = this.points[settlement]!;
     return years * Math.max(1, this.scale) * Math.sqrt(this.regression.variance(this.columnOf(settlement)));
   }
 
   /**
-   * Ratio of the variance per year between an event's settlements to the larger of those before and after, without their events. Before the first
-   * settlement there is none. There, the change from the first step after the event to the second continues to the event.
+   * Returns the variance per year in the interval of an event, divided by the larger of the variances per year in the two neighbouring
+   * intervals. Events in the neighbouring intervals are subtracted from them first. Before the first interval there is no other. The first
+   * interval is therefore also compared with a variance per year that is extrapolated from the next two intervals, on the assumption that
+   * the ratio of successive variances stays the same.
    */
   private jump(settlement: number): number {
     const after = this.calm(settlement + 1);
@@ -220,7 +252,10 @@ class EventModel {
     return forwardVariance(this.points, settlement) / Math.max(0, after, before);
   }
 
-  /** Variance per year between a settlement and the one before, without an event between them. 0 after the last settlement. */
+  /**
+   * Returns the variance per year between a settlement and the settlement before, without the variance of an event between them. Returns 0
+   * for a position after the last settlement.
+   */
   private calm(settlement: number): number {
     if (settlement >= this.points.length) return 0;
     const event = this.isEvent(settlement) ? this.varianceOf(settlement) : 0;
@@ -228,6 +263,7 @@ class EventModel {
     return forwardVariance(this.points, settlement) - event / step;
   }
 
+  /** Returns the settlements of the events of the model. */
   private settlements(): number[] {
     return [...this.points.keys()].filter((settlement) => this.isEvent(settlement));
   }
@@ -236,7 +272,7 @@ class EventModel {
     return settlement >= 0 && settlement < this.points.length && this.regression.has(this.columnOf(settlement));
   }
 
-  /** Returns whether an event would be one of three in a row. Such events would follow any curve. */
+  /** Returns whether an event would be one of three in successive intervals. Three such events could explain any term structure. */
   private wouldMakeThree(settlement: number): boolean {
     const [before, after] = [this.isEvent(settlement - 1), this.isEvent(settlement + 1)];
     return (before && after) || (before && this.isEvent(settlement - 2)) || (after && this.isEvent(settlement + 2));

@@ -8,23 +8,28 @@ export interface VariancePoint {
   readonly variance: number;
 }
 
-/** Bounds of the fitted weight of a day without trading. */
+/** The largest weight of a day without trading that the fit tries. */
 const SHUT_DAY_MAX = 0.3;
+/** The number of equal steps from weight 0 to the largest weight. */
 const STEPS = 30;
-/** The fit uses expiries within this many days. In longer ones, weekends are an even share of the time. */
+/**
+ * The fit uses expiries within this many days. For longer expiries, the weekends are always nearly the same share of the time, so they say
+ * little about the weight.
+ */
 const DAYS_MAX = 120;
 const POINTS_MIN = 5;
-/** This share of the errors, the largest, is left out: events and faulty quotes. */
+/** This share of the errors is left out, the largest first, because events and faulty quotes cause them. */
 const TRIMMED_SHARE = 0.3;
-/** The calendar is the clock only if its roughness is less than this share of that of the best trading clock. */
+/** The calendar is the clock only if its roughness is less than this share of the roughness of the best trading clock. */
 const CALENDAR_GAIN_MIN = 0.25;
-/** Penalty of a weight that is 0.1 away from the default, as a relative error of the volatilities. */
+/** A weight that is 0.1 away from the default costs as much as this relative error of the volatilities. */
 const DEFAULT_PULL = 0.003;
 
 /**
- * Returns the clock in which a chain's volatilities at the money are smoothest from expiry to expiry. Fits the weight of a day without trading
- * in [0, 0.3]. The weight of a night is the default. Returns the calendar if it is far smoother than every trading clock. Returns the default
- * clock if the chain has fewer than five expiries within 120 days. `points` are ordered by settlement.
+ * Returns the clock in which a chain's volatilities at the money are smoothest from expiry to expiry. Fits the weight of a day without
+ * trading, within [0, 0.3]. The weight of a night is the default. Returns the calendar if the volatilities are far smoother in calendar
+ * time than by the best trading clock. Returns the default clock if the chain has fewer than five expiries within 120 days. `points` are
+ * ordered by settlement.
  */
 export function fitClock(asOf: number, points: readonly VariancePoint[]): VarianceClock {
   const near = points.filter(({ settlesAt }) => settlesAt - asOf <= DAYS_MAX * DAY_MS);
@@ -44,9 +49,10 @@ export function fitClock(asOf: number, points: readonly VariancePoint[]): Varian
 }
 
 /**
- * Mean squared distance of each variance from the line through its neighbours, as a share of the volatility, without the largest distances. The line is
- * straight in the logarithms of time and variance, or in time and variance. Logarithms suit the curvature of term structures. Without them, an
- * event bends the term structure at its two settlements only.
+ * Returns the mean squared distance of the variances from the lines through their neighbours, converted to a share of the volatility. The
+ * largest distances are left out. With `logarithmic`, the line is straight in the logarithms of time and variance, which suits the
+ * curvature of term structures. With `linear`, it is straight in time and variance. An event then bends the term structure only at the two
+ * settlements around it.
  */
 function roughnessOf(clock: VarianceClock, points: readonly VariancePoint[], scale: 'logarithmic' | 'linear'): number {
   const scaled = scale === 'linear' ? (value: number) => value : Math.log;

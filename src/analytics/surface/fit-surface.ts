@@ -12,18 +12,28 @@ import { type BandSource, bandSource, joinBands, quoteBands } from './quote-band
 import { type Rung, rungAbove, rungOf, rungsBetween } from './rungs.ts';
 import type { PriceBounds, QuoteBands, SliceModel } from './slice-model.ts';
 
-/** Contracts read in a step, and quotes fitted in a step. A settlement with more quotes is a step of its own. */
+/**
+ * The largest number of contracts that are read in one step, and of quotes that are fitted in one step. A settlement with more quotes is a
+ * step of its own.
+ */
 const STEP_CONTRACTS = 10_000;
 const STEP_QUOTES = 500;
-/** Rounds in which neighbours that contradict each other are fitted again. */
+/**
+ * The largest number of rounds that repeat the fits of settlements that contradict a neighbouring settlement. Two settlements contradict
+ * each other if an option with the same ratio of strike to forward is cheaper at the later one.
+ */
 const SWEEPS = 3;
-/** Laws are compared at every other node within this many deviations of the forward. */
+/** The laws of neighbouring settlements are compared at every other node within this many standard deviations of the forward. */
 const BOUND_REACH = 4;
 const BOUND_NODES = [...NODE_Z.keys()].filter((i) => i % 2 === 0 && Math.abs(NODE_Z[i]!) <= BOUND_REACH);
-/** A contradiction of less than this share of a half-width is left to `raiseAbove`. */
+/** A contradiction of at most this share of a half-width does not cause another fit. `raiseAbove` removes it later. */
 const CONTRADICTION_MIN = 0.05;
+/** `FitQuality.error` counts the quotes within this many standard deviations of the forward. */
 const FIT_REACH = 3;
-/** Share of a band by which a price may be beyond its edge: rounding. */
+/**
+ * A price is counted as outside its band only if it is beyond the edge by more than this share of the half-width. Rounding can cause
+ * smaller distances.
+ */
 const BAND_ROUNDING = 1e-4;
 
 /** The series that settle at one instant, and the density that fits their quotes. */
@@ -33,11 +43,12 @@ interface Fit {
   /** The series with the most quotes. */
   readonly main: PreparedSeries;
   readonly quotes: QuoteBands;
+  /** Standard deviation of the log-price at the money. It scales the nodes. */
   readonly deviation: number;
   density: FittedDensity;
 }
 
-/** Fits the surface of a chain. */
+/** Fits the surface of a chain, which gives the law of the price at every later time. */
 export function fitSurface(prepared: PreparedChain): FittedSurface {
   return runToCompletion(fitSurfaceInSteps(prepared));
 }
@@ -84,7 +95,7 @@ export function* fitSurfaceInSteps(prepared: PreparedChain): Steps<FittedSurface
   for (const { settlesAt, series, main, quotes, deviation: own, density: fitted } of fits) {
     if (meter.beginsNextStep(quotes.price.length)) yield FITTING;
     const before = rungs.at(-1);
-    // Kernels may only get wider, see `raiseAbove`.
+    // The width of the kernels is in proportion to the deviation, and must not fall with time (see `raiseAbove`).
     const deviation = Math.max(own, before?.deviation ?? 0);
     const density = deviation === own ? fitted : fitSlice(quotes, deviation, fitted.coefficients);
     const years = clock.years(settlesAt);
@@ -100,7 +111,10 @@ export function* fitSurfaceInSteps(prepared: PreparedChain): Steps<FittedSurface
   return new FittedSurface(prepared.chain.spot, clock, source, slices, refused, rungs);
 }
 
-/** Returns a surface of lognormals for a chain whose strikes do not determine a smile. Their variances at the money come from single strikes. */
+/**
+ * Returns a surface of lognormals for a chain in which no series has enough strikes to determine a smile. The variances at the money come
+ * from the few strikes that have a volatility.
+ */
 function lognormalSurface(
   prepared: PreparedChain,
   source: BandSource,
@@ -124,7 +138,10 @@ function lognormalSurface(
 
 const FITTING = { message: 'Fitting the surface' };
 
-/** Fits neighbours again that contradict each other. The one with the wider quotes gives way. */
+/**
+ * Repeats the fits of settlements that contradict a neighbouring settlement. Of two such settlements, the law of the one with the wider
+ * quotes changes more.
+ */
 function* reconcile(fits: readonly Fit[], meter: StepMeter): Steps<void> {
   for (let sweep = 0; sweep < SWEEPS; sweep++) {
     let hasChanged = false;
@@ -141,8 +158,9 @@ function* reconcile(fits: readonly Fit[], meter: StepMeter): Steps<void> {
 }
 
 /**
- * Returns the prices of the settlements before and after as bounds of a fit that contradicts them, or `undefined` if it does not. Each bound
- * holds as firmly as the quotes of its settlement are tight.
+ * Returns bounds for another fit of a settlement: the prices of the neighbouring settlements that it contradicts. Returns `undefined` if it
+ * contradicts neither. The tolerance of a bound is the half-width of the quotes of the neighbouring settlement, so narrow quotes give firm
+ * bounds.
  */
 function boundsOf(fit: Fit, before: Fit | undefined, after: Fit | undefined): PriceBounds | undefined {
   const strikes = Float64Array.from(BOUND_NODES, (i) => fit.density.nodes[i]!);
@@ -176,7 +194,7 @@ function boundsOf(fit: Fit, before: Fit | undefined, after: Fit | undefined): Pr
   };
 }
 
-/** Returns the half-width of the quote nearest to a strike over forward. */
+/** Returns the half-width of the quote whose moneyness is nearest to `strike`, which is a multiple of the forward. */
 function halfWidthAt({ moneyness, halfWidth }: QuoteBands, strike: number): number {
   let nearest = 0;
   for (let i = 1; i < moneyness.length; i++) {
@@ -210,10 +228,13 @@ function qualityOf({ masses, atmVariance }: Rung, quotes: QuoteBands, model: Sli
   };
 }
 
-/** About the distance of a 25-delta option from the forward, standard deviations: N^-1(0.75). */
+/** The approximate distance between the strike of a 25-delta option and the forward, in standard deviations: N^-1(0.75). */
 const Z_25_DELTA = 0.6745;
 
-/** Change of the price of an option z deviations from the forward per 1.00 of the deviation, as a multiple of the forward. */
+/**
+ * Returns the derivative of an option's price with respect to `deviation`, as a multiple of the forward. The strike is z deviations from
+ * the forward.
+ */
 function vegaAt(z: number, deviation: number): number {
   const d1 = -z + deviation / 2;
   return Math.exp(-(d1 * d1) / 2) / Math.sqrt(2 * Math.PI);

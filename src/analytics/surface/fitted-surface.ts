@@ -12,9 +12,9 @@ export interface HorizonLaw {
   readonly forward: number;
   /** Discount rate, continuous, per calendar year. */
   readonly rate: number;
-  /** Total variance at the money. */
+  /** Total variance at the money: the square of the volatility times the time. */
   readonly atmVariance: number;
-  /** Calendar years and years of trading time from the quotes to the instant. */
+  /** Calendar years (`tte`) and years of trading time (`years`) from the quotes to the instant. */
   readonly tte: number;
   readonly years: number;
 }
@@ -28,36 +28,45 @@ export interface SurfaceSlice extends HorizonLaw {
   readonly fit: FitQuality;
 }
 
+/** How well the law of a settlement agrees with its quotes, and how much the bands leave open. */
 export interface FitQuality {
-  /** Options whose fitted price is below the bid or above the ask. */
+  /** The number of options whose fitted price is below the bid or above the ask. */
   readonly outside: number;
-  /** Root mean square error within three standard deviations, in half-widths of the bands. */
+  /** Root mean square error of the fitted prices within three standard deviations of the forward, in half-widths of the bands. */
   readonly error: number;
-  /** Half-width of the band at the money, as a share of the volatility. */
+  /** Half-width of the band of the volatility at the money, as a share of this volatility. */
   readonly atmBand: number;
-  /** Half-width of the band of the 25-delta skew, as a share of the volatility at the money: those of put and call, added. */
+  /**
+   * Half-width of the band of the 25-delta skew, as a share of the volatility at the money. It is the sum of the half-widths of the put's
+   * band and of the call's band.
+   */
   readonly skewBand: number;
 }
 
+/** A series that is not part of the surface, and the reason. */
 export interface RefusedSeries {
   readonly series: PreparedSeries;
   readonly reason: RefusalReason;
 }
 
-/** Largest growth of the logarithm of the forward after the last settlement, per year. A cent in the last hour would otherwise mean more. */
+/**
+ * Limit on the change of the logarithm of the forward after the last settlement, per year. Otherwise, an error of one cent in the forward
+ * of a last settlement that is less than an hour away could be extrapolated to a larger change.
+ */
 const CARRY_MAX = 1;
 
 /** The forward and the discount rate at a settlement. */
 export type Carry = Pick<HorizonLaw, 'forward' | 'rate' | 'tte'>;
 
 /**
- * The laws of a chain at all times. They are free of arbitrage between strikes, because each is a distribution whose mean is the forward, and
- * between times, because prices at a fixed strike over forward never fall along the clock.
+ * The laws of the price at all times after the quotes of a chain. There is no arbitrage between strikes, because each law is a distribution
+ * whose mean is the forward. There is no arbitrage between times, because at a fixed ratio of strike to forward, prices (as multiples of
+ * the forward) never fall with time.
  */
 export class FittedSurface {
   /**
-   * `slices` are ordered by settlement. `rungs` are their laws and laws between them, ordered by time. If no settlement determines a smile,
-   * `slices` is empty, and the rungs are lognormals. `carries` are ordered by time.
+   * `slices` are ordered by settlement. `rungs` has the laws of the slices and further laws between them, ordered by time. If no settlement
+   * determines a smile, `slices` is empty, and the rungs are lognormals. `carries` has forwards and rates at settlements, ordered by time.
    */
   constructor(
     readonly spot: number,
@@ -89,8 +98,9 @@ export class FittedSurface {
   }
 
   /**
-   * Between two rungs the law is a mixture of them, with a variance at the money that is linear in trading time. Before the first rung and after
-   * the last, it has the shape of that rung and its volatility.
+   * Returns the law after `years` of trading time. Between two rungs, it is a mixture of their laws. The weights of the mixture make the
+   * total variance at the money linear in trading time. Before the first rung and after the last rung, the law has the shape and the
+   * volatility of that rung.
    */
   private interpolate(years: number): { law: PriceLaw; atmVariance: number } {
     const { rungs } = this;
@@ -108,8 +118,8 @@ export class FittedSurface {
   }
 
   /**
-   * Interpolates a figure that is zero at the time of the quotes, linearly in calendar time. After the last settlement it grows as fast as
-   * up to this settlement, but by at most `most` a year.
+   * Interpolates a figure that is zero at the time of the quotes, linearly in calendar time. After the last settlement, the figure
+   * continues with its mean change per year up to this settlement, but changes by at most `most` per year.
    */
   private linear(tte: number, value: (carry: Carry) => number, most = Number.POSITIVE_INFINITY): number {
     const { carries } = this;

@@ -9,14 +9,14 @@ import type { QuoteBands } from './slice-model.ts';
 export interface JumpDiffusion {
   /** Variance of the diffusion alone. */
   readonly variance: number;
-  /** Expected number of jumps: -ln P(no jump). */
+  /** Expected number of jumps, which is -ln P(no jump). */
   readonly jumps: number;
-  /** Mean and standard deviation of the logarithm of a jump. */
+  /** Mean and standard deviation of the change of the log-price in one jump. */
   readonly mean: number;
   readonly width: number;
 }
 
-/** Poisson probabilities below this are left out. */
+/** The law leaves out a number of jumps if it is above the expected number and its Poisson probability is at most this. */
 const POISSON_MIN = 1e-14;
 
 /** Returns the law of the price at the horizon: a mixture of lognormals, one for each number of jumps. Its mean is the forward. */
@@ -43,21 +43,31 @@ export function jumpDiffusionLaw({ variance, jumps, mean, width }: JumpDiffusion
 
 /** The fit uses about this many quotes. */
 const FITTED_QUOTES = 24;
-/** Relative error of a volatility that counts as one. */
+/** A relative error of this size in a volatility gives a residual of about 1. */
 const ERROR_UNIT = 0.02;
-/** Errors far from the money are divided by at least this much vega. */
+/**
+ * This is added to vega in the divisor of an error. Vega is almost 0 far from the money, and the residuals there would otherwise be too
+ * large.
+ */
 const VEGA_MIN = 0.02;
-/** The largest share of the variance that comes from jumps. With less diffusion, the density would have a spike where no jump happens. */
+/**
+ * The largest share of the variance that comes from jumps. With less diffusion, the density would have a narrow peak from the paths without
+ * a jump.
+ */
 const JUMP_SHARE_MAX = 0.75;
-/** Without quotes, half of the largest share comes from jumps, and a jump is more often down than up. */
+/**
+ * The parameters of `modelOf` towards which the fit is pulled: jumps cause half of their largest share of the variance, and more jumps are
+ * down than up.
+ */
 const PRIOR = { share: 0, direction: -0.5 } as const;
+/** The residual of a parameter that is 1.00 away from the prior. */
 const PRIOR_WEIGHT = 0.5;
 const ITERATIONS = 15;
 
 /**
- * Returns the jump diffusion that fits the quotes best, for a given expected number of jumps > 0: least squares of relative volatility errors,
- * with a weak pull of the jumps towards a third of the variance and a negative mean. The pull decides if the quotes are few. `atmVariance` is the
- * total variance at the money.
+ * Returns the jump diffusion that fits the quotes best, for a given expected number of jumps > 0. The fit minimises the squares of relative
+ * volatility errors. It also has a weak pull (`PRIOR`) towards jumps that cause three eighths of the variance and have a negative mean. If
+ * there are few quotes, this pull decides the result. `atmVariance` is the total variance at the money.
  */
 export function fitJumpDiffusion(quotes: QuoteBands, atmVariance: number, jumps: number): JumpDiffusion {
   const { callPut, moneyness, price, halfWidth } = quotes;
@@ -101,8 +111,9 @@ export function fitJumpDiffusion(quotes: QuoteBands, atmVariance: number, jumps:
 }
 
 /**
- * The parameters of a fit are unbounded: the logarithm of total variance over `atmVariance`, the log-odds of the jumps' part of their largest share, and the
- * inverse hyperbolic tangent of the mean of a jump over its root mean square.
+ * Returns the jump diffusion for the parameters of a fit. Each parameter may be any number. `level` is the logarithm of the ratio of the
+ * total variance to `atmVariance`. `share` is the log-odds of the ratio of the jumps' share of the variance to `JUMP_SHARE_MAX`.
+ * `direction` is the inverse hyperbolic tangent of the ratio of the mean of a jump to its root mean square.
  */
 function modelOf([level, share, direction]: readonly number[], atmVariance: number, jumps: number): JumpDiffusion {
   const total = atmVariance * Math.exp(level!);
@@ -112,7 +123,10 @@ function modelOf([level, share, direction]: readonly number[], atmVariance: numb
   return { variance: total - ofJumps, jumps, mean: size * cosine, width: size * Math.sqrt(1 - cosine * cosine) };
 }
 
-/** Returns the logarithm of a law's density at the nodes of a deviation, up to a constant. */
+/**
+ * Returns the logarithm of the density of ln(S/F) at the nodes, up to a constant. `deviation` is the standard deviation that scales the
+ * nodes.
+ */
 export function logDensityAtNodes(law: PriceLaw, deviation: number): Float64Array {
   const centers = law.nodes.map((node, i) => Math.log(node) - law.kernels[i]! ** 2 / 2);
   return NODE_Z.map((z) => {

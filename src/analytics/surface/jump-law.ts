@@ -6,18 +6,21 @@ import { lognormalLaw, type PriceLaw } from './price-law.ts';
 import { rungOf } from './rungs.ts';
 import type { QuoteBands } from './slice-model.ts';
 
-/** One distribution of the price at a horizon, for a given probability of no jump. */
+/** The distribution of the price at a horizon, for a given probability of no jump. */
 export interface JumpLaw {
   /** ms since the epoch. */
   readonly endsAt: number;
   readonly horizon: HorizonLaw;
-  /** The law that answers: the jump diffusion, moved to the quotes with the least change of its log-density. */
+  /**
+   * The law from which answers are computed: the jump diffusion, moved into the bands of the quotes with the least rough change of its
+   * log-density.
+   */
   readonly law: PriceLaw;
   /** The jump diffusion alone. */
   readonly jumpDiffusion: JumpDiffusion;
-  /** Quotes of the nearest settlement, carried to the horizon. Empty if no settlement of the chain determines a smile. */
+  /** Quotes of the nearest settlement, converted to the horizon. Empty if no settlement of the chain determines a smile. */
   readonly quotes: QuoteBands;
-  /** The settlement of these quotes. Undefined if there is none. */
+  /** The settlement of these quotes. Undefined if `quotes` is empty. */
   readonly slice: SurfaceSlice | undefined;
 }
 
@@ -29,15 +32,16 @@ const NO_QUOTES: QuoteBands = {
 };
 
 /**
- * Returns the law at an instant. With `noJump` = 1 it is the lognormal with the surface's variance at the money. Otherwise it comes from
- * Merton's jump diffusion with -ln(noJump) expected jumps, fitted to the quotes, which is then moved into their bands (`fitSlice`). So dense
- * quotes determine the law for every `noJump`, and `noJump` decides where quotes are few.
+ * Returns the law at an instant. `endsAt` is the instant in ms since the epoch, and `noJump` is the probability of no jump until then. If
+ * `noJump` is 1, the law is the lognormal with the surface's variance at the money. Otherwise, Merton's jump diffusion with -ln(noJump)
+ * expected jumps is fitted to the quotes. Its density is then moved into the bands of the quotes (`fitSlice`). So where quotes are dense,
+ * the law is almost the same for every `noJump`. Where quotes are few, the law depends on `noJump`.
  */
 export function jumpLawAt(surface: FittedSurface, endsAt: number, noJump: number): JumpLaw {
   return runToCompletion(jumpLawInSteps(surface, endsAt, noJump));
 }
 
-/** The same in steps. */
+/** Does the same as `jumpLawAt`, in steps. */
 export function* jumpLawInSteps(surface: FittedSurface, endsAt: number, noJump: number): Steps<JumpLaw> {
   const horizon = surface.lawAt(endsAt);
   const { atmVariance } = horizon;
@@ -59,15 +63,16 @@ export function* jumpLawInSteps(surface: FittedSurface, endsAt: number, noJump: 
   return { ...common, law: rungOf(density, deviation, horizon.years).law, jumpDiffusion };
 }
 
-/** The settlement whose variance is the nearest in proportion. */
+/** Returns the settlement whose variance at the money is nearest to the horizon's, by the ratio of both. */
 function nearestSlice({ slices }: FittedSurface, { atmVariance }: HorizonLaw): SurfaceSlice | undefined {
   const distance = (slice: SurfaceSlice) => Math.abs(Math.log(slice.atmVariance / atmVariance));
   return slices.toSorted((a, b) => distance(a) - distance(b))[0];
 }
 
 /**
- * Carries the quotes of a settlement along the surface to a horizon: a quote keeps its distance from the forward in standard deviations, and the
- * distance of its band from the surface, in proportion to the deviation. At the settlement itself nothing changes.
+ * Converts the quotes of a settlement to a horizon. The distance between strike and forward stays the same number of standard deviations.
+ * The distance between the band and the price of the surface is multiplied by the ratio of the standard deviations. If the horizon is the
+ * settlement itself, nothing changes.
  */
 function carriedQuotes({ quotes, law, atmVariance }: SurfaceSlice, horizon: HorizonLaw): QuoteBands {
   if (law === horizon.law) return quotes;
@@ -85,7 +90,7 @@ function carriedQuotes({ quotes, law, atmVariance }: SurfaceSlice, horizon: Hori
   };
 }
 
-/** The price at the forward, as the only quote. */
+/** Returns a single quote: that of the call with its strike at the forward. */
 function atTheMoney(atmVariance: number): QuoteBands {
   const price = lognormalLaw(atmVariance).price(1, 1);
   const one = (value: number) => Float64Array.of(value);

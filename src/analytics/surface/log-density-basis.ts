@@ -1,13 +1,18 @@
 /**
- * The space of the fitted densities. The logarithm of a density is a cubic spline over z, the log-moneyness ln(K/F) in standard deviations
- * at the money (log-spline density estimation: Kooperberg and Stone 1991). Every expiry uses the same nodes and knots in z. So a density
- * is a column of `COEFFICIENTS` numbers, whose zero is the normal density, and the columns of two expiries can be compared.
+ * The splines that describe fitted densities. The logarithm of a density is that of a given density, usually a normal one, plus a cubic
+ * spline over z (log-spline density estimation: Kooperberg and Stone 1991). z is the log-moneyness ln(K/F) in standard deviations at the
+ * money. Every expiry uses the same nodes and knots in z. So a density is described by `COEFFICIENTS` numbers. If all of them are 0, it is
+ * the given density. The coefficients of two expiries can be compared.
  */
 
-/** Distance of two nodes, standard deviations. A law has probability masses at the nodes, each spread by a kernel of this width. */
+/**
+ * Distance between two adjacent nodes, standard deviations. A law has a probability mass at each node, which is spread by a lognormal
+ * kernel of this width.
+ */
 export const NODE_STEP = 0.15;
 /** The first and the last node, standard deviations. Index options are quoted as far as ten deviations below the forward. */
 const [FIRST_NODE, LAST_NODE] = [-12, 8.1];
+/** The number of nodes. */
 export const NODES = Math.round((LAST_NODE - FIRST_NODE) / NODE_STEP) + 1;
 
 /** Positions of the nodes, standard deviations. */
@@ -30,13 +35,13 @@ export const COEFFICIENTS = KNOTS.length - DEGREE - 1;
 /** The number of basis functions that are not zero at a node. */
 export const OVERLAP = DEGREE + 1;
 
-/** Coefficients of the spline z (Greville's abscissae). */
+/** The coefficients for which the spline equals z (Greville's abscissae). */
 export const LINEAR = Float64Array.from(
   { length: COEFFICIENTS },
   (_, i) => (KNOTS[i + 1]! + KNOTS[i + 2]! + KNOTS[i + 3]!) / DEGREE,
 );
 
-/** The first basis function that is not zero at each node. The others follow it. */
+/** For each node, the first basis function that is not zero there. The other such functions follow it. */
 export const FIRST_BASIS = new Uint8Array(NODES);
 /** Values of the `OVERLAP` basis functions at each node, one node after the other. */
 export const BASIS = new Float64Array(NODES * OVERLAP);
@@ -50,7 +55,9 @@ for (let node = 0; node < NODES; node++) {
   BASIS.set(basisAt(z, interval), node * OVERLAP);
 }
 
-/** The `OVERLAP` B-splines that are not zero in an interval between two knots, at z (de Boor 1978, algorithm BSPLVB). */
+/**
+ * Returns the values at z of the `OVERLAP` B-splines that are not zero in an interval between two knots (de Boor 1978, algorithm BSPLVB).
+ */
 function basisAt(z: number, interval: number): number[] {
   const values = [1];
   for (let degree = 1; degree <= DEGREE; degree++) {
@@ -68,8 +75,9 @@ function basisAt(z: number, interval: number): number[] {
 }
 
 /**
- * Roughness of a spline as a quadratic form, by rows: the integral over z of the squared third derivative. It is zero for a log-density
- * that is quadratic in z, so smoothing moves a density towards a normal one.
+ * The roughness of a spline as a quadratic form of its coefficients: a matrix, row by row. Roughness is the integral over z of the squared
+ * third derivative. It is zero for a spline that is quadratic in z. So if the given density is normal, a penalty on roughness moves the
+ * fitted density towards a normal one.
  */
 export const ROUGHNESS = new Float64Array(COEFFICIENTS * COEFFICIENTS);
 

@@ -1,24 +1,25 @@
 import { normalCdf } from '../../math/normal.ts';
 
-/** Beyond this many kernel widths from a strike, a node counts at its intrinsic value. */
+/** If a node is further than this many kernel widths from a strike, the price of an option on the node is taken as its intrinsic value. */
 export const REACH = 6;
-/** Nodes are one kernel width apart, so this many of them are near a strike. */
+/** The largest number of nodes that are near a strike. Nodes are one kernel width apart. */
 export const NEAR = 2 * REACH + 1;
 /** Points of the table per kernel width. Between them, a cubic polynomial is off by less than 2e-8 kernel widths. */
 const DENSITY = 16;
-/** The distances of the table are from -(REACH + 1) to REACH + 1. */
+/** The number of points of the table on each side of distance 0. The table covers distances up to `REACH` + 1 kernel widths. */
 const HALF = DENSITY * (REACH + 1);
 
 /**
- * Prices of options on lognormals whose standard deviation is the distance of the nodes, as multiples of the square root of node times
- * strike. They depend only on the distance ln(node / strike), in kernel widths, times +1 for calls and -1 for puts.
+ * A table of the prices of options on a node, which is a lognormal with the node as its mean. Its standard deviation is the kernel width,
+ * which is also the distance between two nodes. Prices are multiples of the square root of node * strike. In this unit, they depend only on
+ * the distance: ln(node / strike) in kernel widths, times +1 for a call or -1 for a put.
  */
 export class NearPrices {
   private readonly price = new Float64Array(2 * HALF + 1);
-  /** Change per point. */
+  /** Derivative of the price, per point of the table. */
   private readonly slope = new Float64Array(2 * HALF + 1);
 
-  /** `kernel` is the standard deviation of each lognormal. */
+  /** `kernel` is the kernel width, the standard deviation of the logarithm of each lognormal. */
   constructor(kernel: number) {
     const half = kernel / 2;
     for (let i = 0; i <= HALF; i++) {
@@ -34,12 +35,15 @@ export class NearPrices {
     }
   }
 
-  /** Writes the prices at `count` distances, each `direction` (+1 or -1) from the one before. The first is `distance`. */
+  /**
+   * Writes the prices at `count` distances to `into`, from position `from` on. The first distance is `distance`. Each further distance is
+   * the one before plus `direction` (+1 or -1).
+   */
   write(distance: number, direction: number, count: number, into: Float64Array, from: number): void {
     const { price, slope } = this;
     const position = HALF + DENSITY * distance;
     const cell = Math.floor(position);
-    // Cubic Hermite interpolation. All distances have the same place in their cells.
+    // Cubic Hermite interpolation. All distances have the same position between two points of the table, so they share the weights.
     const x = position - cell;
     const y = 1 - x;
     const a = y * y * (1 + 2 * x);

@@ -2,13 +2,13 @@ import { impliedVolatility } from '../../math/implied-volatility.ts';
 import { normalCdf } from '../../math/normal.ts';
 
 /**
- * A distribution of the price at one instant, as a mixture of lognormals around the nodes. Prices and strikes are multiples of the forward,
- * which is the mean of the law.
+ * The law of a price: its distribution at one instant, as a mixture of lognormals, one for each node. Prices and strikes are multiples of
+ * the forward, which is the mean of the law.
  */
 export class PriceLaw {
   /**
-   * Columns of equal length: the mean of each component, ascending within one kernel width, its probability, and the standard deviation of its
-   * log-price.
+   * Columns of equal length, with a row for each lognormal: its mean (`nodes`), its probability (`masses`), and the standard deviation of
+   * its logarithm (`kernels`).
    */
   constructor(
     readonly nodes: Float64Array,
@@ -16,17 +16,17 @@ export class PriceLaw {
     readonly kernels: Float64Array,
   ) {}
 
-  /** Probability of ending at or below a moneyness K/F. */
+  /** Returns the probability of ending at or below a moneyness K/F. */
   below(moneyness: number): number {
     return this.sum((mass, node, kernel) => mass * normalCdf(Math.log(moneyness / node) / kernel + kernel / 2));
   }
 
-  /** Probability of ending at or above a moneyness. Accurate in the right tail, where 1 - below() is not. */
+  /** Returns the probability of ending at or above a moneyness K/F. The result is accurate in the right tail, where 1 - `below` is not. */
   above(moneyness: number): number {
     return this.sum((mass, node, kernel) => mass * normalCdf(Math.log(node / moneyness) / kernel - kernel / 2));
   }
 
-  /** Undiscounted price of an option, as a multiple of the forward. */
+  /** Returns the undiscounted price of an option, as a multiple of the forward. `callPut` is +1 for a call and -1 for a put. */
   price(callPut: number, moneyness: number): number {
     return this.sum((mass, node, kernel) => {
       const distance = (callPut * Math.log(node / moneyness)) / kernel;
@@ -36,7 +36,10 @@ export class PriceLaw {
     });
   }
 
-  /** Total variance that Black's formula gives to the price of the out-of-the-money option at ln(K/F). NaN if the price is zero. */
+  /**
+   * Returns the total variance that Black's formula implies for the price of the out-of-the-money option at ln(K/F). Returns 0 if this
+   * price is too small for a double.
+   */
   totalVariance(logMoneyness: number): number {
     const moneyness = Math.exp(logMoneyness);
     const callPut = logMoneyness >= 0 ? 1 : -1;
@@ -45,7 +48,7 @@ export class PriceLaw {
     return impliedVolatility({ ...columns, price: Float64Array.of(price) })[0]! ** 2;
   }
 
-  /** Moments of the log-price ln(S/F) about its mean: the mean itself, the variance, skewness and kurtosis (3 for a normal law). */
+  /** Returns the mean, the variance, the skewness and the kurtosis (3 for a normal law) of the log-price ln(S/F). */
   logMoments(): { mean: number; variance: number; skewness: number; kurtosis: number } {
     const centers = this.nodes.map((node, i) => Math.log(node) - this.kernels[i]! ** 2 / 2);
     const mean = this.masses.reduce((sum, mass, i) => sum + mass * centers[i]!, 0);
@@ -66,15 +69,18 @@ export class PriceLaw {
   }
 }
 
-/** Returns the lognormal with a total variance. */
+/** Returns the lognormal law with a given total variance. */
 export function lognormalLaw(variance: number): PriceLaw {
   return new PriceLaw(Float64Array.of(1), Float64Array.of(1), Float64Array.of(Math.sqrt(variance)));
 }
 
-/** Beyond this many deviations a kernel has no mass that a double can add. */
+/** Beyond this many standard deviations, the mass of a kernel is too small to change a sum of doubles. */
 const FAR = 9;
 
-/** Returns the undiscounted price of an option on one lognormal with a mean and a standard deviation of the logarithm. */
+/**
+ * Returns the undiscounted price of an option on one lognormal. `mean` is its mean, and `kernel` is the standard deviation of its
+ * logarithm.
+ */
 export function kernelPrice(callPut: number, mean: number, strike: number, kernel: number): number {
   const distance = Math.log(mean / strike) / kernel;
   return (

@@ -5,21 +5,28 @@ import type { PreparedChain, PreparedSeries } from '../chain/prepared-chain.ts';
 import { mid } from '../chain/quotes.ts';
 import type { QuoteBands } from './slice-model.ts';
 
-/** A series joins the surface if it has this many usable strikes, and this many of them on each side of the forward. */
+/**
+ * A series is part of the surface if it has at least this many usable strikes, and at least `SIDE_STRIKES_MIN` of them on each side of the
+ * forward.
+ */
 const STRIKES_MIN = 5;
 const SIDE_STRIKES_MIN = 2;
-/** A quote is not known better than a fifth of a cent. */
+/** The least half-width of a band, dollars. Even a quote with equal bid and ask is taken as certain only to a fifth of a cent. */
 const HALF_WIDTH_MIN = 0.002;
-/** A chain with a smaller share of two-sided quotes was recorded after hours. Its surface uses the feed's volatilities. */
+/**
+ * If a smaller share of a chain's out-of-the-money options has a two-sided quote, the chain was recorded after hours. Its surface then uses
+ * the feed's volatilities.
+ */
 const QUOTED_SHARE_MIN = 0.1;
-/** Half-width of the band of a feed's volatility, as a share of it. */
+/** Half-width of the band around a volatility of the feed, as a share of this volatility. */
 const FEED_BAND = 0.02;
 
-/** What carries the surface: two-sided quotes, or the volatilities of the feed. */
+/** What the surface is fitted to: only two-sided quotes, or also the volatilities of the feed. */
 export type BandSource = 'quotes' | 'feed_volatility';
+/** Why the quotes of a series do not determine a smile. `one_sided`: too few usable strikes on one side of the forward. */
 export type RefusalReason = 'no_volatility' | 'too_few_strikes' | 'one_sided';
 
-/** Returns what carries the surface of a chain. One rule holds for all its series, because its quotes are of one moment. */
+/** Returns what the surface of a chain is fitted to. The result holds for all series of the chain, because all quotes are of one moment. */
 export function bandSource(prepared: PreparedChain): BandSource {
   let [otm, quoted] = [0, 0];
   for (const { start, end, forward } of prepared.series) {
@@ -33,9 +40,9 @@ export function bandSource(prepared: PreparedChain): BandSource {
 }
 
 /**
- * Returns the bands of a series' options out of the money: from bid to ask, without quotes that contradict their neighbours. If `source` is
- * `feed_volatility`, an option without a quote gets a band around the feed's volatility. If the strikes are too few to determine a smile,
- * returns the reason.
+ * Returns the bands of a series' out-of-the-money options. A band reaches from bid to ask. Quotes that contradict neighbouring quotes are
+ * left out. If `source` is `feed_volatility`, an option without a two-sided quote gets a band around the price at the feed's volatility. If
+ * the options do not determine a smile, returns the reason.
  */
 export function quoteBands(
   prepared: PreparedChain,
@@ -65,8 +72,9 @@ export function quoteBands(
 }
 
 /**
- * Returns why series determine no smile, by series. The volatilities at the money and the skew of such a series are not known, because a few
- * contracts far from the forward or placeholders would give them. A series that is missing in the result determines one.
+ * Returns the series that do not determine a smile, each with the reason. The volatility at the money and the skew of such a series are
+ * taken as not known. Otherwise they would come from placeholders, or from a few contracts far from the forward. A series that is not in
+ * the result determines a smile.
  */
 export const smileRefusals = memoizeByObject((prepared: PreparedChain): ReadonlyMap<PreparedSeries, RefusalReason> => {
   const source = bandSource(prepared);
@@ -78,7 +86,10 @@ export const smileRefusals = memoizeByObject((prepared: PreparedChain): Readonly
   return refused;
 });
 
-/** Returns the rows of the options out of the money that determine the smile of a series, or the reason why there are too few. */
+/**
+ * Returns the rows, in the prepared chain, of the out-of-the-money options that determine the smile of a series. If they do not determine a
+ * smile, returns the reason.
+ */
 function usableRows(prepared: PreparedChain, series: PreparedSeries, source: BandSource): number[] | RefusalReason {
   const { chain } = prepared;
   const { start, end, forward, smile } = series;
@@ -105,7 +116,7 @@ function isOtm(prepared: PreparedChain, i: number, forward: number): boolean {
   return prepared.strike[i]! >= forward === (prepared.callPut[i] === 1);
 }
 
-/** Gives options without a quote the price of their volatility, and a band around it. */
+/** Gives each option without a two-sided quote the price at its volatility, and a band around this price. */
 function fillFromVolatility({ callPut, moneyness, price, halfWidth }: QuoteBands, iv: Float64Array, tte: number): void {
   const count = iv.length;
   const model = greeks({ count, callPut, spot: 1, strike: moneyness, tte, iv, rate: 0, dividend: 0 });

@@ -1,13 +1,17 @@
-/** An error of at most this share of the half-width is only noise. */
+/** An error of at most this share of the half-width is taken as noise. */
 const QUIET = 0.6;
-/** A larger error costs this many times as much. */
+/**
+ * The curvature (second derivative) of the cost of an error above `QUIET` is this many times that of a smaller error. The same curvature
+ * holds for errors beyond a bound.
+ */
 const STEEPNESS = 10;
-/** Beyond this many half-widths, the quote is taken to be faulty, and the cost of the error grows only linearly. */
+/** If the error is more than this many half-widths, the quote is taken as faulty. The cost of the error then grows only linearly. */
 const CAP = 5;
 
 /**
- * Costs of errors in half-widths. `side` is 0 for a quote, +1 for an upper bound, -1 for a lower one. The cost of a quote's error is its square
- * up to `QUIET`, steeper up to `CAP`, then straight. It is convex, and its first derivative is continuous. An error within a bound costs nothing.
+ * Returns the cost, or loss, of an error in half-widths. `side` is 0 for a quote, +1 for an upper bound, -1 for a lower bound. The cost of
+ * a quote's error is the square of the error up to `QUIET`. From there to `CAP` it grows faster, and beyond `CAP` linearly. The cost is a
+ * convex function, and its first derivative is continuous. For a bound, an error on the permitted side costs nothing.
  */
 export function lossOf(error: number, side: number): number {
   if (side !== 0) return STEEPNESS * Math.max(0, side * error) ** 2;
@@ -18,7 +22,7 @@ export function lossOf(error: number, side: number): number {
   return size <= CAP ? value : value + 2 * (QUIET + STEEPNESS * (CAP - QUIET)) * (size - CAP);
 }
 
-/** Half of the derivative of the loss. */
+/** Returns half of the derivative of the loss. */
 export function lossSlope(error: number, side: number): number {
   if (side !== 0) return STEEPNESS * side * Math.max(0, side * error);
   const size = Math.abs(error);
@@ -27,7 +31,10 @@ export function lossSlope(error: number, side: number): number {
   return error > 0 ? slope : -slope;
 }
 
-/** Half of the second derivative of the loss. Where the loss is straight, the curvature of the parabola around zero that touches it. */
+/**
+ * Returns half of the second derivative of the loss. Where the loss is linear, this derivative would be 0. There, the function returns half
+ * of the second derivative of the parabola around 0 that has the loss's slope at this error.
+ */
 export function lossCurvature(error: number, side: number): number {
   if (side !== 0) return side * error > 0 ? STEEPNESS : 0;
   const size = Math.abs(error);

@@ -3,7 +3,8 @@ import { NODE_STEP, NODE_Z } from './log-density-basis.ts';
 import { lognormalLaw, PriceLaw } from './price-law.ts';
 
 /**
- * A law at one time, on a ladder of laws in calendar order: each is worth at least as much as the one before, at every strike over forward.
+ * The law at one time. The rungs of a surface are in calendar order: at every ratio of strike to forward, the option prices of a rung are
+ * at least those of the rung before.
  */
 export interface Rung extends Masses {
   /** Years of trading time. */
@@ -15,26 +16,31 @@ export interface Rung extends Masses {
   readonly law: PriceLaw;
 }
 
-/** Rungs are inserted until the variance of one is at most this multiple of the variance of the one before. */
+/** Rungs are inserted between two settlements, so that the variance of each rung is at most this multiple of that of the rung before. */
 const VARIANCE_RATIO_MAX = 1.25;
-/** Rounds in which the deviation of an inserted rung is fitted to its variance. */
+/** The number of iterations that find the deviation of an inserted rung from its variance. */
 const DEVIATION_ROUNDS = 3;
-/** A law may be this far above a later one, as a share of the later one's deviation, without being left out. */
+/**
+ * An inserted rung is left out if one of its prices is above that of the later settlement by more than this share of the later deviation.
+ * Smaller differences are taken as noise of the computation.
+ */
 const PRICE_NOISE = 1e-7;
 
-/** Returns the rung of a density, raised above the rung before it. */
+/** Returns the rung of a density. If there is a rung before it, its prices are first raised to at least those of that rung. */
 export function rungAbove(before: Rung | undefined, density: Masses, deviation: number, years: number): Rung {
   return rungOf(before ? raiseAbove(density, before) : density, deviation, years);
 }
 
+/** Returns the rung of a density whose nodes have a given deviation. */
 export function rungOf({ nodes, masses }: Masses, deviation: number, years: number): Rung {
   const law = new PriceLaw(nodes, masses, new Float64Array(nodes.length).fill(NODE_STEP * deviation));
   return { nodes, masses, deviation, years, law, atmVariance: law.totalVariance(0) };
 }
 
 /**
- * Returns rungs between two settlements whose variances differ much. Their densities are interpolated in standard deviations, so that the shape of
- * the law changes evenly. A rung that is not in calendar order with the second settlement is left out.
+ * Returns the rungs to insert between two settlements. There are none if the variances of the settlements are similar. The density of a
+ * rung is interpolated at equal distances from the forward, in standard deviations, so that the shape of the law changes evenly. A rung
+ * that is not in calendar order with the second settlement is left out.
  */
 export function rungsBetween(before: Rung, after: Rung): Rung[] {
   const ratio = after.atmVariance / before.atmVariance;
@@ -53,7 +59,7 @@ export function rungsBetween(before: Rung, after: Rung): Rung[] {
   return rungs;
 }
 
-/** Returns the deviation in [least, most] at which some masses have a variance at the money. */
+/** Returns the deviation in [least, most] for which a law with the given masses has the given total variance at the money. */
 function deviationFor(variance: number, masses: Float64Array, least: number, most: number): number {
   let deviation = Math.sqrt(least * most);
   for (let round = 0; round < DEVIATION_ROUNDS; round++) {
@@ -63,14 +69,17 @@ function deviationFor(variance: number, masses: Float64Array, least: number, mos
   return deviation;
 }
 
-/** Places masses at nodes with a deviation, scaled so that their mean is the forward. */
+/**
+ * Places masses at nodes that are scaled by a deviation. The nodes are then divided by the mean of the law, so that its mean is the
+ * forward.
+ */
 function spread(masses: Float64Array, deviation: number): Masses {
   const nodes = NODE_Z.map((z) => Math.exp(deviation * z));
   const mean = nodes.reduce((sum, node, i) => sum + masses[i]! * node, 0);
   return { nodes: nodes.map((node) => node / mean), masses };
 }
 
-/** Whether a law is worth at most as much as a later one at every strike, up to noise. */
+/** Returns whether the prices of a rung are at most those of a later rung at every strike, up to `PRICE_NOISE`. */
 function isBelow(rung: Rung, later: Rung): boolean {
   const most = otmPrices(later, later.nodes);
   const prices = otmPrices(rung, later.nodes);
@@ -78,8 +87,8 @@ function isBelow(rung: Rung, later: Rung): boolean {
 }
 
 /**
- * Returns the law of X^power over its mean, for a law of X. Its prices rise with the power at every strike, because the powers are in star order
- * (Shaked and Shanthikumar 2007, section 4.B).
+ * Returns the law of X^power divided by its mean, where X has the given law. At every strike, prices rise with `power`, because the powers
+ * of X are in star order (Shaked and Shanthikumar 2007, section 4.B).
  */
 export function powerLaw({ nodes, masses, kernels }: PriceLaw, power: number): PriceLaw {
   const scaled = nodes.map((node, i) => node ** power * Math.exp((power * (power - 1) * kernels[i]! ** 2) / 2));
@@ -91,7 +100,10 @@ export function powerLaw({ nodes, masses, kernels }: PriceLaw, power: number): P
   );
 }
 
-/** Returns the mixture of two rungs that has a total variance at the money. Its prices are between those of the rungs. */
+/**
+ * Returns the mixture of the laws of two rungs that has the given total variance at the money. At every strike, its price is between the
+ * prices of the rungs.
+ */
 export function mixtureAt(variance: number, before: Rung, after: Rung): PriceLaw {
   const [low, high] = [before.law.price(1, 1), after.law.price(1, 1)];
   const price = lognormalLaw(variance).price(1, 1);

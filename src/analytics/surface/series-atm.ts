@@ -2,13 +2,13 @@ import type { PreparedChain, PreparedSeries } from '../chain/prepared-chain.ts';
 import { atmVolatility } from '../chain/smile-variance.ts';
 import { type RefusalReason, smileRefusals } from './quote-bands.ts';
 
-/** What the smile of a series says at the money. */
+/** Figures at the money from the smile of a series. */
 export interface SeriesAtm {
   /** Volatility, decimal per calendar year. */
   readonly iv: number | null;
-  /** One standard deviation to settlement, dollars. */
+  /** One standard deviation of the price at settlement, dollars. */
   readonly expectedMove: number | null;
-  /** Why the other fields are null. Null if they are not. */
+  /** The reason why the other fields are null. Null if they have values. */
   readonly refused: RefusalReason | null;
 }
 

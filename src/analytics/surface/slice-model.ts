@@ -12,7 +12,7 @@ import {
 import { NEAR, NearPrices, REACH } from './near-prices.ts';
 import { lossCurvature, lossOf, lossSlope } from './quote-loss.ts';
 
-/** Out-of-the-money options of one settlement. Prices are undiscounted multiples of the forward, columns of equal length. */
+/** Quotes of out-of-the-money options of one settlement, as columns of equal length. Prices are undiscounted multiples of the forward. */
 export interface QuoteBands {
   /** +1 call, -1 put. */
   readonly callPut: Float64Array;
@@ -20,66 +20,88 @@ export interface QuoteBands {
   readonly moneyness: Float64Array;
   /** Middle of the band. */
   readonly price: Float64Array;
-  /** Half of the distance between bid and ask. */
+  /** Half of the width of the band. The band of a two-sided quote reaches from bid to ask. */
   readonly halfWidth: Float64Array;
 }
 
-/** Bounds of prices, from the laws of the settlements before and after. Columns of equal length. */
+/** Bounds of prices, from the laws of the settlements before and after, as columns of equal length. Units are as in `QuoteBands`. */
 export interface PriceBounds {
   readonly callPut: Float64Array;
   readonly moneyness: Float64Array;
   readonly price: Float64Array;
-  /** How far a price may be beyond the bound at the cost of one half-width. */
+  /** An error beyond the bound is divided by this, as an error of a quote is divided by the half-width. */
   readonly tolerance: Float64Array;
   /** +1 for an upper bound, -1 for a lower one. */
   readonly side: Float64Array;
 }
 
-/** Costs of the roughness of the log-density, and of its distance from that of a normal law, in squared half-widths. */
+/**
+ * Weights of two penalties, in squared half-widths: of the roughness of the spline (`SMOOTHING`) and of the sum of its squared coefficients
+ * (`SHRINKAGE`).
+ */
 const SMOOTHING = 0.01;
 const SHRINKAGE = 1e-3;
-/** The penalty as a quadratic form of the coefficients, by rows. Entries further than `PENALTY_REACH` from the diagonal are zero. */
+/**
+ * The penalty as a quadratic form of the coefficients: a matrix, row by row. Elements further than `PENALTY_REACH` from the diagonal are
+ * zero.
+ */
 const PENALTY = ROUGHNESS.map((each, i) => SMOOTHING * each + (i % (COEFFICIENTS + 1) === 0 ? SHRINKAGE : 0));
 const PENALTY_REACH = OVERLAP + 1;
+/** The search for the tilt ends if the logarithm of the mean is closer to 0 than this. */
 const MEAN_ERROR = 1e-13;
 const TILTS_MAX = 50;
+/** The largest change of the tilt in one iteration. */
 const TILT_STEP_MAX = 2;
 
-/** The masses at the nodes of a log-density, and the errors of the prices that they give. */
+/** Computes the masses that a log-density has at the nodes, and the errors of the prices that these masses give. */
 export class SliceModel {
   readonly nodes = new Float64Array(NODES);
   readonly masses = new Float64Array(NODES);
-  /** Rows: the quotes, then the bounds. */
+  /** The number of rows. The rows are the quotes, followed by the bounds. */
   readonly count: number;
-  /** By row: the side, the strike, the price, and what divides an error. */
+  /**
+   * For each row: the side (+1 call, -1 put), the strike, the price, and the divisor of an error. Strike and price are multiples of the
+   * forward.
+   */
   private readonly callPut: Float64Array;
   private readonly strike: Float64Array;
   private readonly price: Float64Array;
   private readonly scale: Float64Array;
   /** 0 for a quote, +1 for an upper bound, -1 for a lower one. */
   private readonly side: Float64Array;
-  /** The nodes near the strike, and the prices of their kernels. */
+  /**
+   * For each row: the nodes [`nearFrom`, `nearTo`) near the strike, and the prices of the option on the kernels of these nodes (`NEAR`
+   * prices for each row).
+   */
   private readonly nearFrom: Int32Array;
   private readonly nearTo: Int32Array;
   private readonly near: Float64Array;
   private readonly errors: Float64Array;
-  /** Sums over the nodes before each one: of mass, of mass times node, and of both times z. */
+  /** For each node, sums over the nodes before it: of mass, of mass times node, of mass times z, and of mass times node times z. */
   private readonly massBefore = new Float64Array(NODES + 1);
   private readonly meanBefore = new Float64Array(NODES + 1);
   private readonly tiltedMass = new Float64Array(NODES + 1);
   private readonly tiltedMean = new Float64Array(NODES + 1);
-  /** The same of mass times each basis function: of those that are not zero at the node, and over all nodes. */
+  /**
+   * Sums of mass, and of mass times node, each multiplied by a basis function. `localMass` and `localMean` have, for each node, the sums
+   * over the nodes before it, for the basis functions that are not zero at the node. `basisMass` and `basisMean` have the sums over all
+   * nodes, for every basis function.
+   */
   private readonly localMass = new Float64Array((NODES + 1) * OVERLAP);
   private readonly localMean = new Float64Array((NODES + 1) * OVERLAP);
   private readonly basisMass = new Float64Array(COEFFICIENTS);
   private readonly basisMean = new Float64Array(COEFFICIENTS);
-  /** The change of a row's price by each coefficient before centering, and weighted sums of its products with the price and the tilted price. */
+  /**
+   * `change` has the derivatives of a row's price with respect to each coefficient, before centering. `withPrice` and `withTilt` have the
+   * weighted sums, over the rows, of these derivatives times the price and times the tilted price. `normalEquations` explains these terms.
+   */
   private readonly change = new Float64Array(COEFFICIENTS);
   private readonly withPrice = new Float64Array(COEFFICIENTS);
   private readonly withTilt = new Float64Array(COEFFICIENTS);
 
   /**
-   * `priorLog` is the log-density over z towards which the fit is smoothed, up to a constant. By default it is that of the normal law.
+   * `priorLog` is the log-density at the nodes to which the spline is added, up to a constant. The penalty moves the fit towards it. By
+   * default it is that of the normal law.
    */
   constructor(
     quotes: QuoteBands,
@@ -126,8 +148,9 @@ export class SliceModel {
   }
 
   /**
-   * Computes masses and errors. Returns the cost: losses and penalty. Tilts the coefficients so that the mean is the forward. Returns infinity if
-   * no tilt achieves this in double precision.
+   * Computes the masses and the errors for given coefficients. Changes the coefficients by a tilt (a multiple of z), so that the mean of
+   * the law is the forward. Returns the cost, which is the sum of the losses and the penalty. Returns infinity if no tilt is found in
+   * double precision.
    */
   evaluate(coefficients: Float64Array): number {
     const { masses, priorLog, errors, side } = this;
@@ -142,7 +165,7 @@ export class SliceModel {
     for (let node = 0; node < NODES; node++) masses[node] = Math.exp(masses[node]! - top);
     const tilt = this.tiltToForward();
     if (Number.isNaN(tilt)) return Number.POSITIVE_INFINITY;
-    // The tilt is a spline too. From here on it belongs to the coefficients.
+    // The tilt is a spline, too, so it is added to the coefficients.
     for (let i = 0; i < COEFFICIENTS; i++) coefficients[i]! += tilt * LINEAR[i]!;
     let cost = 0;
     for (let i = 0; i < COEFFICIENTS; i++) cost += coefficients[i]! * penaltyPull(coefficients, i);
@@ -151,7 +174,10 @@ export class SliceModel {
     return cost;
   }
 
-  /** Returns the errors of the prices that masses at the nodes give. The column is valid until the next call. */
+  /**
+   * Returns the errors of the prices that result from given masses at the nodes, in half-widths or tolerances. The next call of this method
+   * or of `evaluate` overwrites the column.
+   */
   errorsOf(masses: Float64Array): Float64Array {
     const { nodes, massBefore, meanBefore, callPut, strike, nearFrom, nearTo, near, price, scale, errors } = this;
     for (let node = 0; node < NODES; node++) {
@@ -172,11 +198,15 @@ export class SliceModel {
   }
 
   /**
-   * Normal equations of a Newton step in which prices are linear in the coefficients, lower triangle by rows, and minus half of the gradient.
+   * Computes the normal equations of a Newton step that takes prices as linear in the coefficients. Writes the lower triangle of the matrix
+   * to `normal`, row by row, and minus half of the gradient of the cost to `gradient`. The masses and errors must be those of
+   * `coefficients`.
    *
-   * A coefficient changes the log-density by its basis function, centered so that the total mass and the mean of the law stay 1. The price
-   * of a put changes only by basis functions below its strike before centering, that of a call only by those above it. So the sums over the rows
-   * are of the changes before centering, and the centering follows.
+   * A coefficient changes the log-density by its basis function. The change is then centered: a constant and a multiple of z are added, so
+   * that the total mass and the mean of the law stay 1. The derivative of a price with respect to this multiple of z is called the tilted
+   * price. Before centering, the price of a put depends only on the basis functions near or below its strike, and the price of a call only
+   * on those near or above it. The other derivatives are 0. So the derivatives before centering are summed over the rows first, which is
+   * faster, and the sums are centered afterwards.
    */
   normalEquations(coefficients: Float64Array, normal: Float64Array, gradient: Float64Array): void {
     const { change, withPrice, withTilt, basisMass, basisMean, errors, side, scale, callPut } = this;
@@ -200,9 +230,10 @@ export class SliceModel {
     for (let i = 0; i < n; i++) gradient[i] = -penaltyPull(coefficients, i);
     withPrice.fill(0);
     withTilt.fill(0);
-    // Weighted sums of squares and products of the price and the tilted price, and of both times the error.
+    // Weighted sums over the rows: of the square of the price, of the price times the tilted price, of the square of the tilted price, and
+    // of both prices times the error.
     let [priceSquared, priceTilt, tiltSquared, priceError, tiltError] = [0, 0, 0, 0, 0];
-    // Without destructuring: an array for each row would take most of the time.
+    // The loop does not use destructuring, because an array for each row would take most of the time.
     for (let row = 0; row < this.count; row++) {
       const error = errors[row]!;
       const divisor = scale[row]!;
@@ -216,7 +247,7 @@ export class SliceModel {
       let last = n;
       let value: number;
       let tilted: number;
-      // The payoff beyond the near nodes.
+      // The nodes beyond the near ones add their intrinsic values.
       if (callPut[row]! > 0) {
         value = meanBefore[NODES]! - meanBefore[to]! - K * (massBefore[NODES]! - massBefore[to]!);
         tilted = tiltedMean[NODES]! - tiltedMean[to]! - K * (tiltedMass[NODES]! - tiltedMass[to]!);
@@ -257,7 +288,7 @@ export class SliceModel {
         for (let j = first, at = i * n + first; j <= i; j++, at++) normal[at]! += weighted * change[j]!;
       }
     }
-    // The mean is 1, and stays so: a change of a coefficient tilts the density.
+    // The mean must stay 1, so a change of a coefficient also changes the tilt.
     const covariance = tiltedMean[NODES]! - center;
     for (let i = 0; i < n; i++) {
       const mass = basisMass[i]!;
@@ -278,7 +309,7 @@ export class SliceModel {
     }
   }
 
-  /** Sums the masses times z and times each basis function. */
+  /** Computes the sums of the masses times z, and of the masses times each basis function. */
   private sumBasis(): void {
     const { masses, nodes, tiltedMass, tiltedMean, localMass, localMean, basisMass, basisMean } = this;
     basisMass.fill(0);
@@ -303,7 +334,8 @@ export class SliceModel {
 
   /**
    * Multiplies the masses by exp(tilt z), with the tilt that makes the mean the forward (an Esscher transform), and scales their sum to 1.
-   * Returns the tilt, or `NaN` if none is found. Newton's method on the logarithm of the mean, which rises with the tilt.
+   * Returns the tilt, or `NaN` if none is found. The tilt is found by Newton's method on the logarithm of the mean, which rises with the
+   * tilt.
    */
   private tiltToForward(): number {
     const { masses, nodes } = this;
@@ -337,14 +369,14 @@ export class SliceModel {
   }
 }
 
-/** The log-density of the normal law of a deviation, at the nodes. */
+/** Returns the log-density, at the nodes, of the normal law of the log-price with a given standard deviation, up to a constant. */
 function normalLog(deviation: number): Float64Array {
   const logs = new Float64Array(NODES);
   for (let node = 0; node < NODES; node++) logs[node] = (-NODE_Z[node]! * (NODE_Z[node]! + deviation)) / 2;
   return logs;
 }
 
-/** Half of the derivative of the penalty by a coefficient. */
+/** Returns half of the derivative of the penalty with respect to coefficient `i`. */
 function penaltyPull(coefficients: Float64Array, i: number): number {
   let sum = 0;
   const end = Math.min(COEFFICIENTS, i + PENALTY_REACH + 1);

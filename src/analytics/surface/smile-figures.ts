@@ -1,28 +1,34 @@
 import type { PriceLaw } from './price-law.ts';
 
-/** The figures of one smile. Volatilities are decimals per year, in the time in which `years` are counted. */
+/**
+ * The figures of one smile. Volatilities are decimal per year: per calendar year if `smileFigures` got calendar years, or else per year of
+ * trading time.
+ */
 export interface SmileFigures {
   readonly atm: number;
-  /** Volatilities at the strikes where the forward delta of the put or call is 0.25 or 0.10. */
+  /** Volatilities at the strikes at which the absolute forward delta of the put or of the call is 0.25 or 0.10. */
   readonly put25: number;
   readonly call25: number;
   readonly put10: number;
   readonly call10: number;
-  /** Put less call, of 25 deltas. Positive if downside is dearer. */
+  /** `put25` minus `call25`. Positive if the put is dearer. */
   readonly skew25: number;
-  /** Mean of the 25-delta volatilities less the one at the money. */
+  /** Mean of `put25` and `call25`, minus `atm`. */
   readonly convexity25: number;
-  /** Fair volatility of a variance swap: that of the log contract. */
+  /** Fair volatility of a variance swap: the root of -2 E[ln(S/F)] per year (log contract). */
   readonly varianceSwap: number;
-  /** Of the log return (Bakshi, Kapadia and Madan 2003). The kurtosis of a normal law is 3. */
+  /** Skewness and kurtosis of the log return (Bakshi, Kapadia and Madan 2003). The kurtosis of a normal law is 3. */
   readonly skewness: number;
   readonly kurtosis: number;
 }
 
-/** N^-1 of 0.75 and 0.90: d1 of the put with that forward delta. */
+/**
+ * N^-1(0.75) and N^-1(0.90): the d1 of the puts with forward deltas of -0.25 and -0.10. The d1 of the calls with deltas of 0.25 and 0.10 is
+ * the negative.
+ */
 const D1 = { 25: 0.6744897501960817, 10: 1.2815515655446004 } as const;
 
-/** Returns the figures of the smile of a law. `years` is the time to its instant. */
+/** Returns the figures of the smile of a law. `years` is the time from the quotes to the instant of the law. */
 export function smileFigures(law: PriceLaw, years: number): SmileFigures {
   const volatility = (logMoneyness: number) => Math.sqrt(law.totalVariance(logMoneyness) / years);
   const atm = volatility(0);
@@ -43,8 +49,8 @@ export function smileFigures(law: PriceLaw, years: number): SmileFigures {
 }
 
 /**
- * Returns the log-moneyness x at which -x / s(x) + s(x) / 2 = d1, where s is the root of the total variance. The left side falls with x in every law
- * without arbitrage (Fukasawa 2012). The root is found by regula falsi with the Illinois rule.
+ * Returns the log-moneyness x at which -x / s(x) + s(x) / 2 = d1, where s(x) is the root of the total variance at x. The left side falls
+ * with x in every law without arbitrage (Fukasawa 2012). The root is found by regula falsi with the Illinois rule.
  */
 function strikeOf(law: PriceLaw, d1: number): number {
   const atm = Math.sqrt(law.totalVariance(0));
@@ -61,7 +67,7 @@ function strikeOf(law: PriceLaw, d1: number): number {
     if (Math.abs(found) < PRECISION) return x;
     if (found > 0) {
       [low, errorLow] = [x, found];
-      // The Illinois rule: an end that stays twice gets half of its weight.
+      // The Illinois rule: if one end of the interval stays the same in two successive iterations, the error at this end is halved.
       if (side === 1) errorHigh /= 2;
       side = 1;
     } else {
@@ -73,6 +79,8 @@ function strikeOf(law: PriceLaw, d1: number): number {
   return (low + high) / 2;
 }
 
+/** Both ends of the search are this many standard deviations at the money from the forward. */
 const REACH = 8;
 const ITERATIONS_MAX = 60;
+/** The search ends if the error of d1, or the width of the interval as a multiple of `atm`, is below this. */
 const PRECISION = 1e-10;

@@ -3,24 +3,28 @@ import type { Steps } from '../../steps.ts';
 import { type JumpDiffusion, jumpDiffusionLaw } from './jump-diffusion-law.ts';
 import type { PriceLaw } from './price-law.ts';
 
-/** A strike that the price may touch on its way from spot to the horizon, whose forward is the mean of the law. */
+/**
+ * A strike that the price may touch before the horizon. `forward` is the forward of the horizon, and the mean of the law. All are in
+ * dollars.
+ */
 export interface Barrier {
   readonly spot: number;
   readonly strike: number;
   readonly forward: number;
 }
 
+/** The probability of touching a strike, and a bound of it. */
 export interface TouchProbability {
   readonly probability: number;
-  /** The upper bound without arbitrage. */
+  /** The largest probability that option prices allow without arbitrage (`superHedge`). */
   readonly most: number;
 }
 
 /**
- * Returns the probability that the price is at or beyond a strike at some moment up to the horizon. Beyond is the side of the strike that spot
- * is not on. The odds of ending beyond come from `law`, and are multiplied by the ratio of the odds of touching to those of ending beyond in
- * the jump diffusion. The result is at least the probability of ending beyond, and at most what a vanilla option that pays as much on a touch
- * costs (`superHedge`). For a strike at spot it is 1.
+ * Returns the probability that the price is at or beyond a strike at some moment up to the horizon. "Beyond" means on the other side of the
+ * strike than spot. The odds of ending beyond the strike come from `law`. They are multiplied by a ratio from the jump diffusion `model`:
+ * the odds of touching the strike, divided by the odds of ending beyond it. The result is at least the probability of ending beyond the
+ * strike, and at most the bound of `superHedge`. If the strike is at spot, the result is 1.
  */
 export function* touchInSteps(
   law: PriceLaw,
@@ -48,6 +52,7 @@ export function* touchInSteps(
   return { probability: Math.max(end, Math.min(touch, most)), most };
 }
 
+/** Returns the probability of ending at or above a moneyness K/F if `side` is 1, or at or below it if `side` is -1. */
 export function endBeyond(law: PriceLaw, side: number, moneyness: number): number {
   return side > 0 ? law.above(moneyness) : law.below(moneyness);
 }
@@ -58,14 +63,15 @@ function odds(probability: number): number {
 
 const ITERATIONS = 40;
 const GOLDEN = (Math.sqrt(5) - 1) / 2;
-/** The struck options reach this many deviations at the money beyond the forward. */
+/** The strikes of the options in `superHedge` are searched for up to this many standard deviations at the money beyond the forward. */
 const REACH = 12;
 
 /**
- * Returns an upper bound of the probability of touching a strike B: the least price of a position in one option that is worth at least one when
- * the price is at B, at any moment. For B above spot these are calls with strikes K < B, 1 / (B - K) of each, and for B below spot puts
- * (Brown, Hobson and Rogers 2001). While the price is at B, the forward to the horizon is between B and B F/S, and the position must be worth
- * enough at both. The ratio of price to distance has one minimum, because prices are convex in the strike.
+ * Returns an upper bound of the probability of touching a strike B: the lowest price of an option position that is worth at least 1 at any
+ * moment when the price is at B. If B is above spot, the position is 1/(B - K) calls with a strike K below B. If B is below spot, the
+ * position is 1/(K - B) puts with a strike K above B (Brown, Hobson and Rogers 2001). When the price is at B, the forward of the horizon is
+ * between B and B F/S, and the position must be worth at least 1 in both cases. So the less favourable of the two takes the place of B. The
+ * price of the position has only one minimum over K, because option prices are convex in the strike.
  */
 export function superHedge(law: PriceLaw, side: number, moneyness: number, spotOverForward: number): number {
   const carried = moneyness / spotOverForward;

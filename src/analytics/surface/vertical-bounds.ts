@@ -1,17 +1,22 @@
 import type { QuoteBands } from './slice-model.ts';
 
-/** The lowest and the highest probability of ending at or above a strike that quoted vertical spreads allow, 0 to 1. */
+/**
+ * The lowest and the highest probability of ending at or above a strike that the quotes of vertical spreads allow, 0 to 1. A vertical
+ * spread is a call bought and a call sold at a higher strike.
+ */
 export interface VerticalBounds {
   readonly low: number;
   readonly high: number;
 }
 
-/** Verticals are formed from this many strikes on each side. */
+/** Vertical spreads are formed from this many quotes on each side of the strike. */
 const STRIKES = 6;
 
 /**
- * Returns the bounds that verticals around a strike set without arbitrage, 0 and 1 if there are none. A call spread above the strike, bought at its
- * best price, is a lower bound of the probability, and one below the strike is an upper bound. Puts count as calls by parity.
+ * Returns the bounds that vertical spreads around a strike set without arbitrage. If there are no spreads, the bounds are 0 and 1. Prices
+ * of spreads are divided by the distance between their two strikes. The price at which a spread above the strike can be sold is a lower
+ * bound of the probability. The price at which a spread below the strike can be bought is an upper bound. Puts are converted to calls by
+ * parity. `strike` is a multiple of the forward.
  */
 export function verticalBounds({ callPut, moneyness, price, halfWidth }: QuoteBands, strike: number): VerticalBounds {
   const rows = [...moneyness.keys()].toSorted((a, b) => moneyness[a]! - moneyness[b]!);
