@@ -193,7 +193,7 @@ function caveats(
   const difference = spot / chain.spot - 1;
   if (Math.abs(difference) > SPOT_DIFFERENCE_NOTED) {
     notes.push(
-      `spot_price is ${percent(Math.abs(difference))} ${difference > 0 ? 'above' : 'below'} the spot of the snapshot, ${chain.spot}.`,
+      `spot_price is ${percent(Math.abs(difference))} ${difference > 0 ? 'above' : 'below'} the spot of the snapshot, ${Number(chain.spot.toPrecision(8))}.`,
     );
   }
   const last = slices.at(-1);
