@@ -14,7 +14,7 @@ export const chainInput = Type.Object(
     forward: defaulted(
       oneOf(
         ['parity', 'flat'],
-        'Forward price. parity: from put-call parity of the quotes; flat: spot carried at rate and dividend.',
+        'Forward price. parity: from put-call parity of the quotes; flat: spot times e^((rate - dividend) years).',
       ),
       DEFAULT_OPTIONS.forward,
     ),
@@ -30,8 +30,8 @@ export const chainInput = Type.Object(
     iv: defaulted(
       oneOf(
         ['otm', 'feed', 'own'],
-        'Volatility. otm: call and put of a strike share what the mid of the out-of-the-money quote implies; feed: they share that of the ' +
-          'feed if its price is within the quote; own: each contract has its own, as the feed gives it.',
+        'Volatility. otm: call and put of a strike share the volatility that the mid of the out-of-the-money side implies; feed: they share ' +
+          "the feed's volatility of this side if the model price at it is within the quote; own: each contract has the feed's volatility.",
       ),
       DEFAULT_OPTIONS.iv,
     ),

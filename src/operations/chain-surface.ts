@@ -5,15 +5,21 @@ import { type JumpLaw, jumpLawInSteps } from '../analytics/surface/jump-law.ts';
 import { StepCache, type Steps } from '../steps.ts';
 import { analysisPrice } from './prices.ts';
 
-/** Returns the surface of a prepared chain. If it is not cached, it costs as many tokens as the analysis of the chain. */
+/**
+ * Returns the volatility surface of a prepared chain. The surface is cached for the chain. If it is not cached, it costs as many rate-limit
+ * tokens as the analysis of the chain.
+ */
 export function surfaceOfPrepared(prepared: PreparedChain): Steps<FittedSurface> {
   return surfaceInSteps(prepared, analysisPrice(prepared.chain));
 }
 
-/** Returns the law of a surface at an instant for a probability of no jump. The laws of the last few questions are cached. */
+/**
+ * Returns the distribution of the price at `endsAt` (ms since the epoch), for a probability `noJump` that no jump happens before. The
+ * results for the last JUMP_LAWS_CACHED pairs of these arguments are cached for each surface.
+ */
 export function jumpLawOf(surface: FittedSurface, endsAt: number, noJump: number): Steps<JumpLaw> {
   return jumpLaws.of(surface, `${endsAt} ${noJump}`, {
-    message: 'Fitting the law of the horizon',
+    message: 'Fitting the distribution at the horizon',
     steps: () => jumpLawInSteps(surface, endsAt, noJump),
   });
 }

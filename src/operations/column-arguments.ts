@@ -40,7 +40,10 @@ function* rowSteps<Result>(
   return result();
 }
 
-/** Maximum body of a table. COLUMN_ROWS_MAX rows fit: a row takes up to 154 bytes as JSON, for six doubles of 25 characters and a side. */
+/**
+ * Maximum body of a table, bytes. A body of COLUMN_ROWS_MAX rows is smaller: a row takes up to 154 bytes as JSON, for six doubles of 25
+ * characters and a side.
+ */
 export const COLUMNS_BYTES_MAX = 4 * 1024 * 1024;
 
 /** Returns the schema of a table's field: an array with one value per row, or one value for all rows. `scalar` gives unit and bounds. */

@@ -45,7 +45,7 @@ export function customerPositionsOf(chain: Chain, tape: PrintsQuery): CustomerPo
   return runToCompletion(customerPositionsInSteps(chain, tape));
 }
 
-/** The same as `customerPositionsOf`, in steps. */
+/** Returns the same positions as `customerPositionsOf`, computed in steps. */
 export function* customerPositionsInSteps(chain: Chain, tape: PrintsQuery): Steps<CustomerPositions | undefined> {
   const positions = yield* positionsCache.of(chain, tape.version, {
     message: 'Finding the side of each print',

@@ -44,16 +44,16 @@ export const evaluateEtfContagion = defineOperation({
       flow_min: number('Minimum flow that can spill into the ETF, set by the operator, dollars.'),
       premium_threshold: nullable(
         Type.Number(),
-        `${100 * PREMIUM_SHARE} % of the premium of the stock's large prints over 30 days, dollars; null if the stock has no prints.`,
+        `${100 * PREMIUM_SHARE} % of the premium of the stock's large prints over 30 days, dollars; null if the stock has no chain or no prints.`,
       ),
       correlation: nullable(
         Type.Number(),
-        'Correlation of the daily log returns of stock and ETF, -1 to 1; null, and not required, below 60 common closes.',
+        'Correlation of the daily log returns of stock and ETF, -1 to 1; null below 60 common closes, and then not required.',
       ),
       correlation_min: number('Minimum correlation at which stock and ETF count as moving together, -1 to 1.'),
       proxy: nullable(
         Type.String(),
-        'ETF mapped to the stock, whether or not the requirements are met; null if none is.',
+        'Sector ETF of the stock, whether or not the requirements are met; null if the universe names none.',
       ),
     },
     { additionalProperties: false },
@@ -101,10 +101,11 @@ function largePremium(context: Context, chain: Chain): number | undefined {
 }
 
 /**
- * Returns the correlation over the last closes up to `until`, the date of the stock's snapshot. Without a snapshot, uses the newest closes.
+ * Returns the correlation of the daily returns of a stock and an ETF, over the last closes up to `until`, the date of the stock's snapshot.
+ * Without a snapshot, uses the newest closes. Returns null if too few closes are known.
  */
 function correlationWith(etf: string, name: string, context: Context, until = '9999-12-31'): number | null {
-  // A few closes more than needed, because stock and ETF may lack the closes of different days.
+  // Reads a few more closes than needed, because stock and ETF may lack the closes of different days.
   const closes = (of: string) => context.market.closes(of, until, CORRELATION_CLOSES + 20);
   return returnCorrelation(closes(name), closes(etf), CORRELATION_CLOSES);
 }

@@ -8,7 +8,7 @@ import { type Context, defineOperation } from './operation.ts';
 import { limit } from './pages.ts';
 import { count, nullable, number, oneOf } from './schemas.ts';
 
-const moment = (description: string) => nullable(Type.String(), `${description}, ISO 8601; null if it does not exist.`);
+const moment = (description: string) => nullable(Type.String(), `${description}, ISO 8601; null if there is none.`);
 const text = (description: string) => nullable(Type.String(), description);
 const closed = { additionalProperties: false };
 
@@ -24,7 +24,9 @@ const tickerStatus = Type.Object(
     last_fresh: moment('Last delivery whose quotes were newer than all earlier ones'),
     as_of: moment('Time of the newest quotes'),
     age_s: nullable(Type.Integer(), 'Age of these quotes by the wall clock, seconds.'),
-    stale: Type.Boolean({ description: 'True if there are no quotes, or if they are older than --stale-after.' }),
+    stale: Type.Boolean({
+      description: 'True if there are no quotes, or if they are older than --stale-after by the wall clock.',
+    }),
     expected_contracts: nullable(
       Type.Integer(),
       'The larger of two counts: contracts that the source listed, and unexpired contracts of the previous snapshot; null before the first ' +
@@ -53,8 +55,8 @@ const feedStatus = Type.Object(
     simulated: Type.Boolean({ description: 'True for the simulated market.' }),
     state: oneOf(
       ['ok', 'degraded', 'empty', 'down'],
-      'ok: every ticker is fresh, nothing is rejected, the stream is connected; degraded: one of these fails; empty: no data yet; down: polls ' +
-        'fail or have stopped.',
+      'ok: every ticker is fresh, nothing is rejected, the stream is connected; degraded: one of these is not the case; empty: no data yet; ' +
+        'down: polls fail or have stopped.',
     ),
     last_attempt: moment('Last poll'),
     last_completed: moment('Last poll that completed without an error'),
@@ -181,7 +183,7 @@ function pageOf(report: FeedReport, from: number, most: number): FeedReport & { 
       return false;
     }
     bytes += isFull ? 0 : Buffer.byteLength(JSON.stringify(each));
-    // A page has at least one row. Otherwise the next cursor would be the same again.
+    // A page has at least one row. Otherwise its next cursor would be the cursor that the client has sent.
     isFull ||= row - from >= most || (bytes > PAGE_BYTES_MAX && row > from);
     if (!isFull) row++;
     return !isFull;

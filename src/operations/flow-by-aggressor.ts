@@ -15,14 +15,14 @@ import { CACHED_RESULTS_MAX, cachedTapeResult, forEachStretch, tapeInput, tapeNo
 
 const flow = {
   prints: numberColumn('Number of prints.'),
-  contracts: numberColumn('Contracts traded, of any aggressor.'),
+  contracts: numberColumn('Contracts traded, whoever the aggressor was.'),
   premium: numberColumn('Premium paid, dollars.'),
   call_bought: numberColumn('Premium of calls that customers bought, dollars.'),
   call_sold: numberColumn('Premium of calls that customers sold, dollars.'),
   put_bought: numberColumn('Premium of puts that customers bought, dollars.'),
   put_sold: numberColumn('Premium of puts that customers sold, dollars.'),
   unsigned: numberColumn('Premium of prints of unknown side, dollars.'),
-  net_delta: numberColumn('Delta-notional that customers bought less what they sold, dollars.'),
+  net_delta: numberColumn('Delta-notional that customers bought, less the delta-notional that they sold, dollars.'),
 };
 
 const groups = (key: string, keyDescription: string, description: string) =>

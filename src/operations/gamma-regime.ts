@@ -8,15 +8,14 @@ export const regimeFields = {
   regime: Type.String({
     description: `positive_gamma or negative_gamma, by the sign of net GEX; undetermined if sign_margin_pct is below ${SIGN_MARGIN_MIN_PCT}.`,
   }),
-  sign_margin_pct: number(
-    'Share of gross gamma that must be on the other side for net GEX to change its sign, percent.',
-  ),
+  sign_margin_pct: number('Share of gross gamma that would need the opposite sign for net GEX to be 0, percent.'),
 };
 
 /** Describes a column with the sign margin of each row. */
 export const MARGIN_OF_ROW =
-  'Share of the gross gamma of the row that must be on the other side for its net GEX to change its sign, percent.';
+  'Share of the gross gamma of the row that would need the opposite sign for its net GEX to be 0, percent.';
 
+/** Returns the values of `regimeFields`. */
 export function reportRegime(exposures: Pick<Exposures, 'gex' | 'grossGex'>) {
   return {
     regime: gammaRegime(exposures) as string,
@@ -24,12 +23,13 @@ export function reportRegime(exposures: Pick<Exposures, 'gex' | 'grossGex'>) {
   };
 }
 
-/** Returns the note for answers without these fields, or an empty list if the sign of net GEX is certain enough. */
+/**
+ * Returns a note that the regime is undetermined, for answers without `regimeFields`. Returns an empty list if the sign of net GEX is
+ * certain enough.
+ */
 export function regimeNotes(exposures: Pick<Exposures, 'gex' | 'grossGex'>): string[] {
   if (gammaRegime(exposures) !== 'undetermined') return [];
   if (exposures.grossGex === 0) return ['No contract has gamma, so the regime is undetermined.'];
   const margin = signMarginPct(exposures.gex, exposures.grossGex).toPrecision(2);
-  return [
-    `Net GEX changes its sign if ${margin} % of gross gamma is on the other side, so the regime is undetermined.`,
-  ];
+  return [`Net GEX would be 0 if ${margin} % of gross gamma had the opposite sign, so the regime is undetermined.`];
 }

@@ -50,7 +50,7 @@ export const getGexCombined = defineOperation({
       ratio: number('Ratio of both spots, which converts prices of the added symbol.'),
       basis_pct: nullable(
         Type.Number(),
-        'Deviation of the ratio from the customary multiple (10 for SPX over SPY), percent; null for a pair without one.',
+        'Deviation of the ratio from the customary multiple (10 for SPX over SPY), percent; null for a pair without such a multiple.',
       ),
       as_of: Type.String({ description: 'When the quotes of the ticker were taken, ISO 8601.' }),
       with_as_of: Type.String({ description: 'When the quotes of the added symbol were taken, ISO 8601.' }),
@@ -121,7 +121,7 @@ function partnerOf(name: string): string {
   const index = Object.keys(FUNDS).find((each) => FUNDS[each]!.fund === name);
   const partner = FUNDS[name]?.fund ?? index;
   if (partner) return partner;
-  throw invalid(`${name} has no customary partner`, 'must name the ticker to add', 'Add ?with=TICKER.');
+  throw invalid(`There is no default ticker to add to ${name}`, 'must name the ticker to add', 'Add ?with=TICKER.');
 }
 
 function multipleOf(name: string, other: string): number | undefined {

@@ -53,9 +53,11 @@ export const getGexByExpiry = defineOperation({
       atm_iv_bid: nullableColumn(
         'At-the-money volatility that the bids imply, decimal per calendar year; null if smile_refused is not null, or without two-sided quotes.',
       ),
-      atm_iv_ask: nullableColumn('That of the asks, decimal per calendar year; null if atm_iv_bid is null.'),
+      atm_iv_ask: nullableColumn(
+        'At-the-money volatility that the asks imply, decimal per calendar year; null if atm_iv_bid is null.',
+      ),
       atm_iv_trading: nullableColumn(
-        'atm_iv per year of trading time, in which nights and days without trading count little: comparable between short expiries.',
+        'atm_iv per year of trading time, in which nights and days without trading count little, so that short expiries can be compared; null if atm_iv is null.',
       ),
       expected_move: nullableColumn(
         'One standard deviation to settlement at atm_iv, dollars; null if atm_iv is null. A straddle costs about four fifths of it.',
@@ -66,7 +68,7 @@ export const getGexByExpiry = defineOperation({
       smile_refused: Type.Array(Type.Union([Type.String(), Type.Null()]), {
         description:
           'Why the series has no volatility at the money: no_volatility; too_few_strikes: fewer than five usable quotes out of the money; ' +
-          'one_sided: fewer than two on one side of the forward. Null if it has one. GEX counts the series in any case.',
+          'one_sided: fewer than two on one side of the forward. Null if it has such a volatility. GEX includes the series in any case.',
       }),
       sign_convention: signConvention,
     },

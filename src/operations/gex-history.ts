@@ -175,7 +175,7 @@ function noLevelsNote(newest: number | undefined): string {
     : `No levels of this ticker are stored in the range. The newest levels before its end are of ${new Date(newest).toISOString()}.`;
 }
 
-/** The code of argument errors. The history has only a GET route, where invalid arguments have this code. */
+/** The code of errors in arguments. The history can be read over GET only, and errors in the arguments of GET have this code. */
 const CODE = 'invalid_parameter';
 
 /** Returns the first and the last moment, both included, ms since the epoch. `fromMs` is undefined if the request has no `from`. */

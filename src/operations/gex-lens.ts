@@ -25,6 +25,7 @@ export const lens = {
   put_wall: number('Strike at or below spot with most put gamma, dollars.'),
 };
 
+/** Returns the values of the fields of `lens`. */
 export function lensFields({ exposures, flip, walls }: Pick<GexLevels, 'exposures' | 'flip' | 'walls'>) {
   return {
     net_gex_mil: exposures.gex / MILLION,
@@ -42,6 +43,7 @@ export const byVolumeLens = Type.Object(lens, {
   description: "The levels with each contract weighted by the day's volume instead of its open interest.",
 });
 
+/** Computes the levels with each contract weighted by the day's volume. */
 export function* byVolume({ chain, options }: PreparedChain) {
   return lensFields(yield* levelsWith(chain, { ...options, weight: 'volume' }));
 }
@@ -145,6 +147,7 @@ export function* byPrints(prepared: PreparedChain, context: Context) {
   return positions ? yield* byPositionsInSteps(prepared, positions) : null;
 }
 
+/** Computes the levels with dealers who hold the opposite of the customers' positions. */
 export function byPositions(prepared: PreparedChain, positions: CustomerPositions) {
   return runToCompletion(byPositionsInSteps(prepared, positions));
 }

@@ -153,7 +153,7 @@ export function recordedGexNodes(levels: LevelEvent): RecordedGexNodes {
 }
 
 const UNRESOLVED_FLIP_NOTE =
-  'Net gamma has one sign within 50 % of spot, so gex_flip is the spot at which it is nearest 0.';
+  'Net gamma has one sign within 50 % of spot, so gex_flip is the spot at which net gamma is nearest 0.';
 
 /** Returns caveats on the levels that the figures of the default answer do not show. */
 function caveats(report: GexReport): string[] {

@@ -32,11 +32,11 @@ export const getGexProfile = defineOperation({
       ...regimeFields,
       vanna_flip: nullable(
         Type.Number(),
-        'Nearest spot at which vanna exposure changes its sign, dollars; null if there is none within 20 % of the present spot.',
+        'Spot nearest the present spot at which vanna exposure changes its sign, dollars; null if there is none within 20 %.',
       ),
       charm_flip: nullable(
         Type.Number(),
-        'Nearest spot at which charm exposure changes its sign, dollars; null if there is none within 20 % of the present spot.',
+        'Spot nearest the present spot at which charm exposure changes its sign, dollars; null if there is none within 20 %.',
       ),
       count: Type.Integer({ description: 'Rows of each column.', minimum: 0 }),
       spot: numberColumn('Levels of spot in steps of 0.25 % of the present spot, ascending, dollars.'),

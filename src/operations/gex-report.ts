@@ -31,7 +31,9 @@ export const gexReport = Type.Object(
   {
     ticker: Type.String({ description: 'Underlying symbol.' }),
     spot_price: number('Spot, dollars.'),
-    whale_expiry: Type.String({ description: 'Dominant institutional expiry, YYYY-MM-DD.' }),
+    whale_expiry: Type.String({
+      description: 'Dominant expiry (most large-print premium), YYYY-MM-DD.',
+    }),
     max_pain: number('Strike at which the options of the dominant expiry pay out least, dollars.'),
     call_wall: number('Strike at or above spot with most call gamma: upside resistance, dollars.'),
     put_wall: number('Strike at or below spot with most put gamma: downside support, dollars.'),
@@ -40,7 +42,8 @@ export const gexReport = Type.Object(
     expiry: Type.String({ description: 'Dominant expiry, the same as whale_expiry, YYYY-MM-DD.' }),
     expiry_root: Type.String({ description: 'OSI root of the series of the dominant expiry.' }),
     expiry_chosen_by: Type.String({
-      description: 'What the dominant expiry has most of: large_prints (their premium over 30 days) or gamma.',
+      description:
+        'Why this expiry is the dominant one: large_prints (most premium in large prints over 30 days) or gamma (most gamma).',
     }),
     flip_resolved: Type.Boolean({
       description:

@@ -19,7 +19,7 @@ const STATUSES = ['ok', 'at_or_below_intrinsic', 'at_or_above_cap'] as const;
 const status = oneOf(
   STATUSES,
   'ok, or why no volatility gives the price. at_or_below_intrinsic: the price is at or below the discounted intrinsic value; ' +
-    'at_or_above_cap: it is at or above the largest possible value, spot e^(-dividend tte) for a call and strike e^(-rate tte) for a put.',
+    'at_or_above_cap: the price is at or above the largest possible value, spot e^(-dividend tte) for a call and strike e^(-rate tte) for a put.',
 );
 
 /** Solves the implied volatilities of many prices in columns. A row whose price no volatility gives has a status that says why. */

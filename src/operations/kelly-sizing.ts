@@ -12,7 +12,7 @@ export const calculateKellySizing = defineOperation({
   input: Type.Object(
     {
       win_prob: number(
-        'Your own estimate of the probability to win, 0 to 1. A probability taken from prices has no edge.',
+        'Your own estimate of the probability to win, 0 to 1. A probability implied by prices gives no edge.',
         {
           minimum: 0,
           maximum: 1,

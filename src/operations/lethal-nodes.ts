@@ -24,9 +24,7 @@ const node = {
   Dealer_Share_Exposure: Type.Integer({
     description: 'Shares that dealers must trade per +1 % move: + buys, - sells.',
   }),
-  Delta_Flux_j: number(
-    'Shares that dealers must trade over the coming calendar day, as expected along the forward: + buys, - sells.',
-  ),
+  Delta_Flux_j: number('Shares that dealers are expected to trade over the coming calendar day: + buys, - sells.'),
 };
 
 export const detectLethalNodes = defineOperation({
@@ -71,7 +69,7 @@ export const detectLethalNodes = defineOperation({
             forward: number('Forward price of the series, dollars.'),
             rate: number('Discount rate, continuous, decimal per year.'),
             hedge_yield: number(
-              'Yield by which the delta of a forward grows over the day, without known cash dividends, decimal per year.',
+              'Yield by which the delta of a forward grows over the day, decimal per year. Known cash dividends are not part of it.',
             ),
             ends_in_the_money: nullable(
               Type.Number(),
@@ -121,7 +119,7 @@ export const detectLethalNodes = defineOperation({
     const gexOf = ({ gamma, position, multiplier }: HedgingNode['inputs']) =>
       gamma * position * multiplier * chain.spot ** 2 * 0.01;
     const nodesGross = nodes.reduce((sum, { inputs }) => sum + Math.abs(gexOf(inputs)), 0);
-    yield step('Exposures of their strikes');
+    yield step('Computing the exposures of the strikes');
     const { grossOfAll: gross } = gexBySeries(prepared);
     const strikeGex = netGexAt(
       prepared,
@@ -174,7 +172,10 @@ function step(message: string): Step {
   return { message, total: 3 };
 }
 
-/** Returns for each node the probability by the surface that it ends in the money. Null if it settles more than a day later. */
+/**
+ * Returns for each node the probability by the surface that the contract settles in the money. Returns null for a contract that settles
+ * more than a day later, or whose series the surface leaves out.
+ */
 function* endsInTheMoney(prepared: PreparedChain, nodes: readonly HedgingNode[]): Steps<(number | null)[]> {
   const { asOf } = prepared.chain;
   const isNear = ({ settlesAt }: HedgingNode) => settlesAt - asOf <= DAY_MS;

@@ -21,7 +21,10 @@ export interface RecorderDeps {
 }
 
 export interface LevelRecorder {
-  /** Starts to record the levels of every due snapshot. Callers may call this after every write: a call during a recording is cheap. */
+  /**
+   * Starts to record the levels of every due snapshot: a stored snapshot whose levels are not stored yet. Callers may call this after every
+   * write, because a call during a recording is cheap.
+   */
   wake(): void;
   /** Resolves when nothing is being recorded. */
   idle(): Promise<void>;
@@ -34,9 +37,10 @@ const POLL_MS = 500;
 
 /**
  * Records the levels of stored snapshots, whichever process stored them. Snapshots stored since the start come first, in the order in which
- * they were stored. Then come the older snapshots that are due, the last stored first. The store lists the due snapshots, and the levels of
- * each are stored in one transaction. So no level is lost if the process ends, and two processes at once record the same levels. A snapshot
- * whose levels cannot be recorded, because it is damaged or because of a defect, is tried once per start and reported to `observe`.
+ * they were stored. Then come the older snapshots that are due, the last stored first. The store lists the due snapshots, and stores the
+ * levels of each in one transaction. So no level is lost if the process ends. If two processes record at once, they record the same levels.
+ * A snapshot whose levels cannot be recorded, because it is damaged or because of a defect, is tried once per start and reported to
+ * `observe`.
  */
 export function createLevelRecorder({ store, largePrintMinUsd, observe, onRecorded }: RecorderDeps): LevelRecorder {
   /** Ids of the snapshots that were due at the start, the last stored first. `backlogDone` is the number of those that were recorded. */

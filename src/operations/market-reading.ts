@@ -25,7 +25,7 @@ export function readMarket(ticker: string, context: Context): Steps<MarketReadin
   return readMarketAs({ ...DEFAULT_OPTIONS, sign: DEFAULT_SIGN }, ticker, context);
 }
 
-/** The same as `readMarket`, with the given options. */
+/** Does the same as `readMarket`, with the given options. */
 export function* readMarketAs(options: ChainReadOptions, ticker: string, context: Context): Steps<MarketReading> {
   const prepared = yield* preparedChainOf(options, ticker, context);
   return { chain: prepared.chain, prepared, large: largePrintsOf(prepared.chain, context) };
@@ -46,7 +46,9 @@ function largePrintsOf(chain: Chain, { market, largePrintMinUsd }: Context): rea
   return market.flow(chain, FLOW_WINDOW_DAYS, largePrintMinUsd);
 }
 
-/** Returns the levels of a reading. They are cached for the prepared chain and the premium of its series: they depend on nothing else. */
+/**
+ * Returns the levels of a reading. Caches them for the prepared chain and the premium of its series, because they depend on nothing else.
+ */
 export function levelsOf({ prepared, large }: MarketReading): Steps<GexLevels> {
   const premium = directionalPremium(large);
   return levels.of(prepared, JSON.stringify([...premium]), {
@@ -60,6 +62,7 @@ const levels = new StepCache<PreparedChain, GexLevels>(() => 1);
 /** The note of every answer from the simulated market. */
 export const SIMULATED_NOTE = 'Simulated market: no real quotes.';
 
+/** Returns the provenance of an answer from a chain. `notes` are caveats on the figures of this answer. */
 export function provenanceOf(chain: Chain, context: Context, notes: readonly string[] = []): Provenance {
   const ageMs = context.nowMs() - chain.asOf;
   return {
@@ -73,7 +76,8 @@ export function provenanceOf(chain: Chain, context: Context, notes: readonly str
 }
 
 /**
- * Returns a note for a replay whose flow window begins before the oldest stored prints. Without the note, removed prints look like no flow.
+ * Returns a note for a replay whose flow window begins before the oldest stored prints. Without the note, a client would take removed
+ * prints for a lack of flow.
  */
 function printsRemoved({ asOf }: Chain, { market }: Context): string[] {
   const storedFrom = market.isPast ? market.printsKeptFrom() : 0;
@@ -84,7 +88,8 @@ function printsRemoved({ asOf }: Chain, { market }: Context): string[] {
 }
 
 /**
- * Returns the last `limit` daily closes known at the snapshot, oldest first. Before the close of the snapshot's day, its spot is the close.
+ * Returns the last `limit` daily closes known at the snapshot, oldest first. If the snapshot is from before the close of its day, its spot
+ * takes the place of this close.
  */
 export function closesKnown(chain: Chain, limit: number, { market }: Context): Close[] {
   const { underlying, asOf, spot, simulated } = chain;

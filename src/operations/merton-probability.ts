@@ -69,15 +69,17 @@ export const calculateMertonProbability = defineOperation({
       }),
       tte: number('Calendar years from the quotes to this instant.'),
       trading_years: number('Years of trading time to this instant.'),
-      forward: number('Mean of the law: spot_price carried to the horizon, dollars.'),
+      forward: number(
+        'Forward price for the end of the horizon, in proportion to spot_price; the mean of the distribution, dollars.',
+      ),
       surface_probability: number(
         "Probability of ending beyond the strike by the ticker's volatility surface, which does not use stag_prob, 0 to 1.",
       ),
       lognormal_probability: number(
-        'Probability of ending beyond the strike by the lognormal law with the volatility at the money, 0 to 1.',
+        'Probability of ending beyond the strike by the lognormal distribution with the volatility at the money, 0 to 1.',
       ),
       untilted_probability: number(
-        'Probability of ending beyond the strike by the jump diffusion, before its law is moved to the quotes, 0 to 1.',
+        'Probability of ending beyond the strike by the jump diffusion, before its distribution is fitted to the bands of the quotes, 0 to 1.',
       ),
       vertical_low: nullable(
         Type.Number(),
@@ -85,15 +87,15 @@ export const calculateMertonProbability = defineOperation({
       ),
       vertical_high: nullable(
         Type.Number(),
-        'Highest probability that they allow, 0 to 1; null if vertical_low is null.',
+        'Highest probability that these spreads allow, 0 to 1; null if vertical_low is null.',
       ),
       touch_high: number(
-        'Upper bound of touch_probability: the price of a vanilla option that super-hedges the touch, 0 to 1.',
+        'Upper bound of touch_probability: the cost of an option position that is worth at least 1 whenever the price is at the strike, 0 to 1.',
       ),
       atm_iv: number('At-the-money volatility at the horizon, decimal per calendar year.'),
       implied_volatility: nullable(
         Type.Number(),
-        'Volatility at the strike by the law, decimal per calendar year; null if the option is worth nothing there.',
+        'Volatility at the strike by the fitted distribution, decimal per calendar year; null if the option is worth nothing there.',
       ),
       diffusion_volatility: number('Volatility of the diffusion alone, decimal per calendar year.'),
       jump_intensity: number('Jumps per calendar year.'),
@@ -101,17 +103,17 @@ export const calculateMertonProbability = defineOperation({
       jump_vol: number('Standard deviation of the log-jump.'),
       jump_fit_error: nullable(
         Type.Number(),
-        'Root mean square error of the jump diffusion alone, within 2.5 standard deviations, vol points; null without quotes.',
+        'Root mean square error of the volatilities of the jump diffusion alone, within 2.5 standard deviations, vol points; null without quotes.',
       ),
       fit_error: nullable(
         Type.Number(),
-        'Root mean square error of the law that answers, within 2.5 standard deviations, vol points; null without quotes.',
+        'Root mean square error of the volatilities of the fitted distribution, within 2.5 standard deviations, vol points; null without quotes.',
       ),
       quotes: count(
-        'Number of contracts to whose quotes the law is fitted; 0 if no expiry of the chain determines a smile.',
+        'Number of contracts to whose quotes the distribution is fitted; 0 if no expiry of the chain determines a smile.',
       ),
       rate: number('Discount rate, continuous, decimal per calendar year.'),
-      dividend: number('Yield that carries spot to its forward, continuous, decimal per calendar year.'),
+      dividend: number('Dividend yield that the forward implies, continuous, decimal per calendar year.'),
     },
     { additionalProperties: false },
   ),
@@ -178,10 +180,10 @@ export const calculateMertonProbability = defineOperation({
   },
 });
 
-/** The answer has a note if the given spot is further from the chain's than this share. */
+/** The answer has a note if the given spot differs from the spot of the chain by more than this share. */
 const SPOT_DIFFERENCE_NOTED = 0.1;
 
-/** Returns notes on inputs with which the answer means little. */
+/** Returns notes on inputs with which the answer is not reliable. */
 function caveats(
   chain: Chain,
   { slices }: FittedSurface,
@@ -200,7 +202,7 @@ function caveats(
   if (!last)
     return [
       ...notes,
-      'The chain has too few quotes for a surface: the law is a guess around the volatility at the money.',
+      'The chain has too few quotes for a surface: the probability is a guess from the volatility at the money alone.',
     ];
   const [low, high] = [Math.min(...quotes.moneyness), Math.max(...quotes.moneyness)];
   if (moneyness < low || moneyness > high) {

@@ -12,8 +12,8 @@ export const moment = (description: string) =>
   });
 
 /**
- * Parses a moment: an instant, or a New York date, which means its first or last moment by `end`. Returns ms since the epoch. Throws
- * `ClientError` with the given code if the text is invalid.
+ * Parses a moment: an instant, or a New York date. A date means its first or its last moment, as `end` states. Returns ms since the epoch.
+ * Throws `ClientError` with the given code if the text is invalid.
  */
 export function momentOf(text: string, field: string, end: 'first' | 'last', code: ClientErrorCode): number {
   if (isDate(text)) return newYorkInstant(text, end === 'first' ? '00:00' : '23:59:59.999');
@@ -25,6 +25,7 @@ export function momentOf(text: string, field: string, end: 'first' | 'last', cod
   }
 }
 
+/** Returns the error for a moment that does not meet a condition. `expected` states the condition, for example `must be a date`. */
 export function momentError(field: string, expected: string, code: ClientErrorCode): ClientError {
   return new ClientError(code, `${field} ${expected}`, { fieldErrors: [{ field, expected }] });
 }

@@ -84,7 +84,7 @@ export const runStrategicOmniRadar = defineOperation({
       institutional_concentration_pct: number(
         "Share of the five largest strikes in the expiry's gross gamma, percent.",
       ),
-      institutional_concentration_all_expiries_pct: number('The same over all expiries, percent.'),
+      institutional_concentration_all_expiries_pct: number('The same share over all expiries, percent.'),
       whipsaw_risk_index: nullable(Type.Number(), 'Mean of its components, 0 (calm) to 100.'),
       whipsaw_components: Type.Object(
         {

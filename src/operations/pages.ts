@@ -3,7 +3,7 @@ import { ClientError } from '../errors.ts';
 import type { Chain } from '../market/chain.ts';
 import type { Context } from './operation.ts';
 
-/** Maximum rows of a page: 100 hedging nodes with all fields take 14,500 tokens of a model's context. */
+/** Maximum rows of a page: 100 hedging nodes with all fields take up to 21,500 tokens of a model's context. */
 export const PAGE_MAX = 100;
 
 export const limit = (description: string) =>
@@ -15,7 +15,7 @@ export const nextCursor = Type.Optional(
   Type.String({ description: 'With limit or cursor: cursor of the next page; absent on the last page.' }),
 );
 
-/** Returns the cursor of a row in a list made from a chain, for `pageFrom`. The pages of a snapshot have each row exactly once. */
+/** Returns the cursor of a row in a list that is computed from a chain. `pageFrom` reads the cursor. */
 export function cursorAt({ underlying, asOf }: Chain, row: number): string {
   // The cursor is plain text, because models make mistakes when they copy base64, and base64 takes more tokens.
   return `${underlying}~${asOf}~${row}`;

@@ -66,7 +66,7 @@ export function perform(view: View, args: unknown, context: Context, code: Clien
   return runToCompletion(performInSteps(view, args, context, code));
 }
 
-/** The same as `perform`, in the steps of the operation. */
+/** Does the same as `perform`, in the steps of the operation. */
 export function* performInSteps(
   { operation, input, output, answers }: View,
   args: unknown,

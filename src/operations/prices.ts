@@ -14,18 +14,23 @@ export const SNAPSHOT_CONTRACTS = 20_000;
 export const SUMMED_PRINTS = 200_000;
 /** Prints of a tape for one token, if they are read one by one because the request has a minimum premium. */
 export const SINGLE_PRINTS = 20_000;
-/** Rows of a table for one token, as JSON or as binary columns. The one token of the request pays for as many rows. */
+/**
+ * Rows of a table for one token, as JSON or as binary columns. The token that each request costs pays for the first rows up to this number.
+ */
 export const JSON_ROWS = 1_000;
 export const BINARY_ROWS = 10_000;
 
+/** Returns the cost of the analysis of a chain, tokens. */
 export function analysisPrice({ count }: Chain): number {
   return Math.ceil(count / ANALYSIS_CONTRACTS);
 }
 
+/** Returns the cost of reading a tape, tokens. `minPremium` is the minimum premium that the request asks for, dollars. */
 export function tapePrice({ count }: PrintsQuery, minPremium = 0): number {
   return Math.ceil(count / (minPremium > 0 ? SINGLE_PRINTS : SUMMED_PRINTS));
 }
 
+/** Returns the cost of a table beyond the token of its request, tokens. */
 export function rowsPrice(rows: number, rowsPerToken: number): number {
   return Math.max(0, Math.ceil(rows / rowsPerToken) - 1);
 }

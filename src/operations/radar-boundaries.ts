@@ -50,6 +50,7 @@ export function* kineticOf({ chain, prepared }: MarketReading, context: Context)
   });
 }
 
+/** The delta-notional of prints, cached while the large prints of the day are unchanged. */
 const kinetics = new StepCache<PreparedChain, FlowNotional>(() => 1);
 
 export function reportBoundaries(

@@ -56,7 +56,9 @@ export interface ScannedDensity {
   readonly quotes: number;
 }
 
-/** Returns the law of a series from the surface. If the series does not determine a smile, the law is interpolated between other expiries. */
+/**
+ * Returns the law of a series from the surface. If the series does not determine a smile, the law is interpolated between other expiries.
+ */
 export function densityOf(surface: FittedSurface, { series: { settlesAt } }: PreparedSeries): ScannedDensity {
   const horizon = surface.lawAt(settlesAt);
   const { law, atmVariance, tte } = horizon;

@@ -6,9 +6,12 @@ import type { Steps } from '../steps.ts';
 export interface SchedulerLimits {
   /** Maximum number of incomplete jobs of one account. Further jobs are rejected, because they would only wait longer. */
   readonly accountJobsMax: number;
-  /** Maximum number of begun jobs of one account. A job that has not begun takes memory only for its arguments. */
+  /**
+   * Maximum number of begun jobs of one account. A job has begun if its first step has run and its last step has not. Before, a job takes
+   * memory only for its arguments.
+   */
   readonly accountBegunMax: number;
-  /** Number of begun jobs of all accounts from which on an account may begin a job only if it has no other begun job. */
+  /** If all accounts together have at least this many begun jobs, an account may begin a job only if it has no other begun job. */
   readonly begunMax: number;
   /** A job that is not complete this long after it was submitted fails. */
   readonly deadlineMs: number;
@@ -16,7 +19,10 @@ export interface SchedulerLimits {
 
 const LIMITS: SchedulerLimits = { accountJobsMax: 64, accountBegunMax: 4, begunMax: 8, deadlineMs: 30_000 };
 
-/** Time after which a turn ends with its current step, ms. Between two turns, the event loop serves sockets. */
+/**
+ * Length of a turn, ms. A turn is a series of steps that run without a pause. It ends with the first step after which this time has passed.
+ * Between two turns, the event loop serves sockets.
+ */
 const TURN_MS = 8;
 /** Maximum time that prompt jobs run between two turns, ms. */
 const PROMPT_MS = 20;
@@ -51,16 +57,16 @@ export interface Scheduler {
    * passed (503), and with `AbortError` if the caller no longer waits.
    */
   run<Result>(job: Job<Result>): Promise<Result>;
-  /** Throws `ClientError` (429) if `run` would throw it. So a request that cannot run need not be read first. */
+  /** Throws `ClientError` (429) if `run` would throw it. So the server can reject a request before it reads the body. */
   assertCapacity(account: string): void;
   /** Number of incomplete jobs of all accounts. */
   readonly size: number;
 }
 
 /**
- * Creates a scheduler with fair queueing: the next job belongs to the account that has used the least time. An account without jobs starts
- * again with the time of the account that was served last. So its small request waits only for the current turn, however much work the
- * other accounts have requested. `nowMs` is a clock in ms.
+ * Creates a scheduler with fair queueing: the next job belongs to the account that has used the least time. If an account without jobs
+ * submits one, the account starts with the time of the account that was served last. So a small request of such an account waits only for
+ * the current turn, however much work the other accounts have requested. `nowMs` is a clock in ms.
  */
 export function createScheduler(
   limits: Partial<SchedulerLimits> = {},

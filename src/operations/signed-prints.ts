@@ -97,7 +97,7 @@ interface Newest {
 
 /**
  * Finds the last `limit` prints of at least `minPremium` dollars, and the number of all prints of at least `minPremium` dollars. Earlier
- * prints are only summarized. The summary also holds each contract's last price, which the tick rule needs.
+ * prints are only summed. The sums include each contract's last price and last move, which the tick rule needs.
  */
 function* newestOf(tape: PrintsQuery, minPremium: number, limit: number): Steps<Newest> {
   const before = new TapeSummer();
@@ -119,8 +119,8 @@ function* newestOf(tape: PrintsQuery, minPremium: number, limit: number): Steps<
     return counted;
   };
   const counted = yield* addUp(minPremium > 0 ? PARTS.one : PARTS.ofDay, 0);
-  // Sums the last stretches again in smaller stretches, to find more exactly where the newest `limit` prints begin. Fewer prints then have
-  // to be read one by one.
+  // Divides the last stretches into smaller ones and sums these again, to find more exactly where the newest `limit` prints begin. Fewer
+  // prints then have to be read one by one.
   for (const mostParts of minPremium > 0 ? [] : [PARTS.many, PARTS.few, PARTS.one]) {
     if (last.length > 0) yield* addUp(mostParts, last[0]!.fromMs);
   }

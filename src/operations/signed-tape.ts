@@ -27,7 +27,7 @@ export const tapeInput = {
 };
 
 /**
- * Returns the result of `work` on the tape of a chain's underlying over some days. To read a long tape takes time, so the work runs in
+ * Returns the result of `work` on the tape of a chain's underlying over some days. Reading a long tape takes time. So the work runs in
  * steps, and the last results are cached while the tape is unchanged.
  */
 export function* cachedTapeResult<Result>(
@@ -46,7 +46,10 @@ export function* cachedTapeResult<Result>(
 /** Maximum number of cached results per chain. */
 export const CACHED_RESULTS_MAX = 4;
 
-/** Calls `take` with each stretch of a tape, in steps. A call of `take` lasts a few milliseconds. */
+/**
+ * Calls `take` with each stretch of a tape (a run of consecutive prints), in steps. A call of `take` lasts a few milliseconds. A stretch
+ * has at most `mostParts` parts.
+ */
 export function* forEachStretch(
   tape: PrintsQuery,
   mostParts: number,
@@ -75,6 +78,7 @@ const STRETCH_BYTES = 1024 * 1024;
 /** Wanted length of a step, ms. A step with a single stretch may take longer. */
 const TURN_MS = 12;
 
+/** Returns the notes of an answer about the prints of the last `days` days: on gaps in the prints, or that there are no prints. */
 export function tapeNotes(chain: Chain, days: number, context: Context): string[] {
   if (context.market.hasPrints(chain.underlying)) return gapNotes(chain, days, context);
   return ['The ticker has no prints, so its flow is not known.'];

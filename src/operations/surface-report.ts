@@ -29,7 +29,7 @@ const MATURITIES = [7, 30, 60, 90, 180, 365];
 const GRID = { times: 60, strikes: 200 };
 /** Rate-limit tokens for the grid: some 150 ms of work. */
 const GRID_TOKENS = 30;
-/** The grid reaches this many standard deviations at the money of its last expiry below and above the forward. */
+/** The grid reaches this many standard deviations below and above the forward, measured at the money at the last expiry. */
 const GRID_REACH = 3;
 
 const smileColumns = {
@@ -39,13 +39,13 @@ const smileColumns = {
   atm_iv: nullableColumn('At-the-money volatility, decimal per calendar year.'),
   atm_iv_trading: nullableColumn('At-the-money volatility, decimal per year of trading time.'),
   atm_iv_trading_without_events: nullableColumn(
-    'atm_iv_trading without the variance of the events in events, decimal per year of trading time; equal to it before the first event.',
+    'atm_iv_trading without the variance of the events, decimal per year of trading time; equal to atm_iv_trading before the first event.',
   ),
   atm_iv_band: nullableColumn(
     'Half of the distance between the volatilities of bid and ask at the money, decimal per calendar year.',
   ),
   forward_iv_trading: nullableColumn(
-    'Volatility from the row before to this one, decimal per year of trading time; null if no variance lies between them.',
+    'Volatility between the instants of the previous row and of this row, decimal per year of trading time; null if the total variance does not rise between them.',
   ),
   put_25d_iv: nullableColumn('Volatility of the put with a forward delta of -0.25, decimal per calendar year.'),
   call_25d_iv: nullableColumn('Volatility of the call with a forward delta of 0.25, decimal per calendar year.'),
@@ -53,12 +53,12 @@ const smileColumns = {
   call_10d_iv: nullableColumn('Volatility of the call with a forward delta of 0.10, decimal per calendar year.'),
   skew_25d: nullableColumn('put_25d_iv less call_25d_iv, decimal per calendar year.'),
   skew_25d_band: nullableColumn(
-    'Half-width of the band of skew_25d that the quotes leave, decimal per calendar year. A skew below its band may have either sign.',
+    'How much skew_25d can differ within the bid-ask bands, decimal per calendar year. If skew_25d is smaller than this, its sign is not certain.',
   ),
   convexity_25d: nullableColumn('Mean of put_25d_iv and call_25d_iv, less atm_iv, decimal per calendar year.'),
   variance_swap_iv: nullableColumn('Fair volatility of a variance swap (log contract), decimal per calendar year.'),
   skewness: nullableColumn('Skewness of the log-return (Bakshi, Kapadia and Madan 2003).'),
-  kurtosis: nullableColumn('Kurtosis of the log-return; 3 for a normal law.'),
+  kurtosis: nullableColumn('Kurtosis of the log-return; 3 for a normal distribution.'),
 };
 
 const answerSchema = Type.Object(
@@ -67,12 +67,12 @@ const answerSchema = Type.Object(
     spot_price: number('Spot of the snapshot, dollars.'),
     fitted_to: oneOf(
       ['quotes', 'feed_volatility'],
-      'quotes: two-sided quotes; feed_volatility: the snapshot has hardly any quotes, so the volatilities of the feed carry the surface, ' +
-        'each with a band of 2 %.',
+      'quotes: two-sided quotes; feed_volatility: the snapshot has hardly any quotes, so the surface is fitted to the volatilities of the ' +
+        'feed, within 2 % of each.',
     ),
     clock: oneOf(
       ['trading', 'calendar'],
-      'trading: nights and days without trading have the weights below; calendar: variance accrues evenly, as in a simulated market.',
+      'trading: nights and days without trading count with night_weight and shut_day_weight; calendar: variance accrues evenly, as in a simulated market.',
     ),
     shut_day_weight: nullable(
       Type.Number(),
@@ -88,7 +88,7 @@ const answerSchema = Type.Object(
         expiry: textColumn('YYYY-MM-DD'),
         series: textColumn('Roots and settlements of the series that settle at this instant, for example "SPXW PM".'),
         settles_at: textColumn('Settlement, ISO 8601.'),
-        quotes: numberColumn('Number of contracts out of the money to which the law is fitted.'),
+        quotes: numberColumn('Number of contracts out of the money to which the distribution is fitted.'),
         outside_band: numberColumn('Number of these contracts whose fitted price is below the bid or above the ask.'),
         fit_error: numberColumn(
           'Root mean square error of the fitted prices within three standard deviations, as a multiple of the half-width of the band.',
@@ -107,7 +107,7 @@ const answerSchema = Type.Object(
       {
         additionalProperties: false,
         description:
-          'One row per constant maturity up to the last settlement: 7, 30, 60, 90, 180 and 365 days. It ends at the close of that day, or of the next trading day if the exchange is shut on that day.',
+          'One row per constant maturity up to the last settlement: 7, 30, 60, 90, 180 and 365 days. A maturity ends at the close of that day, or of the next trading day if the exchange is shut on that day.',
       },
     ),
     events: Type.Object(
@@ -139,7 +139,7 @@ const answerSchema = Type.Object(
           'no_volatility; too_few_strikes: fewer than five usable quotes out of the money; one_sided: fewer than two on one side of the forward.',
         ),
       },
-      { additionalProperties: false, description: 'Series that do not determine a smile. They still count in GEX.' },
+      { additionalProperties: false, description: 'Series that do not determine a smile. GEX still includes them.' },
     ),
     grid: nullable(
       Type.Object(
@@ -158,7 +158,7 @@ const answerSchema = Type.Object(
     parameters: nullable(
       Type.Object(
         {
-          kernel: numberColumn('Standard deviation of each component of the law, by expiry.'),
+          kernel: numberColumn('Standard deviation of the logarithm in each component, by expiry.'),
           node: Type.Array(Type.Array(Type.Number()), {
             description: 'By expiry: means of the components, as multiples of the forward.',
           }),
@@ -166,7 +166,7 @@ const answerSchema = Type.Object(
         },
         { additionalProperties: false },
       ),
-      'The law of each expiry, a mixture of lognormals; null unless detail is parameters.',
+      'The probability distribution of each expiry, a mixture of lognormals; null unless detail is parameters.',
     ),
   },
   { additionalProperties: false },
@@ -191,7 +191,7 @@ export const getVolatilitySurface = defineOperation({
       detail: defaulted(
         oneOf(
           ['figures', 'grid', 'parameters'],
-          'figures: smile figures only; grid: also total variance over 60 times and 200 strikes; parameters: also the fitted laws.',
+          'figures: smile figures only; grid: also total variance over 60 times and 200 strikes; parameters: also the fitted distributions.',
         ),
         'figures',
       ),
@@ -211,7 +211,7 @@ export const getVolatilitySurface = defineOperation({
 export function* reportSurface(chain: Chain, surface: FittedSurface, detail: Detail): Steps<SurfaceAnswer> {
   if (surface.slices.length === 0) {
     throw new ClientError('no_chain', `The chain of ${chain.underlying} has too few quotes for a volatility surface`, {
-      hint: 'A surface needs five quoted strikes of one expiry, two of them on each side of the forward.',
+      hint: 'Load a snapshot in which one expiry has at least five quoted strikes, two of them on each side of the forward.',
     });
   }
   const events = yield* findEventsInSteps(termStructure(surface));
@@ -256,12 +256,15 @@ export function* reportSurface(chain: Chain, surface: FittedSurface, detail: Det
   };
 }
 
-/** Variance of the events up to a settlement. */
+/** Returns the variance of the events up to a settlement. `settlement` is its position in the slices. */
 function varianceOf(events: readonly EventVariance[], settlement: number): number {
   return events.reduce((sum, event) => sum + (event.settlement <= settlement ? event.variance : 0), 0);
 }
 
-/** The same up to an instant. Between the settlements of an event it is linear in the time of the clock, like the variance of the surface. */
+/**
+ * Returns the variance of the events up to an instant. Between the two settlements around an event, its variance is added in proportion to
+ * the time of the clock, like the variance of the surface.
+ */
 function varianceAt({ clock, slices }: FittedSurface, events: readonly EventVariance[], at: number): number {
   const years = clock.years(at);
   return events.reduce((sum, { settlement, variance }) => {
@@ -273,7 +276,7 @@ function varianceAt({ clock, slices }: FittedSurface, events: readonly EventVari
 
 function eventRows({ clock, slices }: FittedSurface, events: readonly EventVariance[]) {
   const moves = events.map(({ variance }) => Math.sqrt(variance));
-  // Half of the change of the variance per move is the change of the move.
+  // The variance is the square of the move, so the move changes by the change of the variance divided by twice the move.
   const ofMove = (change: (event: EventVariance) => number) =>
     events.map((event, i) => change(event) / (2 * moves[i]!));
   const instant = (settlement: number) => new Date(slices[settlement]?.settlesAt ?? clock.startMs).toISOString();
@@ -305,7 +308,7 @@ interface RowInput {
   readonly variance: number;
   /** Variance of the events up to the instant. */
   readonly ofEvents: number;
-  /** Half-widths of the bands of volatility and skew at the money, as shares of the volatility. */
+  /** Half-widths of the bands of the volatility at the money and of the 25-delta skew, as shares of the volatility at the money. */
   readonly band: number;
   readonly skewBand: number;
 }
@@ -327,7 +330,7 @@ function rowInput(
   };
 }
 
-/** Computes the smile columns of some laws in order of time. */
+/** Computes the smile columns of some laws (distributions of the price at one instant), which are ordered by time. */
 function* smileRows(inputs: readonly RowInput[]) {
   const rows: (SmileFigures & RowInput & { forwardVolatility: number | null })[] = [];
   let before = { variance: 0, years: 0 };
@@ -367,7 +370,10 @@ function nearestSlice({ slices }: FittedSurface, at: number): SurfaceSlice {
   );
 }
 
-/** Total variance at even distances in the square root of time, from a fifth of the first expiry to the last one. */
+/**
+ * Returns total variance at even distances in the square root of time, from 16 % of the time to the first settlement up to the last
+ * settlement.
+ */
 function* gridOf(surface: FittedSurface) {
   const { clock, slices } = surface;
   const [first, last] = [slices[0]!, slices.at(-1)!];

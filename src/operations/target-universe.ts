@@ -4,13 +4,13 @@ import { defineOperation } from './operation.ts';
 export const targetUniverse = defineOperation({
   name: 'get_target_universe',
   title: 'Target universe',
-  description: 'The tracked tickers by theme.',
+  description: 'The tickers of the universe, by theme.',
   example: {},
   input: Type.Object({}, { additionalProperties: false }),
   full: Type.Object(
     {
       status: Type.Literal('success', { description: 'Always success.' }),
-      total_tracked: Type.Integer({ description: 'Number of tracked tickers.' }),
+      total_tracked: Type.Integer({ description: 'Number of tickers in the universe.' }),
       macro_themes: Type.Record(Type.String(), Type.Array(Type.String()), { description: 'Tickers by theme.' }),
     },
     { additionalProperties: false },

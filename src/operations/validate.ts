@@ -7,7 +7,10 @@ import { isRecord } from '../json-shape.ts';
 /** A keyword of our own for schemas: if true, all array fields must have the same length. */
 export const EQUAL_LENGTHS = 'x-equal-lengths';
 
-/** Maximum number of field errors in an answer: enough to correct a request. Both limits bound the answer to a hostile request. */
+/**
+ * Maximum number of field errors in an answer: enough to correct a request. This limit and NAME_MAX bound the size of the answer to a
+ * hostile request.
+ */
 const FIELD_ERRORS_MAX = 10;
 /** Maximum length of an unknown field's name in an error, in characters. */
 const NAME_MAX = 40;
@@ -34,7 +37,7 @@ export function validate(schema: TObject, value: unknown, code: ClientErrorCode)
   });
 }
 
-/** Whether a value matches the schema. Every answer is checked this way before it is sent. */
+/** Returns whether a value matches the schema. Every answer is checked this way before it is sent. */
 export function satisfies(schema: TObject, value: unknown): boolean {
   return compiled(schema).check.Check(value);
 }

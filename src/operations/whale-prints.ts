@@ -105,6 +105,7 @@ export const getWhalePrints = defineOperation({
   },
 });
 
+/** Returns the premium of an expiry's large prints, by the side of the quote at which they traded. */
 function premiumBySide(large: readonly PrintSum[], expiry: string) {
   const by = { call_at_ask: 0, call_at_bid: 0, put_at_ask: 0, put_at_bid: 0, unknown: 0 };
   for (const { side, callPut, premium, expiry: printExpiry } of large) {
@@ -116,8 +117,8 @@ function premiumBySide(large: readonly PrintSum[], expiry: string) {
 }
 
 /**
- * To read a month of snapshots takes tens of ms. So flows are cached for the newest snapshot while the snapshots of the window stay the
- * same.
+ * The flows by expiry from the snapshots of the window. They are cached for the newest snapshot while the snapshots of the window stay the
+ * same, because reading a month of snapshots takes tens of ms.
  */
 const cache = new StepCache<Chain, ReadonlyMap<string, Flow>>(() => 1);
 
@@ -139,6 +140,7 @@ function* snapshotFlow(chain: Chain, expiry: string, { market }: Context): Steps
   return flows.get(expiry) ?? NO_FLOW;
 }
 
+/** Throws `ClientError` (unprocessable) if an expiry is not listed. The hint names the nearest listed expiries. */
 function requireListed(expiry: string, listed: ReadonlySet<string>, asOf: number): void {
   if (listed.has(expiry)) return;
   const isReal = isDate(expiry);

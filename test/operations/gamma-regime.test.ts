@@ -82,7 +82,7 @@ test.each([
   [
     'a call and a put of the same gamma',
     quoted({ strikes: [100], rest: { openInterest: 5 } }),
-    ['Net GEX changes its sign if 0.0 % of gross gamma is on the other side, so the regime is undetermined.'],
+    ['Net GEX would be 0 if 0.0 % of gross gamma had the opposite sign, so the regime is undetermined.'],
   ],
   ['calls only', quoted({ strikes: [100, 105], rest: { openInterest: 5 } }).filter((row) => row.callPut === 1), []],
 ])('notes of the default answer: %s', (_what, rows, notes) => {
