@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'bun:test';
 import { DEFAULT_OPTIONS } from '../../src/analytics/chain/options.ts';
 import { prepareChain } from '../../src/analytics/chain/prepare.ts';
-import type { PreparedChain } from '../../src/analytics/chain/prepared-chain.ts';
+import type { PreparedChain, PreparedSeries } from '../../src/analytics/chain/prepared-chain.ts';
 import { fitSurface } from '../../src/analytics/surface/fit-surface.ts';
 import { jumpLawAt } from '../../src/analytics/surface/jump-law.ts';
 import { daysBetween, newYorkDate } from '../../src/market/calendar.ts';
+import { getGexByExpiry } from '../../src/operations/gex-expiries.ts';
 import { calculateMertonProbability } from '../../src/operations/merton-probability.ts';
 import { getVolatilitySurface } from '../../src/operations/surface-report.ts';
 import { IntegratedDensity, normal } from '../analytics/independent.ts';
@@ -71,7 +72,53 @@ describeRecorded('surface and probabilities by a second computation', (dir) => {
       }
     });
 
+    test('events, from the published volatilities at the money', () => {
+      const { events } = surface as never as { events: Record<string, number[]> & { before: string[]; count: number } };
+      const settlements = events.before.map((at) => expiries.settles_at.indexOf(at));
+      const years = expiries.trading_years as number[];
+      const variance = years.map((each, i) => expiries.atm_iv_trading![i]! ** 2 * each);
+      const band = years.map((_, i) => expiries.atm_iv_band![i]! / expiries.atm_iv![i]!);
+      const fit = (values: readonly number[]) => fitEvents(years, values, variance, band, settlements);
+      const own = fit(variance);
+      expect(events.count > 0).toBe(name === 'AAPL 2026-08-21');
+      for (const [i, settlement] of settlements.entries()) {
+        const found = own.variances[i]!;
+        const moved = years.map((_, j) => {
+          const changed = variance.map((each, k) => (k === j ? each * (1 + 2 * band[j]!) : each));
+          return fit(changed).variances[i]! - found;
+        });
+        const agrees = (field: string, value: number) =>
+          expect(Math.abs(events[field]![i]! - value), field).toBeLessThan(AGREEMENT);
+        agrees('variance', found);
+        agrees('implied_move', Math.sqrt(found));
+        agrees('expected_absolute_move', Math.sqrt((2 * found) / Math.PI));
+        agrees('implied_move_band', Math.hypot(...moved) / (2 * Math.sqrt(found)));
+        agrees('implied_move_error', own.errors[i]! / (2 * Math.sqrt(found)));
+        expect(new Date(events.after![i]!).toISOString()).toBe(expiries.settles_at[settlement - 1]!);
+      }
+      for (const [i, each] of years.entries()) {
+        const ofEvents = settlements.reduce((sum, at, j) => sum + (at <= i ? own.variances[j]! : 0), 0);
+        const left = Math.sqrt((variance[i]! - ofEvents) / each);
+        expect(Math.abs(expiries.atm_iv_trading_without_events![i]! - left)).toBeLessThan(AGREEMENT);
+      }
+    });
+
     const prepared = prepareChain(chain, DEFAULT_OPTIONS);
+    test('volatilities of bid and ask at the money', () => {
+      const rows = callExtended(getGexByExpiry, { ticker: chain.underlying }, context) as never as {
+        [column: string]: Column;
+      } & { root: string[]; expiry: string[]; smile_refused: (string | null)[] };
+      for (const [i, root] of rows.root.entries()) {
+        if (rows.smile_refused[i] !== null || rows.atm_iv_bid![i] === null) continue;
+        const series = prepared.series.find(
+          (each) => each.series.root === root && each.series.expiry === rows.expiry[i],
+        )!;
+        const { bid, ask } = quotedAtTheMoney(prepared, series);
+        expect(Math.abs(rows.atm_iv_bid![i]! - bid), `${root} ${rows.expiry[i]}`).toBeLessThan(AGREEMENT);
+        expect(Math.abs(rows.atm_iv_ask![i]! - ask), `${root} ${rows.expiry[i]}`).toBeLessThan(AGREEMENT);
+      }
+    });
+
     const atClose = expiries.settles_at.flatMap((at, i) => (new Date(at).getUTCHours() >= 20 ? [i] : []));
     test.each(evenly(atClose.length, SETTLEMENTS).map((i) => atClose[i]!))(
       'probabilities at settlement %d',
@@ -120,6 +167,74 @@ describeRecorded('surface and probabilities by a second computation', (dir) => {
     );
   });
 });
+
+/**
+ * Fits a cubic in the logarithm of time and the variances of events to variances per year, by weighted least squares. `known` are the variances from
+ * which the weights come.
+ */
+function fitEvents(
+  years: readonly number[],
+  variance: readonly number[],
+  known: readonly number[],
+  band: readonly number[],
+  settlements: readonly number[],
+): { variances: number[]; errors: number[] } {
+  const error = years.map((each, i) => (2 * known[i]! * Math.hypot(0.2 * band[i]!, 0.003)) / each);
+  const rows = years.map((each, i) => [
+    ...[0, 1, 2, 3].map((power) => Math.log(each) ** power / error[i]!),
+    ...settlements.map((at) => (i >= at ? 1 / each / error[i]! : 0)),
+  ]);
+  const values = years.map((each, i) => variance[i]! / each / error[i]!);
+  const inner = (a: number, b: number) => rows.reduce((sum, row) => sum + row[a]! * row[b]!, 0);
+  const size = rows[0]!.length;
+  // The normal equations beside the identity: elimination gives the coefficients and the inverse.
+  const matrix = Array.from({ length: size }, (_, a) => [
+    ...Array.from({ length: size }, (_, b) => inner(a, b)),
+    rows.reduce((sum, row, i) => sum + row[a]! * values[i]!, 0),
+    ...Array.from({ length: size }, (_, b) => (a === b ? 1 : 0)),
+  ]);
+  for (let pivot = 0; pivot < size; pivot++) {
+    const best = matrix.slice(pivot).reduce((a, b) => (Math.abs(b[pivot]!) > Math.abs(a[pivot]!) ? b : a));
+    matrix.splice(matrix.indexOf(best), 1);
+    matrix.splice(pivot, 0, best);
+    for (const row of matrix) {
+      if (row === best) continue;
+      const factor = row[pivot]! / best[pivot]!;
+      for (let k = 0; k < row.length; k++) row[k]! -= factor * best[k]!;
+    }
+  }
+  const solved = matrix.map((row, i) => row[size]! / row[i]!);
+  const squares = rows.reduce((sum, row, i) => {
+    const fitted = row.reduce((all, each, j) => all + each * solved[j]!, 0);
+    return sum + (values[i]! - fitted) ** 2;
+  }, 0);
+  const scale = Math.max(1, Math.sqrt(squares / (years.length - size)));
+  return {
+    variances: settlements.map((_, i) => solved[4 + i]!),
+    errors: settlements.map((_, i) => scale * Math.sqrt(matrix[4 + i]![size + 5 + i]! / matrix[4 + i]![4 + i]!)),
+  };
+}
+
+/** Volatilities of bid and ask at the forward: linear in log-moneyness between the two strikes around it. */
+function quotedAtTheMoney({ chain, row, strike, callPut }: PreparedChain, series: PreparedSeries) {
+  const { start, end, forward, rate, tte, smile } = series;
+  const otm = Array.from({ length: end - start }, (_, i) => start + i).filter(
+    (i) =>
+      strike[i]! >= forward === (callPut[i] === 1) &&
+      smile.logMoneyness.some((each) => Math.abs(each - Math.log(strike[i]! / forward)) < 1e-12),
+  );
+  const above = otm.filter((i) => strike[i]! >= forward)[0]!;
+  const below = otm.filter((i) => strike[i]! < forward).at(-1)!;
+  const share = -Math.log(strike[below]! / forward) / Math.log(strike[above]! / strike[below]!);
+  const ends = (quote: Float64Array) => {
+    const at = (i: number) => {
+      const price = (quote[row[i]!]! * Math.exp(rate * tte)) / forward;
+      return volatilityOf(callPut[i]!, strike[i]! / forward, price) / Math.sqrt(tte);
+    };
+    return at(below) + share * (at(above) - at(below));
+  };
+  return { bid: ends(chain.bid), ask: ends(chain.ask) };
+}
 
 /** Root of the total variance at which Black's formula gives a price, by bisection. */
 function volatilityOf(side: number, strike: number, price: number): number {
