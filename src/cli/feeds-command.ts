@@ -22,7 +22,7 @@ export function addFeeds(program: Command, ports: Ports): void {
       .option('--all', 'also show tickers that are fresh, and every rejection and gap')
       .option(
         '--check',
-        'for monitoring: exit with code 1 if there is no feed, or if a feed is down, empty or degraded. down: a poll failed, is overdue or makes no progress, the last attempt of every ticker failed, or there is no room for the data. empty: no data has arrived yet, or no snapshot of any ticker. degraded: a ticker is not fresh, the report has a rejection, or the stream is disconnected',
+        'for monitoring: exit with code 1 if there is no feed, or if a feed is down, empty or degraded. down: a poll failed, is overdue or makes no progress, the last attempt of every ticker failed, or there is no room for the data. empty: no data has arrived yet, or the feed has tickers and none of them has a snapshot. degraded: a ticker is not fresh, the report has a rejection, or the stream is disconnected',
       )
       .option('--json', 'print one JSON object with every row, like GET /api/v1/feeds'),
     settingsIn('data'),

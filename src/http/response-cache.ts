@@ -23,8 +23,8 @@ export interface ResponseCache {
 const CACHE_CONTROL = 'private, no-cache';
 
 /**
- * Maximum number of cached responses: enough for several requests on each of 59 tickers. The texts take at most 16 MB. The compressed forms
- * take a fraction of this size in addition.
+ * Maximum number of cached responses: 17 for each of the 59 tickers of the default universe. The texts take at most 16 MB. The compressed
+ * forms take a fraction of this size in addition.
  */
 const RESPONSES_MAX = 1_024;
 const TEXT_LENGTH_MAX = 16_384;
@@ -32,8 +32,8 @@ const ADDRESS_LENGTH_MAX = 256;
 
 /**
  * Caches responses that depend only on the address, the store and the clock, and are therefore the same for every account. A response is
- * valid while the store is unchanged and the age of the data, in whole seconds, is the same. No time in an answer is more precise than this
- * age.
+ * valid while the store is unchanged and the age of the data, in whole seconds, is the same. An answer depends on the present moment only
+ * through this age and through `stale`. A cached `stale` is out of date for at most a second.
  */
 export function createResponseCache(version: () => string, nowMs: () => number): ResponseCache {
   // Oldest first: a Map iterates in insertion order.

@@ -60,7 +60,7 @@ const COLUMNS = [
   ...['openInterest', 'iv', 'delta', 'gamma', 'multiplier'],
 ] as (keyof Chain & ('seriesIndex' | 'callPut' | 'strike'))[];
 
-/** Returns whether two snapshots have the same quotes at the same moment. Their sources may differ. */
+/** Returns whether two snapshots are equal in every field except `source`. */
 export function sameQuotes(a: Chain, b: Chain): boolean {
   return (
     a.asOf === b.asOf &&

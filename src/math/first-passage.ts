@@ -24,14 +24,14 @@ export interface Walk {
 interface Fineness {
   /** The number of equal intervals into which the time is divided. */
   readonly intervals: number;
-  /** The least number of grid points per standard deviation: of the diffusion in an interval, and of a jump. */
+  /** The number of grid points per standard deviation: that of the diffusion in an interval, or that of a jump if it is smaller. */
   readonly points: number;
 }
 
 const FAR: Fineness = { intervals: 16, points: 2.2 };
 /**
- * The resolution for starts at most one standard deviation of the whole walk from the barrier. For these starts, the error per interval is
- * largest. The error grows with the number of jumps in an interval.
+ * The resolution if the start is within one standard deviation (of the whole walk) of the barrier. For such a start, the error per interval
+ * is largest. The error grows with the number of jumps in an interval.
  */
 const NEAR: Fineness = { intervals: 32, points: 3 };
 const NEAR_WITH_MANY_JUMPS: Fineness = { intervals: 64, points: 3 };
@@ -42,8 +42,9 @@ const MANY_JUMPS = 2;
  */
 const REACH = 4;
 /**
- * Largest distance of the start, in standard deviations of the whole walk. From further away, only jumps could reach the barrier, and the
- * probability is taken as 0.
+ * Largest distance of the start, in standard deviations of the whole walk. From further away, only jumps can reach the barrier. Without
+ * drift, the probability is at most 1/25^2 = 1.6e-3 (Kolmogorov's inequality). This is less than
+ * the error bound of `passage`, so the result is 0.
  */
 const START_MAX = 25;
 /**

@@ -25,7 +25,7 @@ import { defaulted, nullable, number, numberColumn, ticker } from './schemas.ts'
 /** Number of daily returns for the realised volatility. */
 const REALISED_DAYS = 20;
 /**
- * The answer has a note if the expiry is further from target_dte than the larger of two distances: this many days, or this share of
+ * The answer has a note if the expiry is more than `FAR_DAYS` days from target_dte, and also more than `FAR_SHARE` times target_dte from
  * target_dte.
  */
 const FAR_DAYS = 7;
@@ -64,7 +64,7 @@ export const runStrategicOmniRadar = defineOperation({
   ofMarket: true,
   title: 'Full scan',
   description:
-    "Start here on a ticker: the options' price density at the expiry nearest target_dte, gamma boundaries, concentration of " +
+    "Use this first for a ticker. Returns the options' price density at the expiry nearest target_dte, gamma boundaries, concentration of " +
     'gamma on few strikes, and whipsaw risk index.',
   example: { ticker: 'SPY', target_dte: 30 },
   input: Type.Object(
@@ -128,7 +128,8 @@ export const runStrategicOmniRadar = defineOperation({
         description: 'Source of whale_fiat_kinetic: prints, or snapshots (daily volumes) if there are no prints.',
       }),
       kinetic_left_out: number(
-        'Sum of the absolute delta-notionals of the large flow that whale_fiat_kinetic leaves out, dollars.',
+        'Large flow that whale_fiat_kinetic leaves out (legs of spreads, contracts of |delta| above 0.9): sum of its absolute ' +
+          'delta-notionals, dollars.',
       ),
     },
     { additionalProperties: false },
@@ -205,7 +206,7 @@ function step(message: string): Step {
   return { message, total: 4 };
 }
 
-/** Returns caveats that the figures of the scanned expiry do not show. */
+/** Returns notes on weaknesses of the data of the scanned expiry. The figures do not show these weaknesses. */
 function scanCaveats(prepared: PreparedChain, of: PreparedSeries, density: ScannedDensity, target: number): string[] {
   const { series } = of;
   const notes: string[] = [];
@@ -223,7 +224,8 @@ function scanCaveats(prepared: PreparedChain, of: PreparedSeries, density: Scann
   }
   if (density.fitError > ROUGH_FIT) {
     notes.push(
-      `Quotes of ${series.expiry} are few or wide: the density fits them within ${density.fitError.toFixed(1)} vol points.`,
+      `Quotes of ${series.expiry} are few, wide or contradictory, so the density misses their mids by ` +
+        `${density.fitError.toFixed(1)} vol points (root mean square).`,
     );
   }
   return notes;

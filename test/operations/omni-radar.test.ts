@@ -215,7 +215,9 @@ describe('states the limits of its figures', () => {
       const factor = i % 4 < 2 ? 1.5 : 0.6;
       return { ...row, bid: row.bid * factor, ask: row.ask * factor };
     });
-    expect(notes(chainOf(rows), { target_dte: 11 })).toContainEqual(expect.stringMatching(/within \d+\.\d vol points/));
+    expect(notes(chainOf(rows), { target_dte: 11 })).toContainEqual(
+      expect.stringMatching(/misses their mids by \d+\.\d vol points/),
+    );
   });
 });
 

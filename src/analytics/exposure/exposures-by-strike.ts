@@ -88,7 +88,8 @@ export function* exposuresByStrikeInSteps(prepared: PreparedChain): Steps<Exposu
         }
         if (priced.iv[pricedRow] === 0) continue;
         const dollars = position[i]! * multiplier[i]! * chain.spot;
-        // The other side has the delta of the priced side plus or minus the factor, now and a day later.
+        // Only the out-of-the-money side of a pair is priced. By put-call parity, the delta of the call minus that of the put is the delta
+        // of a forward: `factor` now, and `laterFactor` a day later.
         const other = callPut[i] === priced.callPut[pricedRow] ? 0 : callPut[i]!;
         sums.dex[to]! += dollars * (delta[pricedRow]! + other * priced.factor[pricedRow]!);
         sums.vex[to]! += dollars * vanna[pricedRow]! * MARKET_UNITS.vanna;

@@ -29,7 +29,7 @@ export function readFileIsolated(
   return readIsolated(content.fd, { kind: 'file', facts: content.facts, nowMs }, onProgress);
 }
 
-/** Reads the chain of an answer with delayed quotes in a separate process. Yields nothing if the JSON is of another kind. */
+/** Reads the chain from a provider's answer of delayed quotes, in a separate process. Yields nothing if the JSON is not such an answer. */
 export function readQuotesIsolated(body: Uint8Array, source: string, ticker: string): AsyncGenerator<Delivery, void> {
   return readIsolated(body, { kind: 'quotes', source, ticker });
 }
@@ -97,7 +97,7 @@ async function* deliveriesOfReader(
     // While deliveries wait for the service, the reader waits too. Its silence during this time is not an error.
     if (messages.length > 0) lastMessageAt = performance.now();
     else if (performance.now() - lastMessageAt > SILENCE_MS_MAX)
-      kill(`reading the data took more than ${SILENCE_MS_MAX / 1_000} s`);
+      kill(`reading the data made no progress for ${SILENCE_MS_MAX / 1_000} s`);
   }, CHECK_INTERVAL_MS);
   try {
     send({ job });
@@ -138,7 +138,8 @@ async function withinMs(ms: number, work: Promise<unknown>): Promise<void> {
 
 /**
  * The error of a reader that exceeded no bound but ended early, for example because the system ran out of memory or because a person killed
- * the reader. The file may be valid, and can be read again. So this error has a code and a system call, like an error of the file system.
+ * the reader. The file may be valid, and can be read again, as after an error of the file system. So this error has the fields of such an
+ * error: a code and a system call.
  */
 export class ReaderEnded extends Error {
   readonly code = 'EREADER';
