@@ -10,13 +10,13 @@ export interface Member {
   readonly keyDigest: string;
 }
 
-/** A member's linked Telegram handle, and the signals that another service may route to it. Zomma sends no signals. */
+/** A member's linked Telegram handle, and the signals that another service may send to it. Zomma sends no signals. */
 export interface TelegramLink {
   /** The full handle or id. Answers show it masked. */
   readonly telegramId: string;
-  /** Stored value: whether another service may route signals of one day to expiry (1DTE) to the handle. */
+  /** Stored value: whether another service may send signals about options that expire in one day (1DTE) to the handle. */
   readonly routing1dte: boolean;
-  /** Stored value: whether another service may route radar signals to the handle. */
+  /** Stored value: whether another service may send radar signals to the handle. */
   readonly routingRadar: boolean;
   /** The moment of the last ping, ms since the epoch. So far, only linking the handle counts as a ping. Null if there was no ping. */
   readonly lastPingAt: number | null;

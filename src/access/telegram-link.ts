@@ -5,9 +5,12 @@ export interface TelegramStatus {
   readonly status: 'linked' | 'unlinked';
   /** The beginning of the Telegram handle and five asterisks. Empty if no handle is linked. */
   readonly telegram_id: string;
-  /** Stored value: whether another service may route signals of one day to expiry (1DTE) to the handle. Zomma sends no signals. */
+  /**
+   * Stored value: whether another service may send signals about options that expire in one day (1DTE) to the handle. Zomma sends no
+   * signals.
+   */
   readonly routing_1dte: Routing;
-  /** Stored value: whether another service may route radar signals to the handle. Zomma sends no signals. */
+  /** Stored value: whether another service may send radar signals to the handle. Zomma sends no signals. */
   readonly routing_radar: Routing;
   /** The moment of the last ping (so far, when the handle was linked), `YYYY-MM-DD HH:MM:SS` in UTC. Empty if there was no ping. */
   readonly last_ping: string;

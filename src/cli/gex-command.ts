@@ -71,7 +71,8 @@ export function addGex(program: Command, ports: Ports): void {
         choice(
           '--iv <which>',
           'otm: call and put of a strike share the volatility that the mid of the out-of-the-money quote implies; feed: call and put ' +
-            "share the feed's volatility if its price is within the quote; own: each contract has its own volatility from the feed",
+            "share the feed's volatility of the out-of-the-money option, if the option price at this volatility is between bid and ask or " +
+            'at most one tick outside, or if bid or ask is missing; without such a volatility, feed is the same as otm; own: each contract has its own volatility from the feed',
           ['otm', 'feed', 'own'],
           'otm',
         ),

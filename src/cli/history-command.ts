@@ -29,7 +29,7 @@ export function addHistory(program: Command, ports: Ports): void {
       .addOption(
         new Option(
           '--from <moment>',
-          'first moment: New York date or instant (default: the first of the 365 days that end with the newest levels at or before --to)',
+          'first moment: New York date or instant (default: 364 days before the newest levels that are not after --to)',
         ),
       )
       .addOption(

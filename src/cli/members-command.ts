@@ -84,7 +84,7 @@ export function addMembers(program: Command, ports: Ports): void {
     members
       .command('link')
       .description(
-        "Store a member's Telegram handle and its routing switches. Zomma only stores and shows these values. Zomma sends nothing to the handle.",
+        "Store a member's Telegram handle, and two on/off settings that state which signals another service may send to the handle. Zomma only stores and shows these values. Zomma sends nothing to the handle.",
       )
       .addOption(uuid()),
     ['dataDir'],
@@ -93,13 +93,13 @@ export function addMembers(program: Command, ports: Ports): void {
     .addOption(
       switchOption(
         '--routing-1dte <state>',
-        'stored value: whether another service may route signals of one day to expiry (1DTE) to the handle',
+        'stored value: whether another service may send signals about options that expire in one day (1DTE) to the handle',
       ),
     )
     .addOption(
       switchOption(
         '--routing-radar <state>',
-        'stored value: whether another service may route radar signals to the handle',
+        'stored value: whether another service may send radar signals to the handle',
       ),
     )
     .addHelpText(

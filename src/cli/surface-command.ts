@@ -45,27 +45,29 @@ export function addSurface(program: Command, ports: Ports): void {
       .argument('<file|ticker>', 'chain file of any known format, or ticker')
       .option('--ticker <ticker>', 'underlying to use if the file has chains of several underlyings')
       .option('--json', 'print one JSON object, the answer of GET /api/v1/surface/{ticker}')
-      .option('--csv', 'print one CSV table: a row for each settlement')
+      .option('--csv', 'print one CSV table with a row for each settlement')
       .option('--plot', 'plot even if stdout is not a terminal')
       .option('--no-plot', 'do not plot'),
     settingsIn('data'),
+    { hidden: ['largePrintMin', 'contagionMin', 'staleAfter'] },
   )
     .addHelpText(
       'after',
       `
-The table has a row for each settlement, and a row for each of the maturities 7, 30, 60, 90, 180 and 365 days that is not
-after the last settlement. The columns are:
+Without --json and --csv, the command prints a table. The table has a row for each settlement, and a row for each of the
+maturities 7, 30, 60, 90, 180 and 365 days that is not after the last settlement. Its columns are:
   quotes         number of quoted contracts to which the smile of the settlement is fitted
   outside        number of these contracts whose fitted price is below the bid or above the ask
   forward        forward price, dollars
   IV             volatility at the money, per calendar year
-  trading        volatility at the money, per year of trading time, in which nights and days without trading count little
+  trading        volatility at the money, per year of trading time, in which nights, and days without trading, count little
   no events      the same as "trading", but without the variance of events such as earnings reports
-  25-delta skew  volatility of the put with delta -0.25 less that of the call with delta 0.25, with the half-width of its band
+  25-delta skew  volatility of the put with delta -0.25 less that of the call with delta 0.25;
+                 the figure after ± is half the width of the range that bid and ask allow
   variance swap  fair volatility of a variance swap
 Below the table is a line for each event that the volatilities show: its implied move (one standard deviation of the log-price),
-the band of this move, and the dates between which the event is. A line that begins with "refused" names a series whose quotes
-do not determine a smile.
+its band (by how much the move can change within bid and ask), and the dates between which the event is. A line that begins
+with "refused" names a series whose quotes do not determine a smile.
 The plot shows the smile of the settlement nearest to ${SMILE_DAYS} days, and the volatility at the money of all settlements,
 with and without the variance of events.
 

@@ -17,7 +17,7 @@ export interface AcceptResult {
   readonly delivery: Delivery;
   /** Number of prints in the delivery that had been stored before. */
   readonly known: number;
-  /** Number of known prints that the delivery corrected or cancelled. */
+  /** Number of known prints that the delivery corrected or canceled. */
   readonly changed?: number;
   /** The comparison of a chain with the stored chains of its ticker. */
   readonly snapshot?: {

@@ -67,7 +67,7 @@ export interface LoadedFile {
   readonly kept: number;
   /** Prints whose id was already stored. */
   readonly known: number;
-  /** Number of `known` prints that were corrected or cancelled. */
+  /** Number of `known` prints that were corrected or canceled. */
   readonly changed: number;
   /** Numbers of rejected rows, by reason. */
   readonly refused: Readonly<Record<string, number>>;

@@ -87,7 +87,7 @@ export interface MarketStore {
    * continues it.
    */
   packTape(beforeDay: string, rowsAtOnce?: number): Generator<number, void>;
-  /** Returns the prints with fromMs <= at <= toMs whose premium is at least `minPremiumUsd`, in time order, without cancelled prints. */
+  /** Returns the prints with fromMs <= at <= toMs whose premium is at least `minPremiumUsd`, in time order, without canceled prints. */
   prints(underlying: string, fromMs: number, toMs: number, simulated: boolean, minPremiumUsd: number): Print[];
   /**
    * Yields the prints that `prints` returns, in columns of some thousand prints. They are read while the caller iterates. They are ordered
@@ -128,7 +128,7 @@ export interface MarketStore {
   tape(underlying: string, fromMs: number, toMs: number, simulated: boolean, fromExpiry?: string): Iterable<Print>;
   /** Returns the number of prints in a period, and the version of the tape in this period. */
   tapeVersion(underlying: string, fromMs: number, toMs: number, simulated: boolean): TapeVersion;
-  /** Returns the moment of the newest print up to `untilMs` that is not cancelled, ms. Returns `undefined` if there is none. */
+  /** Returns the moment of the newest print up to `untilMs` that is not canceled, ms. Returns `undefined` if there is none. */
   lastPrintAt(underlying: string, simulated: boolean, untilMs?: number): number | undefined;
   saveCloses(closes: readonly Close[]): void;
   /**

@@ -2,7 +2,7 @@ import type { Print } from './prints.ts';
 import { dayOf, type TapeColumns, tapeColumnsOf } from './tape-columns.ts';
 import { sumsOf, type TapeSums } from './tape-sums.ts';
 
-/** Consecutive prints of one New York day, in time order and without cancelled prints. */
+/** Consecutive prints of one New York day, in time order and without canceled prints. */
 export interface Stretch {
   readonly day: string;
   /** The end of the stretch, ms since the epoch. The stretch has all prints from its beginning up to this moment. */
@@ -21,7 +21,7 @@ export const PARTS = { one: 1, few: 4, many: 16, ofDay: Number.POSITIVE_INFINITY
 
 /** The length and the version of a tape in a period. */
 export interface TapeVersion {
-  /** The number of prints, including those that were corrected or cancelled later. */
+  /** The number of prints, including those that were corrected or canceled later. */
   readonly count: number;
   /** A text that stays the same as long as the tape does not change. */
   readonly version: string;

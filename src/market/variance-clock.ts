@@ -25,7 +25,7 @@ export const CALENDAR = 'calendar';
 export const DEFAULT_WEIGHTS: ClockWeights = { night: 0.15, shutDay: 0.05 };
 
 /**
- * Measures trading time. Open sessions count fully, half days count by their hours, and nights and days without trading count little. A
+ * Measures trading time. Open sessions count fully, half days count by their hours. Nights, and days without trading, count little. A
  * volatility per year of trading time is the same before and after a weekend, while a volatility per calendar year changes over the
  * weekend. An average calendar year is one year of this clock.
  */

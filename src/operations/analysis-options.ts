@@ -31,7 +31,8 @@ export const chainInput = Type.Object(
       oneOf(
         ['otm', 'feed', 'own'],
         'Volatility. otm: call and put of a strike share the volatility that the mid of the out-of-the-money side implies; feed: they share ' +
-          "the feed's volatility of this side if the model price at it is within the quote; own: each contract has the feed's volatility.",
+          "the feed's volatility of this side, if the option price at this volatility is between bid and ask or at most one tick outside, " +
+          'or if bid or ask is missing; without such a volatility, feed is the same as otm; own: each contract has the volatility of the feed.',
       ),
       DEFAULT_OPTIONS.iv,
     ),

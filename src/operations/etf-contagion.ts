@@ -24,7 +24,10 @@ export const evaluateEtfContagion = defineOperation({
         "Premium (not delta) of the stock's large flow, dollars, e.g. net_fiat_exposure of get_whale_prints; the sign is ignored.",
       ),
       current_iv: { ...iv, description: 'Present implied volatility of the stock, decimal per year.' },
-      iv_ceiling: { ...iv, description: 'Volatility from which on the stock counts as saturated, decimal per year.' },
+      iv_ceiling: {
+        ...iv,
+        description: 'Volatility at or above which the stock counts as saturated, decimal per year.',
+      },
     },
     { additionalProperties: false },
   ),
@@ -34,9 +37,11 @@ export const evaluateEtfContagion = defineOperation({
       saturated: Type.Boolean({ description: 'True if the volatility is at or above the ceiling.' }),
       large_flow: Type.Boolean({ description: 'True if the absolute flow reaches flow_threshold.' }),
       iv_over_ceiling: number(
-        'Ratio of the present volatility to the ceiling; from 1 on, the stock counts as saturated.',
+        'Ratio of the present volatility to the ceiling. The stock counts as saturated if the ratio is at least 1.',
       ),
-      flow_threshold: number('Flow from which on it is large, dollars: the larger of flow_min and premium_threshold.'),
+      flow_threshold: number(
+        'Absolute flow at or above which the flow is large, dollars: the larger of flow_min and premium_threshold.',
+      ),
       flow_over_threshold: nullable(
         Type.Number(),
         'Ratio of the absolute flow to flow_threshold; null if flow_threshold is 0.',

@@ -57,7 +57,7 @@ export const getGexByExpiry = defineOperation({
         'At-the-money volatility that the asks imply, decimal per calendar year; null if atm_iv_bid is null.',
       ),
       atm_iv_trading: nullableColumn(
-        'atm_iv per year of trading time, in which nights and days without trading count little, so that short expiries can be compared; null if atm_iv is null.',
+        'atm_iv per year of trading time, in which nights, and days without trading, count little, so that short expiries can be compared; null if atm_iv is null.',
       ),
       expected_move: nullableColumn(
         'One standard deviation to settlement at atm_iv, dollars; null if atm_iv is null. A straddle costs about four fifths of it.',

@@ -21,7 +21,7 @@ const input = Type.Object(
   {
     ticker,
     from: Type.Optional(
-      moment('Begin, included; by default, the range is the 365 days that end with the newest levels'),
+      moment('Begin, included; by default, 364 days before the newest levels that are not after `to`'),
     ),
     to: Type.Optional(moment('End, included (of a date, its last moment); by default, the newest levels')),
     per: defaulted(

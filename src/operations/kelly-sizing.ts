@@ -20,7 +20,7 @@ export const calculateKellySizing = defineOperation({
       ),
       payout_ratio: defaulted(number('Dollars won per 1.00 risked.', { minimum: 1e-6, maximum: 1e6 }), 3),
       fractional_kelly: defaulted(
-        number('Factor on the Kelly criterion, above 0 to 1.', { exclusiveMinimum: 0, maximum: 1 }),
+        number('Factor on the Kelly criterion, above 0 and at most 1.', { exclusiveMinimum: 0, maximum: 1 }),
         0.5,
       ),
     },

@@ -12,13 +12,13 @@ export const evaluateMarketHamiltonian = defineOperation({
   title: 'Large flow compared with dealer hedging',
   description:
     "Compares a day's large flow with dealers' hedging, both in dollars, and names the regime. " +
-    'run_strategic_omni_radar gives both terms under the same names, in gex_boundaries.',
+    'Take whale_fiat_kinetic and gex_potential_friction from gex_boundaries of run_strategic_omni_radar.',
   example: { ticker: 'SPY', whale_fiat_kinetic: 250_000_000, gex_potential_friction: 900_000_000, iv_crush_factor: 1 },
   input: Type.Object(
     {
       ticker,
       whale_fiat_kinetic: dollarsField(
-        "Kinetic term: delta-notional of the day's large flow, dollars. The reading uses its absolute value.",
+        "Kinetic term: delta-notional of the day's large flow, dollars. The comparison ignores the sign.",
       ),
       gex_potential_friction: dollarsField(
         'Potential term: net GEX (dollars per 1 % move) times the expected daily move in percent, dollars.',

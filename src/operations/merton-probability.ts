@@ -40,7 +40,7 @@ export const calculateMertonProbability = defineOperation({
       days_to_expiry: defaulted(
         Type.Integer({
           description:
-            'Calendar days to expiry; 0 is today. The horizon ends at the close of that day, or of the next trading day.',
+            'Calendar days to expiry; 0 is today. The horizon ends at the close of that day, or of the next trading day if the exchange is shut on that day.',
           minimum: 0,
           maximum: DAYS_MAX,
         }),

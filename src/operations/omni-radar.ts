@@ -82,9 +82,9 @@ export const runStrategicOmniRadar = defineOperation({
       state_density: stateDensity,
       gex_boundaries: gexBoundaries,
       institutional_concentration_pct: number(
-        "Share of the five largest strikes in the expiry's gross gamma, percent.",
+        "Share of the five largest strikes in gross gamma at state_density's expiry, percent.",
       ),
-      institutional_concentration_all_expiries_pct: number('The same share over all expiries, percent.'),
+      institutional_concentration_all_expiries_pct: number('That share over all expiries, percent.'),
       whipsaw_risk_index: nullable(Type.Number(), 'Mean of its components, 0 (calm) to 100.'),
       whipsaw_components: Type.Object(
         {
@@ -100,7 +100,7 @@ export const runStrategicOmniRadar = defineOperation({
         },
       ),
       largest_gamma_strikes: Type.Optional(
-        concentration('With limit: strike, dollars; share_pct of gross gamma, percent.'),
+        concentration('If limit is given: strike, dollars; share_pct, percent of gross gamma.'),
       ),
       concentrated_strikes: concentration('The five strikes with most gross gamma at the expiry of the density.'),
       concentrated_strikes_all_expiries: concentration('The five strikes with most gross gamma over all expiries.'),

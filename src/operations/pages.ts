@@ -12,7 +12,9 @@ export const limit = (description: string) =>
 /** The schema of the `cursor` argument of an operation that returns a list in pages. */
 export const cursor = Type.Optional(Type.String({ description: 'next_cursor of the previous page.' }));
 export const nextCursor = Type.Optional(
-  Type.String({ description: 'With limit or cursor: cursor of the next page; absent on the last page.' }),
+  Type.String({
+    description: 'Cursor of the next page. Present only if limit or cursor is given, and not on the last page.',
+  }),
 );
 
 /** Returns the cursor of a row in a list that is computed from a chain. `pageFrom` reads the cursor. */

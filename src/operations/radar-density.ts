@@ -39,10 +39,9 @@ export const stateDensity = Type.Object(
   {
     additionalProperties: false,
     description:
-      'Risk-neutral density at expiry (root, days_to_expiry). Dollars: forward, mode, expected_move (one standard deviation), ' +
+      'Risk-neutral density at expiry (root, days_to_expiry, strikes_fitted). Dollars: forward, mode, expected_move (one standard deviation), ' +
       'quantiles p05 to p95. 0 to 1: probability_below_put_wall, probability_between_walls, probability_above_call_wall. ' +
-      'atm_iv: decimal per year. skewness: of the log return. lognormal_divergence: nats. fit_error: vol points, of ' +
-      'strikes_fitted.',
+      'atm_iv: decimal per year. skewness: of log returns. lognormal_divergence: nats. fit_error: vol points.',
   },
 );
 

@@ -22,6 +22,6 @@ export function withMoment(operation: Operation, input: TObject): TObject {
 export function contextAt(context: Context, at: string, code: ClientErrorCode): Context {
   const instantMs = momentOf(at, '/at', 'last', code);
   if (instantMs > context.nowMs())
-    throw momentError('/at', 'must not be in the future (a date ends at midnight)', code);
+    throw momentError('/at', 'must not be in the future; a date means the end of that day', code);
   return { ...context, market: context.market.at(instantMs), nowMs: () => instantMs };
 }

@@ -33,8 +33,8 @@ const GRID_TOKENS = 30;
 const GRID_REACH = 3;
 
 const smileColumns = {
-  tte: numberColumn('Calendar years from the quotes to the instant.'),
-  trading_years: numberColumn('Years of trading time: nights and days without trading count little.'),
+  tte: numberColumn('Calendar years from the quotes to the settlement, or to the end of the maturity.'),
+  trading_years: numberColumn('Years of trading time: nights, and days without trading, count little.'),
   forward: numberColumn('Forward price, dollars.'),
   atm_iv: nullableColumn('At-the-money volatility, decimal per calendar year.'),
   atm_iv_trading: nullableColumn('At-the-money volatility, decimal per year of trading time.'),
@@ -53,7 +53,7 @@ const smileColumns = {
   call_10d_iv: nullableColumn('Volatility of the call with a forward delta of 0.10, decimal per calendar year.'),
   skew_25d: nullableColumn('put_25d_iv less call_25d_iv, decimal per calendar year.'),
   skew_25d_band: nullableColumn(
-    'How much skew_25d can differ within the bid-ask bands, decimal per calendar year. If skew_25d is smaller than this, its sign is not certain.',
+    'How much skew_25d can differ within the bid-ask bands, decimal per calendar year. If the absolute value of skew_25d is smaller than this, the sign of skew_25d is not certain.',
   ),
   convexity_25d: nullableColumn('Mean of put_25d_iv and call_25d_iv, less atm_iv, decimal per calendar year.'),
   variance_swap_iv: nullableColumn('Fair volatility of a variance swap (log contract), decimal per calendar year.'),
@@ -67,12 +67,12 @@ const answerSchema = Type.Object(
     spot_price: number('Spot of the snapshot, dollars.'),
     fitted_to: oneOf(
       ['quotes', 'feed_volatility'],
-      'quotes: two-sided quotes; feed_volatility: the snapshot has hardly any quotes, so the surface is fitted to the volatilities of the ' +
-        'feed, within 2 % of each.',
+      'quotes: two-sided quotes; feed_volatility: the snapshot has hardly any quotes, so options without a quote are fitted to the ' +
+        'volatilities of the feed, with a band of 2 % on either side of each volatility in place of bid and ask.',
     ),
     clock: oneOf(
       ['trading', 'calendar'],
-      'trading: nights and days without trading count with night_weight and shut_day_weight; calendar: variance accrues evenly, as in a simulated market.',
+      'trading: nights count with night_weight, and days without trading with shut_day_weight; calendar: variance accrues evenly, as in a simulated market.',
     ),
     shut_day_weight: nullable(
       Type.Number(),
@@ -117,7 +117,7 @@ const answerSchema = Type.Object(
         before: textColumn('The event lies before this settlement, ISO 8601.'),
         implied_move: numberColumn('One standard deviation of the log-price over the event, decimal.'),
         implied_move_band: numberColumn(
-          'Change of implied_move if the volatilities at the money move to the edges of their bands (root of the sum of squares), decimal.',
+          'Root of the sum of the squares of the changes of implied_move, one for each volatility at the money that moves to the edge of its band, decimal.',
         ),
         implied_move_error: numberColumn('Standard error of implied_move, decimal.'),
         expected_absolute_move: numberColumn(
@@ -128,7 +128,7 @@ const answerSchema = Type.Object(
       {
         additionalProperties: false,
         description:
-          'Events, such as earnings reports: between two neighbouring settlements the variance at the money rises more than before and after.',
+          'Events, such as earnings reports. An event is reported where the variance at the money rises faster between two neighbouring settlements than before and after them.',
       },
     ),
     refused: Type.Object(
@@ -158,7 +158,7 @@ const answerSchema = Type.Object(
     parameters: nullable(
       Type.Object(
         {
-          kernel: numberColumn('Standard deviation of the logarithm in each component, by expiry.'),
+          kernel: numberColumn('By expiry: standard deviation of the log-price in every lognormal component.'),
           node: Type.Array(Type.Array(Type.Number()), {
             description: 'By expiry: means of the components, as multiples of the forward.',
           }),
@@ -182,7 +182,7 @@ export const getVolatilitySurface = defineOperation({
   description:
     'Volatility by strike and time, fitted to the quotes of all expiries: free of arbitrage between strikes and between expiries. Per expiry ' +
     'and at constant maturities: volatility at the money and at 25 and 10 deltas, skew, convexity, forward volatility, variance-swap ' +
-    'volatility, skewness and kurtosis. Implied moves of single events, such as earnings reports. Nights and days without trading count ' +
+    'volatility, skewness and kurtosis. Implied moves of single events, such as earnings reports. Nights, and days without trading, count ' +
     'little in trading time.',
   example: { ticker: 'SPY' },
   input: Type.Object(
@@ -263,7 +263,7 @@ function varianceOf(events: readonly EventVariance[], settlement: number): numbe
 
 /**
  * Returns the variance of the events up to an instant. Between the two settlements around an event, its variance is added in proportion to
- * the time of the clock, like the variance of the surface.
+ * trading time, like the variance of the surface.
  */
 function varianceAt({ clock, slices }: FittedSurface, events: readonly EventVariance[], at: number): number {
   const years = clock.years(at);
@@ -306,7 +306,7 @@ interface RowInput {
   readonly years: number;
   readonly forward: number;
   readonly variance: number;
-  /** Variance of the events up to the instant. */
+  /** Variance of the events up to the time of the row. */
   readonly ofEvents: number;
   /** Half-widths of the bands of the volatility at the money and of the 25-delta skew, as shares of the volatility at the money. */
   readonly band: number;
@@ -371,8 +371,8 @@ function nearestSlice({ slices }: FittedSurface, at: number): SurfaceSlice {
 }
 
 /**
- * Returns total variance at even distances in the square root of time, from 16 % of the time to the first settlement up to the last
- * settlement.
+ * Returns total variance at times whose square roots are evenly spaced. The first time is 16 % of the way from the quotes to the first
+ * settlement. The last time is the last settlement.
  */
 function* gridOf(surface: FittedSurface) {
   const { clock, slices } = surface;

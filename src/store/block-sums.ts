@@ -56,7 +56,7 @@ export function blockSums(db: Database, parts: TapeParts) {
   };
   /**
    * Stores the sums of a block with `put`. If the block is a whole day (`isDay`), also records the day as summed. Does nothing if a part of
-   * the block was replaced, or has prints that were cancelled or corrected since the part was written. Does nothing either if `isDay` is
+   * the block was replaced, or has prints that were canceled or corrected since the part was written. Does nothing either if `isDay` is
    * set and the day has more parts now.
    */
   const putUnchanged = db.transaction((tapeDay: TapeDay, block: readonly Part[], sums: TapeSums, isDay: boolean) => {

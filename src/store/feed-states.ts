@@ -2,7 +2,7 @@ import type { Database } from 'bun:sqlite';
 import type { FeedLedger, FeedState, Gap, TickerState } from '../market/feed-ledger.ts';
 
 /**
- * Maximum number of rejections, and of gaps, that are stored per feed. If ten thousand files are bad, the last few hundred rejections are
+ * Maximum number of rejections, and of gaps, that are stored per feed. If ten thousand files are bad, the last 200 rejections are
  * sufficient for an operator.
  */
 export const LEDGER_ROWS_MAX = 200;

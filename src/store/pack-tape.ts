@@ -59,7 +59,7 @@ export function tapePacker(db: Database, { rows, parts, writer, blocks }: Packer
   const join = db.transaction(writer.join);
 
   /**
-   * Moves rows into parts, rewrites parts with cancelled or corrected entries, joins and adds up the parts of each day, and returns free
+   * Moves rows into parts, rewrites parts with canceled or corrected entries, joins and adds up the parts of each day, and returns free
    * pages to the disk.
    */
   function* packTape(beforeDay: string, rowsAtOnce = MOVED_AT_ONCE): Generator<number, void> {

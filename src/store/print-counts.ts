@@ -12,9 +12,9 @@ interface Counted {
 export interface PrintCounts {
   /** Runs `work`, and then writes the counts that `work` changed. Call this method within a transaction. */
   batch<T>(work: () => T): T;
-  /** Adds to the counts of rows and of cancelled rows. Negative numbers are subtracted. Call this method within `batch`. */
+  /** Adds to the counts of rows and of canceled rows. Negative numbers are subtracted. Call this method within `batch`. */
   count(row: Counted, entries: number, canceled: number): void;
-  /** Returns the number of rows in [fromMs, toMs], and the number of cancelled rows among them. */
+  /** Returns the number of rows in [fromMs, toMs], and the number of canceled rows among them. */
   of(simulated: number, underlying: string, fromMs: number, toMs: number): { entries: number; canceled: number };
 }
 

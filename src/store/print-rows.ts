@@ -34,8 +34,8 @@ export type PrintRows = ReturnType<typeof printRows>;
 
 /**
  * Creates the functions that read and write the prints that are not packed yet. Each of these prints is a row of the table `prints`. A row
- * has the id of its print, but the row of a corrected print is stored as cancelled under another id. The rowids have the order of arrival.
- * Reads leave out cancelled rows, unless their description says otherwise.
+ * has the id of its print, but the row of a corrected print is stored as canceled under another id. The rowids have the order of arrival.
+ * Reads leave out canceled rows, unless their description says otherwise.
  */
 export function printRows(db: Database) {
   const counts = printCounts(db);
@@ -52,7 +52,7 @@ export function printRows(db: Database) {
     `${SELECT} WHERE simulated = ?1 AND id > ?2 || '~' AND id < ?2 || '~:'`,
   );
   const cancel = db.prepare<null, [number, string]>('UPDATE prints SET canceled = 1 WHERE simulated = ? AND id = ?');
-  // The row that is corrected stays as a cancelled row under another id. The correction gets the original id.
+  // The row that is corrected stays as a canceled row under another id. The correction gets the original id.
   const replace = db.prepare<null, [number, string]>(
     `UPDATE prints SET canceled = 1, id = id || '~' || rowid WHERE simulated = ? AND id = ?`,
   );
@@ -95,7 +95,7 @@ export function printRows(db: Database) {
   );
   const selectTapes = tapesIn(db);
 
-  /** Runs `statement`, which cancels the row with the id of a print or marks it as corrected. Counts the row as cancelled. */
+  /** Runs `statement`, which cancels the row with the id of a print or marks it as corrected. Counts the row as canceled. */
   const retireBy = (statement: typeof cancel, { simulated, underlying, at, id }: Print): void => {
     statement.run(Number(simulated), id);
     counts.count({ simulated: Number(simulated), underlying, at }, 0, 1);
@@ -118,7 +118,7 @@ export function printRows(db: Database) {
     cancel: (stored: Print): void => retireBy(cancel, stored),
     /** Marks a stored print as corrected, which makes its id free for the correction. */
     markCorrected: (stored: Print): void => retireBy(replace, stored),
-    /** Returns the oldest rows of a range, including cancelled rows, in order of time and then of arrival. */
+    /** Returns the oldest rows of a range, including canceled rows, in order of time and then of arrival. */
     oldest: ({ simulated, underlying }: TapeId, fromMs: number, toMs: number, limit: number): MovableRow[] =>
       selectOldest.all(simulated, underlying, fromMs, toMs, limit).map(movableOf),
     /** Removes the oldest rows of a range, as `oldest` returned them. Throws `Error` if the rows changed meanwhile. */
@@ -131,7 +131,7 @@ export function printRows(db: Database) {
       }
     },
 
-    /** Returns the row with the id of a print, also if the row is cancelled. Returns `undefined` if there is none. */
+    /** Returns the row with the id of a print, also if the row is canceled. Returns `undefined` if there is none. */
     withIdOf({ simulated, id }: Print): Print | undefined {
       const row = selectKnown.get(Number(simulated), id);
       return row ? printOf(row) : undefined;
@@ -161,10 +161,10 @@ export function printRows(db: Database) {
     columns: ({ simulated, underlying }: TapeId, fromMs: number, toMs: number): TapeColumns =>
       columnsOfRows(sortRows(selectColumns.all(simulated, underlying, fromMs, toMs))),
 
-    /** Returns whether [fromMs, toMs] has rows, including cancelled rows. */
+    /** Returns whether [fromMs, toMs] has rows, including canceled rows. */
     has: ({ simulated, underlying }: TapeId, fromMs: number, toMs: number): boolean =>
       selectAny.get(simulated, underlying, fromMs, toMs)!.found === 1,
-    /** Returns the number of rows in [fromMs, toMs], and the number of cancelled rows among them. */
+    /** Returns the number of rows in [fromMs, toMs], and the number of canceled rows among them. */
     count: ({ simulated, underlying }: TapeId, fromMs: number, toMs: number) =>
       counts.of(simulated, underlying, fromMs, toMs),
     /** Returns the time of the first print in [fromMs, toMs], ms since the epoch. Returns `undefined` if there is none. */
@@ -179,7 +179,7 @@ export function printRows(db: Database) {
     /** Returns the time of the last print up to `untilMs`, ms since the epoch. Returns `undefined` if there is none. */
     lastAt: ({ simulated, underlying }: TapeId, untilMs: number): number | undefined =>
       selectLast.get(simulated, underlying, untilMs)?.at,
-    /** Returns the time of the oldest row of a tape, cancelled or not, ms since the epoch. Returns `undefined` if there is none. */
+    /** Returns the time of the oldest row of a tape, canceled or not, ms since the epoch. Returns `undefined` if there is none. */
     oldestAt: ({ simulated, underlying }: TapeId): number | undefined => selectOldestAt.get(simulated, underlying)?.at,
     /** Returns the tapes that have rows. */
     tapes: (): TapeId[] => selectTapes.all(),

@@ -27,7 +27,7 @@ export interface PrintSource {
   readonly rows: MarketStore['prints'];
   /** Yields those prints of a range that are stored in parts and have at least a minimum premium, one part of a day at a time. */
   readonly packed: (...range: Parameters<MarketStore['prints']>) => Iterable<PackedPrints>;
-  /** Returns whether a range may have prints, including cancelled prints. False means that the range has no prints. */
+  /** Returns whether a range may have prints, including canceled prints. False means that the range has no prints. */
   readonly mayHave: (underlying: string, fromMs: number, toMs: number, simulated: boolean) => boolean;
 }
 

@@ -38,13 +38,13 @@ const SIZES: TapeSizes = { part: PART_MAX, atOnce: 1_000, rows: 2_048 };
 
 /**
  * Creates the functions that read and write option trades. Each trade is stored once by its id. A later copy with other values corrects the
- * print. A later copy that is marked as cancelled cancels the print permanently. A print is valid if it was neither corrected nor
- * cancelled. Prints of one moment stay in the order of their arrival, because the tick rule depends on this order.
+ * print. A later copy that is marked as canceled cancels the print permanently. A print is valid if it was neither corrected nor
+ * canceled. Prints of one moment stay in the order of their arrival, because the tick rule depends on this order.
  *
  * New prints are stored as rows, and the prints of past New York days are packed into parts. A save with `atOnce` can also write to the
  * parts directly. Parts store digests of the ids. The prints in rows arrived after the prints in the parts of their day. So among prints of
  * one moment, the prints in parts come first. The id of a copy is looked up in the rows, and in the parts of the copy's underlying and day.
- * So once a day is packed, a print with the same id but another day or another underlying counts as another print.
+ * So after a day is packed, a print that has the id of a packed print, but another day or another underlying, is a different print.
  */
 export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
   const rows = printRows(db);

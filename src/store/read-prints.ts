@@ -34,7 +34,7 @@ export function printReader(rows: PrintRows, parts: TapeParts, rowsAtOnce: numbe
     return ofParts.length === 0 ? ofRows : [...ofParts, ...ofRows].sort((a, b) => a.at - b.at);
   };
 
-  /** Returns whether a range may have prints, including cancelled prints. False means that the range has no prints. */
+  /** Returns whether a range may have prints, including canceled prints. False means that the range has no prints. */
   const mayHave = (underlying: string, fromMs: number, toMs: number, simulated: boolean): boolean => {
     const tape = tapeIdOf(underlying, simulated);
     return rows.has(tape, fromMs, toMs) || parts.within(tape, fromMs, toMs).length > 0;

@@ -23,7 +23,7 @@ export interface SaveDeps {
 interface Saved {
   /** Number of prints with a new id. */
   readonly added: number;
-  /** Number of prints that corrected or cancelled a stored print. */
+  /** Number of prints that corrected or canceled a stored print. */
   readonly changed: number;
 }
 
@@ -32,7 +32,7 @@ interface Saved {
  * function writes the prints of a day directly into parts if there are at least `partsFrom` prints, and if fewer than MOVED_AT_ONCE rows of
  * the day are stored. The function moves these rows into parts first.
  *
- * A copy, in this file, is a stored version of a print with a certain id. The valid copy is neither corrected nor cancelled.
+ * A copy, in this file, is a stored version of a print with a certain id. The valid copy is neither corrected nor canceled.
  */
 export function printSaver(db: Database, { rows, parts, writer, sums, moveRows }: SaveDeps, partsFrom: number) {
   /**
@@ -48,7 +48,7 @@ export function printSaver(db: Database, { rows, parts, writer, sums, moveRows }
     const validCopy = stored ? undefined : validCopyOf(packed);
     const valid = stored?.canceled === false ? stored : validCopy?.print();
     if (valid === undefined || isSamePrint(valid, print)) return undefined;
-    // A tape that is read again delivers the first version of a print again, before its correction. Such a version changes nothing.
+    // A tape that is read again delivers the version before a correction, and then the correction. The earlier version changes nothing.
     const isEarlier = rows.correctedCopiesOf(print).some((earlier) => isSamePrint(earlier, print));
     if (isEarlier || isCorrectedSince(packed, print)) return undefined;
     sums.count(valid, -1);
@@ -70,7 +70,7 @@ export function printSaver(db: Database, { rows, parts, writer, sums, moveRows }
     const digests = digestsOf(prints);
     const packed = findCopies(parts, tapeDay, digests, parts.ofDay(tapeDay));
     const firstById = new Map<string, number>();
-    /** Key: index of the first print with an id. Value: indices of the prints with this id that this save adds. */
+    /** For the index of the first print with an id: the indices of the prints with this id that this save adds. */
     const newByFirst = new Map<number, number[]>();
     const retired = new Uint8Array(prints.length);
     const toPack: number[] = [];
@@ -96,7 +96,7 @@ export function printSaver(db: Database, { rows, parts, writer, sums, moveRows }
      */
     const change = (i: number, first: number, before: readonly StoredCopy[] | undefined): boolean => {
       const print = prints[i]!;
-      // Without copies in parts, the first print with the id was added by this save, so it is a copy.
+      // If the parts have no copy, this save added the first print with the id, so that print is one of the copies.
       const newOfId = newByFirst.get(first) ?? (before === undefined ? [first] : []);
       const copies = [...(before ?? []), ...newOfId.map(newCopy)];
       const validCopy = validCopyOf(copies);

@@ -67,7 +67,7 @@ function findDigests(parts: TapeParts, digests: Uint32Array, dayParts: readonly 
   return found;
 }
 
-/** Returns whether a copy has the values of a stored print and is not cancelled. */
+/** Returns whether a copy has the values of a stored print and is not canceled. */
 export function isSamePrint(stored: Print, copy: Print): boolean {
   return !copy.canceled && Bun.deepEquals({ ...stored, id: '', canceled: false }, { ...copy, id: '' });
 }
@@ -77,7 +77,7 @@ export function isCorrectedSince(copies: readonly StoredCopy[], print: Print): b
   return copies.some((copy) => copy.flag === CORRECTED && isSamePrint(copy.print(), print));
 }
 
-/** Returns the copy that is neither corrected nor cancelled. Returns `undefined` if there is none. */
+/** Returns the copy that is neither corrected nor canceled. Returns `undefined` if there is none. */
 export function validCopyOf(copies: readonly StoredCopy[]): StoredCopy | undefined {
   return copies.find(({ flag }) => flag === 0);
 }

@@ -3,14 +3,14 @@ import { ContractNumbers, NUMBERS, pickRows, type TapeColumns, tapeColumnsOf } f
 import type { TapeId } from './tape-days.ts';
 
 /**
- * Prints as they are stored in a part. Cancelled and corrected prints are included, because later copies are compared with them. Each print
+ * Prints as they are stored in a part. Canceled and corrected prints are included, because later copies are compared with them. Each print
  * has a digest of its id, two words of 32 bits, in place of the id.
  */
 export interface TapeEntries extends TapeColumns {
   readonly ids: Uint32Array;
 }
 
-/** Flags of entries that are no longer valid: cancelled, and replaced by a correction. */
+/** Flags of entries that are no longer valid: canceled, and replaced by a correction. */
 export const CANCELED = 32;
 export const CORRECTED = 64;
 

@@ -4,7 +4,7 @@ import { decodeColumns, decodeIds } from './tape-codec.ts';
 import { endOfDay, rangeOfDay, type TapeDay, type TapeId } from './tape-days.ts';
 import { type CANCELED, type CORRECTED, type TapeEntries, validRows } from './tape-entries.ts';
 
-/** The head of a part: its row of the table `tape_parts` without the blobs. A print is valid if it was neither cancelled nor corrected. */
+/** The head of a part: its row of the table `tape_parts` without the blobs. A print is valid if it was neither canceled nor corrected. */
 export interface Part {
   readonly id: number;
   readonly day: string;
@@ -117,7 +117,7 @@ export function tapeParts(db: Database) {
       selectBefore.get(simulated, underlying, untilMs) ?? undefined,
     /** Returns a part by its id, or `undefined` if the part was removed. */
     part: (id: number): (Part & TapeDay) | undefined => selectPart.get(id) ?? undefined,
-    /** Returns the ids of the parts with entries that were cancelled or corrected since the part was written. */
+    /** Returns the ids of the parts with entries that were canceled or corrected since the part was written. */
     retiredParts: (): number[] => selectRetiredParts.all().map(({ part }) => part),
     /** Returns all entries of a part, with their current flags and without their digests. Throws `OperatorError` if the part is damaged. */
     columnsOf,

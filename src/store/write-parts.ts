@@ -110,7 +110,7 @@ export function partWriter(db: Database, parts: TapeParts, partMax = PART_MAX) {
       return true;
     },
     /**
-     * Rewrites a part so that it contains the flags of the entries that were cancelled or corrected since it was written. Does nothing if
+     * Rewrites a part so that it contains the flags of the entries that were canceled or corrected since it was written. Does nothing if
      * the part was removed.
      */
     rewrite(id: number): void {

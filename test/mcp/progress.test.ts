@@ -74,7 +74,7 @@ describe.each(CLIENT_NAMES)('%s', (name) => {
   });
 });
 
-test('a call that is cancelled between two steps stops there', async () => {
+test('a call that is canceled between two steps stops there', async () => {
   const leaving = new AbortController();
   const updates: ProgressUpdate[] = [];
   const onProgress = async (step: ProgressUpdate) => {

@@ -76,7 +76,7 @@ describe('prints around the snapshot', () => {
     ['30 days and a millisecond back', { at: AS_OF - 30 * DAY_MS - 1 }, 0],
     ['after the snapshot: the window ends with the print', { at: AS_OF + DAY_MS }, 1],
     ['too small', { price: 0.01 }, 0],
-    ['cancelled', { canceled: true }, 0],
+    ['canceled', { canceled: true }, 0],
   ])('%s', (_what, overrides, expected) => {
     expect(runToCompletion(readMarket('ACME', market(overrides).context)).large).toHaveLength(expected);
   });
@@ -86,7 +86,7 @@ describe('prints around the snapshot', () => {
     expect(runToCompletion(readMarket('ACME', context)).large.map(({ contracts }) => contracts)).toEqual([777]);
   });
 
-  test('counts a print once however often it arrives, and not at all once it is cancelled', () => {
+  test('counts a print once however often it arrives, and not at all once it is canceled', () => {
     const { context, store } = market({ size: 500 }, { size: 700 });
     store.savePrints([print({ id: 'p0', size: 500 }), print({ id: 'p1', size: 700 })]);
     expect(runToCompletion(readMarket('ACME', context)).large).toMatchObject([{ prints: 2, contracts: 1200 }]);

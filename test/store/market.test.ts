@@ -131,7 +131,7 @@ test('prints are read back unchanged, in time order, with inclusive bounds', () 
     expect(store.lastPrintAt('SPX', false)).toBeUndefined();
   }));
 
-test('a later copy corrects a print any number of times, but a cancelled print stays cancelled', () =>
+test('a later copy corrects a print any number of times, but a canceled print stays canceled', () =>
   withStore((store) => {
     const sizes = () => store.prints('SPX', 0, MONDAY_MS, true, 0).map(({ id, size }) => [id, size]);
     const version = () => store.tapeVersion('SPX', 0, MONDAY_MS, true).version;
@@ -202,10 +202,10 @@ test('reads the tape in time order, and the version changes only if the tape cha
 test.each([
   ['a copy in the same call', [[printOf('1'), printOf('1')]], [1], 1],
   ['a copy in a later call', [[printOf('1')], [printOf('1'), printOf('2')]], [1, 1], 2],
-  ['a cancelled copy in a later call', [[printOf('1'), printOf('2')], [printOf('1', { canceled: true })]], [2, 0], 1],
-  ['cancelled in the same call', [[printOf('1'), printOf('1', { canceled: true })]], [1], 0],
-  ['cancelled in its first copy', [[printOf('1', { canceled: true })]], [1], 0],
-  ['an uncancelled copy after the cancellation', [[printOf('1', { canceled: true })], [printOf('1')]], [1, 0], 0],
+  ['a canceled copy in a later call', [[printOf('1'), printOf('2')], [printOf('1', { canceled: true })]], [2, 0], 1],
+  ['canceled in the same call', [[printOf('1'), printOf('1', { canceled: true })]], [1], 0],
+  ['canceled in its first copy', [[printOf('1', { canceled: true })]], [1], 0],
+  ['an uncanceled copy after the cancellation', [[printOf('1', { canceled: true })], [printOf('1')]], [1, 0], 0],
   [
     'a cancellation of the other kind of data',
     [[printOf('1')], [printOf('1', { canceled: true, simulated: false })]],

@@ -13,7 +13,8 @@ export interface AnalysisOptions {
   readonly gamma: 'recomputed' | 'feed';
   /**
    * `otm`: call and put of a strike have the IV that the quote of the out-of-the-money side implies. `feed`: they have the feed's IV of
-   * this side if the model price at this IV is within the quote. `own`: each contract has the feed's IV.
+   * this side, if the model price at this IV is between bid and ask or at most one tick outside, or if bid or ask is missing. Without such
+   * an IV, `feed` is the same as `otm`. `own`: each contract has the feed's IV.
    */
   readonly iv: 'otm' | 'feed' | 'own';
   readonly expiries: ExpirySelection;

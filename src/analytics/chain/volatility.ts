@@ -40,8 +40,9 @@ const STEP_STRIKES = 16_384;
  * 2. Without a two-sided quote, the volatility of the feed, unless it is a placeholder.
  * 3. The smile: total variance is linear in log-moneyness between strikes, and constant beyond the outermost strikes.
  *
- * With `prefers` set to `feed`, the feed's volatility comes first if the model price at this volatility is within the quote, and method 1
- * comes second. The smile leaves stale quotes out.
+ * With `prefers` set to `feed`, the feed's volatility comes first, and method 1 comes second. The feed's volatility is used if the model
+ * price at this volatility is between bid and ask or at most one tick outside, or if there is no two-sided quote. The smile leaves stale
+ * quotes out.
  */
 export function* strikeVolatilities(
   chain: Chain,

@@ -21,12 +21,13 @@ const VARIANCE_RATIO_MAX = 1.25;
 /** The number of iterations that find the deviation of an inserted rung from its variance. */
 const DEVIATION_ROUNDS = 3;
 /**
- * An inserted rung is left out if one of its prices is above that of the later settlement by more than this share of the later deviation.
- * Smaller differences are taken as noise of the computation.
+ * An inserted rung is left out if one of its prices exceeds the price of the later settlement at the same strike by more than this factor
+ * times the deviation of the later settlement. The prices are multiples of the forward. Smaller differences are taken as noise of the
+ * computation.
  */
 const PRICE_NOISE = 1e-7;
 
-/** Returns the rung of a density. If there is a rung before it, its prices are first raised to at least those of that rung. */
+/** Returns the rung of a density. If `before` is given, the prices of the density are first raised to at least the prices of `before`. */
 export function rungAbove(before: Rung | undefined, density: Masses, deviation: number, years: number): Rung {
   return rungOf(before ? raiseAbove(density, before) : density, deviation, years);
 }
@@ -38,9 +39,10 @@ export function rungOf({ nodes, masses }: Masses, deviation: number, years: numb
 }
 
 /**
- * Returns the rungs to insert between two settlements. There are none if the variances of the settlements are similar. The density of a
- * rung is interpolated at equal distances from the forward, in standard deviations, so that the shape of the law changes evenly. A rung
- * that is not in calendar order with the second settlement is left out.
+ * Returns the rungs to insert between two settlements. There are none if the variances of the settlements are similar. The mass of each
+ * node of a rung is interpolated linearly between the masses of the same node in the two settlements. The same node is at the same number
+ * of standard deviations from the forward, so the shape of the law changes evenly. A rung that is not in calendar order with the second
+ * settlement is left out.
  */
 export function rungsBetween(before: Rung, after: Rung): Rung[] {
   const ratio = after.atmVariance / before.atmVariance;

@@ -10,8 +10,8 @@ const RECENT_MAX = 20_000;
  * print has the same id if its file is read twice, or if two files overlap. But two equal fills of the same moment have different ids, and
  * both are stored. Values that may differ in a later copy of a row are not part of the id: `canceled`, condition, flags, quotes and Greeks.
  *
- * A cancelled row gets the id of the first equal print that is not yet cancelled, so it cancels that print. If there is no such print, the
- * cancelled row is a print of its own.
+ * A canceled row gets the id of the first equal print that is not yet canceled, so it cancels that print. If there is no such print, the
+ * canceled row is a print of its own.
  *
  * The memory is bounded: a trade is forgotten after 20,000 to 40,000 other trades. An equal row that comes later gets the same id as the
  * first row, so the two rows are stored as one print.
@@ -44,6 +44,6 @@ export class PrintIdentity {
 interface Seen {
   /** Number of prints that these rows create. A row that cancels another row creates none. */
   prints: number;
-  /** Number of these prints that are cancelled. The cancelled prints are the first of these prints. */
+  /** Number of these prints that are canceled. The canceled prints are the first of these prints. */
   canceled: number;
 }

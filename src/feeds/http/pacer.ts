@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts';
 
 /**
  * Spreads requests evenly at a rate per minute, without bursts. Providers count requests in windows of time, and clients cannot see when a
- * window begins.
+ * window begins. So a burst could exceed the limit of a window.
  */
 export class Pacer {
   #next = Number.NEGATIVE_INFINITY;

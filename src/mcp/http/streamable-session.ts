@@ -158,7 +158,7 @@ export class StreamableSession implements McpSession {
 
   /**
    * Passes a notification on to the POSTs and calls in progress. A cancellation comes in a POST of its own and cancels a request of another
-   * POST. The cancelled request gets no answer.
+   * POST. The canceled request gets no answer.
    */
   private forwardToPosts(message: JSONRPCNotification): void {
     const cancelled = message.method === 'notifications/cancelled' ? message.params?.requestId : undefined;
@@ -197,7 +197,7 @@ export class StreamableSession implements McpSession {
   }
 }
 
-/** The cancel signal of a call: aborted if its client has cancelled the call or disconnected. */
+/** The cancel signal of a call: aborted if its client has canceled the call or disconnected. */
 class CallSignal implements CancelSignal {
   isDropped = false;
 

@@ -20,7 +20,7 @@ describe('a print is large', () => {
   test.each([
     ['at the threshold', { price: 5, size: 200 }, true],
     ['not a cent below the threshold', { price: 4.99, size: 200 }, false],
-    ['not if cancelled', { price: 50, canceled: true }, false],
+    ['not if canceled', { price: 50, canceled: true }, false],
     ['also if it is a leg of a spread', { multiLeg: true }, true],
     ['not if its deliverable is adjusted', { root: 'ACME1' }, false],
   ])('%s', (_what, overrides, expected) => {

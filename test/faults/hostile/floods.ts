@@ -13,7 +13,7 @@ import { type Attack, BATCH, type Battle, cutAll, PAUSE_MS, postTo, repeat } fro
 export const FLOODS: readonly Attack[] = [
   { name: 'flood of calls', members: 1, meets: ['200', '429'], run: floodCalls },
   { name: 'batches of what costs most', members: 2, run: batchCostly },
-  { name: 'calls cancelled at once', members: 1, run: cancelAll },
+  { name: 'calls canceled at once', members: 1, run: cancelAll },
   { name: 'sessions and streams without end', members: 1, meets: ['200', '429'], run: openWithoutEnd },
 ];
 

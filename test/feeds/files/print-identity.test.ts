@@ -54,14 +54,14 @@ describe('each print counts once', () => {
 
   const canceled = { canceled: 't' };
   test.each<[string, Cells[], number]>([
-    ['a row and its cancelled copy', [{}, canceled], 0],
+    ['a row and its canceled copy', [{}, canceled], 0],
     ['a row and a copy with a cancel condition', [{}, { upstream_condition_detail: 'canc' }], 0],
     ['one of two equal rows', [{}, {}, canceled], 1],
     ['both equal rows', [{}, {}, canceled, canceled], 0],
-    ['a row that arrives cancelled', [canceled], 0],
-    ['a cancelled row and an equal valid row', [canceled, {}], 1],
-    ['a row, its cancelled copy, and the row again', [{}, canceled, {}], 1],
-  ])('cancelled within one file: %s', async (_what, rows, valid) => {
+    ['a row that arrives canceled', [canceled], 0],
+    ['a canceled row and an equal valid row', [canceled, {}], 1],
+    ['a row, its canceled copy, and the row again', [{}, canceled, {}], 1],
+  ])('canceled within one file: %s', async (_what, rows, valid) => {
     const store = openStore(':memory:', Date.now);
     try {
       store.savePrints((await read(tape(...rows))).prints);
@@ -72,7 +72,7 @@ describe('each print counts once', () => {
     }
   });
 
-  test('a later cancelled copy cancels the print', async () => {
+  test('a later canceled copy cancels the print', async () => {
     const store = openStore(':memory:', Date.now);
     try {
       const save = async (...rows: Cells[]) => store.savePrints((await read(tape(...rows))).prints).added;

@@ -79,8 +79,8 @@ describe('trades', () => {
     ['a leg on the floor', [235], { multiLeg: true, block: true }],
     ['stock with options', [240], { multiLeg: true }],
     ['a compression', [247], { multiLeg: true, block: true }],
-    ['cancelled', [201], { canceled: true }],
-    ['the only trade, cancelled', [207], { canceled: true }],
+    ['canceled', [201], { canceled: true }],
+    ['the only trade, canceled', [207], { canceled: true }],
     ['two conditions', [219, 232], { sweep: true, multiLeg: true }],
     ['an unknown condition', [999], {}],
   ])('get flags by their conditions: %s', async (_what, c, flags) => {

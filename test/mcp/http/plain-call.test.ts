@@ -78,7 +78,7 @@ describe('gets the same answer as from the SDK', () => {
     expect(await answerOf(plain)).toEqual(await answerOf(sdk));
   });
 
-  test('accepts a cancelled call and sends no answer', async () => {
+  test('accepts a canceled call and sends no answer', async () => {
     const slow = { ...CALL, id: 77, params: { name: 'run_strategic_omni_radar', arguments: { ticker: 'QQQ' } } };
     const called = post(slow);
     const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 77 } };

@@ -16,7 +16,7 @@ const MUTE = {
   getClientVersion: () => undefined,
 } as unknown as Server;
 
-test('an SDK server exists while a request is under way: until it is answered or cancelled', async () => {
+test('an SDK server exists while a request is under way: until it is answered or canceled', async () => {
   const session = new SseSession({ account: ACCOUNT, endpoint: '/x', createServer: () => MUTE, onEnd: () => {} });
   for (const end of [
     () => session.send({ jsonrpc: '2.0', id: 1, result: {} }),

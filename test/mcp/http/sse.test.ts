@@ -160,7 +160,7 @@ describe('the wire protocol', () => {
     for (const each of [stream, silent]) await each.close();
   });
 
-  test('does not answer a cancelled request, and the session continues', async () => {
+  test('does not answer a canceled request, and the session continues', async () => {
     const stream = await openStream();
     const call = { name: 'run_strategic_omni_radar', arguments: { ticker: 'SPY' } };
     await stream.post([

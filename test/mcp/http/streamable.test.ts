@@ -64,7 +64,7 @@ describe('with sessions, up to 2025-11-25', () => {
     expect((await send('DELETE', undefined, { 'Mcp-Session-Id': session })).status).toBe(200);
   });
 
-  test('answers with JSON; with events for progress or batches; with nothing for a cancelled call', async () => {
+  test('answers with JSON; with events for progress or batches; with nothing for a canceled call', async () => {
     const session = { 'Mcp-Session-Id': (await post(initialize('2025-11-25'))).headers.get('mcp-session-id')! };
     const call = (id: number, _meta?: object) => {
       const params = { name: 'run_strategic_omni_radar', arguments: { ticker: 'SPY' }, ...(_meta && { _meta }) };
@@ -79,7 +79,7 @@ describe('with sessions, up to 2025-11-25', () => {
     expect([kind(plain), (await answerOf(plain)).id]).toEqual(['application/json', 1]);
     expect(kind(await post(call(2, { progressToken: 2 }), session))).toBe('text/event-stream');
     expect(kind(await post([call(3), call(4)], session))).toBe('text/event-stream');
-    // In one batch the call is cancelled before its turn on any machine. The stream has only the other answer.
+    // In one batch the call is canceled before its turn on any machine. The stream has only the other answer.
     const events = eventsOf((await post([call(5), call(6), cancel(5)], session)).body!);
     expect(JSON.parse((await events.next())!.data).id).toBe(6);
     const [left, taken] = await Promise.all([post(call(7), session), post(cancel(7), session)]);
@@ -137,7 +137,7 @@ test.each([
   expect(service.app.mcp.loaded!.streamable.sessions).toBe(before);
 });
 
-test('the stream of a cancelled call ends', async () => {
+test('the stream of a canceled call ends', async () => {
   const session = { 'Mcp-Session-Id': (await post(initialize('2025-11-25'))).headers.get('mcp-session-id')! };
   const params = { name: 'run_strategic_omni_radar', arguments: { ticker: 'SPY' }, _meta: { progressToken: 1 } };
   const call = await post({ jsonrpc: '2.0', id: 'radar', method: 'tools/call', params }, session);

@@ -138,7 +138,7 @@ describe('a request', () => {
     ['has accepted', () => listening()],
     ['has not accepted', () => new Promise(() => {})],
   ])(
-    'that is cancelled, and the server %s, is aborted if there is no session, and gets no answer',
+    'that is canceled, and the server %s, is aborted if there is no session, and gets no answer',
     async (_name, answer) => {
       server.script = ({ what }) => (what === 'tools/call' ? answer() : undefined);
       client.say(CALL);

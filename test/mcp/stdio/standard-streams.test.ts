@@ -10,7 +10,7 @@ describe('an input that has ended', () => {
     ['no message', []],
     ['a notification', [{ method: 'notifications/initialized' }]],
     ['a subscription', [{ id: 'listen:0', method: 'subscriptions/listen' }]],
-    ['a cancelled call', [CALL, CANCEL]],
+    ['a canceled call', [CALL, CANCEL]],
   ])('closes the streams at once after %s', async (_name, messages) => {
     const { streams, say, input } = await started();
     say(...messages);
