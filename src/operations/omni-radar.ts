@@ -64,7 +64,7 @@ export const runStrategicOmniRadar = defineOperation({
   ofMarket: true,
   title: 'Full scan',
   description:
-    "Use this first for a ticker. Returns the options' price density at the expiry nearest target_dte, gamma boundaries, concentration of " +
+    "Use this first. Returns the options' price density at the expiry nearest target_dte, gamma boundaries, concentration of " +
     'gamma on few strikes, and whipsaw risk index.',
   example: { ticker: 'SPY', target_dte: 30 },
   input: Type.Object(
