@@ -38,11 +38,12 @@ const POLL_MS = 500;
 /**
  * Records the levels of stored snapshots, whichever process stored them. Snapshots stored since the start come first, in the order in which
  * they were stored. Then come the older snapshots that are due, the last stored first. The store lists the due snapshots, and stores the
- * levels of each in one transaction. So no level is lost if the process ends. If two processes record at once, they record the same levels.
+ * levels of each in one transaction. So no level is lost if the process ends. If two processes record at once, they record the same levels. Only their volatilities at 30 days may be up to a minute apart.
  * A snapshot whose levels cannot be recorded, because it is damaged or because of a defect, is tried once per start and reported to
  * `observe`.
  */
 export function createLevelRecorder({ store, largePrintMinUsd, observe, onRecorded }: RecorderDeps): LevelRecorder {
+  const volatilities: Volatilities30d = new Map();
   /** Ids of the snapshots that were due at the start, the last stored first. `backlogDone` is the number of those that were recorded. */
   let backlog: readonly number[] | undefined;
   let backlogDone = 0;
@@ -61,7 +62,7 @@ export function createLevelRecorder({ store, largePrintMinUsd, observe, onRecord
       const chain = await store.readChain(id);
       // The snapshot was removed after it was listed.
       if (!chain) return;
-      const steps = levelsOfSnapshot(id, chain, store, largePrintMinUsd);
+      const steps = levelsOfSnapshot(id, chain, store, largePrintMinUsd, volatilities);
       for (let isDone: boolean | undefined = false; !isDone; ) {
         // Requests have their turn before each step.
         await new Promise(setImmediate);
@@ -139,12 +140,34 @@ export function createLevelRecorder({ store, largePrintMinUsd, observe, onRecord
   };
 }
 
+/**
+ * The last computed volatility at 30 days of each ticker, and the moment of its quotes, ms since the epoch. The volatility needs a fitted surface,
+ * which takes longer than all other levels. So a live feed, which delivers several snapshots a second, gets a new one once a minute.
+ */
+type Volatilities30d = Map<string, { readonly asOf: number; readonly value: number | null }>;
+const VOLATILITY_REUSED_MS = 60_000;
+
 /** Computes and stores the levels of a snapshot. */
-function* levelsOfSnapshot(id: number, chain: Chain, store: MarketStore, largePrintMinUsd: number): Steps<void> {
+function* levelsOfSnapshot(
+  id: number,
+  chain: Chain,
+  store: MarketStore,
+  largePrintMinUsd: number,
+  volatilities: Volatilities30d,
+): Steps<void> {
   const { underlying, asOf, simulated } = chain;
   // Sums only the prints of the 30 days up to the snapshot, because later prints were not known then.
   const sums = store.printSums(underlying, asOf - FLOW_WINDOW_DAYS * DAY_MS, asOf, simulated, largePrintMinUsd);
-  const record = yield* recordOf(chain, directionalPremium(sums), storedDividends(store, chain));
+  const key = `${underlying} ${simulated}`;
+  const last = volatilities.get(key);
+  const isRecent = last !== undefined && asOf >= last.asOf && asOf - last.asOf < VOLATILITY_REUSED_MS;
+  const record = yield* recordOf(
+    chain,
+    directionalPremium(sums),
+    storedDividends(store, chain),
+    isRecent ? last.value : undefined,
+  );
+  if (record && !isRecent) volatilities.set(key, { asOf, value: record.atmIv30d });
   yield { message: 'Storing the levels' };
   store.saveLevels(id, record);
 }
@@ -154,9 +177,10 @@ function* recordOf(
   chain: Chain,
   premium: ReadonlyMap<string, number>,
   dividends: readonly CashDividend[],
+  atmIv30d: number | null | undefined,
 ): Steps<LevelRecord | undefined> {
   try {
-    return yield* levelRecordInSteps(chain, premium, dividends);
+    return yield* levelRecordInSteps(chain, premium, dividends, atmIv30d);
   } catch (error) {
     if (error instanceof ClientError) return undefined;
     throw error;

@@ -14,12 +14,14 @@ const DAYS = 30;
 
 /**
  * Computes the level record of a chain, which the store saves. `premiumBySeries` has the same meaning as in `gexLevels`. Throws
- * `ClientError('no_chain')` if no live contract is left.
+ * `ClientError('no_chain')` if no live contract is left. `atmIv30d` is the volatility at 30 days, if the caller knows it. Otherwise a surface is
+ * fitted for it, which takes most of the time.
  */
 export function* levelRecordInSteps(
   chain: Chain,
   premiumBySeries: ReadonlyMap<string, number>,
   cashDividends: readonly CashDividend[],
+  atmIv30d?: number | null,
 ): Steps<LevelRecord> {
   const prepared = yield* prepareInSteps(chain, { ...DEFAULT_OPTIONS, cashDividends });
   const { exposures, walls, flip, dominant, maxPain } = yield* gexLevelsInSteps(prepared, premiumBySeries);
@@ -40,7 +42,7 @@ export function* levelRecordInSteps(
     dex: exposures.dex,
     vex: exposures.vex,
     cex: exposures.cex,
-    atmIv30d: yield* volatilityAt30Days(prepared),
+    atmIv30d: atmIv30d === undefined ? yield* volatilityAt30Days(prepared) : atmIv30d,
   };
 }
 
