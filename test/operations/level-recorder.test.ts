@@ -315,3 +315,24 @@ test('retries a write that another process blocks', async () => {
   expect([days(store), recorder.failures]).toEqual([[0], []]);
   await recorder.stop();
 });
+
+test('the volatility at 30 days is computed once a minute', async () => {
+  const { store } = smallMarket();
+  const recorder = recorderOf(store);
+  recorder.wake();
+  await recorder.idle();
+  for (const [seconds, iv] of [
+    [0, 0.2],
+    [59, 0.3],
+    [61, 0.4],
+  ] as const) {
+    const rows = [EXPIRY, LATER].flatMap((expiry) => quoted({ strikes: range(90, 110), expiry, iv, halfSpread: 0.01 }));
+    store.saveChain(chainOf(rows, { asOf: AS_OF + seconds * 1_000 }));
+    recorder.wake();
+    await recorder.idle();
+  }
+  await recorder.stop();
+  const [first, second, third] = kept(store).map(({ atmIv30d }) => atmIv30d!);
+  expect(second).toBe(first!);
+  expect(third! / first!).toBeCloseTo(2, 1);
+});
