@@ -43,6 +43,13 @@ const SLOW_CALL = { name: 'slow', args: { win_prob: 0.5 } };
 
 const RADAR = { name: 'run_strategic_omni_radar', args: { ticker: 'SPY' } };
 
+/** Stores a newer snapshot of the radar's ticker. Its analysis is not cached, so the answer does not arrive together with the first step. */
+function storeNewSnapshot(): void {
+  const { store } = service.app;
+  const chain = store.chain(store.latestChainId(RADAR.args.ticker, true)!)!;
+  store.saveChain({ ...chain, asOf: chain.asOf + 1_000 });
+}
+
 describe.each(CLIENT_NAMES)('%s', (name) => {
   test('gets every step of the radar before its answer if it asks for progress, otherwise none', async () => {
     const client = await CLIENTS[name](server.url, keyOf(service));
@@ -63,6 +70,7 @@ describe.each(CLIENT_NAMES)('%s', (name) => {
   test('cancels a call and continues to work', async () => {
     const client = await CLIENTS[name](server.url, keyOf(service));
     const leaving = new AbortController();
+    storeNewSnapshot();
     const call = client.callTool({ name: RADAR.name, arguments: RADAR.args }, undefined, {
       signal: leaving.signal,
       onprogress: () => leaving.abort('enough'),
