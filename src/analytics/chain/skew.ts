@@ -2,7 +2,7 @@ import type { PreparedSeries } from './prepared-chain.ts';
 import { varianceAt } from './smile-variance.ts';
 
 /** N^-1(0.75): the d1 of the put with a forward delta of -0.25. The call with a forward delta of 0.25 has minus this d1. */
-const D1_OF_25_DELTA = 0.6744897501960817;
+export const D1_OF_25_DELTA = 0.6744897501960817;
 /** Both strikes are within this many standard deviations of the forward. */
 const REACH = 12;
 /** The number of bisections that make the range of a strike negligibly small. */

@@ -1,6 +1,7 @@
 import { VarianceClock } from '../../market/variance-clock.ts';
 import { runToCompletion, StepCache, StepMeter, type Steps } from '../../steps.ts';
 import type { PreparedChain, PreparedSeries } from '../chain/prepared-chain.ts';
+import { D1_OF_25_DELTA } from '../chain/skew.ts';
 import { atmVolatility } from '../chain/smile-variance.ts';
 import { otmPrices } from './calendar-order.ts';
 import { fitClock } from './fit-clock.ts';
@@ -224,12 +225,10 @@ function qualityOf({ masses, atmVariance }: Rung, quotes: QuoteBands, model: Sli
     outside,
     error: count === 0 ? 0 : Math.sqrt(squares / count),
     atmBand: band(0),
-    skewBand: band(-Z_25_DELTA) + band(Z_25_DELTA),
+    // The strikes are about this many standard deviations from the forward.
+    skewBand: band(-D1_OF_25_DELTA) + band(D1_OF_25_DELTA),
   };
 }
-
-/** The approximate distance between the strike of a 25-delta option and the forward, in standard deviations: N^-1(0.75). */
-const Z_25_DELTA = 0.6745;
 
 /**
  * Returns the derivative of an option's price with respect to `deviation`, as a multiple of the forward. The strike is z deviations from

@@ -1,3 +1,4 @@
+import { D1_OF_25_DELTA } from '../chain/skew.ts';
 import type { PriceLaw } from './price-law.ts';
 
 /**
@@ -26,7 +27,7 @@ export interface SmileFigures {
  * N^-1(0.75) and N^-1(0.90): the d1 of the puts with forward deltas of -0.25 and -0.10. The d1 of the calls with deltas of 0.25 and 0.10 is
  * the negative.
  */
-const D1 = { 25: 0.6744897501960817, 10: 1.2815515655446004 } as const;
+const D1 = { 25: D1_OF_25_DELTA, 10: 1.2815515655446004 } as const;
 
 /** Returns the figures of the smile of a law. `years` is the time from the quotes to the instant of the law. */
 export function smileFigures(law: PriceLaw, years: number): SmileFigures {
