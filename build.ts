@@ -1,12 +1,26 @@
 /** Builds Zomma: `bun build.ts [step ...]`. Without a step, runs all steps in order. */
 import { createHash } from 'node:crypto';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, extname, join } from 'node:path';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
 const ROOT = import.meta.dir;
 const ASC = 'node_modules/assemblyscript/bin/asc.js';
 
-const steps: Record<string, () => void | Promise<void>> = { kernels, binary };
+/** The types of the module that `web` writes. */
+const MANIFEST_TYPES = `/** A file of the terminal, with the paths of its plain and compressed forms. */
+export interface WebFile {
+  readonly name: string;
+  readonly plain: string;
+  readonly brotli: string;
+  readonly gzip: string;
+}
+/** The HTML page, which names the files. */
+export const page: string;
+export const files: readonly WebFile[];
+`;
+
+const steps: Record<string, () => void | Promise<void>> = { kernels, web, binary };
 
 const named = process.argv.slice(2);
 for (const name of named.length > 0 ? named : Object.keys(steps)) {
@@ -43,6 +57,80 @@ function kernels(): void {
     rmSync(aside, { recursive: true });
   }
   report('kernels compiled', started);
+}
+
+/**
+ * Bundles the web terminal, src/web, to build/web: files whose names contain a hash of their content, each also as brotli and gzip, the page
+ * itself, and a module that lists them. Does nothing if the existing files were built from the same sources.
+ */
+async function web(): Promise<void> {
+  const dir = join(ROOT, 'build/web');
+  const stamp = join(dir, 'stamp');
+  const own = readdirSync(join(ROOT, 'src/web'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => extname(name) !== '')
+    .toSorted();
+  const digest = digestOf(['build.ts', 'bun.lock', 'build/kernels.wasm', ...own.map((name) => `src/web/${name}`)]);
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === digest) return;
+
+  const started = performance.now();
+  const { outputs, logs, success } = await Bun.build({
+    entrypoints: [join(ROOT, 'src/web/main.tsx'), join(ROOT, 'src/web/style.css')],
+    target: 'browser',
+    minify: true,
+    naming: '[name]-[hash].[ext]',
+    define: { 'process.env.NODE_ENV': '"production"' },
+    throw: false,
+  });
+  if (!success) fail(`src/web does not compile\n${logs.join('\n')}`);
+  const kernels = readFileSync(join(ROOT, 'build/kernels.wasm'));
+  const files = [
+    ...(await Promise.all(
+      outputs.map(async (output) => ({ name: basename(output.path), content: Buffer.from(await output.arrayBuffer()) })),
+    )),
+    { name: `kernels-${Bun.hash(kernels).toString(36)}.wasm`, content: kernels },
+  ];
+  const named = (kind: string) => files.find(({ name }) => extname(name) === kind)!.name;
+  const page = readFileSync(join(ROOT, 'src/web/page.html'), 'utf8')
+    .replace('{style}', `/web/${named('.css')}`)
+    .replace('{script}', `/web/${named('.js')}`)
+    .replace('{kernels}', `/web/${named('.wasm')}`);
+
+  mkdirSync(dir, { recursive: true });
+  // A running server may still read the files of an earlier build, so these are removed last. The stamp is written when all is in place.
+  const earlier = readdirSync(dir);
+  const written = new Map<string, string | Buffer>();
+  for (const { name, content } of files) {
+    written.set(name, content);
+    written.set(`${name}.br`, brotliCompressSync(content, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }));
+    written.set(`${name}.gz`, gzipSync(content, { level: 9 }));
+  }
+  written.set('manifest.js', manifestOf(page, files.map(({ name }) => name)));
+  written.set('manifest.d.ts', MANIFEST_TYPES);
+  written.set('stamp', digest);
+  for (const [name, content] of written) {
+    writeFileSync(join(dir, `${name}.new`), content);
+    renameSync(join(dir, `${name}.new`), join(dir, name));
+  }
+  for (const name of earlier) if (!written.has(name)) rmSync(join(dir, name), { force: true });
+  report('build/web written', started);
+}
+
+/** Returns the text of a module that has the page and imports the files of the terminal, so that `bun build --compile` embeds them. */
+function manifestOf(page: string, names: readonly string[]): string {
+  const imports = names.flatMap((name, i) =>
+    ['', '.br', '.gz'].map(
+      (coding, j) => `import file${i}_${j} from './${name}${coding}' with { type: 'file' };`,
+    ),
+  );
+  const rows = names.map(
+    (name, i) => `  { name: '${name}', plain: file${i}_0, brotli: file${i}_1, gzip: file${i}_2 },`,
+  );
+  return `${imports.join('\n')}
+export const page = ${JSON.stringify(page)};
+export const files = [
+${rows.join('\n')}
+];
+`;
 }
 
 /** Compiles the server with its kernels into one self-contained file, build/zomma. */

@@ -12,6 +12,9 @@ type Arguments<Name extends ToolName> = Partial<Static<Registry[Name]['input']>>
 type Extended<Name extends ToolName> = Static<Registry[Name]['full']>;
 type Answer<Name extends ToolName> = Pick<Extended<Name>, ToolKey<Name> & keyof Extended<Name>>;
 
+/** The full result of an operation, with every key that an answer can have. */
+export type FullAnswer<Name extends keyof Registry> = Static<Registry[Name]['full']>;
+
 export interface ClientSettings {
   /** e.g. `http://127.0.0.1:8080` */
   readonly baseUrl: string;

@@ -9,6 +9,7 @@ import { operationRoutes } from './operation-routes.ts';
 import { checkHost, checkOrigin } from './origins.ts';
 import { problemDetails } from './problem-details.ts';
 import { streamRoutes } from './stream-routes.ts';
+import { webRoutes } from './web-page.ts';
 
 export type Handler = (request: Request) => Response | Promise<Response>;
 
@@ -34,6 +35,7 @@ export function createServerApp(deps: HttpDeps): HttpApp {
   for (const hook of app.event.request ?? []) hook.isAsync = false;
   return app
     .use(accountRoutes(access, members))
+    .use(webRoutes)
     .use(docsRoutes(deps.openapi))
     .use(operationRoutes(deps))
     .use(streamRoutes(deps)) as unknown as HttpApp;

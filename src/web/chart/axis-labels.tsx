@@ -1,0 +1,45 @@
+import { strike } from '../format.ts';
+import type { ChartLevel } from './chart-levels.ts';
+import { placeLabels } from './place-labels.ts';
+import type { PriceAxis } from './price-axis.ts';
+
+/** The prices at the left edge of a chart. Screen readers read the table instead. */
+export function AxisLabels({ axis }: { axis: PriceAxis }) {
+  return (
+    <div class="y-axis" aria-hidden="true">
+      {axis.ticks.map((price) => (
+        <span data-label key={price} style={{ top: `${axis.y(price)}px` }}>
+          {strike(price)}
+        </span>
+      ))}
+    </div>
+  );
+}
+
+/** Height of a label of a level, pixels. */
+const LABEL = 19;
+/** A label that stands further from its rule than this gets a leader line, pixels. */
+const LEADER_FROM = 12;
+
+/** The names of the levels at the right edge, pushed apart so that none covers another. */
+export function LevelLabels({ levels, axis, isNarrow }: { levels: readonly ChartLevel[]; axis: PriceAxis; isNarrow: boolean }) {
+  const visible = levels.filter(({ price }) => price >= axis.low && price <= axis.high);
+  const centers = placeLabels(visible.map(({ price }) => ({ at: axis.y(price), size: LABEL })), 0, axis.height);
+  return (
+    <div class="level-labels" aria-hidden="true">
+      {visible.map(({ id, name, initials, text, tone, price }, i) => {
+        const [center, at] = [centers[i]!, axis.y(price)];
+        return (
+          <>
+            {Math.abs(center - at) > LEADER_FROM && (
+              <i class="leader" style={{ top: `${Math.min(center, at)}px`, height: `${Math.abs(center - at)}px` }} />
+            )}
+            <span data-label key={id} class={`level ${tone}`} style={{ top: `${center}px` }}>
+              {isNarrow ? initials : name} {text}
+            </span>
+          </>
+        );
+      })}
+    </div>
+  );
+}

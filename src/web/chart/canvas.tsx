@@ -1,0 +1,49 @@
+import { signal } from '@preact/signals';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { colorsOf, paint, type Stroke } from './strokes.ts';
+
+export interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Changes whenever the colours of the page may have changed, so that canvases are drawn again. */
+export const themeVersion = signal(0);
+
+/** Follows the size of an element, CSS pixels. The first size is known before the first paint. */
+export function useSize<E extends HTMLElement>(): { ref: { current: E | null }; size: Size } {
+  const ref = useRef<E>(null);
+  const [size, setSize] = useState<Size>({ width: 0, height: 0 });
+  useLayoutEffect(() => {
+    const element = ref.current!;
+    const read = () => {
+      const { clientWidth: width, clientHeight: height } = element;
+      setSize((known) => (known.width === width && known.height === height ? known : { width, height }));
+    };
+    read();
+    const observer = new ResizeObserver(read);
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+  return { ref, size };
+}
+
+/** A canvas with device pixels. It is hidden from screen readers, because the chart around it has a text and a table. */
+export function StrokeCanvas({ strokes, size, class: name }: { strokes: readonly Stroke[]; size: Size; class?: string }) {
+  const ref = useRef<HTMLCanvasElement>(null);
+  const version = themeVersion.value;
+  useEffect(() => {
+    const canvas = ref.current!;
+    if (size.width === 0 || size.height === 0) return;
+    const ratio = devicePixelRatio || 1;
+    const [width, height] = [Math.round(size.width * ratio), Math.round(size.height * ratio)];
+    if (canvas.width !== width || canvas.height !== height) {
+      canvas.width = width;
+      canvas.height = height;
+    }
+    const context = canvas.getContext('2d')!;
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    paint(context, strokes, colorsOf(canvas), size);
+  }, [strokes, size, version]);
+  return <canvas ref={ref} class={name ?? 'marks'} aria-hidden="true" />;
+}

@@ -1,0 +1,136 @@
+import type { PriceAxis } from './price-axis.ts';
+import type { Stroke, Tone } from './strokes.ts';
+
+/** The bars of a ladder: one row per strike, ascending. */
+export interface LadderRows {
+  readonly strike: readonly number[];
+  /** Exposures of calls and of puts. For a measure without this split, `calls` is the net exposure and `puts` is null. */
+  readonly calls: readonly number[];
+  readonly puts: readonly number[] | null;
+}
+
+export interface LadderLayout {
+  readonly axis: PriceAxis;
+  /** The horizontal range of the bars, pixels. */
+  readonly left: number;
+  readonly right: number;
+  /** The exposure at the ends of the horizontal range. */
+  readonly extent: number;
+}
+
+/** A level that the ladder draws as a rule. */
+export interface LadderRule {
+  readonly price: number;
+  readonly tone: Tone;
+  readonly dash: 'solid' | 'dashed' | 'dotted';
+  readonly width: number;
+}
+
+/** Bars are as thick as the gap to the next strike allows, within these bounds, pixels. */
+const BAR = { least: 1, most: 14, share: 0.72 } as const;
+
+/** Returns the largest sum of exposures of one sign at a strike of the visible range, or 1 if all are 0. */
+export function ladderExtent(rows: readonly LadderRows[], { low, high }: PriceAxis): number {
+  let extent = 0;
+  for (const { strike, calls, puts } of rows) {
+    for (let i = 0; i < strike.length; i++) {
+      if (strike[i]! < low || strike[i]! > high) continue;
+      const [call, put] = [calls[i]!, puts?.[i] ?? 0];
+      const isSameSide = call >= 0 === put >= 0;
+      extent = Math.max(extent, isSameSide ? Math.abs(call + put) : Math.max(Math.abs(call), Math.abs(put)));
+    }
+  }
+  return extent || 1;
+}
+
+/**
+ * Returns the bars of a ladder. Side and tone are the sign, calls are solid and puts hatched, the net exposure is a tick. Bars of one sign
+ * at one strike stand one after the other. If several strikes share a row of pixels, only the strike with the largest bar of each sign is
+ * drawn there. `asOutline` draws the bars of the earlier moment of a comparison.
+ */
+export function ladderBars(rows: LadderRows, layout: LadderLayout, asOutline = false): Stroke[] {
+  const { axis, left, right, extent } = layout;
+  const middle = (left + right) / 2;
+  const x = (value: number) => middle + ((right - left) / 2) * (value / extent);
+  const visible = visibleRows(rows, axis);
+  const thickness = barThickness(rows.strike, visible, axis);
+  const strokes: Stroke[] = [];
+  for (const { index, sign } of visible) {
+    const y = axis.y(rows.strike[index]!);
+    const [call, put] = [rows.calls[index]!, rows.puts?.[index] ?? 0];
+    const top = y - thickness / 2;
+    const bar = (from: number, to: number, fill: 'solid' | 'hatched') => {
+      if (from === to || (sign !== undefined && to - from > 0 !== sign > 0)) return;
+      strokes.push({
+        kind: 'bar',
+        x: Math.min(x(from), x(to)),
+        y: top,
+        width: Math.abs(x(to) - x(from)),
+        height: thickness,
+        tone: to > from ? 'positive' : 'negative',
+        fill: asOutline ? 'outline' : fill,
+      });
+    };
+    bar(0, call, 'solid');
+    const start = call >= 0 === put >= 0 ? call : 0;
+    bar(start, start + put, 'hatched');
+    if (!asOutline && rows.puts && sign === undefined) {
+      const half = Math.max(thickness / 2, 1.5);
+      strokes.push({
+        kind: 'line',
+        x1: x(call + put),
+        x2: x(call + put),
+        y1: y - half,
+        y2: y + half,
+        tone: 'text',
+        width: 2,
+        dash: 'solid',
+      });
+    }
+  }
+  return strokes;
+}
+
+/** Returns the rules of levels that lie within the axis, over the whole width. */
+export function ladderRules(rules: readonly LadderRule[], axis: PriceAxis, width: number): Stroke[] {
+  return rules
+    .filter(({ price }) => price >= axis.low && price <= axis.high)
+    .map(({ price, tone, dash, width: thickness }) => {
+      const y = Math.round(axis.y(price)) + 0.5;
+      return { kind: 'line', x1: 0, x2: width, y1: y, y2: y, tone, dash, width: thickness };
+    });
+}
+
+/** Number of strikes that share a row of pixels, at least 1. */
+export function strikesPerRow({ strike }: LadderRows, { low, high, height }: PriceAxis): number {
+  const within = strike.filter((each) => each >= low && each <= high).length;
+  return Math.max(1, within / Math.max(1, height));
+}
+
+/** Returns the rows to draw. If strikes share rows of pixels, `sign` says which of a strike's bars is the largest of its row of pixels. */
+function visibleRows({ strike, calls, puts }: LadderRows, axis: PriceAxis): { index: number; sign?: 1 | -1 }[] {
+  const within: number[] = [];
+  for (let i = 0; i < strike.length; i++) if (strike[i]! >= axis.low && strike[i]! <= axis.high) within.push(i);
+  if (within.length <= axis.height) return within.map((index) => ({ index }));
+  const largest = new Map<number, { index: number; size: number }>();
+  for (const index of within) {
+    const row = Math.round(axis.y(strike[index]!));
+    const [call, put] = [calls[index]!, puts?.[index] ?? 0];
+    for (const sign of [1, -1] as const) {
+      const size = Math.max(0, sign * call) + Math.max(0, sign * put);
+      const key = 2 * row + (sign > 0 ? 1 : 0);
+      if (size > (largest.get(key)?.size ?? 0)) largest.set(key, { index, size });
+    }
+  }
+  return [...largest].map(([key, { index }]) => ({ index, sign: Math.abs(key % 2) === 1 ? 1 : -1 }));
+}
+
+function barThickness(strike: readonly number[], visible: readonly { index: number }[], axis: PriceAxis): number {
+  if (visible.length > axis.height / 2) return BAR.least;
+  let gap = Number.POSITIVE_INFINITY;
+  for (let k = 1; k < visible.length; k++) {
+    const step = Math.abs(axis.y(strike[visible[k]!.index]!) - axis.y(strike[visible[k - 1]!.index]!));
+    if (step > 0) gap = Math.min(gap, step);
+  }
+  return Math.max(BAR.least, Math.min(BAR.most, gap * BAR.share));
+}

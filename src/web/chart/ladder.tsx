@@ -1,0 +1,290 @@
+import { useMemo, useRef, useState } from 'preact/hooks';
+import type { Levels, Strikes } from '../data/answers.ts';
+import { amount, change, count, percent, strike } from '../format.ts';
+import type { Measure } from '../state/address.ts';
+import { navigate, page } from '../state/page.ts';
+import type { PanelTable } from '../state/panels.ts';
+import { AxisLabels, LevelLabels } from './axis-labels.tsx';
+import { StrokeCanvas, useSize } from './canvas.tsx';
+import { type ChartLevel, chartLevels } from './chart-levels.ts';
+import { cursorPrice, selection } from './crosshair.ts';
+import { type LadderRows, ladderBars, ladderExtent, ladderRules, strikesPerRow } from './ladder-strokes.ts';
+import { type PriceAxis, priceAxis } from './price-axis.ts';
+import type { Stroke } from './strokes.ts';
+import { zoomBy } from './zoom.ts';
+
+export interface LadderProps {
+  readonly strikes: Strikes;
+  readonly levels: Levels;
+  /** The earlier moment of a comparison, drawn as outlines. */
+  readonly before?: Strikes | undefined;
+  readonly measure: Measure;
+  /** Called when the member asks about a strike. */
+  readonly onExplain: (strike: number) => void;
+}
+
+/** Room for the prices at the left edge, pixels. */
+const PRICES = 44;
+const NARROW = 420;
+
+/** Exposure by strike, price upward: bars of calls and puts, levels as rules, a cursor that arrows and the pointer move. */
+export function Ladder({ strikes, levels, before, measure, onExplain }: LadderProps) {
+  const { ref, size } = useSize<HTMLDivElement>();
+  const { zoom, shift } = page.value;
+  const rows = useMemo(() => ladderRows(strikes, measure), [strikes, measure]);
+  const earlier = useMemo(() => before && ladderRows(before, measure), [before, measure]);
+  const axis = useMemo(
+    () => priceAxis(strikes.spot_price, zoom, shift, size.height),
+    [strikes.spot_price, zoom, shift, size.height],
+  );
+  const shown = useMemo(() => chartLevels(levels), [levels]);
+  const extent = useMemo(() => ladderExtent(earlier ? [rows, earlier] : [rows], axis), [rows, earlier, axis]);
+  const [left, right] = [PRICES, size.width - 4];
+  const strokes = useMemo(() => {
+    const layout = { axis, left, right, extent };
+    const middle = (left + right) / 2;
+    const selected = selection.value;
+    const all: Stroke[] = axis.ticks.map((price) => gridLine(axis, price, left, right));
+    if (selected) all.push(bandOf(selected, axis, left, right));
+    all.push(...ladderRules(shown, axis, size.width));
+    all.push({ kind: 'line', x1: middle, x2: middle, y1: 0, y2: size.height, tone: 'muted', width: 1, dash: 'solid' });
+    all.push(...ladderBars(rows, layout));
+    if (earlier) all.push(...ladderBars(earlier, layout, true));
+    return all;
+  }, [axis, rows, earlier, shown, extent, size, selection.value]);
+  const interaction = useLadderCursor(strikes, shown, axis, onExplain);
+  const cursor = cursorPrice.value;
+  return (
+    <div class="chart ladder" data-chart="ladder">
+      <div
+        ref={ref}
+        class="plot"
+        role="application"
+        aria-roledescription="chart"
+        aria-label={`${describeLadder(strikes, levels, measure)} Arrow keys move from strike to strike.`}
+        tabIndex={0}
+        {...interaction.handlers}
+      >
+        {size.height > 0 && <StrokeCanvas strokes={strokes} size={size} />}
+        <AxisLabels axis={axis} />
+        {cursor !== null && cursor >= axis.low && cursor <= axis.high && (
+          <div class="crosshair" style={{ top: `${axis.y(cursor)}px` }} />
+        )}
+        <LevelLabels levels={shown} axis={axis} isNarrow={size.width < NARROW} />
+        <OutOfRange spot={strikes.spot_price} axis={axis} />
+      </div>
+      <div class="x-axis" aria-hidden="true">
+        <span data-label style={{ left: `${left}px` }}>
+          {amount(-extent)}
+        </span>
+        <span data-label class="middle" style={{ left: `${(left + right) / 2}px` }}>
+          0
+        </span>
+        <span data-label class="end">
+          {change(extent)}
+        </span>
+      </div>
+      <div class="spoken" aria-live="polite">
+        {interaction.spoken}
+      </div>
+    </div>
+  );
+}
+
+/** Returns the rows of a measure. Only gamma is split into calls and puts. */
+export function ladderRows(strikes: Strikes, measure: Measure): LadderRows {
+  if (measure === 'gamma') return { strike: strikes.strike, calls: strikes.call_gex, puts: strikes.put_gex };
+  return { strike: strikes.strike, calls: strikes[NET[measure]], puts: null };
+}
+
+const NET = { gamma: 'net_gex', delta: 'net_dex', vanna: 'net_vex', charm: 'net_cex' } as const;
+
+/** What the exposures of a measure mean, for headings. */
+export const MEASURE_UNITS: Readonly<Record<Measure, string>> = {
+  gamma: '$ per 1 % move',
+  delta: '$',
+  vanna: '$ per vol point',
+  charm: '$ over the coming day',
+};
+
+/** Returns a unit line: what a bar stands for, on which side it is, and how many strikes share a row of pixels. */
+export function ladderUnit(strikes: Strikes, measure: Measure, perRow: number): string {
+  const sides =
+    measure !== 'gamma'
+      ? 'calls and puts together'
+      : strikes.sign_convention.includes('assumed')
+        ? 'calls right, puts left (assumed)'
+        : 'side by signed flow; calls solid, puts hatched';
+  return `${MEASURE_UNITS[measure]} · ${sides}${perRow > 1.05 ? ` · ${perRow.toFixed(1)} strikes a row` : ''}`;
+}
+
+export function visibleStrikesPerRow(strikes: Strikes, height: number): number {
+  const { zoom, shift } = page.value;
+  return strikesPerRow(ladderRows(strikes, 'gamma'), priceAxis(strikes.spot_price, zoom, shift, height));
+}
+
+/** One sentence with the main figures of the ladder. */
+export function describeLadder(strikes: Strikes, levels: Levels, measure: Measure): string {
+  const net = strikes[NET[measure]];
+  const total = net.reduce((sum, each) => sum + each, 0);
+  const at = (best: (a: number, b: number) => boolean) => {
+    let index = 0;
+    for (let i = 1; i < net.length; i++) if (best(net[i]!, net[index]!)) index = i;
+    return strike(strikes.strike[index]);
+  };
+  const flip = levels.flip_resolved
+    ? `flip ${strike(Math.round(levels.gex_flip * 100) / 100)}, ${percent(100 * (levels.gex_flip / levels.spot_price - 1), 1)} from spot`
+    : 'no flip within half of spot';
+  return (
+    `Net ${measure} ${amount(total)} ${MEASURE_UNITS[measure]}; most positive at ${at((a, b) => a > b)}, ` +
+    `most negative at ${at((a, b) => a < b)}; ${flip}.`
+  );
+}
+
+/** The figures at a strike, for the read-out and for screen readers. */
+export function strikeReadout(strikes: Strikes, index: number): string {
+  const at = strikes.strike[index]!;
+  return [
+    `${strike(at)} (${percent(100 * (at / strikes.spot_price - 1), 1)})`,
+    `calls ${change(strikes.call_gex[index])}`,
+    `puts ${change(strikes.put_gex[index])}`,
+    `net ${change(strikes.net_gex[index])}`,
+    `OI ${count(strikes.call_open_interest[index])} C, ${count(strikes.put_open_interest[index])} P`,
+    `volume ${count(strikes.call_volume[index])} C, ${count(strikes.put_volume[index])} P`,
+  ].join(' · ');
+}
+
+/** The sums over the selected strikes. */
+export function selectionReadout(strikes: Strikes, [from, to]: readonly [number, number]): string {
+  let [calls, puts, n] = [0, 0, 0];
+  for (const [i, each] of strikes.strike.entries()) {
+    if (each < from || each > to) continue;
+    calls += strikes.call_gex[i]!;
+    puts += strikes.put_gex[i]!;
+    n++;
+  }
+  return `${n} strikes ${strike(from)} to ${strike(to)} · calls ${change(calls)} · puts ${change(puts)} · net ${change(calls + puts)}`;
+}
+
+export function ladderTable(strikes: Strikes): PanelTable {
+  const columns = [
+    'strike', 'call_gex', 'put_gex', 'net_gex', 'net_dex', 'net_vex', 'net_cex',
+    'call_open_interest', 'put_open_interest', 'call_volume', 'put_volume',
+  ] as const;
+  return { columns, rows: strikes.strike.map((_, i) => columns.map((name) => strikes[name][i]!)) };
+}
+
+/** Returns the index of the strike nearest a price. */
+export function nearestStrike(strike: readonly number[], price: number): number {
+  let index = 0;
+  for (let i = 1; i < strike.length; i++) if (Math.abs(strike[i]! - price) < Math.abs(strike[index]! - price)) index = i;
+  return index;
+}
+
+/** The acts of the pointer and of the keys in the ladder. */
+function useLadderCursor(strikes: Strikes, levels: readonly ChartLevel[], axis: PriceAxis, onExplain: (strike: number) => void) {
+  const [spoken, setSpoken] = useState('');
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const dragFrom = useRef<number | null>(null);
+  const index = () => nearestStrike(strikes.strike, cursorPrice.value ?? strikes.spot_price);
+  const speak = (text: string) => {
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => setSpoken(text), 150);
+  };
+  const moveTo = (to: number, isSelecting: boolean) => {
+    const next = Math.max(0, Math.min(strikes.strike.length - 1, to));
+    const at = strikes.strike[next]!;
+    const anchor = selection.value && (selection.value[0] === strikes.strike[index()] ? selection.value[1] : selection.value[0]);
+    selection.value = isSelecting ? ascending(anchor ?? strikes.strike[index()]!, at) : null;
+    cursorPrice.value = at;
+    if (at < axis.low || at > axis.high) {
+      navigate({ shift: Math.round(10_000 * (at / strikes.spot_price - 1)) / 100 }, false);
+    }
+    speak(selection.value ? selectionReadout(strikes, selection.value) : strikeReadout(strikes, next));
+  };
+  const strikeAt = (event: PointerEvent) => {
+    const box = (event.currentTarget as HTMLElement).getBoundingClientRect();
+    return strikes.strike[nearestStrike(strikes.strike, axis.priceAt(event.clientY - box.top))]!;
+  };
+  const prices = levels.map(({ price }) => price);
+  const handlers = {
+    onKeyDown(event: KeyboardEvent) {
+      if (event.ctrlKey || event.metaKey || event.altKey) return;
+      const at = index();
+      const jump: Readonly<Record<string, () => void>> = {
+        ArrowUp: () => moveTo(at + 1, event.shiftKey),
+        ArrowDown: () => moveTo(at - 1, event.shiftKey),
+        PageUp: () => moveTo(at + 10, event.shiftKey),
+        PageDown: () => moveTo(at - 10, event.shiftKey),
+        Home: () => moveTo(strikes.strike.length - 1, event.shiftKey),
+        End: () => moveTo(0, event.shiftKey),
+        '.': () => moveTo(nearestOf(prices, strikes, at, 1), false),
+        ',': () => moveTo(nearestOf(prices, strikes, at, -1), false),
+        ' ': () => (selection.value = ascending(strikes.strike[at]!, strikes.strike[at]!)),
+        Enter: () => onExplain(strikes.strike[at]!),
+      };
+      const act = jump[event.key];
+      if (!act) return;
+      act();
+      event.preventDefault();
+      event.stopPropagation();
+    },
+    onPointerMove(event: PointerEvent) {
+      const at = strikeAt(event);
+      cursorPrice.value = at;
+      if (dragFrom.current !== null && dragFrom.current !== at) selection.value = ascending(dragFrom.current, at);
+    },
+    onPointerDown(event: PointerEvent) {
+      if (event.pointerType === 'touch') return;
+      dragFrom.current = strikeAt(event);
+      selection.value = null;
+    },
+    onPointerUp() {
+      dragFrom.current = null;
+    },
+    onPointerLeave() {
+      dragFrom.current = null;
+      cursorPrice.value = null;
+    },
+    onDblClick(event: MouseEvent) {
+      onExplain(strikeAt(event as PointerEvent));
+    },
+    onWheel(event: WheelEvent) {
+      // Without Ctrl, the wheel scrolls the page.
+      if (!event.ctrlKey) return;
+      event.preventDefault();
+      zoomBy(event.deltaY > 0 ? 1.15 : 1 / 1.15);
+    },
+  };
+  return { handlers, spoken };
+}
+
+/** Returns the index of the strike nearest the next price in a direction, or the present index if there is none. */
+function nearestOf(prices: readonly number[], { strike }: Strikes, at: number, direction: 1 | -1): number {
+  const ahead = prices.map((price) => nearestStrike(strike, price)).filter((index) => direction * (index - at) > 0);
+  return ahead.length === 0 ? at : direction > 0 ? Math.min(...ahead) : Math.max(...ahead);
+}
+
+function ascending(a: number, b: number): [number, number] {
+  return a <= b ? [a, b] : [b, a];
+}
+
+function gridLine(axis: PriceAxis, price: number, left: number, right: number): Stroke {
+  const y = Math.round(axis.y(price)) + 0.5;
+  return { kind: 'line', x1: left, x2: right, y1: y, y2: y, tone: 'line', width: 1, dash: 'solid' };
+}
+
+function bandOf([from, to]: readonly [number, number], axis: PriceAxis, left: number, right: number): Stroke {
+  const [top, bottom] = [axis.y(to) - 3, axis.y(from) + 3];
+  return { kind: 'bar', x: left, y: top, width: right - left, height: bottom - top, tone: 'band', fill: 'solid' };
+}
+
+/** Says where spot is if the axis does not reach it. */
+function OutOfRange({ spot, axis }: { spot: number; axis: PriceAxis }) {
+  if (spot >= axis.low && spot <= axis.high) return null;
+  return (
+    <p class={`out-of-range ${spot > axis.high ? 'top' : 'bottom'}`}>
+      {spot > axis.high ? '▲' : '▼'} spot {strike(Math.round(spot * 100) / 100)}
+    </p>
+  );
+}

@@ -1,0 +1,80 @@
+import { newYorkMoment } from '../format.ts';
+import { save } from '../state/ui.ts';
+
+export interface PictureTitle {
+  readonly title: string;
+  readonly unit: string;
+  readonly ticker: string;
+  readonly asOf: string;
+  readonly isSimulated: boolean;
+}
+
+const SCALE = 2;
+const HEAD = 30;
+/** The properties of SVG shapes that style sheets set, and which a picture apart from the page would lose. */
+const SHAPE_STYLES = ['fill', 'fill-opacity', 'stroke', 'stroke-width', 'stroke-dasharray', 'stroke-opacity', 'opacity', 'font', 'text-anchor', 'display'];
+
+/** Saves the chart of a panel as a PNG: canvases, SVG and the texts beside them, under a line with ticker, moment and `SIMULATED`. */
+export async function savePicture(panel: HTMLElement, name: string, title: PictureTitle): Promise<void> {
+  const canvas = await pictureOf(panel, title);
+  canvas.toBlob((blob) => blob && save(name, blob), 'image/png');
+}
+
+export async function pictureOf(panel: HTMLElement, title: PictureTitle): Promise<HTMLCanvasElement> {
+  const body = panel.querySelector<HTMLElement>('.chart') ?? panel;
+  const frame = body.getBoundingClientRect();
+  const canvas = document.createElement('canvas');
+  canvas.width = Math.ceil(frame.width * SCALE);
+  canvas.height = Math.ceil((frame.height + HEAD) * SCALE);
+  const context = canvas.getContext('2d')!;
+  context.scale(SCALE, SCALE);
+  const style = getComputedStyle(panel);
+  context.fillStyle = style.getPropertyValue('--ground').trim() || '#fff';
+  context.fillRect(0, 0, frame.width, frame.height + HEAD);
+  context.fillStyle = style.color;
+  context.font = `600 13px ${style.fontFamily}`;
+  context.textBaseline = 'middle';
+  const simulated = title.isSimulated ? 'SIMULATED · ' : '';
+  context.fillText(`${simulated}${title.ticker} · ${title.title} · ${newYorkMoment(title.asOf)} New York · ${title.unit}`, 8, HEAD / 2, frame.width - 16);
+  const place = (element: Element) => {
+    const box = element.getBoundingClientRect();
+    return { x: box.left - frame.left, y: box.top - frame.top + HEAD, width: box.width, height: box.height };
+  };
+  for (const svg of body.querySelectorAll('svg')) {
+    const { x, y, width, height } = place(svg);
+    context.drawImage(await imageOf(svg, width, height), x, y, width, height);
+  }
+  for (const drawn of body.querySelectorAll('canvas')) {
+    const { x, y, width, height } = place(drawn);
+    if (drawn.width > 0 && drawn.height > 0) context.drawImage(drawn, x, y, width, height);
+  }
+  for (const label of body.querySelectorAll<HTMLElement>('[data-label]')) {
+    const { x, y, width, height } = place(label);
+    const own = getComputedStyle(label);
+    if (own.backgroundColor !== 'rgba(0, 0, 0, 0)') {
+      context.fillStyle = own.backgroundColor;
+      context.fillRect(x, y, width, height);
+    }
+    context.fillStyle = own.color;
+    context.font = own.font;
+    context.textAlign = 'left';
+    context.fillText(label.textContent ?? '', x + Number.parseFloat(own.paddingLeft), y + height / 2);
+  }
+  return canvas;
+}
+
+/** Loads an SVG as an image, with the styles that it has on the page. */
+async function imageOf(svg: SVGSVGElement, width: number, height: number): Promise<HTMLImageElement> {
+  const copy = svg.cloneNode(true) as SVGSVGElement;
+  const originals = [...svg.querySelectorAll('*')];
+  for (const [i, element] of [...copy.querySelectorAll('*')].entries()) {
+    const style = getComputedStyle(originals[i]!);
+    for (const name of SHAPE_STYLES) element.setAttribute(name, style.getPropertyValue(name));
+  }
+  copy.setAttribute('width', String(width));
+  copy.setAttribute('height', String(height));
+  const image = new Image();
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(new XMLSerializer().serializeToString(copy))}`;
+  await image.decode();
+  return image;
+}

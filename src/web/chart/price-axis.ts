@@ -1,0 +1,43 @@
+import { scaleLinear } from 'd3-scale';
+
+/** The vertical axis of prices that the charts of a ticker share. Price is upward. */
+export interface PriceAxis {
+  readonly low: number;
+  readonly high: number;
+  /** Height of the charts, pixels. */
+  readonly height: number;
+  /** Returns the vertical position of a price, pixels from the top. */
+  y(price: number): number;
+  /** Returns the price at a vertical position. */
+  priceAt(y: number): number;
+  /** Round prices, ascending, at least TICK_GAP pixels apart. */
+  readonly ticks: readonly number[];
+}
+
+const TICK_GAP = 40;
+
+/** Creates the axis. `zoom` is half of its length and `shift` the distance of its middle from spot, both percent of spot. */
+export function priceAxis(spot: number, zoom: number, shift: number, height: number): PriceAxis {
+  const low = Math.max(0, spot * (1 + (shift - zoom) / 100));
+  const high = Math.max(spot * (1 + (shift + zoom) / 100), low + spot * 1e-6);
+  const scale = scaleLinear([low, high], [height, 0]);
+  return {
+    low,
+    high,
+    height,
+    y: (price) => scale(price),
+    priceAt: (y) => scale.invert(y),
+    ticks: spacedTicks(low, high, height),
+  };
+}
+
+/** Returns round values within [low, high], ascending, at least `gap` pixels apart on an axis of `length` pixels. */
+export function spacedTicks(low: number, high: number, length: number, gap = TICK_GAP): number[] {
+  if (!(length > 0) || !(high > low)) return [];
+  const scale = scaleLinear([low, high], [0, length]);
+  for (let most = Math.floor(length / gap); most >= 1; most--) {
+    const ticks = scale.ticks(most);
+    if (ticks.length < 2 || scale(ticks[1]!) - scale(ticks[0]!) >= gap) return ticks;
+  }
+  return [];
+}

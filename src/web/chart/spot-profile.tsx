@@ -1,0 +1,123 @@
+import { area, line } from 'd3-shape';
+import { scaleLinear } from 'd3-scale';
+import { useMemo } from 'preact/hooks';
+import type { Levels, Profile } from '../data/answers.ts';
+import { amount, change, percent, price } from '../format.ts';
+import { page } from '../state/page.ts';
+import type { PanelTable } from '../state/panels.ts';
+import { AxisLabels } from './axis-labels.tsx';
+import { useSize } from './canvas.tsx';
+import { chartLevels } from './chart-levels.ts';
+import { cursorPrice } from './crosshair.ts';
+import { priceAxis } from './price-axis.ts';
+
+/** Room for the prices at the left edge, pixels. */
+const PRICES = 44;
+
+/** Net gamma were spot elsewhere, on the ladder's price axis. `before` is the curve of the earlier moment of a comparison. */
+export function SpotProfile({ profile, levels, before }: { profile: Profile; levels: Levels; before?: Profile | undefined }) {
+  const { ref, size } = useSize<HTMLDivElement>();
+  const { zoom, shift } = page.value;
+  const { width, height } = size;
+  const axis = useMemo(() => priceAxis(profile.spot_price, zoom, shift, height), [profile.spot_price, zoom, shift, height]);
+  const shapes = useMemo(() => profileShapes(profile, before, axis, width), [profile, before, axis, width]);
+  const cursor = cursorPrice.value;
+  const onMove = (event: PointerEvent) => {
+    const box = (event.currentTarget as HTMLElement).getBoundingClientRect();
+    cursorPrice.value = axis.priceAt(event.clientY - box.top);
+  };
+  return (
+    <div class="chart profile" data-chart="profile">
+      <div ref={ref} class="plot" onPointerMove={onMove} onPointerLeave={() => (cursorPrice.value = null)}>
+        {height > 0 && (
+          <svg width={width} height={height} role="img" aria-label={describeProfile(profile)}>
+            {axis.ticks.map((tick) => (
+              <line key={tick} class="grid-line" x1={PRICES} x2={width} y1={axis.y(tick)} y2={axis.y(tick)} />
+            ))}
+            <path class="area positive" d={shapes.positive} />
+            <path class="area negative" d={shapes.negative} />
+            <line class="zero" x1={shapes.zero} x2={shapes.zero} y1={0} y2={height} />
+            {shapes.before && <path class="curve before" d={shapes.before} />}
+            <path class="curve" d={shapes.curve} />
+            {chartLevels(levels)
+              .filter((level) => level.price >= axis.low && level.price <= axis.high)
+              .map(({ id, tone, dash, price: at }) => (
+                <line key={id} class={`rule ${tone} ${dash}`} x1={PRICES} x2={width} y1={axis.y(at)} y2={axis.y(at)} />
+              ))}
+            {[profile.vanna_flip, profile.charm_flip].map(
+              (at, i) =>
+                at !== null && at >= axis.low && at <= axis.high && (
+                  <text key={i} class="mark" x={width - 4} y={axis.y(at) + 4} text-anchor="end">
+                    {i === 0 ? 'vanna flip' : 'charm flip'} ▸
+                  </text>
+                ),
+            )}
+          </svg>
+        )}
+        <AxisLabels axis={axis} />
+        {cursor !== null && cursor >= axis.low && cursor <= axis.high && (
+          <div class="crosshair" style={{ top: `${axis.y(cursor)}px` }} />
+        )}
+        {!profile.flip_resolved && <p class="chart-note">Net gamma has one sign within half of spot: there is no flip.</p>}
+      </div>
+      <div class="x-axis" aria-hidden="true">
+        <span data-label style={{ left: `${PRICES}px` }}>{amount(-shapes.extent)}</span>
+        <span data-label class="middle" style={{ left: `${shapes.zero}px` }}>0</span>
+        <span data-label class="end">{change(shapes.extent)}</span>
+      </div>
+    </div>
+  );
+}
+
+function profileShapes(profile: Profile, before: Profile | undefined, axis: ReturnType<typeof priceAxis>, width: number) {
+  const inView = ({ spot, net_gex }: Profile) =>
+    spot.map((at, i): [number, number] => [at, net_gex[i]!]).filter(([at]) => at >= axis.low * 0.995 && at <= axis.high * 1.005);
+  const points = inView(profile);
+  const earlier = before ? inView(before) : [];
+  const extent = Math.max(...[...points, ...earlier].map(([, gex]) => Math.abs(gex)), 0) || 1;
+  const x = scaleLinear([-extent, extent], [PRICES, width - 2]);
+  const zero = x(0);
+  const curve = line<[number, number]>(([, gex]) => x(gex), ([at]) => axis.y(at));
+  const filled = (sign: 1 | -1) =>
+    area<[number, number]>()
+      .y(([at]) => axis.y(at))
+      .x0(zero)
+      .x1(([, gex]) => x(sign * Math.max(0, sign * gex)))(points) ?? '';
+  return {
+    extent,
+    zero,
+    curve: curve(points) ?? '',
+    before: before && (curve(earlier) ?? ''),
+    positive: filled(1),
+    negative: filled(-1),
+  };
+}
+
+/** One sentence with what the curve shows. */
+export function describeProfile(profile: Profile): string {
+  const { spot_price, gex_flip, flip_resolved } = profile;
+  const flip = flip_resolved
+    ? `It changes sign at ${price(gex_flip)}, ${percent(100 * (gex_flip / spot_price - 1), 1)} from spot.`
+    : 'It has one sign within half of spot.';
+  return `Net dealer gamma were spot elsewhere: ${amount(gexAt(profile, spot_price))} dollars per 1 % move at spot ${price(spot_price)}. ${flip}`;
+}
+
+/** Returns net gamma were spot at a price, between two rows by a straight line. */
+export function gexAt({ spot, net_gex }: Profile, at: number): number {
+  let i = 1;
+  while (i < spot.length - 1 && spot[i]! < at) i++;
+  const share = (at - spot[i - 1]!) / (spot[i]! - spot[i - 1]!);
+  return net_gex[i - 1]! + share * (net_gex[i]! - net_gex[i - 1]!);
+}
+
+/** What dealers would trade: were spot at a price, per 1 % move. */
+export function profileReadout(profile: Profile, at: number): string {
+  const gex = gexAt(profile, at);
+  const shares = Math.abs(gex / at);
+  const way = gex < 0 ? 'buy' : 'sell';
+  return `were spot ${price(at)} (${percent(100 * (at / profile.spot_price - 1), 1)}): net ${change(gex)} · dealers ${way} ${amount(shares)} shares per +1 %`;
+}
+
+export function profileTable(profile: Profile): PanelTable {
+  return { columns: ['spot', 'net_gex'], rows: profile.spot.map((at, i) => [at, profile.net_gex[i]!]) };
+}

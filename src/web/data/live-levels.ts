@@ -1,0 +1,226 @@
+import { effect, type Signal, signal } from '@preact/signals';
+import { memberKey } from '../state/member-key.ts';
+import { noteUnanswered } from '../state/server.ts';
+import { RequestProblem, send } from './request.ts';
+
+/** The levels of a ticker as the server's stream sends them. */
+export interface LiveLevels {
+  readonly id: number;
+  readonly ticker: string;
+  readonly spot_price: number;
+  readonly call_wall: number;
+  readonly put_wall: number;
+  readonly gex_flip: number;
+  readonly flip_resolved?: boolean;
+  readonly net_gex_mil: number;
+  readonly regime: string;
+  readonly provenance: { readonly as_of: string; readonly simulated: boolean; readonly source: string };
+}
+
+/** Whether the stream of this tab, or that of the tab that leads, is connected. */
+export const isStreaming = signal(false);
+/** True in the one tab that reads the stream for all tabs. */
+export const isLeading = signal(false);
+/** Number of events that this tab has drawn. */
+export const eventCount = signal(0);
+
+const byTicker = new Map<string, Signal<LiveLevels | undefined>>();
+
+/** The newest levels of a ticker. A component that reads the signal is drawn again only when this ticker changes. */
+export function liveLevels(ticker: string): Signal<LiveLevels | undefined> {
+  let levels = byTicker.get(ticker);
+  if (!levels) {
+    levels = signal(undefined);
+    byTicker.set(ticker, levels);
+  }
+  return levels;
+}
+
+/** Events that wait for the next frame, the newest of each ticker. */
+let waiting = new Map<string, LiveLevels>();
+let isScheduled = false;
+let lastId = 0;
+
+/** Takes events in. They are drawn together in the next frame. A hidden page draws them when it is shown. */
+function receive(events: readonly LiveLevels[]): void {
+  for (const event of events) {
+    lastId = Math.max(lastId, event.id);
+    waiting.set(event.ticker, event);
+  }
+  if (isScheduled || waiting.size === 0) return;
+  isScheduled = true;
+  requestAnimationFrame(() => {
+    isScheduled = false;
+    const drawn = waiting;
+    waiting = new Map();
+    for (const [ticker, event] of drawn) {
+      const levels = liveLevels(ticker);
+      if ((levels.value?.id ?? -1) < event.id) levels.value = event;
+    }
+    eventCount.value += drawn.size;
+  });
+}
+
+/** The server sends a comment every 15 s. A stream that is silent for longer than this is broken. */
+const SILENT_MS = 40_000;
+const RETRY_MS = { first: 500, most: 30_000 };
+
+type Message =
+  | { readonly kind: 'events'; readonly events: readonly LiveLevels[]; readonly isStreaming: boolean }
+  | { readonly kind: 'hello' }
+  | { readonly kind: 'wanted' };
+
+/**
+ * Follows the live levels of tickers until `stop` is called. One tab of a browser reads the stream and passes the events on to the others,
+ * because a browser opens only six connections to a server without HTTP/2. Tabs of different members do not share a stream.
+ */
+export function followLiveLevels(tickers: readonly string[], account: string): { stop(): void } {
+  const stopped = new AbortController();
+  const name = `zomma-stream-${account}`;
+  const channel = new BroadcastChannel(name);
+  let heardAt = Date.now();
+  let leading: AbortController | undefined;
+  const post = (message: Message) => channel.postMessage(message);
+  const snapshot = () => [...byTicker.values()].flatMap(({ value }) => (value ? [value] : []));
+
+  channel.onmessage = ({ data }: MessageEvent<Message>) => {
+    if (data.kind === 'events') {
+      heardAt = Date.now();
+      isStreaming.value = data.isStreaming;
+      receive(data.events);
+    } else if (leading && data.kind === 'hello') post({ kind: 'events', events: snapshot(), isStreaming: isStreaming.value });
+    else if (leading && data.kind === 'wanted' && document.hidden) leading.abort();
+  };
+
+  const lead = async () => {
+    leading = new AbortController();
+    isLeading.value = true;
+    try {
+      await readStream(tickers, AbortSignal.any([stopped.signal, leading.signal]), (events) => {
+        receive(events);
+        post({ kind: 'events', events, isStreaming: isStreaming.value });
+      });
+    } finally {
+      leading = undefined;
+      isLeading.value = false;
+    }
+  };
+
+  const compete = async () => {
+    while (!stopped.signal.aborted) {
+      // Web Locks need a secure context: loopback or TLS. Elsewhere each tab reads a stream of its own.
+      if (!navigator.locks) {
+        await lead();
+        continue;
+      }
+      const waitingFor = new AbortController();
+      const check = setInterval(() => {
+        if (!leading && Date.now() - heardAt > SILENT_MS) waitingFor.abort();
+        else if (!leading && !document.hidden) post({ kind: 'wanted' });
+      }, 5_000);
+      post({ kind: 'hello' });
+      if (!document.hidden) post({ kind: 'wanted' });
+      const isSilent = await navigator.locks
+        .request(name, { signal: AbortSignal.any([stopped.signal, waitingFor.signal]) }, lead)
+        .then(() => false, () => waitingFor.signal.aborted);
+      clearInterval(check);
+      // A tab that leads but does not read, for example one that the browser has frozen, loses the lock.
+      if (isSilent && !stopped.signal.aborted) await navigator.locks.request(name, { steal: true }, lead).catch(() => {});
+    }
+  };
+  const onShown = () => {
+    if (!document.hidden && !leading) post({ kind: 'wanted' });
+  };
+  document.addEventListener('visibilitychange', onShown);
+  void compete();
+  return {
+    stop() {
+      stopped.abort();
+      channel.close();
+      document.removeEventListener('visibilitychange', onShown);
+    },
+  };
+}
+
+/** Reads the stream, and connects again when it ends, until the signal is aborted. */
+async function readStream(
+  tickers: readonly string[],
+  signal: AbortSignal,
+  onEvents: (events: readonly LiveLevels[]) => void,
+): Promise<void> {
+  let retryMs = RETRY_MS.first;
+  while (!signal.aborted && memberKey.value !== null) {
+    const silence = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const heard = () => {
+      clearTimeout(timer);
+      timer = setTimeout(() => silence.abort(), SILENT_MS);
+    };
+    try {
+      heard();
+      const response = await send(`/api/v1/stream/gex/${tickers.map(encodeURIComponent).join(',')}`, {
+        headers: { ...(lastId > 0 && { 'Last-Event-ID': String(lastId) }) },
+        signal: AbortSignal.any([signal, silence.signal]),
+      });
+      isStreaming.value = true;
+      onEvents([]);
+      retryMs = RETRY_MS.first;
+      for await (const events of eventsOf(response.body!, heard)) onEvents(events);
+    } catch (error) {
+      // A position that this server does not know: the store is another one. The stream starts with the current levels.
+      if (error instanceof RequestProblem && error.status === 400) lastId = 0;
+      if (error instanceof RequestProblem && error.status === 0) noteUnanswered(Date.now() + retryMs);
+    } finally {
+      clearTimeout(timer);
+    }
+    if (signal.aborted) break;
+    isStreaming.value = false;
+    onEvents([]);
+    await new Promise((resolve) => {
+      setTimeout(resolve, retryMs);
+      signal.addEventListener('abort', resolve, { once: true });
+    });
+    retryMs = Math.min(2 * Math.max(retryMs, 1_000), RETRY_MS.most);
+  }
+  isStreaming.value = false;
+}
+
+/** Yields the events of a stream, as many together as arrived together. `heard` is called with each piece, pings included. */
+async function* eventsOf(body: ReadableStream<Uint8Array>, heard: () => void): AsyncGenerator<LiveLevels[]> {
+  const reader = body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader();
+  let text = '';
+  try {
+    for (;;) {
+      const { value, done } = await reader.read();
+      if (done) return;
+      heard();
+      const blocks = (text + value).split('\n\n');
+      text = blocks.pop()!;
+      const events = blocks.flatMap((block) => parseEvent(block));
+      if (events.length > 0) yield events;
+    }
+  } finally {
+    await reader.cancel().catch(() => {});
+  }
+}
+
+/** Returns the levels of one event of a stream. Returns nothing for comments and other events. */
+export function parseEvent(block: string): LiveLevels[] {
+  const fields = new Map(
+    block.split('\n').map((line): [string, string] => {
+      const colon = line.indexOf(':');
+      return [line.slice(0, colon), line.slice(colon + 1).trimStart()];
+    }),
+  );
+  const data = fields.get('data');
+  if (fields.get('event') !== 'gex' || data === undefined) return [];
+  return [{ ...(JSON.parse(data) as Omit<LiveLevels, 'id'>), id: Number(fields.get('id')) }];
+}
+
+// Figures must not outlive the key.
+effect(() => {
+  if (memberKey.value !== null) return;
+  lastId = 0;
+  waiting = new Map();
+  for (const levels of byTicker.values()) levels.value = undefined;
+});

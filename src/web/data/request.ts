@@ -1,0 +1,170 @@
+import { effect, signal } from '@preact/signals';
+import { cleanText } from '../format.ts';
+import type { Call } from '../operations.ts';
+import { requestOf } from '../operations.ts';
+import { memberKey, signOut } from '../state/member-key.ts';
+import { noteAnswered, noteUnanswered, noteServerTime } from '../state/server.ts';
+
+/** An answer with its provenance, from the header fields. */
+export interface Answer<Body> {
+  readonly call: Call;
+  readonly body: Body;
+  /** The body as it was sent. */
+  readonly text: string;
+  /** When the quotes were taken, ISO 8601. Undefined if the answer does not depend on market data. */
+  readonly asOf: string | undefined;
+  readonly isSimulated: boolean;
+  readonly source: string;
+  /** Caveats on the figures. */
+  readonly notes: string;
+}
+
+/** An error answer of the server, or no answer at all (`status` 0). */
+export class RequestProblem extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly hint: string;
+  /** The nearest moments with a snapshot, ISO 8601, if none stood at the requested moment. */
+  readonly nearest: readonly string[];
+
+  constructor(status: number, body: Readonly<Record<string, unknown>>) {
+    super(cleanText(body.detail) || `The server answered with status ${status}.`);
+    this.status = status;
+    this.code = cleanText(body.code) || 'unknown';
+    this.hint = cleanText(body.hint);
+    this.nearest = [body.nearest_before, body.nearest_after].filter((each): each is string => typeof each === 'string');
+  }
+}
+
+/** The state of the account's rate limit. `waitUntil` is when the next request is allowed, ms since the epoch. Null: at once. */
+export const rate = signal<{ quota: number; left: number; waitUntil: number | null }>({
+  quota: 0,
+  left: 0,
+  waitUntil: null,
+});
+
+/** Answers of past moments do not change, so they are not requested again. Other answers are revalidated by their tag. */
+const KEPT_MAX = 64;
+const kept = new Map<string, { etag: string | null; answer: Answer<unknown> }>();
+
+effect(() => {
+  memberKey.value;
+  kept.clear();
+});
+
+/** The earliest moment of the next request while few tokens are left. */
+let spacedUntil = 0;
+
+/**
+ * Sends a call. Rejects with `RequestProblem`, or with `AbortError` if `signal` is aborted. Waits while the rate limit allows no request.
+ */
+export async function ask<Body>(call: Call, signal?: AbortSignal): Promise<Answer<Body>> {
+  const request = requestOf(call);
+  const address = `${request.method} ${request.path} ${request.body ?? ''}`;
+  const known = kept.get(address);
+  if (known && typeof call.args.at === 'string' && call.args.at.includes('T')) return reused(address) as Answer<Body>;
+  const response = await send(request.path, {
+    method: request.method,
+    ...(request.body && { body: request.body }),
+    headers: {
+      ...(request.body && { 'Content-Type': 'application/json' }),
+      ...(known?.etag && { 'If-None-Match': known.etag }),
+    },
+    ...(signal && { signal }),
+  });
+  if (response.status === 304 && known) return reused(address) as Answer<Body>;
+  const text = await response.text();
+  const { headers } = response;
+  const answer: Answer<Body> = {
+    call,
+    body: JSON.parse(text) as Body,
+    text,
+    asOf: headers.get('x-data-as-of') ?? undefined,
+    isSimulated: headers.get('x-data-simulated') === 'true',
+    source: cleanText(decodedField(headers.get('x-data-source'))),
+    notes: cleanText(decodedField(headers.get('x-data-notes')), 600),
+  };
+  kept.set(address, { etag: headers.get('etag'), answer });
+  if (kept.size > KEPT_MAX) kept.delete(kept.keys().next().value!);
+  return answer;
+}
+
+/** Returns a kept answer and makes it the newest. */
+function reused(address: string): Answer<unknown> {
+  const entry = kept.get(address)!;
+  kept.delete(address);
+  kept.set(address, entry);
+  return entry.answer;
+}
+
+/**
+ * Sends a request with the key, and returns a successful response (200 to 299, or 304). Rejects with `RequestProblem` otherwise. An answer
+ * that refuses the key signs the member out.
+ */
+export async function send(path: string, init: RequestInit): Promise<Response> {
+  await untilAllowed(init.signal ?? undefined);
+  const key = memberKey.value;
+  let response: Response;
+  try {
+    response = await fetch(path, {
+      ...init,
+      cache: 'no-store',
+      credentials: 'omit',
+      headers: { ...(init.headers as Record<string, string>), ...(key && { 'X-API-Key': key }) },
+    });
+  } catch (error) {
+    if (init.signal?.aborted) throw error;
+    noteUnanswered();
+    throw new RequestProblem(0, { code: 'no_answer', detail: 'The server does not answer.' });
+  }
+  noteAnswered();
+  noteServerTime(response.headers.get('date'));
+  noteRate(response.headers);
+  if (response.ok || response.status === 304) return response;
+  const problem = new RequestProblem(response.status, (await response.json().catch(() => ({}))) as Record<string, unknown>);
+  if (response.status === 429) {
+    rate.value = { ...rate.value, waitUntil: Date.now() + 1000 * Number(response.headers.get('retry-after') ?? 1) };
+  }
+  if ((response.status === 401 || response.status === 403) && key !== null && key === memberKey.value) {
+    signOut(`${problem.message}. ${problem.hint}`);
+  }
+  throw problem;
+}
+
+/** Resolves when the rate limit allows a request. Rejects with `AbortError` if the signal is aborted before. */
+async function untilAllowed(signal: AbortSignal | undefined): Promise<void> {
+  for (;;) {
+    const { waitUntil } = rate.value;
+    const waitMs = Math.max(waitUntil ?? 0, spacedUntil) - Date.now();
+    if (waitMs <= 0) {
+      if (waitUntil !== null) rate.value = { ...rate.value, waitUntil: null };
+      return;
+    }
+    await new Promise<void>((resolve, reject) => {
+      const timer = setTimeout(resolve, waitMs);
+      signal?.addEventListener('abort', () => {
+        clearTimeout(timer);
+        reject(signal.reason);
+      });
+    });
+  }
+}
+
+/** Reads the header fields of the rate limit. Below a tenth of the quota, requests are spaced out to the rate at which tokens come back. */
+function noteRate(headers: Headers): void {
+  const policy = /q=(\d+);w=(\d+)/.exec(headers.get('ratelimit-policy') ?? '');
+  const left = /r=(\d+)/.exec(headers.get('ratelimit') ?? '');
+  if (!policy || !left) return;
+  const [quota, windowS] = [Number(policy[1]), Number(policy[2])];
+  const now = { ...rate.value, quota, left: Number(left[1]) };
+  if (now.left !== rate.value.left || now.quota !== rate.value.quota) rate.value = now;
+  spacedUntil = now.left < quota / 10 ? Date.now() + (1000 * windowS) / quota : 0;
+}
+
+function decodedField(text: string | null): string {
+  try {
+    return decodeURIComponent(text ?? '');
+  } catch {
+    return text ?? '';
+  }
+}

@@ -1,0 +1,22 @@
+import { effect } from '@preact/signals';
+import { render } from 'preact';
+import { Shell } from './part/shell.tsx';
+import { followKeys, pageTitle } from './state/acts.ts';
+import { followMarket } from './state/market.ts';
+import { takeInitialKey } from './state/member-key.ts';
+import { followAddress } from './state/page.ts';
+import { startClock } from './state/server.ts';
+import { followSettings } from './state/ui.ts';
+import { VIEW_COMPONENTS } from './view/views.ts';
+
+// The key must leave the address before anything else happens.
+takeInitialKey();
+followAddress();
+followSettings();
+startClock();
+followKeys();
+followMarket();
+effect(() => {
+  document.title = pageTitle();
+});
+render(<Shell views={VIEW_COMPONENTS} />, document.getElementById('terminal')!);

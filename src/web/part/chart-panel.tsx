@@ -1,0 +1,108 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { savePicture } from '../chart/picture.ts';
+import type { Answer, RequestProblem } from '../data/request.ts';
+import { newYorkMoment } from '../format.ts';
+import { type Call, curlOf } from '../operations.ts';
+import { asOf, isSimulated } from '../state/market.ts';
+import { ticker } from '../state/page.ts';
+import { asTables, csvOf, forgetPanel, type PanelTable, registerPanel, toggleTable } from '../state/panels.ts';
+import { copy, save } from '../state/ui.ts';
+import { PlainTable } from './plain-table.tsx';
+
+export interface ChartPanelProps {
+  /** Unique on the page: the name of the panel in files and tests. */
+  readonly id: string;
+  readonly title: string;
+  /** The unit of the figures, and what else a reader needs to read the chart. */
+  readonly unit?: string;
+  readonly call?: Call | undefined;
+  /** The moment of the answer, if it is not that of the page. */
+  readonly answer?: Answer<unknown> | undefined;
+  readonly problem?: RequestProblem | undefined;
+  /** True while an answer is on its way that takes longer than a moment. */
+  readonly isSlow?: boolean;
+  readonly table?: PanelTable | undefined;
+  /** What the cursor reads, in a fixed place. */
+  readonly readout?: ComponentChildren;
+  readonly controls?: ComponentChildren;
+  readonly class?: string;
+  readonly children: ComponentChildren;
+}
+
+/**
+ * The frame of every chart: its heading with unit and moment, the read-out, and the menu with table, call, CSV and picture. A problem of the
+ * panel's own call stands in place of the chart.
+ */
+export function ChartPanel(props: ChartPanelProps) {
+  const { id, title, unit, call, answer, problem, isSlow, table, readout, controls, children } = props;
+  const ref = useRef<HTMLElement>(null);
+  useEffect(() => {
+    const element = ref.current!;
+    registerPanel({ id, title, element, call, table });
+    return () => forgetPanel(id, element);
+  }, [id, title, call, table]);
+  const isTable = asTables.value.has(id) && table !== undefined;
+  const moment = answer?.asOf;
+  const isOther = moment !== undefined && asOf.value !== undefined && moment !== asOf.value;
+  const fileName = (kind: string) =>
+    `zomma-${ticker.value.replace('^', '')}-${id}-${(moment ?? asOf.value ?? '').replace(/[:.]/g, '')}.${kind}`;
+  const origin = () => ({ ticker: ticker.value, asOf: moment ?? asOf.value ?? '', isSimulated: isSimulated.value });
+  return (
+    <section ref={ref} class={`panel ${props.class ?? ''}`} data-panel={id} data-as-of={moment ?? asOf.value} aria-label={title}>
+      <header class="panel-head">
+        <h2>{title}</h2>
+        {unit && <span class="unit">{unit}</span>}
+        {isOther && <span class="moment">of {newYorkMoment(moment)}</span>}
+        {isSlow && <span class="waiting">waiting for the server</span>}
+        <span class="spring" />
+        {controls}
+        <span class="panel-menu">
+          {table && (
+            <button type="button" aria-pressed={isTable} onClick={() => toggleTable(id)} title="Chart or table (v)">
+              {isTable ? 'Chart' : 'Table'}
+            </button>
+          )}
+          {call && (
+            <button type="button" title="Copy the call as curl (c)" onClick={() => copy(curlOf(call, location.origin), 'curl')}>
+              curl
+            </button>
+          )}
+          {table && (
+            <button
+              type="button"
+              title="Save the figures as CSV"
+              onClick={() => save(fileName('csv'), new Blob([csvOf(table, origin())], { type: 'text/csv' }))}
+            >
+              CSV
+            </button>
+          )}
+          {!isTable && (
+            <button
+              type="button"
+              class="png"
+              title="Save the chart as a picture"
+              onClick={() => savePicture(ref.current!, fileName('png'), { title, unit: unit ?? '', ...origin() })}
+            >
+              PNG
+            </button>
+          )}
+        </span>
+      </header>
+      {readout !== undefined && <p class="readout">{readout}</p>}
+      {problem && !answer ? <Problem problem={problem} /> : isTable ? <PlainTable table={table!} title={title} /> : children}
+    </section>
+  );
+}
+
+/** What went wrong with a call, and what to do. */
+export function Problem({ problem }: { problem: RequestProblem }) {
+  return (
+    <div class="problem" role="note">
+      <p>
+        <strong>{problem.message}</strong>
+      </p>
+      {problem.hint && <p>{problem.hint}</p>}
+    </div>
+  );
+}

@@ -1,0 +1,207 @@
+import { elementScroll, observeElementOffset, observeElementRect, Virtualizer } from '@tanstack/virtual-core';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { copy } from '../state/ui.ts';
+
+export interface GridColumn<Row> {
+  readonly id: string;
+  readonly title: string;
+  /** The value that sorting and filtering use. */
+  value(row: Row): string | number | null;
+  /** The text of the cell. */
+  text(row: Row): string;
+  readonly isNumber?: boolean;
+  /** Class names of a cell, for example `positive`. */
+  tone?(row: Row): string;
+}
+
+export interface GridProps<Row> {
+  readonly label: string;
+  readonly columns: readonly GridColumn<Row>[];
+  readonly rows: readonly Row[];
+  /** Number of rows that a header cell or filter left out is shown beside the grid. */
+  readonly initialSort?: { readonly column: string; readonly isDescending: boolean };
+  readonly onOpen?: (row: Row) => void;
+  /** True if the grid has a field that filters rows. */
+  readonly hasFilter?: boolean;
+}
+
+const ROW_HEIGHT = 26;
+const OVERSCAN = 6;
+
+/**
+ * A grid of any number of rows, of which only the visible ones are in the page. Follows the ARIA grid pattern: one cell has the focus, and
+ * the arrow keys move it. A press on a heading sorts by the column. Unknown values are last in either order.
+ */
+export function DataGrid<Row>({ label, columns, rows, initialSort, onOpen, hasFilter }: GridProps<Row>) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const [sort, setSort] = useState(initialSort);
+  const [filter, setFilter] = useState('');
+  const [cell, setCell] = useState({ row: 0, column: 0 });
+  const [, redraw] = useState(0);
+  const hasFocus = useRef(false);
+  const shown = useMemo(() => sortedRows(filteredRows(rows, columns, filter), columns, sort), [rows, columns, filter, sort]);
+
+  const virtualizer = useRef<Virtualizer<HTMLDivElement, HTMLDivElement>>(undefined);
+  const options = {
+    count: shown.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => ROW_HEIGHT,
+    overscan: OVERSCAN,
+    scrollToFn: elementScroll,
+    observeElementRect,
+    observeElementOffset,
+    onChange: () => redraw((n) => n + 1),
+  };
+  virtualizer.current ??= new Virtualizer(options);
+  const grid = virtualizer.current;
+  grid.setOptions(options);
+  useLayoutEffect(() => grid._didMount(), [grid]);
+  useLayoutEffect(() => grid._willUpdate());
+
+  const focused = { row: Math.min(cell.row, shown.length - 1), column: cell.column };
+  useEffect(() => {
+    if (!hasFocus.current) return;
+    scroller.current!.querySelector<HTMLElement>('[tabindex="0"]')?.focus({ preventScroll: true });
+  });
+
+  const move = (row: number, column: number) => {
+    const next = {
+      row: Math.max(-1, Math.min(shown.length - 1, row)),
+      column: Math.max(0, Math.min(columns.length - 1, column)),
+    };
+    setCell(next);
+    if (next.row >= 0) grid.scrollToIndex(next.row, { align: 'auto' });
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const { row, column } = focused;
+    const page = Math.max(1, Math.floor((scroller.current!.clientHeight - ROW_HEIGHT) / ROW_HEIGHT) - 1);
+    const to = (MOVES[event.key] ?? (() => undefined))({ row, column, page, last: shown.length - 1, columns: columns.length - 1, isControl: event.ctrlKey });
+    if (to) move(to[0], to[1]);
+    else if (event.key === 'Enter' && row < 0) sortBy(columns[column]!.id);
+    else if (event.key === 'Enter' && shown[row] !== undefined) onOpen?.(shown[row]!);
+    else if (event.key === 'c' && (event.ctrlKey || event.metaKey) && String(getSelection()) === '' && shown[row] !== undefined) {
+      void copy(columns.map((each) => each.text(shown[row]!)).join('\t'), 'one row');
+    } else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  const sortBy = (column: string) =>
+    setSort((known) => ({ column, isDescending: known?.column === column ? !known.isDescending : true }));
+
+  const template = columns.map(({ isNumber }) => (isNumber ? 'minmax(86px, 1fr)' : 'minmax(96px, 1.2fr)')).join(' ');
+  return (
+    <div class="grid-box">
+      {hasFilter && (
+        <label class="grid-filter">
+          Filter
+          <input type="search" value={filter} onInput={(event) => setFilter(event.currentTarget.value)} data-filter />
+          <span>{shown.length === rows.length ? `${rows.length} rows` : `${shown.length} of ${rows.length} rows`}</span>
+        </label>
+      )}
+      <div
+        ref={scroller}
+        class="grid"
+        role="grid"
+        aria-label={label}
+        aria-rowcount={shown.length + 1}
+        aria-colcount={columns.length}
+        onKeyDown={onKeyDown}
+        onFocusCapture={() => (hasFocus.current = true)}
+        onBlurCapture={() => (hasFocus.current = false)}
+      >
+        <div class="grid-head" role="row" aria-rowindex={1} style={{ gridTemplateColumns: template }}>
+          {columns.map(({ id, title, isNumber }, column) => {
+            const isSorted = sort?.column === id;
+            return (
+              <div
+                role="columnheader"
+                aria-sort={isSorted ? (sort!.isDescending ? 'descending' : 'ascending') : 'none'}
+                tabIndex={focused.row < 0 && focused.column === column ? 0 : -1}
+                class={isNumber ? 'number' : ''}
+                onClick={() => {
+                  setCell({ row: -1, column });
+                  sortBy(id);
+                }}
+              >
+                {title}
+                {isSorted && <span aria-hidden="true">{sort!.isDescending ? ' ▾' : ' ▴'}</span>}
+              </div>
+            );
+          })}
+        </div>
+        <div class="grid-body" role="rowgroup" style={{ height: `${grid.getTotalSize()}px` }}>
+          {grid.getVirtualItems().map(({ index, start }) => {
+            const row = shown[index];
+            if (row === undefined) return null;
+            return (
+              <div
+                key={index}
+                class={`grid-row${focused.row === index ? ' current' : ''}`}
+                role="row"
+                aria-rowindex={index + 2}
+                style={{ gridTemplateColumns: template, transform: `translateY(${start}px)` }}
+                onDblClick={() => onOpen?.(row)}
+              >
+                {columns.map((each, column) => (
+                  <div
+                    role={column === 0 ? 'rowheader' : 'gridcell'}
+                    aria-colindex={column + 1}
+                    tabIndex={focused.row === index && focused.column === column ? 0 : -1}
+                    class={`${each.isNumber ? 'number' : ''} ${each.tone?.(row) ?? ''}`}
+                    onClick={() => setCell({ row: index, column })}
+                  >
+                    {each.text(row)}
+                  </div>
+                ))}
+              </div>
+            );
+          })}
+        </div>
+      </div>
+      {shown.length === 0 && <p class="empty">{rows.length === 0 ? 'There are no rows.' : 'No row has this text.'}</p>}
+    </div>
+  );
+}
+
+interface Place {
+  readonly row: number;
+  readonly column: number;
+  /** Rows of a page. */
+  readonly page: number;
+  /** Index of the last row and of the last column. */
+  readonly last: number;
+  readonly columns: number;
+  readonly isControl: boolean;
+}
+
+const MOVES: Readonly<Record<string, (place: Place) => [row: number, column: number]>> = {
+  ArrowUp: ({ row, column }) => [row - 1, column],
+  ArrowDown: ({ row, column }) => [row + 1, column],
+  ArrowLeft: ({ row, column }) => [row, column - 1],
+  ArrowRight: ({ row, column }) => [row, column + 1],
+  PageUp: ({ row, column, page }) => [row - page, column],
+  PageDown: ({ row, column, page }) => [row + page, column],
+  Home: ({ row, isControl }) => [isControl ? 0 : row, 0],
+  End: ({ row, last, columns, isControl }) => [isControl ? last : row, columns],
+};
+
+function filteredRows<Row>(rows: readonly Row[], columns: readonly GridColumn<Row>[], filter: string): readonly Row[] {
+  const wanted = filter.trim().toLowerCase();
+  if (wanted === '') return rows;
+  return rows.filter((row) => columns.some((column) => column.text(row).toLowerCase().includes(wanted)));
+}
+
+function sortedRows<Row>(
+  rows: readonly Row[],
+  columns: readonly GridColumn<Row>[],
+  sort: { column: string; isDescending: boolean } | undefined,
+): readonly Row[] {
+  const column = columns.find(({ id }) => id === sort?.column);
+  if (!sort || !column) return rows;
+  const direction = sort.isDescending ? -1 : 1;
+  return rows.toSorted((a, b) => {
+    const [x, y] = [column.value(a), column.value(b)];
+    if (x === null || y === null) return Number(x === null) - Number(y === null);
+    return direction * (typeof x === 'number' && typeof y === 'number' ? x - y : String(x).localeCompare(String(y)));
+  });
+}

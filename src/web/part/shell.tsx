@@ -1,0 +1,144 @@
+import type { ComponentType } from 'preact';
+import { VIEWS, type ViewName } from '../state/address.ts';
+import { VIEW_NAMES } from '../state/acts.ts';
+import { memberKey, signOut } from '../state/member-key.ts';
+import { formatAddress } from '../state/address.ts';
+import { navigate, page, ticker, view } from '../state/page.ts';
+import { dialog, notice } from '../state/ui.ts';
+import { Commands, KeyMap } from './commands.tsx';
+import { Explain } from './explain.tsx';
+import { OptionsSheet } from './options-sheet.tsx';
+import { RibbonBar } from './ribbon-bar.tsx';
+import { Sheet } from './sheet.tsx';
+import { SignIn } from './sign-in.tsx';
+import { TimeStrip } from './time-strip.tsx';
+import { Watchlist } from './watchlist.tsx';
+
+/** Views that show one ticker at one moment, and so have the time strip. */
+const TIMED: ReadonlySet<ViewName> = new Set(['ticker', 'expiries', 'strikes', 'flow', 'history', 'scan', 'surface']);
+
+/** The frame of the page: head, ribbon, watchlist, the view, Explain and the time strip. */
+export function Shell({ views }: { views: Readonly<Record<ViewName, ComponentType>> }) {
+  if (memberKey.value === null) return <SignIn />;
+  const View = views[view.value];
+  const isExplaining = page.value.explain !== null;
+  return (
+    <div class={`shell${isExplaining ? ' explaining' : ''}`}>
+      <a class="skip" href="#main" onClick={skipToMain}>
+        Skip to the figures
+      </a>
+      <header class="head">
+        <span class="brand">Zomma</span>
+        <button type="button" class="ticker-field" onClick={() => (dialog.value = 'ticker')} aria-label={`Ticker ${ticker.value}, choose another (/)`}>
+          {ticker.value} <kbd>/</kbd>
+        </button>
+        <nav class="views" aria-label="Views">
+          {VIEWS.map((each) => (
+            <a
+              key={each}
+              href={formatAddress({ ...page.value, view: each, own: {} })}
+              aria-current={view.value === each ? 'page' : undefined}
+              title={`${VIEW_NAMES[each].question} (g ${VIEW_NAMES[each].key})`}
+              onClick={(event) => {
+                event.preventDefault();
+                navigate({ view: each, own: {} });
+              }}
+            >
+              {VIEW_NAMES[each].name}
+            </a>
+          ))}
+        </nav>
+        <span class="spring" />
+        <button type="button" class="wide-only" onClick={() => (dialog.value = 'commands')}>
+          Commands <kbd>Ctrl K</kbd>
+        </button>
+        <button type="button" class="wide-only" onClick={() => (dialog.value = 'keys')}>
+          Keys <kbd>?</kbd>
+        </button>
+        <button type="button" class="narrow-only" onClick={() => (dialog.value = 'menu')} aria-label="Menu">
+          ☰
+        </button>
+      </header>
+      <RibbonBar />
+      <Watchlist />
+      <main id="main" tabIndex={-1} class={`view view-${view.value}`} data-view={view.value}>
+        <h1 class="spoken">
+          {ticker.value} {VIEW_NAMES[view.value].name}
+        </h1>
+        <View />
+      </main>
+      {isExplaining && <Explain />}
+      {TIMED.has(view.value) && <TimeStrip />}
+      <Dialogs />
+      <p class="notice" role="status">
+        {notice.value}
+      </p>
+    </div>
+  );
+}
+
+function Dialogs() {
+  switch (dialog.value) {
+    case 'keys':
+      return <KeyMap />;
+    case 'commands':
+      return <Commands />;
+    case 'ticker':
+      return <Commands isTickerOnly />;
+    case 'options':
+      return <OptionsSheet />;
+    case 'menu':
+      return <Menu />;
+    default:
+      return null;
+  }
+}
+
+/** The menu of a narrow page: the views, the watchlist, and what a wide page has in its head. */
+function Menu() {
+  const close = () => (dialog.value = null);
+  const open = (name: 'keys' | 'commands' | 'options') => () => (dialog.value = name);
+  return (
+    <Sheet title="Menu" onClose={close} class="menu">
+      <div class="menu-acts">
+        {VIEWS.map((each) => (
+          <button
+            type="button"
+            key={each}
+            aria-current={view.value === each ? 'page' : undefined}
+            onClick={() => {
+              close();
+              navigate({ view: each, own: {} });
+            }}
+          >
+            {VIEW_NAMES[each].name}
+          </button>
+        ))}
+        <button type="button" onClick={open('commands')}>
+          Commands
+        </button>
+        <button type="button" onClick={open('options')}>
+          Options
+        </button>
+        <button type="button" onClick={open('keys')}>
+          Keys
+        </button>
+        <button
+          type="button"
+          onClick={() => {
+            close();
+            signOut();
+          }}
+        >
+          Sign out
+        </button>
+      </div>
+      <Watchlist />
+    </Sheet>
+  );
+}
+
+function skipToMain(event: Event): void {
+  event.preventDefault();
+  document.getElementById('main')!.focus();
+}

@@ -1,0 +1,58 @@
+import { liveLevels } from '../data/live-levels.ts';
+import { change, percent, price, UNKNOWN } from '../format.ts';
+import { tickers, universe } from '../state/market.ts';
+import { navigate, ticker } from '../state/page.ts';
+
+/** The universe by theme with live spot, distance of the flip and net GEX. A row is drawn again only when its own levels change. */
+export function Watchlist() {
+  const themes = universe.asked.value.answer?.body.macro_themes ?? {};
+  return (
+    <nav class="watchlist" aria-label="Watchlist">
+      <div class="watch-head" aria-hidden="true">
+        <span>Ticker</span>
+        <span>Spot</span>
+        <span title="Distance of the gamma flip from spot">Flip %</span>
+        <span title="Net gamma exposure, dollars per 1 % move">Net</span>
+      </div>
+      <div class="watch-rows">
+        {Object.entries(themes).map(([theme, names]) => (
+          <section key={theme} aria-label={theme.replaceAll('_', ' ')}>
+            <h3>{theme.replaceAll('_', ' ')}</h3>
+            {(names as string[]).map((name) => (
+              <WatchRow key={name} name={name} />
+            ))}
+          </section>
+        ))}
+      </div>
+    </nav>
+  );
+}
+
+function WatchRow({ name }: { name: string }) {
+  const levels = liveLevels(name).value;
+  const isCurrent = ticker.value === name;
+  const flip = levels && levels.flip_resolved !== false ? 100 * (levels.gex_flip / levels.spot_price - 1) : null;
+  const net = levels ? levels.net_gex_mil * 1e6 : null;
+  return (
+    <button
+      type="button"
+      class={`watch-row${isCurrent ? ' current' : ''}`}
+      aria-current={isCurrent}
+      data-ticker={name}
+      onClick={() => navigate({ ticker: name })}
+    >
+      <span>{name}</span>
+      <span>{price(levels?.spot_price)}</span>
+      <span>{flip === null ? UNKNOWN : `${flip >= 0 ? '▲' : '▼'} ${percent(Math.abs(flip), 1, false).replace(' %', '')}`}</span>
+      <span class={net === null || net === 0 ? '' : net > 0 ? 'positive' : 'negative'}>{change(net)}</span>
+    </button>
+  );
+}
+
+/** Returns the ticker that is `step` places after the present one in the watchlist. */
+export function neighbour(step: number): string | undefined {
+  const names = tickers.value;
+  const index = names.indexOf(ticker.value);
+  if (names.length === 0) return undefined;
+  return names[Math.max(0, Math.min(names.length - 1, index + step))];
+}

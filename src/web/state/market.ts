@@ -1,0 +1,91 @@
+import { computed, effect, signal } from '@preact/signals';
+import { type FeedStatus, type GexView, shareAnswer, type Universe } from '../data/answers.ts';
+import { followLiveLevels, liveLevels } from '../data/live-levels.ts';
+import { memberKey } from './member-key.ts';
+import { page, ticker } from './page.ts';
+import { serverNow } from './server.ts';
+
+/** The universe of tickers by theme. */
+export const universe = shareAnswer<Universe>(() => ({ operation: 'get_target_universe', args: {} }));
+
+/** The health of the feeds and the session of the exchange. */
+export const feeds = shareAnswer<FeedStatus>(() => ({ operation: 'get_feed_status', args: { limit: 1000 } }));
+
+/** Every ticker of the universe, in the order of its themes. */
+export const tickers = computed(() => {
+  const themes = universe.asked.value.answer?.body.macro_themes;
+  return themes ? [...new Set(Object.values(themes).flat())] : [];
+});
+
+/** The arguments of the chain's analysis that the page asks for. */
+export const analysisArguments = computed(() => ({ ticker: page.value.ticker, ...page.value.options }));
+
+
+/**
+ * The levels, strikes, profile and expiries of the page's ticker, at the page's moment and with its options. Every panel shows the snapshot
+ * of this answer, so that the page never contradicts itself.
+ */
+export const gexView = shareAnswer<GexView>(() => {
+  const { at } = page.value;
+  return { operation: 'get_gex_view', args: { ...analysisArguments.value, ...(at !== null && { at }) } };
+});
+
+/** The same at moment A, while the page compares two moments. */
+export const pinnedView = shareAnswer<GexView>(() => {
+  const { pinned, isDiff } = page.value;
+  if (pinned === null || !isDiff) return undefined;
+  return { operation: 'get_gex_view', args: { ...analysisArguments.value, at: pinned } };
+});
+
+/** When the quotes of the snapshot were taken that the page shows, ISO 8601. Panels with a call of their own ask for this moment. */
+export const asOf = computed(() => gexView.asked.value.answer?.asOf);
+
+/** Whether the market that the page shows is simulated. */
+export const isSimulated = computed(
+  () => gexView.asked.value.answer?.isSimulated ?? feeds.asked.value.answer?.body.feeds.some((each) => each.simulated) ?? false,
+);
+
+/** Number of snapshots of the ticker that arrived while the page shows an earlier moment. */
+export const newerCount = signal(0);
+
+const FEEDS_EVERY_MS = 30_000;
+
+/** Connects the shared answers with the live levels. */
+export function followMarket(): void {
+  let stream: { stop(): void } | undefined;
+  effect(() => {
+    const key = memberKey.value;
+    const names = tickers.value;
+    stream?.stop();
+    stream = undefined;
+    if (key === null || names.length === 0) return;
+    // A ticker with data need not be in the universe.
+    stream = followLiveLevels([...new Set([...names, ticker.peek()])], accountName(key));
+  });
+  effect(() => {
+    const levels = liveLevels(ticker.value).value;
+    if (!levels) return;
+    const shown = asOf.peek();
+    if (page.peek().at !== null) newerCount.value++;
+    else if (shown !== undefined && Date.parse(levels.provenance.as_of) > Date.parse(shown)) gexView.refresh();
+  });
+  effect(() => {
+    if (page.value.at === null) newerCount.value = 0;
+  });
+  let askedAt = 0;
+  effect(() => {
+    if (memberKey.value === null || serverNow.value - askedAt < FEEDS_EVERY_MS) return;
+    if (askedAt > 0) feeds.refresh();
+    askedAt = serverNow.value;
+  });
+}
+
+/** A name for an account that does not reveal its key: a hash of 53 bits. */
+function accountName(key: string): string {
+  let [a, b] = [0xdeadbeef, 0x41c6ce57];
+  for (let i = 0; i < key.length; i++) {
+    a = Math.imul(a ^ key.charCodeAt(i), 2_654_435_761);
+    b = Math.imul(b ^ key.charCodeAt(i), 1_597_334_677);
+  }
+  return (4_294_967_296 * (2_097_151 & b) + (a >>> 0)).toString(36);
+}

@@ -1,0 +1,47 @@
+import { computed, signal } from '@preact/signals';
+import type { Call, CallValue, WebOperationName } from '../operations.ts';
+import { WEB_OPERATIONS } from '../operations.ts';
+import { formatAddress, type PageState, parseAddress, START } from './address.ts';
+
+/** The state of the page. Only `navigate` and the browser's own navigation change it. */
+export const page = signal<PageState>(START);
+
+export const ticker = computed(() => page.value.ticker);
+export const view = computed(() => page.value.view);
+
+/** Reads the address, and follows the browser's back and forward. */
+export function followAddress(): void {
+  const read = () => {
+    page.value = parseAddress(location.hash);
+  };
+  read();
+  addEventListener('popstate', read);
+  addEventListener('hashchange', read);
+}
+
+/** Changes a part of the state. `isStep` false replaces the entry of the browser's history, for changes such as zooming. */
+export function navigate(change: Partial<PageState>, isStep = true): void {
+  const next = { ...page.value, ...change };
+  const address = formatAddress(next);
+  if (address === formatAddress(page.value)) return;
+  page.value = next;
+  if (isStep) history.pushState(null, '', address);
+  else history.replaceState(null, '', address);
+}
+
+/** Sets or removes a setting of the present view. */
+export function setOwn(name: string, value: string | null, isStep = true): void {
+  const { [name]: _, ...others } = page.value.own;
+  navigate({ own: value === null ? others : { ...others, [name]: value } }, isStep);
+}
+
+/** Returns a call on the ticker of the page. `asOf` is the moment of the snapshot that the page shows. Undefined: the newest. */
+export function tickerCall(
+  operation: WebOperationName,
+  asOf: string | undefined,
+  args: Readonly<Record<string, CallValue>> = {},
+  name = ticker.value,
+): Call {
+  const { ofMarket } = WEB_OPERATIONS[operation];
+  return { operation, args: { ticker: name, ...args, ...(ofMarket && asOf !== undefined && { at: asOf }) } };
+}

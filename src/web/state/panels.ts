@@ -1,0 +1,63 @@
+import { signal } from '@preact/signals';
+import type { Call } from '../operations.ts';
+
+/** A panel on the page, as acts use it. */
+export interface Panel {
+  readonly id: string;
+  readonly title: string;
+  readonly element: HTMLElement;
+  /** The call whose answer the panel shows. */
+  readonly call: Call | undefined;
+  readonly table: PanelTable | undefined;
+}
+
+/** The data of a panel: the table that `v` shows, and the file that is saved. */
+export interface PanelTable {
+  readonly columns: readonly string[];
+  /** Values by row. Null is unknown. */
+  readonly rows: readonly (readonly (string | number | null)[])[];
+}
+
+const panels = new Map<string, Panel>();
+
+/** The panels that show their table in place of their chart. */
+export const asTables = signal<ReadonlySet<string>>(new Set());
+
+export function registerPanel(panel: Panel): void {
+  panels.set(panel.id, panel);
+}
+
+export function forgetPanel(id: string, element: HTMLElement): void {
+  if (panels.get(id)?.element === element) panels.delete(id);
+}
+
+/** Returns the panel with the focus, otherwise the first panel of the view that has a call. */
+export function activePanel(): Panel | undefined {
+  const all = [...panels.values()];
+  return all.find(({ element }) => element.contains(document.activeElement)) ?? all.find(({ call }) => call !== undefined);
+}
+
+/** Shows the table of a panel, or its chart again. */
+export function toggleTable(id: string): void {
+  const next = new Set(asTables.value);
+  if (!next.delete(id)) next.add(id);
+  asTables.value = next;
+}
+
+/**
+ * Returns a table as CSV (RFC 4180). Each row has the ticker, the moment and whether the market is simulated, so that a row remains true
+ * wherever it is copied to.
+ */
+export function csvOf({ columns, rows }: PanelTable, origin: { ticker: string; asOf: string; isSimulated: boolean }): string {
+  const cell = (value: string | number | null) => {
+    const text = value === null ? '' : String(value);
+    // A spreadsheet would run a text that begins like a formula.
+    const safe = typeof value === 'string' && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+    return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  };
+  const lines = [
+    ['ticker', 'as_of', 'simulated', ...columns],
+    ...rows.map((row) => [origin.ticker, origin.asOf, String(origin.isSimulated), ...row]),
+  ];
+  return lines.map((line) => line.map(cell).join(',')).join('\r\n').concat('\r\n');
+}

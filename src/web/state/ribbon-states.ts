@@ -1,0 +1,178 @@
+import { duration, newYorkClock, newYorkMoment } from '../format.ts';
+
+/** What the ribbon depends on. All moments are ms since the epoch, by the server's clock. */
+export interface RibbonInput {
+  readonly isSignedIn: boolean;
+  readonly isSimulated: boolean;
+  readonly nowMs: number;
+  /** The moment of a replay. Null: live. */
+  readonly atMs: number | null;
+  /** Number of snapshots that arrived since the replay began. */
+  readonly newerCount: number;
+  readonly session: Session | null;
+  /** When the quotes of the snapshot on the page were taken. Null: there is no snapshot. */
+  readonly asOfMs: number | null;
+  readonly feed: TickerFeed | null;
+  /** Quotes older than this, in trading time, are stale, seconds. */
+  readonly staleAfterS: number;
+  readonly connection: { readonly isOnline: boolean; readonly since: number; readonly retryAt: number | null };
+  readonly isStreaming: boolean;
+  readonly rate: { readonly quota: number; readonly left: number; readonly waitUntil: number | null };
+  /** How far the server's clock is ahead of this computer's, ms. */
+  readonly clockOffsetMs: number;
+  /** The problem of the page's own call. */
+  readonly problem: { readonly code: string; readonly message: string; readonly hint: string } | null;
+  readonly isOtherVersion: boolean;
+}
+
+/** The session of the exchange, as `GET /api/v1/feeds` has it. */
+export interface Session {
+  readonly state: string;
+  readonly reason: string | null;
+  readonly opens_at: string;
+  readonly closes_at: string;
+  readonly half_day: boolean;
+}
+
+/** What the feed says about the ticker of the page. */
+export interface TickerFeed {
+  readonly name: string;
+  readonly feedState: string;
+  readonly tickerState: string;
+  readonly error: string | null;
+  readonly lastAttemptMs: number | null;
+  readonly nextAttemptMs: number | null;
+  readonly coveragePct: number | null;
+  readonly expectedContracts: number | null;
+}
+
+export interface RibbonItem {
+  readonly state: RibbonState;
+  readonly glyph: string;
+  /** The words. The first part stands out. */
+  readonly strong: string;
+  readonly text: string;
+}
+
+/** The states in the order in which the ribbon shows them. Several may hold, and none can be closed while it holds. */
+export const RIBBON_STATES = [
+  'signed_out',
+  'other_version',
+  'simulated',
+  'offline',
+  'rate_limited',
+  'replay',
+  'no_past',
+  'empty',
+  'down',
+  'failing',
+  'stale',
+  'closed',
+  'open',
+  'partial',
+  'interrupted',
+  'clock',
+] as const;
+export type RibbonState = (typeof RIBBON_STATES)[number];
+
+const CLOCK_MS = 30_000;
+
+/** Returns what the ribbon says, in the order of RIBBON_STATES. */
+export function ribbonItems(input: RibbonInput): RibbonItem[] {
+  if (!input.isSignedIn) return [];
+  const items = [
+    otherVersion(input),
+    simulated(input),
+    offline(input),
+    rateLimited(input),
+    replay(input),
+    noData(input),
+    trouble(input),
+    session(input),
+    partial(input),
+    interrupted(input),
+    clock(input),
+  ].filter((item): item is RibbonItem => item !== null);
+  return items.toSorted((a, b) => RIBBON_STATES.indexOf(a.state) - RIBBON_STATES.indexOf(b.state));
+}
+
+function item(state: RibbonState, glyph: string, strong: string, text = ''): RibbonItem {
+  return { state, glyph, strong, text };
+}
+
+function otherVersion({ isOtherVersion }: RibbonInput) {
+  return isOtherVersion ? item('other_version', '⟳', 'Zomma was updated', 'reload the page to use the new version') : null;
+}
+
+function simulated({ isSimulated }: RibbonInput) {
+  return isSimulated ? item('simulated', '▨', 'SIMULATED', 'no real quotes') : null;
+}
+
+function offline({ connection, nowMs, clockOffsetMs }: RibbonInput) {
+  if (connection.isOnline) return null;
+  const { since, retryAt } = connection;
+  const left = retryAt === null ? 0 : Math.ceil((retryAt + clockOffsetMs - nowMs) / 1000);
+  const again = left > 0 ? `, trying again in ${left} s` : ', trying again';
+  return item('offline', '⚡', 'No answer from the server', `since ${newYorkClock(since + clockOffsetMs)} New York${again}`);
+}
+
+function rateLimited({ rate, nowMs, clockOffsetMs }: RibbonInput) {
+  const { quota, left, waitUntil } = rate;
+  if (waitUntil !== null) {
+    const seconds = Math.max(0, Math.ceil((waitUntil + clockOffsetMs - nowMs) / 1000));
+    return item('rate_limited', '⏳', `${quota} requests a minute are used up`, `again in ${seconds} s`);
+  }
+  if (quota === 0 || left >= quota / 10) return null;
+  return item('rate_limited', '⏳', 'Few requests are left', `${left} of ${quota}; the page sends them more slowly`);
+}
+
+function replay({ atMs, newerCount }: RibbonInput) {
+  if (atMs === null) return null;
+  return item('replay', '⏮', 'REPLAY', `${newYorkMoment(atMs)} New York · live has ${newerCount} newer`);
+}
+
+function noData({ problem, atMs }: RibbonInput) {
+  if (problem?.code !== 'no_chain' && problem?.code !== 'unknown_ticker') return null;
+  return item(atMs === null ? 'empty' : 'no_past', '○', problem.message, problem.hint);
+}
+
+/** A feed that fails, quotes that are too old while the exchange is open. */
+function trouble(input: RibbonInput) {
+  const { feed, asOfMs, nowMs, atMs, staleAfterS } = input;
+  if (atMs !== null || feed === null) return null;
+  const next = feed.nextAttemptMs === null ? '' : ` · next try ${newYorkClock(feed.nextAttemptMs)} New York`;
+  if (feed.feedState === 'down') return item('down', '✕', `${feed.name} is down`, `${feed.error ?? 'no poll succeeds'}${next}`);
+  if (feed.tickerState === 'failing') return item('failing', '✕', `${feed.name} fails`, `${feed.error ?? 'the last polls failed'}${next}`);
+  if (feed.tickerState !== 'stale' || asOfMs === null || input.session?.state !== 'open') return null;
+  return item('stale', '◷', `STALE ${duration((nowMs - asOfMs) / 1000)}`, `expected every ${duration(staleAfterS)}`);
+}
+
+function session({ session: now, asOfMs, atMs }: RibbonInput) {
+  if (now === null || atMs !== null) return null;
+  const half = now.half_day ? ' (half day)' : '';
+  if (now.state === 'open') return item('open', '●', 'Open', `closes ${newYorkClock(now.closes_at)} New York${half}`);
+  const quotes = asOfMs === null ? '' : ` · quotes of ${newYorkMoment(asOfMs)}`;
+  const reason = now.reason === null ? '' : ` (${now.reason})`;
+  return item('closed', '◐', `Closed${reason}`, `opens ${newYorkMoment(now.opens_at)} New York${half}${quotes}`);
+}
+
+function partial({ feed, atMs }: RibbonInput) {
+  if (atMs !== null || feed?.tickerState !== 'partial') return null;
+  const { coveragePct, expectedContracts } = feed;
+  return item('partial', '◔', `${Math.round(coveragePct ?? 0)} % of ${expectedContracts ?? 0} contracts`, 'the last poll delivered only a part');
+}
+
+function interrupted({ isStreaming, connection }: RibbonInput) {
+  return isStreaming || !connection.isOnline ? null : item('interrupted', '◌', 'Live levels are interrupted', 'connecting again');
+}
+
+function clock({ clockOffsetMs }: RibbonInput) {
+  if (Math.abs(clockOffsetMs) < CLOCK_MS) return null;
+  const way = clockOffsetMs > 0 ? 'behind' : 'ahead of';
+  return item(
+    'clock',
+    '◴',
+    `This computer's clock is ${duration(Math.abs(clockOffsetMs) / 1000)} ${way} the server's`,
+    'ages are measured by the server',
+  );
+}

@@ -1,0 +1,59 @@
+import { computed, signal } from '@preact/signals';
+import { isStreaming } from '../data/live-levels.ts';
+import { rate } from '../data/request.ts';
+import { cleanText } from '../format.ts';
+import { asOf, feeds, gexView, isSimulated, newerCount } from './market.ts';
+import { memberKey } from './member-key.ts';
+import { page, ticker } from './page.ts';
+import { type RibbonInput, ribbonItems, type Session, type TickerFeed } from './ribbon-states.ts';
+import { clockOffsetMs, connection, serverNow } from './server.ts';
+
+/** True if the server now serves another page than this one. */
+export const isOtherVersion = signal(false);
+
+/** The session of the exchange. Undefined until the feeds are known. */
+export const session = computed(() => feeds.asked.value.answer?.body.session as Session | undefined);
+
+const tickerFeed = computed((): TickerFeed | null => {
+  for (const feed of feeds.asked.value.answer?.body.feeds ?? []) {
+    const row = feed.tickers.find((each) => each.ticker === ticker.value);
+    if (!row) continue;
+    const ms = (instant: string | null) => (instant === null ? null : Date.parse(instant));
+    return {
+      name: cleanText(feed.feed),
+      feedState: feed.state,
+      tickerState: row.state,
+      error: cleanText(row.refusal ?? feed.error) || null,
+      lastAttemptMs: ms(row.last_attempt),
+      nextAttemptMs: ms(feed.next_attempt),
+      coveragePct: row.coverage_pct,
+      expectedContracts: row.expected_contracts,
+    };
+  }
+  return null;
+});
+
+const input = computed((): RibbonInput => {
+  const { at } = page.value;
+  const { problem } = gexView.asked.value;
+  return {
+    isSignedIn: memberKey.value !== null,
+    isSimulated: isSimulated.value,
+    nowMs: serverNow.value,
+    atMs: at === null ? null : Date.parse(at),
+    newerCount: newerCount.value,
+    session: session.value ?? null,
+    asOfMs: asOf.value === undefined ? null : Date.parse(asOf.value),
+    feed: tickerFeed.value,
+    staleAfterS: feeds.asked.value.answer?.body.stale_after_s ?? 0,
+    connection: connection.value,
+    isStreaming: isStreaming.value,
+    rate: rate.value,
+    clockOffsetMs: clockOffsetMs.value,
+    problem: problem ? { code: problem.code, message: problem.message, hint: problem.hint } : null,
+    isOtherVersion: isOtherVersion.value,
+  };
+});
+
+/** What the ribbon says now. */
+export const ribbon = computed(() => ribbonItems(input.value));

@@ -1,0 +1,69 @@
+import { effect, signal } from '@preact/signals';
+import { themeVersion } from '../chart/canvas.tsx';
+
+export type DialogName = 'keys' | 'commands' | 'ticker' | 'options' | 'menu';
+
+/** The open dialog, at most one. */
+export const dialog = signal<DialogName | null>(null);
+
+export const THEMES = ['system', 'dark', 'light'] as const;
+export type Theme = (typeof THEMES)[number];
+
+/** The member's choice of colours. `system` follows the operating system. */
+export const theme = signal<Theme>('system');
+
+/** Whether single letters are keys of acts. Members who use speech input turn them off (WCAG 2.1.4). */
+export const areLettersOn = signal(true);
+
+/** A short message about the last act, such as a copy. */
+export const notice = signal('');
+
+/** Settings that stay in this browser. None of them is secret. */
+const STORED = { theme: 'zomma-theme', letters: 'zomma-letters' } as const;
+
+/** Reads the settings of this browser, and keeps them up to date. */
+export function followSettings(): void {
+  theme.value = THEMES.find((each) => each === localStorage.getItem(STORED.theme)) ?? 'system';
+  areLettersOn.value = localStorage.getItem(STORED.letters) !== 'off';
+  effect(() => {
+    const { value } = theme;
+    localStorage.setItem(STORED.theme, value);
+    if (value === 'system') delete document.documentElement.dataset.theme;
+    else document.documentElement.dataset.theme = value;
+    themeVersion.value++;
+  });
+  effect(() => localStorage.setItem(STORED.letters, areLettersOn.value ? 'on' : 'off'));
+  for (const query of ['(prefers-color-scheme: dark)', '(forced-colors: active)', '(prefers-contrast: more)']) {
+    matchMedia(query).addEventListener('change', () => themeVersion.value++);
+  }
+}
+
+let clearing: ReturnType<typeof setTimeout> | undefined;
+
+/** Shows a message for some seconds. */
+export function notify(text: string): void {
+  notice.value = text;
+  clearTimeout(clearing);
+  clearing = setTimeout(() => (notice.value = ''), 5_000);
+}
+
+/** Copies a text, and says so. */
+export async function copy(text: string, what: string): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(text);
+    notify(`Copied: ${what}`);
+  } catch {
+    notify(`This browser does not let the page copy. Select the text instead: ${text}`);
+  }
+}
+
+/** Saves a file that the page made. */
+export function save(name: string, content: Blob): void {
+  const url = URL.createObjectURL(content);
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+  notify(`Saved: ${name}`);
+}

@@ -1,0 +1,109 @@
+import { useMemo } from 'preact/hooks';
+import { cursorPrice, selection } from '../chart/crosshair.ts';
+import { Ladder, ladderTable, ladderUnit, nearestStrike, selectionReadout, strikeReadout, visibleStrikesPerRow } from '../chart/ladder.tsx';
+import { SpotProfile, profileReadout, profileTable } from '../chart/spot-profile.tsx';
+import { zoomBy } from '../chart/zoom.ts';
+import { ChartPanel } from '../part/chart-panel.tsx';
+import { TickerFigures, levelsLine } from '../part/ticker-figures.tsx';
+import { ViewState } from '../part/view-state.tsx';
+import { MEASURES } from '../state/address.ts';
+import { asOf, gexView, pinnedView } from '../state/market.ts';
+import { navigate, page, tickerCall } from '../state/page.ts';
+import { copy } from '../state/ui.ts';
+
+/** Where the levels are, and what holds them up: seven figures, the ladder, and the profile on the same price axis. */
+export function TickerView() {
+  const asked = gexView.asked.value;
+  const { answer } = asked;
+  const before = page.value.isDiff ? pinnedView.asked.value.answer?.body : undefined;
+  const { measure, options } = page.value;
+  const moment = asOf.value;
+  const view = answer?.body;
+  const calls = useMemo(
+    () => ({
+      strikes: tickerCall('get_gex_by_strike', moment, options),
+      profile: tickerCall('get_gex_profile', moment, options),
+    }),
+    [moment, options, page.value.ticker],
+  );
+  const tables = useMemo(
+    () => view && { strikes: ladderTable(view.strikes), profile: profileTable(view.profile) },
+    [view],
+  );
+  if (!view) return <ViewState asked={asked} />;
+  const { levels, strikes, profile } = view;
+  const cursor = cursorPrice.value;
+  const selected = selection.value;
+  return (
+    <>
+      <TickerFigures levels={levels} before={before?.levels} />
+      <div class="ticker-charts">
+        <ChartPanel
+          id="ladder"
+          class="ladder-panel"
+          title={`${measure[0]!.toUpperCase()}${measure.slice(1)} by strike`}
+          unit={ladderUnit(strikes, measure, visibleStrikesPerRow(strikes, 500))}
+          call={calls.strikes}
+          answer={answer}
+          isSlow={asked.isSlow}
+          table={tables!.strikes}
+          readout={
+            selected
+              ? selectionReadout(strikes, selected)
+              : cursor !== null
+                ? strikeReadout(strikes, nearestStrike(strikes.strike, cursor))
+                : 'Point at a strike, or press Enter in the chart and use the arrow keys.'
+          }
+          controls={
+            <>
+              <label class="choice">
+                <span class="spoken">Measure</span>
+                <select
+                  value={measure}
+                  onChange={(event) => navigate({ measure: MEASURES.find((each) => each === event.currentTarget.value)! })}
+                >
+                  {MEASURES.map((each) => (
+                    <option key={each} value={each}>
+                      {each}
+                    </option>
+                  ))}
+                </select>
+              </label>
+              <span class="zoom">
+                <button type="button" aria-label="Zoom in (+)" onClick={() => zoomBy(1 / 1.3)}>
+                  +
+                </button>
+                <button type="button" aria-label="Zoom out (-)" onClick={() => zoomBy(1.3)}>
+                  −
+                </button>
+              </span>
+              <button type="button" class="wide-only" onClick={() => copy(levelsLine(levels.ticker, levels), 'the levels as one line')}>
+                Copy levels
+              </button>
+            </>
+          }
+        >
+          <Ladder
+            strikes={strikes}
+            levels={levels}
+            before={before?.strikes}
+            measure={measure}
+            onExplain={(at) => navigate({ explain: `strike.${String(at).replace('.', '_')}` })}
+          />
+        </ChartPanel>
+        <ChartPanel
+          id="profile"
+          class="profile-panel"
+          title="Were spot elsewhere"
+          unit="net GEX, $ per 1 % move"
+          call={calls.profile}
+          answer={answer}
+          table={tables!.profile}
+          readout={profileReadout(profile, cursor ?? profile.spot_price)}
+        >
+          <SpotProfile profile={profile} levels={levels} before={before?.profile} />
+        </ChartPanel>
+      </div>
+    </>
+  );
+}
