@@ -77,8 +77,8 @@ export function streamPaths() {
         summary: 'Live GEX levels (SSE): the current levels, then an event for each new snapshot',
         description:
           'The name of each event is gex. The data of an event is the answer of GET /api/v1/nodes/gex/{ticker} for the snapshot, ' +
-          'with regime, sign_margin_pct and provenance. Ids increase. A client that reconnects within 24 hours with the id of its last event ' +
-          'misses no event.',
+          'with regime, sign_margin_pct, flip_resolved, gross_gex_mil and provenance. Ids increase. A client that reconnects within ' +
+          '24 hours with the id of its last event misses no event.',
         parameters: [
           { name: 'ticker', in: 'path', required: true, schema: text('One or more tickers, separated by commas.') },
           {
