@@ -8,6 +8,8 @@ export interface Account {
   /** An opaque id. A member has the same id as long as the server has the same secret. The id reveals neither the UUID nor the key. */
   readonly id: string;
   readonly tier: string;
+  /** When the membership expires, ms since the epoch. Null if the membership does not expire. */
+  readonly expiresAt: number | null;
   /** Whether the key of the request is still valid. Work that continues after the request, such as a stream, calls this method. */
   isAdmitted(): boolean;
 }
@@ -65,7 +67,7 @@ export interface AccessDeps {
 export function createAccess({ members, secret, nowMs }: AccessDeps): Access {
   let secretBytes: Uint8Array | undefined;
   /** Accounts by key. Most requests send a key that was sent before. The cache is valid for one version of the store. */
-  const admitted = new Map<string, { readonly account: Account; readonly expiresAt: number | null }>();
+  const admitted = new Map<string, Account>();
   let admittedVersion = '';
   const keyOf = (uuid: string): string => {
     secretBytes ??= secret();
@@ -124,7 +126,7 @@ export function createAccess({ members, secret, nowMs }: AccessDeps): Access {
         admittedVersion = version;
       }
       const known = header === null ? undefined : admitted.get(header);
-      if (known && (known.expiresAt === null || nowMs() < known.expiresAt)) return known.account;
+      if (known && (known.expiresAt === null || nowMs() < known.expiresAt)) return known;
       if (header === null || header === '') {
         throw new ClientError('key_missing', 'The X-API-Key header is missing', {
           hint: 'Send your API key in the X-API-Key header.',
@@ -141,9 +143,10 @@ export function createAccess({ members, secret, nowMs }: AccessDeps): Access {
       const account: Account = {
         id: member.keyDigest.slice(0, ACCOUNT_ID_LENGTH),
         tier: member.tier,
+        expiresAt: member.expiresAt,
         isAdmitted: () => isAuthorized(members.memberByKeyDigest(member.keyDigest), nowMs()),
       };
-      admitted.set(header!, { account, expiresAt: member.expiresAt });
+      admitted.set(header!, account);
       return account;
     },
   };

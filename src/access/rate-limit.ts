@@ -15,7 +15,10 @@ export interface RateDecision {
 /** Limits the requests of each account. Its state is in the memory of this process only. */
 export interface RateLimiter {
   readonly policy: RateLimitPolicy;
-  /** Takes all of the tokens or none of them. Without `tokens`, takes one token, as every request does. */
+  /**
+   * Takes all of the tokens or none of them. Without `tokens`, takes one token, as every request does. With 0 tokens, only returns the
+   * state of the bucket.
+   */
   take(accountId: string, tokens?: number): RateDecision;
   /** Number of accounts in memory. */
   readonly size: number;
@@ -117,5 +120,6 @@ interface Bucket {
 const ROUNDING = 1e-6;
 
 function wholeSeconds(ms: number): number {
-  return Math.ceil(ms / 1000 - ROUNDING);
+  // Without the maximum, 0 ms would give -0.
+  return Math.max(0, Math.ceil(ms / 1000 - ROUNDING));
 }

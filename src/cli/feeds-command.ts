@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { shownJson } from '../clean-text.ts';
 import { settingsIn } from '../config.ts';
-import { DAY_MS } from '../market/calendar.ts';
-import { type FeedReport, type FeedStatus, feedReport } from '../operations/feed-status.ts';
+import { DAY_MS, newYorkTime } from '../market/calendar.ts';
+import { type FeedReport, type FeedStatus, feedReport, type SessionStatus } from '../operations/feed-status.ts';
 import { writeOut } from './csv/streams.ts';
 import type { Ports } from './ports.ts';
 import { withSettings } from './settings.ts';
@@ -17,7 +17,7 @@ export function addFeeds(program: Command, ports: Ports): void {
     program
       .command('feeds')
       .description(
-        'Show the state of each feed: its polls, its data per ticker, the data that was rejected, and the times in which its stream was disconnected (gaps).',
+        'Show whether the exchange is open, and the state of each feed: its polls, its data per ticker, the data that was rejected, and the times in which its stream was disconnected (gaps).',
       )
       .option('--all', 'also show tickers that are fresh, and every rejection and gap')
       .option(
@@ -39,9 +39,21 @@ export function addFeeds(program: Command, ports: Ports): void {
     });
 }
 
-function pageOf({ feeds, checked_at }: FeedReport, all: boolean): string {
-  if (feeds.length === 0) return 'No server has run on this data folder. Poll feeds with: zomma serve\n';
-  return `${feeds.map((feed) => linesOf(feed, Date.parse(checked_at), all).join('\n')).join('\n\n')}\n`;
+function pageOf({ feeds, session, checked_at }: FeedReport, all: boolean): string {
+  const paragraphs =
+    feeds.length === 0
+      ? ['No server has run on this data folder. Poll feeds with: zomma serve']
+      : feeds.map((feed) => linesOf(feed, Date.parse(checked_at), all).join('\n'));
+  return `${[sessionLine(session), ...paragraphs].join('\n\n')}\n`;
+}
+
+/** Describes the trading session of the exchange in one line. Times are New York's. */
+export function sessionLine({ state, reason, opens_at, closes_at, half_day }: SessionStatus): string {
+  const [opens, closes] = [opens_at, closes_at].map((moment) => newYorkTime(Date.parse(moment)).slice(0, 16));
+  const until = `closes ${closes!.slice(11)}${half_day ? ' (half day)' : ''}, New York time`;
+  return reason === null
+    ? `exchange  ${state.toUpperCase()}, ${until}`
+    : `exchange  ${state.toUpperCase()} (${reason}), opens ${opens!.replace('T', ' ')}, ${until}`;
 }
 
 function linesOf(feed: FeedStatus, now: number, all: boolean): string[] {

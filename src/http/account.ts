@@ -1,18 +1,74 @@
-import type { Access } from '../access/access.ts';
+import { type Static, Type } from '@sinclair/typebox';
+import type { Access, Account } from '../access/access.ts';
 import { canonicalUuid } from '../access/api-key.ts';
 import type { MemberStore } from '../access/members.ts';
+import type { RateLimiter } from '../access/rate-limit.ts';
 import { telegramStatus } from '../access/telegram-link.ts';
 import { ClientError } from '../errors.ts';
+import { count, nullable } from '../operations/schemas.ts';
 import { type HttpApp, queryOf, respondJson } from './http-app.ts';
+import type { HttpDeps } from './http-deps.ts';
 
-/** Adds the public routes: liveness, and the two routes that members call with their UUID instead of a key. */
-export const accountRoutes = (access: Access, members: MemberStore) => (app: HttpApp) =>
-  app
-    .get('/health', ({ set }) => respondJson(set, { status: 'online' }))
-    .get('/api/v1/auth/my-key', ({ request, set }) => respondJson(set, myKey(queryOf(request.url), access)))
-    .get('/api/v1/auth/telegram-status', ({ request, set }) =>
-      respondJson(set, telegramLinkage(queryOf(request.url), members)),
-    );
+type AccountDeps = Pick<HttpDeps, 'access' | 'members' | 'limiter' | 'gexStreams'>;
+
+/** Adds liveness, the two routes that members call with their UUID instead of a key, and the route that describes the account of a key. */
+export const accountRoutes =
+  ({ access, members, limiter, gexStreams }: AccountDeps) =>
+  (app: HttpApp) =>
+    app
+      .get('/health', ({ set }) => respondJson(set, { status: 'online' }))
+      .get('/api/v1/auth/my-key', ({ request, set }) => respondJson(set, myKey(queryOf(request.url), access)))
+      .get('/api/v1/auth/telegram-status', ({ request, set }) =>
+        respondJson(set, telegramLinkage(queryOf(request.url), members)),
+      )
+      .get('/api/v1/account', ({ account, set }) =>
+        respondJson(set, accountStatus(account!, limiter, gexStreams.streamsOf(account!.id))),
+      );
+
+const closed = { additionalProperties: false };
+
+/** The answer of `GET /api/v1/account`. */
+export const ACCOUNT_STATUS = Type.Object(
+  {
+    tier: Type.String({ description: 'Tier of the membership: member, pro or demo.' }),
+    expires_at: nullable(Type.String(), 'When the membership expires, ISO 8601; null if it does not expire.'),
+    rate_limit: nullable(
+      Type.Object(
+        {
+          requests: count('Tokens of a full quota. A request takes one token, and expensive work takes more.'),
+          window_s: count('Time in which an empty quota is refilled, seconds.'),
+          remaining: count('Tokens that are left after this request.'),
+          resets_in_s: count('Time until the quota is full again, seconds.'),
+        },
+        closed,
+      ),
+      'The rate limit of the account; null if the service has none.',
+    ),
+    live_streams: count('Open streams of live levels of the account.'),
+  },
+  closed,
+);
+
+/** Answers `GET /api/v1/account`: the membership and the limits of the account, without its key and UUID. */
+function accountStatus(
+  { id, tier, expiresAt }: Account,
+  limiter: RateLimiter | undefined,
+  liveStreams: number,
+): Static<typeof ACCOUNT_STATUS> {
+  return {
+    tier,
+    expires_at: expiresAt === null ? null : new Date(expiresAt).toISOString(),
+    rate_limit: limiter ? rateLimitStatus(limiter, id) : null,
+    live_streams: liveStreams,
+  };
+}
+
+function rateLimitStatus(limiter: RateLimiter, accountId: string) {
+  const { burst, windowS } = limiter.policy;
+  // The guard has already taken the token of this request.
+  const { remaining, resetS } = limiter.take(accountId, 0);
+  return { requests: burst, window_s: windowS, remaining, resets_in_s: resetS };
+}
 
 /** Answers `GET /api/v1/auth/my-key`: a member's key. Throws `ClientError`: 400 if the UUID is invalid, 403 if the member has no access. */
 function myKey(query: URLSearchParams, access: Access): Record<string, unknown> {

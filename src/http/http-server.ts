@@ -18,7 +18,7 @@ export type Handler = (request: Request) => Response | Promise<Response>;
  * Origin, key and rate limit. The hooks see the same path as the router, so no path bypasses the hooks.
  */
 export function createServerApp(deps: HttpDeps): HttpApp {
-  const { access, members, limiter, origins, observe } = deps;
+  const { access, limiter, origins, observe } = deps;
   const app = createHttpApp()
     .onRequest((context) => {
       announceStep('request');
@@ -34,7 +34,7 @@ export function createServerApp(deps: HttpDeps): HttpApp {
   // asynchronous, so each is marked as synchronous.
   for (const hook of app.event.request ?? []) hook.isAsync = false;
   return app
-    .use(accountRoutes(access, members))
+    .use(accountRoutes(deps))
     .use(webRoutes)
     .use(docsRoutes(deps.openapi))
     .use(operationRoutes(deps))

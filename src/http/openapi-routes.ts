@@ -1,6 +1,7 @@
+import { ACCOUNT_STATUS } from './account.ts';
 import { body, json, problems, type Status } from './openapi-components.ts';
 
-/** Returns the paths of the service itself and of members. All these paths are public. */
+/** Returns the paths of the service itself and of members. All of them except `/api/v1/account` are public. */
 export function accountPaths() {
   const object = (properties: Record<string, unknown>) => ({
     type: 'object',
@@ -54,6 +55,15 @@ export function accountPaths() {
       [UUID_PARAMETER],
       [400, 500],
     ),
+    '/api/v1/account': {
+      get: {
+        operationId: 'account',
+        summary: 'Account of the key',
+        description:
+          'Tier, expiry, rate limit and open streams. The request counts in the rate limit like any other request.',
+        responses: { 200: json('Success.', ACCOUNT_STATUS), ...problems([401, 403, 429, 500]) },
+      },
+    },
   };
 }
 
@@ -77,8 +87,8 @@ export function streamPaths() {
         summary: 'Live GEX levels (SSE): the current levels, then an event for each new snapshot',
         description:
           'The name of each event is gex. The data of an event is the answer of GET /api/v1/nodes/gex/{ticker} for the snapshot, ' +
-          'with regime, sign_margin_pct and provenance. Ids increase. A client that reconnects within 24 hours with the id of its last event ' +
-          'misses no event.',
+          'with regime, sign_margin_pct, flip_resolved, gross_gex_mil and provenance. Ids increase. A client that reconnects within ' +
+          '24 hours with the id of its last event misses no event.',
         parameters: [
           { name: 'ticker', in: 'path', required: true, schema: text('One or more tickers, separated by commas.') },
           {

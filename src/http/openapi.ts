@@ -29,7 +29,7 @@ export function openapiDocument(version: string): Record<string, unknown> {
 }
 
 const TAGS = [
-  { name: 'service', description: 'The service and its members, without a key' },
+  { name: 'service', description: 'The service and its members' },
   { name: 'analytics', description: 'Operations with a route of their own' },
   { name: 'tools', description: 'Every tool over plain HTTP' },
   {

@@ -4,6 +4,7 @@ import { ClientError } from '../errors.ts';
 import { feedHealth, isOverdue, tickerHealth } from '../market/feed-health.ts';
 import type { FeedState, TickerState } from '../market/feed-ledger.ts';
 import { isTicker } from '../market/option-symbol.ts';
+import { tradingSession } from '../market/trading-session.ts';
 import { type Context, defineOperation } from './operation.ts';
 import { limit } from './pages.ts';
 import { count, nullable, number, oneOf } from './schemas.ts';
@@ -112,12 +113,29 @@ const feedStatus = Type.Object(
   closed,
 );
 
+const session = Type.Object(
+  {
+    state: oneOf(['open', 'closed'], 'Whether the exchange is open now.'),
+    reason: nullable(
+      oneOf(['night', 'weekend', 'holiday'], 'Reason.'),
+      'Why the exchange is closed: night (a trading day, before its open or after its close), weekend or holiday; null while it is open.',
+    ),
+    opens_at: Type.String({
+      description: 'While open: the open of the present session; while closed: the open of the next session; ISO 8601.',
+    }),
+    closes_at: Type.String({ description: 'The close of that session, ISO 8601.' }),
+    half_day: Type.Boolean({ description: 'True if that session closes at 13:00 in New York.' }),
+    now: Type.String({ description: "Time of the server's clock, ISO 8601." }),
+  },
+  { ...closed, description: 'The trading session of the New York Stock Exchange, by its calendar.' },
+);
+
 export const getFeedStatus = defineOperation({
   name: 'get_feed_status',
   ofNow: true,
   title: 'Feeds',
   description:
-    'Health of the feeds of market data. For each ticker: expected and received contracts, the last attempt, the last fresh data, and what ' +
+    'Health of the feeds of market data, and whether the exchange is open. For each ticker: expected and received contracts, the last attempt, the last fresh data, and what ' +
     'was rejected and why. A feed without data is never ok. Tickers, refusals (rejections) and gaps come in pages.',
   example: {},
   input: Type.Object(
@@ -135,6 +153,7 @@ export const getFeedStatus = defineOperation({
     {
       checked_at: Type.String({ description: 'Time of the report, ISO 8601.' }),
       healthy: Type.Boolean({ description: 'True if there are feeds, and all of them are ok.' }),
+      session,
       stale_after_s: number('Age above which quotes are stale (--stale-after), seconds.'),
       feeds: Type.Array(feedStatus, { description: 'Feeds, by name.' }),
       next_cursor: Type.Optional(Type.String({ description: 'Cursor of the next page; absent on the last.' })),
@@ -148,20 +167,24 @@ export const getFeedStatus = defineOperation({
 });
 
 export type FeedStatus = Static<typeof feedStatus>;
+export type SessionStatus = Static<typeof session>;
 
 export interface FeedReport {
   readonly checked_at: string;
   readonly healthy: boolean;
+  readonly session: SessionStatus;
   readonly stale_after_s: number;
   readonly feeds: FeedStatus[];
 }
 
-/** Returns the state of the feeds, with all tickers, refusals and gaps. */
+/** Returns the session of the exchange and the state of the feeds, with all tickers, refusals and gaps. */
 export function feedReport(context: Context): FeedReport {
+  const now = context.nowMs();
   const feeds = context.feedStates().map((state) => statusOf(state, context));
   return {
-    checked_at: iso(context.nowMs()),
+    checked_at: iso(now),
     healthy: feeds.length > 0 && feeds.every(({ state }) => state === 'ok'),
+    session: sessionAt(now),
     stale_after_s: context.staleAfterMs / 1000,
     feeds,
   };
@@ -199,6 +222,11 @@ function pageOf(report: FeedReport, from: number, most: number): FeedReport & { 
     });
   }
   return { ...report, feeds, ...(isFull && { next_cursor: String(row) }) };
+}
+
+function sessionAt(now: number): SessionStatus {
+  const { state, reason, opensAt, closesAt, isHalfDay } = tradingSession(now);
+  return { state, reason, opens_at: iso(opensAt), closes_at: iso(closesAt), half_day: isHalfDay, now: iso(now) };
 }
 
 function statusOf(state: FeedState, { nowMs, staleAfterMs }: Context): FeedStatus {

@@ -124,13 +124,17 @@ function hedgingOf({ underlying, asOf, spot }: Chain, gex: number, { market }: C
   };
 }
 
-type RecordedGexNodes = Pick<GexReport, (typeof REST_KEYS)[number] | keyof typeof regimeFields> & {
+type RecordedGexNodes = Pick<
+  GexReport,
+  (typeof REST_KEYS)[number] | keyof typeof regimeFields | 'flip_resolved' | 'gross_gex_mil'
+> & {
   readonly provenance: Omit<Provenance, 'age_s' | 'stale'>;
 };
 
 /**
- * Returns the REST answer for the snapshot of a level record, with its regime, for live events. The provenance has no age, so an event is
- * the same whenever it is sent. The type makes the compiler require every key of the REST answer.
+ * Returns the REST answer for the snapshot of a level record, for live events. It also has the regime, the gross exposure, and whether the
+ * flip is resolved. The provenance has no age, so an event is the same whenever it is sent. The type makes the compiler require every key
+ * of the REST answer.
  */
 export function recordedGexNodes(levels: LevelEvent): RecordedGexNodes {
   return {
@@ -143,6 +147,8 @@ export function recordedGexNodes(levels: LevelEvent): RecordedGexNodes {
     gex_flip: levels.gexFlip,
     net_gex_mil: levels.netGex / MILLION,
     ...reportRegime({ gex: levels.netGex, grossGex: levels.grossGex }),
+    flip_resolved: levels.flipResolved,
+    gross_gex_mil: levels.grossGex / MILLION,
     provenance: {
       source: shownName(levels.source),
       simulated: levels.simulated,

@@ -46,6 +46,8 @@ export interface StreamRegistry {
   close(): void;
   /** Address and port of each client whose connection is known. */
   peers(): Iterable<string>;
+  /** Returns the number of open streams of an account. */
+  streamsOf(accountId: string): number;
   readonly size: number;
 }
 
@@ -180,6 +182,7 @@ export function createStreamRegistry(limits: StreamLimits): StreamRegistry {
       counts.add(stream.account.id);
     },
     remove,
+    streamsOf: (accountId) => counts.of(accountId),
     close() {
       closed = true;
       for (const stream of streams.keys()) end(stream, 'shutdown');

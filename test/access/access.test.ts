@@ -78,7 +78,7 @@ test('an account id is unique per member and reveals neither the member nor the 
   const [a, b] = [access.authenticate(keys.get(ACTIVE)!), access.authenticate(other)];
   expect(a.id).not.toBe(b.id);
   expect(a.id).toMatch(/^[0-9a-f]{16}$/);
-  expect(JSON.parse(JSON.stringify(a))).toEqual({ id: a.id, tier: 'member' });
+  expect(JSON.parse(JSON.stringify(a))).toEqual({ id: a.id, tier: 'member', expiresAt: null });
 });
 
 test('an account is admitted until its key is revoked', () => {

@@ -61,6 +61,17 @@ test.each([
   }
 });
 
+test('to take no tokens returns the state and changes nothing', () => {
+  const { clock, limiter } = limiterOf('2/h');
+  const state = (remaining: number, resetS: number) => ({ allowed: true, remaining, resetS, retryAfterS: 0 });
+  expect(limiter.take('a', 0)).toEqual(state(2, 0));
+  limiter.take('a');
+  limiter.take('a');
+  for (let asks = 0; asks < 3; asks++) expect(limiter.take('a', 0)).toEqual(state(0, 3_600));
+  clock.ms += 1_800_000;
+  expect(limiter.take('a', 0)).toEqual(state(1, 1_800));
+});
+
 test('600/min allows a burst of 600, then 10 requests a second', () => {
   const { clock, limiter } = limiterOf('600/min');
   const allowed = (takes: number) =>

@@ -2,7 +2,10 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { sessionLine } from '../../src/cli/feeds-command.ts';
+import { feedReport } from '../../src/operations/feed-status.ts';
 import { openStore, type Store } from '../../src/store/sqlite.ts';
+import { smallMarket } from '../operations/small-market.ts';
 import { FROM_SOURCE, type Run, run } from '../support/process.ts';
 
 /** `zomma feeds` as an operator runs it, with a feed database written as by a server. */
@@ -29,7 +32,22 @@ test('reports no feed and exits as unhealthy if no server has run', async () => 
   expect(await feeds('--check')).toMatchObject({ code: 1, stdout: expect.stringContaining('No server has run') });
 });
 
-test('shows a feed whose tickers are all fresh in four lines, and its tickers with --all', async () => {
+test('the first line states whether the exchange is open', async () => {
+  const { session } = JSON.parse((await feeds('--json')).stdout);
+  const [first, second] = (await feeds()).stdout.split('\n');
+  expect([first, second]).toEqual([sessionLine(session), '']);
+});
+
+test.each([
+  ['2026-11-20T12:00:00-05:00', 'OPEN, closes 16:00, New York time'],
+  ['2026-11-22T12:00:00-05:00', 'CLOSED (weekend), opens 2026-11-23 09:30, closes 16:00, New York time'],
+  ['2026-11-26T12:00:00-05:00', 'CLOSED (holiday), opens 2026-11-27 09:30, closes 13:00 (half day), New York time'],
+])('the exchange at %s', (now, line) => {
+  const { session } = feedReport({ ...smallMarket().context, nowMs: () => Date.parse(now) });
+  expect(sessionLine(session)).toBe(`exchange  ${line}`);
+});
+
+test('shows a feed whose tickers are all fresh in four lines below that of the exchange, and its tickers with --all', async () => {
   ledger((store, now) => {
     store.openFeeds([{ name: 'cboe', simulated: false, tickers: ['SPY', 'XOM'] }]);
     for (const ticker of ['SPY', 'XOM']) store.snapshotReceived(came('cboe', ticker, now, 1_000, 1_000));
@@ -37,7 +55,7 @@ test('shows a feed whose tickers are all fresh in four lines, and its tickers wi
   });
   const { code, stdout, stderr } = await feeds('--check');
   expect([code, stderr]).toEqual([0, '']);
-  const lines = stdout.trimEnd().split('\n');
+  const lines = stdout.trimEnd().split('\n').slice(2);
   expect(lines[0]).toBe('cboe  OK');
   expect(lines[1]).toMatch(/^ {2}polled {5}\d+ s ago, completed \d+ s ago, next in 5 min$/);
   expect(lines.slice(2)).toEqual(['  tickers    2: 2 fresh', '  contracts  2,000 of 2,000 expected (100.0 %)']);

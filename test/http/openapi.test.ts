@@ -39,6 +39,7 @@ test('names every endpoint of the contract and every tool', () => {
       '/api/v1/auth/telegram-status',
       '/api/v1/universe',
       '/api/v1/nodes/gex/{ticker}',
+      '/api/v1/account',
       '/api/v1/feeds',
       '/api/v1/flow/{ticker}',
       '/api/v1/flow/{ticker}/prints',

@@ -144,6 +144,25 @@ test('rejects quotes dated ahead of the clock as current, and they are not fresh
   expect(ticker.refusal).toMatch(/dated 2026-01-06T01:00:00.000Z, which is ahead of the clock/);
 });
 
+describe('the session of the exchange', () => {
+  const sessionAt = (moment: string) => {
+    const context = { ...smallMarket().context, nowMs: () => Date.parse(moment) };
+    return perform(restView(getFeedStatus as unknown as Operation), {}, context, 'invalid_parameter').body.session;
+  };
+  test('is open: its open and its close', () => {
+    expect(sessionAt('2026-11-27T12:00:00-05:00')).toEqual({
+      ...{ state: 'open', reason: null, now: '2026-11-27T17:00:00.000Z' },
+      ...{ opens_at: '2026-11-27T14:30:00.000Z', closes_at: '2026-11-27T18:00:00.000Z', half_day: true },
+    });
+  });
+  test('is closed: the reason, and the next session', () => {
+    expect(sessionAt('2026-11-22T12:00:00-05:00')).toEqual({
+      ...{ state: 'closed', reason: 'weekend', now: '2026-11-22T17:00:00.000Z' },
+      ...{ opens_at: '2026-11-23T14:30:00.000Z', closes_at: '2026-11-23T21:00:00.000Z', half_day: false },
+    });
+  });
+});
+
 test('a poll that does not complete becomes overdue', async () => {
   const hung: Script = { polls: [[chain('ACME', NOW)]], beginsAgain: true };
   expect((await statusAfter({ ...hung, laterMs: 5 * MINUTE_MS })).feed.state).toBe('ok');

@@ -21,7 +21,7 @@ function watchOf(limits: Partial<StreamLimits>) {
 }
 
 function accountOf(id: string, isAdmitted = () => true): Account {
-  return { id, tier: 'member', isAdmitted };
+  return { id, tier: 'member', expiresAt: null, isAdmitted };
 }
 
 function streamOf(account: Account, overrides: Partial<RegisteredStream> = {}) {

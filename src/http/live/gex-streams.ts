@@ -30,6 +30,8 @@ export interface GexStreams {
   close(): void;
   /** Address and port of each client whose connection is known. */
   peers(): Iterable<string>;
+  /** Returns the number of open streams of an account. */
+  streamsOf(accountId: string): number;
   readonly size: number;
 }
 
@@ -115,6 +117,7 @@ export function createGexStreams({ events, market, scheduler, observe, limits }:
       registry.close();
     },
     peers: registry.peers,
+    streamsOf: registry.streamsOf,
     get size() {
       return registry.size;
     },

@@ -128,7 +128,7 @@ const SEQUENCE_MS = 1_500;
 export function followKeys(): void {
   let first = '';
   let firstAt = 0;
-  addEventListener('keydown', (event) => {
+  document.addEventListener('keydown', (event) => {
     if (event.defaultPrevented || event.isComposing) return;
     if ((event.ctrlKey || event.metaKey) && !event.altKey && event.key.toLowerCase() === 'k') {
       event.preventDefault();

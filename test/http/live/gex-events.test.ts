@@ -57,6 +57,16 @@ test('the log reads the same from memory and from the store, from any position',
   store.close();
 });
 
+test.each([true, false])('an event states whether the flip is resolved: %p', (flipResolved) => {
+  const store = openStore(':memory:', Date.now);
+  keepLevels(store, { flipResolved, grossGex: 2.5e9 });
+  const events = createGexEvents(store, false, { nowMs: Date.now });
+  const [, data] = /^data: (.*)$/m.exec(Buffer.concat([...events.current(SPX).chunks]).toString())!;
+  const { flip_resolved, gross_gex_mil, provenance } = JSON.parse(data!);
+  expect([flip_resolved, gross_gex_mil, provenance.notes.length]).toEqual([flipResolved, 2_500, flipResolved ? 0 : 1]);
+  store.close();
+});
+
 test('following a quiet ticker from far back does not read the rows of other tickers', () => {
   const store = openStore(':memory:', Date.now);
   const moved: number[] = [];

@@ -7,6 +7,7 @@ import { type Listening, listen } from '../../../src/http/listen.ts';
 import { createGexEvents } from '../../../src/http/live/gex-events.ts';
 import { createGexStreams, type GexStreams } from '../../../src/http/live/gex-streams.ts';
 import { createLevelRecorder, type LevelRecorder } from '../../../src/operations/level-recorder.ts';
+import { pickFields } from '../../../src/operations/operation.ts';
 import { keepLevels, MONDAY_MS } from '../../store/samples.ts';
 import { eventsOf } from '../../support/event-stream.ts';
 import { run, withFolder } from '../../support/process.ts';
@@ -40,9 +41,10 @@ test('begins with the levels of the GEX route, each ticker once', async () => {
     const extended = await service.request('POST', '/api/v1/tools/get_live_gex_nodes?extended=true', {
       body: { ticker: levels.ticker },
     });
-    const known = (await extended.json()) as { provenance: object; regime: string; sign_margin_pct: number };
-    const { regime, sign_margin_pct } = known;
-    expect(levels as unknown).toEqual({ ...((await route.json()) as object), regime, sign_margin_pct });
+    const known = (await extended.json()) as Record<string, unknown>;
+    const added = ['regime', 'sign_margin_pct', 'flip_resolved', 'gross_gex_mil'];
+    expect(levels as unknown).toEqual({ ...((await route.json()) as object), ...pickFields(known, added) });
+    expect(known).toMatchObject({ flip_resolved: expect.any(Boolean), gross_gex_mil: expect.any(Number) });
     const { source, simulated, as_of } = known.provenance as Record<string, unknown>;
     expect(provenance as unknown).toEqual({ source, simulated, as_of, notes: ['Simulated market: no real quotes.'] });
   }

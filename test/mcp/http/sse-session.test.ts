@@ -5,7 +5,7 @@ import { SseSession } from '../../../src/mcp/http/sse-session.ts';
 import { eventsOf } from '../../support/event-stream.ts';
 
 /** Liveness of a client, tested with a clock that runs ahead. */
-const ACCOUNT: Account = { id: 'a', tier: 'member', isAdmitted: () => true };
+const ACCOUNT: Account = { id: 'a', tier: 'member', expiresAt: null, isAdmitted: () => true };
 const MINUTE_MS = 60_000;
 
 /** An SDK server that never answers. */

@@ -1,0 +1,35 @@
+import { closeOf, isHalfDay, isTradingDay, newYorkDate, nextTradingDay, openOf, weekdayOf } from './calendar.ts';
+
+/** A session of the New York Stock Exchange: the one that is open or, if the exchange is closed, the next one. */
+export interface TradingSession {
+  readonly state: 'open' | 'closed';
+  /** Why the exchange is closed. Null if it is open. The hours of a trading day outside its session are `night`. */
+  readonly reason: 'night' | 'weekend' | 'holiday' | null;
+  /** When the session opens or has opened, ms since the epoch. */
+  readonly opensAt: number;
+  /** When the session closes, ms since the epoch. */
+  readonly closesAt: number;
+  /** Whether the session closes at 13:00. */
+  readonly isHalfDay: boolean;
+}
+
+/** Returns the session of the exchange at an instant, ms since the epoch. A session includes its open and excludes its close. */
+export function tradingSession(nowMs: number): TradingSession {
+  const today = newYorkDate(nowMs);
+  const day = isTradingDay(today) && nowMs < closeOf(today) ? today : nextTradingDay(today);
+  const opensAt = openOf(day);
+  const isOpen = nowMs >= opensAt;
+  return {
+    state: isOpen ? 'open' : 'closed',
+    reason: isOpen ? null : closedReason(today),
+    opensAt,
+    closesAt: closeOf(day),
+    isHalfDay: isHalfDay(day),
+  };
+}
+
+function closedReason(date: string): 'night' | 'weekend' | 'holiday' {
+  if (isTradingDay(date)) return 'night';
+  const weekday = weekdayOf(date);
+  return weekday === 0 || weekday === 6 ? 'weekend' : 'holiday';
+}
