@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import type { PreparedChain, PreparedSeries } from '../analytics/chain/prepared-chain.ts';
-import { bySeries } from '../analytics/chain/rows.ts';
+import { bySeries, inOrderOfSettlement } from '../analytics/chain/rows.ts';
 import { skew25 } from '../analytics/chain/skew.ts';
 import { atmBand } from '../analytics/chain/volatility-band.ts';
 import { gexBySeries } from '../analytics/exposure/gex-by-series.ts';
@@ -120,9 +120,7 @@ type Row = ReturnType<typeof rowOf>;
 
 /** Computes one row per series, in order of settlement and then of root. */
 function* rowsInSteps(prepared: PreparedChain, surface: FittedSurface): Steps<Row[]> {
-  const series = prepared.series.toSorted(
-    (a, b) => a.tte - b.tte || (a.series.root < b.series.root ? -1 : +(a.series.root > b.series.root)),
-  );
+  const series = inOrderOfSettlement(prepared.series);
   const rows: Row[] = [];
   let expired = 0;
   yield* bySeries(series, 'Reading the expiries', (each) => {

@@ -45,6 +45,7 @@ test('names every endpoint of the contract and every tool', () => {
       '/api/v1/nodes/gex/{ticker}/combined',
       '/api/v1/nodes/gex/{ticker}/expiries',
       '/api/v1/nodes/gex/{ticker}/history',
+      '/api/v1/nodes/gex/{ticker}/matrix',
       '/api/v1/nodes/gex/{ticker}/profile',
       '/api/v1/nodes/gex/{ticker}/strikes',
       '/api/v1/nodes/gex/{ticker}/view',
