@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import type { PreparedChain, PreparedSeries } from '../analytics/chain/prepared-chain.ts';
-import { bySeries } from '../analytics/chain/rows.ts';
+import { bySeries, inOrderOfSettlement } from '../analytics/chain/rows.ts';
 import { skew25 } from '../analytics/chain/skew.ts';
 import { atmBand } from '../analytics/chain/volatility-band.ts';
 import { gexBySeries } from '../analytics/exposure/gex-by-series.ts';
@@ -77,48 +77,50 @@ export const getGexByExpiry = defineOperation({
   rest: { method: 'GET', path: '/api/v1/nodes/gex/{ticker}/expiries' },
   *run(input, context) {
     const prepared = yield* readChain(input, context);
-    const { chain } = prepared;
-    const rows = yield* rowsInSteps(prepared, yield* surfaceOfPrepared(prepared));
-    const column = <Name extends keyof Row>(name: Name) => rows.map((row) => row[name]);
-    const result = {
-      ticker: chain.underlying,
-      spot_price: chain.spot,
-      count: rows.length,
-      root: column('root'),
-      expiry: column('expiry'),
-      settlement: column('settlement'),
-      tte: column('tte'),
-      net_gex: column('net'),
-      gross_gex: column('gross'),
-      sign_margin_pct: column('signMargin'),
-      gross_share_pct: column('share'),
-      expired_share_pct: column('expired'),
-      open_interest: column('openInterest'),
-      volume: column('volume'),
-      max_pain: column('maxPain'),
-      forward: column('forward'),
-      forward_method: column('forwardMethod'),
-      rate: column('rate'),
-      atm_iv: column('atmIv'),
-      atm_iv_bid: column('atmIvBid'),
-      atm_iv_ask: column('atmIvAsk'),
-      atm_iv_trading: column('atmIvTrading'),
-      expected_move: column('expectedMove'),
-      skew_25d: column('skew'),
-      smile_refused: column('refused'),
-      sign_convention: conventionOf(prepared),
-    };
-    return { result, provenance: provenanceOf(chain, context) };
+    return { result: yield* gexByExpiryOf(prepared), provenance: provenanceOf(prepared.chain, context) };
   },
 });
+
+/** Computes the answer for a prepared chain. */
+export function* gexByExpiryOf(prepared: PreparedChain) {
+  const { chain } = prepared;
+  const rows = yield* rowsInSteps(prepared, yield* surfaceOfPrepared(prepared));
+  const column = <Name extends keyof Row>(name: Name) => rows.map((row) => row[name]);
+  return {
+    ticker: chain.underlying,
+    spot_price: chain.spot,
+    count: rows.length,
+    root: column('root'),
+    expiry: column('expiry'),
+    settlement: column('settlement'),
+    tte: column('tte'),
+    net_gex: column('net'),
+    gross_gex: column('gross'),
+    sign_margin_pct: column('signMargin'),
+    gross_share_pct: column('share'),
+    expired_share_pct: column('expired'),
+    open_interest: column('openInterest'),
+    volume: column('volume'),
+    max_pain: column('maxPain'),
+    forward: column('forward'),
+    forward_method: column('forwardMethod'),
+    rate: column('rate'),
+    atm_iv: column('atmIv'),
+    atm_iv_bid: column('atmIvBid'),
+    atm_iv_ask: column('atmIvAsk'),
+    atm_iv_trading: column('atmIvTrading'),
+    expected_move: column('expectedMove'),
+    skew_25d: column('skew'),
+    smile_refused: column('refused'),
+    sign_convention: conventionOf(prepared),
+  };
+}
 
 type Row = ReturnType<typeof rowOf>;
 
 /** Computes one row per series, in order of settlement and then of root. */
 function* rowsInSteps(prepared: PreparedChain, surface: FittedSurface): Steps<Row[]> {
-  const series = prepared.series.toSorted(
-    (a, b) => a.tte - b.tte || (a.series.root < b.series.root ? -1 : +(a.series.root > b.series.root)),
-  );
+  const series = inOrderOfSettlement(prepared.series);
   const rows: Row[] = [];
   let expired = 0;
   yield* bySeries(series, 'Reading the expiries', (each) => {

@@ -1,5 +1,4 @@
 import { Type } from '@sinclair/typebox';
-import type { AnalysisOptions } from '../analytics/chain/options.ts';
 import { prepareInSteps } from '../analytics/chain/prepare.ts';
 import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
 import { type GexLevels, gexLevelsInSteps } from '../analytics/exposure/gex-levels.ts';
@@ -8,7 +7,7 @@ import { signedShare } from '../analytics/flow/flow-sign.ts';
 import { seriesAtm } from '../analytics/surface/series-atm.ts';
 import { newYorkDate } from '../market/calendar.ts';
 import { runToCompletion, type Steps } from '../steps.ts';
-import { customerPositionsInSteps, withFlowSign } from './dealer-sign.ts';
+import { customerPositionsInSteps, withFlowSign, withSign } from './dealer-sign.ts';
 import { regimeFields, reportRegime } from './gamma-regime.ts';
 import { MILLION } from './gex-report.ts';
 import type { Context } from './operation.ts';
@@ -43,9 +42,9 @@ export const byVolumeLens = Type.Object(lens, {
   description: "The levels with each contract weighted by the day's volume instead of its open interest.",
 });
 
-/** Computes the levels with each contract weighted by the day's volume. */
+/** Computes the levels with each contract weighted by the day's volume, and dealers long calls and short puts. */
 export function* byVolume({ chain, options }: PreparedChain) {
-  return lensFields(yield* levelsWith(chain, { ...options, weight: 'volume' }));
+  return lensFields(yield* levelsOfPrepared(yield* prepareInSteps(chain, { ...options, weight: 'volume' })));
 }
 
 export const zeroDteLens = Type.Object(
@@ -73,17 +72,20 @@ export const zeroDteLens = Type.Object(
   { additionalProperties: false, description: "Contracts that expire on the snapshot's day and have not settled." },
 );
 
-/** Computes the levels of the contracts that expire on the snapshot's day. Returns null if all of them have settled. */
-export function* zeroDte(prepared: PreparedChain, grossGex: number) {
-  const { chain, options, series } = prepared;
+/**
+ * Computes the levels of the contracts that expire on the snapshot's day, with the dealer sign of the prepared chain. Returns null if all of
+ * them have settled or none was selected.
+ */
+export function* zeroDte(prepared: PreparedChain, grossGex: number, context: Context) {
+  const { chain, options, series, sign } = prepared;
   const today = newYorkDate(chain.asOf);
   // The series are in order of settlement.
   const ofToday = series.filter((each) => each.series.expiry === today);
   const last = ofToday.at(-1);
   if (!last) return null;
   const only = { ...options, expiries: { kind: '0dte' } } as const;
-  const levels = yield* levelsWith(chain, only);
-  const volumeLevels = yield* levelsWith(chain, { ...only, weight: 'volume' });
+  const levels = yield* levelsOfPrepared(yield* withSign(sign, yield* prepareInSteps(chain, only), context));
+  const volumeLevels = yield* levelsOfPrepared(yield* prepareInSteps(chain, { ...only, weight: 'volume' }));
   const { iv, expectedMove } = seriesAtm(prepared, last);
   const sum = (column: Float64Array) =>
     ofToday.reduce(
@@ -154,7 +156,7 @@ export function byPositions(prepared: PreparedChain, positions: CustomerPosition
 
 function* byPositionsInSteps(prepared: PreparedChain, positions: CustomerPositions) {
   const signed = withFlowSign(prepared, positions);
-  const levels = yield* gexLevelsInSteps(signed, new Map());
+  const levels = yield* levelsOfPrepared(signed);
   const { share, unsignedGex } = signedShare(signed);
   return {
     ...lensFields(levels),
@@ -169,6 +171,6 @@ function* byPositionsInSteps(prepared: PreparedChain, positions: CustomerPositio
   };
 }
 
-function* levelsWith(chain: PreparedChain['chain'], options: AnalysisOptions): Steps<GexLevels> {
-  return yield* gexLevelsInSteps(yield* prepareInSteps(chain, options), new Map());
+function levelsOfPrepared(prepared: PreparedChain): Steps<GexLevels> {
+  return gexLevelsInSteps(prepared, new Map());
 }

@@ -67,7 +67,7 @@ export const getLiveGexNodes = defineOperation({
       by_flow: nullable(byFlowLens, 'The levels by flow; null if no live contract has a print.'),
       zero_dte: nullable(
         zeroDteLens,
-        "The levels of the contracts that expire on the snapshot's day; null if all of them have settled.",
+        "The levels of the contracts that expire on the snapshot's day; null if all of them have settled, or none is selected.",
       ),
       hedging,
     },
@@ -82,23 +82,25 @@ export const getLiveGexNodes = defineOperation({
   },
   *run(input, context, isWanted) {
     const reading = yield* readMarketAs(optionsOf(input), input.ticker, context);
-    const { prepared } = reading;
-    const levels = yield* levelsOf(reading);
-    const report = reportGex(prepared, levels);
-    return {
-      result: {
-        ...report,
-        // The default answers of tool and route have no lenses, so these are computed only for the extended answer.
-        ...((isWanted('by_flow') ? yield* lensesOf(reading, levels, context) : {}) as Lenses),
-      },
-      provenance: provenanceOf(reading.chain, context, [
-        ...caveats(report),
-        ...regimeNotes(levels.exposures),
-        ...signCaveats(prepared),
-      ]),
-    };
+    // The default answers of tool and route have no lenses, so these are computed only for the extended answer.
+    return yield* gexNodesOf(reading, context, isWanted('by_flow'));
   },
 });
+
+/** Computes the answer for a reading. `withLenses` states whether the extended answer is wanted. */
+export function* gexNodesOf(reading: MarketReading, context: Context, withLenses: boolean) {
+  const { chain, prepared } = reading;
+  const levels = yield* levelsOf(reading);
+  const report = reportGex(prepared, levels);
+  return {
+    result: { ...report, ...((withLenses ? yield* lensesOf(reading, levels, context) : {}) as Lenses) },
+    provenance: provenanceOf(chain, context, [
+      ...caveats(report),
+      ...regimeNotes(levels.exposures),
+      ...signCaveats(prepared),
+    ]),
+  };
+}
 
 type Lenses = ReturnType<typeof lensesOf> extends Steps<infer Result> ? Result : never;
 
@@ -106,7 +108,7 @@ function* lensesOf({ chain, prepared }: MarketReading, { exposures }: GexLevels,
   return {
     by_volume: yield* byVolume(prepared),
     by_flow: yield* byPrints(prepared, context),
-    zero_dte: yield* zeroDte(prepared, exposures.grossGex),
+    zero_dte: yield* zeroDte(prepared, exposures.grossGex, context),
     hedging: hedgingOf(chain, exposures.gex, context),
   };
 }

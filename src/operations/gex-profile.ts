@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox';
+import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
 import { exposureFlipsInSteps } from '../analytics/exposure/exposure-flips.ts';
 import { flipOfPositionsInSteps, profileHalfWidth } from '../analytics/exposure/gamma-flip.ts';
 import { levelsWithin, positionsInSteps, profileInSteps } from '../analytics/exposure/gamma-profile.ts';
@@ -48,28 +49,32 @@ export const getGexProfile = defineOperation({
   rest: { method: 'GET', path: '/api/v1/nodes/gex/{ticker}/profile' },
   *run(input, context) {
     const prepared = yield* readChain(input, context);
-    const { chain } = prepared;
-    const positions = yield* positionsInSteps(prepared);
-    const flip = yield* flipOfPositionsInSteps(positions, chain.spot);
-    yield { message: 'Pricing the chain at other spots' };
-    const { vanna, charm } = yield* exposureFlipsInSteps(prepared);
-    yield { message: 'Pricing gamma over levels of spot' };
-    const levels = levelsWithin(profileHalfWidth(flip, chain.spot), chain.spot);
-    const { level, gex } = yield* profileInSteps(positions, levels);
-    const { netOfAll, grossOfAll } = gexBySeries(prepared);
-    const result = {
-      ticker: chain.underlying,
-      spot_price: chain.spot,
-      gex_flip: flip.level,
-      flip_resolved: flip.resolved,
-      ...reportRegime({ gex: netOfAll, grossGex: grossOfAll }),
-      vanna_flip: Number.isNaN(vanna) ? null : vanna,
-      charm_flip: Number.isNaN(charm) ? null : charm,
-      count: level.length,
-      spot: [...level],
-      net_gex: [...gex],
-      sign_convention: conventionOf(prepared),
-    };
-    return { result, provenance: provenanceOf(chain, context) };
+    return { result: yield* gexProfileOf(prepared), provenance: provenanceOf(prepared.chain, context) };
   },
 });
+
+/** Computes the answer for a prepared chain. */
+export function* gexProfileOf(prepared: PreparedChain) {
+  const { chain } = prepared;
+  const positions = yield* positionsInSteps(prepared);
+  const flip = yield* flipOfPositionsInSteps(positions, chain.spot);
+  yield { message: 'Pricing the chain at other spots' };
+  const { vanna, charm } = yield* exposureFlipsInSteps(prepared);
+  yield { message: 'Pricing gamma over levels of spot' };
+  const levels = levelsWithin(profileHalfWidth(flip, chain.spot), chain.spot);
+  const { level, gex } = yield* profileInSteps(positions, levels);
+  const { netOfAll, grossOfAll } = gexBySeries(prepared);
+  return {
+    ticker: chain.underlying,
+    spot_price: chain.spot,
+    gex_flip: flip.level,
+    flip_resolved: flip.resolved,
+    ...reportRegime({ gex: netOfAll, grossGex: grossOfAll }),
+    vanna_flip: Number.isNaN(vanna) ? null : vanna,
+    charm_flip: Number.isNaN(charm) ? null : charm,
+    count: level.length,
+    spot: [...level],
+    net_gex: [...gex],
+    sign_convention: conventionOf(prepared),
+  };
+}

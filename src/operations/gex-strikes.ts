@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox';
+import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
 import { exposuresByStrikeInSteps } from '../analytics/exposure/exposures-by-strike.ts';
 import { signMarginPct } from '../analytics/exposure/sign-margin.ts';
 import { chainInput, readChain } from './analysis-options.ts';
@@ -42,26 +43,30 @@ export const getGexByStrike = defineOperation({
   rest: { method: 'GET', path: '/api/v1/nodes/gex/{ticker}/strikes' },
   *run(input, context) {
     const prepared = yield* readChain(input, context);
-    const { chain } = prepared;
-    const by = yield* exposuresByStrikeInSteps(prepared);
-    const result = {
-      ticker: chain.underlying,
-      spot_price: chain.spot,
-      count: by.strike.length,
-      strike: [...by.strike],
-      call_gex: [...by.callGex],
-      put_gex: [...by.putGex],
-      net_gex: [...by.netGex],
-      sign_margin_pct: Array.from(by.netGex, (net, i) => signMarginPct(net, by.grossGex[i]!)),
-      net_dex: [...by.dex],
-      net_vex: [...by.vex],
-      net_cex: [...by.cex],
-      call_open_interest: [...by.callOpenInterest],
-      put_open_interest: [...by.putOpenInterest],
-      call_volume: [...by.callVolume],
-      put_volume: [...by.putVolume],
-      sign_convention: conventionOf(prepared),
-    };
-    return { result, provenance: provenanceOf(chain, context) };
+    return { result: yield* gexByStrikeOf(prepared), provenance: provenanceOf(prepared.chain, context) };
   },
 });
+
+/** Computes the answer for a prepared chain. */
+export function* gexByStrikeOf(prepared: PreparedChain) {
+  const { chain } = prepared;
+  const by = yield* exposuresByStrikeInSteps(prepared);
+  return {
+    ticker: chain.underlying,
+    spot_price: chain.spot,
+    count: by.strike.length,
+    strike: [...by.strike],
+    call_gex: [...by.callGex],
+    put_gex: [...by.putGex],
+    net_gex: [...by.netGex],
+    sign_margin_pct: Array.from(by.netGex, (net, i) => signMarginPct(net, by.grossGex[i]!)),
+    net_dex: [...by.dex],
+    net_vex: [...by.vex],
+    net_cex: [...by.cex],
+    call_open_interest: [...by.callOpenInterest],
+    put_open_interest: [...by.putOpenInterest],
+    call_volume: [...by.callVolume],
+    put_volume: [...by.putVolume],
+    sign_convention: conventionOf(prepared),
+  };
+}

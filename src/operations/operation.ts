@@ -89,6 +89,19 @@ export interface Provenance {
   readonly notes: readonly string[];
 }
 
+/** The schema of `Provenance` in answers. */
+export const PROVENANCE = Type.Object(
+  {
+    source: Type.String({ description: 'Source of the data.' }),
+    simulated: Type.Boolean({ description: 'True for the simulated market.' }),
+    as_of: Type.String({ description: 'When the quotes were taken, ISO 8601.' }),
+    age_s: Type.Integer({ description: 'Age of the quotes now, or at the moment `at` of the request, seconds.' }),
+    stale: Type.Boolean({ description: 'True if the quotes are older than the --stale-after setting.' }),
+    notes: Type.Array(Type.String(), { description: 'Caveats on the figures.' }),
+  },
+  { additionalProperties: false, description: 'Source and age of the data.' },
+);
+
 /** Everything that operations can access: the market, the universe, the clock (for ages only), the feeds and the operator's thresholds. */
 export interface Context {
   readonly market: Market;

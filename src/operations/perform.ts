@@ -3,7 +3,7 @@ import { memoizeByObject } from '../cache.ts';
 import { ClientError, type ClientErrorCode } from '../errors.ts';
 import { isRecord } from '../json-shape.ts';
 import { runToCompletion, type Steps } from '../steps.ts';
-import { answerSchema, type Context, type Operation, type Provenance, pickFields } from './operation.ts';
+import { answerSchema, type Context, type Operation, PROVENANCE, type Provenance, pickFields } from './operation.ts';
 import { contextAt, withMoment } from './replay.ts';
 import { satisfies, validate } from './validate.ts';
 
@@ -123,18 +123,6 @@ function notFinite(value: unknown, pointer = ''): string | undefined {
   }
   return undefined;
 }
-
-const PROVENANCE = Type.Object(
-  {
-    source: Type.String({ description: 'Source of the data.' }),
-    simulated: Type.Boolean({ description: 'True for the simulated market.' }),
-    as_of: Type.String({ description: 'When the quotes were taken, ISO 8601.' }),
-    age_s: Type.Integer({ description: 'Age of the quotes now, or at the moment `at` of the request, seconds.' }),
-    stale: Type.Boolean({ description: 'True if the quotes are older than the --stale-after setting.' }),
-    notes: Type.Array(Type.String(), { description: 'Caveats on the figures.' }),
-  },
-  { additionalProperties: false, description: 'Source and age of the data.' },
-);
 
 function withoutMoment({ at: _, ...own }: Record<string, unknown>): Record<string, unknown> {
   return own;

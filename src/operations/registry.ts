@@ -4,9 +4,11 @@ import { getFlowByAggressor } from './flow-by-aggressor.ts';
 import { getGexCombined } from './gex-combined.ts';
 import { getGexByExpiry } from './gex-expiries.ts';
 import { getGexHistory } from './gex-history.ts';
+import { getGexMatrix } from './gex-matrix.ts';
 import { getLiveGexNodes } from './gex-nodes.ts';
 import { getGexProfile } from './gex-profile.ts';
 import { getGexByStrike } from './gex-strikes.ts';
+import { getGexView } from './gex-view.ts';
 import { computeGreeksBatch } from './greeks-batch.ts';
 import { solveImpliedVolatilities } from './implied-volatilities.ts';
 import { calculateKellySizing } from './kelly-sizing.ts';
@@ -40,6 +42,8 @@ export const REGISTRY = {
   get_gex_profile: getGexProfile,
   get_gex_by_strike: getGexByStrike,
   get_gex_by_expiry: getGexByExpiry,
+  get_gex_view: getGexView,
+  get_gex_matrix: getGexMatrix,
   get_gex_combined: getGexCombined,
   get_volatility_surface: getVolatilitySurface,
   get_flow_by_aggressor: getFlowByAggressor,

@@ -7,6 +7,7 @@ import { rootOf } from '../../src/market/option-symbol.ts';
 import { zeroDte } from '../../src/operations/gex-lens.ts';
 import { runToCompletion } from '../../src/steps.ts';
 import { chainOf, quoted } from '../analytics/small-chains.ts';
+import { smallMarket } from './small-market.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -122,7 +123,7 @@ describe('0DTE of an index on a third Friday', () => {
     });
     const ready = prepareChain(chainOf([...rows, ...later], { underlying: 'SPX', asOf }), DEFAULT_OPTIONS);
     const { left_out, used } = ready.counts;
-    return { ready, used, settled: left_out.settled, zero: runToCompletion(zeroDte(ready, 1)) };
+    return { ready, used, settled: left_out.settled, zero: runToCompletion(zeroDte(ready, 1, smallMarket().context)) };
   };
 
   test.each<[string, number, number, number | null]>([

@@ -1,4 +1,5 @@
 import { StepMeter, type Steps } from '../../steps.ts';
+import type { PreparedSeries } from './prepared-chain.ts';
 
 /** The number of contracts that one step handles, in a few ms. */
 const STEP_CONTRACTS = 32_768;
@@ -17,6 +18,13 @@ export function* bySeries<Rows extends { readonly start: number; readonly end: n
     if (meter.beginsNextStep(each.end - each.start)) yield { message };
     work(each, index);
   }
+}
+
+/** Returns the series in order of settlement. Series that settle at the same time are in order of their roots. */
+export function inOrderOfSettlement(series: readonly PreparedSeries[]): PreparedSeries[] {
+  return series.toSorted(
+    (a, b) => a.tte - b.tte || (a.series.root < b.series.root ? -1 : +(a.series.root > b.series.root)),
+  );
 }
 
 /** Returns a new column with the values of `column` at the given rows. */

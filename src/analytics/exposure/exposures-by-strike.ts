@@ -8,12 +8,10 @@ import { HedgeBlock } from './hedge-block.ts';
 import { strikeIndexInSteps } from './strike-index.ts';
 
 /**
- * Dealers' exposures at each strike, over all prepared series, dollars. The dealer sign is that of the prepared chain. A contract without a
- * volatility adds only to open interest and volume, and to gamma if the feed gives it.
+ * Sums of dealers' exposures over groups of contracts, dollars: one row per group. The dealer sign is that of the prepared chain. A contract
+ * without a volatility adds only to open interest and volume, and to gamma if the feed gives it.
  */
-export interface ExposuresByStrike {
-  /** The strikes, ascending. */
-  readonly strike: Float64Array;
+export interface ExposureSums {
   /**
    * GEX of calls and of puts, per 1 % move. By the default convention, dealers hold calls long and puts short, so the GEX of puts is
    * negative.
@@ -22,7 +20,7 @@ export interface ExposuresByStrike {
   readonly putGex: Float64Array;
   /** GEX of calls and puts together, per 1 % move. */
   readonly netGex: Float64Array;
-  /** The sum of the absolute GEX of the strike's contracts, per 1 % move. */
+  /** The sum of the absolute GEX of the contracts, per 1 % move. */
   readonly grossGex: Float64Array;
   /** Delta-notional, its change per vol point, and its expected change over the coming day, of calls and puts together. */
   readonly dex: Float64Array;
@@ -33,6 +31,12 @@ export interface ExposuresByStrike {
   readonly putOpenInterest: Float64Array;
   readonly callVolume: Float64Array;
   readonly putVolume: Float64Array;
+}
+
+/** Dealers' exposures at each strike, over all prepared series. */
+export interface ExposuresByStrike extends ExposureSums {
+  /** The strikes, ascending. */
+  readonly strike: Float64Array;
 }
 
 /** The number of pairs that are priced in a step of some 3 ms. */
@@ -46,10 +50,15 @@ export function exposuresByStrike(prepared: PreparedChain): ExposuresByStrike {
 
 /** Does the same as `exposuresByStrike`, in steps. */
 export function* exposuresByStrikeInSteps(prepared: PreparedChain): Steps<ExposuresByStrike> {
+  const { strike, index } = yield* strikeIndexInSteps(prepared.pairs);
+  return { strike, ...(yield* sumExposuresInSteps(prepared, index, strike.length)) };
+}
+
+/** Returns the sums of the exposures of each group of pairs. `group` has the group of each pair, from 0 to `groups` - 1. */
+export function* sumExposuresInSteps(prepared: PreparedChain, group: Uint32Array, groups: number): Steps<ExposureSums> {
   const { chain, row, callPut, position, multiplier, gamma, pairs } = prepared;
   const ahead = dayAheadOf(prepared);
-  const { strike, index } = yield* strikeIndexInSteps(pairs);
-  const column = () => new Float64Array(strike.length);
+  const column = () => new Float64Array(groups);
   const sums = {
     callGex: column(),
     putGex: column(),
@@ -69,7 +78,7 @@ export function* exposuresByStrikeInSteps(prepared: PreparedChain): Steps<Exposu
     const priced = BLOCK.fill(prepared, ahead, chain.spot, from, to);
     const { delta, vanna, change } = hedges(priced);
     for (let pair = from; pair < to; pair++) {
-      const [to, pricedRow] = [index[pair]!, pair - from];
+      const [to, pricedRow] = [group[pair]!, pair - from];
       for (let i = pairs.contracts[pair]!; i < pairs.contracts[pair + 1]!; i++) {
         const isCall = callPut[i] === 1;
         const gex = position[i]! * gamma[i]! * multiplier[i]! * scale;
@@ -98,7 +107,7 @@ export function* exposuresByStrikeInSteps(prepared: PreparedChain): Steps<Exposu
       }
     }
   });
-  return { strike, ...sums };
+  return sums;
 }
 
 const BLOCK = new HedgeBlock(STEP_PAIRS);

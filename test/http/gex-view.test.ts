@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { findTool } from '../../src/operations/registry.ts';
+import { type Service, startService } from '../support/service.ts';
+
+/** The view of a ticker: one answer with the answers of four routes. */
+let service: Service;
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service.close());
+
+const get = (path: string, headers: Record<string, string> = {}) =>
+  service.request('GET', `/api/v1/nodes/gex/${path}`, { headers });
+const textOf = async (path: string) => (await get(path)).text();
+
+test.each(['', '&weight=volume', '&expiries=next:30&forward=flat'])(
+  'has the texts of the routes of its parts, with options %j',
+  async (options) => {
+    const query = `?iv=otm${options}`;
+    const view = await textOf(`SPY/view${query}`);
+    const parts = await Promise.all(['strikes', 'profile', 'expiries'].map((part) => textOf(`SPY/${part}${query}`)));
+    const [strikes, profile, expiries] = parts;
+    expect(view).toContain(`,"strikes":${strikes},"profile":${profile},"expiries":${expiries},"provenance":{`);
+    if (options === '') {
+      const body = { ticker: 'SPY' };
+      const extended = await service.request('POST', '/api/v1/tools/get_live_gex_nodes?extended=true', { body });
+      const [levels] = (await extended.text()).split(',"provenance":{');
+      expect(view).toStartWith(`{"levels":${levels}},"strikes":`);
+    }
+  },
+);
+
+test('has no age, so that its ETag stays the same while the data ages', async () => {
+  const { store } = service.app;
+  const chain = store.chain(store.latestChainId('QQQ', true)!)!;
+  const asOf = Date.now() - 7_200_000;
+  store.saveChain({ ...chain, underlying: 'AGED', asOf });
+  const at = (ageMs: number, headers = {}) => get(`AGED/view?at=${new Date(asOf + ageMs).toISOString()}`, headers);
+  const first = await at(0);
+  expect(JSON.parse(await first.text()).provenance).toEqual({
+    source: 'simulated',
+    simulated: true,
+    as_of: new Date(asOf).toISOString(),
+    notes: expect.arrayContaining(['Simulated market: no real quotes.']),
+  });
+  const tag = first.headers.get('etag')!;
+  const later = await at(3_600_000, { 'If-None-Match': tag });
+  expect([later.status, later.headers.get('etag')]).toEqual([304, tag]);
+  expect([first, later].map(({ headers }) => headers.get('x-data-age'))).toEqual(['0', '3600']);
+});
+
+test('is an operation with a route, and not a tool', async () => {
+  expect(findTool('get_gex_view')).toBeUndefined();
+  const response = await service.request('POST', '/api/v1/tools/get_gex_view', { body: { ticker: 'SPY' } });
+  expect(response.status).toBe(404);
+});
