@@ -1,6 +1,15 @@
 /** Builds Zomma: `bun build.ts [step ...]`. Without a step, runs all steps in order. */
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, extname, join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
@@ -85,7 +94,10 @@ async function web(): Promise<void> {
   const kernels = readFileSync(join(ROOT, 'build/kernels.wasm'));
   const files = [
     ...(await Promise.all(
-      outputs.map(async (output) => ({ name: basename(output.path), content: Buffer.from(await output.arrayBuffer()) })),
+      outputs.map(async (output) => ({
+        name: basename(output.path),
+        content: Buffer.from(await output.arrayBuffer()),
+      })),
     )),
     { name: `kernels-${Bun.hash(kernels).toString(36)}.wasm`, content: kernels },
   ];
@@ -104,7 +116,13 @@ async function web(): Promise<void> {
     written.set(`${name}.br`, brotliCompressSync(content, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }));
     written.set(`${name}.gz`, gzipSync(content, { level: 9 }));
   }
-  written.set('manifest.js', manifestOf(page, files.map(({ name }) => name)));
+  written.set(
+    'manifest.js',
+    manifestOf(
+      page,
+      files.map(({ name }) => name),
+    ),
+  );
   written.set('manifest.d.ts', MANIFEST_TYPES);
   written.set('stamp', digest);
   for (const [name, content] of written) {
@@ -118,9 +136,7 @@ async function web(): Promise<void> {
 /** Returns the text of a module that has the page and imports the files of the terminal, so that `bun build --compile` embeds them. */
 function manifestOf(page: string, names: readonly string[]): string {
   const imports = names.flatMap((name, i) =>
-    ['', '.br', '.gz'].map(
-      (coding, j) => `import file${i}_${j} from './${name}${coding}' with { type: 'file' };`,
-    ),
+    ['', '.br', '.gz'].map((coding, j) => `import file${i}_${j} from './${name}${coding}' with { type: 'file' };`),
   );
   const rows = names.map(
     (name, i) => `  { name: '${name}', plain: file${i}_0, brotli: file${i}_1, gzip: file${i}_2 },`,

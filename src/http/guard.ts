@@ -7,7 +7,13 @@ import type { HttpDeps } from './http-deps.ts';
 import { WEB_PATHS } from './web-page.ts';
 
 /** The paths that need no key. All other paths need one, including unknown paths. */
-const PUBLIC_PATHS = new Set(['/health', ...WEB_PATHS, ...DOCS_PATHS, '/api/v1/auth/my-key', '/api/v1/auth/telegram-status']);
+const PUBLIC_PATHS = new Set([
+  '/health',
+  ...WEB_PATHS,
+  ...DOCS_PATHS,
+  '/api/v1/auth/my-key',
+  '/api/v1/auth/telegram-status',
+]);
 
 /** The paths on which the API contract requires the same answer for a missing key as for an invalid key. */
 const STREAM_PATHS = new Set(['/sse', '/messages']);

@@ -39,7 +39,9 @@ export const WEB_OPERATIONS = {
   get_gex_by_strike: route('GEX by strike', `${NODES}/strikes`, { resource: 'zomma://gex/{ticker}/strikes/all' }),
   get_gex_profile: route('Gamma profile', `${NODES}/profile`, { resource: 'zomma://gex/{ticker}/profile' }),
   get_gex_by_expiry: route('GEX and volatility by expiry', `${NODES}/expiries`),
-  get_gex_matrix: route('Exposure by strike and expiry', `${NODES}/matrix`, { resource: 'zomma://gex/{ticker}/matrix' }),
+  get_gex_matrix: route('Exposure by strike and expiry', `${NODES}/matrix`, {
+    resource: 'zomma://gex/{ticker}/matrix',
+  }),
   get_level_record: route('Record of levels', `${NODES}/record`, { resource: 'zomma://gex/{ticker}/record' }),
   get_gex_combined: route('Combined GEX levels', `${NODES}/combined`),
   get_gex_history: route('History of GEX levels', `${NODES}/history`),
@@ -64,7 +66,8 @@ export type WebOperationName = keyof typeof WEB_OPERATIONS;
 
 /** Operations of the registry that no view asks, with the reason. */
 export const NOT_ON_PAGE: Readonly<Record<string, string>> = {
-  compute_greeks_batch: 'It takes columns of thousands of options from a program. The form of Option Greeks asks for one option.',
+  compute_greeks_batch:
+    'It takes columns of thousands of options from a program. The form of Option Greeks asks for one option.',
   solve_implied_volatilities: 'It takes columns of thousands of options from a program.',
 };
 

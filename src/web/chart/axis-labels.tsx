@@ -22,9 +22,21 @@ const LABEL = 19;
 const LEADER_FROM = 12;
 
 /** The names of the levels at the right edge, pushed apart so that none covers another. */
-export function LevelLabels({ levels, axis, isNarrow }: { levels: readonly ChartLevel[]; axis: PriceAxis; isNarrow: boolean }) {
+export function LevelLabels({
+  levels,
+  axis,
+  isNarrow,
+}: {
+  levels: readonly ChartLevel[];
+  axis: PriceAxis;
+  isNarrow: boolean;
+}) {
   const visible = levels.filter(({ price }) => price >= axis.low && price <= axis.high);
-  const centers = placeLabels(visible.map(({ price }) => ({ at: axis.y(price), size: LABEL })), 0, axis.height);
+  const centers = placeLabels(
+    visible.map(({ price }) => ({ at: axis.y(price), size: LABEL })),
+    0,
+    axis.height,
+  );
   return (
     <div class="level-labels" aria-hidden="true">
       {visible.map(({ id, name, initials, text, tone, price }, i) => {

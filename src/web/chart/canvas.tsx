@@ -29,7 +29,15 @@ export function useSize<E extends HTMLElement>(): { ref: { current: E | null }; 
 }
 
 /** A canvas with device pixels. It is hidden from screen readers, because the chart around it has a text and a table. */
-export function StrokeCanvas({ strokes, size, class: name }: { strokes: readonly Stroke[]; size: Size; class?: string }) {
+export function StrokeCanvas({
+  strokes,
+  size,
+  class: name,
+}: {
+  strokes: readonly Stroke[];
+  size: Size;
+  class?: string;
+}) {
   const ref = useRef<HTMLCanvasElement>(null);
   const version = themeVersion.value;
   useEffect(() => {

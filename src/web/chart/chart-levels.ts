@@ -14,11 +14,56 @@ export interface ChartLevel extends LadderRule {
 /** Returns the levels of a snapshot. A flip that is not resolved is left out: it is nowhere. Levels differ by pattern and name. */
 export function chartLevels(levels: Levels): ChartLevel[] {
   const all: (ChartLevel | false)[] = [
-    { id: 'call_wall', name: 'call wall', initials: 'CW', price: levels.call_wall, tone: 'positive', dash: 'solid', width: 1.5, text: strike(levels.call_wall) },
-    levels.flip_resolved && { id: 'gex_flip', name: 'flip', initials: 'FL', price: levels.gex_flip, tone: 'text', dash: 'dashed', width: 1.5, text: price(levels.gex_flip) },
-    { id: 'max_pain', name: 'max pain', initials: 'MP', price: levels.max_pain, tone: 'muted', dash: 'dotted', width: 1.5, text: strike(levels.max_pain) },
-    { id: 'spot_price', name: 'spot', initials: 'SP', price: levels.spot_price, tone: 'text', dash: 'solid', width: 2, text: price(levels.spot_price) },
-    { id: 'put_wall', name: 'put wall', initials: 'PW', price: levels.put_wall, tone: 'negative', dash: 'solid', width: 1.5, text: strike(levels.put_wall) },
+    {
+      id: 'call_wall',
+      name: 'call wall',
+      initials: 'CW',
+      price: levels.call_wall,
+      tone: 'positive',
+      dash: 'solid',
+      width: 1.5,
+      text: strike(levels.call_wall),
+    },
+    levels.flip_resolved && {
+      id: 'gex_flip',
+      name: 'flip',
+      initials: 'FL',
+      price: levels.gex_flip,
+      tone: 'text',
+      dash: 'dashed',
+      width: 1.5,
+      text: price(levels.gex_flip),
+    },
+    {
+      id: 'max_pain',
+      name: 'max pain',
+      initials: 'MP',
+      price: levels.max_pain,
+      tone: 'muted',
+      dash: 'dotted',
+      width: 1.5,
+      text: strike(levels.max_pain),
+    },
+    {
+      id: 'spot_price',
+      name: 'spot',
+      initials: 'SP',
+      price: levels.spot_price,
+      tone: 'text',
+      dash: 'solid',
+      width: 2,
+      text: price(levels.spot_price),
+    },
+    {
+      id: 'put_wall',
+      name: 'put wall',
+      initials: 'PW',
+      price: levels.put_wall,
+      tone: 'negative',
+      dash: 'solid',
+      width: 1.5,
+      text: strike(levels.put_wall),
+    },
   ];
   return all.filter((each): each is ChartLevel => each !== false && Number.isFinite(each.price));
 }

@@ -127,10 +127,11 @@ function visibleRows({ strike, calls, puts }: LadderRows, axis: PriceAxis): { in
 
 function barThickness(strike: readonly number[], visible: readonly { index: number }[], axis: PriceAxis): number {
   if (visible.length > axis.height / 2) return BAR.least;
-  let gap = Number.POSITIVE_INFINITY;
+  const gaps: number[] = [];
   for (let k = 1; k < visible.length; k++) {
-    const step = Math.abs(axis.y(strike[visible[k]!.index]!) - axis.y(strike[visible[k - 1]!.index]!));
-    if (step > 0) gap = Math.min(gap, step);
+    gaps.push(Math.abs(axis.y(strike[visible[k]!.index]!) - axis.y(strike[visible[k - 1]!.index]!)));
   }
+  // Half of the gaps are at least as long. Near spot, where strikes are dense, bars may touch.
+  const gap = gaps.toSorted((a, b) => a - b)[gaps.length >> 1] ?? BAR.most;
   return Math.max(BAR.least, Math.min(BAR.most, gap * BAR.share));
 }

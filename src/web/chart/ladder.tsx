@@ -168,8 +168,17 @@ export function selectionReadout(strikes: Strikes, [from, to]: readonly [number,
 
 export function ladderTable(strikes: Strikes): PanelTable {
   const columns = [
-    'strike', 'call_gex', 'put_gex', 'net_gex', 'net_dex', 'net_vex', 'net_cex',
-    'call_open_interest', 'put_open_interest', 'call_volume', 'put_volume',
+    'strike',
+    'call_gex',
+    'put_gex',
+    'net_gex',
+    'net_dex',
+    'net_vex',
+    'net_cex',
+    'call_open_interest',
+    'put_open_interest',
+    'call_volume',
+    'put_volume',
   ] as const;
   return { columns, rows: strikes.strike.map((_, i) => columns.map((name) => strikes[name][i]!)) };
 }
@@ -177,12 +186,18 @@ export function ladderTable(strikes: Strikes): PanelTable {
 /** Returns the index of the strike nearest a price. */
 export function nearestStrike(strike: readonly number[], price: number): number {
   let index = 0;
-  for (let i = 1; i < strike.length; i++) if (Math.abs(strike[i]! - price) < Math.abs(strike[index]! - price)) index = i;
+  for (let i = 1; i < strike.length; i++)
+    if (Math.abs(strike[i]! - price) < Math.abs(strike[index]! - price)) index = i;
   return index;
 }
 
 /** The acts of the pointer and of the keys in the ladder. */
-function useLadderCursor(strikes: Strikes, levels: readonly ChartLevel[], axis: PriceAxis, onExplain: (strike: number) => void) {
+function useLadderCursor(
+  strikes: Strikes,
+  levels: readonly ChartLevel[],
+  axis: PriceAxis,
+  onExplain: (strike: number) => void,
+) {
   const [spoken, setSpoken] = useState('');
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const dragFrom = useRef<number | null>(null);
@@ -194,7 +209,8 @@ function useLadderCursor(strikes: Strikes, levels: readonly ChartLevel[], axis: 
   const moveTo = (to: number, isSelecting: boolean) => {
     const next = Math.max(0, Math.min(strikes.strike.length - 1, to));
     const at = strikes.strike[next]!;
-    const anchor = selection.value && (selection.value[0] === strikes.strike[index()] ? selection.value[1] : selection.value[0]);
+    const anchor =
+      selection.value && (selection.value[0] === strikes.strike[index()] ? selection.value[1] : selection.value[0]);
     selection.value = isSelecting ? ascending(anchor ?? strikes.strike[index()]!, at) : null;
     cursorPrice.value = at;
     if (at < axis.low || at > axis.high) {

@@ -12,7 +12,18 @@ export interface PictureTitle {
 const SCALE = 2;
 const HEAD = 30;
 /** The properties of SVG shapes that style sheets set, and which a picture apart from the page would lose. */
-const SHAPE_STYLES = ['fill', 'fill-opacity', 'stroke', 'stroke-width', 'stroke-dasharray', 'stroke-opacity', 'opacity', 'font', 'text-anchor', 'display'];
+const SHAPE_STYLES = [
+  'fill',
+  'fill-opacity',
+  'stroke',
+  'stroke-width',
+  'stroke-dasharray',
+  'stroke-opacity',
+  'opacity',
+  'font',
+  'text-anchor',
+  'display',
+];
 
 /** Saves the chart of a panel as a PNG: canvases, SVG and the texts beside them, under a line with ticker, moment and `SIMULATED`. */
 export async function savePicture(panel: HTMLElement, name: string, title: PictureTitle): Promise<void> {
@@ -35,7 +46,12 @@ export async function pictureOf(panel: HTMLElement, title: PictureTitle): Promis
   context.font = `600 13px ${style.fontFamily}`;
   context.textBaseline = 'middle';
   const simulated = title.isSimulated ? 'SIMULATED · ' : '';
-  context.fillText(`${simulated}${title.ticker} · ${title.title} · ${newYorkMoment(title.asOf)} New York · ${title.unit}`, 8, HEAD / 2, frame.width - 16);
+  context.fillText(
+    `${simulated}${title.ticker} · ${title.title} · ${newYorkMoment(title.asOf)} New York · ${title.unit}`,
+    8,
+    HEAD / 2,
+    frame.width - 16,
+  );
   const place = (element: Element) => {
     const box = element.getBoundingClientRect();
     return { x: box.left - frame.left, y: box.top - frame.top + HEAD, width: box.width, height: box.height };

@@ -1,5 +1,5 @@
-import { area, line } from 'd3-shape';
 import { scaleLinear } from 'd3-scale';
+import { area, line } from 'd3-shape';
 import { useMemo } from 'preact/hooks';
 import type { Levels, Profile } from '../data/answers.ts';
 import { amount, change, percent, price } from '../format.ts';
@@ -15,11 +15,22 @@ import { priceAxis } from './price-axis.ts';
 const PRICES = 44;
 
 /** Net gamma were spot elsewhere, on the ladder's price axis. `before` is the curve of the earlier moment of a comparison. */
-export function SpotProfile({ profile, levels, before }: { profile: Profile; levels: Levels; before?: Profile | undefined }) {
+export function SpotProfile({
+  profile,
+  levels,
+  before,
+}: {
+  profile: Profile;
+  levels: Levels;
+  before?: Profile | undefined;
+}) {
   const { ref, size } = useSize<HTMLDivElement>();
   const { zoom, shift } = page.value;
   const { width, height } = size;
-  const axis = useMemo(() => priceAxis(profile.spot_price, zoom, shift, height), [profile.spot_price, zoom, shift, height]);
+  const axis = useMemo(
+    () => priceAxis(profile.spot_price, zoom, shift, height),
+    [profile.spot_price, zoom, shift, height],
+  );
   const shapes = useMemo(() => profileShapes(profile, before, axis, width), [profile, before, axis, width]);
   const cursor = cursorPrice.value;
   const onMove = (event: PointerEvent) => {
@@ -46,7 +57,9 @@ export function SpotProfile({ profile, levels, before }: { profile: Profile; lev
               ))}
             {[profile.vanna_flip, profile.charm_flip].map(
               (at, i) =>
-                at !== null && at >= axis.low && at <= axis.high && (
+                at !== null &&
+                at >= axis.low &&
+                at <= axis.high && (
                   <text key={i} class="mark" x={width - 4} y={axis.y(at) + 4} text-anchor="end">
                     {i === 0 ? 'vanna flip' : 'charm flip'} ▸
                   </text>
@@ -58,26 +71,44 @@ export function SpotProfile({ profile, levels, before }: { profile: Profile; lev
         {cursor !== null && cursor >= axis.low && cursor <= axis.high && (
           <div class="crosshair" style={{ top: `${axis.y(cursor)}px` }} />
         )}
-        {!profile.flip_resolved && <p class="chart-note">Net gamma has one sign within half of spot: there is no flip.</p>}
+        {!profile.flip_resolved && (
+          <p class="chart-note">Net gamma has one sign within half of spot: there is no flip.</p>
+        )}
       </div>
       <div class="x-axis" aria-hidden="true">
-        <span data-label style={{ left: `${PRICES}px` }}>{amount(-shapes.extent)}</span>
-        <span data-label class="middle" style={{ left: `${shapes.zero}px` }}>0</span>
-        <span data-label class="end">{change(shapes.extent)}</span>
+        <span data-label style={{ left: `${PRICES}px` }}>
+          {amount(-shapes.extent)}
+        </span>
+        <span data-label class="middle" style={{ left: `${shapes.zero}px` }}>
+          0
+        </span>
+        <span data-label class="end">
+          {change(shapes.extent)}
+        </span>
       </div>
     </div>
   );
 }
 
-function profileShapes(profile: Profile, before: Profile | undefined, axis: ReturnType<typeof priceAxis>, width: number) {
+function profileShapes(
+  profile: Profile,
+  before: Profile | undefined,
+  axis: ReturnType<typeof priceAxis>,
+  width: number,
+) {
   const inView = ({ spot, net_gex }: Profile) =>
-    spot.map((at, i): [number, number] => [at, net_gex[i]!]).filter(([at]) => at >= axis.low * 0.995 && at <= axis.high * 1.005);
+    spot
+      .map((at, i): [number, number] => [at, net_gex[i]!])
+      .filter(([at]) => at >= axis.low * 0.995 && at <= axis.high * 1.005);
   const points = inView(profile);
   const earlier = before ? inView(before) : [];
   const extent = Math.max(...[...points, ...earlier].map(([, gex]) => Math.abs(gex)), 0) || 1;
   const x = scaleLinear([-extent, extent], [PRICES, width - 2]);
   const zero = x(0);
-  const curve = line<[number, number]>(([, gex]) => x(gex), ([at]) => axis.y(at));
+  const curve = line<[number, number]>(
+    ([, gex]) => x(gex),
+    ([at]) => axis.y(at),
+  );
   const filled = (sign: 1 | -1) =>
     area<[number, number]>()
       .y(([at]) => axis.y(at))

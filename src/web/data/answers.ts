@@ -74,7 +74,9 @@ function follow<Body>(call: Call | undefined, before: Asked<Body>, report: (aske
       (error) => {
         if (dropped.signal.aborted) return;
         const problem =
-          error instanceof RequestProblem ? error : new RequestProblem(0, { code: 'page_error', detail: String(error) });
+          error instanceof RequestProblem
+            ? error
+            : new RequestProblem(0, { code: 'page_error', detail: String(error) });
         // Without an answer from the server, what stood stays with its age. Any other problem is about this very call.
         report({ answer: problem.status === 0 || problem.status >= 429 ? kept : undefined, problem, isSlow: false });
       },
@@ -122,7 +124,7 @@ export function shareAnswer<Body>(wanted: () => Call | undefined): SharedAnswer<
   return {
     asked,
     refresh() {
-      round.value++;
+      round.value = round.peek() + 1;
     },
   };
 }

@@ -88,7 +88,8 @@ export function followLiveLevels(tickers: readonly string[], account: string): {
       heardAt = Date.now();
       isStreaming.value = data.isStreaming;
       receive(data.events);
-    } else if (leading && data.kind === 'hello') post({ kind: 'events', events: snapshot(), isStreaming: isStreaming.value });
+    } else if (leading && data.kind === 'hello')
+      post({ kind: 'events', events: snapshot(), isStreaming: isStreaming.value });
     else if (leading && data.kind === 'wanted' && document.hidden) leading.abort();
   };
 
@@ -122,10 +123,14 @@ export function followLiveLevels(tickers: readonly string[], account: string): {
       if (!document.hidden) post({ kind: 'wanted' });
       const isSilent = await navigator.locks
         .request(name, { signal: AbortSignal.any([stopped.signal, waitingFor.signal]) }, lead)
-        .then(() => false, () => waitingFor.signal.aborted);
+        .then(
+          () => false,
+          () => waitingFor.signal.aborted,
+        );
       clearInterval(check);
       // A tab that leads but does not read, for example one that the browser has frozen, loses the lock.
-      if (isSilent && !stopped.signal.aborted) await navigator.locks.request(name, { steal: true }, lead).catch(() => {});
+      if (isSilent && !stopped.signal.aborted)
+        await navigator.locks.request(name, { steal: true }, lead).catch(() => {});
     }
   };
   const onShown = () => {

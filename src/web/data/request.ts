@@ -3,7 +3,7 @@ import { cleanText } from '../format.ts';
 import type { Call } from '../operations.ts';
 import { requestOf } from '../operations.ts';
 import { memberKey, signOut } from '../state/member-key.ts';
-import { noteAnswered, noteUnanswered, noteServerTime } from '../state/server.ts';
+import { noteAnswered, noteServerTime, noteUnanswered } from '../state/server.ts';
 
 /** An answer with its provenance, from the header fields. */
 export interface Answer<Body> {
@@ -121,7 +121,10 @@ export async function send(path: string, init: RequestInit): Promise<Response> {
   noteServerTime(response.headers.get('date'));
   noteRate(response.headers);
   if (response.ok || response.status === 304) return response;
-  const problem = new RequestProblem(response.status, (await response.json().catch(() => ({}))) as Record<string, unknown>);
+  const problem = new RequestProblem(
+    response.status,
+    (await response.json().catch(() => ({}))) as Record<string, unknown>,
+  );
   if (response.status === 429) {
     rate.value = { ...rate.value, waitUntil: Date.now() + 1000 * Number(response.headers.get('retry-after') ?? 1) };
   }

@@ -49,7 +49,13 @@ export function ChartPanel(props: ChartPanelProps) {
     `zomma-${ticker.value.replace('^', '')}-${id}-${(moment ?? asOf.value ?? '').replace(/[:.]/g, '')}.${kind}`;
   const origin = () => ({ ticker: ticker.value, asOf: moment ?? asOf.value ?? '', isSimulated: isSimulated.value });
   return (
-    <section ref={ref} class={`panel ${props.class ?? ''}`} data-panel={id} data-as-of={moment ?? asOf.value} aria-label={title}>
+    <section
+      ref={ref}
+      class={`panel ${props.class ?? ''}`}
+      data-panel={id}
+      data-as-of={moment ?? asOf.value}
+      aria-label={title}
+    >
       <header class="panel-head">
         <h2>{title}</h2>
         {unit && <span class="unit">{unit}</span>}
@@ -57,15 +63,19 @@ export function ChartPanel(props: ChartPanelProps) {
         {isSlow && <span class="waiting">waiting for the server</span>}
         <span class="spring" />
         {controls}
-        <span class="panel-menu">
+        <PanelMenu title={title}>
           {table && (
             <button type="button" aria-pressed={isTable} onClick={() => toggleTable(id)} title="Chart or table (v)">
-              {isTable ? 'Chart' : 'Table'}
+              {isTable ? 'Show the chart' : 'Show the table'}
             </button>
           )}
           {call && (
-            <button type="button" title="Copy the call as curl (c)" onClick={() => copy(curlOf(call, location.origin), 'curl')}>
-              curl
+            <button
+              type="button"
+              title="Copy the call as curl (c)"
+              onClick={() => copy(curlOf(call, location.origin), 'curl')}
+            >
+              Copy as curl
             </button>
           )}
           {table && (
@@ -74,7 +84,7 @@ export function ChartPanel(props: ChartPanelProps) {
               title="Save the figures as CSV"
               onClick={() => save(fileName('csv'), new Blob([csvOf(table, origin())], { type: 'text/csv' }))}
             >
-              CSV
+              Save CSV
             </button>
           )}
           {!isTable && (
@@ -84,13 +94,19 @@ export function ChartPanel(props: ChartPanelProps) {
               title="Save the chart as a picture"
               onClick={() => savePicture(ref.current!, fileName('png'), { title, unit: unit ?? '', ...origin() })}
             >
-              PNG
+              Save picture
             </button>
           )}
-        </span>
+        </PanelMenu>
       </header>
       {readout !== undefined && <p class="readout">{readout}</p>}
-      {problem && !answer ? <Problem problem={problem} /> : isTable ? <PlainTable table={table!} title={title} /> : children}
+      {problem && !answer ? (
+        <Problem problem={problem} />
+      ) : isTable ? (
+        <PlainTable table={table!} title={title} />
+      ) : (
+        children
+      )}
     </section>
   );
 }
@@ -104,5 +120,28 @@ export function Problem({ problem }: { problem: RequestProblem }) {
       </p>
       {problem.hint && <p>{problem.hint}</p>}
     </div>
+  );
+}
+
+/** The acts of a panel, in a menu that closes when the focus leaves it. */
+function PanelMenu({ title, children }: { title: string; children: ComponentChildren }) {
+  const ref = useRef<HTMLDetailsElement>(null);
+  const close = () => ref.current?.removeAttribute('open');
+  return (
+    <details
+      ref={ref}
+      class="panel-menu"
+      onFocusOut={(event) => !ref.current?.contains(event.relatedTarget as Node | null) && close()}
+      onClick={(event) => event.target instanceof HTMLButtonElement && close()}
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape' || !ref.current?.open) return;
+        close();
+        ref.current.querySelector('summary')!.focus();
+        event.stopPropagation();
+      }}
+    >
+      <summary aria-label={`${title}: table, copy, save`}>⋯</summary>
+      <div>{children}</div>
+    </details>
   );
 }

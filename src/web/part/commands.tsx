@@ -2,9 +2,9 @@ import { useMemo, useState } from 'preact/hooks';
 import { ACTS, CHART_KEYS } from '../state/acts.ts';
 import { parseCommand } from '../state/command-line.ts';
 import { tickers } from '../state/market.ts';
+import { navigate, page } from '../state/page.ts';
 import { moments } from '../state/time-stops.ts';
 import { areLettersOn, dialog } from '../state/ui.ts';
-import { page, navigate } from '../state/page.ts';
 import { Sheet } from './sheet.tsx';
 
 interface Choice {

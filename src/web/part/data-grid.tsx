@@ -39,7 +39,10 @@ export function DataGrid<Row>({ label, columns, rows, initialSort, onOpen, hasFi
   const [cell, setCell] = useState({ row: 0, column: 0 });
   const [, redraw] = useState(0);
   const hasFocus = useRef(false);
-  const shown = useMemo(() => sortedRows(filteredRows(rows, columns, filter), columns, sort), [rows, columns, filter, sort]);
+  const shown = useMemo(
+    () => sortedRows(filteredRows(rows, columns, filter), columns, sort),
+    [rows, columns, filter, sort],
+  );
 
   const virtualizer = useRef<Virtualizer<HTMLDivElement, HTMLDivElement>>(undefined);
   const options = {
@@ -75,11 +78,23 @@ export function DataGrid<Row>({ label, columns, rows, initialSort, onOpen, hasFi
   const onKeyDown = (event: KeyboardEvent) => {
     const { row, column } = focused;
     const page = Math.max(1, Math.floor((scroller.current!.clientHeight - ROW_HEIGHT) / ROW_HEIGHT) - 1);
-    const to = (MOVES[event.key] ?? (() => undefined))({ row, column, page, last: shown.length - 1, columns: columns.length - 1, isControl: event.ctrlKey });
+    const to = (MOVES[event.key] ?? (() => undefined))({
+      row,
+      column,
+      page,
+      last: shown.length - 1,
+      columns: columns.length - 1,
+      isControl: event.ctrlKey,
+    });
     if (to) move(to[0], to[1]);
     else if (event.key === 'Enter' && row < 0) sortBy(columns[column]!.id);
     else if (event.key === 'Enter' && shown[row] !== undefined) onOpen?.(shown[row]!);
-    else if (event.key === 'c' && (event.ctrlKey || event.metaKey) && String(getSelection()) === '' && shown[row] !== undefined) {
+    else if (
+      event.key === 'c' &&
+      (event.ctrlKey || event.metaKey) &&
+      String(getSelection()) === '' &&
+      shown[row] !== undefined
+    ) {
       void copy(columns.map((each) => each.text(shown[row]!)).join('\t'), 'one row');
     } else return;
     event.preventDefault();

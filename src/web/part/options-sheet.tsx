@@ -43,7 +43,9 @@ export function OptionsSheet() {
             value={options.expiries ?? 'all'}
             pattern="all|0dte|next:\d{1,4}|\d{4}-\d{2}-\d{2}"
             aria-describedby="expiries-help"
-            onChange={(event) => event.currentTarget.validity.valid && set('expiries', event.currentTarget.value, 'all')}
+            onChange={(event) =>
+              event.currentTarget.validity.valid && set('expiries', event.currentTarget.value, 'all')
+            }
           />
         </label>
         <p id="expiries-help">all, 0dte, next:30 for the next 30 days, or a date such as 2026-12-18</p>

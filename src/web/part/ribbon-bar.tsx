@@ -9,7 +9,10 @@ export function RibbonBar() {
   if (items.length === 0) return null;
   const isAlarm = items.some(({ state }) => ALARMS.has(state));
   return (
-    <div class={`ribbon${items.some(({ state }) => state === 'simulated') ? ' simulated' : ''}${isOpen ? ' open' : ''}`} data-ribbon>
+    <div
+      class={`ribbon${items.some(({ state }) => state === 'simulated') ? ' simulated' : ''}${isOpen ? ' open' : ''}`}
+      data-ribbon
+    >
       <p role="status" aria-live={isAlarm ? 'assertive' : 'polite'}>
         {items.map(({ state, glyph, strong, text }) => (
           <span key={state} class={`ribbon-item state-${state}`} data-state={state}>

@@ -2,7 +2,17 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 
 /** A modal dialog. The focus stays within it, Escape closes it, and the focus then returns to where it was. */
-export function Sheet({ title, onClose, children, class: name }: { title: string; onClose: () => void; children: ComponentChildren; class?: string }) {
+export function Sheet({
+  title,
+  onClose,
+  children,
+  class: name,
+}: {
+  title: string;
+  onClose: () => void;
+  children: ComponentChildren;
+  class?: string;
+}) {
   const ref = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     const dialog = ref.current!;

@@ -1,8 +1,7 @@
 import type { ComponentType } from 'preact';
-import { VIEWS, type ViewName } from '../state/address.ts';
 import { VIEW_NAMES } from '../state/acts.ts';
+import { formatAddress, VIEWS, type ViewName } from '../state/address.ts';
 import { memberKey, signOut } from '../state/member-key.ts';
-import { formatAddress } from '../state/address.ts';
 import { navigate, page, ticker, view } from '../state/page.ts';
 import { dialog, notice } from '../state/ui.ts';
 import { Commands, KeyMap } from './commands.tsx';
@@ -29,7 +28,12 @@ export function Shell({ views }: { views: Readonly<Record<ViewName, ComponentTyp
       </a>
       <header class="head">
         <span class="brand">Zomma</span>
-        <button type="button" class="ticker-field" onClick={() => (dialog.value = 'ticker')} aria-label={`Ticker ${ticker.value}, choose another (/)`}>
+        <button
+          type="button"
+          class="ticker-field"
+          onClick={() => (dialog.value = 'ticker')}
+          aria-label={`Ticker ${ticker.value}, choose another (/)`}
+        >
           {ticker.value} <kbd>/</kbd>
         </button>
         <nav class="views" aria-label="Views">

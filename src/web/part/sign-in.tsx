@@ -49,12 +49,12 @@ export function SignIn() {
           onInput={(event) => setGiven(event.currentTarget.value)}
         />
         <p id="key-help">
-          <code>zomma start</code> prints the demo member's key and an address that signs in. <code>zomma members add</code> prints a
-          member's key.
+          <code>zomma start</code> prints the demo member's key and an address that signs in.{' '}
+          <code>zomma members add</code> prints a member's key.
         </p>
         <label class="check">
-          <input type="checkbox" checked={isKept} onChange={(event) => setKept(event.currentTarget.checked)} /> Stay signed in until this
-          tab is closed
+          <input type="checkbox" checked={isKept} onChange={(event) => setKept(event.currentTarget.checked)} /> Stay
+          signed in until this tab is closed
         </label>
         {problem && (
           <p class="problem" role="alert">
@@ -66,7 +66,8 @@ export function SignIn() {
         </button>
       </form>
       <p>
-        The key stays in this tab's memory. Programs send it in the header <code>X-API-Key</code>: see <a href="/docs">the API</a>.
+        The key stays in this tab's memory. Programs send it in the header <code>X-API-Key</code>: see{' '}
+        <a href="/docs">the API</a>.
       </p>
     </main>
   );

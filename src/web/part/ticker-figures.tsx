@@ -9,7 +9,13 @@ export function TickerFigures({ levels, before }: { levels: Levels; before?: Lev
     <div class="figures" data-figures>
       {tickerFigures(levels, asOf.value).map((figure) => {
         const earlier = before && tickerFigures(before, undefined).find(({ id }) => id === figure.id);
-        return <Figure key={figure.id} {...figure} before={earlier && comparison(figure.number, earlier.number, earlier.value, figure.print)} />;
+        return (
+          <Figure
+            key={figure.id}
+            {...figure}
+            before={earlier && comparison(figure.number, earlier.number, earlier.value, figure.print)}
+          />
+        );
       })}
     </div>
   );
@@ -74,9 +80,13 @@ function sign(value: number): 'positive' | 'negative' | '' {
 }
 
 function comparison(now: number | null, then: number | null, was: string, print: (value: number) => string) {
-  if (now === null || then === null) return { value: was, difference: now === then ? 'still unknown' : 'not comparable' };
+  if (now === null || then === null)
+    return { value: was, difference: now === then ? 'still unknown' : 'not comparable' };
   const difference = now - then;
-  return { value: was, difference: difference === 0 ? 'no change' : `${difference > 0 ? '+' : ''}${print(difference).replace(/^\+/, '')}` };
+  return {
+    value: was,
+    difference: difference === 0 ? 'no change' : `${difference > 0 ? '+' : ''}${print(difference).replace(/^\+/, '')}`,
+  };
 }
 
 /** A sentence about the levels, for whoever copies them into a chart platform: one line of names and prices. */

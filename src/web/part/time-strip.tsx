@@ -28,7 +28,12 @@ export function TimeStrip() {
   };
   return (
     <footer class="strip" aria-label="Time">
-      <button type="button" onClick={() => moveToStop(index - 1)} disabled={index <= 0} aria-label="Snapshot before ([)">
+      <button
+        type="button"
+        onClick={() => moveToStop(index - 1)}
+        disabled={index <= 0}
+        aria-label="Snapshot before ([)"
+      >
         ◂
       </button>
       <div class="strip-track">
@@ -44,14 +49,24 @@ export function TimeStrip() {
           onInput={onInput}
         />
       </div>
-      <button type="button" onClick={() => moveToStop(index + 1)} disabled={at === null} aria-label="Snapshot after (])">
+      <button
+        type="button"
+        onClick={() => moveToStop(index + 1)}
+        disabled={at === null}
+        aria-label="Snapshot after (])"
+      >
         ▸
       </button>
       <span class="strip-moment" data-moment={moment}>
         {newYorkMoment(moment)}
         {dragged !== null && spots[dragged] !== undefined ? ` · spot ${price(spots[dragged])}` : ''}
       </span>
-      <button type="button" class={at === null ? 'live on' : 'live'} aria-pressed={at === null} onClick={() => navigate({ at: null })}>
+      <button
+        type="button"
+        class={at === null ? 'live on' : 'live'}
+        aria-pressed={at === null}
+        onClick={() => navigate({ at: null })}
+      >
         Live{at !== null && newerCount.value > 0 ? ` +${newerCount.value}` : ''} <kbd>l</kbd>
       </button>
       <button
@@ -63,7 +78,13 @@ export function TimeStrip() {
       >
         {pinned ? `A ${newYorkMoment(pinned)}` : 'Pin A'} <kbd>p</kbd>
       </button>
-      <button type="button" class="wide-only" disabled={pinned === null} aria-pressed={isDiff} onClick={() => navigate({ isDiff: !isDiff })}>
+      <button
+        type="button"
+        class="wide-only"
+        disabled={pinned === null}
+        aria-pressed={isDiff}
+        onClick={() => navigate({ isDiff: !isDiff })}
+      >
         Diff <kbd>d</kbd>
       </button>
     </footer>
@@ -74,7 +95,10 @@ export function TimeStrip() {
 function Spark({ values }: { values: readonly number[] }) {
   if (values.length < 2) return null;
   const [low, high] = [Math.min(...values), Math.max(...values)];
-  const points = values.map((value, i) => `${((100 * i) / (values.length - 1)).toFixed(2)},${(22 - (20 * (value - low)) / (high - low || 1)).toFixed(2)}`);
+  const points = values.map(
+    (value, i) =>
+      `${((100 * i) / (values.length - 1)).toFixed(2)},${(22 - (20 * (value - low)) / (high - low || 1)).toFixed(2)}`,
+  );
   return (
     <svg class="spark" viewBox="0 0 100 24" preserveAspectRatio="none" aria-hidden="true">
       <polyline points={points.join(' ')} />

@@ -43,7 +43,9 @@ function WatchRow({ name }: { name: string }) {
     >
       <span>{name}</span>
       <span>{price(levels?.spot_price)}</span>
-      <span>{flip === null ? UNKNOWN : `${flip >= 0 ? '▲' : '▼'} ${percent(Math.abs(flip), 1, false).replace(' %', '')}`}</span>
+      <span>
+        {flip === null ? UNKNOWN : `${flip >= 0 ? '▲' : '▼'} ${percent(Math.abs(flip), 1, false).replace(' %', '')}`}
+      </span>
       <span class={net === null || net === 0 ? '' : net > 0 ? 'positive' : 'negative'}>{change(net)}</span>
     </button>
   );

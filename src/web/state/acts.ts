@@ -3,9 +3,9 @@ import { commandOf, curlOf, mcpOf } from '../operations.ts';
 import { neighbour } from '../part/watchlist.tsx';
 import { MEASURES, VIEWS, type ViewName } from './address.ts';
 import { asOf, isSimulated } from './market.ts';
-import { page, navigate, ticker } from './page.ts';
-import { activePanel, toggleTable } from './panels.ts';
 import { signOut } from './member-key.ts';
+import { navigate, page, ticker } from './page.ts';
+import { activePanel, toggleTable } from './panels.ts';
 import { moveInTime } from './time-stops.ts';
 import { areLettersOn, copy, dialog, THEMES, theme } from './ui.ts';
 
@@ -20,10 +20,16 @@ export interface Act {
 }
 
 /** The name and the key of each view, after `g`. */
-export const VIEW_NAMES: Readonly<Record<ViewName, { readonly name: string; readonly key: string; readonly question: string }>> = {
+export const VIEW_NAMES: Readonly<
+  Record<ViewName, { readonly name: string; readonly key: string; readonly question: string }>
+> = {
   ticker: { name: 'Ticker', key: 't', question: 'Where are the levels, and what holds them up?' },
   expiries: { name: 'Expiries', key: 'e', question: 'What expires when, and how is volatility priced?' },
-  strikes: { name: 'Strikes', key: 'k', question: 'All rows: exposure, open interest and volume by strike, and the nodes to hedge.' },
+  strikes: {
+    name: 'Strikes',
+    key: 'k',
+    question: 'All rows: exposure, open interest and volume by strike, and the nodes to hedge.',
+  },
   flow: { name: 'Flow', key: 'f', question: 'Who traded what?' },
   history: { name: 'History', key: 'h', question: 'How did the levels move, and did they hold?' },
   scan: { name: 'Scan', key: 's', question: 'The whole universe, and the probabilities of one ticker.' },
@@ -55,16 +61,37 @@ const walk = (step: number) => {
 const copyCall = (as: 'curl' | 'mcp' | 'command') => {
   const panel = activePanel();
   if (!panel?.call) return;
-  const text = { curl: () => curlOf(panel.call!, location.origin), mcp: () => mcpOf(panel.call!), command: () => commandOf(panel.call!) }[as]();
+  const text = {
+    curl: () => curlOf(panel.call!, location.origin),
+    mcp: () => mcpOf(panel.call!),
+    command: () => commandOf(panel.call!),
+  }[as]();
   if (text) void copy(text, `${panel.title} as ${as}`);
 };
 
 export const ACTS: readonly Act[] = [
   { id: 'commands', label: 'Commands', keys: 'Ctrl+K', group: 'Page', run: () => (dialog.value = 'commands') },
   { id: 'keys', label: 'All keys', keys: '?', group: 'Page', run: () => (dialog.value = 'keys') },
-  { id: 'theme', label: 'Theme: system, dark, light', keys: 't', group: 'Page', run: () => (theme.value = THEMES[(THEMES.indexOf(theme.value) + 1) % THEMES.length]!) },
-  { id: 'letters', label: 'Turn letter keys on or off', group: 'Page', run: () => (areLettersOn.value = !areLettersOn.value) },
-  { id: 'link', label: 'Copy link to this page', keys: 'y', group: 'Page', run: () => void copy(location.href, 'link') },
+  {
+    id: 'theme',
+    label: 'Theme: system, dark, light',
+    keys: 't',
+    group: 'Page',
+    run: () => (theme.value = THEMES[(THEMES.indexOf(theme.value) + 1) % THEMES.length]!),
+  },
+  {
+    id: 'letters',
+    label: 'Turn letter keys on or off',
+    group: 'Page',
+    run: () => (areLettersOn.value = !areLettersOn.value),
+  },
+  {
+    id: 'link',
+    label: 'Copy link to this page',
+    keys: 'y',
+    group: 'Page',
+    run: () => void copy(location.href, 'link'),
+  },
   { id: 'print', label: 'Print', group: 'Page', run: () => print() },
   { id: 'sign_out', label: 'Sign out', group: 'Page', run: () => signOut() },
   ...views,
@@ -77,21 +104,86 @@ export const ACTS: readonly Act[] = [
   { id: 'day_after', label: 'Day after', keys: '}', group: 'Time', run: () => moveInTime(1, 'day') },
   { id: 'live', label: 'Back to live', keys: 'l', group: 'Time', run: () => navigate({ at: null }) },
   { id: 'pin', label: 'Pin this moment as A', keys: 'p', group: 'Time', run: pin },
-  { id: 'diff', label: 'Difference from A', keys: 'd', group: 'Time', run: () => (page.value.pinned ? navigate({ isDiff: !page.value.isDiff }) : pin()) },
-  { id: 'swap', label: 'Swap A and the present moment', keys: 'x', group: 'Time', run: () => page.value.pinned && navigate({ at: page.value.pinned, pinned: page.value.at ?? asOf.value ?? null }) },
-  ...MEASURES.map((measure, i): Act => ({ id: `measure_${measure}`, label: `Measure: ${measure}`, keys: String(i + 1), group: 'Analysis', run: () => navigate({ measure }) })),
-  { id: 'weight', label: 'Weight: open interest or volume', keys: 'w', group: 'Analysis', run: () => option('weight', 'volume') },
-  { id: 'side', label: 'Side of dealers: convention or signed flow', keys: 'n', group: 'Analysis', run: () => option('sign', 'flow') },
-  { id: 'zero_dte', label: 'Expiries: 0DTE or all', keys: 'z', group: 'Analysis', run: () => option('expiries', '0dte') },
-  { id: 'options', label: 'Options of the analysis', keys: 'o', group: 'Analysis', run: () => (dialog.value = 'options') },
+  {
+    id: 'diff',
+    label: 'Difference from A',
+    keys: 'd',
+    group: 'Time',
+    run: () => (page.value.pinned ? navigate({ isDiff: !page.value.isDiff }) : pin()),
+  },
+  {
+    id: 'swap',
+    label: 'Swap A and the present moment',
+    keys: 'x',
+    group: 'Time',
+    run: () => page.value.pinned && navigate({ at: page.value.pinned, pinned: page.value.at ?? asOf.value ?? null }),
+  },
+  ...MEASURES.map(
+    (measure, i): Act => ({
+      id: `measure_${measure}`,
+      label: `Measure: ${measure}`,
+      keys: String(i + 1),
+      group: 'Analysis',
+      run: () => navigate({ measure }),
+    }),
+  ),
+  {
+    id: 'weight',
+    label: 'Weight: open interest or volume',
+    keys: 'w',
+    group: 'Analysis',
+    run: () => option('weight', 'volume'),
+  },
+  {
+    id: 'side',
+    label: 'Side of dealers: convention or signed flow',
+    keys: 'n',
+    group: 'Analysis',
+    run: () => option('sign', 'flow'),
+  },
+  {
+    id: 'zero_dte',
+    label: 'Expiries: 0DTE or all',
+    keys: 'z',
+    group: 'Analysis',
+    run: () => option('expiries', '0dte'),
+  },
+  {
+    id: 'options',
+    label: 'Options of the analysis',
+    keys: 'o',
+    group: 'Analysis',
+    run: () => (dialog.value = 'options'),
+  },
   { id: 'explain', label: 'Explain a figure', keys: 'i', group: 'Panel', run: explain },
-  { id: 'table', label: 'Chart or table', keys: 'v', group: 'Panel', run: () => { const panel = activePanel(); if (panel?.table) toggleTable(panel.id); } },
+  {
+    id: 'table',
+    label: 'Chart or table',
+    keys: 'v',
+    group: 'Panel',
+    run: () => {
+      const panel = activePanel();
+      if (panel?.table) toggleTable(panel.id);
+    },
+  },
   { id: 'copy_curl', label: 'Copy the call as curl', keys: 'c', group: 'Panel', run: () => copyCall('curl') },
-  { id: 'copy_mcp', label: 'Copy the call as an MCP message', keys: 'Shift+C', group: 'Panel', run: () => copyCall('mcp') },
+  {
+    id: 'copy_mcp',
+    label: 'Copy the call as an MCP message',
+    keys: 'Shift+C',
+    group: 'Panel',
+    run: () => copyCall('mcp'),
+  },
   { id: 'copy_command', label: 'Copy the call as a zomma command', group: 'Panel', run: () => copyCall('command') },
   { id: 'zoom_in', label: 'Zoom in', keys: '+', group: 'Panel', run: () => zoomBy(1 / 1.3) },
   { id: 'zoom_out', label: 'Zoom out', keys: '-', group: 'Panel', run: () => zoomBy(1.3) },
-  { id: 'zoom_reset', label: 'Reset the zoom', keys: '=', group: 'Panel', run: () => navigate({ zoom: 9, shift: 0 }, false) },
+  {
+    id: 'zoom_reset',
+    label: 'Reset the zoom',
+    keys: '=',
+    group: 'Panel',
+    run: () => navigate({ zoom: 9, shift: 0 }, false),
+  },
 ];
 
 /** Keys that work in a chart, after Enter or Tab has led into it. The chart itself handles them. */
@@ -136,7 +228,7 @@ export function followKeys(): void {
       return;
     }
     if (dialog.value !== null || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key === 'Escape') return escape();
+    if (event.key === 'Escape') return leave();
     if (isField(event.target) || !areLettersOn.value) return;
     const now = performance.now();
     const keys = event.shiftKey && /^[A-Z]$/.test(event.key) ? `Shift+${event.key}` : event.key;
@@ -150,7 +242,7 @@ export function followKeys(): void {
 }
 
 /** Closes what is open, then leaves the chart, then goes back to live. */
-function escape(): void {
+function leave(): void {
   const { activeElement } = document;
   if (page.value.explain) navigate({ explain: null });
   else if (activeElement instanceof HTMLElement && activeElement.closest('[role="application"], .grid')) {

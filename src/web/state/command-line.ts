@@ -1,4 +1,4 @@
-import { newYorkIsoDate, newYorkClock } from '../format.ts';
+import { newYorkClock, newYorkIsoDate } from '../format.ts';
 import { type PageState, VIEWS } from './address.ts';
 
 export interface Command {

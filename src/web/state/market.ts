@@ -9,7 +9,7 @@ import { serverNow } from './server.ts';
 export const universe = shareAnswer<Universe>(() => ({ operation: 'get_target_universe', args: {} }));
 
 /** The health of the feeds and the session of the exchange. */
-export const feeds = shareAnswer<FeedStatus>(() => ({ operation: 'get_feed_status', args: { limit: 1000 } }));
+export const feeds = shareAnswer<FeedStatus>(() => ({ operation: 'get_feed_status', args: {} }));
 
 /** Every ticker of the universe, in the order of its themes. */
 export const tickers = computed(() => {
@@ -19,7 +19,6 @@ export const tickers = computed(() => {
 
 /** The arguments of the chain's analysis that the page asks for. */
 export const analysisArguments = computed(() => ({ ticker: page.value.ticker, ...page.value.options }));
-
 
 /**
  * The levels, strikes, profile and expiries of the page's ticker, at the page's moment and with its options. Every panel shows the snapshot
@@ -42,7 +41,10 @@ export const asOf = computed(() => gexView.asked.value.answer?.asOf);
 
 /** Whether the market that the page shows is simulated. */
 export const isSimulated = computed(
-  () => gexView.asked.value.answer?.isSimulated ?? feeds.asked.value.answer?.body.feeds.some((each) => each.simulated) ?? false,
+  () =>
+    gexView.asked.value.answer?.isSimulated ??
+    feeds.asked.value.answer?.body.feeds.some((each) => each.simulated) ??
+    false,
 );
 
 /** Number of snapshots of the ticker that arrived while the page shows an earlier moment. */
@@ -66,7 +68,7 @@ export function followMarket(): void {
     const levels = liveLevels(ticker.value).value;
     if (!levels) return;
     const shown = asOf.peek();
-    if (page.peek().at !== null) newerCount.value++;
+    if (page.peek().at !== null) newerCount.value = newerCount.peek() + 1;
     else if (shown !== undefined && Date.parse(levels.provenance.as_of) > Date.parse(shown)) gexView.refresh();
   });
   effect(() => {

@@ -34,7 +34,9 @@ export function forgetPanel(id: string, element: HTMLElement): void {
 /** Returns the panel with the focus, otherwise the first panel of the view that has a call. */
 export function activePanel(): Panel | undefined {
   const all = [...panels.values()];
-  return all.find(({ element }) => element.contains(document.activeElement)) ?? all.find(({ call }) => call !== undefined);
+  return (
+    all.find(({ element }) => element.contains(document.activeElement)) ?? all.find(({ call }) => call !== undefined)
+  );
 }
 
 /** Shows the table of a panel, or its chart again. */
@@ -48,7 +50,10 @@ export function toggleTable(id: string): void {
  * Returns a table as CSV (RFC 4180). Each row has the ticker, the moment and whether the market is simulated, so that a row remains true
  * wherever it is copied to.
  */
-export function csvOf({ columns, rows }: PanelTable, origin: { ticker: string; asOf: string; isSimulated: boolean }): string {
+export function csvOf(
+  { columns, rows }: PanelTable,
+  origin: { ticker: string; asOf: string; isSimulated: boolean },
+): string {
   const cell = (value: string | number | null) => {
     const text = value === null ? '' : String(value);
     // A spreadsheet would run a text that begins like a formula.
@@ -59,5 +64,8 @@ export function csvOf({ columns, rows }: PanelTable, origin: { ticker: string; a
     ['ticker', 'as_of', 'simulated', ...columns],
     ...rows.map((row) => [origin.ticker, origin.asOf, String(origin.isSimulated), ...row]),
   ];
-  return lines.map((line) => line.map(cell).join(',')).join('\r\n').concat('\r\n');
+  return lines
+    .map((line) => line.map(cell).join(','))
+    .join('\r\n')
+    .concat('\r\n');
 }

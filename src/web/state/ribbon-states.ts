@@ -101,7 +101,9 @@ function item(state: RibbonState, glyph: string, strong: string, text = ''): Rib
 }
 
 function otherVersion({ isOtherVersion }: RibbonInput) {
-  return isOtherVersion ? item('other_version', '⟳', 'Zomma was updated', 'reload the page to use the new version') : null;
+  return isOtherVersion
+    ? item('other_version', '⟳', 'Zomma was updated', 'reload the page to use the new version')
+    : null;
 }
 
 function simulated({ isSimulated }: RibbonInput) {
@@ -113,7 +115,12 @@ function offline({ connection, nowMs, clockOffsetMs }: RibbonInput) {
   const { since, retryAt } = connection;
   const left = retryAt === null ? 0 : Math.ceil((retryAt + clockOffsetMs - nowMs) / 1000);
   const again = left > 0 ? `, trying again in ${left} s` : ', trying again';
-  return item('offline', '⚡', 'No answer from the server', `since ${newYorkClock(since + clockOffsetMs)} New York${again}`);
+  return item(
+    'offline',
+    '⚡',
+    'No answer from the server',
+    `since ${newYorkClock(since + clockOffsetMs)} New York${again}`,
+  );
 }
 
 function rateLimited({ rate, nowMs, clockOffsetMs }: RibbonInput) {
@@ -141,8 +148,10 @@ function trouble(input: RibbonInput) {
   const { feed, asOfMs, nowMs, atMs, staleAfterS } = input;
   if (atMs !== null || feed === null) return null;
   const next = feed.nextAttemptMs === null ? '' : ` · next try ${newYorkClock(feed.nextAttemptMs)} New York`;
-  if (feed.feedState === 'down') return item('down', '✕', `${feed.name} is down`, `${feed.error ?? 'no poll succeeds'}${next}`);
-  if (feed.tickerState === 'failing') return item('failing', '✕', `${feed.name} fails`, `${feed.error ?? 'the last polls failed'}${next}`);
+  if (feed.feedState === 'down')
+    return item('down', '✕', `${feed.name} is down`, `${feed.error ?? 'no poll succeeds'}${next}`);
+  if (feed.tickerState === 'failing')
+    return item('failing', '✕', `${feed.name} fails`, `${feed.error ?? 'the last polls failed'}${next}`);
   if (feed.tickerState !== 'stale' || asOfMs === null || input.session?.state !== 'open') return null;
   return item('stale', '◷', `STALE ${duration((nowMs - asOfMs) / 1000)}`, `expected every ${duration(staleAfterS)}`);
 }
@@ -159,11 +168,18 @@ function session({ session: now, asOfMs, atMs }: RibbonInput) {
 function partial({ feed, atMs }: RibbonInput) {
   if (atMs !== null || feed?.tickerState !== 'partial') return null;
   const { coveragePct, expectedContracts } = feed;
-  return item('partial', '◔', `${Math.round(coveragePct ?? 0)} % of ${expectedContracts ?? 0} contracts`, 'the last poll delivered only a part');
+  return item(
+    'partial',
+    '◔',
+    `${Math.round(coveragePct ?? 0)} % of ${expectedContracts ?? 0} contracts`,
+    'the last poll delivered only a part',
+  );
 }
 
 function interrupted({ isStreaming, connection }: RibbonInput) {
-  return isStreaming || !connection.isOnline ? null : item('interrupted', '◌', 'Live levels are interrupted', 'connecting again');
+  return isStreaming || !connection.isOnline
+    ? null
+    : item('interrupted', '◌', 'Live levels are interrupted', 'connecting again');
 }
 
 function clock({ clockOffsetMs }: RibbonInput) {

@@ -20,7 +20,8 @@ export function noteServerTime(dateField: string | null): void {
   const at = Date.parse(dateField ?? '');
   if (!Number.isFinite(at)) return;
   const offset = at + 500 - Date.now();
-  if (Math.abs(offset - clockOffsetMs.value) > SAME_CLOCK_MS) clockOffsetMs.value = Math.abs(offset) > SAME_CLOCK_MS ? offset : 0;
+  if (Math.abs(offset - clockOffsetMs.value) > SAME_CLOCK_MS)
+    clockOffsetMs.value = Math.abs(offset) > SAME_CLOCK_MS ? offset : 0;
 }
 
 export function noteAnswered(): void {
@@ -32,7 +33,11 @@ export function noteAnswered(): void {
 /** `retryAt` is when the page tries again, ms since the epoch. */
 export function noteUnanswered(retryAt: number | null = null): void {
   const { isOnline, since } = connection.value;
-  connection.value = { isOnline: false, since: isOnline ? Date.now() : since, retryAt: retryAt ?? connection.value.retryAt };
+  connection.value = {
+    isOnline: false,
+    since: isOnline ? Date.now() : since,
+    retryAt: retryAt ?? connection.value.retryAt,
+  };
 }
 
 /** Starts the page's clock. A hidden page has no timer. */

@@ -30,14 +30,19 @@ export function moveToStop(index: number): void {
 
 /** Moves by one snapshot, or to the last snapshot of the day before or after. */
 export function moveInTime(step: 1 | -1, by: 'snapshot' | 'day'): void {
-  const all = moments.value;
   const at = momentIndex.value;
-  if (at < 0) return;
-  if (by === 'snapshot') return moveToStop(at + step);
-  const day = newYorkIsoDate(all[at]);
-  if (step < 0) return moveToStop(all.findLastIndex((moment) => newYorkIsoDate(moment) < day));
-  const next = all.findIndex((moment) => newYorkIsoDate(moment) > day);
-  if (next < 0) return moveToStop(all.length - 1);
-  const nextDay = newYorkIsoDate(all[next]);
-  moveToStop(all.findLastIndex((moment) => newYorkIsoDate(moment) === nextDay));
+  if (at >= 0) moveToStop(by === 'snapshot' ? at + step : lastOfDay(at, step));
+}
+
+/** Returns the index of the last stop of the day before or after that of a stop. Without such a day, returns the first or the last stop. */
+function lastOfDay(index: number, step: 1 | -1): number {
+  const days = moments.value.map((moment) => newYorkIsoDate(moment));
+  const day = days[index]!;
+  if (step < 0)
+    return Math.max(
+      0,
+      days.findLastIndex((each) => each < day),
+    );
+  const next = days.find((each) => each > day);
+  return next === undefined ? days.length - 1 : days.lastIndexOf(next);
 }

@@ -30,7 +30,7 @@ export function followSettings(): void {
     localStorage.setItem(STORED.theme, value);
     if (value === 'system') delete document.documentElement.dataset.theme;
     else document.documentElement.dataset.theme = value;
-    themeVersion.value++;
+    themeVersion.value = themeVersion.peek() + 1;
   });
   effect(() => localStorage.setItem(STORED.letters, areLettersOn.value ? 'on' : 'off'));
   for (const query of ['(prefers-color-scheme: dark)', '(forced-colors: active)', '(prefers-contrast: more)']) {

@@ -1,10 +1,18 @@
 import { useMemo } from 'preact/hooks';
 import { cursorPrice, selection } from '../chart/crosshair.ts';
-import { Ladder, ladderTable, ladderUnit, nearestStrike, selectionReadout, strikeReadout, visibleStrikesPerRow } from '../chart/ladder.tsx';
-import { SpotProfile, profileReadout, profileTable } from '../chart/spot-profile.tsx';
+import {
+  Ladder,
+  ladderTable,
+  ladderUnit,
+  nearestStrike,
+  selectionReadout,
+  strikeReadout,
+  visibleStrikesPerRow,
+} from '../chart/ladder.tsx';
+import { profileReadout, profileTable, SpotProfile } from '../chart/spot-profile.tsx';
 import { zoomBy } from '../chart/zoom.ts';
 import { ChartPanel } from '../part/chart-panel.tsx';
-import { TickerFigures, levelsLine } from '../part/ticker-figures.tsx';
+import { levelsLine, TickerFigures } from '../part/ticker-figures.tsx';
 import { ViewState } from '../part/view-state.tsx';
 import { MEASURES } from '../state/address.ts';
 import { asOf, gexView, pinnedView } from '../state/market.ts';
@@ -60,7 +68,9 @@ export function TickerView() {
                 <span class="spoken">Measure</span>
                 <select
                   value={measure}
-                  onChange={(event) => navigate({ measure: MEASURES.find((each) => each === event.currentTarget.value)! })}
+                  onChange={(event) =>
+                    navigate({ measure: MEASURES.find((each) => each === event.currentTarget.value)! })
+                  }
                 >
                   {MEASURES.map((each) => (
                     <option key={each} value={each}>
@@ -77,7 +87,11 @@ export function TickerView() {
                   −
                 </button>
               </span>
-              <button type="button" class="wide-only" onClick={() => copy(levelsLine(levels.ticker, levels), 'the levels as one line')}>
+              <button
+                type="button"
+                class="wide-only"
+                onClick={() => copy(levelsLine(levels.ticker, levels), 'the levels as one line')}
+              >
                 Copy levels
               </button>
             </>

@@ -1,0 +1,4 @@
+/** The view Bench. */
+export function BenchView() {
+  return <p class="empty">Bench</p>;
+}

@@ -1,0 +1,4 @@
+/** The view Expiries. */
+export function ExpiriesView() {
+  return <p class="empty">Expiries</p>;
+}

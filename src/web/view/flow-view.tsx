@@ -1,0 +1,4 @@
+/** The view Flow. */
+export function FlowView() {
+  return <p class="empty">Flow</p>;
+}

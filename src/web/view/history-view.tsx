@@ -1,0 +1,4 @@
+/** The view History. */
+export function HistoryView() {
+  return <p class="empty">History</p>;
+}

@@ -1,0 +1,4 @@
+/** The view House. */
+export function HouseView() {
+  return <p class="empty">House</p>;
+}

@@ -1,0 +1,4 @@
+/** The view Scan. */
+export function ScanView() {
+  return <p class="empty">Scan</p>;
+}

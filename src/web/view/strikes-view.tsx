@@ -1,0 +1,4 @@
+/** The view Strikes. */
+export function StrikesView() {
+  return <p class="empty">Strikes</p>;
+}

@@ -1,0 +1,4 @@
+/** The view Surface. */
+export function SurfaceView() {
+  return <p class="empty">Surface</p>;
+}
