@@ -1,4 +1,292 @@
-/** The view Expiries. */
+import { useMemo, useState } from 'preact/hooks';
+import { expiryDay } from '../chart/chart-axis.ts';
+import { MEASURE_UNITS } from '../chart/ladder.tsx';
+import { MatrixChart, matrixReadout, matrixTable } from '../chart/matrix.tsx';
+import type { MatrixPlace } from '../chart/matrix-cells.ts';
+import { daysText, expiryReadout, refusalText, TermStructure, termTable } from '../chart/term-structure.tsx';
+import { type Expiries, type Matrix, useAnswer } from '../data/answers.ts';
+import { changeOf, type JoinedRow, joinRows, presenceOf } from '../data/joined-rows.ts';
+import { amount, change, count, percent, price, signTone, strike, UNKNOWN, volatility } from '../format.ts';
+import { ChartPanel } from '../part/chart-panel.tsx';
+import { DataGrid, type GridColumn, gridTable } from '../part/data-grid.tsx';
+import { MeasureChoice } from '../part/measure-choice.tsx';
+import { ViewState } from '../part/view-state.tsx';
+import { asOf, gexView, pinnedView } from '../state/market.ts';
+import { navigate, page, setOwn, tickerCall } from '../state/page.ts';
+
+/** Half-widths of the matrix around spot that the view offers, percent. */
+const BANDS = ['5', '10', '20', '50'] as const;
+const BAND = '10';
+
+/** What expires when, and how volatility is priced: the matrix of strikes and expiries, the term structure, and one row per series. */
 export function ExpiriesView() {
-  return <p class="empty">Expiries</p>;
+  const asked = gexView.asked.value;
+  const { measure, options, isDiff } = page.value;
+  const { expiries: chosen, ...others } = options;
+  const moment = asOf.value;
+  // This view shows all expiries also when the page is restricted to one, so that another can be picked.
+  const all = useAnswer<Expiries>(
+    chosen !== undefined && moment !== undefined ? tickerCall('get_gex_by_expiry', moment, others) : undefined,
+  );
+  const expiries = chosen === undefined ? asked.answer?.body.expiries : all.answer?.body;
+  const before = isDiff && chosen === undefined ? pinnedView.asked.value.answer?.body.expiries : undefined;
+  const [at, setAt] = useState<number | null>(null);
+  const cursor = at !== null && expiries && at < expiries.count ? at : null;
+  if (!asked.answer || (!expiries && !all.problem)) return <ViewState asked={asked} />;
+  const pick = (expiry: string) => navigate({ options: expiry === chosen ? others : { ...options, expiries: expiry } });
+  const call = tickerCall('get_gex_by_expiry', moment, others);
+  const scope = chosen === undefined ? '' : ` · all expiries; the page has ${chosen}`;
+  return (
+    <div class="expiries-view">
+      <MatrixPanel measure={measure} chosen={chosen} others={others} moment={moment} scope={scope} onPick={pick} />
+      <ChartPanel
+        id="term"
+        class="term-panel"
+        title="Term structure"
+        unit={`by time to settlement${scope}`}
+        call={call}
+        answer={asked.answer}
+        problem={all.problem}
+        isSlow={all.isSlow}
+        table={useMemo(() => expiries && termTable(expiries), [expiries])}
+        readout={
+          expiries && cursor !== null
+            ? expiryReadout(expiries, cursor, moment)
+            : 'Point at an expiry, or use the arrow keys in the chart.'
+        }
+        controls={
+          chosen !== undefined && (
+            <button type="button" onClick={() => navigate({ options: others })}>
+              All expiries
+            </button>
+          )
+        }
+      >
+        {expiries && (
+          <>
+            <TermStructure
+              expiries={expiries}
+              before={before}
+              moment={moment}
+              chosen={chosen}
+              cursor={cursor}
+              onCursor={setAt}
+              onPick={pick}
+            />
+            <Refused expiries={expiries} moment={moment} />
+          </>
+        )}
+      </ChartPanel>
+      {expiries && <ExpiryGrid expiries={expiries} before={before} moment={moment} scope={scope} onPick={pick} />}
+    </div>
+  );
+}
+
+/** Series without a smile, which the charts of volatilities cannot show. */
+function Refused({
+  expiries: { expiry, root, settlement, smile_refused },
+  moment,
+}: {
+  expiries: Expiries;
+  moment: string | undefined;
+}) {
+  const refused = smile_refused.flatMap((reason, i) =>
+    reason === null ? [] : [`${expiryDay(expiry[i]!, moment)} ${root[i]} ${settlement[i]}: ${refusalText(reason)}`],
+  );
+  if (refused.length === 0) return null;
+  return (
+    <div class="refused" data-refused>
+      <h3>Without a smile ({refused.length})</h3>
+      <ul>
+        {refused.map((text) => (
+          <li key={text}>{text}</li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+interface MatrixPanelProps {
+  readonly measure: keyof typeof MEASURE_UNITS;
+  readonly chosen: string | undefined;
+  readonly others: Readonly<Record<string, string>>;
+  readonly moment: string | undefined;
+  readonly scope: string;
+  onPick(expiry: string): void;
+}
+
+function MatrixPanel({ measure, chosen, others, moment, scope, onPick }: MatrixPanelProps) {
+  const band = BANDS.find((each) => each === page.value.own.band) ?? BAND;
+  const call = tickerCall('get_gex_matrix', moment, { ...others, measure, band: Number(band) });
+  const { answer, problem, isSlow } = useAnswer<Matrix>(moment === undefined ? undefined : call);
+  const [place, setPlace] = useState<MatrixPlace | null>(null);
+  const matrix = answer?.body;
+  const unit = MEASURE_UNITS[measure];
+  const cursor = matrix && place && place.column < matrix.series_count && place.row < matrix.count ? place : null;
+  const table = useMemo(() => matrix && matrixTable(matrix), [matrix]);
+  return (
+    <ChartPanel
+      id="matrix"
+      class="matrix-panel"
+      title={`Net ${measure} by strike and expiry`}
+      unit={`${unit}${scope}`}
+      call={call}
+      answer={answer}
+      problem={problem}
+      isSlow={isSlow}
+      table={table}
+      readout={
+        matrix &&
+        (cursor
+          ? matrixReadout(matrix, cursor, moment)
+          : `Sum within ±${matrix.band} % ${change(matrix.within_band)} · ${count(matrix.strikes_left_out)} strikes outside ${change(matrix.left_out)}`)
+      }
+      controls={
+        <>
+          <MeasureChoice />
+          <label class="choice">
+            <span class="spoken">Band around spot</span>
+            <select
+              value={band}
+              data-band
+              onChange={(event) =>
+                setOwn('band', event.currentTarget.value === BAND ? null : event.currentTarget.value)
+              }
+            >
+              {BANDS.map((each) => (
+                <option key={each} value={each}>
+                  ±{each} %
+                </option>
+              ))}
+            </select>
+          </label>
+        </>
+      }
+    >
+      {matrix && (
+        <MatrixChart
+          matrix={matrix}
+          moment={moment}
+          unit={unit}
+          chosen={chosen}
+          cursor={cursor}
+          onCursor={setPlace}
+          onPick={onPick}
+        />
+      )}
+    </ChartPanel>
+  );
+}
+
+interface ExpiryGridProps {
+  readonly expiries: Expiries;
+  readonly before: Expiries | undefined;
+  readonly moment: string | undefined;
+  readonly scope: string;
+  onPick(expiry: string): void;
+}
+
+function ExpiryGrid({ expiries, before, moment, scope, onPick }: ExpiryGridProps) {
+  const rows = useMemo(() => joinRows(seriesKeys(expiries), before && seriesKeys(before)), [expiries, before]);
+  const columns = useMemo(() => expiryColumns(expiries, before, moment), [expiries, before, moment]);
+  const table = useMemo(() => gridTable(columns, rows), [columns, rows]);
+  return (
+    <ChartPanel
+      id="expiries"
+      class="grid-panel"
+      title="Expiries"
+      unit={`${before ? 'changes against A' : 'Enter picks an expiry for the page'}${scope}`}
+      call={tickerCall('get_gex_by_expiry', moment, page.value.options)}
+      table={table}
+    >
+      <DataGrid
+        label="Expiries"
+        columns={columns}
+        rows={rows}
+        onOpen={({ now }) => now !== undefined && onPick(expiries.expiry[now]!)}
+      />
+    </ChartPanel>
+  );
+}
+
+function seriesKeys({ root, expiry, settlement }: Expiries): string[] {
+  return root.map((each, i) => `${each} ${expiry[i]} ${settlement[i]}`);
+}
+
+type NumberColumn = {
+  [Name in keyof Expiries]: Expiries[Name] extends (number | null)[] ? Name : never;
+}[keyof Expiries];
+
+/** The columns of the grid. With an earlier moment, those of changes come second. A series of that moment only has expired, or is gone. */
+function expiryColumns(
+  expiries: Expiries,
+  before: Expiries | undefined,
+  moment: string | undefined,
+): GridColumn<JoinedRow>[] {
+  const text = (name: 'expiry' | 'root' | 'settlement', row: JoinedRow) =>
+    row.now === undefined ? before![name][row.before!]! : expiries[name][row.now]!;
+  const figure = (
+    name: NumberColumn,
+    title: string,
+    print: (value: number | null) => string,
+    tone?: (value: number) => string,
+  ): GridColumn<JoinedRow> => ({
+    id: name,
+    title,
+    isNumber: true,
+    value: ({ now }) => (now === undefined ? null : (expiries[name][now] ?? null)),
+    text: ({ now }) => (now === undefined ? UNKNOWN : print(expiries[name][now] ?? null)),
+    ...(tone && { tone: ({ now }) => tone(expiries[name][now ?? -1] ?? 0) }),
+  });
+  const difference = (name: NumberColumn, title: string, print: (value: number | null) => string) => ({
+    id: `${name}_change`,
+    title,
+    isNumber: true,
+    value: (row: JoinedRow) => changeOf(row, expiries[name], before![name]),
+    text: (row: JoinedRow) => presenceOf(row) ?? print(changeOf(row, expiries[name], before![name])),
+    tone: (row: JoinedRow) => signTone(changeOf(row, expiries[name], before![name]) ?? 0),
+  });
+  const points = (value: number | null) =>
+    value === null ? UNKNOWN : `${value > 0 ? '+' : ''}${percent(100 * value, 2, false)}`;
+  return [
+    {
+      id: 'expiry',
+      title: 'Expiry',
+      value: (row) => text('expiry', row),
+      text: (row) => expiryDay(text('expiry', row), moment),
+    },
+    {
+      id: 'series',
+      title: 'Series',
+      value: (row) => `${text('root', row)} ${text('settlement', row)}`,
+      text: (row) => `${text('root', row)} ${text('settlement', row)}`,
+    },
+    ...(before ? [difference('net_gex', 'Δ net GEX', change), difference('atm_iv', 'Δ ATM vol, points', points)] : []),
+    figure('tte', 'Time', (value) => (value === null ? UNKNOWN : daysText(value))),
+    figure('net_gex', 'Net GEX', change, signTone),
+    figure('gross_share_pct', 'Of gross', (value) => percent(value, 1, false)),
+    figure('expired_share_pct', 'Expired', (value) => percent(value, 1, false)),
+    figure('atm_iv', 'ATM vol', volatility),
+    figure('atm_iv_bid', 'bid', volatility),
+    figure('atm_iv_ask', 'ask', volatility),
+    figure('atm_iv_trading', 'Trading time', volatility),
+    figure('expected_move', 'Expected ±', price),
+    figure('skew_25d', 'Skew 25Δ', points),
+    figure('max_pain', 'Max pain', strike),
+    figure('forward', 'Forward', price),
+    figure('rate', 'Rate', (value) => volatility(value, 2)),
+    figure('open_interest', 'Open interest', amount),
+    figure('volume', 'Volume', amount),
+    figure('gross_gex', 'Gross GEX', amount),
+    figure('sign_margin_pct', 'Sign margin', (value) => percent(value, 1, false)),
+    {
+      id: 'smile_refused',
+      title: 'No smile because',
+      value: ({ now }) => expiries.smile_refused[now ?? -1] ?? null,
+      text: ({ now }) => {
+        const reason = expiries.smile_refused[now ?? -1];
+        return reason ? refusalText(reason) : '';
+      },
+    },
+  ];
 }
