@@ -1,6 +1,5 @@
 import type { Expiries } from '../data/answers.ts';
 import { change, count, percent, price, strike, volatility } from '../format.ts';
-import type { PanelTable } from '../state/panels.ts';
 import { expiryDay, expiryLabels, maturityAxis } from './chart-axis.ts';
 import { CursorFrame, SeriesPlot } from './series-chart.tsx';
 
@@ -127,24 +126,4 @@ export function describeTerm(expiries: Expiries, moment: string | undefined): st
     `${first === undefined ? 'is unknown' : first === last ? at(first) : `from ${at(first)} to ${at(last!)}`}. ` +
     `${rows > 0 ? `Most gross gamma, ${percent(share[largest], 0, false)}, expires on ${expiryDay(expiry[largest]!, moment)}.` : ''}`
   );
-}
-
-const COLUMNS = [
-  'expiry',
-  'root',
-  'settlement',
-  'tte',
-  'atm_iv',
-  'atm_iv_bid',
-  'atm_iv_ask',
-  'atm_iv_trading',
-  'expected_move',
-  'forward',
-  'gross_share_pct',
-  'expired_share_pct',
-  'smile_refused',
-] as const;
-
-export function termTable(expiries: Expiries): PanelTable {
-  return { columns: COLUMNS, rows: expiries.expiry.map((_, i) => COLUMNS.map((name) => expiries[name][i]!)) };
 }

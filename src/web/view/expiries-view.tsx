@@ -3,7 +3,7 @@ import { expiryDay } from '../chart/chart-axis.ts';
 import { MEASURE_UNITS } from '../chart/ladder.tsx';
 import { MatrixChart, matrixReadout, matrixTable } from '../chart/matrix.tsx';
 import type { MatrixPlace } from '../chart/matrix-cells.ts';
-import { daysText, expiryReadout, refusalText, TermStructure, termTable } from '../chart/term-structure.tsx';
+import { daysText, expiryReadout, refusalText, TermStructure } from '../chart/term-structure.tsx';
 import { type Expiries, type Matrix, useAnswer } from '../data/answers.ts';
 import { changeOf, type JoinedRow, joinRows, presenceOf } from '../data/joined-rows.ts';
 import { amount, change, count, percent, price, signTone, strike, UNKNOWN, volatility } from '../format.ts';
@@ -13,6 +13,7 @@ import { MeasureChoice } from '../part/measure-choice.tsx';
 import { ViewState } from '../part/view-state.tsx';
 import { asOf, gexView, pinnedView } from '../state/market.ts';
 import { navigate, page, setOwn, tickerCall } from '../state/page.ts';
+import { columnTable } from '../state/panels.ts';
 
 /** Half-widths of the matrix around spot that the view offers, percent. */
 const BANDS = ['5', '10', '20', '50'] as const;
@@ -48,7 +49,7 @@ export function ExpiriesView() {
         answer={asked.answer}
         problem={all.problem}
         isSlow={all.isSlow}
-        table={useMemo(() => expiries && termTable(expiries), [expiries])}
+        table={useMemo(() => expiries && columnTable(expiries), [expiries])}
         readout={
           expiries && cursor !== null
             ? expiryReadout(expiries, cursor, moment)
@@ -261,21 +262,21 @@ function expiryColumns(
       value: (row) => `${text('root', row)} ${text('settlement', row)}`,
       text: (row) => `${text('root', row)} ${text('settlement', row)}`,
     },
-    ...(before ? [difference('net_gex', 'Δ net GEX', change), difference('atm_iv', 'Δ ATM vol, points', points)] : []),
+    ...(before ? [difference('net_gex', 'Δ net GEX', change), difference('atm_iv', 'Δ ATM IV', points)] : []),
     figure('tte', 'Time', (value) => (value === null ? UNKNOWN : daysText(value))),
     figure('net_gex', 'Net GEX', change, signTone),
     figure('gross_share_pct', 'Of gross', (value) => percent(value, 1, false)),
     figure('expired_share_pct', 'Expired', (value) => percent(value, 1, false)),
-    figure('atm_iv', 'ATM vol', volatility),
+    figure('atm_iv', 'ATM IV', volatility),
     figure('atm_iv_bid', 'bid', volatility),
     figure('atm_iv_ask', 'ask', volatility),
-    figure('atm_iv_trading', 'Trading time', volatility),
-    figure('expected_move', 'Expected ±', price),
+    figure('atm_iv_trading', 'Trading IV', volatility),
+    figure('expected_move', 'Move ±', price),
     figure('skew_25d', 'Skew 25Δ', points),
     figure('max_pain', 'Max pain', strike),
     figure('forward', 'Forward', price),
     figure('rate', 'Rate', (value) => volatility(value, 2)),
-    figure('open_interest', 'Open interest', amount),
+    figure('open_interest', 'OI', amount),
     figure('volume', 'Volume', amount),
     figure('gross_gex', 'Gross GEX', amount),
     figure('sign_margin_pct', 'Sign margin', (value) => percent(value, 1, false)),

@@ -65,8 +65,8 @@ const EXPOSURES: readonly (readonly [name: Exposure, title: string, print: (valu
   ['net_cex', 'Charm', change],
   ['call_open_interest', 'Call OI', amount],
   ['put_open_interest', 'Put OI', amount],
-  ['call_volume', 'Call volume', amount],
-  ['put_volume', 'Put volume', amount],
+  ['call_volume', 'Call vol.', amount],
+  ['put_volume', 'Put vol.', amount],
   ['sign_margin_pct', 'Sign margin', (value) => percent(value, 1, false)],
 ];
 
@@ -116,10 +116,10 @@ function strikeColumns({ strikes, levels }: GexView, before: Strikes | undefined
       (row) => 100 * (at(row) / strikes.spot_price - 1),
       (value) => percent(value),
     ),
+    { id: 'level', title: 'Level', value: levelsAt, text: levelsAt },
     ...(before ? compared(before) : []),
     ...EXPOSURES.map(([name, title, print]) =>
       number(name, title, ({ now }) => strikes[name][now ?? -1] ?? null, print as (value: number | null) => string),
     ),
-    { id: 'level', title: 'Level', value: levelsAt, text: levelsAt },
   ];
 }
