@@ -12,8 +12,8 @@ export interface ChartAxis {
 /** Makes an axis between two positions, pixels. */
 export type AxisBetween = (left: number, right: number) => ChartAxis;
 
-/** Width of a digit of an axis label, pixels: a little more than the widest. */
-const DIGIT = 7;
+/** Width of a digit of an axis label on a wide page, pixels. */
+export const LABEL_DIGIT = 8;
 
 /**
  * An axis of times to settlement, years, ascending. Distances are as the square roots of the times, so that the dailies of this week and
@@ -24,7 +24,7 @@ export function maturityAxis(times: readonly number[], texts: readonly string[])
   const [first, last] = [root(0), root(times.at(-1) ?? 0)];
   return (left, right) => {
     const x = (time: number) => (last > first ? left + ((right - left) * (root(time) - first)) / (last - first) : left);
-    const sizes = texts.map((text) => text.length * DIGIT);
+    const sizes = texts.map((text) => text.length * LABEL_DIGIT);
     // The last label would reach beyond the chart.
     const at = times.map((time, i) => Math.min(x(time), right - sizes[i]! / 2));
     return { x, labels: spacedLabels(at, sizes).map((i) => ({ x: at[i]!, text: texts[i]! })) };

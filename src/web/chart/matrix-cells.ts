@@ -61,7 +61,7 @@ export interface MatrixLayout {
 
 /** Places the cells between `left` and `right` in about `target` pixels of height. */
 export function matrixLayout(columns: number, rows: number, left: number, right: number, target: number): MatrixLayout {
-  const cellHeight = Math.round(target / Math.max(1, rows));
+  const cellHeight = target / Math.max(1, rows);
   return {
     left,
     cellWidth: Math.max(0, right - left) / Math.max(1, columns),

@@ -4,7 +4,7 @@ import { change, percent, price, strike } from '../format.ts';
 import type { PanelTable } from '../state/panels.ts';
 import { AxisLabels } from './axis-labels.tsx';
 import { themeVersion, useSize } from './canvas.tsx';
-import { expiryDay, expiryLabels } from './chart-axis.ts';
+import { expiryDay, expiryLabels, LABEL_DIGIT } from './chart-axis.ts';
 import {
   BLANK_STEP,
   cellAt,
@@ -39,8 +39,9 @@ export interface MatrixProps {
 const PRICES = 46;
 /** Height that the matrix takes if its strikes allow, as a share of the window, and its least, pixels. */
 const HEIGHT = { share: 0.56, least: 300 } as const;
+/** On a page of this width, the matrix takes the height that the parts around it leave, pixels. */
+const WIDE = { from: 1900, around: 300 } as const;
 const LABEL_HEIGHT = 18;
-const LABEL_WIDTH = 54;
 /** Cells of this size have their sign as text, wider ones their value, pixels. */
 const TEXT_FROM = { sign: 18, value: 54 } as const;
 
@@ -54,7 +55,7 @@ export function MatrixChart({ matrix, moment, unit, chosen, cursor, onCursor, on
     matrix.count,
     PRICES,
     size.width,
-    Math.max(HEIGHT.least, HEIGHT.share * innerHeight),
+    innerWidth < WIDE.from ? Math.max(HEIGHT.least, HEIGHT.share * innerHeight) : innerHeight - WIDE.around,
   );
   const height = layout.rows * layout.cellHeight;
   const y = (at: number) => yOfPrice(strikes, layout, at);
@@ -68,7 +69,8 @@ export function MatrixChart({ matrix, moment, unit, chosen, cursor, onCursor, on
   ).filter((i) => y(round[i]!) > LABEL_HEIGHT / 2 && y(round[i]!) < height - LABEL_HEIGHT / 2);
   const axis = { low, high, height, y, priceAt: () => spot, ticks: shown.map((i) => round[i]!) };
   const names = expiryLabels(expiry, moment);
-  const across = expiry.map((_, column) => PRICES + (column + 0.5) * layout.cellWidth);
+  const widths = names.map((name) => name.length * LABEL_DIGIT);
+  const across = names.map((_, i) => Math.min(PRICES + (i + 0.5) * layout.cellWidth, size.width - widths[i]! / 2));
   const [spoken, speak] = useSpoken();
   const moveTo = (place: MatrixPlace) => {
     const next = placeWithin(place, layout.columns, layout.rows);
@@ -143,17 +145,8 @@ export function MatrixChart({ matrix, moment, unit, chosen, cursor, onCursor, on
         )}
       </div>
       <div class="x-axis" aria-hidden="true">
-        {spacedLabels(
-          across.map((at) => Math.min(at, size.width - LABEL_WIDTH / 2)),
-          across.map(() => LABEL_WIDTH),
-          2,
-        ).map((i) => (
-          <span
-            data-label
-            key={i}
-            class="middle"
-            style={{ left: `${Math.min(across[i]!, size.width - LABEL_WIDTH / 2)}px` }}
-          >
+        {spacedLabels(across, widths, 2).map((i) => (
+          <span data-label key={i} class="middle" style={{ left: `${across[i]}px` }}>
             {names[i]}
           </span>
         ))}

@@ -34,8 +34,8 @@ export interface SeriesPlotProps {
   readonly rule?: { readonly at: number; readonly name: string } | undefined;
   /** Ranges of the horizontal axis that are shaded, such as those of events. */
   readonly spans?: readonly (readonly [from: number, to: number])[];
-  /** A place on the horizontal axis that is marked, such as the chosen expiry. */
-  readonly chosen?: number | undefined;
+  /** A place on the horizontal axis that is marked, such as the forward or the chosen expiry. */
+  readonly marker?: { readonly at: number; readonly name?: string } | undefined;
   /** False if a plot below has the labels of the axis. */
   readonly hasLabels?: boolean;
   readonly cursor: number | null;
@@ -58,7 +58,7 @@ export function SeriesPlot(props: SeriesPlotProps) {
     hasZero,
     rule,
     spans = [],
-    chosen,
+    marker,
     hasLabels = true,
     cursor,
     onCursor,
@@ -69,6 +69,8 @@ export function SeriesPlot(props: SeriesPlotProps) {
   const across = axis(LEFT + PAD.right, width - PAD.right);
   const [low, high] = extentOf(series, hasZero ?? false, rule?.at);
   const y = scaleLinear([low, high], [height - PAD.y, PAD.y]);
+  const ticks = spacedTicks(low, high, height - 2 * PAD.y, 34);
+  const texts = shortTexts(ticks.map(format));
   const at = x.map((each) => across.x(each));
   const nearest = (event: MouseEvent) => {
     const offset = event.clientX - (event.currentTarget as HTMLElement).getBoundingClientRect().left;
@@ -82,7 +84,8 @@ export function SeriesPlot(props: SeriesPlotProps) {
         ref={ref}
         class="plot"
         onPointerMove={(event) => onCursor(nearest(event))}
-        onPointerLeave={() => onCursor(null)}
+        onPointerDown={(event) => onCursor(nearest(event))}
+        onPointerLeave={(event) => event.pointerType !== 'touch' && onCursor(null)}
         onDblClick={(event) => onOpen?.(nearest(event))}
       >
         {height > 0 && (
@@ -96,12 +99,10 @@ export function SeriesPlot(props: SeriesPlotProps) {
                 height={height}
               />
             ))}
-            {spacedTicks(low, high, height - 2 * PAD.y, 34).map((tick) => (
+            {ticks.map((tick) => (
               <line class={tick === 0 ? 'zero' : 'grid-line'} x1={LEFT} x2={width} y1={y(tick)} y2={y(tick)} />
             ))}
-            {chosen !== undefined && (
-              <line class="rule text" x1={across.x(chosen)} x2={across.x(chosen)} y1={0} y2={height} />
-            )}
+            {marker && <line class="zero" x1={across.x(marker.at)} x2={across.x(marker.at)} y1={0} y2={height} />}
             {rule && <line class="rule text" x1={LEFT} x2={width} y1={y(rule.at)} y2={y(rule.at)} />}
             {series.map((each) => (
               <Marks key={each.name} series={each} at={each.x?.map((value) => across.x(value)) ?? at} y={y} />
@@ -109,15 +110,20 @@ export function SeriesPlot(props: SeriesPlotProps) {
           </svg>
         )}
         <div class="y-axis" aria-hidden="true">
-          {spacedTicks(low, high, height - 2 * PAD.y, 34).map((tick) => (
+          {ticks.map((tick, i) => (
             <span data-label key={tick} style={{ top: `${y(tick)}px` }}>
-              {format(tick)}
+              {texts[i]}
             </span>
           ))}
         </div>
         {rule && height > 0 && (
           <span data-label class="rule-name" aria-hidden="true" style={{ top: `${y(rule.at)}px` }}>
             {rule.name}
+          </span>
+        )}
+        {marker?.name && (
+          <span data-label class="rule-name top" aria-hidden="true" style={{ left: `${across.x(marker.at)}px` }}>
+            {marker.name}
           </span>
         )}
         {cursorAt !== undefined && <div class="cursor-line" style={{ left: `${cursorAt}px` }} />}
@@ -133,6 +139,12 @@ export function SeriesPlot(props: SeriesPlotProps) {
       )}
     </>
   );
+}
+
+/** Leaves out decimals that all texts of an axis have as 0. */
+function shortTexts(texts: readonly string[]): readonly string[] {
+  const decimals = /\.0+(?!\d)/;
+  return texts.every((each) => decimals.test(each)) ? texts.map((each) => each.replace(decimals, '')) : texts;
 }
 
 /** Returns the ends of the vertical axis. */

@@ -2,7 +2,7 @@ import { scaleLinear } from 'd3-scale';
 import { line } from 'd3-shape';
 import { useMemo } from 'preact/hooks';
 import type { Surface } from '../data/answers.ts';
-import { percent, plain, strike, volatility } from '../format.ts';
+import { percent, plain, price, strike, volatility } from '../format.ts';
 import type { PanelTable } from '../state/panels.ts';
 import { useSize } from './canvas.tsx';
 import { expiryLabels, maturityAxis, strikeAxis } from './chart-axis.ts';
@@ -75,7 +75,7 @@ export function SmileChart({ surface, settlement, smile, cursor, onCursor }: Smi
       <SeriesPlot
         x={smile.strike}
         axis={strikeAxis(smile.strike[0]!, smile.strike.at(-1)!)}
-        chosen={smile.forward}
+        marker={{ at: smile.forward, name: `forward ${price(smile.forward)}` }}
         cursor={cursor}
         onCursor={onCursor}
         format={(value) => volatility(value, 0)}
@@ -121,7 +121,10 @@ export function smileTable({ forward, strike: strikes, iv }: Smile): PanelTable 
 /** Least width of the page's view on which small multiples are drawn, and their number. */
 const MULTIPLES = { width: 1500, most: 16, strikes: 21, size: [132, 64] } as const;
 
-/** Smiles of settlements through time on common axes: strike in standard deviations, volatility. A press on one selects it. */
+/**
+ * Smiles of settlements through time on common axes: strikes in standard deviations, and volatility less that at the money. A press on one
+ * selects it.
+ */
 export function SmileMultiples({
   surface,
   moment,
@@ -140,7 +143,10 @@ export function SmileMultiples({
     if (!isDrawn) return [];
     const at = tte.map((time) => maturityAxis(tte, expiry)(0, MULTIPLES.most).x(time));
     const apart = at.map(() => 1);
-    return spacedLabels(at, apart, 0).map((index) => ({ index, iv: smileOf(surface, index, MULTIPLES.strikes).iv }));
+    return spacedLabels(at, apart, 0).map((index) => {
+      const { iv } = smileOf(surface, index, MULTIPLES.strikes);
+      return { index, iv: iv.map((each) => each - iv[MULTIPLES.strikes >> 1]!) };
+    });
   }, [surface, isDrawn]);
   const names = expiryLabels(expiry, moment);
   const all = smiles.flatMap(({ iv }) => iv);

@@ -30,7 +30,7 @@ export function TermStructure({ expiries, before, moment, chosen, cursor, onCurs
     cursor,
     onCursor,
     onOpen: (i: number) => onPick(expiry[i]!),
-    ...(chosenAt !== undefined && { chosen: chosenAt }),
+    marker: chosenAt === undefined ? undefined : { at: chosenAt },
   };
   return (
     <CursorFrame

@@ -35,6 +35,9 @@ export function gridTable<Row>(columns: readonly GridColumn<Row>[], rows: readon
   return { columns: columns.map(({ id }) => id), rows: rows.map((row) => columns.map(({ value }) => value(row))) };
 }
 
+/** Least widths of columns, rem. */
+const NUMBER_REM = 6.6;
+const TEXT_REM = 8.4;
 const ROW_HEIGHT = 26;
 const OVERSCAN = 6;
 
@@ -120,11 +123,10 @@ export function DataGrid<Row>({ label, columns, rows, initialSort, onOpen, hasFi
     setSort((known) => ({ column, isDescending: known?.column === column ? !known.isDescending : true }));
 
   // Head and rows are grids of their own. With the same least width, their columns have the same widths.
+  const widths = columns.map(({ isNumber }) => (isNumber ? NUMBER_REM : TEXT_REM));
   const layout = {
-    gridTemplateColumns: columns
-      .map(({ isNumber }) => (isNumber ? 'minmax(86px, 1fr)' : 'minmax(96px, 1.2fr)'))
-      .join(' '),
-    minWidth: `${columns.reduce((sum, { isNumber }) => sum + (isNumber ? 86 : 96), 0)}px`,
+    gridTemplateColumns: widths.map((each) => `minmax(${each}rem, 1fr)`).join(' '),
+    minWidth: `${widths.reduce((sum, each) => sum + each, 0)}rem`,
   };
   return (
     <div class="grid-box">

@@ -56,10 +56,22 @@ export function ExpiriesView() {
             : 'Point at an expiry, or use the arrow keys in the chart.'
         }
         controls={
-          chosen !== undefined && (
-            <button type="button" onClick={() => navigate({ options: others })}>
-              All expiries
-            </button>
+          expiries && (
+            <label class="choice">
+              <span class="spoken">Expiries of the page</span>
+              <select
+                value={chosen ?? ''}
+                data-expiries
+                onChange={(event) => pick(event.currentTarget.value || chosen!)}
+              >
+                <option value="">all expiries</option>
+                {[...new Set(expiries.expiry)].map((each) => (
+                  <option key={each} value={each}>
+                    {expiryDay(each, moment)}
+                  </option>
+                ))}
+              </select>
+            </label>
           )
         }
       >

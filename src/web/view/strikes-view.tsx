@@ -112,7 +112,7 @@ function strikeColumns({ strikes, levels }: GexView, before: Strikes | undefined
     { ...number('strike', 'Strike', at, strike) },
     number(
       'distance_pct',
-      'From spot',
+      'Distance',
       (row) => 100 * (at(row) / strikes.spot_price - 1),
       (value) => percent(value),
     ),

@@ -37,9 +37,9 @@ export function SurfaceView() {
         id="smile"
         class="smile-panel"
         title="Smile"
-        unit={`${expiries.quotes[settlement]} quotes, ${expiries.outside_band[settlement]} fitted outside bid and ask, fit error ${plain(expiries.fit_error[settlement], 2)} half-widths`}
+        unit="fitted volatility by strike, per calendar year"
         table={smileTable(smile)}
-        readout={at === null ? sourceText(surface) : smileReadout(smile, at)}
+        readout={at === null ? fitText(expiries, settlement) : smileReadout(smile, at)}
         controls={
           <label class="choice">
             <span class="spoken">Settlement</span>
@@ -63,6 +63,7 @@ export function SurfaceView() {
         title="Constant maturities"
         unit="per calendar year; forward per year of trading time"
         table={columnTable(surface.maturities)}
+        readout={sourceText(surface)}
       >
         <FigureTable
           head={['Days', 'At the money', 'Band', ...MATURITY_FIGURES.map(([, title]) => title)]}
@@ -94,6 +95,11 @@ const MATURITY_FIGURES = [
 /** A difference of volatilities, in points. */
 function points(value: number | null): string {
   return percent(value === null ? null : 100 * value, 2);
+}
+
+/** How well the law of a settlement agrees with its quotes. */
+function fitText({ quotes, outside_band, fit_error }: Surface['expiries'], i: number): string {
+  return `${quotes[i]} quotes, ${outside_band[i]} of them fitted outside bid and ask · fit error ${plain(fit_error[i], 2)} half-widths`;
 }
 
 /** What the surface is fitted to, and by which clock variance accrues. */
@@ -130,7 +136,7 @@ function SurfaceTerm({ surface, settlement, moment, onSelect, ...shared }: Surfa
   const plot = {
     x: tte,
     axis: maturityAxis(tte, expiryLabels(expiries.expiry, moment)),
-    chosen: tte[settlement],
+    marker: { at: tte[settlement]! },
     cursor: at,
     onCursor: setCursor,
     onOpen: onSelect,
@@ -227,12 +233,10 @@ function Events({ surface: { events, refused }, ...shared }: SurfacePartProps) {
           rows={events.after.map((after, i) => [
             newYorkMoment(after),
             newYorkMoment(events.before[i]),
-            ...[
-              events.implied_move,
-              events.implied_move_band,
-              events.implied_move_error,
-              events.expected_absolute_move,
-            ].map((column) => `±${volatility(column[i], 2)}`),
+            ...[events.implied_move, events.implied_move_band, events.implied_move_error].map(
+              (column) => `±${volatility(column[i], 2)}`,
+            ),
+            volatility(events.expected_absolute_move[i], 2),
           ])}
         />
       )}
