@@ -15,7 +15,9 @@ export const BLANK_STEP = 255;
  */
 export function rampBounds(values: MatrixValues): number[] {
   let most = 0;
-  for (const column of values) for (const value of column) most = Math.max(most, Math.abs(value ?? 0));
+  for (const column of values) {
+    for (let i = 0; i < column.length; i++) most = Math.max(most, Math.abs(column[i] ?? 0));
+  }
   if (most === 0) return [];
   let top = 3 * Math.floor(Math.log10(most)) + 3;
   while (roundSize(top) > most) top--;
@@ -31,16 +33,59 @@ function roundSize(index: number): number {
 /** Returns the step of a value, 0 to 8. A larger value never has a smaller step, and opposite values have opposite steps. */
 export function rampStep(value: number, bounds: readonly number[]): number {
   const size = Math.abs(value);
-  return NEUTRAL_STEP + Math.sign(value) * bounds.filter((bound) => bound <= size).length;
+  let steps = 0;
+  while (steps < bounds.length && bounds[steps]! <= size) steps++;
+  return NEUTRAL_STEP + Math.sign(value) * steps;
+}
+
+/** What a comparison of two moments needs of a matrix. */
+interface ComparableMatrix {
+  readonly strike: readonly number[];
+  readonly root: readonly string[];
+  readonly expiry: readonly string[];
+  readonly settlement: readonly string[];
+  readonly values: MatrixValues;
+  readonly by_strike: readonly number[];
+  readonly by_expiry: readonly number[];
+  readonly within_band: number;
+  readonly left_out: number;
+}
+
+/**
+ * Returns the matrix of the changes since an earlier moment. A cell that one of the moments lacks has no change. The sums are changes of
+ * the sums over the cells that both have.
+ */
+export function matrixChange<M extends ComparableMatrix>(now: M, before: ComparableMatrix): M {
+  const nameOf = ({ root, expiry, settlement }: ComparableMatrix, i: number) =>
+    `${root[i]} ${expiry[i]} ${settlement[i]}`;
+  const columns = new Map(before.values.map((column, i) => [nameOf(before, i), column]));
+  const rows = new Map(before.strike.map((strike, i) => [strike, i]));
+  const values = now.values.map((column, i) => {
+    const earlier = columns.get(nameOf(now, i));
+    return column.map((value, row) => {
+      const then = earlier?.[rows.get(now.strike[row]!) ?? -1] ?? null;
+      return value === null || then === null ? null : value - then;
+    });
+  });
+  const sum = (cells: readonly (number | null)[]) => cells.reduce<number>((total, each) => total + (each ?? 0), 0);
+  const byExpiry = values.map(sum);
+  return {
+    ...now,
+    values,
+    by_strike: now.strike.map((_, row) => sum(values.map((column) => column[row] ?? null))),
+    by_expiry: byExpiry,
+    within_band: sum(byExpiry),
+    left_out: now.left_out - before.left_out,
+  };
 }
 
 /** Returns the steps of all cells row by row, the highest strike first, as the picture has them. */
 export function matrixSteps(values: MatrixValues, bounds: readonly number[]): Uint8Array {
   const [columns, rows] = [values.length, values[0]?.length ?? 0];
   const steps = new Uint8Array(columns * rows).fill(BLANK_STEP);
-  for (const [column, each] of values.entries()) {
+  for (let column = 0; column < columns; column++) {
     for (let i = 0; i < rows; i++) {
-      const value = each[i] ?? null;
+      const value = values[column]![i] ?? null;
       if (value !== null) steps[(rows - 1 - i) * columns + column] = rampStep(value, bounds);
     }
   }

@@ -26,6 +26,8 @@ export interface MatrixProps {
   readonly matrix: Matrix;
   /** The moment of the quotes, ISO 8601. */
   readonly moment: string | undefined;
+  /** What the cells are, for the sentence that describes the matrix: `Net gamma`. */
+  readonly title: string;
   readonly unit: string;
   /** The expiry that the page is restricted to. */
   readonly chosen: string | undefined;
@@ -46,7 +48,7 @@ const LABEL_HEIGHT = 18;
 const TEXT_FROM = { sign: 18, value: 54 } as const;
 
 /** Exposure by strike (upward) and expiry (across), as cells of nine steps. Arrow keys and the pointer move a cursor from cell to cell. */
-export function MatrixChart({ matrix, moment, unit, chosen, cursor, onCursor, onPick }: MatrixProps) {
+export function MatrixChart({ matrix, moment, title, unit, chosen, cursor, onCursor, onPick }: MatrixProps) {
   const { ref, size } = useSize<HTMLDivElement>();
   const { values, strike: strikes, expiry, spot_price: spot } = matrix;
   const bounds = useMemo(() => rampBounds(values), [values]);
@@ -72,6 +74,7 @@ export function MatrixChart({ matrix, moment, unit, chosen, cursor, onCursor, on
   const widths = names.map((name) => name.length * LABEL_DIGIT);
   const across = names.map((_, i) => Math.min(PRICES + (i + 0.5) * layout.cellWidth, size.width - widths[i]! / 2));
   const [spoken, speak] = useSpoken();
+  const description = useMemo(() => describeMatrix(matrix, title, moment, unit), [matrix, title, moment, unit]);
   const moveTo = (place: MatrixPlace) => {
     const next = placeWithin(place, layout.columns, layout.rows);
     onCursor(next);
@@ -103,7 +106,7 @@ export function MatrixChart({ matrix, moment, unit, chosen, cursor, onCursor, on
         class="plot"
         role="application"
         aria-roledescription="chart"
-        aria-label={`${describeMatrix(matrix, moment, unit)} Arrow keys move from cell to cell, Enter picks the expiry.`}
+        aria-label={`${description} Arrow keys move from cell to cell, Enter picks the expiry.`}
         tabIndex={0}
         style={{ height: `${height}px` }}
         onKeyDown={onKeyDown}
@@ -230,7 +233,7 @@ function pictureOfSteps(steps: Uint8Array, columns: number, rows: number, ramp: 
   const context = picture.getContext('2d')!;
   const image = context.createImageData(columns, rows);
   const pixels = new Uint32Array(image.data.buffer);
-  for (const [i, step] of steps.entries()) if (step !== BLANK_STEP) pixels[i] = palette[step]!;
+  for (let i = 0; i < steps.length; i++) if (steps[i] !== BLANK_STEP) pixels[i] = palette[steps[i]!]!;
   context.putImageData(image, 0, 0);
   return picture;
 }
@@ -273,8 +276,8 @@ function Ramp({ bounds, unit }: { bounds: readonly number[]; unit: string }) {
 }
 
 /** One sentence with the main figures of the matrix. */
-export function describeMatrix(matrix: Matrix, moment: string | undefined, unit: string): string {
-  const { values, measure, band, count, series_count: series, within_band: sum } = matrix;
+export function describeMatrix(matrix: Matrix, title: string, moment: string | undefined, unit: string): string {
+  const { values, band, count, series_count: series, within_band: sum } = matrix;
   const extreme = (sign: 1 | -1) => {
     let best: { place: MatrixPlace; value: number } | undefined;
     for (const [column, each] of values.entries()) {
@@ -286,7 +289,7 @@ export function describeMatrix(matrix: Matrix, moment: string | undefined, unit:
   };
   const [most, least] = [extreme(1), extreme(-1)];
   return (
-    `Net ${measure} of ${count} strikes within ${band} percent of spot and ${series} expiries: ${change(sum)} ${unit}; ` +
+    `${title} of ${count} strikes within ${band} percent of spot and ${series} expiries: ${change(sum)} ${unit}; ` +
     `${most ? `most positive ${most}` : 'nowhere positive'}; ${least ? `most negative ${least}` : 'nowhere negative'}.`
   );
 }

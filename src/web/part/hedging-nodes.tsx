@@ -117,7 +117,7 @@ function nodeColumns({ top_nodes, components }: HedgingNodes, first: number, mom
     ),
     column('Dealer_Share_Exposure', 'On +1 %', (node) => node.Dealer_Share_Exposure, tradeText),
     column('Delta_Flux_j', 'In a day', (node) => node.Delta_Flux_j, tradeText),
-    column('strike_shares', 'All at strike', (_, { strike_shares }) => strike_shares, tradeText),
+    column('strike_shares', 'At strike', (_, { strike_shares }) => strike_shares, tradeText),
     column('rank', 'Rank', (_node, _component, i) => first + i + 1),
     column('dealer_contracts', 'Position', (_, { dealer_contracts }) => dealer_contracts, change),
     column('gex', 'GEX', (_, { gex }) => gex, change),

@@ -2,11 +2,23 @@ import { useMemo, useState } from 'preact/hooks';
 import { expiryDay } from '../chart/chart-axis.ts';
 import { MEASURE_UNITS } from '../chart/ladder.tsx';
 import { MatrixChart, matrixReadout, matrixTable } from '../chart/matrix.tsx';
-import type { MatrixPlace } from '../chart/matrix-cells.ts';
+import { type MatrixPlace, matrixChange } from '../chart/matrix-cells.ts';
 import { daysText, expiryReadout, refusalText, TermStructure } from '../chart/term-structure.tsx';
 import { type Expiries, type Matrix, useAnswer } from '../data/answers.ts';
 import { changeOf, type JoinedRow, joinRows, presenceOf } from '../data/joined-rows.ts';
-import { amount, change, count, percent, price, signTone, strike, UNKNOWN, volatility } from '../format.ts';
+import {
+  amount,
+  change,
+  count,
+  newYorkIsoDate,
+  newYorkMoment,
+  percent,
+  price,
+  signTone,
+  strike,
+  UNKNOWN,
+  volatility,
+} from '../format.ts';
 import { ChartPanel } from '../part/chart-panel.tsx';
 import { DataGrid, type GridColumn, gridTable } from '../part/data-grid.tsx';
 import { MeasureChoice } from '../part/measure-choice.tsx';
@@ -29,6 +41,7 @@ export function ExpiriesView() {
   const all = useAnswer<Expiries>(
     chosen !== undefined && moment !== undefined ? tickerCall('get_gex_by_expiry', moment, others) : undefined,
   );
+  const source = chosen === undefined ? asked : all;
   const expiries = chosen === undefined ? asked.answer?.body.expiries : all.answer?.body;
   const before = isDiff && chosen === undefined ? pinnedView.asked.value.answer?.body.expiries : undefined;
   const [at, setAt] = useState<number | null>(null);
@@ -44,11 +57,11 @@ export function ExpiriesView() {
         id="term"
         class="term-panel"
         title="Term structure"
-        unit={`by time to settlement${scope}`}
+        unit={`by expiry${scope}`}
         call={call}
-        answer={asked.answer}
-        problem={all.problem}
-        isSlow={all.isSlow}
+        answer={source.answer}
+        problem={source.problem}
+        isSlow={source.isSlow}
         table={useMemo(() => expiries && columnTable(expiries), [expiries])}
         readout={
           expiries && cursor !== null
@@ -132,27 +145,35 @@ function MatrixPanel({ measure, chosen, others, moment, scope, onPick }: MatrixP
   const band = BANDS.find((each) => each === page.value.own.band) ?? BAND;
   const call = tickerCall('get_gex_matrix', moment, { ...others, measure, band: Number(band) });
   const { answer, problem, isSlow } = useAnswer<Matrix>(moment === undefined ? undefined : call);
+  const { pinned, isDiff } = page.value;
+  const earlier = useAnswer<Matrix>(isDiff && answer ? { ...call, args: { ...call.args, at: pinned! } } : undefined);
+  const before = isDiff ? earlier.answer?.body : undefined;
   const [place, setPlace] = useState<MatrixPlace | null>(null);
-  const matrix = answer?.body;
-  const unit = MEASURE_UNITS[measure];
+  const now = answer?.body;
+  const isComparable = before && before.measure === now?.measure && before.band === now.band;
+  const matrix = useMemo(() => (isComparable ? matrixChange(now!, before) : now), [now, before, isComparable]);
+  // While another measure is on its way, the matrix still shows the one before.
+  const shown = (now?.measure ?? measure) as typeof measure;
+  const unit = MEASURE_UNITS[shown];
+  const title = `${isComparable ? 'Change of net' : 'Net'} ${shown}`;
   const cursor = matrix && place && place.column < matrix.series_count && place.row < matrix.count ? place : null;
   const table = useMemo(() => matrix && matrixTable(matrix), [matrix]);
   return (
     <ChartPanel
       id="matrix"
       class="matrix-panel"
-      title={`Net ${measure} by strike and expiry`}
+      title={`${title} by strike × expiry`}
       unit={`${unit}${scope}`}
       call={call}
       answer={answer}
-      problem={problem}
+      problem={problem ?? earlier.problem}
       isSlow={isSlow}
       table={table}
       readout={
         matrix &&
         (cursor
           ? matrixReadout(matrix, cursor, moment)
-          : `Sum within ±${matrix.band} % ${change(matrix.within_band)} · ${count(matrix.strikes_left_out)} strikes outside ${change(matrix.left_out)}`)
+          : `Sum within ±${matrix.band} %${isComparable ? `, against ${newYorkMoment(pinned)}` : ''} ${change(matrix.within_band)} · ${count(matrix.strikes_left_out)} strikes outside ${change(matrix.left_out)}`)
       }
       controls={
         <>
@@ -180,6 +201,7 @@ function MatrixPanel({ measure, chosen, others, moment, scope, onPick }: MatrixP
         <MatrixChart
           matrix={matrix}
           moment={moment}
+          title={title}
           unit={unit}
           chosen={chosen}
           cursor={cursor}
@@ -200,7 +222,14 @@ interface ExpiryGridProps {
 }
 
 function ExpiryGrid({ expiries, before, moment, scope, onPick }: ExpiryGridProps) {
-  const rows = useMemo(() => joinRows(seriesKeys(expiries), before && seriesKeys(before)), [expiries, before]);
+  // Series that are gone have expired as a rule, so they come first.
+  const rows = useMemo(
+    () =>
+      joinRows(seriesKeys(expiries), before && seriesKeys(before)).toSorted(
+        (a, b) => Number(a.now !== undefined) - Number(b.now !== undefined),
+      ),
+    [expiries, before],
+  );
   const columns = useMemo(() => expiryColumns(expiries, before, moment), [expiries, before, moment]);
   const table = useMemo(() => gridTable(columns, rows), [columns, rows]);
   return (
@@ -256,9 +285,11 @@ function expiryColumns(
     title,
     isNumber: true,
     value: (row: JoinedRow) => changeOf(row, expiries[name], before![name]),
-    text: (row: JoinedRow) => presenceOf(row) ?? print(changeOf(row, expiries[name], before![name])),
+    text: (row: JoinedRow) => presence(row) ?? print(changeOf(row, expiries[name], before![name])),
     tone: (row: JoinedRow) => signTone(changeOf(row, expiries[name], before![name]) ?? 0),
   });
+  const presence = (row: JoinedRow) =>
+    presenceOf(row) === 'gone' && text('expiry', row) <= newYorkIsoDate(moment) ? 'expired' : presenceOf(row);
   const points = (value: number | null) =>
     value === null ? UNKNOWN : `${value > 0 ? '+' : ''}${percent(100 * value, 2, false)}`;
   return [

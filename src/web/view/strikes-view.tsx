@@ -100,12 +100,12 @@ function strikeColumns({ strikes, levels }: GexView, before: Strikes | undefined
     const difference = (row: JoinedRow) => changeOf(row, strikes.net_gex, then.net_gex);
     return [
       {
-        ...number('net_gex_change', 'Δ net GEX', difference, change),
+        ...number('net_gex_change', 'Δ GEX', difference, change),
         text: (row) => presenceOf(row) ?? change(difference(row)),
         rank: (row) =>
           Math.abs(difference(row) ?? strikes.net_gex[row.now ?? -1] ?? then.net_gex[row.before ?? -1] ?? 0),
       },
-      number('net_gex_before', 'Net GEX at A', (row) => then.net_gex[row.before ?? -1] ?? null, change),
+      number('net_gex_before', 'GEX at A', (row) => then.net_gex[row.before ?? -1] ?? null, change),
     ];
   };
   return [
@@ -114,7 +114,7 @@ function strikeColumns({ strikes, levels }: GexView, before: Strikes | undefined
       'distance_pct',
       'Distance',
       (row) => 100 * (at(row) / strikes.spot_price - 1),
-      (value) => percent(value),
+      (value) => percent(value, 1),
     ),
     { id: 'level', title: 'Level', value: levelsAt, text: levelsAt },
     ...(before ? compared(before) : []),

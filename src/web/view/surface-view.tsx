@@ -25,6 +25,10 @@ export function SurfaceView() {
   const chosen = settlements.indexOf(page.value.own.settlement ?? '');
   const settlement = chosen >= 0 ? chosen : surface ? nearestTo(FIRST_SMILE, surface.expiries.tte) : 0;
   const smile = useMemo(() => surface && smileOf(surface, settlement), [surface, settlement]);
+  const tables = useMemo(
+    () => surface && smile && { smile: smileTable(smile), maturities: columnTable(surface.maturities) },
+    [surface, smile],
+  );
   const [at, setAt] = useState<number | null>(null);
   if (!surface || !smile) return <ViewState asked={moment === undefined ? gexView.asked.value : asked} />;
   const { expiries } = surface;
@@ -38,7 +42,7 @@ export function SurfaceView() {
         class="smile-panel"
         title="Smile"
         unit="fitted volatility by strike, per calendar year"
-        table={smileTable(smile)}
+        table={tables?.smile}
         readout={at === null ? fitText(expiries, settlement) : smileReadout(smile, at)}
         controls={
           <label class="choice">
@@ -62,7 +66,7 @@ export function SurfaceView() {
         class="maturities-panel grid-panel"
         title="Constant maturities"
         unit="per calendar year; forward per year of trading time"
-        table={columnTable(surface.maturities)}
+        table={tables?.maturities}
         readout={sourceText(surface)}
       >
         <FigureTable
@@ -224,7 +228,13 @@ function termReadout({ expiries }: Surface, i: number, moment: string | undefine
 /** The events that the term structure shows, and the series that determine no smile. */
 function Events({ surface: { events, refused }, ...shared }: SurfacePartProps) {
   return (
-    <ChartPanel {...shared} id="events" class="events-panel grid-panel" title="Events" table={columnTable(events)}>
+    <ChartPanel
+      {...shared}
+      id="events"
+      class="events-panel grid-panel"
+      title="Events"
+      table={useMemo(() => columnTable(events), [events])}
+    >
       {events.count === 0 ? (
         <p class="empty">No event: volatility rises between no two settlements faster than before and after them.</p>
       ) : (
