@@ -89,11 +89,11 @@ export function expiryReadout(expiries: Expiries, i: number, moment: string | un
     ...(refused
       ? [`no smile: ${refusalText(refused)}`]
       : [
-          `ATM ${volatility(expiries.atm_iv[i])}, bid ${volatility(atm_iv_bid[i])}, ask ${volatility(atm_iv_ask[i])}`,
-          `expected move ±${price(expected_move[i])} (${percent((100 * (expected_move[i] ?? Number.NaN)) / spot_price, 1, false)})`,
+          `ATM ${volatility(expiries.atm_iv[i])} (${volatility(atm_iv_bid[i])} to ${volatility(atm_iv_ask[i])})`,
+          `move ±${price(expected_move[i])} (${percent((100 * (expected_move[i] ?? Number.NaN)) / spot_price, 1, false)})`,
         ]),
     `net GEX ${change(expiries.net_gex[i])}`,
-    `${percent(expiries.gross_share_pct[i], 1, false)} of gross, ${percent(expiries.expired_share_pct[i], 1, false)} expired by then`,
+    `${percent(expiries.gross_share_pct[i], 1, false)} of gross, ${percent(expiries.expired_share_pct[i], 1, false)} by then`,
   ].join(' · ');
 }
 

@@ -260,7 +260,7 @@ type NumberColumn = {
 }[keyof Expiries];
 
 /** The columns of the grid. With an earlier moment, those of changes come second. A series of that moment only has expired, or is gone. */
-function expiryColumns(
+export function expiryColumns(
   expiries: Expiries,
   before: Expiries | undefined,
   moment: string | undefined,

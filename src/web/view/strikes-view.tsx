@@ -74,7 +74,7 @@ const EXPOSURES: readonly (readonly [name: Exposure, title: string, print: (valu
  * The columns of the grid. While two moments are compared, the change of net GEX and its earlier value come after the strike. Rows are
  * ranked by the size of the change. A strike of one moment only is marked as new or gone, and ranked by its net GEX at that moment.
  */
-function strikeColumns({ strikes, levels }: GexView, before: Strikes | undefined): GridColumn<JoinedRow>[] {
+export function strikeColumns({ strikes, levels }: GexView, before: Strikes | undefined): GridColumn<JoinedRow>[] {
   const at = ({ now, before: then }: JoinedRow) => strikes.strike[now ?? -1] ?? before!.strike[then!]!;
   const levelNames = new Map<number, string[]>();
   for (const { name, price } of chartLevels(levels)) {
