@@ -2,7 +2,7 @@ import { Argument, type Command } from 'commander';
 import { shownJson } from '../clean-text.ts';
 import { settingsIn } from '../config.ts';
 import { ClientError, OperatorError } from '../errors.ts';
-import { extendedView, perform, toolViewWithMoment } from '../operations/perform.ts';
+import { extendedView, perform, toolView } from '../operations/perform.ts';
 import { findTool, TOOLS } from '../operations/registry.ts';
 import type { Ports } from './ports.ts';
 import { withSettings } from './settings.ts';
@@ -36,7 +36,7 @@ Examples:
           `Tool '${name}' is not registered`,
           `Use one of: ${TOOLS.map((each) => each.name).join(', ')}.`,
         );
-      const view = options.extended ? extendedView(tool) : toolViewWithMoment(tool);
+      const view = options.extended ? extendedView(tool) : toolView(tool);
       const args = parse(json);
       const { body } = await ports.withMarket(options, (context) => perform(view, args, context, 'invalid_body'));
       process.stdout.write(`${shownJson(body, 2)}\n`);
