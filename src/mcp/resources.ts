@@ -128,10 +128,13 @@ export function levelsUri(ticker: string): string {
   return TICKER_RESOURCES.levels.uriTemplate.replace('{ticker}', encodeURIComponent(ticker));
 }
 
-/** Returns links to the full columns that the answer of a tool on a ticker summarises. Returns no links for other tools. */
+/**
+ * Returns links to the full columns that the answer of a tool on a ticker summarises. Returns no links for other tools, and for an answer
+ * as of a past moment, because the columns are those of the newest snapshot.
+ */
 export function columnResourcesOf(tool: Operation, args: unknown): ListedResource[] {
-  const { ticker } = args as { ticker?: unknown };
-  if (!SUMMARISES.has(tool.name) || typeof ticker !== 'string') return [];
+  const { ticker, at } = args as { ticker?: unknown; at?: unknown };
+  if (!SUMMARISES.has(tool.name) || typeof ticker !== 'string' || at !== undefined) return [];
   const name = canonicalTicker(ticker);
   return [linkTo('profile', name), linkTo('strikes', name)];
 }

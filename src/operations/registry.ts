@@ -57,6 +57,6 @@ export const OPERATIONS = Object.values(REGISTRY) as unknown as readonly Operati
 /** Operations that are tools: MCP lists them, and `POST /api/v1/tools/{name}` and the CLI call them. */
 export const TOOLS = OPERATIONS.filter((operation) => operation.tool !== undefined);
 
-export function findTool(name: string): Operation | undefined {
-  return TOOLS.find((tool) => tool.name === name);
+export function findOperation(name: string): Operation | undefined {
+  return OPERATIONS.find((operation) => operation.name === name);
 }

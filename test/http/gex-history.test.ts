@@ -50,7 +50,7 @@ test('answers a range without levels with zero rows and a note in body and heade
 });
 
 test.each([
-  ['SPY/history?from=soon', 'invalid_parameter', '/from must match'],
+  ['SPY/history?from=soon', 'invalid_parameter', '/from must be a date'],
   ['SPY/history?from=2026-02-30', 'invalid_parameter', '/from must be a date YYYY-MM-DD of New York, or an instant'],
   ['SPY/history?from=2026-02-02&to=2026-02-01', 'invalid_parameter', '/from must not lie after /to'],
   ['SPY/history?points=many', 'invalid_parameter', '/points must be an integer, at least 1 and at most 5000'],

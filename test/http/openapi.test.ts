@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { DOCS_PATHS } from '../../src/http/docs-page.ts';
-import { restView, toolView, toolViewWithMoment } from '../../src/operations/perform.ts';
+import { restView, toolView } from '../../src/operations/perform.ts';
 import { OPERATIONS, TOOLS } from '../../src/operations/registry.ts';
 import { validate } from '../../src/operations/validate.ts';
 import { type Service, startService } from '../support/service.ts';
@@ -89,10 +89,7 @@ test.each(OPERATIONS.map((operation) => [operation.name, operation] as const))(
   'the example of %s is a valid call',
   (_, operation) => {
     const { example, tool, rest } = operation;
-    const views = [
-      ...(tool ? [toolView(operation), toolViewWithMoment(operation)] : []),
-      ...(rest ? [restView(operation)] : []),
-    ];
+    const views = [...(tool ? [toolView(operation)] : []), ...(rest ? [restView(operation)] : [])];
     for (const { input } of views) expect(() => validate(input, { ...example }, 'invalid_body')).not.toThrow();
   },
 );
