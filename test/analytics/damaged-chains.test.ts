@@ -224,11 +224,13 @@ function contextOf(chain: Chain, seed: number): Context {
       recentChainIds: () => [1],
       chainById: () => chain,
       closes: () => [],
+      officialCloses: () => [],
       dividends: () => [],
       levelsDue: () => 0,
       lastLevelsAt: () => undefined,
       levelTimes: () => [],
       levels: () => [],
+      levelSpots: () => [],
       at() {
         return this;
       },
