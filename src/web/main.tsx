@@ -1,5 +1,6 @@
 import { effect } from '@preact/signals';
 import { render } from 'preact';
+import { isLeading } from './data/live-levels.ts';
 import { Shell } from './part/shell.tsx';
 import { followKeys, pageTitle } from './state/acts.ts';
 import { followMarket } from './state/market.ts';
@@ -18,5 +19,8 @@ followKeys();
 followMarket();
 effect(() => {
   document.title = pageTitle();
+});
+effect(() => {
+  document.documentElement.dataset.leads = isLeading.value ? 'yes' : 'no';
 });
 render(<Shell views={VIEW_COMPONENTS} />, document.getElementById('terminal')!);

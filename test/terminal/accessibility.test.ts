@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { VIEWS } from '../../src/web/state/address.ts';
-import { describeInBrowser, withTerminal } from './browser.ts';
+import { describeInBrowser, settled, withTerminal } from './browser.ts';
 
 const WIDTHS = [360, 1280, 2560] as const;
 const THEMES = ['dark', 'light'] as const;
@@ -34,7 +34,7 @@ describeInBrowser('WCAG 2.2 AA by axe', () => {
           location.hash = `#/SPY/${name}`;
         }, view);
         await page.waitForSelector(`main[data-view="${view}"]`);
-        await page.waitForLoadState('networkidle');
+        await settled(page);
         expect({ view, found: await violationsOf(page) }).toEqual({ view, found: [] });
       }
       await page.context().close();
