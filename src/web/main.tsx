@@ -6,6 +6,7 @@ import { followKeys, pageTitle } from './state/acts.ts';
 import { followMarket } from './state/market.ts';
 import { takeInitialKey } from './state/member-key.ts';
 import { followAddress } from './state/page.ts';
+import { followVersion } from './state/page-version.ts';
 import { startClock } from './state/server.ts';
 import { followSettings } from './state/ui.ts';
 import { VIEW_COMPONENTS } from './view/views.ts';
@@ -17,6 +18,7 @@ followSettings();
 startClock();
 followKeys();
 followMarket();
+followVersion();
 effect(() => {
   document.title = pageTitle();
 });

@@ -47,10 +47,16 @@ describeInBrowser('states of a simulated market', () => {
     await page.evaluate(() => {
       const seen = { changes: 0 };
       Object.assign(globalThis, { seen });
-      new MutationObserver((changes) => (seen.changes += changes.length)).observe(document.querySelector('main')!, { subtree: true, childList: true, characterData: true });
+      new MutationObserver((changes) => (seen.changes += changes.length)).observe(document.querySelector('main')!, {
+        subtree: true,
+        childList: true,
+        characterData: true,
+      });
     });
     await setHidden(true);
-    await page.evaluate(() => Object.assign((globalThis as unknown as { seen: { changes: number } }).seen, { changes: 0 }));
+    await page.evaluate(() =>
+      Object.assign((globalThis as unknown as { seen: { changes: number } }).seen, { changes: 0 }),
+    );
     await page.clock.fastForward('02:00:00');
     const changes = () => page.evaluate(() => (globalThis as unknown as { seen: { changes: number } }).seen.changes);
     expect(await changes()).toBe(0);
@@ -62,18 +68,20 @@ describeInBrowser('states of a simulated market', () => {
 
   test('fifteen tabs all load, and the server counts one stream; if the leader closes, another leads', async () => {
     const context = await terminal.browser.newContext();
-    const pages = [];
+    const pages: import('playwright-core').Page[] = [];
     for (let i = 0; i < 15; i++) {
       const page = await context.newPage();
       await page.goto(`${terminal.url}/#key=${terminal.key}`);
       await figuresOf(page);
       pages.push(page);
     }
-    const streams = async () => ((await (await terminal.get('/api/v1/account')).json()) as { live_streams: number }).live_streams;
+    const streams = async () =>
+      ((await (await terminal.get('/api/v1/account')).json()) as { live_streams: number }).live_streams;
     expect(await streams()).toBe(1);
     const leaders = async () => {
       const found = [];
-      for (const page of pages) if (!page.isClosed()) found.push(await page.evaluate(() => document.documentElement.dataset.leads === 'yes'));
+      for (const page of pages)
+        if (!page.isClosed()) found.push(await page.evaluate(() => document.documentElement.dataset.leads === 'yes'));
       return found;
     };
     expect((await leaders()).filter(Boolean)).toHaveLength(1);
@@ -116,7 +124,11 @@ describeInBrowser('no data', () => {
       await page.waitForSelector(`main[data-view="${view}"]`);
       await settled(page);
       const text = await page.innerText('main');
-      expect({ view, words: text.length > 40, waits: /waiting/i.test(text) }).toEqual({ view, words: true, waits: false });
+      expect({ view, words: text.length > 40, waits: /waiting/i.test(text) }).toEqual({
+        view,
+        words: true,
+        waits: false,
+      });
     }
     await page.context().close();
   });
@@ -152,7 +164,13 @@ describeInBrowser('a server with limits that ends and returns', () => {
   test('when the requests are used up, the page says for how long, keeps the figures and sends nothing before', async () => {
     terminal.expected.push(/status of 429/);
     const server: Server = await startServer(BINARY, [
-      'start', '--port', '0', '--data-dir', join(terminal.dataDir, 'limited'), '--rate-limit', '40/min',
+      'start',
+      '--port',
+      '0',
+      '--data-dir',
+      join(terminal.dataDir, 'limited'),
+      '--rate-limit',
+      '40/min',
     ]);
     const key = /ZOMMA_\w{16}/.exec(server.before.join('\n'))![0];
     const context = await terminal.browser.newContext();

@@ -1,8 +1,7 @@
 import { zoomBy } from '../chart/zoom.ts';
 import { commandOf, curlOf, mcpOf } from '../operations.ts';
-import { neighbour } from '../part/watchlist.tsx';
 import { MEASURES, VIEWS, type ViewName } from './address.ts';
-import { asOf, isSimulated } from './market.ts';
+import { asOf, isSimulated, neighbour } from './market.ts';
 import { signOut } from './member-key.ts';
 import { navigate, page, ticker } from './page.ts';
 import { activePanel, toggleTable } from './panels.ts';
