@@ -89,7 +89,9 @@ export function requestOf({ operation, args }: Call): { method: 'GET' | 'POST'; 
     return encodeURIComponent(String(value));
   });
   if (method === 'POST') return { method, path: filled, body: JSON.stringify(rest) };
-  const query = new URLSearchParams(Object.entries(rest).map(([name, value]) => [name, String(value)])).toString();
+  const query = new URLSearchParams(
+    Object.entries(rest).map(([name, value]): [string, string] => [name, String(value)]),
+  ).toString();
   return { method, path: query === '' ? filled : `${filled}?${query}` };
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
-import { ACTS, VIEW_NAMES } from '../../src/web/state/acts.ts';
+import { ACT_LIST, VIEW_NAMES } from '../../src/web/state/act-list.ts';
 import { VIEWS } from '../../src/web/state/address.ts';
 import { describeInBrowser, figuresOf, settled, withTerminal } from './browser.ts';
 
@@ -117,7 +117,7 @@ describeInBrowser('acts by keyboard alone', () => {
     const shown = await page.$$eval('.key-groups section:not(:last-child) kbd', (found) =>
       found.map((each) => each.textContent),
     );
-    expect(shown.toSorted()).toEqual(ACTS.flatMap(({ keys }) => keys ?? []).toSorted());
+    expect(shown.toSorted()).toEqual(ACT_LIST.flatMap(({ keys }) => keys ?? []).toSorted());
     expect(new Set(shown).size).toBe(shown.length);
     await page.context().close();
   });

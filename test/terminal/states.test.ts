@@ -123,7 +123,7 @@ describeInBrowser('no data', () => {
       }, view);
       await page.waitForSelector(`main[data-view="${view}"]`);
       await settled(page);
-      const text = await page.innerText('main');
+      const text = (await page.textContent('main'))!;
       expect({ view, words: text.length > 40, waits: /waiting/i.test(text) }).toEqual({
         view,
         words: true,
