@@ -13,6 +13,8 @@ export interface GridColumn<Row> {
   /** The text of the cell. */
   text(row: Row): string;
   readonly isNumber?: boolean;
+  /** The least width of the column, pixels. */
+  readonly width?: number;
   /** Class names of a cell, for example `positive`. */
   tone?(row: Row): string;
 }
@@ -24,6 +26,8 @@ export interface GridProps<Row> {
   /** Number of rows that a header cell or filter left out is shown beside the grid. */
   readonly initialSort?: { readonly column: string; readonly isDescending: boolean };
   readonly onOpen?: (row: Row) => void;
+  /** True if one press opens a row. Otherwise a press moves the focus, and a second one opens. */
+  readonly opensOnPress?: boolean;
   /** True if the grid has a field that filters rows. */
   readonly hasFilter?: boolean;
   /** The row that the grid shows first, in its middle. Without it, the grid begins at its top. */
@@ -35,17 +39,25 @@ export function gridTable<Row>(columns: readonly GridColumn<Row>[], rows: readon
   return { columns: columns.map(({ id }) => id), rows: rows.map((row) => columns.map(({ value }) => value(row))) };
 }
 
-/** Least widths of columns, rem. */
-const NUMBER_REM = 6.6;
-const TEXT_REM = 8.4;
 const ROW_HEIGHT = 26;
 const OVERSCAN = 6;
+/** The size of the page's text to which the widths of columns refer, pixels. */
+const REM = 13;
 
 /**
  * A grid of any number of rows, of which only the visible ones are in the page. Follows the ARIA grid pattern: one cell has the focus, and
  * the arrow keys move it. A press on a heading sorts by the column. Unknown values are last in either order.
  */
-export function DataGrid<Row>({ label, columns, rows, initialSort, onOpen, hasFilter, startAt }: GridProps<Row>) {
+export function DataGrid<Row>({
+  label,
+  columns,
+  rows,
+  initialSort,
+  onOpen,
+  opensOnPress,
+  hasFilter,
+  startAt,
+}: GridProps<Row>) {
   const scroller = useRef<HTMLDivElement>(null);
   const [sort, setSort] = useState(initialSort);
   const [filter, setFilter] = useState('');
@@ -122,11 +134,12 @@ export function DataGrid<Row>({ label, columns, rows, initialSort, onOpen, hasFi
   const sortBy = (column: string) =>
     setSort((known) => ({ column, isDescending: known?.column === column ? !known.isDescending : true }));
 
-  // Head and rows are grids of their own. With the same least width, their columns have the same widths.
-  const widths = columns.map(({ isNumber }) => (isNumber ? NUMBER_REM : TEXT_REM));
-  const layout = {
-    gridTemplateColumns: widths.map((each) => `minmax(${each}rem, 1fr)`).join(' '),
-    minWidth: `${widths.reduce((sum, each) => sum + each, 0)}rem`,
+  const widths = columns.map(({ isNumber, width }) => width ?? (isNumber ? 86 : 96));
+  const rem = (pixels: number) => `${pixels / REM}rem`;
+  // Every row has the same width, so that the columns of all rows are the same.
+  const line = {
+    gridTemplateColumns: widths.map((width) => `minmax(${rem(width)}, ${width}fr)`).join(' '),
+    width: `max(100%, ${rem(widths.reduce((sum, each) => sum + each, 0))})`,
   };
   return (
     <div class="grid-box">
@@ -148,7 +161,7 @@ export function DataGrid<Row>({ label, columns, rows, initialSort, onOpen, hasFi
         onFocusCapture={() => (hasFocus.current = true)}
         onBlurCapture={() => (hasFocus.current = false)}
       >
-        <div class="grid-head" role="row" aria-rowindex={1} style={layout}>
+        <div class="grid-head" role="row" aria-rowindex={1} style={line}>
           {columns.map(({ id, title, isNumber }, column) => {
             const isSorted = sort?.column === id;
             return (
@@ -178,8 +191,9 @@ export function DataGrid<Row>({ label, columns, rows, initialSort, onOpen, hasFi
                 class={`grid-row${focused.row === index ? ' current' : ''}`}
                 role="row"
                 aria-rowindex={index + 2}
-                style={{ ...layout, transform: `translateY(${start}px)` }}
-                onDblClick={() => onOpen?.(row)}
+                style={{ ...line, transform: `translateY(${start}px)` }}
+                onClick={() => opensOnPress && onOpen?.(row)}
+                onDblClick={() => opensOnPress || onOpen?.(row)}
               >
                 {columns.map((each, column) => (
                   <div
