@@ -23,7 +23,8 @@ export function maturityAxis(times: readonly number[], texts: readonly string[])
   const root = (time: number) => Math.sqrt(Math.max(time, times[0] ?? 0));
   const [first, last] = [root(0), root(times.at(-1) ?? 0)];
   return (left, right) => {
-    const x = (time: number) => (last > first ? left + ((right - left) * (root(time) - first)) / (last - first) : left);
+    const x = (time: number) =>
+      last > first ? left + ((right - left) * (root(time) - first)) / (last - first) : (left + right) / 2;
     const sizes = texts.map((text) => text.length * LABEL_DIGIT);
     // The last label would reach beyond the chart.
     const at = times.map((time, i) => Math.min(x(time), right - sizes[i]! / 2));

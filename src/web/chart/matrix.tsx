@@ -1,10 +1,9 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { Matrix } from '../data/answers.ts';
-import { change, percent, price, strike } from '../format.ts';
-import type { PanelTable } from '../state/panels.ts';
+import { change, price } from '../format.ts';
 import { AxisLabels } from './axis-labels.tsx';
 import { themeVersion, useSize } from './canvas.tsx';
-import { expiryDay, expiryLabels, LABEL_DIGIT } from './chart-axis.ts';
+import { expiryLabels, LABEL_DIGIT } from './chart-axis.ts';
 import {
   BLANK_STEP,
   cellAt,
@@ -18,6 +17,7 @@ import {
   rampBounds,
   yOfPrice,
 } from './matrix-cells.ts';
+import { describeMatrix, matrixReadout } from './matrix-words.ts';
 import { spacedTicks } from './price-axis.ts';
 import { spacedLabels } from './spaced-labels.ts';
 import { useSpoken } from './spoken.ts';
@@ -273,52 +273,4 @@ function Ramp({ bounds, unit }: { bounds: readonly number[]; unit: string }) {
       </li>
     </ul>
   );
-}
-
-/** One sentence with the main figures of the matrix. */
-export function describeMatrix(matrix: Matrix, title: string, moment: string | undefined, unit: string): string {
-  const { values, band, count, series_count: series, within_band: sum } = matrix;
-  const extreme = (sign: 1 | -1) => {
-    let best: { place: MatrixPlace; value: number } | undefined;
-    for (const [column, each] of values.entries()) {
-      for (const [row, value] of each.entries()) {
-        if (value !== null && sign * value > sign * (best?.value ?? 0)) best = { place: { column, row }, value };
-      }
-    }
-    return best && `${change(best.value)} at ${nameOfCell(matrix, best.place, moment)}`;
-  };
-  const [most, least] = [extreme(1), extreme(-1)];
-  return (
-    `${title} of ${count} strikes within ${band} percent of spot and ${series} expiries: ${change(sum)} ${unit}; ` +
-    `${most ? `most positive ${most}` : 'nowhere positive'}; ${least ? `most negative ${least}` : 'nowhere negative'}.`
-  );
-}
-
-function nameOfCell(
-  { strike: strikes, expiry, settlement, root }: Matrix,
-  { column, row }: MatrixPlace,
-  moment: string | undefined,
-) {
-  const isOneRoot = root.every((each) => each === root[0]);
-  return `${strike(strikes[row])} on ${expiryDay(expiry[column]!, moment)} ${isOneRoot ? '' : `${root[column]} `}${settlement[column]}`;
-}
-
-/** The value of a cell with the totals of its row and its column. */
-export function matrixReadout(matrix: Matrix, place: MatrixPlace, moment: string | undefined): string {
-  const { values, by_strike, by_expiry, strike: strikes, spot_price, band } = matrix;
-  const value = values[place.column]![place.row] ?? null;
-  const at = strikes[place.row]!;
-  return [
-    `${nameOfCell(matrix, place, moment)} (${percent(100 * (at / spot_price - 1), 1)})`,
-    value === null ? 'no contract' : change(value),
-    `strike over all expiries ${change(by_strike[place.row])}`,
-    `expiry within ±${band} % ${change(by_expiry[place.column])}`,
-  ].join(' · ');
-}
-
-export function matrixTable({ strike: strikes, expiry, root, settlement, values, by_strike }: Matrix): PanelTable {
-  return {
-    columns: ['strike', ...expiry.map((each, i) => `${each} ${root[i]} ${settlement[i]}`), 'all'],
-    rows: strikes.map((at, row) => [at, ...values.map((each) => each[row] ?? null), by_strike[row]!]),
-  };
 }

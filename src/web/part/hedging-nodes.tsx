@@ -85,15 +85,17 @@ type Node = HedgingNodes['top_nodes'][number];
 type Component = HedgingNodes['components'][number];
 
 /** The columns of the grid, whose rows are indices of nodes. `first` is the number of nodes on earlier pages. */
-function nodeColumns({ top_nodes, components }: HedgingNodes, first: number, moment: string | undefined) {
+export function nodeColumns({ top_nodes, components }: HedgingNodes, first: number, moment: string | undefined) {
   const column = (
     id: string,
     title: string,
     value: (node: Node, component: Component, i: number) => string | number | null,
     text: (value: never) => string = String,
+    width?: number,
   ): GridColumn<number> => ({
     id,
     title,
+    ...(width !== undefined && { width }),
     isNumber: typeof (top_nodes[0] && value(top_nodes[0], components[0]!, 0)) !== 'string',
     value: (i) => value(top_nodes[i]!, components[i]!, i),
     text: (i) => {
@@ -108,12 +110,14 @@ function nodeColumns({ top_nodes, components }: HedgingNodes, first: number, mom
       'Side',
       ({ put_call }) => put_call,
       (side: string) => (side === 'C' ? 'call' : 'put'),
+      60,
     ),
     column(
       'expiry_date',
       'Expiry',
       ({ expiry_date }) => expiry_date,
       (date: string) => expiryDay(date, moment),
+      112,
     ),
     column('Dealer_Share_Exposure', 'On +1 %', (node) => node.Dealer_Share_Exposure, tradeText),
     column('Delta_Flux_j', 'In a day', (node) => node.Delta_Flux_j, tradeText),
@@ -129,7 +133,7 @@ function nodeColumns({ top_nodes, components }: HedgingNodes, first: number, mom
       (band: number) => volatility(band, 2),
     ),
     column('delta', 'Delta', (_, { delta }) => delta, plain),
-    column('delta_after_a_day', 'In a day', (_, each) => each.delta_after_a_day, plain),
+    column('delta_after_a_day', 'Δ in a day', (_, each) => each.delta_after_a_day, plain),
     column('gamma', 'Gamma', (_, { gamma }) => gamma, plain),
     column('tte', 'Time', (_, { tte }) => tte, daysText),
     column(

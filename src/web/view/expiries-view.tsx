@@ -1,31 +1,22 @@
-import { useMemo, useState } from 'preact/hooks';
+import { useMemo, useRef, useState } from 'preact/hooks';
 import { expiryDay } from '../chart/chart-axis.ts';
 import { MEASURE_UNITS } from '../chart/ladder.tsx';
-import { MatrixChart, matrixReadout, matrixTable } from '../chart/matrix.tsx';
+import { MatrixChart } from '../chart/matrix.tsx';
 import { type MatrixPlace, matrixChange } from '../chart/matrix-cells.ts';
-import { daysText, expiryReadout, refusalText, TermStructure } from '../chart/term-structure.tsx';
+import { matrixReadout, matrixTable } from '../chart/matrix-words.ts';
+import { expiryReadout, refusalText, TermStructure } from '../chart/term-structure.tsx';
 import { type Expiries, type Matrix, useAnswer } from '../data/answers.ts';
-import { changeOf, type JoinedRow, joinRows, presenceOf } from '../data/joined-rows.ts';
-import {
-  amount,
-  change,
-  count,
-  newYorkIsoDate,
-  newYorkMoment,
-  percent,
-  price,
-  signTone,
-  strike,
-  UNKNOWN,
-  volatility,
-} from '../format.ts';
+import { joinRows } from '../data/joined-rows.ts';
+import { change, count, newYorkMoment } from '../format.ts';
+import type { Call } from '../operations.ts';
 import { ChartPanel } from '../part/chart-panel.tsx';
-import { DataGrid, type GridColumn, gridTable } from '../part/data-grid.tsx';
+import { DataGrid, gridTable } from '../part/data-grid.tsx';
 import { MeasureChoice } from '../part/measure-choice.tsx';
 import { ViewState } from '../part/view-state.tsx';
 import { asOf, gexView, pinnedView } from '../state/market.ts';
 import { navigate, page, setOwn, tickerCall } from '../state/page.ts';
 import { columnTable } from '../state/panels.ts';
+import { expiryColumns, seriesKeys } from './expiry-columns.ts';
 
 /** Half-widths of the matrix around spot that the view offers, percent. */
 const BANDS = ['5', '10', '20', '50'] as const;
@@ -42,10 +33,16 @@ export function ExpiriesView() {
     chosen !== undefined && moment !== undefined ? tickerCall('get_gex_by_expiry', moment, others) : undefined,
   );
   const source = chosen === undefined ? asked : all;
-  const expiries = chosen === undefined ? asked.answer?.body.expiries : all.answer?.body;
+  const fresh = chosen === undefined ? asked.answer?.body.expiries : all.answer?.body;
+  // While all expiries are on their way, the ones known stay, so that the focus stays too.
+  const known = useRef<Expiries>(undefined);
+  const { ticker } = asked.answer?.body.expiries ?? {};
+  if (fresh) known.current = fresh;
+  const expiries = known.current?.ticker === ticker ? known.current : undefined;
   const before = isDiff && chosen === undefined ? pinnedView.asked.value.answer?.body.expiries : undefined;
   const [at, setAt] = useState<number | null>(null);
   const cursor = at !== null && expiries && at < expiries.count ? at : null;
+  const table = useMemo(() => expiries && columnTable(expiries), [expiries]);
   if (!asked.answer || (!expiries && !all.problem)) return <ViewState asked={asked} />;
   const pick = (expiry: string) => navigate({ options: expiry === chosen ? others : { ...options, expiries: expiry } });
   const call = tickerCall('get_gex_by_expiry', moment, others);
@@ -62,7 +59,7 @@ export function ExpiriesView() {
         answer={source.answer}
         problem={source.problem}
         isSlow={source.isSlow}
-        table={useMemo(() => expiries && columnTable(expiries), [expiries])}
+        table={table}
         readout={
           expiries && cursor !== null
             ? expiryReadout(expiries, cursor, moment)
@@ -78,9 +75,9 @@ export function ExpiriesView() {
                 onChange={(event) => pick(event.currentTarget.value || chosen!)}
               >
                 <option value="">all expiries</option>
-                {[...new Set(expiries.expiry)].map((each) => (
+                {[...new Set([...expiries.expiry, ...(chosen === undefined ? [] : [chosen])])].map((each) => (
                   <option key={each} value={each}>
-                    {expiryDay(each, moment)}
+                    {/^\d{4}-/.test(each) ? expiryDay(each, moment) : each}
                   </option>
                 ))}
               </select>
@@ -103,7 +100,9 @@ export function ExpiriesView() {
           </>
         )}
       </ChartPanel>
-      {expiries && <ExpiryGrid expiries={expiries} before={before} moment={moment} scope={scope} onPick={pick} />}
+      {expiries && (
+        <ExpiryGrid expiries={expiries} before={before} moment={moment} call={call} scope={scope} onPick={pick} />
+      )}
     </div>
   );
 }
@@ -217,11 +216,12 @@ interface ExpiryGridProps {
   readonly expiries: Expiries;
   readonly before: Expiries | undefined;
   readonly moment: string | undefined;
+  readonly call: Call;
   readonly scope: string;
   onPick(expiry: string): void;
 }
 
-function ExpiryGrid({ expiries, before, moment, scope, onPick }: ExpiryGridProps) {
+function ExpiryGrid({ expiries, before, moment, call, scope, onPick }: ExpiryGridProps) {
   // Series that are gone have expired as a rule, so they come first.
   const rows = useMemo(
     () =>
@@ -238,7 +238,7 @@ function ExpiryGrid({ expiries, before, moment, scope, onPick }: ExpiryGridProps
       class="grid-panel"
       title="Expiries"
       unit={`${before ? 'changes against A' : 'Enter picks an expiry for the page'}${scope}`}
-      call={tickerCall('get_gex_by_expiry', moment, page.value.options)}
+      call={call}
       table={table}
     >
       <DataGrid
@@ -249,88 +249,4 @@ function ExpiryGrid({ expiries, before, moment, scope, onPick }: ExpiryGridProps
       />
     </ChartPanel>
   );
-}
-
-function seriesKeys({ root, expiry, settlement }: Expiries): string[] {
-  return root.map((each, i) => `${each} ${expiry[i]} ${settlement[i]}`);
-}
-
-type NumberColumn = {
-  [Name in keyof Expiries]: Expiries[Name] extends (number | null)[] ? Name : never;
-}[keyof Expiries];
-
-/** The columns of the grid. With an earlier moment, those of changes come second. A series of that moment only has expired, or is gone. */
-export function expiryColumns(
-  expiries: Expiries,
-  before: Expiries | undefined,
-  moment: string | undefined,
-): GridColumn<JoinedRow>[] {
-  const text = (name: 'expiry' | 'root' | 'settlement', row: JoinedRow) =>
-    row.now === undefined ? before![name][row.before!]! : expiries[name][row.now]!;
-  const figure = (
-    name: NumberColumn,
-    title: string,
-    print: (value: number | null) => string,
-    tone?: (value: number) => string,
-  ): GridColumn<JoinedRow> => ({
-    id: name,
-    title,
-    isNumber: true,
-    value: ({ now }) => (now === undefined ? null : (expiries[name][now] ?? null)),
-    text: ({ now }) => (now === undefined ? UNKNOWN : print(expiries[name][now] ?? null)),
-    ...(tone && { tone: ({ now }) => tone(expiries[name][now ?? -1] ?? 0) }),
-  });
-  const difference = (name: NumberColumn, title: string, print: (value: number | null) => string) => ({
-    id: `${name}_change`,
-    title,
-    isNumber: true,
-    value: (row: JoinedRow) => changeOf(row, expiries[name], before![name]),
-    text: (row: JoinedRow) => presence(row) ?? print(changeOf(row, expiries[name], before![name])),
-    tone: (row: JoinedRow) => signTone(changeOf(row, expiries[name], before![name]) ?? 0),
-  });
-  const presence = (row: JoinedRow) =>
-    presenceOf(row) === 'gone' && text('expiry', row) <= newYorkIsoDate(moment) ? 'expired' : presenceOf(row);
-  const points = (value: number | null) =>
-    value === null ? UNKNOWN : `${value > 0 ? '+' : ''}${percent(100 * value, 2, false)}`;
-  return [
-    {
-      id: 'expiry',
-      title: 'Expiry',
-      value: (row) => text('expiry', row),
-      text: (row) => expiryDay(text('expiry', row), moment),
-    },
-    {
-      id: 'series',
-      title: 'Series',
-      value: (row) => `${text('root', row)} ${text('settlement', row)}`,
-      text: (row) => `${text('root', row)} ${text('settlement', row)}`,
-    },
-    ...(before ? [difference('net_gex', 'Δ net GEX', change), difference('atm_iv', 'Δ ATM IV', points)] : []),
-    figure('tte', 'Time', (value) => (value === null ? UNKNOWN : daysText(value))),
-    figure('net_gex', 'Net GEX', change, signTone),
-    figure('gross_share_pct', 'Of gross', (value) => percent(value, 1, false)),
-    figure('expired_share_pct', 'Expired', (value) => percent(value, 1, false)),
-    figure('atm_iv', 'ATM IV', volatility),
-    figure('atm_iv_bid', 'bid', volatility),
-    figure('atm_iv_ask', 'ask', volatility),
-    figure('atm_iv_trading', 'Trading IV', volatility),
-    figure('expected_move', 'Move ±', price),
-    figure('skew_25d', 'Skew 25Δ', points),
-    figure('max_pain', 'Max pain', strike),
-    figure('forward', 'Forward', price),
-    figure('rate', 'Rate', (value) => volatility(value, 2)),
-    figure('open_interest', 'OI', amount),
-    figure('volume', 'Volume', amount),
-    figure('gross_gex', 'Gross GEX', amount),
-    figure('sign_margin_pct', 'Sign margin', (value) => percent(value, 1, false)),
-    {
-      id: 'smile_refused',
-      title: 'No smile because',
-      value: ({ now }) => expiries.smile_refused[now ?? -1] ?? null,
-      text: ({ now }) => {
-        const reason = expiries.smile_refused[now ?? -1];
-        return reason ? refusalText(reason) : '';
-      },
-    },
-  ];
 }
