@@ -66,6 +66,7 @@ const DAY = parts({ weekday: 'short', day: 'numeric', month: 'short' });
 const LONG_DAY = parts({ weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' });
 const YEAR = parts({ year: 'numeric' });
 const CLOCK = parts({ hour: '2-digit', minute: '2-digit' });
+const CLOCK_S = parts({ hour: '2-digit', minute: '2-digit', second: '2-digit' });
 const DATE = new Intl.DateTimeFormat('en-CA', { timeZone: NEW_YORK, dateStyle: 'short' });
 
 type Instant = string | number | null | undefined;
@@ -97,6 +98,15 @@ export function newYorkDay(instant: Instant, withYear = false): string {
 /** The New York time of an instant: `16:00`. */
 export function newYorkClock(instant: Instant): string {
   return orUnknown(instant, (date) => CLOCK.format(date));
+}
+
+/** An instant in New York and in UTC, to the second: `Fri 20 Nov 2026 16:00:00 New York (21:00:00Z)`. */
+export function exactMoment(instant: Instant): string {
+  return orUnknown(
+    instant,
+    (date) =>
+      `${dayText(date)} ${YEAR.format(date)} ${CLOCK_S.format(date)} New York (${date.toISOString().slice(11, 19)}Z)`,
+  );
 }
 
 /** The New York day and time in full, for screen readers: `Friday, November 20, 2026, 16:00 New York`. */

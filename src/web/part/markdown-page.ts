@@ -1,8 +1,8 @@
 /** A piece of a line of Markdown. */
 export type Span =
   | { readonly kind: 'text' | 'code'; readonly text: string }
-  | { readonly kind: 'strong' | 'em'; readonly spans: readonly Span[] }
-  | { readonly kind: 'link'; readonly href: string; readonly spans: readonly Span[] };
+  | { readonly kind: 'strong' | 'em'; readonly spans: readonly Span[]; readonly href?: undefined }
+  | { readonly kind: 'link'; readonly spans: readonly Span[]; readonly href: string };
 
 /** A block of a Markdown page. `id` is the anchor of a heading, as GitHub makes it. Each item of a list, and each cell of a table, is a list. */
 export type Block =

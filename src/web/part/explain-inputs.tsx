@@ -1,0 +1,60 @@
+import type { GexView } from '../data/answers.ts';
+import type { Answer } from '../data/request.ts';
+import { cleanText, count, newYorkDay, percent } from '../format.ts';
+import type { ExplainedFigure } from '../state/explained-figures.ts';
+
+/** What went into a figure: contracts, volatilities, forwards, stale quotes and the source. */
+export function ExplainInputs({ answer, figure }: { answer: Answer<GexView>; figure: ExplainedFigure }) {
+  const { levels } = answer.body;
+  const { contracts, used, left_out, iv, stale_quotes, refused } = levels.contracts;
+  const byMethod = new Map<string, number>();
+  for (const { forward_method } of levels.series) byMethod.set(forward_method, (byMethod.get(forward_method) ?? 0) + 1);
+  const facts: readonly (readonly [name: string, value: string])[] = [
+    ['contracts', `${count(used)} of ${count(contracts)} used`],
+    ['left out', listed(left_out)],
+    ['rows refused', listed(refused)],
+    ['volatilities', listed(iv)],
+    ['forwards', `${listed(Object.fromEntries(byMethod))} (${count(levels.series.length)} series)`],
+    ['stale quotes', count(stale_quotes)],
+    ['dealers', cleanText(levels.sign_convention)],
+    ...(figure === 'max_pain' ? [['dominant series', dominant(answer.body)] as const] : []),
+    ...(figure === 'hedging' ? [['daily volume', averageVolume(answer.body)] as const] : []),
+    ['source', `${cleanText(answer.source)}${answer.isSimulated ? ', simulated: no real quotes' : ', not simulated'}`],
+  ];
+  return (
+    <>
+      <h3>What went in</h3>
+      <dl class="facts" data-inputs>
+        {facts.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+      {answer.notes && <p class="muted">{answer.notes}</p>}
+    </>
+  );
+}
+
+/** Returns counts as text, largest first, without those that are 0. The names may come from files. */
+function listed(counts: Readonly<Record<string, number>>): string {
+  const some = Object.entries(counts).filter(([, n]) => n > 0);
+  if (some.length === 0) return 'none';
+  return some
+    .toSorted(([, a], [, b]) => b - a)
+    .map(([name, n]) => `${count(n)} ${cleanText(name, 60).replaceAll('_', ' ')}`)
+    .join(', ');
+}
+
+function dominant({ levels }: GexView): string {
+  const why = levels.expiry_chosen_by === 'large_prints' ? 'most premium in large prints' : 'most gamma';
+  return `${levels.expiry_root} ${newYorkDay(`${levels.expiry}T17:00:00Z`, true)}, by ${why}`;
+}
+
+function averageVolume({ levels }: GexView): string {
+  const { average_daily_volume: volume, share_of_volume_pct: share } = levels.hedging;
+  return volume === null
+    ? 'unknown: no stored close has a volume'
+    : `${count(volume)} shares on average over 20 trading days, of which this is ${percent(share, 1, false)}`;
+}

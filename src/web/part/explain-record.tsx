@@ -1,0 +1,101 @@
+import { useAnswer } from '../data/answers.ts';
+import { percent, plain } from '../format.ts';
+import { EXPLANATIONS, type ExplainedFigure } from '../state/explained-figures.ts';
+import { tickerCall } from '../state/page.ts';
+
+/** How often something happened to a level. The shares are null if there are too few days. */
+interface Rate {
+  readonly count: number;
+  readonly pct: number | null;
+  readonly low_pct: number | null;
+  readonly high_pct: number | null;
+  readonly control_pct: number | null;
+}
+
+interface Score {
+  readonly n: number;
+  readonly too_few_days: boolean;
+  readonly held: Rate;
+  readonly touched: Rate;
+  readonly crossed: Rate;
+  readonly verdict: string;
+}
+
+/** The part of the answer of get_level_record that a single level needs. */
+interface LevelScores {
+  readonly call_wall: Score;
+  readonly put_wall: Score;
+  readonly flip: Score;
+  readonly spots_per_day: number | null;
+}
+
+const OUTCOMES = [
+  ['held', 'held at the close'],
+  ['touched', 'touched'],
+  ['crossed', 'crossed'],
+] as const;
+
+/** Whether a level of this kind held in the past, beside a level at the same distance. */
+export function ExplainRecord({
+  figure,
+  moment,
+  isVisible,
+}: {
+  figure: ExplainedFigure;
+  moment: string;
+  isVisible: boolean;
+}) {
+  const { record } = EXPLANATIONS[figure];
+  const { answer, problem } = useAnswer<LevelScores>(
+    record && isVisible ? tickerCall('get_level_record', moment) : undefined,
+  );
+  if (!record) return <p>A record is counted for the call wall, the put wall and the gamma flip.</p>;
+  if (problem) return <p>{problem.status === 404 ? 'This server counts no record of levels.' : problem.message}</p>;
+  if (!answer) return <p class="muted">Asking for the record…</p>;
+  const score = answer.body[record];
+  const { spots_per_day: spots } = answer.body;
+  if (score.too_few_days)
+    return (
+      <p>
+        {score.n} {score.n === 1 ? 'day is' : 'days are'} too few to say. Each trading day with levels from before its
+        open and a close adds one.
+      </p>
+    );
+  const share = (value: number | null) => percent(value, 0, false);
+  return (
+    <>
+      <p>
+        {score.n} days. <strong>{score.verdict}</strong>.
+      </p>
+      <table class="changes">
+        <thead>
+          <tr>
+            <th scope="col">outcome</th>
+            <th scope="col">days</th>
+            <th scope="col">share, 95 %</th>
+            <th scope="col">control</th>
+          </tr>
+        </thead>
+        <tbody>
+          {OUTCOMES.map(([name, text]) => {
+            const { count, pct, low_pct, high_pct, control_pct } = score[name];
+            return (
+              <tr key={name} data-outcome={name}>
+                <th scope="row">{text}</th>
+                <td>{count}</td>
+                <td>
+                  {share(pct)} ({plain(low_pct, 2)} to {plain(high_pct, 2)})
+                </td>
+                <td>{share(control_pct)}</td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+      <p class="muted">
+        The control is a level at the same distance from spot. Spots seen a day: {plain(spots, 3)}. What the price did
+        between two snapshots is not known.
+      </p>
+    </>
+  );
+}
