@@ -1,4 +1,4 @@
-import { UNKNOWN } from '../format.ts';
+import { amount, price, UNKNOWN } from '../format.ts';
 
 /** A figure under one reading of the chain. Null: it has no value under this reading. */
 export interface ReadingDot {
@@ -33,6 +33,7 @@ export function ReadingDots({
   const ends = [...known, ...(band ?? []), ...(isSigned ? [0] : [])];
   const [low, high] = [Math.min(...ends), Math.max(...ends)];
   const place = (value: number) => ROOM + (1 - 2 * ROOM) * (high > low ? (value - low) / (high - low) : 0.5);
+  const end = isSigned ? amount : price;
   const percent = (share: number) => `${(100 * share).toFixed(2)}%`;
   return (
     <div class="readings" data-chart="readings">
@@ -72,8 +73,8 @@ export function ReadingDots({
       </ul>
       {known.length > 0 && (
         <p class="reading-axis" aria-hidden="true">
-          <span>{print(low)}</span>
-          <span>{print(high)}</span>
+          <span>{end(low)}</span>
+          <span>{end(high)}</span>
         </p>
       )}
     </div>

@@ -3,8 +3,9 @@ import { useAnswer } from '../data/answers.ts';
 import { type Call, commandOf, curlOf, mcpOf, WEB_OPERATIONS, type WebOperation } from '../operations.ts';
 import type { ExplainedFigure } from '../state/explained-figures.ts';
 import { jsonExcerpt } from '../state/json-excerpt.ts';
-import { page, tickerCall } from '../state/page.ts';
+import { tickerCall } from '../state/page.ts';
 import { copy } from '../state/ui.ts';
+import type { ExplainedSnapshot } from './explain-part.tsx';
 
 const TABS = ['curl', 'MCP', 'zomma', 'JSON'] as const;
 type Tab = (typeof TABS)[number];
@@ -13,10 +14,10 @@ type Tab = (typeof TABS)[number];
 const LINES_SHOWN = 40;
 
 /** The call that has a figure, elsewhere: with the moment of the snapshot, so that it gives this very figure. */
-export function ExplainCall({ figure, moment }: { figure: ExplainedFigure; moment: string }) {
+export function ExplainCall({ figure, snapshot }: { figure: ExplainedFigure; snapshot: ExplainedSnapshot }) {
   const tab = useSignal<Tab>('curl');
-  const { options } = page.value;
-  const call = tickerCall(OPERATION[figure] ?? 'get_live_gex_nodes', moment, options);
+  const { ticker, moment, options } = snapshot;
+  const call = tickerCall(OPERATION[figure] ?? 'get_live_gex_nodes', moment, options, ticker);
   const json = useAnswer<unknown>(tab.value === 'JSON' ? call : undefined);
   const { text, note } = ((): { text?: string; note?: string } => {
     if (tab.value === 'curl') return { text: curlOf(call, location.origin) };
@@ -55,7 +56,7 @@ export function ExplainCall({ figure, moment }: { figure: ExplainedFigure; momen
         </button>
       </div>
       <div role="tabpanel" id="call-text" aria-labelledby={`call-${tab.value}`} data-call={tab.value}>
-        {text && <pre>{tab.value === 'JSON' ? jsonExcerpt(text, LINES_SHOWN) : text}</pre>}
+        {text && <pre tabIndex={0}>{tab.value === 'JSON' ? jsonExcerpt(text, LINES_SHOWN) : text}</pre>}
         {note && <p class="muted">{note}</p>}
       </div>
     </>

@@ -1,17 +1,17 @@
 import { type Asked, type GexView, useAnswer } from '../data/answers.ts';
-import type { Answer } from '../data/request.ts';
 import { amount, change, count, newYorkDay, newYorkMoment, percent, price, strike, UNKNOWN } from '../format.ts';
+import { type Call, requestOf } from '../operations.ts';
 import { EXPLANATIONS, type ExplainedFigure, figureValue, strikeRow } from '../state/explained-figures.ts';
-import { analysisArguments } from '../state/market.ts';
 import { page } from '../state/page.ts';
 import { largestChanges, type NamedValues, valuesBySeries, valuesByStrike } from '../state/snapshot-changes.ts';
 import { moments } from '../state/time-stops.ts';
+import { type ExplainedSnapshot, SmallTable } from './explain-part.tsx';
 
 const DRIVER_NAMES = {
-  net_gex: 'net GEX, $ per 1 %',
+  net_gex: 'Net GEX, $ per 1 %',
   call_gex: 'GEX of calls, $ per 1 %',
   put_gex: 'GEX of puts, $ per 1 %',
-  open_interest: 'open interest, contracts',
+  open_interest: 'Open interest, contracts',
 } as const;
 
 const STRIKES = 5;
@@ -19,15 +19,14 @@ const SERIES = 3;
 
 interface ChangesProps {
   readonly figure: ExplainedFigure;
-  readonly at: number | null;
-  readonly answer: Answer<GexView>;
-  readonly moment: string;
+  readonly strike: number | null;
+  readonly snapshot: ExplainedSnapshot;
   readonly print: (value: number) => string;
 }
 
 /** What changed a figure, against the snapshot before and against moment A. */
 export function ExplainChanges(props: ChangesProps & { isVisible: boolean }) {
-  const shownMs = Date.parse(props.moment);
+  const shownMs = Date.parse(props.snapshot.moment);
   const before = moments.value.findLast((each) => Date.parse(each) < shownMs);
   const { pinned } = page.value;
   const isPinned = pinned !== null && Date.parse(pinned) !== shownMs && pinned !== before;
@@ -36,7 +35,7 @@ export function ExplainChanges(props: ChangesProps & { isVisible: boolean }) {
       {before ? (
         <ChangesSince key={before} {...props} since={before} name="the snapshot before" />
       ) : (
-        <p>No earlier snapshot of {props.answer.body.levels.ticker} is stored.</p>
+        <p>No earlier snapshot of {props.snapshot.ticker} is stored.</p>
       )}
       {isPinned && <ChangesSince key={pinned} {...props} since={pinned} name="moment A" />}
     </>
@@ -45,16 +44,15 @@ export function ExplainChanges(props: ChangesProps & { isVisible: boolean }) {
 
 function ChangesSince({
   figure,
-  at,
-  answer,
+  strike: at,
+  snapshot: now,
   print,
   since,
   name,
   isVisible,
 }: ChangesProps & { since: string; name: string; isVisible: boolean }) {
-  const asked: Asked<GexView> = useAnswer<GexView>(
-    isVisible ? { operation: 'get_gex_view', args: { ...analysisArguments.value, at: since } } : undefined,
-  );
+  const call: Call = { operation: 'get_gex_view', args: { ticker: now.ticker, ...now.options, at: since } };
+  const asked: Asked<GexView> = useAnswer<GexView>(isVisible ? call : undefined);
   const title = (
     <h4>
       Since {name}, {newYorkMoment(since)}
@@ -68,8 +66,9 @@ function ChangesSince({
       </>
     );
   }
-  if (!asked.answer) return title;
-  const [was, now] = [asked.answer.body, answer.body];
+  // The answer with other options stays until the next one arrives.
+  if (!asked.answer || requestOf(asked.answer.call).path !== requestOf(call).path) return title;
+  const was = asked.answer.body;
   const { driver } = EXPLANATIONS[figure];
   const [before, after] = [was, now].map((view) => valueIn(view, figure, at)) as [number | null, number | null];
   const moved = percent(100 * (now.levels.spot_price / was.levels.spot_price - 1));
@@ -100,7 +99,7 @@ function ChangesSince({
             now={valuesBySeries(now.expiries, driver)}
             most={SERIES}
             print={asRow}
-            nameOf={(each) => seriesName(each, now.levels.ticker)}
+            nameOf={(each) => seriesName(each, now.ticker)}
           />
         </>
       )}
@@ -133,31 +132,16 @@ function ChangeTable({
       </p>
     );
   return (
-    <table class="changes">
-      <caption>
-        {unit}: {signedText(total, print)} in all, {percent(sharePct, 0, false)} of all changes in these
-      </caption>
-      <thead>
-        <tr>
-          <th scope="col">{title}</th>
-          <th scope="col">was</th>
-          <th scope="col">now</th>
-          <th scope="col">change</th>
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map((row) => (
-          <tr key={row.name}>
-            <th scope="row">{nameOf(row.name)}</th>
-            <td>{row.was === null ? 'new' : print(row.was)}</td>
-            <td>{row.now === null ? 'gone' : print(row.now)}</td>
-            <td class={row.change > 0 ? 'positive' : row.change < 0 ? 'negative' : ''}>
-              {signedText(row.change, print)}
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <SmallTable
+      caption={`${unit}: ${signedText(total, print)} in all. These ${rows.length} are ${percent(sharePct, 0, false)} of the changes.`}
+      head={[title, 'was', 'now', 'change']}
+      rows={rows.map((row) => [
+        nameOf(row.name),
+        row.was === null ? 'new' : print(row.was),
+        row.now === null ? 'gone' : print(row.now),
+        signedText(row.change, print),
+      ])}
+    />
   );
 }
 

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { ReadingDots } from '../chart/readings.tsx';
-import { type Asked, type Levels, useAnswer } from '../data/answers.ts';
+import { type Asked, useAnswer } from '../data/answers.ts';
 import { newYorkDay, newYorkMoment, percent, volatility } from '../format.ts';
 import { requestOf } from '../operations.ts';
 import {
@@ -15,9 +15,11 @@ import {
   type FigureReading,
   firmnessOf,
   isFlipUnresolved,
+  type OtherReading,
   otherReadings,
 } from '../state/figure-readings.ts';
-import { navigate, page, tickerCall } from '../state/page.ts';
+import { navigate, tickerCall } from '../state/page.ts';
+import type { ExplainedSnapshot } from './explain-part.tsx';
 
 /** The readings are asked for when the page has shown a snapshot this long, ms. Scrubbing through time asks for none. */
 const REST_MS = 300;
@@ -25,52 +27,52 @@ const REST_MS = 300;
 /** The readings of one figure of one snapshot. */
 interface ReadingSet {
   readonly key: string;
-  readonly moment: string;
+  readonly address: string;
+  readonly snapshot: ExplainedSnapshot;
   readonly value: number | null;
-  readonly levels: Levels;
   readonly others: readonly FigureReading[];
 }
 
 /** How firm a figure is: the same figure with one choice of the analysis made otherwise. */
 export function ExplainFirmness({
   figure,
-  levels,
-  moment,
+  snapshot,
   print,
   isVisible,
 }: {
-  figure: Exclude<ExplainedFigure, 'strike'>;
-  levels: Levels;
-  moment: string;
+  figure: ExplainedFigure;
+  snapshot: ExplainedSnapshot;
   print: (value: number) => string;
   isVisible: boolean;
 }) {
-  const { options } = page.value;
+  const { ticker, moment, options, levels } = snapshot;
   const readings = otherReadings(options);
-  const calls = readings.map((each) => tickerCall('get_live_gex_nodes', moment, each.options));
+  const calls = readings.map((each) => tickerCall('get_live_gex_nodes', moment, each.options, ticker));
   const address = calls.map((call) => requestOf(call).path).join();
   const isRested = useRested(address) && isVisible;
+  const isRefused = (reading: OtherReading) => reading.options.sign === 'flow' && levels.by_flow === null;
   // The number of readings never changes, so the hooks are always the same.
-  const asked = calls.map((call) => useAnswer<LevelFields>(isRested ? call : undefined));
+  const asked = calls.map((call, i) => useAnswer<LevelFields>(isRested && !isRefused(readings[i]!) ? call : undefined));
   const others = readings.map((reading, i): FigureReading | undefined => {
     const { answer, problem }: Asked<LevelFields> = asked[i]!;
+    if (isRefused(reading)) return { ...reading, value: null, refusal: 'no print signs this chain' };
     if (problem) return { ...reading, value: null, refusal: problem.message };
     // The answer of the moment before stays until the next one arrives, but readings of two moments are not compared.
     if (!answer || requestOf(answer.call).path !== requestOf(calls[i]!).path) return undefined;
     return { ...reading, value: figureValue(figure, answer.body, !isFlipUnresolved(answer.notes)), refusal: '' };
   });
   const last = useRef<ReadingSet>(undefined);
-  const key = `${levels.ticker} ${figure} ${JSON.stringify(options)}`;
+  const key = `${ticker} ${figure}`;
   if (others.every((each) => each !== undefined)) {
-    last.current = { key, moment, levels, others, value: figureValue(figure, levels, levels.flip_resolved) };
+    last.current = { key, address, snapshot, others, value: figureValue(figure, levels, levels.flip_resolved) };
   }
   const set = last.current?.key === key ? last.current : undefined;
   if (!set) return <p class="muted">Asking for the other readings…</p>;
-  const deviation = dailyDeviation(set.levels);
+  const deviation = dailyDeviation(set.snapshot.levels);
   const isPrice = EXPLANATIONS[figure].kind === 'price';
   const { isFirm, text } = firmnessOf(EXPLANATIONS[figure].kind, set.value, set.others, deviation?.dollars, print);
   const room = FIRM_SHARE * (deviation?.dollars ?? 0);
-  const share = set.levels.by_flow?.signed_share_pct;
+  const share = set.snapshot.levels.by_flow?.signed_share_pct;
   const noteOf = ({ name, refusal, value }: FigureReading) =>
     refusal ||
     (value === null ? 'does not resolve it' : '') ||
@@ -102,7 +104,7 @@ export function ExplainFirmness({
           ? `Shaded: a quarter of a day's move to either side, by ${volatility(deviation.iv)} at the money of ${newYorkDay(`${deviation.expiry}T17:00:00Z`)}. `
           : ''}
         Press a reading to make it the page's.
-        {set.moment === moment ? '' : ` Readings of ${newYorkMoment(set.moment)}.`}
+        {set.address === address ? '' : ` Asking again: these are of ${newYorkMoment(set.snapshot.moment)}.`}
       </p>
     </>
   );

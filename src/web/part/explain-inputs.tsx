@@ -2,36 +2,30 @@ import type { GexView } from '../data/answers.ts';
 import type { Answer } from '../data/request.ts';
 import { cleanText, count, newYorkDay, percent } from '../format.ts';
 import type { ExplainedFigure } from '../state/explained-figures.ts';
+import { Facts } from './explain-part.tsx';
 
 /** What went into a figure: contracts, volatilities, forwards, stale quotes and the source. */
 export function ExplainInputs({ answer, figure }: { answer: Answer<GexView>; figure: ExplainedFigure }) {
   const { levels } = answer.body;
   const { contracts, used, left_out, iv, stale_quotes, refused } = levels.contracts;
-  const byMethod = new Map<string, number>();
-  for (const { forward_method } of levels.series) byMethod.set(forward_method, (byMethod.get(forward_method) ?? 0) + 1);
+  const byMethod: Record<string, number> = {};
+  for (const { forward_method: method } of levels.series) byMethod[method] = (byMethod[method] ?? 0) + 1;
   const facts: readonly (readonly [name: string, value: string])[] = [
     ['contracts', `${count(used)} of ${count(contracts)} used`],
     ['left out', listed(left_out)],
     ['rows refused', listed(refused)],
     ['volatilities', listed(iv)],
-    ['forwards', `${listed(Object.fromEntries(byMethod))} (${count(levels.series.length)} series)`],
+    ['forwards', `${count(levels.series.length)} series: ${listed(byMethod)}`],
     ['stale quotes', count(stale_quotes)],
     ['dealers', cleanText(levels.sign_convention)],
     ...(figure === 'max_pain' ? [['dominant series', dominant(answer.body)] as const] : []),
     ...(figure === 'hedging' ? [['daily volume', averageVolume(answer.body)] as const] : []),
-    ['source', `${cleanText(answer.source)}${answer.isSimulated ? ', simulated: no real quotes' : ', not simulated'}`],
+    ['source', cleanText(answer.source)],
+    ['simulated', answer.isSimulated ? 'yes: no real quotes' : 'no'],
   ];
   return (
     <>
-      <h3>What went in</h3>
-      <dl class="facts" data-inputs>
-        {facts.map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
+      <Facts of={facts} />
       {answer.notes && <p class="muted">{answer.notes}</p>}
     </>
   );

@@ -1,9 +1,26 @@
 import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { GexView } from '../data/answers.ts';
+import type { Answer } from '../data/request.ts';
+import type { ChosenOptions } from '../state/address.ts';
+
+/** The snapshot that Explain is about. */
+export interface ExplainedSnapshot extends GexView {
+  readonly ticker: string;
+  /** When its quotes were taken, ISO 8601. */
+  readonly moment: string;
+  /** The options of the analysis. While the answer to other options is on its way, these are not yet those of the page. */
+  readonly options: ChosenOptions;
+}
+
+export function snapshotOf({ body, asOf, call }: Answer<GexView>): ExplainedSnapshot {
+  const { ticker, at: _, ...options } = call.args;
+  return { ...body, ticker: String(ticker), moment: asOf!, options: options as ChosenOptions };
+}
 
 /** The parts that are open. They stay so from figure to figure. */
-const openParts = signal<ReadonlySet<string>>(new Set(['firmness', 'call']));
+const openParts = signal<ReadonlySet<string>>(new Set(['inputs', 'firmness', 'call']));
 
 /**
  * A part of Explain that the member opens and closes. `children` gets whether the part is on the screen, so that it asks the server for
@@ -45,5 +62,55 @@ export function ExplainPart({
       </summary>
       {isOpen && children(isVisible)}
     </details>
+  );
+}
+
+/** Names with their values, one in a row. */
+export function Facts({ of }: { of: readonly (readonly [name: string, value: string])[] }) {
+  return (
+    <dl class="facts">
+      {of.map(([name, value]) => (
+        <div key={name} data-fact={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** A small table. The first cell of a row is its heading. */
+export function SmallTable({
+  caption,
+  head,
+  rows,
+}: {
+  caption?: string;
+  head: readonly string[];
+  rows: readonly (readonly string[])[];
+}) {
+  return (
+    <table class="small-table">
+      {caption && <caption>{caption}</caption>}
+      <thead>
+        <tr>
+          {head.map((each) => (
+            <th key={each} scope="col">
+              {each}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map(([name, ...cells]) => (
+          <tr key={name} data-row={name}>
+            <th scope="row">{name}</th>
+            {cells.map((cell, i) => (
+              <td key={head[i + 1]}>{cell}</td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
   );
 }

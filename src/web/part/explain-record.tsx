@@ -2,6 +2,7 @@ import { useAnswer } from '../data/answers.ts';
 import { percent, plain } from '../format.ts';
 import { EXPLANATIONS, type ExplainedFigure } from '../state/explained-figures.ts';
 import { tickerCall } from '../state/page.ts';
+import { type ExplainedSnapshot, SmallTable } from './explain-part.tsx';
 
 /** How often something happened to a level. The shares are null if there are too few days. */
 interface Rate {
@@ -38,16 +39,16 @@ const OUTCOMES = [
 /** Whether a level of this kind held in the past, beside a level at the same distance. */
 export function ExplainRecord({
   figure,
-  moment,
+  snapshot,
   isVisible,
 }: {
   figure: ExplainedFigure;
-  moment: string;
+  snapshot: ExplainedSnapshot;
   isVisible: boolean;
 }) {
   const { record } = EXPLANATIONS[figure];
   const { answer, problem } = useAnswer<LevelScores>(
-    record && isVisible ? tickerCall('get_level_record', moment) : undefined,
+    record && isVisible ? tickerCall('get_level_record', snapshot.moment, {}, snapshot.ticker) : undefined,
   );
   if (!record) return <p>A record is counted for the call wall, the put wall and the gamma flip.</p>;
   if (problem) return <p>{problem.status === 404 ? 'This server counts no record of levels.' : problem.message}</p>;
@@ -67,31 +68,14 @@ export function ExplainRecord({
       <p>
         {score.n} days. <strong>{score.verdict}</strong>.
       </p>
-      <table class="changes">
-        <thead>
-          <tr>
-            <th scope="col">outcome</th>
-            <th scope="col">days</th>
-            <th scope="col">share, 95 %</th>
-            <th scope="col">control</th>
-          </tr>
-        </thead>
-        <tbody>
-          {OUTCOMES.map(([name, text]) => {
-            const { count, pct, low_pct, high_pct, control_pct } = score[name];
-            return (
-              <tr key={name} data-outcome={name}>
-                <th scope="row">{text}</th>
-                <td>{count}</td>
-                <td>
-                  {share(pct)} ({plain(low_pct, 2)} to {plain(high_pct, 2)})
-                </td>
-                <td>{share(control_pct)}</td>
-              </tr>
-            );
-          })}
-        </tbody>
-      </table>
+      <SmallTable
+        head={['outcome', 'days', 'share, 95 %', 'control']}
+        rows={OUTCOMES.map(([name, text]) => {
+          const { count, pct, low_pct, high_pct, control_pct } = score[name];
+          const range = `${plain(low_pct, 2)} to ${plain(high_pct, 2)}`;
+          return [text, String(count), `${share(pct)} (${range})`, share(control_pct)];
+        })}
+      />
       <p class="muted">
         The control is a level at the same distance from spot. Spots seen a day: {plain(spots, 3)}. What the price did
         between two snapshots is not known.

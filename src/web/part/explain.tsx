@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { GexView } from '../data/answers.ts';
 import type { Answer } from '../data/request.ts';
 import { change, count, duration, exactMoment, percent, plain, strike as strikeText, UNKNOWN } from '../format.ts';
@@ -12,7 +12,7 @@ import { ExplainChanges } from './explain-changes.tsx';
 import { ExplainFirmness } from './explain-firmness.tsx';
 import { ExplainInputs } from './explain-inputs.tsx';
 import { ExplainMethod } from './explain-method.tsx';
-import { ExplainPart } from './explain-part.tsx';
+import { ExplainPart, Facts, snapshotOf } from './explain-part.tsx';
 import { ExplainRecord } from './explain-record.tsx';
 import { tickerFigures } from './ticker-figures.tsx';
 import { ViewState } from './view-state.tsx';
@@ -48,6 +48,11 @@ export function Explain({ id }: { id: string }) {
       (back ?? document.getElementById('main'))?.focus();
     };
   }, [chosen]);
+  const hadFocus = panel.current?.contains(document.activeElement);
+  useLayoutEffect(() => {
+    // Another ticker takes the parts away, and the focus with them.
+    if (hadFocus && !panel.current!.contains(document.activeElement)) heading.current!.focus();
+  });
   const name = told?.name ?? (known ? 'Explain' : 'No such figure');
   return (
     <aside ref={panel} class="explain" data-explain={id} aria-label={`Explain: ${name}`}>
@@ -98,9 +103,8 @@ function tell({ figure, strike }: Known, { body, asOf }: Answer<GexView>) {
 
 function Told({ told, answer }: { told: ToldFigure; answer: Answer<GexView> }) {
   const { figure, strike, value, note, number, tone, print, row } = told;
-  const { levels } = answer.body;
   const explanation = EXPLANATIONS[figure];
-  const moment = answer.asOf!;
+  const snapshot = snapshotOf(answer);
   // The note of spot is its moment, which has a line of its own.
   const aside = figure === 'spot_price' ? '' : note;
   return (
@@ -110,50 +114,48 @@ function Told({ told, answer }: { told: ToldFigure; answer: Answer<GexView> }) {
         {aside && <span class="muted"> {number === null ? aside : `(${aside.replace(/^per 1 % · /, '')})`}</span>}
       </p>
       {number !== null && Math.abs(number) >= 1e5 && <p class="muted">exactly {count(number)}</p>}
-      <Moment moment={moment} />
+      <Moment moment={snapshot.moment} />
       <h3>What it is</h3>
       <p>{explanation.sentence}</p>
       {explanation.formula && (
-        <p>
-          <code class="formula">{explanation.formula}</code>
-        </p>
+        <>
+          <p>
+            <code class="formula">{explanation.formula}</code>
+          </p>
+          <p class="muted">Γ gamma, OI open interest, S spot, K strike</p>
+        </>
       )}
-      {remarksOn(page.value.options).map((remark) => (
+      {remarksOn(snapshot.options).map((remark) => (
         <p key={remark}>{remark}</p>
       ))}
       <ExplainMethod section={explanation.section} item={explanation.item} />
       {row && <Row row={row} />}
-      <ExplainInputs answer={answer} figure={figure} />
+      <ExplainPart id="inputs" title="What went in">
+        {() => <ExplainInputs answer={answer} figure={figure} />}
+      </ExplainPart>
       {figure !== 'strike' && (
         <ExplainPart id="firmness" title="How firm it is">
           {(isVisible) =>
             explanation.kind === 'given' ? (
               <p>Firm: the source gives it. No choice of the analysis changes it.</p>
             ) : (
-              <ExplainFirmness figure={figure} levels={levels} moment={moment} print={print} isVisible={isVisible} />
+              <ExplainFirmness figure={figure} snapshot={snapshot} print={print} isVisible={isVisible} />
             )
           }
         </ExplainPart>
       )}
       <ExplainPart id="changes" title="What changed it">
         {(isVisible) => (
-          <ExplainChanges
-            figure={figure}
-            at={strike}
-            answer={answer}
-            moment={moment}
-            print={print}
-            isVisible={isVisible}
-          />
+          <ExplainChanges figure={figure} strike={strike} snapshot={snapshot} print={print} isVisible={isVisible} />
         )}
       </ExplainPart>
       {strike === null && (
         <ExplainPart id="record" title="Whether it held">
-          {(isVisible) => <ExplainRecord figure={figure} moment={moment} isVisible={isVisible} />}
+          {(isVisible) => <ExplainRecord figure={figure} snapshot={snapshot} isVisible={isVisible} />}
         </ExplainPart>
       )}
       <ExplainPart id="call" title="The same call">
-        {() => <ExplainCall figure={figure} moment={moment} />}
+        {() => <ExplainCall figure={figure} snapshot={snapshot} />}
       </ExplainPart>
     </>
   );
@@ -171,23 +173,17 @@ function Moment({ moment }: { moment: string }) {
 
 /** The figures of a row of the ladder. */
 function Row({ row }: { row: StrikeRow }) {
-  const facts = [
-    ['calls', change(row.calls)],
-    ['puts', change(row.puts)],
-    ['net', change(row.net)],
-    ['sign margin', `${percent(row.signMargin, 1, false)} of its gross gamma`],
-    ['share of gross', row.grossShare === null ? UNKNOWN : `${plain(row.grossShare, 3)} % of all gross gamma`],
-    ['open interest', `${count(row.openInterest[0])} calls, ${count(row.openInterest[1])} puts`],
-    ['volume', `${count(row.volume[0])} calls, ${count(row.volume[1])} puts`],
-  ] as const;
   return (
-    <dl class="facts" data-strike-row>
-      {facts.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
-    </dl>
+    <Facts
+      of={[
+        ['calls', change(row.calls)],
+        ['puts', change(row.puts)],
+        ['net', change(row.net)],
+        ['sign margin', `${percent(row.signMargin, 1, false)} of its gross gamma`],
+        ['share of gross', row.grossShare === null ? UNKNOWN : `${plain(row.grossShare, 3)} % of all gross gamma`],
+        ['open interest', `${count(row.openInterest[0])} calls, ${count(row.openInterest[1])} puts`],
+        ['volume', `${count(row.volume[0])} calls, ${count(row.volume[1])} puts`],
+      ]}
+    />
   );
 }

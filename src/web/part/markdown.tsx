@@ -35,7 +35,7 @@ export function Markdown({
         );
       }
       return (
-        <div key={i} class="wide-table">
+        <div key={i} class="wide-table" tabIndex={0}>
           <table>
             {block.rows.map((cells, row) => (
               <tr key={row}>

@@ -52,7 +52,7 @@ export const EXPLANATIONS = {
   gex_flip: {
     unit: 'dollars',
     sentence: 'The gamma flip is the spot at which net gamma changes sign.',
-    formula: `the S nearest spot with Σ ${GEX.replace('Γ', 'Γ(S)')} = 0`,
+    formula: `Σ ${GEX.replace('Γ', 'Γ(S)')}\u00a0=\u00a00`,
     section: NODES,
     item: 'gex_flip',
     kind: 'price',
@@ -108,7 +108,7 @@ export const EXPLANATIONS = {
       'Net GEX of a strike is one of the sums of GEX, DEX, VEX and CEX at each strike over the selected series.',
     formula: `Σ ${GEX} over the contracts at the strike`,
     section: VIEWS,
-    item: 'By strike',
+    item: 'By strike (',
     kind: 'signed',
     driver: 'net_gex',
     record: null,

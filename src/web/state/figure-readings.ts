@@ -1,3 +1,4 @@
+import { price } from '../format.ts';
 import { type ChosenOptions, OPTION_VALUES, type OptionName } from './address.ts';
 import type { Explanation } from './explained-figures.ts';
 
@@ -50,7 +51,7 @@ export const FIRM_SHARE = 0.25;
 
 /**
  * Compares the figure of the page with the other readings. A price is firm if all lie within a quarter of `dayMove`, an amount if all have
- * one sign. Readings that the server refuses do not count. `print` prints a value with its sign where that matters.
+ * one sign. Readings that the server refuses do not count. `print` prints a value of the figure.
  */
 export function firmnessOf(
   kind: Explanation['kind'],
@@ -85,17 +86,24 @@ export function firmnessOf(
       ? { isFirm: true, text: `Firm in sign: all ${known.length + 1} readings are ${sign}. ${moved}.` }
       : { isFirm: false, text: `Not firm in sign: ${names(turned)}. ${moved}.${unresolved}` };
   }
-  const all = [value, ...known.map((each) => each.value)];
-  const spread = Math.max(...all) - Math.min(...all);
-  if (dayMove === undefined) {
+  const spreadOf = (all: readonly { readonly value: number }[]) =>
+    Math.max(value, ...all.map((each) => each.value)) - Math.min(value, ...all.map((each) => each.value));
+  const spread = spreadOf(known);
+  if (dayMove === undefined)
     return {
       isFirm: null,
-      text: `${moved}. No volatility at the money is known to judge the spread of ${print(spread)}.`,
+      text: `The spread is ${price(spread)}. No volatility at the money is known to judge it by. ${moved}.`,
     };
-  }
-  const share = spread / dayMove;
-  const ofDay = `${share < 0.1 ? share.toFixed(2) : share.toFixed(1)} of a day's move (${print(dayMove)})`;
-  return share < FIRM_SHARE && lost.length === 0
-    ? { isFirm: true, text: `Firm: all ${all.length} readings lie within ${print(spread)}, ${ofDay}.` }
-    : { isFirm: false, text: `Not firm: the spread is ${print(spread)}, ${ofDay}. ${moved}.${unresolved}` };
+  const days = (size: number) =>
+    `${price(size)}, ${(size / dayMove).toFixed(size < dayMove / 10 ? 2 : 1)} × a day's move`;
+  if (spread < FIRM_SHARE * dayMove && lost.length === 0)
+    return {
+      isFirm: true,
+      text: `Firm: the spread of ${known.length + 1} readings is ${days(spread)} (${price(dayMove)}).`,
+    };
+  const rest = spreadOf(known.filter((each) => each !== most));
+  return {
+    isFirm: false,
+    text: `Not firm: the spread is ${days(spread)} (${price(dayMove)}). ${moved}; without it ${days(rest)}.${unresolved}`,
+  };
 }
