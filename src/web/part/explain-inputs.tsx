@@ -13,7 +13,7 @@ export function ExplainInputs({ answer, figure }: { answer: Answer<GexView>; fig
   const facts: readonly (readonly [name: string, value: string])[] = [
     ['contracts', `${count(used)} of ${count(contracts)} used`],
     ['left out', listed(left_out)],
-    ['rows refused', listed(refused)],
+    ...(Object.keys(refused).length > 0 ? [['rows refused', listed(refused)] as const] : []),
     ['volatilities', listed(iv)],
     ['forwards', `${count(levels.series.length)} series: ${listed(byMethod)}`],
     ['stale quotes', count(stale_quotes)],

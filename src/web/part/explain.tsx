@@ -37,14 +37,16 @@ export function Explain({ id }: { id: string }) {
   const known = figureOfId(id);
   const told = known && asked.answer && tell(known, asked.answer);
   useEffect(() => {
-    panel.current!.scrollTop = 0;
+    const element = panel.current!;
+    element.scrollTop = 0;
     if (chosen === null) return;
     const opener = document.activeElement as HTMLElement | null;
     if (isByKeyboard) heading.current!.focus();
     return () => {
       // The focus must not be lost with the panel.
-      if (!panel.current?.contains(document.activeElement)) return;
-      const back = opener?.isConnected && opener !== document.body ? opener : null;
+      const { activeElement, body } = document;
+      if (activeElement !== body && !element.contains(activeElement)) return;
+      const back = opener?.isConnected && opener !== body ? opener : null;
       (back ?? document.getElementById('main'))?.focus();
     };
   }, [chosen]);
