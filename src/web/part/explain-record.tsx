@@ -1,34 +1,9 @@
+import type { FullAnswer } from '../../client/client.ts';
 import { useAnswer } from '../data/answers.ts';
 import { percent, plain } from '../format.ts';
 import { EXPLANATIONS, type ExplainedFigure } from '../state/explained-figures.ts';
 import { tickerCall } from '../state/page.ts';
 import { type ExplainedSnapshot, SmallTable } from './explain-part.tsx';
-
-/** How often something happened to a level. The shares are null if there are too few days. */
-interface Rate {
-  readonly count: number;
-  readonly pct: number | null;
-  readonly low_pct: number | null;
-  readonly high_pct: number | null;
-  readonly control_pct: number | null;
-}
-
-interface Score {
-  readonly n: number;
-  readonly too_few_days: boolean;
-  readonly held: Rate;
-  readonly touched: Rate;
-  readonly crossed: Rate;
-  readonly verdict: string;
-}
-
-/** The part of the answer of get_level_record that a single level needs. */
-interface LevelScores {
-  readonly call_wall: Score;
-  readonly put_wall: Score;
-  readonly flip: Score;
-  readonly spots_per_day: number | null;
-}
 
 const OUTCOMES = [
   ['held', 'held at the close'],
@@ -47,7 +22,7 @@ export function ExplainRecord({
   isVisible: boolean;
 }) {
   const { record } = EXPLANATIONS[figure];
-  const { answer, problem } = useAnswer<LevelScores>(
+  const { answer, problem } = useAnswer<FullAnswer<'get_level_record'>>(
     record && isVisible ? tickerCall('get_level_record', snapshot.moment, {}, snapshot.ticker) : undefined,
   );
   if (!record) return <p>A record is counted for the call wall, the put wall and the gamma flip.</p>;

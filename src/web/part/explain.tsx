@@ -63,7 +63,7 @@ export function Explain({ id }: { id: string }) {
           {name}
         </h2>
         {chosen !== null && (
-          <button type="button" onClick={() => navigate({ explain: null })} aria-label="Close Explain">
+          <button type="button" onClick={() => navigate({ explain: null })}>
             Close <kbd>Esc</kbd>
           </button>
         )}

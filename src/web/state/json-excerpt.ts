@@ -1,3 +1,5 @@
+import { parseData } from '../data/parse-data.ts';
+
 /** Lists of plain values with more values than this are cut. */
 const VALUES_SHOWN = 4;
 
@@ -6,7 +8,7 @@ const VALUES_SHOWN = 4;
  * what is left out.
  */
 export function jsonExcerpt(json: string, most: number): string {
-  const lines = linesOf(JSON.parse(json), '');
+  const lines = linesOf(parseData(json), '');
   if (lines.length <= most) return lines.join('\n');
   return [...lines.slice(0, most), `… ${lines.length - most} more lines`].join('\n');
 }
