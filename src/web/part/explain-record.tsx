@@ -5,11 +5,7 @@ import { EXPLANATIONS, type ExplainedFigure } from '../state/explained-figures.t
 import { tickerCall } from '../state/page.ts';
 import { type ExplainedSnapshot, SmallTable } from './explain-part.tsx';
 
-const OUTCOMES = [
-  ['held', 'held at the close'],
-  ['touched', 'touched'],
-  ['crossed', 'crossed'],
-] as const;
+const OUTCOMES = ['held', 'touched', 'crossed'] as const;
 
 /** Whether a level of this kind held in the past, beside a level at the same distance. */
 export function ExplainRecord({
@@ -41,19 +37,18 @@ export function ExplainRecord({
   return (
     <>
       <p>
-        {score.n} days. <strong>{score.verdict}</strong>.
+        {score.n} days: <strong>{score.verdict}</strong>.
       </p>
       <SmallTable
-        head={['outcome', 'days', 'share, 95 %', 'control']}
-        rows={OUTCOMES.map(([name, text]) => {
+        head={['outcome', 'days', 'share', '95 % interval', 'control']}
+        rows={OUTCOMES.map((name) => {
           const { count, pct, low_pct, high_pct, control_pct } = score[name];
-          const range = `${plain(low_pct, 2)} to ${plain(high_pct, 2)}`;
-          return [text, String(count), `${share(pct)} (${range})`, share(control_pct)];
+          return [name, String(count), share(pct), `${share(low_pct)} to ${share(high_pct)}`, share(control_pct)];
         })}
       />
       <p class="muted">
-        The control is a level at the same distance from spot. Spots seen a day: {plain(spots, 3)}. What the price did
-        between two snapshots is not known.
+        Held: the close was not beyond the level. The control is a level at the same distance from spot. Spots seen a
+        day: {plain(spots, 3)}. What the price did between two snapshots is not known.
       </p>
     </>
   );

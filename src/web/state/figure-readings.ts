@@ -104,6 +104,6 @@ export function firmnessOf(
   const rest = spreadOf(known.filter((each) => each !== most));
   return {
     isFirm: false,
-    text: `Not firm: the spread is ${days(spread)} (${price(dayMove)}). ${moved}; without it ${days(rest)}.${unresolved}`,
+    text: `Not firm: the spread is ${days(spread)} (${price(dayMove)}). ${moved}; without it ${rest === 0 ? 'no spread' : days(rest)}.${unresolved}`,
   };
 }
