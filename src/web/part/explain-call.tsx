@@ -35,21 +35,23 @@ export function ExplainCall({ figure, snapshot }: { figure: ExplainedFigure; sna
   };
   return (
     <>
-      <div class="tabs" role="tablist" aria-label="Form of the call" onKeyDown={onKeyDown}>
-        {TABS.map((each) => (
-          <button
-            type="button"
-            role="tab"
-            key={each}
-            id={`call-${each}`}
-            aria-selected={tab.value === each}
-            aria-controls="call-text"
-            tabIndex={tab.value === each ? 0 : -1}
-            onClick={() => (tab.value = each)}
-          >
-            {each}
-          </button>
-        ))}
+      <div class="tabs">
+        <div role="tablist" aria-label="Form of the call" onKeyDown={onKeyDown}>
+          {TABS.map((each) => (
+            <button
+              type="button"
+              role="tab"
+              key={each}
+              id={`call-${each}`}
+              aria-selected={tab.value === each}
+              aria-controls="call-text"
+              tabIndex={tab.value === each ? 0 : -1}
+              onClick={() => (tab.value = each)}
+            >
+              {each}
+            </button>
+          ))}
+        </div>
         <span class="spring" />
         <button type="button" disabled={!text} onClick={() => text && copy(text, `the call as ${tab.value}`)}>
           {tab.value === 'JSON' ? 'Copy all' : 'Copy'}
