@@ -72,9 +72,10 @@ export function ReadingDots({
         })}
       </ul>
       {known.length > 0 && (
-        <p class="reading-axis" aria-hidden="true">
-          <span>{end(low)}</span>
-          <span>{end(high)}</span>
+        <p class="reading reading-axis" aria-hidden="true">
+          <span>
+            {end(low)} … {end(high)}
+          </span>
         </p>
       )}
     </div>
