@@ -126,12 +126,17 @@ export function followLiveLevels(tickers: readonly string[], account: string): {
         .request(name, { signal: AbortSignal.any([stopped.signal, waitingFor.signal]) }, lead)
         .then(
           () => false,
-          () => waitingFor.signal.aborted,
+          () => {
+            // Another tab has taken the lock from this one, so this one stops reading.
+            leading?.abort();
+            return waitingFor.signal.aborted;
+          },
         );
       clearInterval(check);
       // A tab that leads but does not read, for example one that the browser has frozen, loses the lock.
-      if (isSilent && !stopped.signal.aborted)
-        await navigator.locks.request(name, { steal: true }, lead).catch(() => {});
+      if (isSilent && !stopped.signal.aborted) {
+        await navigator.locks.request(name, { steal: true }, lead).catch(() => leading?.abort());
+      }
     }
   };
   const onShown = () => {
