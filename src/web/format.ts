@@ -59,6 +59,11 @@ export function plain(value: Known, digits = 4): string {
   return signed(Math.abs(value) >= 1e5 ? amount(value) : String(Number(value.toPrecision(digits))));
 }
 
+/** The class of a figure by its sign. */
+export function signTone(value: number): string {
+  return value > 0 ? 'positive' : value < 0 ? 'negative' : '';
+}
+
 const NEW_YORK = 'America/New_York';
 const parts = (options: Intl.DateTimeFormatOptions) =>
   new Intl.DateTimeFormat('en-US', { timeZone: NEW_YORK, hourCycle: 'h23', ...options });
