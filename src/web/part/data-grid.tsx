@@ -10,6 +10,8 @@ export interface GridColumn<Row> {
   /** The text of the cell. */
   text(row: Row): string;
   readonly isNumber?: boolean;
+  /** The least width of the column, pixels. */
+  readonly width?: number;
   /** Class names of a cell, for example `positive`. */
   tone?(row: Row): string;
 }
@@ -21,6 +23,8 @@ export interface GridProps<Row> {
   /** Number of rows that a header cell or filter left out is shown beside the grid. */
   readonly initialSort?: { readonly column: string; readonly isDescending: boolean };
   readonly onOpen?: (row: Row) => void;
+  /** True if one press opens a row. Otherwise a press moves the focus, and a second one opens. */
+  readonly opensOnPress?: boolean;
   /** True if the grid has a field that filters rows. */
   readonly hasFilter?: boolean;
 }
@@ -32,7 +36,7 @@ const OVERSCAN = 6;
  * A grid of any number of rows, of which only the visible ones are in the page. Follows the ARIA grid pattern: one cell has the focus, and
  * the arrow keys move it. A press on a heading sorts by the column. Unknown values are last in either order.
  */
-export function DataGrid<Row>({ label, columns, rows, initialSort, onOpen, hasFilter }: GridProps<Row>) {
+export function DataGrid<Row>({ label, columns, rows, initialSort, onOpen, opensOnPress, hasFilter }: GridProps<Row>) {
   const scroller = useRef<HTMLDivElement>(null);
   const [sort, setSort] = useState(initialSort);
   const [filter, setFilter] = useState('');
@@ -103,7 +107,9 @@ export function DataGrid<Row>({ label, columns, rows, initialSort, onOpen, hasFi
   const sortBy = (column: string) =>
     setSort((known) => ({ column, isDescending: known?.column === column ? !known.isDescending : true }));
 
-  const template = columns.map(({ isNumber }) => (isNumber ? 'minmax(86px, 1fr)' : 'minmax(96px, 1.2fr)')).join(' ');
+  const template = columns
+    .map(({ isNumber, width }) => `minmax(${width ?? (isNumber ? 86 : 96)}px, ${isNumber ? 1 : 1.2}fr)`)
+    .join(' ');
   return (
     <div class="grid-box">
       {hasFilter && (
@@ -155,7 +161,8 @@ export function DataGrid<Row>({ label, columns, rows, initialSort, onOpen, hasFi
                 role="row"
                 aria-rowindex={index + 2}
                 style={{ gridTemplateColumns: template, transform: `translateY(${start}px)` }}
-                onDblClick={() => onOpen?.(row)}
+                onClick={() => opensOnPress && onOpen?.(row)}
+                onDblClick={() => opensOnPress || onOpen?.(row)}
               >
                 {columns.map((each, column) => (
                   <div

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test';
 import { toolDefinitions } from '../../../src/mcp/tool-definitions.ts';
-import { REGISTRY } from '../../../src/operations/registry.ts';
+import { TOOLS as TOOL_OPERATIONS } from '../../../src/operations/registry.ts';
 import { argumentsOf, labelOf, type McpTool, problemOf, toolFields } from '../../../src/web/data/tool-fields.ts';
 
 /** The tools as the server lists them. */
-const TOOLS = toolDefinitions(Object.values(REGISTRY).filter(({ tool }) => tool)) as unknown as McpTool[];
+const TOOLS = toolDefinitions(TOOL_OPERATIONS) as unknown as McpTool[];
 
 function field(tool: string, name: string) {
   return toolFields(TOOLS.find((each) => each.name === tool)!).find((each) => each.name === name)!;
