@@ -3,8 +3,8 @@ import { useMemo, useRef, useState } from 'preact/hooks';
 import { amount } from '../format.ts';
 import { useSize } from './canvas.tsx';
 import {
-  describeFlow,
   deltaLayout,
+  describeFlow,
   type FlowGroup,
   type FlowRow,
   flowKeyText,

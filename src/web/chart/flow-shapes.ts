@@ -156,8 +156,7 @@ export function describeFlow(rows: readonly FlowRow[], group: FlowGroup): string
   const sum = (value: (row: FlowRow) => number) => rows.reduce((all, row) => all + value(row), 0);
   const [first, last] = [rows[0]!, rows.at(-1)!];
   const largest = rows.reduce((best, row) => (row.premium > best.premium ? row : best));
-  const span =
-    group === 'manner' ? '' : ` from ${flowKeyText(first.key, group)} to ${flowKeyText(last.key, group)}`;
+  const span = group === 'manner' ? '' : ` from ${flowKeyText(first.key, group)} to ${flowKeyText(last.key, group)}`;
   return (
     `Premium by ${group}${span}: customers bought ${amount(sum(boughtOf))} and sold ${amount(sum(soldOf))} dollars, ` +
     `${amount(sum(({ unsigned }) => unsigned))} unsigned. Most at ${flowKeyText(largest.key, group)}, ${amount(largest.premium)}. ` +
@@ -178,7 +177,9 @@ export interface SignedPrintShare {
   readonly sentence: string;
 }
 
-export function signedPrintShare(by: Readonly<Record<'feed' | 'quote' | 'tick' | 'unknown', number>>): SignedPrintShare {
+export function signedPrintShare(
+  by: Readonly<Record<'feed' | 'quote' | 'tick' | 'unknown', number>>,
+): SignedPrintShare {
   const signed = by.feed + by.quote + by.tick;
   const all = signed + by.unknown;
   if (signed === 0) {

@@ -140,7 +140,9 @@ effect(() => {
 
 /** Returns a request as HTTP sends it, with the key masked and the body in lines. */
 export function requestText({ headers, body }: McpRequest, key: string): string {
-  const fields = Object.entries({ 'X-API-Key': maskedKey(key), ...headers }).map(([name, value]) => `${name}: ${value}`);
+  const fields = Object.entries({ 'X-API-Key': maskedKey(key), ...headers }).map(
+    ([name, value]) => `${name}: ${value}`,
+  );
   return ['POST /mcp', ...fields, '', indented(body)].join('\n');
 }
 

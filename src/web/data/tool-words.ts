@@ -18,7 +18,9 @@ export function toolFigures(answer: Values, schema: ToolObjectSchema | undefined
   return Object.entries(answer).flatMap(([name, value]): ToolFigure[] => {
     const note = cleanText(schema?.properties?.[name]?.description, 600);
     if (Array.isArray(value) && value.some(isValues)) {
-      return value.slice(0, LIST_MOST).map((row, i) => ({ name: `${i + 1}`, value: rowText(row), note: i ? '' : note }));
+      return value
+        .slice(0, LIST_MOST)
+        .map((row, i) => ({ name: `${i + 1}`, value: rowText(row), note: i ? '' : note }));
     }
     if (!isValues(value)) return [{ name: labelOf(name), value: valueText(name, value), note }];
     const own = toolFigures(value, undefined).map((each) => ({ ...each, name: `${labelOf(name)}, ${each.name}` }));
@@ -41,7 +43,12 @@ function valueText(name: string, value: unknown): string {
   if (value === null || value === undefined) return UNKNOWN;
   if (Array.isArray(value)) {
     const more = value.length > LIST_MOST ? `, … ${value.length} in all` : '';
-    return value.slice(0, LIST_MOST).map((each) => valueText(name, each)).join(', ') + more;
+    return (
+      value
+        .slice(0, LIST_MOST)
+        .map((each) => valueText(name, each))
+        .join(', ') + more
+    );
   }
   if (typeof value !== 'number') return typeof value === 'boolean' ? (value ? 'yes' : 'no') : cleanText(value);
   return name.endsWith('_pct') ? percent(value, 2, false) : plain(value, 6);

@@ -33,8 +33,8 @@ export function LargePrints({ view }: { view: GexView }) {
           !body
             ? ''
             : body.flow_from === 'prints'
-            ? `premium, $ · ${body.window_days} days · prints from ${amount(body.min_premium)}`
-            : `premium, $ · ${body.window_days} days · daily volume at mid`
+              ? `premium, $ · ${body.window_days} days · prints from ${amount(body.min_premium)}`
+              : `premium, $ · ${body.window_days} days · daily volume at mid`
         }
         call={call}
         answer={asked.answer}
@@ -44,11 +44,7 @@ export function LargePrints({ view }: { view: GexView }) {
         controls={
           <label class="choice">
             <span class="spoken">Expiry</span>
-            <select
-              value={target}
-              data-own="target"
-              onChange={(event) => setOwn('target', event.currentTarget.value)}
-            >
+            <select value={target} data-own="target" onChange={(event) => setOwn('target', event.currentTarget.value)}>
               {(target === undefined || listed.includes(target) ? listed : [target, ...listed]).map((each) => (
                 <option key={each} value={each}>
                   {dayOf(each)}
@@ -103,7 +99,8 @@ function Sums({ body }: { body: WhalePrints }) {
       </table>
       <p class="muted">
         {side ? `Side unknown: ${amount(side.unknown)}. ` : 'The side is unknown: the ticker has no prints. '}
-        {percent(body.deep_premium_pct, 1, false)} of the premium is deep (|delta| above 0.9) and mostly expresses no view.{' '}
+        {percent(body.deep_premium_pct, 1, false)} of the premium is deep (|delta| above 0.9) and mostly expresses no
+        view.{' '}
         {body.flow_from === 'prints' && body.counted > 0 && (
           <button
             type="button"
@@ -246,7 +243,9 @@ function Spill({ view, net }: { view: GexView; net: number | undefined }) {
             </label>
           ))}
         </div>
-        {!isWhole && <p class="muted">{net === undefined ? '' : `${UNKNOWN} All three must be numbers, volatilities above 0.`}</p>}
+        {!isWhole && (
+          <p class="muted">{net === undefined ? '' : `${UNKNOWN} All three must be numbers, volatilities above 0.`}</p>
+        )}
         {asked.problem && <Problem problem={asked.problem} />}
         {body && (
           <>

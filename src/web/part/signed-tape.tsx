@@ -1,7 +1,17 @@
 import { useMemo } from 'preact/hooks';
 import type { FlowGroup } from '../chart/flow-shapes.ts';
 import { type SignedPrints, useAnswer } from '../data/answers.ts';
-import { amount, count, newYorkDay, newYorkIsoDate, newYorkMoment, newYorkSecond, plain, price, strike } from '../format.ts';
+import {
+  amount,
+  count,
+  newYorkDay,
+  newYorkIsoDate,
+  newYorkMoment,
+  newYorkSecond,
+  plain,
+  price,
+  strike,
+} from '../format.ts';
 import { asOf } from '../state/market.ts';
 import { page, tickerCall } from '../state/page.ts';
 import type { PanelTable } from '../state/panels.ts';
@@ -65,8 +75,21 @@ const COLUMNS: readonly GridColumn<TapePrint>[] = [
     value: ({ at }) => Date.parse(at),
     text: ({ at }) => newYorkSecond(at),
   },
-  { id: 'contract', title: 'Contract', width: 156, value: ({ contract }) => contract, text: ({ contract }) => contract },
-  { id: 'price', title: 'Price', isNumber: true, width: 68, value: (row) => row.price, text: (row) => price(row.price) },
+  {
+    id: 'contract',
+    title: 'Contract',
+    width: 156,
+    value: ({ contract }) => contract,
+    text: ({ contract }) => contract,
+  },
+  {
+    id: 'price',
+    title: 'Price',
+    isNumber: true,
+    width: 68,
+    value: (row) => row.price,
+    text: (row) => price(row.price),
+  },
   { id: 'quote', title: 'Bid / ask', width: 112, value: ({ quote }) => quote, text: ({ quote }) => quote },
   { id: 'size', title: 'Size', isNumber: true, width: 68, value: ({ size }) => size, text: ({ size }) => count(size) },
   {
@@ -93,7 +116,14 @@ const COLUMNS: readonly GridColumn<TapePrint>[] = [
     value: ({ manner }) => manner,
     text: ({ manner }) => manner.replace('_', '-'),
   },
-  { id: 'delta', title: 'Delta', isNumber: true, width: 64, value: ({ delta }) => delta, text: ({ delta }) => plain(delta, 3) },
+  {
+    id: 'delta',
+    title: 'Delta',
+    isNumber: true,
+    width: 64,
+    value: ({ delta }) => delta,
+    text: ({ delta }) => plain(delta, 3),
+  },
 ];
 
 /** The prints, newest first, with who began each trade and how that is known. */
@@ -117,7 +147,18 @@ export function SignedTape({
   const { group, key } = filter ?? {};
   const rows = useMemo(() => (filter ? all.filter((print) => isOfFilter(print, filter)) : all), [all, group, key]);
   const table = useMemo((): PanelTable => {
-    const names = ['at', 'contract', 'price', 'quote', 'size', 'premium', 'aggressor', 'signed_by', 'manner', 'delta'] as const;
+    const names = [
+      'at',
+      'contract',
+      'price',
+      'quote',
+      'size',
+      'premium',
+      'aggressor',
+      'signed_by',
+      'manner',
+      'delta',
+    ] as const;
     return { columns: names, rows: rows.map((row) => names.map((name) => row[name])) };
   }, [rows]);
   const of = answer?.body.of ?? 0;
@@ -127,7 +168,11 @@ export function SignedTape({
       id="tape"
       class="tape-panel"
       title="Signed tape"
-      unit={!answer ? '' : `${filter ? `${filter.text} · ${count(rows.length)} of the` : 'the'} newest ${count(all.length)} of ${count(of)} prints`}
+      unit={
+        !answer
+          ? ''
+          : `${filter ? `${filter.text} · ${count(rows.length)} of the` : 'the'} newest ${count(all.length)} of ${count(of)} prints`
+      }
       call={call}
       answer={answer}
       problem={problem}
@@ -143,8 +188,8 @@ export function SignedTape({
     >
       {filter && isCut && (
         <p class="empty">
-          The tape reaches back to {newYorkMoment(all.at(-1)?.at)}. Earlier prints of {filter.text} are summed in the chart, but not
-          listed: choose fewer days or a minimum premium.
+          The tape reaches back to {newYorkMoment(all.at(-1)?.at)}. Earlier prints of {filter.text} are summed in the
+          chart, but not listed: choose fewer days or a minimum premium.
         </p>
       )}
       {answer && <DataGrid label="Signed tape" columns={COLUMNS} rows={rows} hasFilter />}

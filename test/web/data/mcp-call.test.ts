@@ -41,7 +41,7 @@ test('no text has the key', () => {
 });
 
 test('the request as a shell command, run by sh, sends the same header fields and body', async () => {
-  const request = mcpRequest('tools/call', { name: 'x', arguments: { a: "it's $HOME \"q\"" } }, 1);
+  const request = mcpRequest('tools/call', { name: 'x', arguments: { a: 'it\'s $HOME "q"' } }, 1);
   const command = mcpCurl(request, 'http://h').replace(/^curl/, 'printf "%s\\n"');
   const { stdout } = Bun.spawnSync(['sh', '-c', command], { env: { ZOMMA_KEY: KEY } });
   const lines = stdout.toString().trimEnd().split('\n');
@@ -54,7 +54,12 @@ test('the request as a shell command, run by sh, sends the same header fields an
 describe('responses', () => {
   test.each([
     ['a result', '{"jsonrpc":"2.0","id":1,"result":{"a":1}}', 200, { result: { a: 1 } }],
-    ['an error of the protocol', '{"error":{"code":-32602,"message":"Tool \'x\' is not registered"}}', 200, { problem: "Tool 'x' is not registered" }],
+    [
+      'an error of the protocol',
+      '{"error":{"code":-32602,"message":"Tool \'x\' is not registered"}}',
+      200,
+      { problem: "Tool 'x' is not registered" },
+    ],
     ['a problem of HTTP', '{"detail":"Too many requests","hint":"Wait"}', 429, { problem: 'Too many requests. Wait' }],
     ['no JSON', '<html>', 502, { problem: 'The server answered with status 502 and no JSON.' }],
     ['nothing known', '{}', 500, { problem: 'The server answered with status 500.' }],

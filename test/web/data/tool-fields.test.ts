@@ -57,7 +57,11 @@ describe('arguments', () => {
     ['numbers are numbers', { ticker: ' SPY ', spot_price: '631.06' }, { ticker: 'SPY', spot_price: 631.06 }],
     ['empty fields are left out', { ticker: '', spot_price: ' ', stag_prob: '0.5' }, { stag_prob: 0.5 }],
     ['a minus may be a typographic one', { spot_price: '−5' }, { spot_price: -5 }],
-    ['what is no number is sent as it is', { spot_price: 'abc', days_to_expiry: '1.5' }, { spot_price: 'abc', days_to_expiry: 1.5 }],
+    [
+      'what is no number is sent as it is',
+      { spot_price: 'abc', days_to_expiry: '1.5' },
+      { spot_price: 'abc', days_to_expiry: 1.5 },
+    ],
     ['a text of digits stays a text', { ticker: '123' }, { ticker: '123' }],
   ])('%s', (_, texts, expected) => {
     expect(argumentsOf(fields, texts)).toEqual(expected);
@@ -84,7 +88,9 @@ describe('sentences of errors', () => {
       whales,
       {},
       '/target_expiry is missing, and must match ^\\d{4}-[01]\\d-[0-3]\\d$: A listed expiry, YYYY-MM-DD, e.g. whale_expiry of get_live_gex_nodes. Fields: ticker, target_expiry.',
-      { target_expiry: 'Is missing, and must be: a listed expiry, YYYY-MM-DD, e.g. whale_expiry of get_live_gex_nodes.' },
+      {
+        target_expiry: 'Is missing, and must be: a listed expiry, YYYY-MM-DD, e.g. whale_expiry of get_live_gex_nodes.',
+      },
       '',
     ],
     [
@@ -92,11 +98,28 @@ describe('sentences of errors', () => {
       whales,
       { ticker: 'SPY', target_expiry: '2026-01-01' },
       '2026-01-01 is not a listed expiry of the ticker. Use a listed expiry. Nearest listed: 2026-10-22.',
-      { target_expiry: '2026-01-01 is not a listed expiry of the ticker. Use a listed expiry. Nearest listed: 2026-10-22.' },
+      {
+        target_expiry:
+          '2026-01-01 is not a listed expiry of the ticker. Use a listed expiry. Nearest listed: 2026-10-22.',
+      },
       '',
     ],
-    ['no field is named', whales, { ticker: 'SPY' }, 'The tool could not compute. Retry shortly.', {}, 'The tool could not compute. Retry shortly.'],
-    ['an unknown field', whales, {}, '/other is not a field of this request', {}, '/other is not a field of this request'],
+    [
+      'no field is named',
+      whales,
+      { ticker: 'SPY' },
+      'The tool could not compute. Retry shortly.',
+      {},
+      'The tool could not compute. Retry shortly.',
+    ],
+    [
+      'an unknown field',
+      whales,
+      {},
+      '/other is not a field of this request',
+      {},
+      '/other is not a field of this request',
+    ],
   ] as const)('%s', (_, fields, texts, message, byField, rest) => {
     expect(problemOf(message, fields, texts as Record<string, string>)).toEqual({ byField, rest });
   });

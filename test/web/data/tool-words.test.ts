@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test';
 import { toolDefinitions } from '../../../src/mcp/tool-definitions.ts';
 import { REGISTRY, TOOLS as TOOL_OPERATIONS } from '../../../src/operations/registry.ts';
-import { UNKNOWN } from '../../../src/web/format.ts';
 import type { McpTool } from '../../../src/web/data/tool-fields.ts';
 import { toolFigures, toolSentence } from '../../../src/web/data/tool-words.ts';
+import { UNKNOWN } from '../../../src/web/format.ts';
 import { chainOf, EXPIRY, LATER, quoted, range } from '../../analytics/small-chains.ts';
 import { call, smallMarket } from '../../operations/small-market.ts';
 
@@ -39,7 +39,10 @@ const CASES: Readonly<Record<string, [args: Record<string, unknown>, says: RegEx
     { ticker: 'ACME', whale_fiat_kinetic: 1, gex_potential_friction: -1e6, iv_crush_factor: 1 },
     /^Free particle, negative gamma\. Expect volatility expansion: trade small\.$/,
   ],
-  detect_lethal_nodes: [{ ticker: 'ACME', limit: 3 }, /^Largest: the 1?\d\d (?:put|call) of 2026-\d\d-\d\d\. Dealers (?:buy|sell) \d[\d.K]* shares per \+1 %\.$/],
+  detect_lethal_nodes: [
+    { ticker: 'ACME', limit: 3 },
+    /^Largest: the 1?\d\d (?:put|call) of 2026-\d\d-\d\d\. Dealers (?:buy|sell) \d[\d.K]* shares per \+1 %\.$/,
+  ],
   evaluate_etf_contagion: [
     { single_name_ticker: 'NVDA', whale_fiat: 1, current_iv: 0.1, iv_ceiling: 0.5 },
     /^The flow of NVDA does not spill into a sector ETF: a requirement is not met\.$/,
