@@ -25,6 +25,8 @@ export interface FlowChartProps {
 
 /** Room for the amounts at the left edge, pixels. */
 const AMOUNTS = 52;
+/** Half of the widest label below, pixels, so that the last one stays within the chart. */
+const LABEL_HALF = 30;
 const SPOKEN_AFTER_MS = 150;
 const joined = line<readonly [number, number]>(
   ([x]) => x,
@@ -128,7 +130,12 @@ export function FlowChart({ rows, group, cursor, onCursor, chosen, onChoose }: F
       </div>
       <div class="x-axis" aria-hidden="true">
         {bars.labelled.map((index) => (
-          <span data-label class="middle" key={rows[index]!.key} style={{ left: `${bars.centers[index]}px` }}>
+          <span
+            data-label
+            class="middle"
+            key={rows[index]!.key}
+            style={{ left: `${Math.min(bars.centers[index]!, width - LABEL_HALF)}px` }}
+          >
             {flowKeyText(rows[index]!.key, group, true)}
           </span>
         ))}

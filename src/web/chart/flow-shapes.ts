@@ -56,7 +56,7 @@ export interface FlowLayout {
 }
 
 /** Bars are as wide as this share of their place, and at most so many pixels. */
-const BAR = { share: 0.78, most: 46 } as const;
+const BAR = { share: 0.78, most: 72 } as const;
 /** Share of a bar's width for what nobody signed. It stands beside, half above and half below zero, because it has no sign. */
 const UNSIGNED = 0.26;
 const TICK_GAP = 34;
@@ -102,7 +102,7 @@ export function flowLayout(rows: readonly FlowRow[], left: number, width: number
 }
 
 /** Room for a label below the chart, pixels. */
-const LABEL = 62;
+const LABEL = 76;
 
 function labelledRows(length: number, step: number): number[] {
   const every = Math.max(1, Math.ceil(LABEL / Math.max(1e-9, step)));
@@ -187,8 +187,8 @@ export function signedPrintShare(
     return { percent: null, signed, all, sentence: `No print signs this chain: ${reason}.` };
   }
   const parts = [
-    by.feed > 0 && `${count(by.feed)} by the side that the feed gives`,
-    by.quote > 0 && `${count(by.quote)} by the quote at the trade`,
+    by.feed > 0 && `${count(by.feed)} by the feed`,
+    by.quote > 0 && `${count(by.quote)} by the quote`,
     by.tick > 0 && `${count(by.tick)} by the contract's last move`,
   ].filter(Boolean);
   const unknown = by.unknown === 0 ? '' : ` The side of ${count(by.unknown)} is unknown.`;

@@ -61,3 +61,27 @@ export function probabilitiesAround(mixture: PriceMixture, [a, b]: readonly [num
   const above = 1 - probabilityBelow(mixture, high);
   return { low, high, below, between: Math.max(0, 1 - below - above), above };
 }
+
+/** Probability outside the axis of the chart, on each side. */
+const TAIL = 0.002;
+
+/** Returns the range of an axis that has all but the tails of a mixture, and all of `also`. */
+export function densityRange(mixture: PriceMixture, also: readonly number[]): { low: number; high: number } {
+  return {
+    low: Math.min(quantileOf(mixture, TAIL), ...also.map((price) => price * 0.99)),
+    high: Math.max(quantileOf(mixture, 1 - TAIL), ...also.map((price) => price * 1.01)),
+  };
+}
+
+const BISECTIONS = 40;
+
+/** Returns the price below which the underlying settles with a given probability. */
+export function quantileOf(mixture: PriceMixture, probability: number): number {
+  let [low, high] = [Math.log(1e-3), Math.log(1e3)];
+  for (let i = 0; i < BISECTIONS; i++) {
+    const middle = (low + high) / 2;
+    if (probabilityBelow(mixture, mixture.forward * Math.exp(middle)) < probability) low = middle;
+    else high = middle;
+  }
+  return mixture.forward * Math.exp((low + high) / 2);
+}

@@ -107,9 +107,12 @@ export function DataGrid<Row>({ label, columns, rows, initialSort, onOpen, opens
   const sortBy = (column: string) =>
     setSort((known) => ({ column, isDescending: known?.column === column ? !known.isDescending : true }));
 
-  const template = columns
-    .map(({ isNumber, width }) => `minmax(${width ?? (isNumber ? 86 : 96)}px, ${isNumber ? 1 : 1.2}fr)`)
-    .join(' ');
+  const widths = columns.map(({ isNumber, width }) => width ?? (isNumber ? 86 : 96));
+  // Every row has the same width, so that the columns of all rows are the same.
+  const line = {
+    gridTemplateColumns: widths.map((width) => `minmax(${width}px, ${width}fr)`).join(' '),
+    width: `max(100%, ${widths.reduce((sum, each) => sum + each, 0)}px)`,
+  };
   return (
     <div class="grid-box">
       {hasFilter && (
@@ -130,7 +133,7 @@ export function DataGrid<Row>({ label, columns, rows, initialSort, onOpen, opens
         onFocusCapture={() => (hasFocus.current = true)}
         onBlurCapture={() => (hasFocus.current = false)}
       >
-        <div class="grid-head" role="row" aria-rowindex={1} style={{ gridTemplateColumns: template }}>
+        <div class="grid-head" role="row" aria-rowindex={1} style={line}>
           {columns.map(({ id, title, isNumber }, column) => {
             const isSorted = sort?.column === id;
             return (
@@ -160,7 +163,7 @@ export function DataGrid<Row>({ label, columns, rows, initialSort, onOpen, opens
                 class={`grid-row${focused.row === index ? ' current' : ''}`}
                 role="row"
                 aria-rowindex={index + 2}
-                style={{ gridTemplateColumns: template, transform: `translateY(${start}px)` }}
+                style={{ ...line, transform: `translateY(${start}px)` }}
                 onClick={() => opensOnPress && onOpen?.(row)}
                 onDblClick={() => opensOnPress || onOpen?.(row)}
               >

@@ -29,13 +29,7 @@ export function LargePrints({ view }: { view: GexView }) {
       <ChartPanel
         id="large-prints"
         title="Large prints of an expiry"
-        unit={
-          !body
-            ? ''
-            : body.flow_from === 'prints'
-              ? `premium, $ · ${body.window_days} days · prints from ${amount(body.min_premium)}`
-              : `premium, $ · ${body.window_days} days · daily volume at mid`
-        }
+        unit="premium, $"
         call={call}
         answer={asked.answer}
         problem={asked.problem}
@@ -71,17 +65,18 @@ function Sums({ body }: { body: WhalePrints }) {
         {amount(all)}
         <i class={`sum-bar ${tone}`} style={{ width: `${(100 * all) / most}%` }} />
       </td>
-      <td class="positive">{amount(ask)}</td>
-      <td class="negative">{amount(bid)}</td>
+      <td class={ask ? 'positive' : ''}>{amount(ask)}</td>
+      <td class={bid ? 'negative' : ''}>{amount(bid)}</td>
     </tr>
   );
-  const what = body.flow_from === 'prints' ? 'large prints' : 'contracts with volume';
+  const what =
+    body.flow_from === 'prints' ? `prints from ${amount(body.min_premium)}` : 'contracts with volume (at their mid)';
   return (
     <div class="sums" data-expiry={body.target_expiry}>
       <p>
         {body.counted === 0
-          ? `No ${what} of ${dayOf(body.target_expiry)} in ${body.window_days} days.`
-          : `${count(body.counted)} ${what} of ${dayOf(body.target_expiry)} sum to ${change(net)} of calls less puts, ${change(body.net_volume_delta)} contracts.`}
+          ? `In ${body.window_days} days there were no ${what} of ${dayOf(body.target_expiry)}.`
+          : `In ${body.window_days} days ${count(body.counted)} ${what} of ${dayOf(body.target_expiry)} sum to ${change(net)} dollars, calls less puts, and ${change(body.net_volume_delta)} contracts.`}
       </p>
       <table>
         <thead>
@@ -147,7 +142,7 @@ export function spillRequirements(body: EtfContagion, iv: number, ceiling: numbe
   return [
     {
       isMet: body.saturated,
-      text: `volatility ${volatility(iv)} is ${body.saturated ? 'at or above' : 'below'} the ceiling of ${volatility(ceiling)}`,
+      text: `volatility ${volatility(iv, 2)} is ${body.saturated ? 'at or above' : 'below'} the ceiling of ${volatility(ceiling, 2)}`,
     },
     {
       isMet: body.large_flow,

@@ -1,17 +1,7 @@
 import { useMemo } from 'preact/hooks';
-import type { FlowGroup } from '../chart/flow-shapes.ts';
+import { type FlowGroup, flowKeyText } from '../chart/flow-shapes.ts';
 import { type SignedPrints, useAnswer } from '../data/answers.ts';
-import {
-  amount,
-  count,
-  newYorkDay,
-  newYorkIsoDate,
-  newYorkMoment,
-  newYorkSecond,
-  plain,
-  price,
-  strike,
-} from '../format.ts';
+import { amount, count, newYorkIsoDate, newYorkMoment, newYorkSecond, plain, price, strike } from '../format.ts';
 import { asOf } from '../state/market.ts';
 import { page, tickerCall } from '../state/page.ts';
 import type { PanelTable } from '../state/panels.ts';
@@ -40,7 +30,7 @@ export interface TapePrint {
 export function tapePrints(body: SignedPrints): TapePrint[] {
   return body.at.map((at, i) => ({
     at,
-    contract: `${body.root[i]} ${newYorkDay(`${body.expiry[i]}T17:00:00Z`, true).slice(4)} ${strike(body.strike[i])} ${body.put_call[i]}`,
+    contract: `${body.root[i]} ${flowKeyText(body.expiry[i]!, 'expiry', true)} ${strike(body.strike[i])} ${body.put_call[i]}`,
     expiry: body.expiry[i]!,
     price: body.price[i]!,
     quote: body.bid[i] == null && body.ask[i] == null ? '—' : `${price(body.bid[i])} / ${price(body.ask[i])}`,
@@ -71,14 +61,14 @@ const COLUMNS: readonly GridColumn<TapePrint>[] = [
   {
     id: 'at',
     title: 'New York',
-    width: 138,
+    width: 126,
     value: ({ at }) => Date.parse(at),
-    text: ({ at }) => newYorkSecond(at),
+    text: ({ at }) => newYorkSecond(at).slice(4),
   },
   {
     id: 'contract',
     title: 'Contract',
-    width: 156,
+    width: 184,
     value: ({ contract }) => contract,
     text: ({ contract }) => contract,
   },

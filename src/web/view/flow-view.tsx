@@ -115,7 +115,11 @@ function FlowPanel({
       problem={asked.problem}
       isSlow={asked.isSlow}
       table={body && table}
-      readout={at ? flowReadout(at, group) : `Point at a ${group}, or use ← and →. Enter filters the tape.`}
+      readout={
+        at
+          ? flowReadout(at, group)
+          : `Point at ${group === 'expiry' ? 'an' : 'a'} ${group}, or use ← and →. Enter filters the tape.`
+      }
       controls={
         <>
           <Choice name="by" label="Group by" value={group} values={FLOW_GROUPS} text={(by) => `by ${by}`} resets />
