@@ -159,7 +159,6 @@ export function DensityChart({
             {Number(name.slice(1))} %
           </span>
         ))}
-        <LevelLabels levels={levels} axis={axis} isNarrow={width < NARROW} />
         {pair.map((at, which) => (
           <div
             key={which}
@@ -173,6 +172,7 @@ export function DensityChart({
             </span>
           </div>
         ))}
+        <LevelLabels levels={levels} axis={axis} isNarrow={width < NARROW} />
       </div>
       <div class="spoken" aria-live="polite">
         {spoken}
@@ -224,15 +224,18 @@ function densityShapes(radar: Radar, axis: PriceAxis, width: number) {
   };
 }
 
-/** The probabilities below, between and above the cursors, those of the lognormal beside them. */
+const shareOfOne = (share: number) => percent(100 * share, 1, false);
+
+/** The probabilities below, between and above the cursors. */
 export function densityReadout(radar: Radar, pair: CursorPair): string {
-  const own = probabilitiesAround(mixtureOf(radar), pair);
-  const flat = probabilitiesAround(atmLognormal(radar), pair);
-  const text = (share: number) => percent(100 * share, 1, false);
-  return (
-    `below ${price(own.low)}: ${text(own.below)} · between: ${text(own.between)} · above ${price(own.high)}: ` +
-    `${text(own.above)} · lognormal ${text(flat.below)}, ${text(flat.between)}, ${text(flat.above)}`
-  );
+  const { low, high, below, between, above } = probabilitiesAround(mixtureOf(radar), pair);
+  return `below ${price(low)}: ${shareOfOne(below)} · between: ${shareOfOne(between)} · above ${price(high)}: ${shareOfOne(above)}`;
+}
+
+/** The same probabilities by the lognormal. */
+export function lognormalReadout(radar: Radar, pair: CursorPair): string {
+  const { below, between, above } = probabilitiesAround(atmLognormal(radar), pair);
+  return [below, between, above].map(shareOfOne).join(', ');
 }
 
 /** How well the density fits the quotes, in words. */

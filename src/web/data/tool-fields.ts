@@ -82,9 +82,16 @@ function ruleOf(schema: ToolSchema, isRequired: boolean): string {
   const { minimum, maximum, exclusiveMinimum, exclusiveMaximum } = schema;
   const least = minimum ?? exclusiveMinimum;
   const most = maximum ?? exclusiveMaximum;
-  const from = least === undefined ? '' : `${minimum === undefined ? 'above' : 'from'} ${least}`;
-  const to = most === undefined ? '' : `${maximum === undefined ? 'below' : 'to'} ${most}`;
+  const from = least === undefined ? '' : `${minimum === undefined ? 'above ' : ''}${boundText(least)}`;
+  const to = most === undefined ? '' : `${maximum === undefined ? 'below' : 'to'} ${boundText(most)}`;
   return [`${from} ${to}`.trim(), isRequired ? '' : 'optional'].filter(Boolean).join(', ');
+}
+
+/** A bound, short: `1e15`, `0.001`. */
+function boundText(bound: number): string {
+  const size = Math.abs(bound);
+  const isShort = size === 0 || (size >= 1e-4 && size < 1e6);
+  return (isShort ? String(bound) : bound.toExponential().replace('e+', 'e')).replace('-', size >= 1e-4 ? '−' : '-');
 }
 
 /** Reads the example at the end of a description: `Example: {"ticker":"SPY"}.` */

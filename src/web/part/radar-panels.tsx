@@ -5,6 +5,7 @@ import {
   densityReadout,
   densityTable,
   fitSentence,
+  lognormalReadout,
   radarLevels,
 } from '../chart/density-chart.tsx';
 import type { Asked, Radar } from '../data/answers.ts';
@@ -59,7 +60,7 @@ export function DensityPanel({ asked, call }: RadarProps) {
       {radar && (
         <>
           <DensityChart radar={radar} pair={pair!} onMove={onMove} />
-          <DensityFacts radar={radar} notes={answer!.notes} />
+          <DensityFacts radar={radar} pair={pair!} notes={answer!.notes} />
         </>
       )}
     </ChartPanel>
@@ -73,12 +74,13 @@ function cursorsOf(own: Readonly<Record<string, string>>, radar: Radar): CursorP
   return [at(own.low, put_wall), at(own.high, call_wall)];
 }
 
-function DensityFacts({ radar, notes }: { radar: Radar; notes: string }) {
+function DensityFacts({ radar, pair, notes }: { radar: Radar; pair: CursorPair; notes: string }) {
   const { state_density: density, spot_price: spot } = radar;
   const away = (level: number) => `${price(level)}, ${percent(100 * (level / spot - 1), 1)}`;
   return (
     <div class="facts">
       <dl>
+        <Fact name="Below, between, above by the lognormal" value={lognormalReadout(radar, pair)} />
         <Fact name="Forward" value={price(density.forward)} />
         <Fact name="Most likely" value={away(density.mode)} />
         <Fact name="Median" value={away((density.quantiles as Readonly<Record<string, number>>).p50!)} />

@@ -19,7 +19,7 @@ import { memberKey } from '../state/member-key.ts';
 import { page } from '../state/page.ts';
 import { copy } from '../state/ui.ts';
 
-/** Above this number of forms, they are folded. */
+/** With more forms than this, or on a narrow page, only the first one is unfolded. */
 const UNFOLDED_MAX = 4;
 
 /**
@@ -39,6 +39,7 @@ export function ToolForms({ names, radar }: { names: readonly string[]; radar?: 
   const { ticker, at } = page.value;
   const view = gexView.asked.value.answer?.body;
   const prefill = useMemo(() => toolPrefill(ticker, at, view, radar), [ticker, at, view, radar]);
+  const isRoomy = names.length <= UNFOLDED_MAX && matchMedia('(min-width: 900px)').matches;
   if (!listed) return <p class="empty">Listing the tools over MCP.</p>;
   if (listed.problem)
     return (
@@ -53,10 +54,10 @@ export function ToolForms({ names, radar }: { names: readonly string[]; radar?: 
     );
   return (
     <div class="tools">
-      {names.map((name) => {
+      {names.map((name, i) => {
         const tool = listed.tools.find((each) => each.name === name);
         return tool ? (
-          <ToolForm key={name} tool={tool} prefill={prefill} isOpen={names.length <= UNFOLDED_MAX} />
+          <ToolForm key={name} tool={tool} prefill={prefill} isOpen={isRoomy || i === 0} />
         ) : (
           <p class="empty" key={name}>
             The server has no tool {name}.
@@ -166,10 +167,12 @@ function ToolForm({
           <pre tabIndex={0} data-exchange="request">
             {requestText(shown, memberKey.value ?? '')}
           </pre>
-          <h4>Response{outcome && !isSame ? ', of the call before' : ''}</h4>
-          <pre tabIndex={0} data-exchange="response">
-            {outcome ? responseText(outcome.exchange) : 'Not called yet.'}
-          </pre>
+          <h4>Response{!outcome ? ': not called yet' : isSame ? '' : ', of the call before'}</h4>
+          {outcome && (
+            <pre tabIndex={0} data-exchange="response">
+              {responseText(outcome.exchange)}
+            </pre>
+          )}
         </div>
       </div>
     </details>
@@ -200,7 +203,10 @@ function Field({
   };
   return (
     <div class="field">
-      <label for={id}>{label}</label>
+      <span class="field-head">
+        <label for={id}>{label}</label>
+        {rule && <small>{rule}</small>}
+      </span>
       {kind === 'choice' ? (
         <select {...shared} onChange={(event) => onInput(event.currentTarget.value)}>
           {choices.map((choice) => (
@@ -223,7 +229,6 @@ function Field({
       <small id={`${id}-help`}>
         {problem && <span class="field-problem">✕ {problem} </span>}
         {help}
-        {rule && ` (${rule})`}
       </small>
     </div>
   );

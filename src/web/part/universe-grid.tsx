@@ -60,24 +60,24 @@ function toneOf(value: number | null): string {
 
 const COLUMNS: readonly GridColumn<UniverseRow>[] = [
   { id: 'ticker', title: 'Ticker', width: 70, value: ({ ticker }) => ticker, text: ({ ticker }) => ticker },
-  { id: 'theme', title: 'Theme', width: 150, value: ({ theme }) => theme, text: ({ theme }) => theme },
+  { id: 'theme', title: 'Theme', width: 140, value: ({ theme }) => theme, text: ({ theme }) => theme },
   number('spot', 'Spot', 76, (levels) => levels?.spot_price ?? null, price),
   number('flip', 'Flip', 76, flipOf, price),
-  number('flip_pct', 'Flip from spot', 100, (levels) => distanceOf(flipOf(levels), levels?.spot_price), percent),
+  number('flip_pct', 'Flip from spot', 114, (levels) => distanceOf(flipOf(levels), levels?.spot_price), percent),
   number('call_wall', 'Call wall', 76, (levels) => levels?.call_wall ?? null, strike),
   number('put_wall', 'Put wall', 76, (levels) => levels?.put_wall ?? null, strike),
   number('net_gex', 'Net GEX $', 86, (levels) => (levels ? levels.net_gex_mil * 1e6 : null), change, true),
   {
     id: 'regime',
     title: 'Regime',
-    width: 116,
+    width: 124,
     value: ({ ticker }) => liveLevels(ticker).value?.regime ?? null,
     text: ({ ticker }) => liveLevels(ticker).value?.regime.replaceAll('_', ' ') ?? '—',
   },
   number(
     'sign_margin_pct',
     'Sign margin',
-    90,
+    100,
     (levels) => levels?.sign_margin_pct ?? null,
     (value) => percent(value, 1, false),
   ),

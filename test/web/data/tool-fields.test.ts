@@ -22,9 +22,11 @@ describe('fields', () => {
 
   test.each([
     ['compute_options_greeks', 'put_call', { kind: 'choice', choices: ['C', 'P'], isRequired: true, rule: '' }],
-    ['compute_options_greeks', 'dividend', { kind: 'number', initial: '0', rule: 'from -1 to 1, optional' }],
-    ['calculate_kelly_sizing', 'win_prob', { kind: 'number', initial: '', example: '0.55', rule: 'from 0 to 1' }],
+    ['compute_options_greeks', 'dividend', { kind: 'number', initial: '0', rule: '−1 to 1, optional' }],
+    ['calculate_kelly_sizing', 'win_prob', { kind: 'number', initial: '', example: '0.55', rule: '0 to 1' }],
     ['calculate_kelly_sizing', 'fractional_kelly', { initial: '0.5', rule: 'above 0 to 1, optional' }],
+    ['calculate_merton_probability', 'spot_price', { kind: 'number', rule: '1e-6 to 1e9' }],
+    ['evaluate_market_hamiltonian', 'whale_fiat_kinetic', { kind: 'number', rule: '−1e15 to 1e15' }],
     ['calculate_merton_probability', 'days_to_expiry', { kind: 'integer', initial: '1', example: '7' }],
     ['get_live_gex_nodes', 'ticker', { kind: 'text', example: 'SPY', rule: '', label: 'ticker' }],
   ])('%s %s', (tool, name, expected) => {
