@@ -13,6 +13,7 @@ import { cleanText, count, newYorkDay, percent, plain, price, strike, UNKNOWN, v
 import type { Call } from '../operations.ts';
 import { page, setOwn } from '../state/page.ts';
 import { ChartPanel } from './chart-panel.tsx';
+import { OwnSelect } from './own-select.tsx';
 
 const DTES = ['0', '1', '7', '14', '30', '60', '90', '180', '365'];
 const LIMITS = ['5', '10', '20', '50'];
@@ -31,12 +32,11 @@ export function DensityPanel({ asked, call }: RadarProps) {
   const { own } = page.value;
   const [held, setHeld] = useState<CursorPair | null>(null);
   const table = useMemo(() => radar && densityTable(radar), [radar]);
-  const pair = radar && (held ?? cursorsOf(own, radar));
+  const pair = radar && (held ?? cursorsOf(own.cut, radar));
   const onMove = (next: CursorPair, isDone: boolean) => {
     setHeld(isDone ? null : next);
     if (!isDone) return;
-    setOwn('low', next[0].toFixed(2), false);
-    setOwn('high', next[1].toFixed(2), false);
+    setOwn('cut', [radar!.ticker, ...next.map((at) => at.toFixed(2))].join(':'), false);
   };
   const density = radar?.state_density;
   return (
@@ -55,7 +55,15 @@ export function DensityPanel({ asked, call }: RadarProps) {
       isSlow={asked.isSlow}
       table={table}
       readout={radar ? densityReadout(radar, pair!) : ''}
-      controls={<Setting name="dte" label="Wanted days to expiry" values={DTES} text={(days) => `${days} days`} />}
+      controls={
+        <OwnSelect
+          name="dte"
+          label="Wanted days to expiry"
+          values={DTES}
+          initial={RADAR_INITIAL.dte}
+          text={(days) => `${days} days`}
+        />
+      }
     >
       {radar && (
         <>
@@ -67,11 +75,12 @@ export function DensityPanel({ asked, call }: RadarProps) {
   );
 }
 
-/** The cursors that the address has. Without them, the walls. */
-function cursorsOf(own: Readonly<Record<string, string>>, radar: Radar): CursorPair {
-  const { put_wall, call_wall } = radar.gex_boundaries;
-  const at = (text: string | undefined, initial: number) => (Number(text) > 0 ? Number(text) : initial);
-  return [at(own.low, put_wall), at(own.high, call_wall)];
+/** The cursors that the address has for this ticker: `SPY:600.00:650.00`. Without them, the walls. */
+function cursorsOf(cut: string | undefined, { ticker, gex_boundaries: { put_wall, call_wall } }: Radar): CursorPair {
+  const [of, a, b] = cut?.split(':') ?? [];
+  const at = (text: string | undefined, initial: number) =>
+    of === ticker && Number(text) > 0 ? Number(text) : initial;
+  return [at(a, put_wall), at(b, call_wall)];
 }
 
 function DensityFacts({ radar, pair, notes }: { radar: Radar; pair: CursorPair; notes: string }) {
@@ -101,37 +110,6 @@ function Fact({ name, value }: { name: string; value: string }) {
       <dt>{name}</dt>
       <dd>{value}</dd>
     </div>
-  );
-}
-
-function Setting({
-  name,
-  label,
-  values,
-  text,
-}: {
-  name: keyof typeof RADAR_INITIAL;
-  label: string;
-  values: readonly string[];
-  text: (value: string) => string;
-}) {
-  const initial = RADAR_INITIAL[name];
-  const value = page.value.own[name] ?? initial;
-  return (
-    <label class="choice">
-      <span class="spoken">{label}</span>
-      <select
-        value={value}
-        data-own={name}
-        onChange={({ currentTarget: { value: to } }) => setOwn(name, to === initial ? null : to)}
-      >
-        {(values.includes(value) ? values : [value, ...values]).map((each) => (
-          <option key={each} value={each}>
-            {text(each)}
-          </option>
-        ))}
-      </select>
-    </label>
   );
 }
 
@@ -202,7 +180,15 @@ export function ConcentrationPanel({ asked, call }: RadarProps) {
       answer={asked.answer}
       problem={asked.problem}
       table={table}
-      controls={<Setting name="limit" label="Number of strikes" values={LIMITS} text={(limit) => `${limit} strikes`} />}
+      controls={
+        <OwnSelect
+          name="limit"
+          label="Number of strikes"
+          values={LIMITS}
+          initial={RADAR_INITIAL.limit}
+          text={(limit) => `${limit} strikes`}
+        />
+      }
     >
       {radar && (
         <div class="parts">

@@ -15,6 +15,7 @@ import { type AggressorFlows, type Asked, useAnswer } from '../data/answers.ts';
 import { amount, percent } from '../format.ts';
 import { ChartPanel, Problem } from '../part/chart-panel.tsx';
 import { LargePrints } from '../part/large-prints.tsx';
+import { OwnSelect } from '../part/own-select.tsx';
 import { SignedTape } from '../part/signed-tape.tsx';
 import { ViewState } from '../part/view-state.tsx';
 import { asOf, gexView } from '../state/market.ts';
@@ -39,7 +40,9 @@ export function FlowView() {
   const asked = useAnswer<AggressorFlows>(call);
   if (!view.answer) return <ViewState asked={view} />;
   const group = FLOW_GROUPS.find((each) => each === own.by) ?? INITIAL.by;
-  const picked = own.pick ?? null;
+  // A choice belongs to its grouping: after a change of the grouping nothing is chosen.
+  const [pickedBy, ...rest] = own.pick?.split(':') ?? [];
+  const picked = pickedBy === group ? rest.join(':') : null;
   const share = asked.answer && signedPrintShare(asked.answer.body.signed_by);
   return (
     <>
@@ -103,7 +106,6 @@ function FlowPanel({
   const table = useMemo(() => flowTable(rows, group), [rows, group]);
   const [cursor, setCursor] = useState<number | null>(null);
   const at = cursor === null ? undefined : rows[cursor];
-  const { own } = page.value;
   return (
     <ChartPanel
       id="flow"
@@ -122,19 +124,19 @@ function FlowPanel({
       }
       controls={
         <>
-          <Choice name="by" label="Group by" value={group} values={FLOW_GROUPS} text={(by) => `by ${by}`} resets />
-          <Choice
+          <OwnSelect name="by" label="Group by" values={FLOW_GROUPS} initial={INITIAL.by} text={(by) => `by ${by}`} />
+          <OwnSelect
             name="days"
             label="Days"
-            value={own.days ?? INITIAL.days}
             values={DAYS}
+            initial={INITIAL.days}
             text={(days) => (days === '1' ? '1 day' : `${days} days`)}
           />
-          <Choice
+          <OwnSelect
             name="premium"
             label="Minimum premium"
-            value={own.premium ?? INITIAL.premium}
             values={PREMIUMS}
+            initial={INITIAL.premium}
             text={(least) => (least === '0' ? 'any premium' : `from ${amount(Number(least))}`)}
           />
         </>
@@ -147,44 +149,9 @@ function FlowPanel({
           cursor={cursor}
           onCursor={setCursor}
           chosen={picked}
-          onChoose={(key) => setOwn('pick', key === picked ? null : key)}
+          onChoose={(key) => setOwn('pick', key === picked ? null : `${group}:${key}`)}
         />
       )}
     </ChartPanel>
-  );
-}
-
-/** A setting of the view. A value of the address that is not among the choices is one of them, so that every address is shown as it is. */
-function Choice({
-  name,
-  label,
-  value,
-  values,
-  text,
-  resets,
-}: {
-  name: keyof typeof INITIAL;
-  label: string;
-  value: string;
-  values: readonly string[];
-  text: (value: string) => string;
-  /** True if the choice of a row of the chart ends with it. */
-  resets?: boolean;
-}) {
-  const set = (to: string) => {
-    if (resets) setOwn('pick', null, false);
-    setOwn(name, to === INITIAL[name] ? null : to);
-  };
-  return (
-    <label class="choice">
-      <span class="spoken">{label}</span>
-      <select value={value} data-own={name} onChange={(event) => set(event.currentTarget.value)}>
-        {(values.includes(value) ? values : [value, ...values]).map((each) => (
-          <option key={each} value={each}>
-            {text(each)}
-          </option>
-        ))}
-      </select>
-    </label>
   );
 }

@@ -33,6 +33,7 @@ test('the option is that of the expiry nearest 30 days, and with a radar that of
   );
   expect(Number(withRadar.iv)).toBeCloseTo(atm_iv[0]!, 5);
   expect(withRadar).toMatchObject({ spot: '100', spot_price: '100', days_to_expiry: '11', put_call: 'C' });
+  expect(without.days_to_expiry).toBe('46');
   expect(withRadar.strike).toBe(String(view.levels.call_wall));
 });
 
