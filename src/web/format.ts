@@ -133,3 +133,8 @@ export function cleanText(value: unknown, most = 300): string {
   const text = value.replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cs}\u2028\u2029]+/gu, ' ').trim();
   return text.length > most ? `${text.slice(0, most - 1)}…` : text;
 }
+
+/** The notes of an answer without the one that the ribbon of the page always shows. */
+export function marketNotes(notes: string): string {
+  return notes.replace('Simulated market: no real quotes.', '').trim();
+}

@@ -9,7 +9,18 @@ import {
 } from '../chart/density-words.ts';
 import type { Asked, Radar } from '../data/answers.ts';
 import { whipsawParts } from '../data/whipsaw-parts.ts';
-import { cleanText, count, newYorkDay, percent, plain, price, strike, UNKNOWN, volatility } from '../format.ts';
+import {
+  cleanText,
+  count,
+  marketNotes,
+  newYorkDay,
+  percent,
+  plain,
+  price,
+  strike,
+  UNKNOWN,
+  volatility,
+} from '../format.ts';
 import type { Call } from '../operations.ts';
 import { page, setOwn } from '../state/page.ts';
 import { ChartPanel } from './chart-panel.tsx';
@@ -68,7 +79,7 @@ export function DensityPanel({ asked, call }: RadarProps) {
       {radar && (
         <>
           <DensityChart radar={radar} pair={pair!} onMove={onMove} />
-          <DensityFacts radar={radar} pair={pair!} notes={answer!.notes} />
+          <DensityFacts radar={radar} pair={pair!} notes={marketNotes(answer!.notes)} />
         </>
       )}
     </ChartPanel>

@@ -12,7 +12,7 @@ import {
   signedPrintShare,
 } from '../chart/flow-shapes.ts';
 import { type AggressorFlows, type Asked, useAnswer } from '../data/answers.ts';
-import { amount, percent } from '../format.ts';
+import { amount, marketNotes, percent } from '../format.ts';
 import { ChartPanel, Problem } from '../part/chart-panel.tsx';
 import { LargePrints } from '../part/large-prints.tsx';
 import { OwnSelect } from '../part/own-select.tsx';
@@ -47,7 +47,7 @@ export function FlowView() {
   return (
     <>
       <SignedLead share={share} covered={view.answer.body.levels.by_flow?.signed_share_pct ?? null} asked={asked} />
-      <div class="flow-grid">
+      <div class={`flow-grid${share?.all === 0 ? ' bare' : ''}`}>
         <FlowPanel asked={asked} call={call} group={group} picked={picked} />
         <SignedTape
           window={window}
@@ -79,7 +79,8 @@ function SignedLead({
         <p class="muted">
           {covered === null
             ? 'Dealers’ positions by signed flow are unknown.'
-            : `The signed prints stand for ${percent(covered, 2, false)} of the chain’s gamma.`}
+            : `The signed prints stand for ${percent(covered, 2, false)} of the chain’s gamma.`}{' '}
+          {asked.answer && marketNotes(asked.answer.notes)}
         </p>
       </div>
       <span class="share-bar" aria-hidden="true">
@@ -142,7 +143,10 @@ function FlowPanel({
         </>
       }
     >
-      {body && (
+      {body && rows.length === 0 && (
+        <p class="empty">There is no print to draw. Prints come from a feed of trades, or from files of them.</p>
+      )}
+      {body && rows.length > 0 && (
         <FlowChart
           rows={rows}
           group={group}
