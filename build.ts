@@ -15,6 +15,8 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
 const ROOT = import.meta.dir;
 const ASC = 'node_modules/assemblyscript/bin/asc.js';
+/** The page that the terminal shows beside a figure: how the figure is made. */
+const METHODS = 'docs/methods.md';
 
 /** The types of the module that `web` writes. */
 const MANIFEST_TYPES = `/** A file of the terminal, with the paths of its plain and compressed forms. */
@@ -78,7 +80,13 @@ async function web(): Promise<void> {
   const own = readdirSync(join(ROOT, 'src/web'), { recursive: true, encoding: 'utf8' })
     .filter((name) => extname(name) !== '')
     .toSorted();
-  const digest = digestOf(['build.ts', 'bun.lock', 'build/kernels.wasm', ...own.map((name) => `src/web/${name}`)]);
+  const digest = digestOf([
+    'build.ts',
+    'bun.lock',
+    'build/kernels.wasm',
+    METHODS,
+    ...own.map((name) => `src/web/${name}`),
+  ]);
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === digest) return;
 
   const started = performance.now();
@@ -91,7 +99,10 @@ async function web(): Promise<void> {
     throw: false,
   });
   if (!success) fail(`src/web does not compile\n${logs.join('\n')}`);
-  const kernels = readFileSync(join(ROOT, 'build/kernels.wasm'));
+  const asFile = (name: string, kind: string, content: Buffer) => ({
+    name: `${name}-${Bun.hash(content).toString(36)}.${kind}`,
+    content,
+  });
   const files = [
     ...(await Promise.all(
       outputs.map(async (output) => ({
@@ -99,13 +110,15 @@ async function web(): Promise<void> {
         content: Buffer.from(await output.arrayBuffer()),
       })),
     )),
-    { name: `kernels-${Bun.hash(kernels).toString(36)}.wasm`, content: kernels },
+    asFile('kernels', 'wasm', readFileSync(join(ROOT, 'build/kernels.wasm'))),
+    asFile('methods', 'md', readFileSync(join(ROOT, METHODS))),
   ];
   const named = (kind: string) => files.find(({ name }) => extname(name) === kind)!.name;
   const page = readFileSync(join(ROOT, 'src/web/page.html'), 'utf8')
     .replace('{style}', `/web/${named('.css')}`)
     .replace('{script}', `/web/${named('.js')}`)
-    .replace('{kernels}', `/web/${named('.wasm')}`);
+    .replace('{kernels}', `/web/${named('.wasm')}`)
+    .replace('{methods}', `/web/${named('.md')}`);
 
   mkdirSync(dir, { recursive: true });
   // A running server may still read the files of an earlier build, so these are removed last. The stamp is written when all is in place.

@@ -110,6 +110,15 @@ export function newYorkClock(instant: Instant): string {
   return orUnknown(instant, (date) => CLOCK.format(date));
 }
 
+/** An instant in New York and in UTC, to the second: `Fri 20 Nov 2026 16:00:00 New York (21:00:00Z)`. */
+export function exactMoment(instant: Instant): string {
+  return orUnknown(
+    instant,
+    (date) =>
+      `${dayText(date)} ${YEAR.format(date)} ${SECOND.format(date)} New York (${date.toISOString().slice(11, 19)}Z)`,
+  );
+}
+
 /** The New York day and time in full, for screen readers: `Friday, November 20, 2026, 16:00 New York`. */
 export function spokenMoment(instant: Instant): string {
   return orUnknown(instant, (date) => `${LONG_DAY.format(date)}, ${CLOCK.format(date)} New York`);
