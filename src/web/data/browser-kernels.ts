@@ -98,10 +98,27 @@ export const BENCH_OPTIONS = 4096;
 const LEVELS = 200;
 const LEVEL_SPOTS = Float64Array.from({ length: LEVELS }, (_, i) => 100 + i);
 
-const { price, delta, gamma, vega, theta, rho, vanna, charm, volga } = BlackScholesColumn;
-const { putPrice, putDelta, putTheta, putRho, putCharm } = BlackScholesColumn;
-const GREEKS = [price, delta, gamma, vega, theta, rho, vanna, charm, volga];
-const PAIR = [...GREEKS, putPrice, putDelta, putTheta, putRho, putCharm];
+/** The server's order of prices and Greeks. Members are named one by one, because the bundler then inlines their positions. */
+const GREEKS = {
+  price: BlackScholesColumn.price,
+  delta: BlackScholesColumn.delta,
+  gamma: BlackScholesColumn.gamma,
+  vega: BlackScholesColumn.vega,
+  theta: BlackScholesColumn.theta,
+  rho: BlackScholesColumn.rho,
+  vanna: BlackScholesColumn.vanna,
+  charm: BlackScholesColumn.charm,
+  volga: BlackScholesColumn.volga,
+};
+const ONE = Object.values(GREEKS);
+const PAIR = [
+  ...ONE,
+  BlackScholesColumn.putPrice,
+  BlackScholesColumn.putDelta,
+  BlackScholesColumn.putTheta,
+  BlackScholesColumn.putRho,
+  BlackScholesColumn.putCharm,
+];
 const MERTON = [MertonColumn.probAbove, MertonColumn.probBelow, MertonColumn.call, MertonColumn.put];
 
 const inputsOf = ({ spot, strike, tte, iv, rate, dividend }: OptionSet) => [spot, strike, tte, iv, rate, dividend];
@@ -109,7 +126,7 @@ const inputsOf = ({ spot, strike, tte, iv, rate, dividend }: OptionSet) => [spot
 /** Price and Greeks of options, raw, in the order of the server's binary answer. */
 export function greekColumns(kernels: BrowserKernels, options: OptionSet, into?: Columns): Columns {
   const kernel: Kernel = (count, block) => kernels.exports.blackScholes(count, block, false);
-  return kernels.map(kernel, options.count, [options.callPut, ...inputsOf(options)], GREEKS, into);
+  return kernels.map(kernel, options.count, [options.callPut, ...inputsOf(options)], ONE, into);
 }
 
 function volatilities(kernels: BrowserKernels, options: OptionSet, prices: Float64Array): Columns {
@@ -203,7 +220,7 @@ export function browserAccuracy(kernels: BrowserKernels, tables: string): { rows
     rows: bsm.count + merton.count,
     errors: [
       ...greekColumns(kernels, options).map((values, i) =>
-        worstError('Black-Scholes-Merton', BlackScholesColumn[GREEKS[i]!]!, values, bsm),
+        worstError('Black-Scholes-Merton', Object.keys(GREEKS)[i]!, values, bsm),
       ),
       worstError('implied volatility', 'iv', solved, bsm, volatilityCondition(bsm)),
       worstError('Merton', 'prob_above', above!, merton),

@@ -10,6 +10,8 @@ export interface GridColumn<Row> {
   /** The text of the cell. */
   text(row: Row): string;
   readonly isNumber?: boolean;
+  /** The least width of the column, pixels. */
+  readonly width?: number;
   /** Class names of a cell, for example `positive`. */
   tone?(row: Row): string;
 }
@@ -21,6 +23,8 @@ export interface GridProps<Row> {
   /** Number of rows that a header cell or filter left out is shown beside the grid. */
   readonly initialSort?: { readonly column: string; readonly isDescending: boolean };
   readonly onOpen?: (row: Row) => void;
+  /** True if one press opens a row. Otherwise a press moves the focus, and a second one opens. */
+  readonly opensOnPress?: boolean;
   /** True if the grid has a field that filters rows. */
   readonly hasFilter?: boolean;
 }
@@ -32,7 +36,7 @@ const OVERSCAN = 6;
  * A grid of any number of rows, of which only the visible ones are in the page. Follows the ARIA grid pattern: one cell has the focus, and
  * the arrow keys move it. A press on a heading sorts by the column. Unknown values are last in either order.
  */
-export function DataGrid<Row>({ label, columns, rows, initialSort, onOpen, hasFilter }: GridProps<Row>) {
+export function DataGrid<Row>({ label, columns, rows, initialSort, onOpen, opensOnPress, hasFilter }: GridProps<Row>) {
   const scroller = useRef<HTMLDivElement>(null);
   const [sort, setSort] = useState(initialSort);
   const [filter, setFilter] = useState('');
@@ -103,7 +107,12 @@ export function DataGrid<Row>({ label, columns, rows, initialSort, onOpen, hasFi
   const sortBy = (column: string) =>
     setSort((known) => ({ column, isDescending: known?.column === column ? !known.isDescending : true }));
 
-  const template = columns.map(({ isNumber }) => (isNumber ? 'minmax(86px, 1fr)' : 'minmax(96px, 1.2fr)')).join(' ');
+  const widths = columns.map(({ isNumber, width }) => width ?? (isNumber ? 86 : 96));
+  // Every row has the same width, so that the columns of all rows are the same.
+  const line = {
+    gridTemplateColumns: widths.map((width) => `minmax(${width}px, ${width}fr)`).join(' '),
+    width: `max(100%, ${widths.reduce((sum, each) => sum + each, 0)}px)`,
+  };
   return (
     <div class="grid-box">
       {hasFilter && (
@@ -124,7 +133,7 @@ export function DataGrid<Row>({ label, columns, rows, initialSort, onOpen, hasFi
         onFocusCapture={() => (hasFocus.current = true)}
         onBlurCapture={() => (hasFocus.current = false)}
       >
-        <div class="grid-head" role="row" aria-rowindex={1} style={{ gridTemplateColumns: template }}>
+        <div class="grid-head" role="row" aria-rowindex={1} style={line}>
           {columns.map(({ id, title, isNumber }, column) => {
             const isSorted = sort?.column === id;
             return (
@@ -154,8 +163,9 @@ export function DataGrid<Row>({ label, columns, rows, initialSort, onOpen, hasFi
                 class={`grid-row${focused.row === index ? ' current' : ''}`}
                 role="row"
                 aria-rowindex={index + 2}
-                style={{ gridTemplateColumns: template, transform: `translateY(${start}px)` }}
-                onDblClick={() => onOpen?.(row)}
+                style={{ ...line, transform: `translateY(${start}px)` }}
+                onClick={() => opensOnPress && onOpen?.(row)}
+                onDblClick={() => opensOnPress || onOpen?.(row)}
               >
                 {columns.map((each, column) => (
                   <div
