@@ -66,6 +66,7 @@ const DAY = parts({ weekday: 'short', day: 'numeric', month: 'short' });
 const LONG_DAY = parts({ weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' });
 const YEAR = parts({ year: 'numeric' });
 const CLOCK = parts({ hour: '2-digit', minute: '2-digit' });
+const SECOND = parts({ hour: '2-digit', minute: '2-digit', second: '2-digit' });
 const DATE = new Intl.DateTimeFormat('en-CA', { timeZone: NEW_YORK, dateStyle: 'short' });
 
 type Instant = string | number | null | undefined;
@@ -87,6 +88,11 @@ function dayText(date: Date): string {
 /** The New York day and time of an instant: `Fri 20 Nov 16:00`. */
 export function newYorkMoment(instant: Instant): string {
   return orUnknown(instant, (date) => `${dayText(date)} ${CLOCK.format(date)}`);
+}
+
+/** The New York day and time of an instant to the second: `Fri 20 Nov 15:48:15`. */
+export function newYorkSecond(instant: Instant): string {
+  return orUnknown(instant, (date) => `${dayText(date)} ${SECOND.format(date)}`);
 }
 
 /** The New York day of an instant: `Fri 20 Nov`, with the year if `withYear`. */

@@ -14,6 +14,7 @@ export interface LiveLevels {
   readonly flip_resolved?: boolean;
   readonly net_gex_mil: number;
   readonly regime: string;
+  readonly sign_margin_pct?: number | null;
   readonly provenance: { readonly as_of: string; readonly simulated: boolean; readonly source: string };
 }
 

@@ -31,6 +31,8 @@ export interface GridProps<Row> {
 
 const ROW_HEIGHT = 26;
 const OVERSCAN = 6;
+/** The size of the page's text to which the widths of columns refer, pixels. */
+const REM = 13;
 
 /**
  * A grid of any number of rows, of which only the visible ones are in the page. Follows the ARIA grid pattern: one cell has the focus, and
@@ -108,10 +110,11 @@ export function DataGrid<Row>({ label, columns, rows, initialSort, onOpen, opens
     setSort((known) => ({ column, isDescending: known?.column === column ? !known.isDescending : true }));
 
   const widths = columns.map(({ isNumber, width }) => width ?? (isNumber ? 86 : 96));
+  const rem = (pixels: number) => `${pixels / REM}rem`;
   // Every row has the same width, so that the columns of all rows are the same.
   const line = {
-    gridTemplateColumns: widths.map((width) => `minmax(${width}px, ${width}fr)`).join(' '),
-    width: `max(100%, ${widths.reduce((sum, each) => sum + each, 0)}px)`,
+    gridTemplateColumns: widths.map((width) => `minmax(${rem(width)}, ${width}fr)`).join(' '),
+    width: `max(100%, ${rem(widths.reduce((sum, each) => sum + each, 0))})`,
   };
   return (
     <div class="grid-box">
