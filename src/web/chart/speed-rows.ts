@@ -6,7 +6,7 @@ import type { PanelTable } from '../state/panels.ts';
 /** Where a time was measured. */
 export const SPEED_SOURCES = {
   browser: 'this browser',
-  bench: 'this server, zomma bench',
+  bench: 'zomma bench',
   documented: 'documented machine',
 } as const;
 export type SpeedSource = keyof typeof SPEED_SOURCES;
@@ -73,23 +73,23 @@ export function speedTable(rows: readonly SpeedRow[]): PanelTable {
   return {
     columns: [
       'kernel',
-      'unit',
       'browser ns',
       'from',
       'to',
       'rounds',
       'million/s',
-      ...others.map((source) => `${source === 'bench' ? 'zomma bench' : source} ns`),
+      ...others.map((source) => `${SPEED_SOURCES[source]} ns`),
+      'unit',
     ],
     rows: rows.map(({ kernel, unit, rounds, bars: [{ ns, spread }, ...bars] }) => [
       kernel,
-      unit,
       digits(ns),
       digits(spread?.[0]),
       digits(spread?.[1]),
       rounds,
       digits(1000 / ns),
       ...others.map((source) => digits(bars.find((bar) => bar.source === source)?.ns)),
+      unit,
     ]),
   };
 }

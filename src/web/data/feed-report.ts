@@ -61,7 +61,9 @@ export function feedSentence(feed: FeedRow): string {
       .filter(([name]) => name !== 'fresh')
       .map(([name, n]) => `${count(n)} ${n === 1 ? 'ticker is' : 'tickers are'} ${name}`),
     ...(stream && !stream.up ? [`the stream is disconnected ${since(stream.since, '')}`] : []),
-    ...(refusals.length > 0 ? [`${count(refusals.length)} rejected`] : []),
+    ...(refusals.length > 0
+      ? [`${count(refusals.length)} ${refusals.length === 1 ? 'delivery is' : 'deliveries are'} rejected`]
+      : []),
     ...(gaps.some(({ to }) => to === null) ? ['a gap has not ended'] : []),
   ];
   return `${reasons.join(', ') || 'Something was rejected'}.`.replace(/^./, (first) => first.toUpperCase());

@@ -7,7 +7,7 @@ export function HouseAbout() {
   return (
     <section class="house-text" data-about>
       <h2>Zomma</h2>
-      <dl class="facts">
+      <dl class="house-facts">
         <Fact name="Version" value={pageFact('version')} />
         <Fact name="Licence" value="Apache-2.0" />
       </dl>

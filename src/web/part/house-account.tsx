@@ -9,7 +9,7 @@ import {
   telegramLinkage,
 } from '../data/account.ts';
 import { rate } from '../data/request.ts';
-import { count, duration, newYorkMoment, UNKNOWN } from '../format.ts';
+import { cleanText, count, duration, newYorkMoment, UNKNOWN } from '../format.ts';
 import { feeds } from '../state/market.ts';
 import { isKey, isKeyKept, keepKey, memberKey, signIn, signOut } from '../state/member-key.ts';
 import { copy } from '../state/ui.ts';
@@ -19,7 +19,8 @@ import { Fact } from './house-feeds.tsx';
 export function HouseAccount() {
   return (
     <div class="house-cards">
-      <SignedIn />
+      {/* Another key has another state, and is masked again. */}
+      <SignedIn key={memberKey.value!} />
       <Member />
     </div>
   );
@@ -45,8 +46,8 @@ function SignedIn() {
     <section class="house-card" data-account>
       <h2>This account</h2>
       {problem && <p class="problem">{problem}</p>}
-      <dl class="facts">
-        <Fact name="Tier" value={status?.tier ?? UNKNOWN} />
+      <dl class="house-facts">
+        <Fact name="Tier" value={cleanText(status?.tier) || UNKNOWN} />
         <Fact
           name="Membership"
           value={
@@ -179,7 +180,7 @@ function Answered({ told }: { told: Told }) {
   }
   const { status, telegram_id, routing_1dte, routing_radar, last_ping } = told.link;
   return (
-    <dl class="facts" data-telegram={status}>
+    <dl class="house-facts" data-telegram={status}>
       <Fact name="Status" value={status} />
       <Fact name="Telegram account" value={telegram_id || UNKNOWN} />
       <Fact name="1DTE signals" value={routing_1dte} />

@@ -28,9 +28,9 @@ export function HouseFeeds() {
   const asked = feeds.asked.value;
   const rows = useAllPages(asked.answer);
   if (!asked.answer) return <ViewState asked={asked} />;
-  if (hasNoData(rows)) return <FirstData feeds={rows} />;
   return (
     <>
+      {hasNoData(rows) && <FirstData isWithoutFeed={rows.length === 0} />}
       {rows.map((feed) => (
         <Feed key={feed.feed} feed={feed} answer={asked.answer!} />
       ))}
@@ -57,15 +57,11 @@ function useAllPages(first: Answer<FeedStatus> | undefined): readonly FeedRow[] 
 }
 
 /** What to do while there is no data at all. */
-function FirstData({ feeds: rows }: { feeds: readonly FeedRow[] }) {
+function FirstData({ isWithoutFeed }: { isWithoutFeed: boolean }) {
   return (
     <section class="house-text" data-empty>
       <h2>There is no market data yet</h2>
-      {rows.length === 0 ? (
-        <p>No feed is configured.</p>
-      ) : (
-        rows.map((feed) => <FeedState key={feed.feed} feed={feed} />)
-      )}
+      {isWithoutFeed && <p>No feed is configured.</p>}
       <p>Do one of these on the server's machine:</p>
       <ul class="house-list">
         <li>
@@ -99,18 +95,6 @@ function Command({ text }: { text: string }) {
   );
 }
 
-function FeedState({ feed }: { feed: FeedRow }) {
-  return (
-    <p class="feed-state" data-feed={cleanText(feed.feed)} data-state={feed.state}>
-      <strong>
-        {cleanText(feed.feed)}
-        {feed.simulated && ' (simulated)'}: {stateText(feed.state)}.
-      </strong>{' '}
-      {feedSentence(feed)}
-    </p>
-  );
-}
-
 function Feed({ feed, answer }: { feed: FeedRow; answer: Answer<FeedStatus> }) {
   const { tickers, refusals, gaps, stream } = feed;
   const past = pastOf(feed);
@@ -119,13 +103,29 @@ function Feed({ feed, answer }: { feed: FeedRow; answer: Answer<FeedStatus> }) {
       id={`feed-${cleanText(feed.feed)}`}
       class="feed"
       title={`Feed ${cleanText(feed.feed)}`}
+      unit="times of New York"
       call={answer.call}
     >
-      <FeedState feed={feed} />
-      <dl class="facts">
+      <p class="feed-state" data-feed={cleanText(feed.feed)} data-state={feed.state}>
+        <strong>
+          {stateText(feed.state)}
+          {feed.simulated && ' (simulated: no real quotes)'}.
+        </strong>{' '}
+        {feedSentence(feed)}
+      </p>
+      <dl class="house-facts">
         <Fact name="Last poll" value={newYorkMoment(feed.last_attempt)} />
         <Fact name="Last poll without an error" value={newYorkMoment(feed.last_completed)} />
-        <Fact name="Next poll" value={newYorkMoment(feed.next_attempt)} />
+        <Fact
+          name="Next poll"
+          value={
+            feed.next_attempt === null
+              ? feed.last_attempt === null
+                ? UNKNOWN
+                : 'polling now'
+              : newYorkMoment(feed.next_attempt)
+          }
+        />
         <Fact name="Last data" value={newYorkMoment(feed.last_data)} />
         <Fact
           name="Stream"

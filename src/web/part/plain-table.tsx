@@ -4,6 +4,8 @@ import { DataGrid } from './data-grid.tsx';
 
 /** Width of a column with long texts, pixels. */
 const WIDTH_MAX = 320;
+/** The same for the first column, which stays in view while the others are scrolled. */
+const FIRST_MAX = 180;
 /** Number of rows that decide the width of the columns. */
 const SAMPLE = 30;
 
@@ -20,7 +22,10 @@ export function PlainTable({ table, title }: { table: PanelTable; title: string 
       value: (row: (typeof table.rows)[number]) => row[i] ?? null,
       text: (row: (typeof table.rows)[number]) => textOf(row[i] ?? null),
       isNumber: typeof known[0] === 'number',
-      width: Math.min(WIDTH_MAX, 24 + 7 * Math.max(name.length, ...known.map((value) => textOf(value).length))),
+      width: Math.min(
+        i === 0 ? FIRST_MAX : WIDTH_MAX,
+        24 + 7 * Math.max(name.length, ...known.map((value) => textOf(value).length)),
+      ),
     };
   });
   return <DataGrid label={`${title}, table`} columns={columns} rows={table.rows} />;

@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { SpeedBars } from '../chart/speed-bars.tsx';
-import { speedRows, speedTable } from '../chart/speed-rows.ts';
+import { nanoseconds, speedRows, speedTable } from '../chart/speed-rows.ts';
 import { BENCH_OPTIONS } from '../data/browser-kernels.ts';
 import { usePageFile } from '../data/page-files.ts';
 import { type DocumentedSpeed, documentedSpeed, parseServerBench } from '../data/server-speed.ts';
@@ -71,7 +71,7 @@ function requestSentence(requests: BenchRun['requests']): string {
   if (requests === null || typeof requests === 'string') return requests ?? '';
   const { ns, spread } = requests.time;
   const ms = (each: number) => plain((each * BENCH_OPTIONS) / 1e6, 3);
-  return `The server answers a request for price and Greeks of the same options in ${ms(ns)} ms (middle half ${ms(spread[0])} to ${ms(spread[1])}), which is ${plain(ns, 3)} ns an option.`;
+  return `The server answers a request for price and Greeks of the same options in ${ms(ns)} ms (middle half ${ms(spread[0])} to ${ms(spread[1])}), which is ${nanoseconds(ns)} an option.`;
 }
 
 /** How exact the results of this browser are. */
@@ -99,7 +99,7 @@ function Agreement({ run: { accuracy, bits } }: { run: BenchRun }) {
       <PlainTable
         title="Largest errors"
         table={{
-          columns: ['kernel', 'output', 'largest error'],
+          columns: ['kernel', 'output', 'error'],
           rows: errors.map(({ kernel, output, worstScaledError }) => [
             kernel,
             output,

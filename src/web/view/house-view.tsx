@@ -1,17 +1,32 @@
+import { WEB_OPERATIONS, type WebOperationName } from '../operations.ts';
 import { HouseAbout } from '../part/house-about.tsx';
 import { HouseAccount } from '../part/house-account.tsx';
 import { HouseConnect } from '../part/house-connect.tsx';
 import { HouseFeeds } from '../part/house-feeds.tsx';
+import { ToolForms } from '../part/tool-form.tsx';
 import { formatAddress } from '../state/address.ts';
 import { page, setOwn } from '../state/page.ts';
 
-const PARTS = { feeds: HouseFeeds, account: HouseAccount, connect: HouseConnect, about: HouseAbout } as const;
+const TOOLS = (Object.keys(WEB_OPERATIONS) as WebOperationName[]).filter((name) => WEB_OPERATIONS[name].isTool);
+
+function HouseTools() {
+  return <ToolForms names={TOOLS} />;
+}
+
+const PARTS = {
+  feeds: HouseFeeds,
+  account: HouseAccount,
+  connect: HouseConnect,
+  tools: HouseTools,
+  about: HouseAbout,
+} as const;
 type HousePart = keyof typeof PARTS;
 
 const NAMES: Readonly<Record<HousePart, string>> = {
   feeds: 'Feeds',
   account: 'Account and key',
   connect: 'Connect',
+  tools: 'Tools',
   about: 'About',
 };
 
