@@ -1,15 +1,20 @@
 import { elementScroll, observeElementOffset, observeElementRect, Virtualizer } from '@tanstack/virtual-core';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { PanelTable } from '../state/panels.ts';
 import { copy } from '../state/ui.ts';
 
 export interface GridColumn<Row> {
   readonly id: string;
   readonly title: string;
-  /** The value that sorting and filtering use. */
+  /** The value, by which rows are sorted. */
   value(row: Row): string | number | null;
+  /** What rows are sorted by, if it is not the value: for example the size of a change. */
+  rank?(row: Row): string | number | null;
   /** The text of the cell. */
   text(row: Row): string;
   readonly isNumber?: boolean;
+  /** The least width of the column, pixels. */
+  readonly width?: number;
   /** Class names of a cell, for example `positive`. */
   tone?(row: Row): string;
 }
@@ -21,18 +26,38 @@ export interface GridProps<Row> {
   /** Number of rows that a header cell or filter left out is shown beside the grid. */
   readonly initialSort?: { readonly column: string; readonly isDescending: boolean };
   readonly onOpen?: (row: Row) => void;
+  /** True if one press opens a row. Otherwise a press moves the focus, and a second one opens. */
+  readonly opensOnPress?: boolean;
   /** True if the grid has a field that filters rows. */
   readonly hasFilter?: boolean;
+  /** The row that the grid shows first, in its middle. Without it, the grid begins at its top. */
+  startAt?(row: Row): boolean;
+}
+
+/** The values of a grid as a table for CSV. */
+export function gridTable<Row>(columns: readonly GridColumn<Row>[], rows: readonly Row[]): PanelTable {
+  return { columns: columns.map(({ id }) => id), rows: rows.map((row) => columns.map(({ value }) => value(row))) };
 }
 
 const ROW_HEIGHT = 26;
 const OVERSCAN = 6;
+/** The size of the page's text to which the widths of columns refer, pixels. */
+const REM = 13;
 
 /**
  * A grid of any number of rows, of which only the visible ones are in the page. Follows the ARIA grid pattern: one cell has the focus, and
  * the arrow keys move it. A press on a heading sorts by the column. Unknown values are last in either order.
  */
-export function DataGrid<Row>({ label, columns, rows, initialSort, onOpen, hasFilter }: GridProps<Row>) {
+export function DataGrid<Row>({
+  label,
+  columns,
+  rows,
+  initialSort,
+  onOpen,
+  opensOnPress,
+  hasFilter,
+  startAt,
+}: GridProps<Row>) {
   const scroller = useRef<HTMLDivElement>(null);
   const [sort, setSort] = useState(initialSort);
   const [filter, setFilter] = useState('');
@@ -60,6 +85,12 @@ export function DataGrid<Row>({ label, columns, rows, initialSort, onOpen, hasFi
   grid.setOptions(options);
   useLayoutEffect(() => grid._didMount(), [grid]);
   useLayoutEffect(() => grid._willUpdate());
+  useLayoutEffect(() => {
+    const row = startAt ? shown.findIndex(startAt) : -1;
+    if (row < 0) return;
+    setCell({ row, column: 0 });
+    scroller.current!.scrollTop = (row + 1) * ROW_HEIGHT - scroller.current!.clientHeight / 2;
+  }, []);
 
   const focused = { row: Math.min(cell.row, shown.length - 1), column: cell.column };
   useEffect(() => {
@@ -103,7 +134,13 @@ export function DataGrid<Row>({ label, columns, rows, initialSort, onOpen, hasFi
   const sortBy = (column: string) =>
     setSort((known) => ({ column, isDescending: known?.column === column ? !known.isDescending : true }));
 
-  const template = columns.map(({ isNumber }) => (isNumber ? 'minmax(86px, 1fr)' : 'minmax(96px, 1.2fr)')).join(' ');
+  const widths = columns.map(({ isNumber, width }) => width ?? (isNumber ? 86 : 96));
+  const rem = (pixels: number) => `${pixels / REM}rem`;
+  // Every row has the same width, so that the columns of all rows are the same.
+  const line = {
+    gridTemplateColumns: widths.map((width) => `minmax(${rem(width)}, ${width}fr)`).join(' '),
+    width: `max(100%, ${rem(widths.reduce((sum, each) => sum + each, 0))})`,
+  };
   return (
     <div class="grid-box">
       {hasFilter && (
@@ -124,7 +161,7 @@ export function DataGrid<Row>({ label, columns, rows, initialSort, onOpen, hasFi
         onFocusCapture={() => (hasFocus.current = true)}
         onBlurCapture={() => (hasFocus.current = false)}
       >
-        <div class="grid-head" role="row" aria-rowindex={1} style={{ gridTemplateColumns: template }}>
+        <div class="grid-head" role="row" aria-rowindex={1} style={line}>
           {columns.map(({ id, title, isNumber }, column) => {
             const isSorted = sort?.column === id;
             return (
@@ -154,8 +191,9 @@ export function DataGrid<Row>({ label, columns, rows, initialSort, onOpen, hasFi
                 class={`grid-row${focused.row === index ? ' current' : ''}`}
                 role="row"
                 aria-rowindex={index + 2}
-                style={{ gridTemplateColumns: template, transform: `translateY(${start}px)` }}
-                onDblClick={() => onOpen?.(row)}
+                style={{ ...line, transform: `translateY(${start}px)` }}
+                onClick={() => opensOnPress && onOpen?.(row)}
+                onDblClick={() => opensOnPress || onOpen?.(row)}
               >
                 {columns.map((each, column) => (
                   <div
@@ -215,7 +253,7 @@ function sortedRows<Row>(
   if (!sort || !column) return rows;
   const direction = sort.isDescending ? -1 : 1;
   return rows.toSorted((a, b) => {
-    const [x, y] = [column.value(a), column.value(b)];
+    const [x, y] = column.rank ? [column.rank(a), column.rank(b)] : [column.value(a), column.value(b)];
     if (x === null || y === null) return Number(x === null) - Number(y === null);
     return direction * (typeof x === 'number' && typeof y === 'number' ? x - y : String(x).localeCompare(String(y)));
   });
