@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { basename, extname, join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { parseMarkdown } from './src/web/part/markdown-page.ts';
 
 const ROOT = import.meta.dir;
 const ASC = 'node_modules/assemblyscript/bin/asc.js';
@@ -130,7 +131,8 @@ async function web(): Promise<void> {
       })),
     )),
     asFile('kernels', 'wasm', readFileSync(join(ROOT, 'build/kernels.wasm'))),
-    asFile('methods', 'md', readFileSync(join(ROOT, METHODS))),
+    // Parsed here, so that the page needs no parser.
+    asFile('methods', 'json', Buffer.from(JSON.stringify(parseMarkdown(readFileSync(join(ROOT, METHODS), 'utf8'))))),
     asFile('clients', 'md', readFileSync(join(ROOT, CLIENTS))),
     asFile('benchmarks', 'md', readFileSync(join(ROOT, BENCHMARKS))),
     asFile('reference', 'csv', Buffer.from(referenceSample())),
