@@ -93,7 +93,7 @@ export async function ask<Body>(call: Call, signal?: AbortSignal): Promise<Answe
   return answer;
 }
 
-/** Returns a kept answer and makes it the newest. */
+/** Returns the answer in memory for an address, and makes it the newest. */
 function reused(address: string): Answer<unknown> {
   const entry = kept.get(address)!;
   kept.delete(address);
