@@ -96,6 +96,7 @@ export function DensityChart({
     dragged.current = null;
   };
   const [low, high] = [Math.min(...pair), Math.max(...pair)];
+  const cursors = pair.map((at) => ({ at, y: axis.y(Math.min(axis.high, Math.max(axis.low, at))) }));
   return (
     <div
       class="chart density"
@@ -131,6 +132,9 @@ export function DensityChart({
             {Object.entries(radar.state_density.quantiles).map(([name, at]) => (
               <line key={name} class="quantile" x1={PRICES} x2={PRICES + 7} y1={axis.y(at)} y2={axis.y(at)} />
             ))}
+            {cursors.map(({ y }, which) => (
+              <line key={which} class="cursor-line" x1={PRICES} x2={width} y1={y} y2={y} />
+            ))}
           </svg>
         )}
         <AxisLabels axis={axis} />
@@ -139,13 +143,13 @@ export function DensityChart({
             {Number(name.slice(1))} %
           </span>
         ))}
-        {pair.map((at, which) => (
+        {cursors.map(({ at, y }, which) => (
           <div
             key={which}
             class={`density-cursor${active === which ? ' active' : ''}`}
             data-cursor={which}
             aria-hidden="true"
-            style={{ top: `${axis.y(Math.min(axis.high, Math.max(axis.low, at)))}px` }}
+            style={{ top: `${y}px` }}
           >
             <span data-label class="density-price">
               {price(at)}
