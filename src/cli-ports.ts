@@ -76,10 +76,14 @@ async function openedFor<T>(dataDir: string, work: (opened: Opened) => T | Promi
   }
 }
 
-/** Adds the demo member if there is none yet. Prints the demo member's key and a request to try. */
+/**
+ * Adds the demo member if there is none yet. Prints the address that opens the terminal signed in, the demo member's key and a request to
+ * try. The key stands in the fragment of the address, which browsers send to no server and the page removes at once.
+ */
 function welcomeDemo({ store, access, feeds }: App, url: string): void {
   const known = store.members().find(({ tier }) => tier === 'demo');
   const { apiKey } = access.addMember({ uuid: known?.uuid ?? crypto.randomUUID(), tier: 'demo' });
+  process.stdout.write(`open: ${url}/#key=${apiKey}\n`);
   process.stdout.write(`demo key: ${apiKey}\n`);
   process.stdout.write(`try: curl -H 'X-API-Key: ${apiKey}' ${url}/api/v1/nodes/gex/SPY\n`);
   if (feeds.every(({ simulated }) => simulated)) process.stdout.write('The market is simulated: no real quotes.\n');

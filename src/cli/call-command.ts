@@ -2,45 +2,61 @@ import { Argument, type Command } from 'commander';
 import { shownJson } from '../clean-text.ts';
 import { settingsIn } from '../config.ts';
 import { ClientError, OperatorError } from '../errors.ts';
-import { extendedView, perform, toolViewWithMoment } from '../operations/perform.ts';
-import { findTool, TOOLS } from '../operations/registry.ts';
+import type { Operation } from '../operations/operation.ts';
+import { extendedView, perform, restView, toolView, type View } from '../operations/perform.ts';
+import { findOperation, OPERATIONS, TOOLS } from '../operations/registry.ts';
+import { writeOut } from './csv/streams.ts';
 import type { Ports } from './ports.ts';
 import { withSettings } from './settings.ts';
 
-/** Adds `zomma call`, which calls any tool of the registry on the stored market data. */
+/** Adds `zomma call`, which calls any operation of the registry on the stored market data. */
 export function addCall(program: Command, ports: Ports): void {
   withSettings(
     program
       .command('call')
-      .description('Call a tool on the market data in the data folder, and print its answer as JSON.')
-      .addArgument(new Argument('<tool>', 'name of the tool'))
-      .addArgument(new Argument('<json>', 'arguments of the tool, as a JSON object'))
-      .option('--extended', 'print every field of the answer, not only the default fields'),
+      .description(
+        'Call an operation on the market data in the data folder, and print its answer as JSON. A tool gives the same answer as over MCP, any other operation the same as its REST route.',
+      )
+      .addArgument(new Argument('<operation>', 'name of the operation'))
+      .addArgument(new Argument('<json>', 'arguments of the operation, as a JSON object'))
+      .option('--extended', 'print every field of the answer and its provenance, not only the default fields'),
     settingsIn('data'),
   )
     .addHelpText(
       'after',
       `
 Tools:
-${TOOLS.map(({ name, title }) => `  ${name.padEnd(30)} ${title}`).join('\n')}
+${listOf(TOOLS)}
+
+Other operations:
+${listOf(OPERATIONS.filter(({ tool }) => !tool))}
 
 Examples:
   $ zomma call calculate_kelly_sizing '{"win_prob":0.55,"payout_ratio":2}'
   $ zomma call get_live_gex_nodes '{"ticker":"SPY"}' --extended --data-dir /var/lib/zomma
+  $ zomma call get_gex_by_strike '{"ticker":"SPY","expiries":"next:30"}'
 `,
     )
     .action(async (name: string, json: string, options) => {
-      const tool = findTool(name);
-      if (!tool)
+      const operation = findOperation(name);
+      if (!operation)
         throw new OperatorError(
           `Tool '${name}' is not registered`,
-          `Use one of: ${TOOLS.map((each) => each.name).join(', ')}.`,
+          `Use one of: ${OPERATIONS.map((each) => each.name).join(', ')}.`,
         );
-      const view = options.extended ? extendedView(tool) : toolViewWithMoment(tool);
+      const view = options.extended ? extendedView(operation) : defaultView(operation);
       const args = parse(json);
       const { body } = await ports.withMarket(options, (context) => perform(view, args, context, 'invalid_body'));
-      process.stdout.write(`${shownJson(body, 2)}\n`);
+      await writeOut(Buffer.from(`${shownJson(body, 2)}\n`));
     });
+}
+
+function defaultView(operation: Operation): View {
+  return operation.tool ? toolView(operation) : restView(operation);
+}
+
+function listOf(operations: readonly Operation[]): string {
+  return operations.map(({ name, title }) => `  ${name.padEnd(30)} ${title}`).join('\n');
 }
 
 function parse(json: string): unknown {

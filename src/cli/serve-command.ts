@@ -34,7 +34,7 @@ Examples:
     program
       .command('start')
       .description(
-        "Serve REST and MCP like `zomma serve`, with a demo member. Prints the demo member's API key and a first request to try.",
+        "Serve REST and MCP like `zomma serve`, with a demo member. Prints an address that opens the web terminal signed in, the demo member's API key and a first request to try.",
       ),
     SERVE_SETTINGS,
   )

@@ -1,6 +1,6 @@
 import type { TSchema } from '@sinclair/typebox';
 import type { Operation } from '../operations/operation.ts';
-import { extendedView, restView, toolViewWithMoment } from '../operations/perform.ts';
+import { extendedView, restView, toolView } from '../operations/perform.ts';
 import { OPERATIONS, TOOLS } from '../operations/registry.ts';
 import { binaryContent, body, components, json, problems, withTag } from './openapi-components.ts';
 import { accountPaths, streamPaths } from './openapi-routes.ts';
@@ -88,7 +88,7 @@ function operationPaths() {
 function toolPaths() {
   return Object.fromEntries(
     TOOLS.map((tool) => {
-      const { input, output } = toolViewWithMoment(tool);
+      const { input, output } = toolView(tool);
       return [
         `/api/v1/tools/${tool.name}`,
         {

@@ -3,14 +3,7 @@ import { charge, rateLimitHeaders } from '../access/rate-limit.ts';
 import { ClientError, type ClientErrorCode } from '../errors.ts';
 import { isRecord } from '../json-shape.ts';
 import type { Context, Operation } from '../operations/operation.ts';
-import {
-  extendedView,
-  perform,
-  performInSteps,
-  restView,
-  toolViewWithMoment,
-  type View,
-} from '../operations/perform.ts';
+import { extendedView, perform, performInSteps, restView, toolView, type View } from '../operations/perform.ts';
 import { OPERATIONS, TOOLS } from '../operations/registry.ts';
 import { StepMeter, type Steps } from '../steps.ts';
 import { countBody, FREE_BYTES, isDrained, parseJson, readBytes, readJson, readText } from './body.ts';
@@ -119,7 +112,7 @@ function addToolRoute(app: HttpApp, tool: Operation, deps: OperationDeps): void 
   const { context, loaded, budget } = deps;
   app.post(`/api/v1/tools/${tool.name}`, async ({ request, account, set }) => {
     const query = queryOf(request.url);
-    const view = isExtended(query) ? extendedView(tool) : toolViewWithMoment(tool);
+    const view = isExtended(query) ? extendedView(tool) : toolView(tool);
     const caller = { request, account: account!.id, set };
     const [args, at] = [await readJson(request, { budget, account: caller.account }), query.get('at')];
     // Without market data the work takes some microseconds, so it does not go through the scheduler.

@@ -71,14 +71,14 @@ export const runStrategicOmniRadar = defineOperation({
   ofMarket: true,
   title: 'Full scan',
   description:
-    "Use this first. Returns the options' price density at the expiry nearest target_dte, gamma boundaries, concentration of " +
-    'gamma on few strikes, and whipsaw risk index.',
-  example: { ticker: 'SPY', target_dte: 30 },
+    'Use this first. Returns the price density at the expiry nearest target_dte, gamma boundaries, gamma concentration, ' +
+    'and whipsaw risk index.',
+  example: { ticker: 'SPY' },
   input: Type.Object(
     {
       ticker,
       target_dte: defaulted(Type.Integer({ description: 'Wanted days to expiry.', minimum: 0, maximum: DTE_MAX }), 30),
-      limit: limit('Also list this many strikes with most gamma.'),
+      limit: limit('List this many strikes with most gamma.'),
     },
     { additionalProperties: false },
   ),
@@ -89,10 +89,10 @@ export const runStrategicOmniRadar = defineOperation({
       state_density: stateDensity,
       gex_boundaries: gexBoundaries,
       institutional_concentration_pct: number(
-        "Share of the five largest strikes in gross gamma at state_density's expiry, percent.",
+        'Share of the five largest strikes in gross gamma at the scanned expiry, percent.',
       ),
-      institutional_concentration_all_expiries_pct: number('That share over all expiries, percent.'),
-      whipsaw_risk_index: nullable(Type.Number(), 'Mean of its components, 0 (calm) to 100.'),
+      institutional_concentration_all_expiries_pct: number('The same over all expiries, percent.'),
+      whipsaw_risk_index: nullable(Type.Number(), 'Mean of the components, 0 (calm) to 100.'),
       whipsaw_components: Type.Object(
         {
           flip_proximity: component('Nearness of the gamma flip.'),
@@ -102,12 +102,11 @@ export const runStrategicOmniRadar = defineOperation({
         },
         {
           additionalProperties: false,
-          description:
-            '0 to 100 or null if data are missing: flip_proximity, regime, realised_over_implied, expiring_gamma.',
+          description: '0 to 100, null if unknown: flip_proximity, regime, realised_over_implied, expiring_gamma.',
         },
       ),
       largest_gamma_strikes: Type.Optional(
-        concentration('If limit is given: strike, dollars; share_pct, percent of gross gamma.'),
+        concentration('With limit: strike, dollars; share_pct, percent of gross gamma.'),
       ),
       density_parameters: densityParameters,
       concentrated_strikes: concentration('The five strikes with most gross gamma at the expiry of the density.'),

@@ -22,16 +22,13 @@ export interface Performed {
   readonly provenance: Provenance | undefined;
 }
 
-/** Returns the view with the default answer of a tool over MCP. */
+/** Returns the view with the default answer of a tool. */
 export const toolView = memoizeByObject(
-  (operation: Operation): View => view(operation, operation.input, toolKeys(operation)),
-);
-
-/**
- * Returns the view with the default answer of a tool over REST and the command line. Its arguments include the moment of a replay, `at`.
- */
-export const toolViewWithMoment = memoizeByObject(
-  (operation: Operation): View => view(operation, withMoment(operation, operation.input), toolKeys(operation)),
+  (operation: Operation): View =>
+    view(operation, withMoment(operation, operation.input), [
+      ...operation.tool!.answers,
+      ...(operation.tool!.onDemand ?? []),
+    ]),
 );
 
 /** Returns the view with the extended answer of an operation: every key, and the provenance. */
@@ -130,8 +127,4 @@ function withoutMoment({ at: _, ...own }: Record<string, unknown>): Record<strin
 
 function view(operation: Operation, input: TObject, answers: readonly string[]): View {
   return { operation, input, output: answerSchema(operation.full, answers), answers };
-}
-
-function toolKeys({ tool }: Operation): readonly string[] {
-  return [...tool!.answers, ...(tool!.onDemand ?? [])];
 }

@@ -33,8 +33,8 @@ export const gexBoundaries = Type.Object(
     additionalProperties: false,
     description:
       'Over all expiries. Dollars: call_wall, put_wall, gex_flip (if flip_resolved), max_pain (of max_pain_expiry); ' +
-      'whale_fiat_kinetic, gex_potential_friction for evaluate_market_hamiltonian. Million dollars per 1 % move: net_gex_mil. ' +
-      'Percent: sign_margin_pct. regime may be undetermined.',
+      'whale_fiat_kinetic, gex_potential_friction. Million dollars per 1 % move: net_gex_mil. Percent: sign_margin_pct. ' +
+      'regime may be undetermined.',
   },
 );
 

@@ -1,11 +1,10 @@
 import { type TObject, Type } from '@sinclair/typebox';
 import type { ClientErrorCode } from '../errors.ts';
-import { moment, momentError, momentOf } from './moment.ts';
+import { momentError, momentOf } from './moment.ts';
 import type { Context, Operation } from './operation.ts';
 
-const at = Type.Optional(
-  moment('Moment of the answer: data after this moment is not used; a date means its last moment'),
-);
+/** The moment of a replay. The description is short because every market tool has it in its definition, which models read. */
+const at = Type.Optional(Type.String({ description: 'Past moment: ISO 8601 instant, or New York date (its end).' }));
 
 /**
  * Returns the schema of an operation's arguments. If the operation reads the market, the arguments include the moment of a replay, `at`.

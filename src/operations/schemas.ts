@@ -74,7 +74,7 @@ export const dividend = defaulted(dividendYield, 0);
 
 /** The schema of a ticker in upper or lower case. The market, not the schema, checks whether the ticker is tracked. */
 export const ticker = Type.String({
-  description: 'Underlying symbol in any case, e.g. BRK.B.',
+  description: 'Underlying symbol, e.g. BRK.B.',
   pattern: '^[_^]?[A-Za-z][A-Za-z0-9.]{0,9}$',
 });
 

@@ -59,6 +59,11 @@ export function plain(value: Known, digits = 4): string {
   return signed(Math.abs(value) >= 1e5 ? amount(value) : String(Number(value.toPrecision(digits))));
 }
 
+/** The class of a figure by its sign. */
+export function signTone(value: number): string {
+  return value > 0 ? 'positive' : value < 0 ? 'negative' : '';
+}
+
 const NEW_YORK = 'America/New_York';
 const parts = (options: Intl.DateTimeFormatOptions) =>
   new Intl.DateTimeFormat('en-US', { timeZone: NEW_YORK, hourCycle: 'h23', ...options });
@@ -103,6 +108,15 @@ export function newYorkDay(instant: Instant, withYear = false): string {
 /** The New York time of an instant: `16:00`. */
 export function newYorkClock(instant: Instant): string {
   return orUnknown(instant, (date) => CLOCK.format(date));
+}
+
+/** An instant in New York and in UTC, to the second: `Fri 20 Nov 2026 16:00:00 New York (21:00:00Z)`. */
+export function exactMoment(instant: Instant): string {
+  return orUnknown(
+    instant,
+    (date) =>
+      `${dayText(date)} ${YEAR.format(date)} ${SECOND.format(date)} New York (${date.toISOString().slice(11, 19)}Z)`,
+  );
 }
 
 /** The New York day and time in full, for screen readers: `Friday, November 20, 2026, 16:00 New York`. */

@@ -34,32 +34,32 @@ const tool = (title: string, name: string, ofMarket = true): WebOperation => ({
 });
 
 export const WEB_OPERATIONS = {
-  get_gex_view: route('GEX view of a moment', `${NODES}/view`),
+  get_gex_view: route('GEX view', `${NODES}/view`),
   get_live_gex_nodes: route('GEX levels', NODES, { isTool: true, resource: 'zomma://gex/{ticker}' }),
   get_gex_by_strike: route('GEX by strike', `${NODES}/strikes`, { resource: 'zomma://gex/{ticker}/strikes/all' }),
   get_gex_profile: route('Gamma profile', `${NODES}/profile`, { resource: 'zomma://gex/{ticker}/profile' }),
   get_gex_by_expiry: route('GEX and volatility by expiry', `${NODES}/expiries`),
-  get_gex_matrix: route('Exposure by strike and expiry', `${NODES}/matrix`, {
+  get_gex_matrix: route('GEX by strike and expiry', `${NODES}/matrix`, {
     resource: 'zomma://gex/{ticker}/matrix',
   }),
-  get_level_record: route('Record of levels', `${NODES}/record`, { resource: 'zomma://gex/{ticker}/record' }),
-  get_gex_combined: route('Combined GEX levels', `${NODES}/combined`),
+  get_level_record: route('Whether levels held', `${NODES}/record`, { resource: 'zomma://gex/{ticker}/record' }),
+  get_gex_combined: route('GEX of an index with its fund', `${NODES}/combined`),
   get_gex_history: route('History of GEX levels', `${NODES}/history`),
   get_volatility_surface: route('Volatility surface', '/api/v1/surface/{ticker}'),
   get_flow_by_aggressor: route('Flow by aggressor', '/api/v1/flow/{ticker}'),
-  get_signed_prints: route('Signed prints', '/api/v1/flow/{ticker}/prints'),
+  get_signed_prints: route('Prints with their aggressors', '/api/v1/flow/{ticker}/prints'),
   get_target_universe: route('Target universe', '/api/v1/universe', { ofMarket: false, resource: 'zomma://universe' }),
-  get_feed_status: route('Feed status', '/api/v1/feeds', { ofMarket: false }),
+  get_feed_status: route('Feeds', '/api/v1/feeds', { ofMarket: false }),
   compute_options_greeks: {
     ...route('Option Greeks', '/api/v1/physics/greeks', { method: 'POST', isTool: true, ofMarket: false }),
   },
-  get_whale_prints: tool('Large prints', 'get_whale_prints'),
+  get_whale_prints: tool('Large-print flow', 'get_whale_prints'),
   calculate_merton_probability: tool('Jump probability', 'calculate_merton_probability'),
   calculate_kelly_sizing: tool('Kelly sizing', 'calculate_kelly_sizing', false),
   run_strategic_omni_radar: tool('Full scan', 'run_strategic_omni_radar'),
-  evaluate_market_hamiltonian: tool('Flow against friction', 'evaluate_market_hamiltonian'),
-  detect_lethal_nodes: tool('Hedging nodes', 'detect_lethal_nodes'),
-  evaluate_etf_contagion: tool('ETF contagion', 'evaluate_etf_contagion'),
+  evaluate_market_hamiltonian: tool('Large flow compared with dealer hedging', 'evaluate_market_hamiltonian'),
+  detect_lethal_nodes: tool('Contracts that dealers hedge most', 'detect_lethal_nodes'),
+  evaluate_etf_contagion: tool('Spill into the sector ETF', 'evaluate_etf_contagion'),
 } as const satisfies Readonly<Record<string, WebOperation>>;
 
 export type WebOperationName = keyof typeof WEB_OPERATIONS;
@@ -89,7 +89,9 @@ export function requestOf({ operation, args }: Call): { method: 'GET' | 'POST'; 
     return encodeURIComponent(String(value));
   });
   if (method === 'POST') return { method, path: filled, body: JSON.stringify(rest) };
-  const query = new URLSearchParams(Object.entries(rest).map(([name, value]) => [name, String(value)])).toString();
+  const query = new URLSearchParams(
+    Object.entries(rest).map(([name, value]): [string, string] => [name, String(value)]),
+  ).toString();
   return { method, path: query === '' ? filled : `${filled}?${query}` };
 }
 

@@ -4,6 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readMarketFile } from '../../src/feeds/files/read-market-file.ts';
 import { atOnce } from '../../src/feeds/in-pieces.ts';
+import { restView } from '../../src/operations/perform.ts';
+import { findOperation, OPERATIONS, TOOLS } from '../../src/operations/registry.ts';
+import { satisfies } from '../../src/operations/validate.ts';
 import { openStore } from '../../src/store/sqlite.ts';
 import { writeChain } from '../support/chain-file.ts';
 import { FROM_SOURCE, type Run, run } from '../support/process.ts';
@@ -258,8 +261,46 @@ describe('call', () => {
     expect(extended).toMatchObject({ ...plain, full_kelly_pct: expect.closeTo(46.666666666666664, 9) });
   });
 
+  test('answers any other operation as its REST route, and with every field', async () => {
+    const own = join(folder, 'called');
+    await zomma('ingest', chain, '--data-dir', own);
+    const called = async (name: string, args: object, ...flags: string[]) =>
+      JSON.parse((await zomma('call', name, JSON.stringify(args), ...flags, '--data-dir', own)).stdout);
+    const at = '2026-08-21';
+    const strikes = await called('get_gex_by_strike', { ticker: 'TEST', at });
+    const view = restView(findOperation('get_gex_by_strike')!);
+    expect(satisfies(view.output, strikes)).toBe(true);
+    expect(strikes).toMatchObject({ ticker: 'TEST', spot_price: 100, count: 9, strike: expect.arrayContaining([105]) });
+    const extended = await called('get_gex_by_strike', { ticker: 'TEST', at }, '--extended');
+    expect(extended).toEqual({ ...strikes, provenance: expect.objectContaining({ source: 'files:chain.csv' }) });
+    expect(await called('get_target_universe', {})).toMatchObject({ status: 'success', total_tracked: 59 });
+    expect(await called('get_feed_status', { limit: 1 })).toMatchObject({
+      feeds: [],
+      session: { half_day: expect.any(Boolean) },
+    });
+    expect(
+      await called('compute_greeks_batch', { put_call: 'C', spot: 100, strike: [95, 105], tte: 0.25, iv: 0.2 }),
+    ).toMatchObject({
+      count: 2,
+    });
+  });
+
+  test('the help lists every operation, the tools first', async () => {
+    const { stdout } = await zomma('call', '--help');
+    const listed = stdout.slice(stdout.indexOf('\nTools:'), stdout.indexOf('\nExamples:'));
+    expect([...listed.matchAll(/^ {2}(\w+) {2,}\S/gm)].map(([, name]) => name!)).toEqual(
+      OPERATIONS.map(({ name }) => name),
+    );
+    expect(listed.indexOf('Other operations:')).toBeGreaterThan(listed.indexOf(TOOLS.at(-1)!.name));
+  });
+
   test.each([
-    ['an unknown tool', ['no_such', '{}'], /Tool 'no_such' is not registered/],
+    ['an unknown operation', ['no_such', '{}'], /Tool 'no_such' is not registered/],
+    [
+      'a wrong argument of an operation',
+      ['get_gex_by_strike', '{"ticker":"SPY","weight":"x"}'],
+      /\/weight must be one of/,
+    ],
     ['invalid JSON', ['calculate_kelly_sizing', '{'], /not JSON/],
     ['a missing field', ['calculate_kelly_sizing', '{}'], /win_prob/],
   ])('rejects %s', async (_name, args, message) => {

@@ -81,7 +81,7 @@ describe('a ticker without history', () => {
 
 test.each([
   [['ZZZZ'], /not in the universe/],
-  [['SPX', '--from', 'soon'], /from must match/],
+  [['SPX', '--from', 'soon'], /from must be a date/],
   [['SPX', '--from', '2026-01-09', '--to', '2026-01-08'], /from must not lie after/],
   [['SPX', '--points', 'many'], /points must be an integer/],
   [['SPX', '--per', 'week'], /Allowed choices are snapshot, day/],

@@ -1,5 +1,5 @@
 import { toolView } from '../../src/operations/perform.ts';
-import { findTool, TOOLS } from '../../src/operations/registry.ts';
+import { findOperation, TOOLS } from '../../src/operations/registry.ts';
 import { satisfies } from '../../src/operations/validate.ts';
 import type { Connection } from './client.ts';
 
@@ -7,7 +7,7 @@ import type { Connection } from './client.ts';
 export async function callEach(connection: Connection): Promise<void> {
   const ask = async (name: string, args: Record<string, unknown>) => {
     const answer = await connection.call(name, args);
-    if (satisfies(toolView(findTool(name)!).output, answer)) return answer as Record<string, number | string>;
+    if (satisfies(toolView(findOperation(name)!).output, answer)) return answer as Record<string, number | string>;
     throw new Error(`${name} answered ${JSON.stringify(answer)}`);
   };
   for (const { name, example } of TOOLS) {

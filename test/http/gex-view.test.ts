@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { findTool } from '../../src/operations/registry.ts';
+import { findOperation } from '../../src/operations/registry.ts';
 import { type Service, startService } from '../support/service.ts';
 
 /** The view of a ticker: one answer with the answers of four routes. */
@@ -50,7 +50,7 @@ test('has no age, so that its ETag stays the same while the data ages', async ()
 });
 
 test('is an operation with a route, and not a tool', async () => {
-  expect(findTool('get_gex_view')).toBeUndefined();
+  expect(findOperation('get_gex_view')).toBeUndefined();
   const response = await service.request('POST', '/api/v1/tools/get_gex_view', { body: { ticker: 'SPY' } });
   expect(response.status).toBe(404);
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { DOCS_PATHS } from '../../src/http/docs-page.ts';
-import { restView, toolView, toolViewWithMoment } from '../../src/operations/perform.ts';
+import { restView, toolView } from '../../src/operations/perform.ts';
 import { OPERATIONS, TOOLS } from '../../src/operations/registry.ts';
 import { validate } from '../../src/operations/validate.ts';
 import { type Service, startService } from '../support/service.ts';
@@ -48,6 +48,7 @@ test('names every endpoint of the contract and every tool', () => {
       '/api/v1/nodes/gex/{ticker}/history',
       '/api/v1/nodes/gex/{ticker}/matrix',
       '/api/v1/nodes/gex/{ticker}/profile',
+      '/api/v1/nodes/gex/{ticker}/record',
       '/api/v1/nodes/gex/{ticker}/strikes',
       '/api/v1/nodes/gex/{ticker}/view',
       '/api/v1/physics/greeks',
@@ -89,10 +90,7 @@ test.each(OPERATIONS.map((operation) => [operation.name, operation] as const))(
   'the example of %s is a valid call',
   (_, operation) => {
     const { example, tool, rest } = operation;
-    const views = [
-      ...(tool ? [toolView(operation), toolViewWithMoment(operation)] : []),
-      ...(rest ? [restView(operation)] : []),
-    ];
+    const views = [...(tool ? [toolView(operation)] : []), ...(rest ? [restView(operation)] : [])];
     for (const { input } of views) expect(() => validate(input, { ...example }, 'invalid_body')).not.toThrow();
   },
 );

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import type { TSchema } from '@sinclair/typebox';
 import { toolDefinitions } from '../../src/mcp/tool-definitions.ts';
 import { toolView } from '../../src/operations/perform.ts';
-import { findTool, TOOLS } from '../../src/operations/registry.ts';
+import { findOperation, TOOLS } from '../../src/operations/registry.ts';
 import { DEFINITION_TOKENS_MAX } from '../support/tokens.ts';
 import { definitionTokens } from '../support/tool-tokens.ts';
 
@@ -22,7 +22,7 @@ test('the same operations give the same list in the same order', () => {
 });
 
 describe.each(TOOL_LIST.map((tool) => [tool.name, tool] as const))('%s', (name, tool) => {
-  const { input, output } = toolView(findTool(name)!);
+  const { input, output } = toolView(findOperation(name)!);
 
   test('takes the input of its view', () => {
     expect(JSON.stringify(tool.inputSchema)).toBe(JSON.stringify(input));

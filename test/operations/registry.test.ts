@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import type { TSchema } from '@sinclair/typebox';
 import { extendedView, restView, toolView } from '../../src/operations/perform.ts';
-import { findTool, OPERATIONS, REGISTRY, TOOLS } from '../../src/operations/registry.ts';
+import { findOperation, OPERATIONS, REGISTRY, TOOLS } from '../../src/operations/registry.ts';
 
 test('lists the tools of the contract first, in its order', () => {
   const contract = [
@@ -23,10 +23,14 @@ test('each operation is registered under its own name', () => {
   expect(OPERATIONS).toHaveLength(Object.keys(REGISTRY).length);
 });
 
-test('finds a tool only by its exact name', () => {
-  expect(findTool('get_whale_prints')?.name).toBe('get_whale_prints');
-  for (const name of ['get_target_universe', 'GET_WHALE_PRINTS', '', '__proto__', 'toString']) {
-    expect(findTool(name)).toBeUndefined();
+test('every operation is a tool or has a route', () => {
+  expect(OPERATIONS.filter(({ tool, rest }) => !tool && !rest).map(({ name }) => name)).toEqual([]);
+});
+
+test('finds an operation only by its exact name', () => {
+  for (const { name } of OPERATIONS) expect(findOperation(name)?.name).toBe(name);
+  for (const name of ['GET_WHALE_PRINTS', '', '__proto__', 'toString']) {
+    expect(findOperation(name)).toBeUndefined();
   }
 });
 

@@ -4,7 +4,7 @@ import { RESOURCES } from '../../src/mcp/resources.ts';
 import { toolDefinitions } from '../../src/mcp/tool-definitions.ts';
 import { PAGE_MAX } from '../../src/operations/pages.ts';
 import { extendedView, perform } from '../../src/operations/perform.ts';
-import { findTool, TOOLS } from '../../src/operations/registry.ts';
+import { findOperation, TOOLS } from '../../src/operations/registry.ts';
 import { runToCompletion } from '../../src/steps.ts';
 import { smallMarket } from '../operations/small-market.ts';
 import { tokensOf } from './tokens.ts';
@@ -26,7 +26,7 @@ export function defaultTokens(chain: Chain): ToolTokens {
 export function longestTokens(chain: Chain): ToolTokens {
   const { context } = smallMarket({ chains: [chain], simulated: chain.simulated }, chain.asOf);
   return most(exampleCalls(chain), ({ name, args }) => {
-    const tool = findTool(name)!;
+    const tool = findOperation(name)!;
     const longest = 'limit' in tool.input.properties ? { ...args, limit: PAGE_MAX } : args;
     return perform(extendedView(tool), longest, context, 'invalid_body').body;
   });

@@ -1,6 +1,7 @@
 import { effect, type Signal, signal } from '@preact/signals';
 import { memberKey } from '../state/member-key.ts';
 import { noteUnanswered } from '../state/server.ts';
+import { parseData } from './parse-data.ts';
 import { RequestProblem, send } from './request.ts';
 
 /** The levels of a ticker as the server's stream sends them. */
@@ -126,12 +127,17 @@ export function followLiveLevels(tickers: readonly string[], account: string): {
         .request(name, { signal: AbortSignal.any([stopped.signal, waitingFor.signal]) }, lead)
         .then(
           () => false,
-          () => waitingFor.signal.aborted,
+          () => {
+            // Another tab has taken the lock from this one, so this one stops reading.
+            leading?.abort();
+            return waitingFor.signal.aborted;
+          },
         );
       clearInterval(check);
       // A tab that leads but does not read, for example one that the browser has frozen, loses the lock.
-      if (isSilent && !stopped.signal.aborted)
-        await navigator.locks.request(name, { steal: true }, lead).catch(() => {});
+      if (isSilent && !stopped.signal.aborted) {
+        await navigator.locks.request(name, { steal: true }, lead).catch(() => leading?.abort());
+      }
     }
   };
   const onShown = () => {
@@ -220,7 +226,7 @@ export function parseEvent(block: string): LiveLevels[] {
   );
   const data = fields.get('data');
   if (fields.get('event') !== 'gex' || data === undefined) return [];
-  return [{ ...(JSON.parse(data) as Omit<LiveLevels, 'id'>), id: Number(fields.get('id')) }];
+  return [{ ...(parseData(data) as Omit<LiveLevels, 'id'>), id: Number(fields.get('id')) }];
 }
 
 // Figures must not outlive the key.

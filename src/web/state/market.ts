@@ -11,11 +11,25 @@ export const universe = shareAnswer<Universe>(() => ({ operation: 'get_target_un
 /** The health of the feeds and the session of the exchange. */
 export const feeds = shareAnswer<FeedStatus>(() => ({ operation: 'get_feed_status', args: {} }));
 
-/** Every ticker of the universe, in the order of its themes. */
-export const tickers = computed(() => {
-  const themes = universe.asked.value.answer?.body.macro_themes;
-  return themes ? [...new Set(Object.values(themes).flat())] : [];
+/** The names of all tickers that have data or may get some, separated by spaces: a text, so that it changes only when a name changes. */
+const tickerNames = computed(() => {
+  const themes = universe.asked.value.answer?.body.macro_themes ?? {};
+  const stored = (feeds.asked.value.answer?.body.feeds ?? []).flatMap((feed) =>
+    feed.tickers.filter((each) => each.as_of !== null).map((each) => each.ticker),
+  );
+  return [...new Set([...Object.values(themes).flat(), ...stored])].join(' ');
 });
+
+/** Every ticker of the universe in the order of its themes, then those that only the feeds have. */
+export const tickers = computed(() => tickerNames.value.split(' ').filter(Boolean));
+
+/** Returns the ticker that is `step` places after the present one in the watchlist. */
+export function neighbour(step: number): string | undefined {
+  const names = tickers.value;
+  const index = names.indexOf(ticker.value);
+  if (names.length === 0) return undefined;
+  return names[Math.max(0, Math.min(names.length - 1, index + step))];
+}
 
 /** The arguments of the chain's analysis that the page asks for. */
 export const analysisArguments = computed(() => ({ ticker: page.value.ticker, ...page.value.options }));
@@ -61,8 +75,7 @@ export function followMarket(): void {
     stream?.stop();
     stream = undefined;
     if (key === null || names.length === 0) return;
-    // A ticker with data need not be in the universe.
-    stream = followLiveLevels([...new Set([...names, ticker.peek()])], accountName(key));
+    stream = followLiveLevels(names, accountName(key));
   });
   effect(() => {
     const levels = liveLevels(ticker.value).value;
