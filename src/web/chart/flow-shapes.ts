@@ -51,8 +51,6 @@ export interface FlowLayout {
   readonly bars: readonly FlowBar[];
   readonly zero: number;
   readonly ticks: readonly { readonly value: number; readonly y: number }[];
-  /** Indices of the rows that have a label below, so that labels do not touch. */
-  readonly labelled: readonly number[];
 }
 
 /** Bars are as wide as this share of their place, and at most so many pixels. */
@@ -97,17 +95,7 @@ export function flowLayout(rows: readonly FlowRow[], left: number, width: number
     bars,
     zero,
     ticks: spacedTicks(-down, up, height, TICK_GAP).map((value) => ({ value, y: y(value) })),
-    labelled: labelledRows(rows.length, step),
   };
-}
-
-/** Room for a label below the chart, pixels. */
-const LABEL = 76;
-
-function labelledRows(length: number, step: number): number[] {
-  const every = Math.max(1, Math.ceil(LABEL / Math.max(1e-9, step)));
-  // The last row is the newest, so it always has a label.
-  return Array.from({ length }, (_, i) => i).filter((i) => (length - 1 - i) % every === 0);
 }
 
 /** The line of the net delta, on a panel of its own. */

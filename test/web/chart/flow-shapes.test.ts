@@ -86,16 +86,6 @@ describe('bars', () => {
     }
   });
 
-  test('labels do not touch, and the last row has one', () => {
-    const rows = Array.from({ length: 200 }, (_, i) => row(String(i)));
-    const layout = flowLayout(rows, 50, 900, 300);
-    expect(layout.labelled.at(-1)).toBe(199);
-    for (let i = 1; i < layout.labelled.length; i++) {
-      const gap = layout.centers[layout.labelled[i]!]! - layout.centers[layout.labelled[i - 1]!]!;
-      expect(gap).toBeGreaterThanOrEqual(76);
-    }
-  });
-
   test('ticks are at their values', () => {
     expect(ticks.find(({ value }) => value === 0)!.y).toBeCloseTo(zero, 9);
     expect(ticks.every(({ y }) => y >= 0 && y <= height)).toBe(true);
