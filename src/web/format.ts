@@ -59,6 +59,11 @@ export function plain(value: Known, digits = 4): string {
   return signed(Math.abs(value) >= 1e5 ? amount(value) : String(Number(value.toPrecision(digits))));
 }
 
+/** The class of a figure by its sign. */
+export function signTone(value: number): string {
+  return value > 0 ? 'positive' : value < 0 ? 'negative' : '';
+}
+
 const NEW_YORK = 'America/New_York';
 const parts = (options: Intl.DateTimeFormatOptions) =>
   new Intl.DateTimeFormat('en-US', { timeZone: NEW_YORK, hourCycle: 'h23', ...options });
@@ -105,6 +110,15 @@ export function newYorkClock(instant: Instant): string {
   return orUnknown(instant, (date) => CLOCK.format(date));
 }
 
+/** An instant in New York and in UTC, to the second: `Fri 20 Nov 2026 16:00:00 New York (21:00:00Z)`. */
+export function exactMoment(instant: Instant): string {
+  return orUnknown(
+    instant,
+    (date) =>
+      `${dayText(date)} ${YEAR.format(date)} ${SECOND.format(date)} New York (${date.toISOString().slice(11, 19)}Z)`,
+  );
+}
+
 /** The New York day and time in full, for screen readers: `Friday, November 20, 2026, 16:00 New York`. */
 export function spokenMoment(instant: Instant): string {
   return orUnknown(instant, (date) => `${LONG_DAY.format(date)}, ${CLOCK.format(date)} New York`);
@@ -132,4 +146,9 @@ export function cleanText(value: unknown, most = 300): string {
   if (typeof value !== 'string') return '';
   const text = value.replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cs}\u2028\u2029]+/gu, ' ').trim();
   return text.length > most ? `${text.slice(0, most - 1)}…` : text;
+}
+
+/** The notes of an answer without the one that the ribbon of the page always shows. */
+export function marketNotes(notes: string): string {
+  return notes.replace('Simulated market: no real quotes.', '').trim();
 }

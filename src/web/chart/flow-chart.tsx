@@ -126,7 +126,6 @@ export function FlowChart({ rows, group, cursor, onCursor, chosen, onChoose }: F
           </svg>
         )}
         <Amounts ticks={bars.ticks} isBothWays />
-        {rows.length === 0 && <p class="chart-note">No print in this window.</p>}
       </div>
       <div class="x-axis" aria-hidden="true">
         {bars.labelled.map((index) => (

@@ -1,10 +1,12 @@
 import { useMemo } from 'preact/hooks';
 import { type EtfContagion, type GexView, useAnswer, type WhalePrints } from '../data/answers.ts';
-import { amount, change, cleanText, count, newYorkDay, percent, plain, UNKNOWN, volatility } from '../format.ts';
+import { spillRequirements, spillSentence } from '../data/spill-words.ts';
+import { amount, change, count, newYorkDay, percent, UNKNOWN } from '../format.ts';
 import { asOf } from '../state/market.ts';
 import { navigate, page, setOwn, tickerCall } from '../state/page.ts';
 import { stops } from '../state/time-stops.ts';
 import { ChartPanel, Problem } from './chart-panel.tsx';
+import { OwnSelect } from './own-select.tsx';
 
 const dayOf = (expiry: string) => newYorkDay(`${expiry}T17:00:00Z`, true);
 
@@ -14,7 +16,9 @@ export function LargePrints({ view }: { view: GexView }) {
   const moment = asOf.value;
   const listed = [...new Set(view.expiries.expiry)];
   const { whale_expiry, expiry: dominant } = view.levels;
-  const target = own.target ?? [whale_expiry, dominant].find((each) => listed.includes(each)) ?? listed[0];
+  const initial = [whale_expiry, dominant].find((each) => listed.includes(each)) ?? listed[0];
+  // Another ticker may not have the expiry that the address names.
+  const target = own.target && listed.includes(own.target) ? own.target : initial;
   const call = useMemo(
     () =>
       moment === undefined || target === undefined
@@ -36,16 +40,9 @@ export function LargePrints({ view }: { view: GexView }) {
         isSlow={asked.isSlow}
         table={body && largePrintsTable(body)}
         controls={
-          <label class="choice">
-            <span class="spoken">Expiry</span>
-            <select value={target} data-own="target" onChange={(event) => setOwn('target', event.currentTarget.value)}>
-              {(target === undefined || listed.includes(target) ? listed : [target, ...listed]).map((each) => (
-                <option key={each} value={each}>
-                  {dayOf(each)}
-                </option>
-              ))}
-            </select>
-          </label>
+          target !== undefined && (
+            <OwnSelect name="target" label="Expiry" values={listed} initial={initial!} text={dayOf} />
+          )
         }
       >
         {body && <Sums body={body} />}
@@ -104,7 +101,7 @@ function Sums({ body }: { body: WhalePrints }) {
                 own: {
                   ...page.value.own,
                   by: 'expiry',
-                  pick: body.target_expiry,
+                  pick: `expiry:${body.target_expiry}`,
                   days: String(body.window_days),
                   premium: String(body.min_premium),
                 },
@@ -130,48 +127,8 @@ function largePrintsTable(body: WhalePrints) {
   };
 }
 
-/** One requirement of a spill: whether it is met, in words. */
-export interface Requirement {
-  readonly isMet: boolean;
-  readonly text: string;
-}
-
-/** Returns the requirements of a spill into the sector ETF. */
-export function spillRequirements(body: EtfContagion, iv: number, ceiling: number, flow: number): Requirement[] {
-  const { correlation, correlation_min: least } = body;
-  return [
-    {
-      isMet: body.saturated,
-      text: `volatility ${volatility(iv, 2)} is ${body.saturated ? 'at or above' : 'below'} the ceiling of ${volatility(ceiling, 2)}`,
-    },
-    {
-      isMet: body.large_flow,
-      text: `flow of ${amount(Math.abs(flow))} ${body.large_flow ? 'reaches' : 'is below'} the threshold of ${amount(body.flow_threshold)}`,
-    },
-    {
-      isMet: correlation === null || correlation >= least,
-      text:
-        correlation === null
-          ? 'correlation with the ETF is unknown (fewer than 60 common closes), so it is not required'
-          : `correlation of ${plain(correlation, 2)} with the ETF ${correlation >= least ? 'reaches' : 'is below'} ${plain(least, 2)}`,
-    },
-  ];
-}
-
-/** Returns what the answer says, in one sentence. */
-export function spillSentence(ticker: string, { proxy, etf_proxy }: EtfContagion): string {
-  if (proxy === null) return `The universe names no sector ETF for ${ticker}, so its flow spills nowhere.`;
-  return etf_proxy === null
-    ? `The flow of ${ticker} does not spill into ${cleanText(proxy)}:`
-    : `The flow of ${ticker} spills into ${cleanText(etf_proxy)}:`;
-}
-
-/** The settings of a spill in the address. Volatilities are in percent. */
-const FIELDS = [
-  ['fiat', 'Large flow, $'],
-  ['iv', 'Volatility now, %'],
-  ['ceiling', 'Volatility ceiling, %'],
-] as const;
+/** What a spill depends on. Volatilities are in percent. */
+const FIELDS = ['Large flow, $', 'Volatility now, %', 'Volatility ceiling, %'] as const;
 
 function Spill({ view, net }: { view: GexView; net: number | undefined }) {
   const { own, ticker } = page.value;
@@ -181,13 +138,14 @@ function Spill({ view, net }: { view: GexView; net: number | undefined }) {
   const nearest = nearestOf(tte, 30 / 365.25);
   const now = atm_iv[nearest] ?? null;
   const high = history?.iv_high == null ? null : Math.max(history.iv_high, now ?? 0);
-  const shown: Readonly<Record<string, string>> = {
-    fiat: own.fiat ?? (net === undefined ? '' : String(Math.round(net))),
-    iv: own.iv ?? inPercent(now),
-    ceiling: own.ceiling ?? inPercent(high ?? now),
-  };
-  const [fiat, iv, ceiling] = [Number(shown.fiat), Number(shown.iv) / 100, Number(shown.ceiling) / 100];
-  const isWhole = shown.fiat !== '' && Number.isFinite(fiat) && iv > 0 && ceiling > 0;
+  // What the member has typed for this ticker: `NVDA:25000000:62:55`. An empty part is the page's value.
+  const [of, ...typed] = own.spill?.split(':') ?? [];
+  const mine = FIELDS.map((_, i) => (of === ticker && typed[i]) || '');
+  const isOwn = mine.some(Boolean);
+  const pages = [net === undefined ? '' : String(Math.round(net)), inPercent(now), inPercent(high ?? now)];
+  const shown = mine.map((text, i) => text || pages[i]!);
+  const [fiat, iv, ceiling] = [Number(shown[0]), Number(shown[1]) / 100, Number(shown[2]) / 100];
+  const isWhole = shown[0] !== '' && Number.isFinite(fiat) && iv > 0 && ceiling > 0;
   const call = useMemo(() => {
     if (moment === undefined || !isWhole) return undefined;
     const args = { single_name_ticker: ticker, whale_fiat: fiat, current_iv: iv, iv_ceiling: ceiling, at: moment };
@@ -197,7 +155,6 @@ function Spill({ view, net }: { view: GexView; net: number | undefined }) {
   // The call names the ticker by another argument than other calls.
   const answer = asked.answer?.call.args.single_name_ticker === ticker ? asked.answer : undefined;
   const body = answer?.body;
-  const isOwn = FIELDS.some(([name]) => own[name] !== undefined);
   const source =
     history && high !== null
       ? `the highest 30-day volatility of ${count(history.iv_days)} ${history.iv_days === 1 ? 'day' : 'days'} kept`
@@ -211,13 +168,7 @@ function Spill({ view, net }: { view: GexView; net: number | undefined }) {
       isSlow={asked.isSlow}
       controls={
         isOwn && (
-          <button
-            type="button"
-            onClick={() => {
-              const { fiat: _f, iv: _i, ceiling: _c, ...rest } = page.value.own;
-              navigate({ own: rest });
-            }}
-          >
+          <button type="button" onClick={() => setOwn('spill', null)}>
             Use the page’s values
           </button>
         )
@@ -225,15 +176,18 @@ function Spill({ view, net }: { view: GexView; net: number | undefined }) {
     >
       <div class="spill" data-proxy={body ? (body.etf_proxy ?? 'none') : undefined}>
         <div class="fields">
-          {FIELDS.map(([name, label]) => (
-            <label key={name}>
+          {FIELDS.map((label, i) => (
+            <label key={label}>
               {label}
               <input
                 type="text"
                 inputMode="decimal"
-                value={shown[name]}
-                data-own={name}
-                onChange={(event) => setOwn(name, event.currentTarget.value.trim().replace('−', '-') || null)}
+                value={shown[i]}
+                data-spill={i}
+                onChange={({ currentTarget: { value } }) => {
+                  const next = mine.with(i, value.replace(/[:\s]/g, '').replace('−', '-'));
+                  setOwn('spill', next.some(Boolean) ? [ticker, ...next].join(':') : null);
+                }}
               />
             </label>
           ))}

@@ -1,20 +1,20 @@
 import type { ComponentChildren } from 'preact';
-import type { Block, Span } from './markdown-page.ts';
+import { type MarkdownBlock, type MarkdownSpan, plainText } from './markdown-page.ts';
 
 /**
  * Draws blocks. A link within the page calls `onJump` with its anchor. Any other link is plain text, because the terminal links to nothing
- * outside. An item of a list that begins with the code `mark` gets the class `marked`.
+ * outside. An item of a list that begins with the words `mark` gets the class `marked`.
  */
 export function Markdown({
   blocks,
   onJump,
   mark = '',
 }: {
-  blocks: readonly Block[];
+  blocks: readonly MarkdownBlock[];
   onJump: (anchor: string) => void;
   mark?: string;
 }) {
-  const draw = (all: readonly Block[]) =>
+  const draw = (all: readonly MarkdownBlock[]) =>
     all.map((block, i) => {
       if (block.kind === 'heading') {
         const Heading = block.level > 2 ? 'h5' : 'h4';
@@ -27,7 +27,7 @@ export function Markdown({
         return (
           <List key={i}>
             {block.items.map((item, row) => (
-              <li key={row} class={firstCode(item) === mark ? 'marked' : undefined}>
+              <li key={row} class={beginsWith(item, mark) ? 'marked' : undefined}>
                 {draw(item)}
               </li>
             ))}
@@ -35,7 +35,7 @@ export function Markdown({
         );
       }
       return (
-        <div key={i} class="wide-table">
+        <div key={i} class="wide-table" tabIndex={0}>
           <table>
             {block.rows.map((cells, row) => (
               <tr key={row}>
@@ -49,16 +49,16 @@ export function Markdown({
         </div>
       );
     });
-  const spansOf = (spans: readonly Span[]): ComponentChildren =>
+  const spansOf = (spans: readonly MarkdownSpan[]): ComponentChildren =>
     spans.map((span, i) => {
-      if (span.kind === 'text') return span.text;
-      if (span.kind === 'code') return <code key={i}>{span.text}</code>;
+      if ('text' in span) return span.kind === 'text' ? span.text : <code key={i}>{span.text}</code>;
       const inner = spansOf(span.spans);
       if (span.kind === 'strong') return <strong key={i}>{inner}</strong>;
       if (span.kind === 'em') return <em key={i}>{inner}</em>;
-      if (!span.href.startsWith('#')) return inner;
+      const { href } = span;
+      if (!href?.startsWith('#')) return inner;
       return (
-        <button type="button" key={i} class="jump" onClick={() => onJump(span.href.slice(1))}>
+        <button type="button" key={i} class="jump" onClick={() => onJump(href.slice(1))}>
           {inner}
         </button>
       );
@@ -66,8 +66,7 @@ export function Markdown({
   return <>{draw(blocks)}</>;
 }
 
-/** Returns the code with which an item of a list begins. */
-function firstCode([first]: readonly Block[]): string | undefined {
-  const span = first?.kind === 'paragraph' ? first.spans[0] : undefined;
-  return span?.kind === 'code' ? span.text : undefined;
+/** Returns whether an item of a list begins with some words. */
+function beginsWith([first]: readonly MarkdownBlock[], words: string): boolean {
+  return words !== '' && first?.kind === 'paragraph' && plainText(first.spans).startsWith(words);
 }

@@ -1,18 +1,30 @@
 import { useMemo, useState } from 'preact/hooks';
+import { DensityChart, radarLevels } from '../chart/density-chart.tsx';
 import {
   type CursorPair,
-  DensityChart,
   densityReadout,
   densityTable,
   fitSentence,
   lognormalReadout,
-  radarLevels,
-} from '../chart/density-chart.tsx';
+} from '../chart/density-words.ts';
 import type { Asked, Radar } from '../data/answers.ts';
-import { amount, cleanText, count, newYorkDay, percent, plain, price, strike, UNKNOWN, volatility } from '../format.ts';
+import { whipsawParts } from '../data/whipsaw-parts.ts';
+import {
+  cleanText,
+  count,
+  marketNotes,
+  newYorkDay,
+  percent,
+  plain,
+  price,
+  strike,
+  UNKNOWN,
+  volatility,
+} from '../format.ts';
 import type { Call } from '../operations.ts';
 import { page, setOwn } from '../state/page.ts';
 import { ChartPanel } from './chart-panel.tsx';
+import { OwnSelect } from './own-select.tsx';
 
 const DTES = ['0', '1', '7', '14', '30', '60', '90', '180', '365'];
 const LIMITS = ['5', '10', '20', '50'];
@@ -31,12 +43,11 @@ export function DensityPanel({ asked, call }: RadarProps) {
   const { own } = page.value;
   const [held, setHeld] = useState<CursorPair | null>(null);
   const table = useMemo(() => radar && densityTable(radar), [radar]);
-  const pair = radar && (held ?? cursorsOf(own, radar));
+  const pair = radar && (held ?? cursorsOf(own.cut, radar));
   const onMove = (next: CursorPair, isDone: boolean) => {
     setHeld(isDone ? null : next);
     if (!isDone) return;
-    setOwn('low', next[0].toFixed(2), false);
-    setOwn('high', next[1].toFixed(2), false);
+    setOwn('cut', [radar!.ticker, ...next.map((at) => at.toFixed(2))].join(':'), false);
   };
   const density = radar?.state_density;
   return (
@@ -55,23 +66,32 @@ export function DensityPanel({ asked, call }: RadarProps) {
       isSlow={asked.isSlow}
       table={table}
       readout={radar ? densityReadout(radar, pair!) : ''}
-      controls={<Setting name="dte" label="Wanted days to expiry" values={DTES} text={(days) => `${days} days`} />}
+      controls={
+        <OwnSelect
+          name="dte"
+          label="Wanted days to expiry"
+          values={DTES}
+          initial={RADAR_INITIAL.dte}
+          text={(days) => `${days} days`}
+        />
+      }
     >
       {radar && (
         <>
           <DensityChart radar={radar} pair={pair!} onMove={onMove} />
-          <DensityFacts radar={radar} pair={pair!} notes={answer!.notes} />
+          <DensityFacts radar={radar} pair={pair!} notes={marketNotes(answer!.notes)} />
         </>
       )}
     </ChartPanel>
   );
 }
 
-/** The cursors that the address has. Without them, the walls. */
-function cursorsOf(own: Readonly<Record<string, string>>, radar: Radar): CursorPair {
-  const { put_wall, call_wall } = radar.gex_boundaries;
-  const at = (text: string | undefined, initial: number) => (Number(text) > 0 ? Number(text) : initial);
-  return [at(own.low, put_wall), at(own.high, call_wall)];
+/** The cursors that the address has for this ticker: `SPY:600.00:650.00`. Without them, the walls. */
+function cursorsOf(cut: string | undefined, { ticker, gex_boundaries: { put_wall, call_wall } }: Radar): CursorPair {
+  const [of, a, b] = cut?.split(':') ?? [];
+  const at = (text: string | undefined, initial: number) =>
+    of === ticker && Number(text) > 0 ? Number(text) : initial;
+  return [at(a, put_wall), at(b, call_wall)];
 }
 
 function DensityFacts({ radar, pair, notes }: { radar: Radar; pair: CursorPair; notes: string }) {
@@ -102,79 +122,6 @@ function Fact({ name, value }: { name: string; value: string }) {
       <dd>{value}</dd>
     </div>
   );
-}
-
-function Setting({
-  name,
-  label,
-  values,
-  text,
-}: {
-  name: keyof typeof RADAR_INITIAL;
-  label: string;
-  values: readonly string[];
-  text: (value: string) => string;
-}) {
-  const initial = RADAR_INITIAL[name];
-  const value = page.value.own[name] ?? initial;
-  return (
-    <label class="choice">
-      <span class="spoken">{label}</span>
-      <select
-        value={value}
-        data-own={name}
-        onChange={({ currentTarget: { value: to } }) => setOwn(name, to === initial ? null : to)}
-      >
-        {(values.includes(value) ? values : [value, ...values]).map((each) => (
-          <option key={each} value={each}>
-            {text(each)}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
-}
-
-/** A part of the whipsaw index: its value, and the figures behind it in words. */
-export interface WhipsawPart {
-  readonly name: string;
-  /** 0 to 100. Null: data are missing. */
-  readonly value: number | null;
-  readonly why: string;
-}
-
-/** Returns the parts of the whipsaw index. */
-export function whipsawParts(radar: Radar): WhipsawPart[] {
-  const { whipsaw_components: part, whipsaw_inputs: input, realised_volatility: realised, state_density } = radar;
-  const moves = input.flip_distance === null ? null : input.flip_distance / input.daily_move;
-  return [
-    {
-      name: 'Nearness of the flip',
-      value: part.flip_proximity,
-      why:
-        moves === null
-          ? 'net gamma changes sign nowhere within half of spot'
-          : `the flip is ${price(input.flip_distance)} away, ${plain(moves, 2)} daily moves of ${price(input.daily_move)}`,
-    },
-    {
-      name: 'Short gamma',
-      value: part.regime,
-      why: `net ${amount(1e6 * input.net_gex_mil)} of ${amount(1e6 * input.gross_gex_mil)} gross, $ per 1 % move`,
-    },
-    {
-      name: 'Realised over implied',
-      value: part.realised_over_implied,
-      why:
-        realised === null
-          ? 'too few closes are known for 20 daily returns'
-          : `realised ${volatility(realised)} over 20 days, implied ${volatility(state_density.atm_iv)}`,
-    },
-    {
-      name: 'Expiring gamma',
-      value: part.expiring_gamma,
-      why: `${amount(1e6 * input.expiring_gex_mil)} of it settles within a day`,
-    },
-  ];
 }
 
 /** The whipsaw index with its parts. */
@@ -244,7 +191,15 @@ export function ConcentrationPanel({ asked, call }: RadarProps) {
       answer={asked.answer}
       problem={asked.problem}
       table={table}
-      controls={<Setting name="limit" label="Number of strikes" values={LIMITS} text={(limit) => `${limit} strikes`} />}
+      controls={
+        <OwnSelect
+          name="limit"
+          label="Number of strikes"
+          values={LIMITS}
+          initial={RADAR_INITIAL.limit}
+          text={(limit) => `${limit} strikes`}
+        />
+      }
     >
       {radar && (
         <div class="parts">

@@ -1,7 +1,7 @@
 import { useMemo } from 'preact/hooks';
-import { type FlowGroup, flowKeyText } from '../chart/flow-shapes.ts';
 import { type SignedPrints, useAnswer } from '../data/answers.ts';
-import { amount, count, newYorkIsoDate, newYorkMoment, newYorkSecond, plain, price, strike } from '../format.ts';
+import { isOfFilter, type TapeFilter, type TapePrint, tapePrints } from '../data/tape-prints.ts';
+import { amount, count, newYorkMoment, newYorkSecond, plain, price } from '../format.ts';
 import { asOf } from '../state/market.ts';
 import { page, tickerCall } from '../state/page.ts';
 import type { PanelTable } from '../state/panels.ts';
@@ -10,50 +10,6 @@ import { DataGrid, type GridColumn } from './data-grid.tsx';
 
 /** Number of prints that the tape reads, and that it reads to filter them. */
 const PRINTS = { shown: 1000, most: 5000 } as const;
-
-/** A print of the tape. */
-export interface TapePrint {
-  readonly at: string;
-  readonly contract: string;
-  readonly expiry: string;
-  readonly price: number;
-  readonly quote: string;
-  readonly size: number;
-  readonly premium: number;
-  readonly aggressor: string;
-  readonly signed_by: string;
-  readonly manner: string;
-  readonly delta: number | null;
-}
-
-/** Returns the prints of an answer as rows, newest first. */
-export function tapePrints(body: SignedPrints): TapePrint[] {
-  return body.at.map((at, i) => ({
-    at,
-    contract: `${body.root[i]} ${flowKeyText(body.expiry[i]!, 'expiry', true)} ${strike(body.strike[i])} ${body.put_call[i]}`,
-    expiry: body.expiry[i]!,
-    price: body.price[i]!,
-    quote: body.bid[i] == null && body.ask[i] == null ? '—' : `${price(body.bid[i])} / ${price(body.ask[i])}`,
-    size: body.size[i]!,
-    premium: body.premium[i]!,
-    aggressor: body.aggressor[i]!,
-    signed_by: body.signed_by[i]!,
-    manner: body.manner[i]!,
-    delta: body.delta[i] ?? null,
-  }));
-}
-
-/** A row of the flow chart: the prints that the tape shows. */
-export interface TapeFilter {
-  readonly group: FlowGroup;
-  readonly key: string;
-  readonly text: string;
-}
-
-export function isOfFilter(print: TapePrint, { group, key }: TapeFilter): boolean {
-  if (group === 'day') return newYorkIsoDate(print.at) === key;
-  return (group === 'manner' ? print.manner : print.expiry) === key;
-}
 
 const SIDES: Readonly<Record<string, string>> = { buyer: '▲ bought', seller: '▼ sold' };
 

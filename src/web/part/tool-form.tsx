@@ -156,11 +156,7 @@ function ToolForm({
         <div class="exchange">
           <h4>
             Request
-            <button
-              type="button"
-              onClick={() => copy(mcpCurl(shown, location.origin), 'the MCP request as curl')}
-              aria-label={`Copy the request of ${title} as curl`}
-            >
+            <button type="button" onClick={() => copy(mcpCurl(shown, location.origin), 'the MCP request as curl')}>
               Copy as curl
             </button>
           </h4>

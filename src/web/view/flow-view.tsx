@@ -12,9 +12,10 @@ import {
   signedPrintShare,
 } from '../chart/flow-shapes.ts';
 import { type AggressorFlows, type Asked, useAnswer } from '../data/answers.ts';
-import { amount, percent } from '../format.ts';
+import { amount, marketNotes, percent } from '../format.ts';
 import { ChartPanel, Problem } from '../part/chart-panel.tsx';
 import { LargePrints } from '../part/large-prints.tsx';
+import { OwnSelect } from '../part/own-select.tsx';
 import { SignedTape } from '../part/signed-tape.tsx';
 import { ViewState } from '../part/view-state.tsx';
 import { asOf, gexView } from '../state/market.ts';
@@ -39,12 +40,14 @@ export function FlowView() {
   const asked = useAnswer<AggressorFlows>(call);
   if (!view.answer) return <ViewState asked={view} />;
   const group = FLOW_GROUPS.find((each) => each === own.by) ?? INITIAL.by;
-  const picked = own.pick ?? null;
+  // A choice belongs to its grouping: after a change of the grouping nothing is chosen.
+  const [pickedBy, ...rest] = own.pick?.split(':') ?? [];
+  const picked = pickedBy === group ? rest.join(':') : null;
   const share = asked.answer && signedPrintShare(asked.answer.body.signed_by);
   return (
     <>
       <SignedLead share={share} covered={view.answer.body.levels.by_flow?.signed_share_pct ?? null} asked={asked} />
-      <div class="flow-grid">
+      <div class={`flow-grid${share?.all === 0 ? ' bare' : ''}`}>
         <FlowPanel asked={asked} call={call} group={group} picked={picked} />
         <SignedTape
           window={window}
@@ -76,7 +79,8 @@ function SignedLead({
         <p class="muted">
           {covered === null
             ? 'Dealers’ positions by signed flow are unknown.'
-            : `The signed prints stand for ${percent(covered, 2, false)} of the chain’s gamma.`}
+            : `The signed prints stand for ${percent(covered, 2, false)} of the chain’s gamma.`}{' '}
+          {asked.answer && marketNotes(asked.answer.notes)}
         </p>
       </div>
       <span class="share-bar" aria-hidden="true">
@@ -103,7 +107,6 @@ function FlowPanel({
   const table = useMemo(() => flowTable(rows, group), [rows, group]);
   const [cursor, setCursor] = useState<number | null>(null);
   const at = cursor === null ? undefined : rows[cursor];
-  const { own } = page.value;
   return (
     <ChartPanel
       id="flow"
@@ -122,69 +125,37 @@ function FlowPanel({
       }
       controls={
         <>
-          <Choice name="by" label="Group by" value={group} values={FLOW_GROUPS} text={(by) => `by ${by}`} resets />
-          <Choice
+          <OwnSelect name="by" label="Group by" values={FLOW_GROUPS} initial={INITIAL.by} text={(by) => `by ${by}`} />
+          <OwnSelect
             name="days"
             label="Days"
-            value={own.days ?? INITIAL.days}
             values={DAYS}
+            initial={INITIAL.days}
             text={(days) => (days === '1' ? '1 day' : `${days} days`)}
           />
-          <Choice
+          <OwnSelect
             name="premium"
             label="Minimum premium"
-            value={own.premium ?? INITIAL.premium}
             values={PREMIUMS}
+            initial={INITIAL.premium}
             text={(least) => (least === '0' ? 'any premium' : `from ${amount(Number(least))}`)}
           />
         </>
       }
     >
-      {body && (
+      {body && rows.length === 0 && (
+        <p class="empty">There is no print to draw. Prints come from a feed of trades, or from files of them.</p>
+      )}
+      {body && rows.length > 0 && (
         <FlowChart
           rows={rows}
           group={group}
           cursor={cursor}
           onCursor={setCursor}
           chosen={picked}
-          onChoose={(key) => setOwn('pick', key === picked ? null : key)}
+          onChoose={(key) => setOwn('pick', key === picked ? null : `${group}:${key}`)}
         />
       )}
     </ChartPanel>
-  );
-}
-
-/** A setting of the view. A value of the address that is not among the choices is one of them, so that every address is shown as it is. */
-function Choice({
-  name,
-  label,
-  value,
-  values,
-  text,
-  resets,
-}: {
-  name: keyof typeof INITIAL;
-  label: string;
-  value: string;
-  values: readonly string[];
-  text: (value: string) => string;
-  /** True if the choice of a row of the chart ends with it. */
-  resets?: boolean;
-}) {
-  const set = (to: string) => {
-    if (resets) setOwn('pick', null, false);
-    setOwn(name, to === INITIAL[name] ? null : to);
-  };
-  return (
-    <label class="choice">
-      <span class="spoken">{label}</span>
-      <select value={value} data-own={name} onChange={(event) => set(event.currentTarget.value)}>
-        {(values.includes(value) ? values : [value, ...values]).map((each) => (
-          <option key={each} value={each}>
-            {text(each)}
-          </option>
-        ))}
-      </select>
-    </label>
   );
 }
