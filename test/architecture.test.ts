@@ -16,6 +16,8 @@ const LAYERS: readonly (readonly string[])[] = [
   ['analytics', 'feeds', 'store', 'sse'],
   ['operations'],
   ['http', 'mcp', 'cli', 'client'],
+  // The web terminal runs in the browser. The server serves its files as the build made them, and imports none of its modules.
+  ['web'],
   ['create-feeds.ts', 'stored-data.ts'],
   ['app.ts'],
   ['serve.ts', 'serve-stdio.ts'],
@@ -58,6 +60,18 @@ test('imports within analytics point to lower layers', () => {
   const within = imports().filter(({ from, to }) => moduleOf(from) === 'analytics' && moduleOf(to) === 'analytics');
   expect(within.length).toBeGreaterThan(50);
   expect(within.filter(({ from, to }) => folder(from) !== folder(to) && level(to) >= level(from))).toEqual([]);
+});
+
+test('the web terminal imports only types of the client from the rest of src', () => {
+  const beyond = imports().filter(({ from, to }) => moduleOf(from) === 'web' && moduleOf(to) !== 'web');
+  expect(beyond.length).toBeGreaterThan(0);
+  expect(beyond.filter(({ to }) => moduleOf(to) !== 'client')).toEqual([]);
+  const values = sourceFiles()
+    .filter((file) => moduleOf(file) === 'web')
+    .flatMap((file) => [
+      ...readFileSync(join(SRC, file), 'utf8').matchAll(/^(?:import|export) (?!type )[^;]*?from '([^']*\/client\/[^']*)'/gm),
+    ]);
+  expect(values).toEqual([]);
 });
 
 test('the MCP transports import the MCP server and do not import each other', () => {
@@ -136,7 +150,7 @@ function imports(): Import[] {
 
 function sourceFiles(): string[] {
   return readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter(
-    (file) => file.endsWith('.ts') && !file.endsWith('.d.ts') && statSync(join(SRC, file)).isFile(),
+    (file) => /\.tsx?$/.test(file) && !file.endsWith('.d.ts') && statSync(join(SRC, file)).isFile(),
   );
 }
 

@@ -55,7 +55,7 @@ export function Ladder({ strikes, levels, before, measure, onExplain }: LadderPr
   const interaction = useLadderCursor(strikes, shown, axis, onExplain);
   const cursor = cursorPrice.value;
   return (
-    <div class="chart ladder" data-chart="ladder">
+    <div class="chart ladder" data-chart="ladder" data-ticker-of={strikes.ticker}>
       <div
         ref={ref}
         class="plot"

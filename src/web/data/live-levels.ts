@@ -1,6 +1,7 @@
 import { effect, type Signal, signal } from '@preact/signals';
 import { memberKey } from '../state/member-key.ts';
 import { noteUnanswered } from '../state/server.ts';
+import { parseData } from './parse-data.ts';
 import { RequestProblem, send } from './request.ts';
 
 /** The levels of a ticker as the server's stream sends them. */
@@ -219,7 +220,7 @@ export function parseEvent(block: string): LiveLevels[] {
   );
   const data = fields.get('data');
   if (fields.get('event') !== 'gex' || data === undefined) return [];
-  return [{ ...(JSON.parse(data) as Omit<LiveLevels, 'id'>), id: Number(fields.get('id')) }];
+  return [{ ...(parseData(data) as Omit<LiveLevels, 'id'>), id: Number(fields.get('id')) }];
 }
 
 // Figures must not outlive the key.

@@ -4,6 +4,7 @@ import type { Call } from '../operations.ts';
 import { requestOf } from '../operations.ts';
 import { memberKey, signOut } from '../state/member-key.ts';
 import { noteAnswered, noteServerTime, noteUnanswered } from '../state/server.ts';
+import { parseData } from './parse-data.ts';
 
 /** An answer with its provenance, from the header fields. */
 export interface Answer<Body> {
@@ -77,7 +78,7 @@ export async function ask<Body>(call: Call, signal?: AbortSignal): Promise<Answe
   const { headers } = response;
   const answer: Answer<Body> = {
     call,
-    body: JSON.parse(text) as Body,
+    body: parseData(text) as Body,
     text,
     asOf: headers.get('x-data-as-of') ?? undefined,
     isSimulated: headers.get('x-data-simulated') === 'true',
@@ -123,7 +124,10 @@ export async function send(path: string, init: RequestInit): Promise<Response> {
   if (response.ok || response.status === 304) return response;
   const problem = new RequestProblem(
     response.status,
-    (await response.json().catch(() => ({}))) as Record<string, unknown>,
+    (await response
+      .text()
+      .then(parseData)
+      .catch(() => ({}))) as Record<string, unknown>,
   );
   if (response.status === 429) {
     rate.value = { ...rate.value, waitUntil: Date.now() + 1000 * Number(response.headers.get('retry-after') ?? 1) };

@@ -6,7 +6,7 @@ export function Explain() {
     <aside class="explain" aria-label="Explain">
       <header>
         <h2>{page.value.explain}</h2>
-        <button type="button" onClick={() => navigate({ explain: null })} aria-label="Close Explain">
+        <button type="button" onClick={() => navigate({ explain: null })}>
           Close <kbd>Esc</kbd>
         </button>
       </header>

@@ -37,7 +37,7 @@ export function Sheet({
       <div class="sheet-box">
         <header>
           <h2>{title}</h2>
-          <button type="button" onClick={onClose} aria-label={`Close ${title}`}>
+          <button type="button" onClick={onClose}>
             Close <kbd>Esc</kbd>
           </button>
         </header>

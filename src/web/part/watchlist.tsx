@@ -5,7 +5,13 @@ import { navigate, ticker } from '../state/page.ts';
 
 /** The universe by theme with live spot, distance of the flip and net GEX. A row is drawn again only when its own levels change. */
 export function Watchlist() {
-  const themes = universe.asked.value.answer?.body.macro_themes ?? {};
+  const themes: Record<string, string[]> = universe.asked.value.answer?.body.macro_themes ?? {};
+  const inThemes = new Set(Object.values(themes).flat());
+  const others = tickers.value.filter((name) => !inThemes.has(name));
+  const sections = [
+    ...(others.length > 0 ? [['beside the universe', others] as const] : []),
+    ...Object.entries(themes),
+  ];
   return (
     <nav class="watchlist" aria-label="Watchlist">
       <div class="watch-head" aria-hidden="true">
@@ -15,10 +21,10 @@ export function Watchlist() {
         <span title="Net gamma exposure, dollars per 1 % move">Net</span>
       </div>
       <div class="watch-rows">
-        {Object.entries(themes).map(([theme, names]) => (
+        {sections.map(([theme, names]) => (
           <section key={theme} aria-label={theme.replaceAll('_', ' ')}>
             <h3>{theme.replaceAll('_', ' ')}</h3>
-            {(names as string[]).map((name) => (
+            {names.map((name) => (
               <WatchRow key={name} name={name} />
             ))}
           </section>

@@ -11,11 +11,17 @@ export const universe = shareAnswer<Universe>(() => ({ operation: 'get_target_un
 /** The health of the feeds and the session of the exchange. */
 export const feeds = shareAnswer<FeedStatus>(() => ({ operation: 'get_feed_status', args: {} }));
 
-/** Every ticker of the universe, in the order of its themes. */
-export const tickers = computed(() => {
-  const themes = universe.asked.value.answer?.body.macro_themes;
-  return themes ? [...new Set(Object.values(themes).flat())] : [];
+/** The names of all tickers that have data or may get some, separated by spaces: a text, so that it changes only when a name changes. */
+const tickerNames = computed(() => {
+  const themes = universe.asked.value.answer?.body.macro_themes ?? {};
+  const stored = (feeds.asked.value.answer?.body.feeds ?? []).flatMap((feed) =>
+    feed.tickers.filter((each) => each.as_of !== null).map((each) => each.ticker),
+  );
+  return [...new Set([...Object.values(themes).flat(), ...stored])].join(' ');
 });
+
+/** Every ticker of the universe in the order of its themes, then those that only the feeds have. */
+export const tickers = computed(() => tickerNames.value.split(' ').filter(Boolean));
 
 /** The arguments of the chain's analysis that the page asks for. */
 export const analysisArguments = computed(() => ({ ticker: page.value.ticker, ...page.value.options }));
@@ -61,8 +67,7 @@ export function followMarket(): void {
     stream?.stop();
     stream = undefined;
     if (key === null || names.length === 0) return;
-    // A ticker with data need not be in the universe.
-    stream = followLiveLevels([...new Set([...names, ticker.peek()])], accountName(key));
+    stream = followLiveLevels(names, accountName(key));
   });
   effect(() => {
     const levels = liveLevels(ticker.value).value;

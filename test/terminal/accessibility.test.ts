@@ -1,0 +1,70 @@
+import { expect, test } from 'bun:test';
+import axe from 'axe-core';
+import type { Page } from 'playwright-core';
+import { VIEWS } from '../../src/web/state/address.ts';
+import { describeInBrowser, withTerminal } from './browser.ts';
+
+const WIDTHS = [360, 1280, 2560] as const;
+const THEMES = ['dark', 'light'] as const;
+const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
+
+/** Runs axe in the page. The policy of the page forbids script elements, so the source is evaluated. */
+export async function violationsOf(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source);
+  const { violations } = await page.evaluate(
+    (tags) =>
+      (globalThis as unknown as { axe: typeof axe }).axe.run(document, { runOnly: { type: 'tag', values: tags } }),
+    TAGS,
+  );
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ target, failureSummary }) => `${id} ${target.join(' ')}: ${failureSummary}`),
+  );
+}
+
+describeInBrowser('WCAG 2.2 AA by axe', () => {
+  const terminal = withTerminal();
+
+  test.each(WIDTHS.flatMap((width) => THEMES.map((theme) => [width, theme] as const)))(
+    'no view violates it at %d pixels, %s',
+    async (width, theme) => {
+      const page = await terminal.open('#/SPY/ticker', { width, height: 900, colorScheme: theme });
+      await page.waitForSelector('[data-figure]');
+      for (const view of VIEWS) {
+        await page.evaluate((name) => {
+          location.hash = `#/SPY/${name}`;
+        }, view);
+        await page.waitForSelector(`main[data-view="${view}"]`);
+        await page.waitForLoadState('networkidle');
+        expect({ view, found: await violationsOf(page) }).toEqual({ view, found: [] });
+      }
+      await page.context().close();
+    },
+    120_000,
+  );
+
+  test.each([
+    ['the sign-in page', '', false],
+    ['the keys', '?', true],
+    ['the commands', 'Control+K', true],
+    ['the options', 'o', true],
+    ['the panel Explain', 'i', true],
+    ['a table in place of a chart', 'v', true],
+  ] as const)('%s does not violate it', async (_, key, isSignedIn) => {
+    const page = await terminal.open('#/SPY/ticker', { isSignedIn });
+    if (isSignedIn) await page.waitForSelector('[data-figure]');
+    if (key) await page.keyboard.press(key);
+    await page.waitForTimeout(100);
+    expect(await violationsOf(page)).toEqual([]);
+    await page.context().close();
+  });
+
+  test('nothing is cut at 200 % text and 320 pixels, and only grids scroll sideways', async () => {
+    const page = await terminal.open('#/SPY/ticker', { width: 320, height: 800 });
+    await page.waitForSelector('[data-figure]');
+    await page.evaluate(() => {
+      document.documentElement.style.fontSize = '26px';
+    });
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
+    await page.context().close();
+  });
+});

@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { BINARY, ROOT, run, type Server, startServer } from '../support/process.ts';
+
+/** Where Chromium may be. `CHROMIUM` names another place. */
+const PLACES = [process.env.CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+const executablePath = PLACES.find((path) => path !== undefined && existsSync(path));
+
+/**
+ * Describes tests that need a browser. Without Chromium the tests are skipped, and with `CI=true` a missing Chromium is a failure.
+ */
+export function describeInBrowser(name: string, body: () => void): void {
+  if (executablePath !== undefined) describe(name, body);
+  else if (process.env.CI === 'true')
+    test(`${name}: Chromium is installed`, () => expect(PLACES).toContain('a path that exists'));
+  else describe.skip(`${name} (skipped: Chromium is not installed)`, body);
+}
+
+let built: Promise<unknown> | undefined;
+
+/** Builds the binary that the tests of the terminal run against, once per run of the tests. */
+function buildBinary(): Promise<unknown> {
+  built ??= run([process.execPath], [join(ROOT, 'build.ts')]).then(({ code, stderr }) => {
+    if (code !== 0) throw new Error(stderr);
+  });
+  return built;
+}
+
+export interface OpenOptions extends BrowserContextOptions {
+  readonly width?: number;
+  readonly height?: number;
+  /** False opens the page without the key. */
+  readonly isSignedIn?: boolean;
+}
+
+/** A running server with a browser. */
+export interface Terminal {
+  readonly url: string;
+  readonly key: string;
+  readonly server: Server;
+  readonly dataDir: string;
+  readonly browser: Browser;
+  /** Opens a page in a context of its own and waits until the fragment's view has its figures. */
+  open(fragment?: string, options?: OpenOptions): Promise<Page>;
+  /** Errors that a test provokes and expects: console messages that match are no problem. */
+  readonly expected: RegExp[];
+  /** What no page may have: console errors, exceptions, violations of the policy, requests to another host. */
+  readonly problems: string[];
+  /** Sends a request with the member's key. */
+  get(path: string): Promise<Response>;
+}
+
+/**
+ * Starts the compiled binary and a browser before the tests of a `describe`, and ends both after them. After the tests, no page may have
+ * had a problem. `args` are arguments of `zomma start`.
+ */
+export function withTerminal(args: (folder: string) => string[] = () => []): Terminal {
+  let state: { server: Server; browser: Browser; key: string; dataDir: string } | undefined;
+  const problems: string[] = [];
+  const expected: RegExp[] = [];
+  const on = () => state!;
+  beforeAll(async () => {
+    await buildBinary();
+    const dataDir = mkdtempSync(join(tmpdir(), 'zomma-terminal-'));
+    const [server, browser] = await Promise.all([
+      startServer(BINARY, ['start', '--port', '0', '--data-dir', dataDir, '--rate-limit', 'off', ...args(dataDir)]),
+      chromium.launch({ executablePath: executablePath!, args: ['--no-sandbox', '--force-color-profile=srgb'] }),
+    ]);
+    await server.loaded;
+    const key = /ZOMMA_\w{16}/.exec(server.before.join('\n'))![0];
+    state = { server, browser, key, dataDir };
+  }, 300_000);
+  afterAll(async () => {
+    await state?.browser.close();
+    await state?.server.stop('SIGTERM');
+    if (state) rmSync(state.dataDir, { recursive: true, force: true });
+    expect(problems.filter((each) => !expected.some((pattern) => pattern.test(each)))).toEqual([]);
+  }, 60_000);
+  return {
+    get url() {
+      return on().server.url;
+    },
+    get key() {
+      return on().key;
+    },
+    get server() {
+      return on().server;
+    },
+    get dataDir() {
+      return on().dataDir;
+    },
+    get browser() {
+      return on().browser;
+    },
+    problems,
+    expected,
+    get: (path) => fetch(`${on().server.url}${path}`, { headers: { 'X-API-Key': on().key } }),
+    async open(fragment = '#/SPY/ticker', { width = 1280, height = 800, isSignedIn = true, ...options } = {}) {
+      const { browser, server, key } = on();
+      const context = await browser.newContext({ viewport: { width, height }, colorScheme: 'dark', ...options });
+      await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: server.url });
+      const page = await context.newPage();
+      watch(page, server.url, problems);
+      await page.goto(isSignedIn ? `${server.url}/#key=${key}&${fragment.slice(1)}` : `${server.url}/${fragment}`);
+      if (isSignedIn) await page.waitForSelector('main[data-view]');
+      return page;
+    },
+  };
+}
+
+/** Collects what a page must not have. */
+export function watch(page: Page, origin: string, problems: string[]): void {
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') problems.push(`console: ${message.text()}`);
+  });
+  page.on('pageerror', (error) => problems.push(`exception: ${error.message}`));
+  page.on('request', (request) => {
+    const url = request.url();
+    if (!url.startsWith(`${origin}/`) && !/^(?:data|blob):/.test(url)) problems.push(`request to ${url}`);
+  });
+}
+
+/** Waits until the figures of the Ticker view are on the page, and returns their texts by id. */
+export async function figuresOf(page: Page): Promise<Record<string, string>> {
+  await page.waitForSelector('[data-figure="gex_flip"] .figure-value');
+  return page.evaluate(() =>
+    Object.fromEntries(
+      [...document.querySelectorAll<HTMLElement>('[data-figure]')].map((each) => [
+        each.dataset.figure!,
+        each.querySelector('.figure-value')!.textContent!,
+      ]),
+    ),
+  );
+}
