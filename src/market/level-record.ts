@@ -37,6 +37,13 @@ export interface LevelRecord {
   readonly atmIv30d: number | null;
 }
 
+/** A spot of the level records of a period. */
+export interface LevelSpot {
+  readonly spot: number;
+  /** The number of level records with this spot. */
+  readonly records: number;
+}
+
 /** An entry of the log of stored levels. Subscribers receive the entries of this log. */
 export interface LevelEvent extends LevelRecord {
   /** Sequence number in the log. A later entry has a greater number, and no number is used twice. */

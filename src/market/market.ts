@@ -1,8 +1,8 @@
 import { ClientError } from '../errors.ts';
-import { addDays, DAY_MS, newYorkDate, newYorkInstant } from './calendar.ts';
+import { addDays, closeOf, DAY_MS, newYorkDate, newYorkInstant } from './calendar.ts';
 import type { CashDividend } from './cash-dividend.ts';
 import type { Chain } from './chain.ts';
-import type { LevelRecord } from './level-record.ts';
+import type { LevelRecord, LevelSpot } from './level-record.ts';
 import { canonicalTicker, isTicker, rootOf } from './option-symbol.ts';
 import type { Close, PrintSum } from './prints.ts';
 import type { MarketStore } from './store.ts';
@@ -62,6 +62,11 @@ export interface Market {
   /** Returns the last `limit` daily closes up to and including `date`, oldest first. */
   closes(ticker: string, date: string, limit: number): Close[];
   /**
+   * Returns the closes of the dates in [fromDate, toDate] that a feed delivered, oldest first. The market of a past moment has no close of a
+   * day that ended later.
+   */
+  officialCloses(ticker: string, fromDate: string, toDate: string): Close[];
+  /**
    * Returns the known cash dividends of a chain's underlying with ex-dates from the chain's day to its last settlement, by date. The market
    * of a past moment also returns the dividends that are stored now.
    */
@@ -74,6 +79,8 @@ export interface Market {
   levelTimes(ticker: string, fromMs: number, toMs: number, per: 'snapshot' | 'day'): number[];
   /** Returns the levels of the given moments, oldest first. */
   levels(ticker: string, times: readonly number[]): LevelRecord[];
+  /** Returns the spots of the level records of the moments in [fromMs, toMs], each once, ascending. */
+  levelSpots(ticker: string, fromMs: number, toMs: number): LevelSpot[];
   /**
    * Returns the market as it was at an instant. Data with a later date is not visible, so a ticker that has a chain now may have none. The
    * answers of this market do not depend on when they are requested, as long as no past data is added or removed.
@@ -217,12 +224,18 @@ export function createMarket(store: MarketStore, universe: Universe, simulated: 
         store.dailyChainIds(chain.underlying, chain.asOf - days * DAY_MS, chain.asOf, simulated),
       chainById: (id) => store.chain(id),
       closes: (ticker, date, limit) => store.closes(tickerOf(ticker), date, limit, simulated, until),
+      officialCloses: (ticker, fromDate, toDate) =>
+        store
+          .officialCloses(tickerOf(ticker), fromDate, toDate, simulated)
+          .filter(({ date }) => untilMs === undefined || closeOf(date) <= untilMs),
       dividends: (chain) => storedDividends(store, chain),
       levelsDue: (ticker) => store.levelsDueOf(tickerOf(ticker), simulated, until),
       lastLevelsAt: (ticker, toMs) => store.lastLevelsAt(tickerOf(ticker), Math.min(toMs, until), simulated),
       levelTimes: (ticker, fromMs, toMs, per) =>
         store.levelTimes(tickerOf(ticker), fromMs, Math.min(toMs, until), per, simulated),
       levels: (ticker, times) => store.levels(tickerOf(ticker), times, simulated),
+      levelSpots: (ticker, fromMs, toMs) =>
+        store.levelSpots(tickerOf(ticker), fromMs, Math.min(toMs, until), simulated),
       at: (instantMs) => marketUntil(Math.min(instantMs, until)),
     };
   };

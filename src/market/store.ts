@@ -1,6 +1,6 @@
 import type { CashDividend } from './cash-dividend.ts';
 import type { Chain } from './chain.ts';
-import type { LevelEvent, LevelRecord } from './level-record.ts';
+import type { LevelEvent, LevelRecord, LevelSpot } from './level-record.ts';
 import type { Close, Print, PrintSum } from './prints.ts';
 import type { Stretch, TapeVersion } from './tape.ts';
 import type { TapeColumns } from './tape-columns.ts';
@@ -136,6 +136,8 @@ export interface MarketStore {
    * `untilMs` takes its place.
    */
   closes(ticker: string, date: string, limit: number, simulated: boolean, untilMs?: number): Close[];
+  /** Returns the stored closes of the dates in [fromDate, toDate], oldest first. No spot takes the place of a missing close. */
+  officialCloses(ticker: string, fromDate: string, toDate: string, simulated: boolean): Close[];
   /** Stores dividends. A dividend replaces the stored dividend of its ticker and ex-date. */
   saveDividends(dividends: readonly CashDividend[]): void;
   /** Returns the dividends of a ticker with ex-dates in [fromDate, toDate], by date. Leaves out amounts of 0. */
@@ -160,6 +162,8 @@ export interface MarketStore {
   levelTimes(underlying: string, fromMs: number, toMs: number, per: 'snapshot' | 'day', simulated: boolean): number[];
   /** Returns the levels of the given moments, oldest first. */
   levels(underlying: string, times: readonly number[], simulated: boolean): LevelRecord[];
+  /** Returns the spots of the levels of the moments in [fromMs, toMs], each once, ascending. */
+  levelSpots(underlying: string, fromMs: number, toMs: number, simulated: boolean): LevelSpot[];
   /**
    * Returns the last sequence number of the log of levels, simulated or recorded, even if its entry was removed since. Returns 0 before the
    * first entry.

@@ -13,7 +13,7 @@ import type { Context, Operation } from '../operations/operation.ts';
 import { extendedView, performInSteps, restView } from '../operations/perform.ts';
 import { OPERATIONS } from '../operations/registry.ts';
 import type { Steps } from '../steps.ts';
-import { shortenColumns } from './short-columns.ts';
+import { shortenColumns, shortenDays, shortenMatrix } from './short-columns.ts';
 
 /** A resource as shown in `resources/list` and in the links of an answer. */
 export interface ListedResource {
@@ -47,16 +47,25 @@ export interface Resources {
   canonical(uri: string, context: Context): string;
 }
 
-const [UNIVERSE, LEVELS, PROFILE, STRIKES] = [
+const [UNIVERSE, LEVELS, PROFILE, STRIKES, MATRIX, RECORD] = [
   'get_target_universe',
   'get_live_gex_nodes',
   'get_gex_profile',
   'get_gex_by_strike',
-].map((name) => OPERATIONS.find((each) => each.name === name)!) as [Operation, Operation, Operation, Operation];
+  'get_gex_matrix',
+  'get_level_record',
+].map((name) => OPERATIONS.find((each) => each.name === name)!) as [
+  Operation,
+  Operation,
+  Operation,
+  Operation,
+  Operation,
+  Operation,
+];
 
 const JSON_TYPE = 'application/json';
 
-/** The resources of a ticker: its levels with a summary of the chain, the gamma profile, and GEX by strike. */
+/** The resources of a ticker: its levels with a summary of the chain, and longer answers, which are shortened. */
 const TICKER_RESOURCES = {
   levels: {
     uriTemplate: 'zomma://gex/{ticker}',
@@ -76,6 +85,19 @@ const TICKER_RESOURCES = {
     title: 'GEX by strike',
     description:
       'Dealer exposures at each strike of an expiry (YYYY-MM-DD, 0dte or all): the 500 rows nearest spot, five digits.',
+  },
+  matrix: {
+    uriTemplate: 'zomma://gex/{ticker}/matrix',
+    name: 'gex-matrix',
+    title: 'GEX by strike and expiry',
+    description: 'Net gamma of each series at each strike near spot: the next 20 series, 2,500 values, five digits.',
+  },
+  record: {
+    uriTemplate: 'zomma://gex/{ticker}/record',
+    name: 'gex-record',
+    title: 'Whether levels held',
+    description:
+      'On how many days of a year walls and flip held, compared with levels at the same distance, and the last 60 days.',
   },
 } as const;
 
@@ -171,13 +193,22 @@ function* contentOf(uri: string, context: Context): Steps<Record<string, unknown
   if (ticker === undefined) return undefined;
   const input = { ticker: decodeURIComponent(ticker) };
   if (columns === undefined) return yield* levelsOf(input, context);
-  const view = extendedView(columns === 'profile' ? PROFILE : STRIKES);
+  const { operation, shorten } = SHORTENED[columns]!;
   const args = { ...input, ...(expiries && { expiries }) };
-  return shortenColumns((yield* performInSteps(view, args, context, 'invalid_parameter')).body);
+  return shorten((yield* performInSteps(extendedView(operation), args, context, 'invalid_parameter')).body);
 }
 
+/** The operations of the longer answers, by the segment of the URI, and the functions that shorten their answers. */
+const SHORTENED: Readonly<Record<string, { operation: Operation; shorten: typeof shortenColumns }>> = {
+  profile: { operation: PROFILE, shorten: shortenColumns },
+  strikes: { operation: STRIKES, shorten: shortenColumns },
+  matrix: { operation: MATRIX, shorten: shortenMatrix },
+  record: { operation: RECORD, shorten: shortenDays },
+};
+
 /** `%5E` is the caret of an index ticker. No other character of a ticker is percent-encoded. */
-const GEX_URI = /^zomma:\/\/gex\/((?:[\w.^-]|%5[Ee]){1,20})(?:\/(profile|strikes)(?:(?<=strikes)\/([\w-]{1,10}))?)?$/;
+const GEX_URI =
+  /^zomma:\/\/gex\/((?:[\w.^-]|%5[Ee]){1,20})(?:\/(profile|strikes|matrix|record)(?:(?<=strikes)\/([\w-]{1,10}))?)?$/;
 
 /** Returns the canonical spelling of a URI. Its ticker need not have a chain, because clients can subscribe before the first snapshot. */
 function canonicalUri(uri: string, { market }: Context): string {

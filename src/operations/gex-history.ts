@@ -108,20 +108,7 @@ export const getGexHistory = defineOperation({
     const iv = ivRank(year.map(({ atmIv30d }) => atmIv30d));
     const times = market.levelTimes(name, fromMs ?? yearAgo, toMs, request.per);
     const rows = market.levels(name, downsample(times, request.points));
-    const due = market.levelsDue(name);
-    if (market.isPast && due > 0) {
-      throw new ClientError(
-        'unavailable',
-        `The levels of ${due} snapshots up to the requested moment are not computed yet`,
-        {
-          hint: 'Retry shortly. The answer is final when these levels are computed.',
-        },
-      );
-    }
-    const notes = [
-      ...(rows.length > 0 ? [] : [noLevelsNote(newest)]),
-      ...(due > 0 ? [`The levels of ${due} snapshots are not computed yet. Retry shortly.`] : []),
-    ];
+    const notes = [...(rows.length > 0 ? [] : [noLevelsNote(newest)]), ...dueNotes(name, context)];
     const result = {
       ticker: name,
       per: request.per,
@@ -136,7 +123,7 @@ export const getGexHistory = defineOperation({
       sign_convention: conventionOf({ sign: DEFAULT_SIGN }),
       notes,
     };
-    return { result, ...provenance(name, context, notes) };
+    return { result, ...newestProvenance(name, context, notes) };
   },
 });
 
@@ -163,8 +150,25 @@ function columnsOf(rows: readonly LevelRecord[]) {
   };
 }
 
-/** Returns the provenance of the newest chain. Returns no field if the ticker has no chain. */
-function provenance(name: string, context: Context, notes: readonly string[]) {
+/**
+ * Returns a note if the levels of some snapshots of a ticker are not computed yet. Throws `ClientError` (unavailable) in a replay, because
+ * its answer would change later.
+ */
+export function dueNotes(name: string, { market }: Context): string[] {
+  const due = market.levelsDue(name);
+  if (due === 0) return [];
+  if (!market.isPast) return [`The levels of ${due} snapshots are not computed yet. Retry shortly.`];
+  throw new ClientError(
+    'unavailable',
+    `The levels of ${due} snapshots up to the requested moment are not computed yet`,
+    {
+      hint: 'Retry shortly. The answer is final when these levels are computed.',
+    },
+  );
+}
+
+/** Returns the provenance of a ticker's newest chain. Returns no field if the ticker has no chain. */
+export function newestProvenance(name: string, context: Context, notes: readonly string[]) {
   const chain = context.market.findChain(name);
   return chain ? { provenance: provenanceOf(chain, context, notes) } : {};
 }

@@ -13,6 +13,7 @@ import { computeGreeksBatch } from './greeks-batch.ts';
 import { solveImpliedVolatilities } from './implied-volatilities.ts';
 import { calculateKellySizing } from './kelly-sizing.ts';
 import { detectLethalNodes } from './lethal-nodes.ts';
+import { getLevelRecord } from './levels-held.ts';
 import { evaluateMarketHamiltonian } from './market-hamiltonian.ts';
 import { calculateMertonProbability } from './merton-probability.ts';
 import { runStrategicOmniRadar } from './omni-radar.ts';
@@ -49,6 +50,7 @@ export const REGISTRY = {
   get_flow_by_aggressor: getFlowByAggressor,
   get_signed_prints: getSignedPrints,
   get_gex_history: getGexHistory,
+  get_level_record: getLevelRecord,
   get_feed_status: getFeedStatus,
 };
 

@@ -2,7 +2,7 @@ import type { Database } from 'bun:sqlite';
 import type { Close } from '../market/prints.ts';
 import type { MarketStore } from '../market/store.ts';
 
-type CloseTable = Pick<MarketStore, 'saveCloses' | 'closes'>;
+type CloseTable = Pick<MarketStore, 'saveCloses' | 'closes' | 'officialCloses'>;
 
 /**
  * Creates the functions that read and write official closes. There is one close per ticker and day. A later close of the same day replaces
@@ -27,6 +27,9 @@ export function closeTable(db: Database): CloseTable {
      )
      SELECT date, close, volume FROM official UNION ALL SELECT day, spot, NULL FROM filled ORDER BY date DESC LIMIT ?4`,
   );
+  const selectOfficial = db.prepare<Pick<Close, 'date' | 'close' | 'volume'>, [number, string, string, string]>(
+    'SELECT date, close, volume FROM closes WHERE simulated = ? AND ticker = ? AND date BETWEEN ? AND ? ORDER BY date',
+  );
 
   const save = db.transaction((closes: readonly Close[]) => {
     for (const close of closes) upsert.run({ ...close, simulated: Number(close.simulated) });
@@ -39,5 +42,7 @@ export function closeTable(db: Database): CloseTable {
         .all(Number(simulated), ticker, date, limit, untilMs)
         .map((row) => ({ ticker, ...row, simulated }))
         .reverse(),
+    officialCloses: (ticker, fromDate, toDate, simulated) =>
+      selectOfficial.all(Number(simulated), ticker, fromDate, toDate).map((row) => ({ ticker, ...row, simulated })),
   };
 }

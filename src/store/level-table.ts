@@ -1,5 +1,5 @@
 import type { Database } from 'bun:sqlite';
-import type { LevelEvent, LevelRecord } from '../market/level-record.ts';
+import type { LevelEvent, LevelRecord, LevelSpot } from '../market/level-record.ts';
 import { AHEAD_MS } from '../market/market.ts';
 import type { MarketStore } from '../market/store.ts';
 
@@ -11,6 +11,7 @@ type LevelTable = Pick<
   | 'lastLevelsAt'
   | 'levelTimes'
   | 'levels'
+  | 'levelSpots'
   | 'lastLevelSeq'
   | 'levelEvents'
   | 'levelEventsOf'
@@ -79,6 +80,10 @@ export function levelTable(db: Database, nowMs: () => number): LevelTable {
     `SELECT ${record} FROM levels
      WHERE simulated = ? AND underlying = ? AND as_of IN (SELECT value FROM json_each(?)) ORDER BY as_of`,
   );
+  const selectSpots = db.prepare<LevelSpot, [number, string, number, number]>(
+    `SELECT spot, count(*) AS records FROM levels
+     WHERE simulated = ? AND underlying = ? AND as_of BETWEEN ? AND ? GROUP BY spot ORDER BY spot`,
+  );
   const selectHead = db.prepare<{ seq: number }, []>("SELECT seq FROM sqlite_sequence WHERE name = 'levels'");
   const selectEvents = db.prepare<LevelRow & Entry, [number, number, number]>(
     `SELECT ${record}, seq, source FROM levels WHERE simulated = ? AND advanced = 1 AND seq > ? ORDER BY seq LIMIT ?`,
@@ -129,6 +134,7 @@ export function levelTable(db: Database, nowMs: () => number): LevelTable {
       (per === 'day' ? selectDaily : selectTimes).all(Number(simulated), underlying, fromMs, toMs).map(({ at }) => at),
     levels: (underlying, times, simulated) =>
       selectAt.all(Number(simulated), underlying, JSON.stringify(times)).map(recordOf),
+    levelSpots: (underlying, fromMs, toMs, simulated) => selectSpots.all(Number(simulated), underlying, fromMs, toMs),
     lastLevelSeq: () => selectHead.get()?.seq ?? 0,
     levelEvents: (afterSeq, limit, simulated) => selectEvents.all(Number(simulated), afterSeq, limit).map(recordOf),
     levelEventsOf: (underlyings, afterSeq, limit, simulated) =>

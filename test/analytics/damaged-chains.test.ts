@@ -173,6 +173,16 @@ function judgeOperations(chain: Chain, seed: number): void {
   for (const operation of [REGISTRY.get_flow_by_aggressor, REGISTRY.get_signed_prints]) {
     ask(operation, { ticker, days: 30, min_premium: 0, limit: 10 });
   }
+  const strikes = ask(REGISTRY.get_gex_by_strike, { ticker }) as { net_gex: number[] } | undefined;
+  const matrix = ask(REGISTRY.get_gex_matrix, { ticker, band: 10 }) as Record<string, number> | undefined;
+  holds('a matrix exists if the sums by strike exist', (matrix === undefined) === (strikes === undefined));
+  if (strikes && matrix) {
+    const [net, gross] = [strikes.net_gex, strikes.net_gex.map(Math.abs)].map((column) =>
+      column.reduce((sum, each) => sum + each, 0),
+    ) as [number, number];
+    holds('a matrix has all gamma', Math.abs(matrix.within_band! + matrix.left_out! - net) <= 1e-9 * gross);
+  }
+  if (seed % 7 === 1) ask(REGISTRY.get_gex_view, { ticker });
   // A fifth of the chains here, and another quarter below: the fits of densities and jumps take nearly all of the time.
   if (seed % 5 === 2) judgeJumps(ticker, chain, ask);
   if (seed % 4 !== 0) return;
@@ -224,11 +234,13 @@ function contextOf(chain: Chain, seed: number): Context {
       recentChainIds: () => [1],
       chainById: () => chain,
       closes: () => [],
+      officialCloses: () => [],
       dividends: () => [],
       levelsDue: () => 0,
       lastLevelsAt: () => undefined,
       levelTimes: () => [],
       levels: () => [],
+      levelSpots: () => [],
       at() {
         return this;
       },

@@ -49,7 +49,18 @@ test('answers a range without levels with zero rows and a note in body and heade
   expect(headers.get('x-data-notes')).toContain('No levels of this ticker are stored');
 });
 
+test('the record of levels needs a day after the first levels', async () => {
+  const { status, body, headers } = await get('spy/record?days=30');
+  expect([status, body.ticker, body.count]).toEqual([200, 'SPY', 0]);
+  expect(body.flip).toMatchObject({ n: 0, too_few_days: true, verdict: 'too few days' });
+  expect(headers.get('x-data-notes')).toContain('No day of the period');
+});
+
 test.each([
+  ['SPY/record?days=0', 'invalid_parameter', '/days must be an integer, at least 1 and at most 3650'],
+  ['SPY/record?days=', 'invalid_parameter', '/days must be an integer'],
+  ['SPY/record?weight=volume', 'invalid_parameter', '/weight is not a field of this request'],
+  ['ZZZZ/record', 'unknown_ticker', 'not in the universe'],
   ['SPY/history?from=soon', 'invalid_parameter', '/from must be a date'],
   ['SPY/history?from=2026-02-30', 'invalid_parameter', '/from must be a date YYYY-MM-DD of New York, or an instant'],
   ['SPY/history?from=2026-02-02&to=2026-02-01', 'invalid_parameter', '/from must not lie after /to'],

@@ -24,6 +24,8 @@ beforeAll(() => {
   store.saveChain({ ...chainOf({ asOf: AFTER + 1, simulated: false }), spot: 5 });
   const print = (id: string, at: number) => printOf(id, { at, simulated: false });
   store.savePrints([print('a', NOON - 1), print('b', NOON), print('c', NOON + 1), print('d', AFTER)]);
+  const closeOfNdx = (date: string, close: number) => ({ ticker: 'NDX', date, close, volume: null, simulated: false });
+  store.saveCloses([closeOfNdx('2026-01-02', 7), closeOfNdx(DATE, 8)]);
   now = createMarket(store, STANDARD_UNIVERSE, false, () => AFTER + DAY_MS);
   then = now.at(NOON);
 });
@@ -45,6 +47,13 @@ const SEEN: [name: string, read: (market: Market) => unknown, then: unknown, now
   ['the tape', (market) => [...market.tape(market.chain('SPX'), 30).prints].length, 2, 4],
   ['recent chains of earlier days', (market) => market.recentChainIds(market.chain('SPX'), 30).length, 2, 2],
   ['closes filled from snapshots', (market) => market.closes('SPX', DATE, 9).map(({ close }) => close), [1, 2], [1, 5]],
+  [
+    'closes of days that ended',
+    (market) => market.officialCloses('NDX', '2026-01-02', DATE).map(({ close }) => close),
+    [7],
+    [7, 8],
+  ],
+  ['the spots of levels', (market) => market.levelSpots('SPX', 0, Number.MAX_SAFE_INTEGER).length, 2, 3],
   ['the last levels', (market) => market.lastLevelsAt('SPX', Number.MAX_SAFE_INTEGER), NOON, AFTER],
   ['the times of levels', (market) => market.levelTimes('SPX', 0, Number.MAX_SAFE_INTEGER, 'snapshot').length, 2, 3],
   ['the snapshots whose levels are due', (market) => market.levelsDue('SPX'), 1, 2],

@@ -49,6 +49,8 @@ test('a wide chain gives the rows nearest to spot, with five digits except in th
 test.each([
   ['zomma://gex/wide', 'zomma://gex/WIDE'],
   ['zomma://gex/wide/profile', 'zomma://gex/WIDE/profile'],
+  ['zomma://gex/wide/matrix', 'zomma://gex/WIDE/matrix'],
+  ['zomma://gex/wide/record', 'zomma://gex/WIDE/record'],
   ['zomma://gex/%5Espx', 'zomma://gex/SPX'],
   ['zomma://gex/SPXW/strikes/all', 'zomma://gex/SPX/strikes/all'],
   ['zomma://methods', 'zomma://methods'],
@@ -59,6 +61,7 @@ test.each([
 test.each([
   'zomma://gex/WIDE/Profile',
   'zomma://gex/WIDE/strikes/a/b',
+  'zomma://gex/WIDE/matrix/all',
   `zomma://gex/${'A'.repeat(21)}`,
   'zomma://gex/',
   '',

@@ -29,6 +29,29 @@ test.each([{}, { flipResolved: false }, { atmIv30d: null }, { simulated: true }]
     }),
 );
 
+test('lists the spots of a period once, ascending, with the number of records', () =>
+  withStore((store) => {
+    for (const [hours, spot] of [6010, 6000, 6010, 5990].entries()) {
+      keepLevels(store, { asOf: MONDAY_MS + hours * HOUR_MS, spot });
+    }
+    keepLevels(store, { underlying: 'NDX', spot: 1 });
+    keepLevels(store, { simulated: true, spot: 2 });
+    const spots = (from: number, to: number) =>
+      store
+        .levelSpots('SPX', MONDAY_MS + from * HOUR_MS, MONDAY_MS + to * HOUR_MS, false)
+        .map(({ spot, records }) => [spot, records]);
+    expect(spots(0, 3)).toEqual([
+      [5990, 1],
+      [6000, 1],
+      [6010, 2],
+    ]);
+    expect(spots(1, 2)).toEqual([
+      [6000, 1],
+      [6010, 1],
+    ]);
+    expect(spots(4, 9)).toEqual([]);
+  }));
+
 test('a snapshot is due once, newest first, and again if it is replaced', () =>
   withStore((store) => {
     for (const days of [0, 1]) store.saveChain(chainOf({ asOf: MONDAY_MS + days * DAY_MS, simulated: false }));

@@ -250,6 +250,31 @@ test('closes prefer the official close, else the last spot of the day; newest da
     expect(closes('2026-12-31', 0)).toEqual([]);
   }));
 
+test('official closes are those that were delivered, by date, without spots of snapshots', () =>
+  withStore((store) => {
+    const close = (date: string, changes = {}) => ({
+      ...{ ticker: 'SPX', date, close: Number(date.slice(-2)), volume: null, simulated: false },
+      ...changes,
+    });
+    store.saveChain(chainOf({ simulated: false }));
+    store.saveCloses([
+      close('2026-01-08'),
+      close('2026-01-06', { volume: 5 }),
+      close('2026-01-07'),
+      close('2026-01-09'),
+    ]);
+    store.saveCloses([close('2026-01-07', { ticker: 'NDX' }), close('2026-01-07', { simulated: true, close: 1 })]);
+    expect(store.officialCloses('SPX', '2026-01-05', '2026-01-08', false)).toEqual([
+      close('2026-01-06', { volume: 5 }),
+      close('2026-01-07'),
+      close('2026-01-08'),
+    ]);
+    expect(store.officialCloses('SPX', '2026-01-07', '2026-01-07', true)).toEqual([
+      close('2026-01-07', { simulated: true, close: 1 }),
+    ]);
+    expect(store.officialCloses('SPX', '2026-01-08', '2026-01-07', false)).toEqual([]);
+  }));
+
 test('closes agree with a plain computation for any mixture of closes and snapshots', () =>
   withStore((store) => {
     const dates = Array.from({ length: 12 }, (_, day) => new Date(MONDAY_MS + day * DAY_MS).toISOString().slice(0, 10));

@@ -1,0 +1,211 @@
+import { byRange, type Steps } from '../../steps.ts';
+
+/** The levels that were known before the open of a trading day, and the prices seen on that day. Prices are in dollars. */
+export interface LevelDay {
+  /** The spot with which the levels were computed. */
+  readonly spot: number;
+  readonly callWall: number;
+  readonly putWall: number;
+  /** The gamma flip, or null if it was not resolved. */
+  readonly gexFlip: number | null;
+  /** The standard deviation of a day's move, as the options imply it. Greater than 0. */
+  readonly deviation: number;
+  readonly close: number;
+  /** The spots seen between the open and the close, and the close, in any order. */
+  readonly seen: readonly number[];
+}
+
+/** The levels whose outcomes are counted. The band is the range from the put wall to the call wall. */
+export const LEVEL_KINDS = ['call_wall', 'put_wall', 'band', 'flip'] as const;
+export type LevelKind = (typeof LEVEL_KINDS)[number];
+
+/** What happened to a level on a day. */
+export interface LevelOutcome {
+  /** The close was not beyond the level. */
+  readonly held: boolean;
+  /** Some spot seen was within `TOUCH_DEVIATIONS` of the level. */
+  readonly touched: boolean;
+  /** Some spot seen was beyond the level. */
+  readonly crossed: boolean;
+}
+
+/** On how many days an outcome was observed. Shares are from 0 to 1, and null if there are fewer than `DAYS_MIN` days. */
+export interface OutcomeRate {
+  readonly count: number;
+  readonly share: number | null;
+  /** The 95 % Wilson interval of `share`. */
+  readonly low: number | null;
+  readonly high: number | null;
+  /** The share that a level at the same distance would have had. */
+  readonly control: number | null;
+}
+
+/** The verdict on a level, in words. */
+export type LevelVerdict =
+  | 'no better than distance'
+  | 'held more often than a level at the same distance'
+  | 'held less often than a level at the same distance'
+  | 'too few days';
+
+export interface LevelScore {
+  /** Number of days with this level. */
+  readonly days: number;
+  readonly held: OutcomeRate;
+  readonly touched: OutcomeRate;
+  readonly crossed: OutcomeRate;
+  readonly verdict: LevelVerdict;
+  /** The outcome of each given day, or null if the day does not have this level. */
+  readonly outcomes: readonly (LevelOutcome | null)[];
+}
+
+/** A level is touched within this many daily deviations. */
+export const TOUCH_DEVIATIONS = 0.1;
+/** The same distance, with room for rounding errors. */
+const REACH = TOUCH_DEVIATIONS + 1e-9;
+/** Rates of fewer days are not stated, because their intervals would cover almost everything. */
+export const DAYS_MIN = 20;
+
+type Counts = [held: number, touched: number, crossed: number];
+
+/** The number of pairs of days that are compared in a step of some 2 ms. */
+const STEP_PAIRS = 16_384;
+
+/**
+ * Counts how often each level held, was touched and was crossed, and how often a level at the same distance would have. This control places
+ * the level of each day, at the same number of daily deviations from spot, on every other day. If a level says nothing about the move of its
+ * day, the expected share of the control equals that of the level.
+ */
+export function* levelScoresInSteps(days: readonly LevelDay[]): Steps<Record<LevelKind, LevelScore>> {
+  const moves = days.map(moveOf);
+  const scores: Partial<Record<LevelKind, LevelScore>> = {};
+  for (const kind of LEVEL_KINDS) {
+    const corridors = days.map((day) => corridorOf(kind, day));
+    const own: Counts = [0, 0, 0];
+    /** The sum over the days of the share of the other days with the outcome. */
+    const control: Counts = [0, 0, 0];
+    yield { message: 'Comparing levels with levels at the same distance' };
+    yield* byRange(days.length, Math.max(1, Math.floor(STEP_PAIRS / days.length)), 'Comparing levels', (from, to) => {
+      for (let day = from; day < to; day++) {
+        const corridor = corridors[day];
+        if (!corridor) continue;
+        countOutcome(own, moves[day]!, corridor);
+        const others: Counts = [0, 0, 0];
+        for (let other = 0; other < moves.length; other++) {
+          if (other !== day) countOutcome(others, moves[other]!, corridor);
+        }
+        for (const [i, count] of others.entries()) control[i]! += count / (days.length - 1);
+      }
+    });
+    scores[kind] = scoreOf(own, control, corridors, moves);
+  }
+  return scores as Record<LevelKind, LevelScore>;
+}
+
+/** The prices of a day, as distances from the spot of its levels, in daily deviations. */
+interface Move {
+  readonly close: number;
+  readonly low: number;
+  readonly high: number;
+  /** Ascending. */
+  readonly seen: Float64Array;
+}
+
+/** The range of prices that are not beyond a level, as distances like those of `Move`. One end of it may be infinite. */
+interface Corridor {
+  readonly lower: number;
+  readonly upper: number;
+}
+
+function moveOf(day: LevelDay): Move {
+  const distance = distancesOf(day);
+  const seen = Float64Array.from(day.seen, distance).sort();
+  return { close: distance(day.close), low: seen[0]!, high: seen.at(-1)!, seen };
+}
+
+function distancesOf({ spot, deviation }: LevelDay): (price: number) => number {
+  return (price) => (price - spot) / deviation;
+}
+
+function corridorOf(kind: LevelKind, day: LevelDay): Corridor | null {
+  const { spot, callWall, putWall, gexFlip } = day;
+  const distance = distancesOf(day);
+  const [below, above] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
+  switch (kind) {
+    case 'call_wall':
+      return { lower: below, upper: distance(callWall) };
+    case 'put_wall':
+      return { lower: distance(putWall), upper: above };
+    case 'band':
+      return { lower: distance(putWall), upper: distance(callWall) };
+    case 'flip':
+      if (gexFlip === null) return null;
+      return gexFlip >= spot ? { lower: below, upper: distance(gexFlip) } : { lower: distance(gexFlip), upper: above };
+  }
+}
+
+/** Adds 1 to the count of each outcome that a day with this move has for a corridor. */
+function countOutcome(counts: Counts, move: Move, { lower, upper }: Corridor): void {
+  const { close, low, high } = move;
+  if (close >= lower && close <= upper) counts[0]++;
+  if (isTouched(move, lower) || isTouched(move, upper)) counts[1]++;
+  if (low < lower || high > upper) counts[2]++;
+}
+
+function outcomeOf(move: Move, corridor: Corridor): LevelOutcome {
+  const counts: Counts = [0, 0, 0];
+  countOutcome(counts, move, corridor);
+  const [held, touched, crossed] = counts;
+  return { held: held === 1, touched: touched === 1, crossed: crossed === 1 };
+}
+
+/** Returns whether some spot seen is within `TOUCH_DEVIATIONS` of a level. */
+function isTouched({ low, high, seen }: Move, level: number): boolean {
+  if (level < low - REACH || level > high + REACH) return false;
+  let [from, to] = [0, seen.length];
+  while (from < to) {
+    const half = (from + to) >> 1;
+    if (seen[half]! < level - REACH) from = half + 1;
+    else to = half;
+  }
+  return from < seen.length && seen[from]! <= level + REACH;
+}
+
+function scoreOf(
+  own: Counts,
+  control: Counts,
+  corridors: readonly (Corridor | null)[],
+  moves: readonly Move[],
+): LevelScore {
+  const days = corridors.filter((each) => each !== null).length;
+  const [held, touched, crossed] = [0, 1, 2].map((i) => rateOf(own[i]!, days, control[i]!)) as [
+    OutcomeRate,
+    OutcomeRate,
+    OutcomeRate,
+  ];
+  const outcomes = corridors.map((corridor, day) => corridor && outcomeOf(moves[day]!, corridor));
+  return { days, held, touched, crossed, verdict: verdictOf(held), outcomes };
+}
+
+function rateOf(count: number, days: number, controlSum: number): OutcomeRate {
+  if (days < DAYS_MIN) return { count, share: null, low: null, high: null, control: null };
+  const [low, high] = wilsonInterval(count, days);
+  return { count, share: count / days, low, high, control: controlSum / days };
+}
+
+/** 97.5 % of a standard normal distribution is below this value. */
+const Z_95 = 1.959964;
+
+/** Returns the 95 % Wilson score interval of a share of `count` out of `of`, from 0 to 1. */
+export function wilsonInterval(count: number, of: number): [low: number, high: number] {
+  const [share, square] = [count / of, (Z_95 * Z_95) / of];
+  const middle = share + square / 2;
+  const half = Math.sqrt(square * (share * (1 - share) + square / 4));
+  // Without the two conditions, rounding could put the end of an interval slightly above 0 or below 1.
+  return [count === 0 ? 0 : (middle - half) / (1 + square), count === of ? 1 : (middle + half) / (1 + square)];
+}
+
+function verdictOf({ low, high, control }: OutcomeRate): LevelVerdict {
+  if (low === null || high === null || control === null) return 'too few days';
+  if (control < low) return 'held more often than a level at the same distance';
+  return control > high ? 'held less often than a level at the same distance' : 'no better than distance';
+}
