@@ -30,6 +30,14 @@ export function isExchangeDay(date: string): boolean {
   );
 }
 
+/** Returns whether trading ends at 13:00 on a day of trading: after Thanksgiving, and before Christmas and Independence Day. */
+export function closesEarly(date: string): boolean {
+  const noon = new Date(`${date}T12:00:00Z`);
+  const [month, day, weekday] = [noon.getUTCMonth() + 1, noon.getUTCDate(), noon.getUTCDay()];
+  if (weekday === FRIDAY) return month === 11 && Math.ceil((day - 1) / 7) === 4;
+  return weekday >= MONDAY && weekday <= THURSDAY && ((month === 12 && day === 24) || (month === 7 && day === 3));
+}
+
 /** Returns noon in UTC of Easter Sunday (Meeus, Jones and Butcher). */
 function easterNoon(year: number): number {
   const [a, b, c] = [year % 19, Math.floor(year / 100), year % 100];

@@ -1,12 +1,13 @@
 import type { History } from '../data/answers.ts';
 import { exchangeDaysBetween } from './exchange-days.ts';
-import { newYorkMidnight } from './new-york-ticks.ts';
+import { type TradingAxis, tradingAxis } from './trading-axis.ts';
 
 type Column = readonly (number | null)[];
 
 /** Rows of the history as aligned columns. Lines through them break at null: at unresolved flips, and at the rows added for gaps. */
 export interface HistorySeries {
-  /** The horizontal position of each row, ms since the epoch, ascending: the moment of a snapshot, or the midnight with which a day begins. */
+  readonly axis: TradingAxis;
+  /** The position of each row on the axis, ascending. */
   readonly x: readonly number[];
   /** The index of each row in the answer. Null: a row that was added for a gap. */
   readonly row: readonly (number | null)[];
@@ -25,11 +26,12 @@ export interface HistorySeries {
 /** Two snapshots of a day that are more than this many usual distances apart have a gap between them. */
 const USUAL_MOST = 3;
 
-/** Aligns a history for drawing. Between rows that no line may join it puts a row of nulls. */
-export function historySeries(history: History): HistorySeries {
+/** Aligns a history for drawing. Between rows that no line may join it puts a row of nulls. `ends` are the first and the last date of the axis. */
+export function historySeries(history: History, ends: { from?: string; to?: string } = {}): HistorySeries {
   const { as_of, day, net_gex, count } = history;
   const isDaily = history.per === 'day';
-  const at = isDaily ? day.map(newYorkMidnight) : as_of.map((moment) => Date.parse(moment));
+  const at = as_of.map((moment) => Date.parse(moment));
+  const axis = tradingAxis(at, isDaily ? () => 1 : ({ from, to }) => to - from, ends);
   const perDay = new Map<string, number>();
   for (const each of day) perDay.set(each, (perDay.get(each) ?? 0) + 1);
   const usual = usualStep(at, day);
@@ -39,10 +41,10 @@ export function historySeries(history: History): HistorySeries {
     const join = i === 0 ? 'line' : joinOf(i);
     if (join === 'gap') gaps++;
     if (join !== 'line') {
-      x.push((at[i - 1]! + at[i]!) / 2);
+      x.push((axis.at(at[i - 1]!) + axis.at(at[i]!)) / 2);
       row.push(null);
     }
-    x.push(at[i]!);
+    x.push(axis.at(at[i]!));
     row.push(i);
   }
   /** What stands between a row and the row before. The price of the night is not known, so a line ends with its session. */
@@ -54,6 +56,7 @@ export function historySeries(history: History): HistorySeries {
   }
   const column = (value: (i: number) => number | null): Column => row.map((i) => (i === null ? null : value(i)));
   return {
+    axis,
     x,
     row,
     gaps,

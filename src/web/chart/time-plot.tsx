@@ -4,9 +4,9 @@ import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
 import { themeVersion, useSize } from './canvas.tsx';
 import { lonePoints } from './history-series.ts';
-import { newYorkTicks } from './new-york-ticks.ts';
 import { spacedTicks } from './price-axis.ts';
 import { type Colors, colorsOf, type Tone } from './strokes.ts';
+import { type TradingAxis, tradingTicks } from './trading-axis.ts';
 
 /** A series of a plot. Lines and steps break at null. */
 export interface PlotSeries {
@@ -29,11 +29,12 @@ export interface PlotGroup {
 export interface TimePlotProps {
   readonly name: string;
   readonly group: PlotGroup;
-  /** Positions of the rows, ms since the epoch, ascending. */
+  readonly axis: TradingAxis;
+  /** Positions of the rows on the axis, ascending. */
   readonly x: readonly number[];
   readonly series: readonly PlotSeries[];
-  /** The ends of the time axis, ms. */
-  readonly domain: readonly [from: number, to: number];
+  /** The part of the axis that the plot shows. */
+  readonly domain: readonly [low: number, high: number];
   readonly range: readonly [low: number, high: number];
   /** Prints a value at the vertical axis. */
   readonly print: (value: number) => string;
@@ -41,8 +42,8 @@ export interface TimePlotProps {
   readonly hasTimes: boolean;
   /** Room for labels at the right edge, pixels. */
   readonly right: number;
-  /** Moments with an upright line, ms. */
-  readonly marks: readonly { readonly at: number; readonly dash: 'solid' | 'dashed' }[];
+  /** Positions with an upright line and a letter. */
+  readonly marks: readonly { readonly at: number; readonly letter: 'A' | 'B'; readonly dash: 'solid' | 'dashed' }[];
   /** Called with the first and the last row of a selection. */
   readonly onSelect: (from: number, to: number) => void;
   /** Returns labels that stand over the plot, whose height is given, pixels. */
@@ -89,7 +90,7 @@ export function TimePlot(props: TimePlotProps) {
 
   useEffect(() => {
     colors.current = colorsOf(ref.current!);
-    plot.current?.redraw(false, true);
+    plot.current?.redraw(true, true);
   }, [version, props.marks]);
 
   const inner = size.height - ROOM.top - (hasTimes ? ROOM.times : ROOM.top);
@@ -124,11 +125,10 @@ function optionsOf(
   let labels = new Map<number, string>();
   return {
     ...size,
-    ms: 1,
     legend: { show: false },
     padding: [ROOM.top, right, hasTimes ? 0 : ROOM.top, 0],
     scales: {
-      x: { time: true, range: () => [newest.current.domain[0], newest.current.domain[1]] },
+      x: { time: false, range: () => [newest.current.domain[0], newest.current.domain[1]] },
       y: { range: () => [newest.current.range[0], newest.current.range[1]] },
     },
     axes: [
@@ -137,7 +137,7 @@ function optionsOf(
         size: hasTimes ? ROOM.times : 0,
         gap: 4,
         splits: (plot, _, from, to) => {
-          const ticks = newYorkTicks(from, to, plot.width / APART.times);
+          const ticks = tradingTicks(newest.current.axis, from, to, (plot.width - ROOM.values - right) / APART.times);
           labels = new Map(ticks.map(({ at, label }) => [at, label]));
           return [...labels.keys()];
         },
@@ -164,6 +164,7 @@ function optionsOf(
       },
     },
     hooks: {
+      drawClear: [(plot) => hatchHoles(plot, newest.current, colors.current!)],
       setCursor: [
         ({ cursor }) => {
           // Where the pointer leaves the plot, the cursor stays, so that the row can be acted on.
@@ -203,6 +204,9 @@ function seriesOf(
     stroke,
     width,
     dash: [...DASHES[dash]],
+    // A step rises at the end of a gap. It would show at the edge of the gap if the gap did not end a pixel later.
+    gaps: (_, _series, _from, _to, gaps) =>
+      kind === 'step' ? gaps.map(([from, to]): [number, number] => [from, to + width * devicePixelRatio]) : gaps,
     paths: kind === 'step' ? uPlot.paths.stepped!({ align: 1 }) : uPlot.paths.linear!(),
     points: { show: true, size: 5, fill: stroke, filter: () => lonePoints(values()) },
   };
@@ -216,6 +220,31 @@ function nearestFilled({ series, x }: TimePlotProps, index: number): number | nu
     if (isFilled(index + step)) return index + step;
   }
   return null;
+}
+
+/** Hatches the days without data between the first and the last row. */
+function hatchHoles({ ctx, bbox, valToPos }: uPlot, { axis, x, domain }: TimePlotProps, colors: Colors): void {
+  const step = 6 * devicePixelRatio;
+  ctx.save();
+  ctx.strokeStyle = colors.line;
+  ctx.lineWidth = devicePixelRatio;
+  for (const { start, width, count } of axis.days) {
+    const [low, high] = [Math.max(start, domain[0]), Math.min(start + width, domain[1])];
+    if (count > 0 || low >= high || low < x[0]! || high > x.at(-1)!) continue;
+    const [left, right] = [valToPos(low, 'x', true), valToPos(high, 'x', true)];
+    ctx.save();
+    ctx.beginPath();
+    ctx.rect(left, bbox.top, right - left, bbox.height);
+    ctx.clip();
+    ctx.beginPath();
+    for (let at = left - bbox.height; at < right; at += step) {
+      ctx.moveTo(at, bbox.top + bbox.height);
+      ctx.lineTo(at + bbox.height, bbox.top);
+    }
+    ctx.stroke();
+    ctx.restore();
+  }
+  ctx.restore();
 }
 
 function drawMarks({ ctx, bbox, valToPos }: uPlot, { range, domain, marks }: TimePlotProps, colors: Colors): void {
@@ -234,9 +263,12 @@ function drawMarks({ ctx, bbox, valToPos }: uPlot, { range, domain, marks }: Tim
     const zero = valToPos(0, 'y', true);
     line(bbox.left, zero, bbox.left + bbox.width, zero, DASHES.solid, 'muted');
   }
-  for (const { at, dash } of marks) {
+  ctx.fillStyle = colors.text;
+  ctx.textAlign = 'right';
+  for (const { at, letter, dash } of marks) {
     if (at < domain[0] || at > domain[1]) continue;
     const left = valToPos(at, 'x', true);
     line(left, bbox.top, left, bbox.top + bbox.height, DASHES[dash], 'text');
+    ctx.fillText(letter, left - 4 * devicePixelRatio, bbox.top + 12 * devicePixelRatio);
   }
 }

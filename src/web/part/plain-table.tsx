@@ -11,7 +11,14 @@ export function PlainTable({ table, title }: { table: PanelTable; title: string 
     text: (row: (typeof table.rows)[number]) => textOf(row[i] ?? null),
     isNumber: typeof table.rows[0]?.[i] === 'number',
   }));
-  return <DataGrid label={`${title}, table`} columns={columns} rows={table.rows} />;
+  return (
+    <DataGrid
+      label={`${title}, table`}
+      columns={columns}
+      rows={table.rows}
+      {...(table.onOpen && { onOpen: table.onOpen })}
+    />
+  );
 }
 
 function textOf(value: string | number | null): string {

@@ -1,4 +1,12 @@
-/** The view History. */
+import { HistoryPanel } from '../part/history-panel.tsx';
+import { RecordPanel } from '../part/record-panel.tsx';
+
+/** How the levels moved, and whether they held. */
 export function HistoryView() {
-  return <p class="empty">History</p>;
+  return (
+    <div class="history-panels">
+      <HistoryPanel />
+      <RecordPanel />
+    </div>
+  );
 }

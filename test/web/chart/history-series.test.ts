@@ -85,13 +85,10 @@ test('every value of a history stands in its row, and every added row is empty',
   }
 });
 
-test.each([
-  ['2026-03-09', '2026-03-10', 24],
-  ['2026-03-06', '2026-03-09', 71],
-  ['2026-10-30', '2026-11-02', 73],
-])('the days %s and %s begin %d hours apart', (first, second, hours) => {
-  const { x } = historySeries(historyAt('day', closes(first, second)));
-  expect((x[1]! - x[0]!) / 3_600_000).toBe(hours);
+test('days are equally far apart, and a missing day leaves a hole as wide as a day', () => {
+  const { x, row } = historySeries(historyAt('day', closes('2026-11-19', '2026-11-20', '2026-11-23', '2026-11-25')));
+  expect(row).toEqual([0, 1, 2, null, 3]);
+  expect(x).toEqual([0.5, 1.5, 2.5, 3.5, 4.5]);
 });
 
 test('a flip far from spot does not flatten the prices', () => {

@@ -1,0 +1,4 @@
+/** Whether levels held. */
+export function RecordPanel() {
+  return null;
+}
