@@ -11,6 +11,7 @@ export type Strikes = FullAnswer<'get_gex_by_strike'>;
 export type Profile = FullAnswer<'get_gex_profile'>;
 export type Expiries = FullAnswer<'get_gex_by_expiry'>;
 export type History = FullAnswer<'get_gex_history'>;
+export type LevelRecordAnswer = FullAnswer<'get_level_record'>;
 export type FeedStatus = FullAnswer<'get_feed_status'>;
 export type Universe = FullAnswer<'get_target_universe'>;
 

@@ -21,6 +21,8 @@ export interface GridProps<Row> {
   /** Number of rows that a header cell or filter left out is shown beside the grid. */
   readonly initialSort?: { readonly column: string; readonly isDescending: boolean };
   readonly onOpen?: (row: Row) => void;
+  /** True if a single press opens a row, as it does a link. Otherwise Enter and a double press do. */
+  readonly opensOnPress?: boolean;
   /** True if the grid has a field that filters rows. */
   readonly hasFilter?: boolean;
 }
@@ -32,7 +34,7 @@ const OVERSCAN = 6;
  * A grid of any number of rows, of which only the visible ones are in the page. Follows the ARIA grid pattern: one cell has the focus, and
  * the arrow keys move it. A press on a heading sorts by the column. Unknown values are last in either order.
  */
-export function DataGrid<Row>({ label, columns, rows, initialSort, onOpen, hasFilter }: GridProps<Row>) {
+export function DataGrid<Row>({ label, columns, rows, initialSort, onOpen, opensOnPress, hasFilter }: GridProps<Row>) {
   const scroller = useRef<HTMLDivElement>(null);
   const [sort, setSort] = useState(initialSort);
   const [filter, setFilter] = useState('');
@@ -151,11 +153,11 @@ export function DataGrid<Row>({ label, columns, rows, initialSort, onOpen, hasFi
             return (
               <div
                 key={index}
-                class={`grid-row${focused.row === index ? ' current' : ''}`}
+                class={`grid-row${focused.row === index ? ' current' : ''}${opensOnPress ? ' opens' : ''}`}
                 role="row"
                 aria-rowindex={index + 2}
                 style={{ gridTemplateColumns: template, transform: `translateY(${start}px)` }}
-                onDblClick={() => onOpen?.(row)}
+                onDblClick={() => !opensOnPress && onOpen?.(row)}
               >
                 {columns.map((each, column) => (
                   <div
@@ -163,7 +165,10 @@ export function DataGrid<Row>({ label, columns, rows, initialSort, onOpen, hasFi
                     aria-colindex={column + 1}
                     tabIndex={focused.row === index && focused.column === column ? 0 : -1}
                     class={`${each.isNumber ? 'number' : ''} ${each.tone?.(row) ?? ''}`}
-                    onClick={() => setCell({ row: index, column })}
+                    onClick={() => {
+                      setCell({ row: index, column });
+                      if (opensOnPress) onOpen?.(row);
+                    }}
                   >
                     {each.text(row)}
                   </div>
