@@ -1,5 +1,5 @@
 /**
- * `bun run gen` writes every generated page: docs/reference, and from recorded chains docs/examples and the table in docs/methods.md.
+ * `bun run gen` writes every generated page: docs/reference, docs/terminal.md, and from recorded chains docs/examples and the table in docs/methods.md.
  * Without `ZOMMA_RECORDED_CHAINS=DIR`, leaves the pages of recorded chains unchanged and prints a note. Tests compare the pages with the
  * code.
  */
@@ -7,10 +7,12 @@ import { join } from 'node:path';
 import { EXAMPLES_FOLDER, examplePages } from './examples.ts';
 import { METHODS_PAGE, renewedPage } from './recorded-table.ts';
 import { REFERENCE_FOLDER, referencePages } from './reference.ts';
+import { TERMINAL_PAGE, terminalPage } from './terminal-page.ts';
 
 const dir = process.env.ZOMMA_RECORDED_CHAINS;
 const pages = new Map<string, string>();
 for (const [file, text] of referencePages()) pages.set(join(REFERENCE_FOLDER, file), text);
+pages.set(TERMINAL_PAGE, terminalPage());
 if (dir) {
   for (const [file, text] of examplePages(dir)) pages.set(join(EXAMPLES_FOLDER, file), text);
   pages.set(METHODS_PAGE, renewedPage(dir));

@@ -69,7 +69,9 @@ test('the web terminal imports only types of the client from the rest of src', (
   const values = sourceFiles()
     .filter((file) => moduleOf(file) === 'web')
     .flatMap((file) => [
-      ...readFileSync(join(SRC, file), 'utf8').matchAll(/^(?:import|export) (?!type )[^;]*?from '([^']*\/client\/[^']*)'/gm),
+      ...readFileSync(join(SRC, file), 'utf8').matchAll(
+        /^(?:import|export) (?!type )[^;]*?from '([^']*\/client\/[^']*)'/gm,
+      ),
     ]);
   expect(values).toEqual([]);
 });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { REFERENCE_FOLDER, referencePages } from '../scripts/reference.ts';
 import { table } from '../scripts/reference-tables.ts';
 import { fieldsOf, limitsOf, typeOf } from '../scripts/reference-words.ts';
+import { TERMINAL_PAGE, terminalPage } from '../scripts/terminal-page.ts';
 import { SETTINGS } from '../src/config.ts';
 import { OPERATIONS, TOOLS } from '../src/operations/registry.ts';
 
@@ -13,6 +14,10 @@ const linesOf = (file: string) => pages.get(file)!.split('\n');
 test('the pages of docs/reference match the code (bun run gen)', () => {
   expect(readdirSync(REFERENCE_FOLDER).sort()).toEqual([...pages.keys()].sort());
   for (const [file, text] of pages) expect(readFileSync(join(REFERENCE_FOLDER, file), 'utf8')).toBe(text);
+});
+
+test('docs/terminal.md matches the code (bun run gen)', () => {
+  expect(readFileSync(TERMINAL_PAGE, 'utf8')).toBe(terminalPage());
 });
 
 test('each operation has a section with its arguments and every key of its answer', () => {

@@ -42,7 +42,7 @@ export const WEB_OPERATIONS = {
   get_gex_matrix: route('GEX by strike and expiry', `${NODES}/matrix`, {
     resource: 'zomma://gex/{ticker}/matrix',
   }),
-  get_level_record: route('Record of levels', `${NODES}/record`, { resource: 'zomma://gex/{ticker}/record' }),
+  get_level_record: route('Whether levels held', `${NODES}/record`, { resource: 'zomma://gex/{ticker}/record' }),
   get_gex_combined: route('GEX of an index with its fund', `${NODES}/combined`),
   get_gex_history: route('History of GEX levels', `${NODES}/history`),
   get_volatility_surface: route('Volatility surface', '/api/v1/surface/{ticker}'),
@@ -89,7 +89,9 @@ export function requestOf({ operation, args }: Call): { method: 'GET' | 'POST'; 
     return encodeURIComponent(String(value));
   });
   if (method === 'POST') return { method, path: filled, body: JSON.stringify(rest) };
-  const query = new URLSearchParams(Object.entries(rest).map(([name, value]) => [name, String(value)])).toString();
+  const query = new URLSearchParams(
+    Object.entries(rest).map(([name, value]): [string, string] => [name, String(value)]),
+  ).toString();
   return { method, path: query === '' ? filled : `${filled}?${query}` };
 }
 

@@ -6,5 +6,8 @@ const root = join(import.meta.dir, '../..');
 if (!existsSync(join(root, 'node_modules/assemblyscript'))) {
   throw new Error('The dependencies are not installed. Run `bun install`, then run the tests again.');
 }
-const { exitCode, stderr } = Bun.spawnSync([process.execPath, 'build.ts', 'kernels', 'web'], { cwd: root, stdout: 'ignore' });
+const { exitCode, stderr } = Bun.spawnSync([process.execPath, 'build.ts', 'kernels', 'web'], {
+  cwd: root,
+  stdout: 'ignore',
+});
 if (exitCode !== 0) throw new Error(`The kernels or the web terminal do not build:\n${stderr}`);

@@ -1,16 +1,20 @@
 import { expect, test } from 'bun:test';
+import { join } from 'node:path';
 import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { VIEWS } from '../../src/web/state/address.ts';
-import { describeInBrowser, withTerminal } from './browser.ts';
+import { ROOT } from '../support/process.ts';
+import { describeInBrowser, settled, withTerminal } from './browser.ts';
 
 const WIDTHS = [360, 1280, 2560] as const;
+const HEIGHTS = { 360: 740, 1280: 800, 2560: 1300 } as const;
+const PICTURES = join(ROOT, 'build/pictures');
 const THEMES = ['dark', 'light'] as const;
 const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
 
 /** Runs axe in the page. The policy of the page forbids script elements, so the source is evaluated. */
 export async function violationsOf(page: Page): Promise<string[]> {
-  await page.evaluate(axe.source);
+  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axe.source);
   const { violations } = await page.evaluate(
     (tags) =>
       (globalThis as unknown as { axe: typeof axe }).axe.run(document, { runOnly: { type: 'tag', values: tags } }),
@@ -25,17 +29,20 @@ describeInBrowser('WCAG 2.2 AA by axe', () => {
   const terminal = withTerminal();
 
   test.each(WIDTHS.flatMap((width) => THEMES.map((theme) => [width, theme] as const)))(
-    'no view violates it at %d pixels, %s',
+    'no view violates it at %d pixels, %s; a picture of each is in build/pictures',
     async (width, theme) => {
-      const page = await terminal.open('#/SPY/ticker', { width, height: 900, colorScheme: theme });
+      const page = await terminal.open('#/SPY/ticker', { width, height: HEIGHTS[width], colorScheme: theme });
       await page.waitForSelector('[data-figure]');
       for (const view of VIEWS) {
         await page.evaluate((name) => {
           location.hash = `#/SPY/${name}`;
         }, view);
         await page.waitForSelector(`main[data-view="${view}"]`);
-        await page.waitForLoadState('networkidle');
+        await settled(page);
+        await page.screenshot({ path: join(PICTURES, `${view}-${width}-${theme}.png`) });
         expect({ view, found: await violationsOf(page) }).toEqual({ view, found: [] });
+        const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+        expect({ view, wide }).toEqual({ view, wide: 0 });
       }
       await page.context().close();
     },

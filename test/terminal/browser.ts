@@ -135,3 +135,18 @@ export async function figuresOf(page: Page): Promise<Record<string, string>> {
     ),
   );
 }
+
+/** Waits until the page has stopped changing: no panel waits for the server, and nothing was drawn for a moment. */
+export async function settled(page: Page): Promise<void> {
+  await page.waitForFunction(
+    () =>
+      new Promise((resolve) => {
+        let timer = setTimeout(() => resolve(true), 250);
+        new MutationObserver(() => {
+          clearTimeout(timer);
+          timer = setTimeout(() => resolve(true), 250);
+        }).observe(document.querySelector('main') ?? document.body, { subtree: true, childList: true });
+      }),
+  );
+  await page.waitForSelector('.waiting', { state: 'detached' });
+}

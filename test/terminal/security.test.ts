@@ -153,7 +153,7 @@ describeInBrowser('texts from outside', () => {
           links: [...document.querySelectorAll('a')]
             .map((each) => each.getAttribute('href') ?? '')
             .filter((href) => !/^[#/]/.test(href)),
-          marks: /[\u200b-\u200f\u202a-\u202e\u2066-\u2069]/.test(document.body.innerText),
+          marks: /[\u200b-\u200f\u202a-\u202e\u2066-\u2069]/.test(document.body.textContent ?? ''),
         }));
         expect({ view, ...found }).toEqual({ view, hasRun: false, foreign: 0, links: [], marks: false });
       }

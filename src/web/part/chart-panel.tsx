@@ -26,6 +26,8 @@ export interface ChartPanelProps {
   /** What the cursor reads, in a fixed place. */
   readonly readout?: ComponentChildren;
   readonly controls?: ComponentChildren;
+  /** Further acts of the panel's menu. */
+  readonly menu?: ComponentChildren;
   readonly class?: string;
   readonly children: ComponentChildren;
 }
@@ -35,7 +37,7 @@ export interface ChartPanelProps {
  * panel's own call stands in place of the chart.
  */
 export function ChartPanel(props: ChartPanelProps) {
-  const { id, title, unit, call, answer, problem, isSlow, table, readout, controls, children } = props;
+  const { id, title, unit, call, answer, problem, isSlow, table, readout, controls, menu, children } = props;
   const ref = useRef<HTMLElement>(null);
   useEffect(() => {
     const element = ref.current!;
@@ -97,6 +99,7 @@ export function ChartPanel(props: ChartPanelProps) {
               Save picture
             </button>
           )}
+          {menu}
         </PanelMenu>
       </header>
       {readout !== undefined && <p class="readout">{readout}</p>}

@@ -1,5 +1,6 @@
 import { useMemo, useState } from 'preact/hooks';
-import { ACTS, CHART_KEYS } from '../state/acts.ts';
+import { ACT_LIST, CHART_KEYS } from '../state/act-list.ts';
+import { runAct } from '../state/acts.ts';
 import { parseCommand } from '../state/command-line.ts';
 import { tickers } from '../state/market.ts';
 import { navigate, page } from '../state/page.ts';
@@ -76,8 +77,8 @@ function choicesFor(text: string, isTickerOnly: boolean): Choice[] {
   if (isTickerOnly) return names.slice(0, CHOICES_MAX);
   const command = parseCommand(wanted, { state: page.value, tickers: tickers.value, moments: moments.value });
   const direct = command ? [{ id: 'direct', label: command.label, run: () => navigate(command.change) }] : [];
-  const acts = ACTS.filter(({ label, id }) => isFuzzy(`${label} ${id}`, wanted)).map(
-    ({ id, label, keys, run }): Choice => ({ id, label, keys, run }),
+  const acts = ACT_LIST.filter(({ label, id }) => isFuzzy(`${label} ${id}`, wanted)).map(
+    ({ id, label, keys }): Choice => ({ id, label, keys, run: () => runAct(id) }),
   );
   return [...direct, ...(wanted === '' ? [] : names), ...acts].slice(0, wanted === '' ? 100 : CHOICES_MAX);
 }
@@ -96,7 +97,7 @@ function isFuzzy(text: string, wanted: string): boolean {
 /** All keys, by group. Made from the acts themselves, so that it lists exactly the keys that are bound. */
 export function KeyMap() {
   const groups = Map.groupBy(
-    ACTS.filter(({ keys }) => keys),
+    ACT_LIST.filter(({ keys }) => keys),
     ({ group }) => group,
   );
   return (

@@ -1,5 +1,5 @@
 import type { ComponentType } from 'preact';
-import { VIEW_NAMES } from '../state/acts.ts';
+import { VIEW_NAMES } from '../state/act-list.ts';
 import { formatAddress, VIEWS, type ViewName } from '../state/address.ts';
 import { memberKey, signOut } from '../state/member-key.ts';
 import { navigate, page, ticker, view } from '../state/page.ts';

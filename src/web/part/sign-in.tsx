@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { cleanText } from '../format.ts';
 import { isKey, signedOutReason, signIn } from '../state/member-key.ts';
 
@@ -10,6 +10,8 @@ export function SignIn() {
   const [isKept, setKept] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
   const [isBusy, setBusy] = useState(false);
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => field.current!.focus(), []);
   const submit = async (event: Event) => {
     event.preventDefault();
     const text = given.trim();
@@ -43,7 +45,7 @@ export function SignIn() {
           autocomplete="off"
           spellcheck={false}
           required
-          autofocus
+          ref={field}
           value={given}
           aria-describedby="key-help"
           onInput={(event) => setGiven(event.currentTarget.value)}

@@ -56,11 +56,3 @@ function WatchRow({ name }: { name: string }) {
     </button>
   );
 }
-
-/** Returns the ticker that is `step` places after the present one in the watchlist. */
-export function neighbour(step: number): string | undefined {
-  const names = tickers.value;
-  const index = names.indexOf(ticker.value);
-  if (names.length === 0) return undefined;
-  return names[Math.max(0, Math.min(names.length - 1, index + step))];
-}

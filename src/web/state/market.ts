@@ -23,6 +23,14 @@ const tickerNames = computed(() => {
 /** Every ticker of the universe in the order of its themes, then those that only the feeds have. */
 export const tickers = computed(() => tickerNames.value.split(' ').filter(Boolean));
 
+/** Returns the ticker that is `step` places after the present one in the watchlist. */
+export function neighbour(step: number): string | undefined {
+  const names = tickers.value;
+  const index = names.indexOf(ticker.value);
+  if (names.length === 0) return undefined;
+  return names[Math.max(0, Math.min(names.length - 1, index + step))];
+}
+
 /** The arguments of the chain's analysis that the page asks for. */
 export const analysisArguments = computed(() => ({ ticker: page.value.ticker, ...page.value.options }));
 

@@ -1,15 +1,13 @@
-import { computed, signal } from '@preact/signals';
+import { computed } from '@preact/signals';
 import { isStreaming } from '../data/live-levels.ts';
 import { rate } from '../data/request.ts';
 import { cleanText } from '../format.ts';
 import { asOf, feeds, gexView, isSimulated, newerCount } from './market.ts';
 import { memberKey } from './member-key.ts';
 import { page, ticker } from './page.ts';
+import { isOtherVersion } from './page-version.ts';
 import { type RibbonInput, ribbonItems, type Session, type TickerFeed } from './ribbon-states.ts';
 import { clockOffsetMs, connection, serverNow } from './server.ts';
-
-/** True if the server now serves another page than this one. */
-export const isOtherVersion = signal(false);
 
 /** The session of the exchange. Undefined until the feeds are known. */
 export const session = computed(() => feeds.asked.value.answer?.body.session as Session | undefined);

@@ -1,5 +1,6 @@
 import { useMemo } from 'preact/hooks';
 import { cursorPrice, selection } from '../chart/crosshair.ts';
+import { ExpiryBars, expiryTable } from '../chart/expiry-bars.tsx';
 import {
   Ladder,
   ladderTable,
@@ -12,6 +13,7 @@ import {
 import { profileReadout, profileTable, SpotProfile } from '../chart/spot-profile.tsx';
 import { zoomBy } from '../chart/zoom.ts';
 import { ChartPanel } from '../part/chart-panel.tsx';
+import { CombinedPanel, WithField } from '../part/combined-panel.tsx';
 import { levelsLine, TickerFigures } from '../part/ticker-figures.tsx';
 import { ViewState } from '../part/view-state.tsx';
 import { MEASURES } from '../state/address.ts';
@@ -31,15 +33,21 @@ export function TickerView() {
     () => ({
       strikes: tickerCall('get_gex_by_strike', moment, options),
       profile: tickerCall('get_gex_profile', moment, options),
+      expiries: tickerCall('get_gex_by_expiry', moment, options),
     }),
     [moment, options, page.value.ticker],
   );
   const tables = useMemo(
-    () => view && { strikes: ladderTable(view.strikes), profile: profileTable(view.profile) },
+    () =>
+      view && {
+        strikes: ladderTable(view.strikes),
+        profile: profileTable(view.profile),
+        expiries: expiryTable(view.expiries),
+      },
     [view],
   );
   if (!view) return <ViewState asked={asked} />;
-  const { levels, strikes, profile } = view;
+  const { levels, strikes, profile, expiries } = view;
   const cursor = cursorPrice.value;
   const selected = selection.value;
   return (
@@ -61,6 +69,11 @@ export function TickerView() {
               : cursor !== null
                 ? strikeReadout(strikes, nearestStrike(strikes.strike, cursor))
                 : 'Point at a strike, or press Enter in the chart and use the arrow keys.'
+          }
+          menu={
+            <button type="button" onClick={() => copy(levelsLine(levels.ticker, levels), 'the levels as one line')}>
+              Copy the levels as one line
+            </button>
           }
           controls={
             <>
@@ -87,13 +100,6 @@ export function TickerView() {
                   −
                 </button>
               </span>
-              <button
-                type="button"
-                class="wide-only"
-                onClick={() => copy(levelsLine(levels.ticker, levels), 'the levels as one line')}
-              >
-                Copy levels
-              </button>
             </>
           }
         >
@@ -105,17 +111,37 @@ export function TickerView() {
             onExplain={(at) => navigate({ explain: `strike.${String(at).replace('.', '_')}` })}
           />
         </ChartPanel>
+        {page.value.own.with ? (
+          <CombinedPanel moment={moment} />
+        ) : (
+          <ChartPanel
+            id="profile"
+            class="profile-panel"
+            title="Were spot elsewhere"
+            unit="net GEX, $ per 1 % move"
+            call={calls.profile}
+            answer={answer}
+            table={tables!.profile}
+            readout={profileReadout(profile, cursor ?? profile.spot_price)}
+            controls={<WithField />}
+          >
+            <SpotProfile profile={profile} levels={levels} before={before?.profile} />
+          </ChartPanel>
+        )}
         <ChartPanel
-          id="profile"
-          class="profile-panel"
-          title="Were spot elsewhere"
-          unit="net GEX, $ per 1 % move"
-          call={calls.profile}
+          id="expiry-shares"
+          class="expiries-panel"
+          title="By expiry"
+          unit="share of gross gamma · volatility at the money"
+          call={calls.expiries}
           answer={answer}
-          table={tables!.profile}
-          readout={profileReadout(profile, cursor ?? profile.spot_price)}
+          table={tables!.expiries}
+          readout="A press analyses one expiry alone."
         >
-          <SpotProfile profile={profile} levels={levels} before={before?.profile} />
+          <ExpiryBars
+            expiries={expiries}
+            onChoose={(expiry) => navigate({ options: { ...options, expiries: expiry } })}
+          />
         </ChartPanel>
       </div>
     </>

@@ -1,0 +1,72 @@
+/** Generates docs/terminal.md: its tables of views, keys, states and calls come from the code of the web terminal. */
+import { join } from 'node:path';
+import { NOT_ON_PAGE } from '../src/web/operations.ts';
+import { ACT_LIST, CHART_KEYS, VIEW_NAMES } from '../src/web/state/act-list.ts';
+import { VIEWS } from '../src/web/state/address.ts';
+import { GENERATED } from './generated.ts';
+import { table } from './reference-tables.ts';
+import { code } from './reference-words.ts';
+
+export const TERMINAL_PAGE = join(import.meta.dir, '../docs/terminal.md');
+
+export function terminalPage(): string {
+  const views = VIEWS.map((view) => {
+    const { name, key, question } = VIEW_NAMES[view];
+    return [name, code(`g ${key}`), question];
+  });
+  const groups = [...Map.groupBy(ACT_LIST, ({ group }) => group)];
+  const keys = groups.flatMap(([group, acts]) =>
+    (group === 'Views' ? [] : acts).map(({ keys, label }) => [group, keys ? code(keys) : 'by `Ctrl+K`', label]),
+  );
+  return [
+    '# Web terminal',
+    GENERATED,
+    `A running server shows a web page at its address: the *terminal*. A member looks at the market there, asks each figure how it was made, goes back
+in time, and copies the same call for programs and agents. The page comes from the binary. It requests nothing from any other host, so it
+works without internet access.`,
+    `\`zomma start\` prints an address that opens the terminal signed in with the demo key:`,
+    '```\nopen: http://127.0.0.1:8080/#key=ZOMMA_…\n```',
+    `The key stands in the fragment of the address. A browser sends the fragment to no server, and the page removes it at once. Members open the
+address without a fragment and type their key, or the UUID of their membership. The key stays in the memory of the tab. With *Stay signed
+in until this tab is closed*, it is also in the tab's session storage. It is never in a cookie, in local storage or in an address.`,
+    '## Views',
+    `A page shows one ticker at one moment, with one set of options. All panels show the same snapshot, and a panel of another moment says so. The
+address of the page has the whole state. A link therefore opens the same picture, and the browser's *Back* works.`,
+    table(['view', 'key', 'question that it answers'], views),
+    '## Acts and their keys',
+    `Each act has a key or is a command (\`Ctrl+K\`, on a Mac also \`⌘K\`). Letters do nothing while a field has the focus. They can be turned off in the
+list of keys (\`?\`). In the commands, \`SPY flow\` goes to a view of a ticker, \`SPY @2026-11-20 15:30\` to a moment in New York time, \`@-1d\` to a day
+before, and \`@09:45 ~ @15:45\` compares two moments.`,
+    table(['group', 'key', 'act'], keys),
+    'In a chart:',
+    table(
+      ['key', 'act'],
+      CHART_KEYS.map(([key, label]) => [code(key), label]),
+    ),
+    '`Esc` closes what is open, then leaves the chart, then goes back to live.',
+    '## Time',
+    `The strip at the bottom has a stop for each stored snapshot. While the page shows an earlier moment, the ribbon says REPLAY, no live figure is
+drawn, and the snapshots that arrive meanwhile are counted. \`l\` goes back to live. \`p\` pins the moment as A, and \`d\` shows the difference of
+the present moment from A: figures with their change, the ladder of A as outlines, and both profiles.`,
+    '## States',
+    `The ribbon below the head says in words what the state of the data is: simulated, replay, closed, stale, partial, a feed that fails, a server
+that does not answer, requests that are used up. A closed market is never called stale. An unknown value is a dash with the reason, and never
+0. A gamma flip that is not resolved has no line.`,
+    '## The same call elsewhere',
+    `The menu of each panel copies its call as curl, with the moment of the snapshot, and with \`$ZOMMA_KEY\` in place of the key. The answer has the
+bytes from which the panel was drawn. \`Shift+C\` copies the call as an MCP message, and *Explain* (\`i\`) shows both with the command of \`zomma\`.
+Each operation has a place on the page, except these:`,
+    table(
+      ['operation', 'reason'],
+      Object.entries(NOT_ON_PAGE).map(([name, reason]) => [code(name), reason]),
+    ),
+    '## Reading without a mouse, without colours, without a screen',
+    `Everything can be done by keyboard. Hue says the sign and nothing else, and the side says it too. Puts are hatched, levels differ by pattern and
+name. Each chart has a sentence and a table (\`v\`), its cursor moves by arrow keys, and a screen reader speaks the strike under the cursor.
+The page follows the system's dark, light, high-contrast and forced colours and its wish for reduced motion, works from 320 pixels
+width on, and prints.`,
+    '',
+  ]
+    .join('\n\n')
+    .replace(/\n+$/, '\n');
+}

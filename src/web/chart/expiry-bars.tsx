@@ -1,0 +1,58 @@
+import { useMemo } from 'preact/hooks';
+import type { Expiries } from '../data/answers.ts';
+import { change, percent, volatility } from '../format.ts';
+import type { PanelTable } from '../state/panels.ts';
+import { useSize } from './canvas.tsx';
+
+const ROW = { least: 14, most: 34 } as const;
+/** Room for the dates at the left edge and for the texts at the right edge, pixels. */
+const [DATES, TEXTS] = [92, 150];
+
+/** The share of gross gamma that expires with each series, by date. The hue is the sign of its net gamma. */
+export function ExpiryBars({ expiries, onChoose }: { expiries: Expiries; onChoose: (expiry: string) => void }) {
+  const { ref, size } = useSize<HTMLDivElement>();
+  const height = Math.max(ROW.least, Math.min(ROW.most, size.height / Math.max(1, expiries.count)));
+  const most = useMemo(() => Math.max(...expiries.gross_share_pct, 1), [expiries]);
+  const width = Math.max(0, size.width - DATES - TEXTS);
+  return (
+    <div class="chart expiry-bars" data-chart="expiries">
+      <div class="plot" ref={ref}>
+        <ul aria-label={describeExpiries(expiries)}>
+          {expiries.expiry.map((expiry, i) => (
+            <li key={`${expiries.root[i]} ${expiry}`} style={{ height: `${height}px` }}>
+              <button type="button" data-label title={`Analyse ${expiry} alone`} onClick={() => onChoose(expiry)}>
+                {expiry}
+                {expiries.settlement[i] === 'AM' ? ' AM' : ''}
+              </button>
+              <span
+                class={`bar ${expiries.net_gex[i]! < 0 ? 'negative' : 'positive'}`}
+                style={{ width: `${(width * expiries.gross_share_pct[i]!) / most}px` }}
+              />
+              <span class="muted" data-label>
+                {percent(expiries.gross_share_pct[i], 1, false)} · {volatility(expiries.atm_iv[i])} vol
+              </span>
+            </li>
+          ))}
+        </ul>
+      </div>
+    </div>
+  );
+}
+
+function describeExpiries({ expiry, gross_share_pct: share, net_gex: net }: Expiries): string {
+  const largest = share.indexOf(Math.max(...share));
+  return `${percent(share[largest], 1, false)} of gross gamma expires on ${expiry[largest]}, net ${change(net[largest])} dollars per 1 % move.`;
+}
+
+export function expiryTable(expiries: Expiries): PanelTable {
+  const columns = [
+    'root',
+    'expiry',
+    'settlement',
+    'net_gex',
+    'gross_share_pct',
+    'expired_share_pct',
+    'atm_iv',
+  ] as const;
+  return { columns, rows: expiries.expiry.map((_, i) => columns.map((name) => expiries[name][i] ?? null)) };
+}

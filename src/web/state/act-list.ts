@@ -1,0 +1,87 @@
+import { MEASURES, VIEWS, type ViewName } from './address.ts';
+
+/** The name of each view, its key after `g`, and the question that it answers. */
+export const VIEW_NAMES: Readonly<
+  Record<ViewName, { readonly name: string; readonly key: string; readonly question: string }>
+> = {
+  ticker: { name: 'Ticker', key: 't', question: 'Where are the levels, and what holds them up?' },
+  expiries: { name: 'Expiries', key: 'e', question: 'What expires when, and how is volatility priced?' },
+  strikes: {
+    name: 'Strikes',
+    key: 'k',
+    question: 'All rows: exposure, open interest and volume by strike, and the nodes to hedge.',
+  },
+  flow: { name: 'Flow', key: 'f', question: 'Who traded what?' },
+  history: { name: 'History', key: 'h', question: 'How did the levels move, and did they hold?' },
+  scan: { name: 'Scan', key: 's', question: 'The whole universe, and the probabilities of one ticker.' },
+  surface: { name: 'Surface', key: 'v', question: 'How are smiles, the term structure and events priced?' },
+  bench: { name: 'Bench', key: 'b', question: 'How fast are the kernels, here and on the server?' },
+  house: { name: 'House', key: 'd', question: 'Is the data good, and how do others get it?' },
+};
+
+/** Something that the member can do. Every act has a key or is a command. */
+export interface ListedAct {
+  readonly id: ActId;
+  readonly label: string;
+  /** The keys, as they are printed: `g t` is g, then t. Undefined: only a command. */
+  readonly keys: string | undefined;
+  readonly group: string;
+}
+
+const act = <const Id extends string>(group: string, id: Id, label: string, keys?: string) => ({
+  id,
+  label,
+  keys,
+  group,
+});
+
+const LIST = [
+  act('Page', 'commands', 'Commands', 'Ctrl+K'),
+  act('Page', 'keys', 'All keys', '?'),
+  act('Page', 'theme', 'Theme: system, dark, light', 't'),
+  act('Page', 'letters', 'Turn letter keys on or off'),
+  act('Page', 'link', 'Copy link to this page', 'y'),
+  act('Page', 'print', 'Print'),
+  act('Page', 'sign_out', 'Sign out'),
+  ...VIEWS.map((view) => act('Views', `view_${view}`, `Go to ${VIEW_NAMES[view].name}`, `g ${VIEW_NAMES[view].key}`)),
+  act('Ticker', 'ticker', 'Choose a ticker, or filter a grid', '/'),
+  act('Ticker', 'next_ticker', 'Next ticker', 'j'),
+  act('Ticker', 'previous_ticker', 'Previous ticker', 'k'),
+  act('Time', 'snapshot_before', 'Snapshot before', '['),
+  act('Time', 'snapshot_after', 'Snapshot after', ']'),
+  act('Time', 'day_before', 'Day before', '{'),
+  act('Time', 'day_after', 'Day after', '}'),
+  act('Time', 'live', 'Back to live', 'l'),
+  act('Time', 'pin', 'Pin this moment as A', 'p'),
+  act('Time', 'diff', 'Difference from A', 'd'),
+  act('Time', 'swap', 'Swap A and the present moment', 'x'),
+  ...MEASURES.map((measure, i) => act('Analysis', `measure_${measure}`, `Measure: ${measure}`, String(i + 1))),
+  act('Analysis', 'weight', 'Weight: open interest or volume', 'w'),
+  act('Analysis', 'side', 'Side of dealers: convention or signed flow', 'n'),
+  act('Analysis', 'zero_dte', 'Expiries: 0DTE or all', 'z'),
+  act('Analysis', 'options', 'Options of the analysis', 'o'),
+  act('Panel', 'explain', 'Explain a figure', 'i'),
+  act('Panel', 'table', 'Chart or table', 'v'),
+  act('Panel', 'copy_curl', 'Copy the call as curl', 'c'),
+  act('Panel', 'copy_mcp', 'Copy the call as an MCP message', 'Shift+C'),
+  act('Panel', 'copy_command', 'Copy the call as a zomma command'),
+  act('Panel', 'zoom_in', 'Zoom in', '+'),
+  act('Panel', 'zoom_out', 'Zoom out', '-'),
+  act('Panel', 'zoom_reset', 'Reset the zoom', '='),
+] as const;
+
+export type ActId = (typeof LIST)[number]['id'];
+
+/** Every act, by group. */
+export const ACT_LIST: readonly ListedAct[] = LIST;
+
+/** Keys that work in a chart, after Enter or Tab has led into it. The chart itself handles them. */
+export const CHART_KEYS: readonly (readonly [keys: string, label: string])[] = [
+  ['↑ ↓', 'next strike'],
+  ['Shift+↑ ↓', 'select strikes'],
+  ['PgUp PgDn', 'ten strikes'],
+  ['Home End', 'first, last'],
+  ['. ,', 'next, previous level'],
+  ['Space', 'select'],
+  ['Enter', 'explain'],
+];

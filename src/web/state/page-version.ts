@@ -1,0 +1,27 @@
+import { effect, signal } from '@preact/signals';
+import { connection, serverNow } from './server.ts';
+
+/** True if the server now serves another page than this one. */
+export const isOtherVersion = signal(false);
+
+const EVERY_MS = 60_000;
+
+/** Compares the script that the server's page names with the one that runs: once a minute, and when the server answers again. */
+export function followVersion(): void {
+  const own = [...document.scripts].map(({ src }) => new URL(src).pathname);
+  let checkedAt = serverNow.peek();
+  let wasOnline = true;
+  effect(() => {
+    const { isOnline } = connection.value;
+    const isBack = isOnline && !wasOnline;
+    wasOnline = isOnline;
+    if (!isOnline || (!isBack && serverNow.value - checkedAt < EVERY_MS)) return;
+    checkedAt = serverNow.peek();
+    fetch('/', { cache: 'no-store', credentials: 'omit' })
+      .then((response) => (response.ok ? response.text() : undefined))
+      .then((text) => {
+        if (text !== undefined) isOtherVersion.value = !own.every((path) => text.includes(path));
+      })
+      .catch(() => {});
+  });
+}

@@ -1,0 +1,210 @@
+import { expect, test } from 'bun:test';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { BINARY, run, type Server, startServer } from '../support/process.ts';
+import { describeInBrowser, figuresOf, settled, withTerminal } from './browser.ts';
+
+const UUID = '7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90';
+const ribbonOf = async (page: import('playwright-core').Page, state: string, timeout = 10_000) => {
+  await page.waitForSelector(`[data-state="${state}"]`, { timeout, state: 'attached' });
+  return (await page.textContent(`[data-state="${state}"]`))!;
+};
+
+describeInBrowser('states of a simulated market', () => {
+  const terminal = withTerminal();
+
+  test('simulated is told in the ribbon, the title, the CSV and the picture', async () => {
+    const page = await terminal.open();
+    await figuresOf(page);
+    expect(await ribbonOf(page, 'simulated')).toContain('SIMULATED');
+    expect(await page.title()).toStartWith('SIM ');
+    const save = async (name: string) => {
+      await page.click('[data-panel="ladder"] summary');
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        page.click(`[data-panel="ladder"] .panel-menu >> text=${name}`),
+      ]);
+      return Bun.file(await download.path());
+    };
+    const csv = await (await save('Save CSV')).text();
+    const [head, first] = csv.split('\r\n');
+    expect(head).toStartWith('ticker,as_of,simulated,strike,');
+    expect(first).toMatch(/^SPY,20[\dT:.-]+Z,true,/);
+    const png = await (await save('Save picture')).bytes();
+    expect([...png.slice(1, 4)].map((each) => String.fromCharCode(each)).join('')).toBe('PNG');
+    await page.context().close();
+  });
+
+  test('a hidden tab draws nothing; after two hours it shows the newest figures at once, and loads nothing again', async () => {
+    const page = await terminal.open();
+    await page.clock.install();
+    await figuresOf(page);
+    const setHidden = (isHidden: boolean) =>
+      page.evaluate((value) => {
+        Object.defineProperty(document, 'hidden', { configurable: true, get: () => value });
+        document.dispatchEvent(new Event('visibilitychange'));
+      }, isHidden);
+    await page.evaluate(() => {
+      const seen = { changes: 0 };
+      Object.assign(globalThis, { seen });
+      new MutationObserver((changes) => (seen.changes += changes.length)).observe(document.querySelector('main')!, {
+        subtree: true,
+        childList: true,
+        characterData: true,
+      });
+    });
+    await setHidden(true);
+    await page.evaluate(() =>
+      Object.assign((globalThis as unknown as { seen: { changes: number } }).seen, { changes: 0 }),
+    );
+    await page.clock.fastForward('02:00:00');
+    const changes = () => page.evaluate(() => (globalThis as unknown as { seen: { changes: number } }).seen.changes);
+    expect(await changes()).toBe(0);
+    await setHidden(false);
+    await page.clock.runFor(100);
+    expect(Object.keys(await figuresOf(page))).toHaveLength(7);
+    await page.context().close();
+  });
+
+  test('fifteen tabs all load, and the server counts one stream; if the leader closes, another leads', async () => {
+    const context = await terminal.browser.newContext();
+    const pages: import('playwright-core').Page[] = [];
+    for (let i = 0; i < 15; i++) {
+      const page = await context.newPage();
+      await page.goto(`${terminal.url}/#key=${terminal.key}`);
+      await figuresOf(page);
+      pages.push(page);
+    }
+    const streams = async () =>
+      ((await (await terminal.get('/api/v1/account')).json()) as { live_streams: number }).live_streams;
+    expect(await streams()).toBe(1);
+    const leaders = async () => {
+      const found = [];
+      for (const page of pages)
+        if (!page.isClosed()) found.push(await page.evaluate(() => document.documentElement.dataset.leads === 'yes'));
+      return found;
+    };
+    expect((await leaders()).filter(Boolean)).toHaveLength(1);
+    await pages[(await leaders()).indexOf(true)]!.close();
+    const deadline = Date.now() + 6_000;
+    while (!(await leaders()).includes(true) && Date.now() < deadline) await Bun.sleep(100);
+    expect((await leaders()).filter(Boolean)).toHaveLength(1);
+    await context.close();
+  }, 60_000);
+
+  test('a ticker that is not there, and a moment before the first snapshot, have their sentences and a way back', async () => {
+    terminal.expected.push(/status of 400/);
+    const page = await terminal.open('#/ZZZZ/ticker');
+    await page.waitForSelector('.problem');
+    expect(await page.textContent('main')).toContain('not in the universe');
+    await page.evaluate(() => {
+      location.hash = '#/SPY/ticker?at=2020-01-02T15:00:00Z';
+    });
+    expect(await ribbonOf(page, 'no_past')).toContain('SPY');
+    await page.click('main >> text=Back to live');
+    await figuresOf(page);
+    await page.context().close();
+  });
+});
+
+describeInBrowser('no data', () => {
+  const terminal = withTerminal((folder) => {
+    const drop = join(folder, 'chains');
+    mkdirSync(drop);
+    return ['--feed', `files:${drop}`];
+  });
+
+  test('every view of an empty folder says what to do, and none waits for ever', async () => {
+    terminal.expected.push(/status of 400/);
+    const page = await terminal.open();
+    for (const view of ['ticker', 'expiries', 'strikes', 'flow', 'history', 'scan', 'surface', 'house']) {
+      await page.evaluate((name) => {
+        location.hash = `#/SPY/${name}`;
+      }, view);
+      await page.waitForSelector(`main[data-view="${view}"]`);
+      await settled(page);
+      const text = (await page.textContent('main'))!;
+      expect({ view, words: text.length > 40, waits: /waiting/i.test(text) }).toEqual({
+        view,
+        words: true,
+        waits: false,
+      });
+    }
+    await page.context().close();
+  });
+});
+
+describeInBrowser('a server with limits that ends and returns', () => {
+  const terminal = withTerminal();
+
+  test('a server that is killed is reported within 5 s; when it is back, the page is live without being loaded again', async () => {
+    terminal.expected.push(/Failed to load resource/);
+    const dataDir = join(terminal.dataDir, 'killed');
+    let server = await startServer(BINARY, ['start', '--port', '0', '--data-dir', dataDir]);
+    const port = new URL(server.url).port;
+    const key = /ZOMMA_\w{16}/.exec(server.before.join('\n'))![0];
+    const context = await terminal.browser.newContext();
+    const page = await context.newPage();
+    await page.goto(`${server.url}/#key=${key}`);
+    const before = await figuresOf(page);
+    await page.evaluate(() => Object.assign(globalThis, { isSamePage: true }));
+    await page.waitForSelector('[data-state="interrupted"]', { state: 'detached' });
+    process.kill(server.pid, 'SIGKILL');
+    await server.ended;
+    expect(await ribbonOf(page, 'offline', 6_000)).toContain('No answer from the server since');
+    expect(await figuresOf(page)).toEqual(before);
+    server = await startServer(BINARY, ['start', '--port', port, '--data-dir', dataDir]);
+    await page.waitForSelector('[data-state="offline"]', { state: 'detached', timeout: 35_000 });
+    await page.waitForSelector('[data-state="interrupted"]', { state: 'detached', timeout: 35_000 });
+    expect(await page.evaluate(() => (globalThis as { isSamePage?: boolean }).isSamePage)).toBe(true);
+    await context.close();
+    await server.stop('SIGTERM');
+  }, 90_000);
+
+  test('when the requests are used up, the page says for how long, keeps the figures and sends nothing before', async () => {
+    terminal.expected.push(/status of 429/);
+    const server: Server = await startServer(BINARY, [
+      'start',
+      '--port',
+      '0',
+      '--data-dir',
+      join(terminal.dataDir, 'limited'),
+      '--rate-limit',
+      '40/min',
+    ]);
+    const key = /ZOMMA_\w{16}/.exec(server.before.join('\n'))![0];
+    const context = await terminal.browser.newContext();
+    const page = await context.newPage();
+    await page.goto(`${server.url}/#key=${key}`);
+    await figuresOf(page);
+    // Another program of the account uses the rest.
+    for (let i = 0; i < 40; i++) await fetch(`${server.url}/api/v1/universe`, { headers: { 'X-API-Key': key } });
+    const refused: number[] = [];
+    const sent: number[] = [];
+    page.on('request', (request) => request.url().includes('/api/') && sent.push(Date.now()));
+    page.on('response', (response) => response.status() === 429 && refused.push(Date.now()));
+    await page.keyboard.press('j');
+    expect(await ribbonOf(page, 'rate_limited')).toMatch(/again in \d+ s|left/);
+    await page.waitForTimeout(500);
+    const until = refused.at(-1) ?? 0;
+    expect(sent.filter((at) => at > until && at < until + 900)).toEqual([]);
+    await context.close();
+    await server.stop('SIGTERM');
+  }, 60_000);
+
+  test('when the key is revoked, the figures are gone within 6 s', async () => {
+    terminal.expected.push(/status of 403/);
+    const { stdout } = await run(BINARY, ['members', 'add', '--uuid', UUID, '--data-dir', terminal.dataDir]);
+    const key = /ZOMMA_\w{16}/.exec(stdout)![0];
+    const context = await terminal.browser.newContext();
+    const page = await context.newPage();
+    await page.goto(`${terminal.url}/#key=${key}`);
+    await figuresOf(page);
+    await page.waitForSelector('[data-state="interrupted"]', { state: 'detached' });
+    await run(BINARY, ['members', 'revoke', '--uuid', UUID, '--data-dir', terminal.dataDir]);
+    await page.waitForSelector('.sign-in', { timeout: 7_000 });
+    expect(await page.locator('[data-figure]').count()).toBe(0);
+    expect(await page.textContent('.sign-in .problem')).not.toBe('');
+    await context.close();
+  }, 60_000);
+});
