@@ -89,7 +89,7 @@ const COLUMNS = [
 ] as const;
 
 /** The rows of the history, the newest first. A flip that is not resolved is unknown. */
-export function historyTable(history: History, onOpen: (asOf: string) => void): PanelTable {
+export function historyTable(history: History, onOpen: (at: string) => void): PanelTable {
   const cell = (name: (typeof COLUMNS)[number], i: number) =>
     name === 'gex_flip' && !history.flip_resolved[i] ? null : history[name][i]!;
   return {

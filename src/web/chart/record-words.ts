@@ -13,7 +13,7 @@ export type Outcome = (typeof OUTCOMES)[number];
 export const LEVEL_NAMES: Readonly<Record<RecordLevel, string>> = {
   call_wall: 'Call wall',
   put_wall: 'Put wall',
-  band: 'Band of the walls',
+  band: 'Between the walls',
   flip: 'Flip',
 };
 
@@ -29,7 +29,7 @@ const whole = (value: number | null) => percent(value, 0, false);
 export function rateText({ pct, low_pct, high_pct, control_pct }: LevelRecordAnswer['flip']['held']) {
   return {
     share: whole(pct),
-    interval: `${plain(low_pct, 2)} to ${whole(high_pct)}`,
+    interval: `${percent(low_pct, 0, false).replace(' %', '')} to ${whole(high_pct)}`,
     control: whole(control_pct),
   };
 }

@@ -10,6 +10,8 @@ export interface GridColumn<Row> {
   /** The text of the cell. */
   text(row: Row): string;
   readonly isNumber?: boolean;
+  /** The least width of the column, pixels. */
+  readonly width?: number;
   /** Class names of a cell, for example `positive`. */
   tone?(row: Row): string;
 }
@@ -21,7 +23,7 @@ export interface GridProps<Row> {
   /** Number of rows that a header cell or filter left out is shown beside the grid. */
   readonly initialSort?: { readonly column: string; readonly isDescending: boolean };
   readonly onOpen?: (row: Row) => void;
-  /** True if a single press opens a row, as it does a link. Otherwise Enter and a double press do. */
+  /** True if one press opens a row. Otherwise a press moves the focus, and a second one opens. */
   readonly opensOnPress?: boolean;
   /** True if the grid has a field that filters rows. */
   readonly hasFilter?: boolean;
@@ -29,6 +31,8 @@ export interface GridProps<Row> {
 
 const ROW_HEIGHT = 26;
 const OVERSCAN = 6;
+/** The size of the page's text to which the widths of columns refer, pixels. */
+const REM = 13;
 
 /**
  * A grid of any number of rows, of which only the visible ones are in the page. Follows the ARIA grid pattern: one cell has the focus, and
@@ -105,7 +109,13 @@ export function DataGrid<Row>({ label, columns, rows, initialSort, onOpen, opens
   const sortBy = (column: string) =>
     setSort((known) => ({ column, isDescending: known?.column === column ? !known.isDescending : true }));
 
-  const template = columns.map(({ isNumber }) => (isNumber ? 'minmax(86px, 1fr)' : 'minmax(96px, 1.2fr)')).join(' ');
+  const widths = columns.map(({ isNumber, width }) => width ?? (isNumber ? 86 : 96));
+  const rem = (pixels: number) => `${pixels / REM}rem`;
+  // Every row has the same width, so that the columns of all rows are the same.
+  const line = {
+    gridTemplateColumns: widths.map((width) => `minmax(${rem(width)}, ${width}fr)`).join(' '),
+    width: `max(100%, ${rem(widths.reduce((sum, each) => sum + each, 0))})`,
+  };
   return (
     <div class="grid-box">
       {hasFilter && (
@@ -126,7 +136,7 @@ export function DataGrid<Row>({ label, columns, rows, initialSort, onOpen, opens
         onFocusCapture={() => (hasFocus.current = true)}
         onBlurCapture={() => (hasFocus.current = false)}
       >
-        <div class="grid-head" role="row" aria-rowindex={1} style={{ gridTemplateColumns: template }}>
+        <div class="grid-head" role="row" aria-rowindex={1} style={line}>
           {columns.map(({ id, title, isNumber }, column) => {
             const isSorted = sort?.column === id;
             return (
@@ -153,11 +163,12 @@ export function DataGrid<Row>({ label, columns, rows, initialSort, onOpen, opens
             return (
               <div
                 key={index}
-                class={`grid-row${focused.row === index ? ' current' : ''}${opensOnPress ? ' opens' : ''}`}
+                class={`grid-row${focused.row === index ? ' current' : ''}`}
                 role="row"
                 aria-rowindex={index + 2}
-                style={{ gridTemplateColumns: template, transform: `translateY(${start}px)` }}
-                onDblClick={() => !opensOnPress && onOpen?.(row)}
+                style={{ ...line, transform: `translateY(${start}px)` }}
+                onClick={() => opensOnPress && onOpen?.(row)}
+                onDblClick={() => opensOnPress || onOpen?.(row)}
               >
                 {columns.map((each, column) => (
                   <div
@@ -165,10 +176,7 @@ export function DataGrid<Row>({ label, columns, rows, initialSort, onOpen, opens
                     aria-colindex={column + 1}
                     tabIndex={focused.row === index && focused.column === column ? 0 : -1}
                     class={`${each.isNumber ? 'number' : ''} ${each.tone?.(row) ?? ''}`}
-                    onClick={() => {
-                      setCell({ row: index, column });
-                      if (opensOnPress) onOpen?.(row);
-                    }}
+                    onClick={() => setCell({ row: index, column })}
                   >
                     {each.text(row)}
                   </div>

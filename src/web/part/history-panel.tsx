@@ -4,7 +4,7 @@ import { LevelLabels } from '../chart/axis-labels.tsx';
 import { useSize } from '../chart/canvas.tsx';
 import { chartLevels } from '../chart/chart-levels.ts';
 import { historyRange, historySeries } from '../chart/history-series.ts';
-import { daysBefore, historySpan, spanDomain, spanEnds, spanOfRows } from '../chart/history-span.ts';
+import { daysBefore, type HistorySpan, historySpan, spanDomain, spanEnds, spanOfRows } from '../chart/history-span.ts';
 import {
   describeHistory,
   historyReadout,
@@ -17,8 +17,8 @@ import { priceAxis } from '../chart/price-axis.ts';
 import { type PlotGroup, type PlotSeries, TimePlot } from '../chart/time-plot.tsx';
 import { type History, useAnswer } from '../data/answers.ts';
 import { amount, strike, volatility } from '../format.ts';
-import { asOf } from '../state/market.ts';
 import { navigate, page, tickerCall } from '../state/page.ts';
+import { moveToMoment } from '../state/time-stops.ts';
 import { ChartPanel } from './chart-panel.tsx';
 
 /** The spans that the member chooses by name, in days. */
@@ -30,16 +30,11 @@ const SPANS = [
 const POINTS_MAX = 2_000;
 
 /** Spot with flip and walls, net gamma, and volatility over time, on one time axis. */
-export function HistoryPanel() {
+export function HistoryPanel({ moment }: { moment: string }) {
   const [selected, setSelected] = useState<readonly [number, number] | null>(null);
-  const moment = asOf.value;
   const { own, ticker } = page.value;
-  const span = useMemo(
-    () => (moment === undefined ? undefined : historySpan(own, moment)),
-    [own.from, own.to, own.per, moment],
-  );
+  const span = useMemo(() => historySpan(own, moment), [own.from, own.to, own.per, moment]);
   const call = useMemo(() => {
-    if (!span || !moment) return undefined;
     const { from, to, per } = span;
     return tickerCall('get_gex_history', moment, { per, ...(from && { from }), ...(to && { to }), points: POINTS_MAX });
   }, [span, moment, ticker]);
@@ -51,23 +46,31 @@ export function HistoryPanel() {
     // A row of one span or ticker is another row in the next.
     group.current!.cursor.value = null;
     setSelected(null);
-  }, [ticker, own.from, own.to, span?.per]);
-  const series = useMemo(() => history && span && historySeries(history, spanEnds(span, history)), [history, span]);
-  const table = useMemo(() => history && historyTable(history, (at) => navigate({ at })), [history]);
+  }, [ticker, own.from, own.to, span.per]);
+  // While the next span is on its way, the charts show the last one.
+  const shown = useMemo(() => {
+    if (!history) return undefined;
+    const { from, to } = asked.answer!.call.args as { from?: string; to?: string };
+    const answered = { from, to, per: history.per as HistorySpan['per'] };
+    const series = historySeries(history, spanEnds(answered, history));
+    return { series, domain: spanDomain(answered, series.axis) };
+  }, [history]);
+  const series = shown?.series;
+  const table = useMemo(() => history && historyTable(history, moveToMoment), [history]);
   const rowAt = (index: number | null) => (index === null ? null : (series?.row[index] ?? null));
   const cursorRow = rowAt(group.current.cursor.value);
   const show = (change: Readonly<Record<string, string | null>>) => {
     const next = Object.entries({ ...own, ...change }).filter((entry): entry is [string, string] => entry[1] !== null);
     navigate({ own: Object.fromEntries(next) });
   };
-  const goTo = (row: number) => navigate({ at: history!.as_of[row]! });
-  const named = SPANS.find(([, days]) => moment && own.from === daysBefore(moment, days) && own.to === undefined)?.[0];
+  const goTo = (row: number) => moveToMoment(history!.as_of[row]!);
+  const named = SPANS.find(([, days]) => own.from === daysBefore(moment, days) && own.to === undefined)?.[0];
   return (
     <ChartPanel
       id="history"
       class="history-panel"
       title="History of the levels"
-      unit={`by ${span?.per ?? 'day'}, times of New York`}
+      unit={`by ${span.per}, times of New York`}
       call={call}
       {...asked}
       table={table}
@@ -94,7 +97,7 @@ export function HistoryPanel() {
               value={named ?? (own.from || own.to ? 'chosen' : 'a year')}
               onChange={({ currentTarget: { value } }) => {
                 const days = SPANS.find(([name]) => name === value)?.[1];
-                if (value !== 'chosen') show({ from: days && moment ? daysBefore(moment, days) : null, to: null });
+                if (value !== 'chosen') show({ from: days ? daysBefore(moment, days) : null, to: null });
               }}
             >
               {SPANS.map(([name]) => (
@@ -106,7 +109,7 @@ export function HistoryPanel() {
           </label>
           <label class="choice">
             <span class="spoken">Rows</span>
-            <select value={span?.per} onChange={({ currentTarget: { value } }) => show({ per: value })}>
+            <select value={span.per} onChange={({ currentTarget: { value } }) => show({ per: value })}>
               <option value="day">by day</option>
               <option value="snapshot">by snapshot</option>
             </select>
@@ -114,11 +117,10 @@ export function HistoryPanel() {
         </>
       }
     >
-      {history && series && span && (
+      {history && shown && (
         <HistoryPlots
           history={history}
-          series={series}
-          domain={spanDomain(span, series.axis)}
+          {...shown}
           group={group.current}
           selected={selected}
           onSelect={setSelected}

@@ -14,19 +14,14 @@ import {
 } from '../chart/record-words.ts';
 import { type LevelRecordAnswer, useAnswer } from '../data/answers.ts';
 import { count, newYorkDay, newYorkMoment, price, strike } from '../format.ts';
-import { asOf } from '../state/market.ts';
 import { navigate, page, setOwn, tickerCall } from '../state/page.ts';
 import { ChartPanel } from './chart-panel.tsx';
 import { DataGrid, type GridColumn } from './data-grid.tsx';
 
 /** On how many days levels held, were touched and were crossed, beside levels at the same distance. */
-export function RecordPanel() {
-  const moment = asOf.value;
+export function RecordPanel({ moment }: { moment: string }) {
   const { ticker, own } = page.value;
-  const call = useMemo(
-    () => (moment === undefined ? undefined : tickerCall('get_level_record', moment, { days: 365 })),
-    [moment, ticker],
-  );
+  const call = useMemo(() => tickerCall('get_level_record', moment, { days: 365 }), [moment, ticker]);
   const asked = useAnswer<LevelRecordAnswer>(call);
   const record = asked.answer?.body;
   const table = useMemo(() => record && recordTable(record), [record]);
@@ -36,7 +31,7 @@ export function RecordPanel() {
       id="record"
       class="record-panel"
       title="Whether levels held"
-      unit="levels of the last snapshot before the open · share of days"
+      unit="percent of days · levels as they stood before the open"
       call={call}
       {...asked}
       table={table}
@@ -47,6 +42,20 @@ export function RecordPanel() {
           <p class="record-legend" data-label>
             ● the level with its 95 % interval (Wilson) · ○ a level at the same distance from spot
           </p>
+          <div class="record-row record-scale" aria-hidden="true">
+            <span class="wide-only" />
+            {OUTCOMES.map((outcome) => (
+              <div key={outcome} class="rate">
+                <svg width="100%" height="14" aria-hidden="true">
+                  {(['start', 'middle', 'end'] as const).map((anchor, i) => (
+                    <text key={anchor} x={place(50 * i)} y="11" text-anchor={anchor}>
+                      {50 * i}
+                    </text>
+                  ))}
+                </svg>
+              </div>
+            ))}
+          </div>
           {RECORD_LEVELS.map((level) => (
             <RecordRow key={level} record={record} level={level} isOpen={open === level} />
           ))}
@@ -97,8 +106,8 @@ function RateCell({ outcome, rate }: { outcome: keyof typeof OUTCOME_NOTES; rate
   const { share, interval, control } = rateText(rate);
   return (
     <div class="rate" title={OUTCOME_NOTES[outcome]} data-outcome={outcome}>
-      <span class="rate-name" data-label>
-        {outcome} <b>{share}</b>
+      <span class="rate-name">
+        <span data-label>{outcome}</span> <b data-label>{share}</b> <small data-label>{interval}</small>
       </span>
       <svg width="100%" height="26" aria-hidden="true">
         {[0, 25, 50, 75, 100].map((each) => (
@@ -113,7 +122,7 @@ function RateCell({ outcome, rate }: { outcome: keyof typeof OUTCOME_NOTES; rate
         {control_pct !== null && <circle class="control" cx={place(control_pct)} cy="19" r="4" />}
       </svg>
       <span class="rate-note" data-label>
-        {interval} · ○ {control}
+        ○ {control}
       </span>
     </div>
   );
@@ -124,72 +133,48 @@ const yes = (value: boolean) => (value ? 'yes' : 'no');
 /** The days of a level. A press shows the moment whose levels the day had. */
 function RecordDays({ record, level }: { record: LevelRecordAnswer; level: RecordLevel }) {
   const rows = useMemo(() => recordDays(record, level), [record, level]);
-  const column = (
-    id: string,
-    title: string,
-    value: (row: RecordDay) => string | number,
-    text: (row: RecordDay) => string,
-  ) => ({
-    id,
-    title,
-    value,
-    text,
-    isNumber: id !== 'date' && id !== 'at',
-  });
+  const name = LEVEL_NAMES[level].toLowerCase();
   const columns: GridColumn<RecordDay>[] = [
-    column(
-      'date',
-      'day',
-      (row) => row.date,
-      (row) => newYorkDay(`${row.date}T17:00:00Z`, true),
-    ),
-    column(
-      'at',
-      'levels of',
-      (row) => row.at,
-      (row) => newYorkMoment(row.at),
-    ),
-    column(
-      'spot',
-      'spot then',
-      (row) => row.spot,
-      (row) => price(row.spot),
-    ),
-    column(
-      'level',
-      LEVEL_NAMES[level].toLowerCase(),
-      (row) => row.levels[0]!,
-      (row) => row.levels.map((each) => strike(Math.round(100 * each) / 100)).join(' to '),
-    ),
-    column(
-      'close',
-      'close',
-      (row) => row.close,
-      (row) => price(row.close),
-    ),
-    ...OUTCOMES.map((outcome) =>
-      column(
-        outcome,
-        outcome,
-        (row) => yes(row.outcomes[outcome]),
-        (row) => yes(row.outcomes[outcome]),
-      ),
-    ),
-    column(
-      'spots',
-      'spots seen',
-      (row) => row.spots,
-      (row) => count(row.spots),
-    ),
+    {
+      id: 'date',
+      title: 'day',
+      value: ({ date }) => date,
+      text: ({ date }) => newYorkDay(`${date}T17:00Z`, true),
+      width: 130,
+    },
+    { id: 'at', title: 'levels of', value: ({ at }) => at, text: ({ at }) => newYorkMoment(at), width: 150 },
+    { id: 'spot', title: 'spot then', value: ({ spot }) => spot, text: ({ spot }) => price(spot), isNumber: true },
+    {
+      id: 'level',
+      title: name,
+      value: ({ levels }) => levels[0]!,
+      text: ({ levels }) => levels.map((each) => strike(Math.round(100 * each) / 100)).join(' to '),
+      isNumber: true,
+      width: 120,
+    },
+    { id: 'close', title: 'close', value: ({ close }) => close, text: ({ close }) => price(close), isNumber: true },
+    ...OUTCOMES.map((outcome) => ({
+      id: outcome,
+      title: outcome,
+      value: ({ outcomes }: RecordDay) => yes(outcomes[outcome]),
+      text: ({ outcomes }: RecordDay) => yes(outcomes[outcome]),
+      width: 70,
+    })),
+    {
+      id: 'spots',
+      title: 'spots seen',
+      value: ({ spots }) => spots,
+      text: ({ spots }) => count(spots),
+      isNumber: true,
+    },
   ];
   return (
     <div class="record-days" data-days={level}>
       <p class="record-legend">
-        {rows.length} days of the {LEVEL_NAMES[level].toLowerCase()}. A press, or Enter, shows the levels of a day as
-        they stood before its open.
+        The days of: {name}. A press, or Enter, shows the levels of a day as they stood before its open.
       </p>
       <DataGrid
-        label={`Days of the ${LEVEL_NAMES[level].toLowerCase()}`}
+        label={`The days of: ${name}`}
         columns={columns}
         rows={rows}
         opensOnPress
