@@ -67,7 +67,8 @@ export function ladderBars(rows: LadderRows, layout: LadderLayout, asOutline = f
         y: top,
         width: Math.abs(x(to) - x(from)),
         height: thickness,
-        tone: to > from ? 'positive' : 'negative',
+        // An outline lies over solid bars of the same sign, so it has another colour.
+        tone: asOutline ? 'text' : to > from ? 'positive' : 'negative',
         fill: asOutline ? 'outline' : fill,
       });
     };

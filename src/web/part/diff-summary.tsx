@@ -1,9 +1,10 @@
 import { useMemo } from 'preact/hooks';
-import { change, newYorkMoment, strike } from '../format.ts';
+import { newYorkMoment } from '../format.ts';
 import { comparedView, gexView, pinnedView } from '../state/market.ts';
-import { type MomentDifference, momentDifference } from '../state/moment-diff.ts';
+import { momentDifference } from '../state/moment-diff.ts';
 import { navigate, page } from '../state/page.ts';
 import { Problem } from './chart-panel.tsx';
+import { differenceTexts } from './diff-texts.ts';
 
 /** What differs between A and the moment of the page, in one line, or why nothing is compared. */
 export function DiffSummary() {
@@ -42,26 +43,4 @@ export function DiffSummary() {
       ))}
     </p>
   );
-}
-
-const NAMED_MOST = 4;
-
-/** Says what differs, expired series first. Parts without anything to say are left out. */
-export function differenceTexts(difference: MomentDifference): string[] {
-  const { expired, newSeries, goneSeries, newStrikes, goneStrikes, largest } = difference;
-  const list = (what: string, names: readonly string[]) => {
-    const more = names.length > NAMED_MOST ? ` and ${names.length - NAMED_MOST} more` : '';
-    return names.length > 0 ? [`${what}: ${names.slice(0, NAMED_MOST).join(', ')}${more}`] : [];
-  };
-  return [
-    ...list('expired in between', expired),
-    ...list('new series', newSeries),
-    ...list('gone series', goneSeries),
-    ...list('new strikes', newStrikes.map(strike)),
-    ...list('gone strikes', goneStrikes.map(strike)),
-    ...list(
-      'largest changes of net gamma',
-      largest.map((each) => `${strike(each.strike)} ${change(each.change)}`),
-    ),
-  ];
 }
