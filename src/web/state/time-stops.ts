@@ -10,7 +10,7 @@ import { navigate, page, ticker } from './page.ts';
 import { dayBeside, firstOfReplay, type Stops, stopAt, stopBeside, withStop } from './stop-steps.ts';
 
 /** The history of the ticker with a row for each stored snapshot. */
-const stored = shareAnswer<History>(() => ({
+export const storedHistory = shareAnswer<History>(() => ({
   operation: 'get_gex_history',
   args: { ticker: ticker.value, per: 'snapshot', points: 5000 },
 }));
@@ -34,7 +34,7 @@ effect(() => {
 
 /** The snapshots that the page can show: the stops of the time strip. */
 export const stops = computed((): Stops => {
-  const body = stored.asked.value.answer?.body;
+  const body = storedHistory.asked.value.answer?.body;
   if (!body) return { at: [], ms: [], day: [], spot: [] };
   const { as_of, day, spot } = body;
   const known: Stops = { at: as_of, ms: as_of.map((each) => Date.parse(each)), day, spot };
