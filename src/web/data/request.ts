@@ -27,10 +27,13 @@ export class RequestProblem extends Error {
   readonly hint: string;
   /** The nearest moments with a snapshot, ISO 8601, if none stood at the requested moment. */
   readonly nearest: readonly string[];
+  /** The error answer as it was sent. */
+  readonly body: Readonly<Record<string, unknown>>;
 
   constructor(status: number, body: Readonly<Record<string, unknown>>) {
     super(cleanText(body.detail) || `The server answered with status ${status}.`);
     this.status = status;
+    this.body = body;
     this.code = cleanText(body.code) || 'unknown';
     this.hint = cleanText(body.hint);
     this.nearest = [body.nearest_before, body.nearest_after].filter((each): each is string => typeof each === 'string');
@@ -125,7 +128,7 @@ export function askAhead(call: Call): void {
   answer.catch(() => {});
 }
 
-/** Returns a kept answer and makes it the newest. */
+/** Returns the answer in memory for an address, and makes it the newest. */
 function reused(address: string): Answer<unknown> {
   const entry = kept.get(address)!;
   kept.delete(address);

@@ -1,12 +1,15 @@
 import { elementScroll, observeElementOffset, observeElementRect, Virtualizer } from '@tanstack/virtual-core';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { PanelTable } from '../state/panels.ts';
 import { copy } from '../state/ui.ts';
 
 export interface GridColumn<Row> {
   readonly id: string;
   readonly title: string;
-  /** The value that sorting and filtering use. */
+  /** The value, by which rows are sorted. */
   value(row: Row): string | number | null;
+  /** What rows are sorted by, if it is not the value: for example the size of a change. */
+  rank?(row: Row): string | number | null;
   /** The text of the cell. */
   text(row: Row): string;
   readonly isNumber?: boolean;
@@ -27,6 +30,13 @@ export interface GridProps<Row> {
   readonly opensOnPress?: boolean;
   /** True if the grid has a field that filters rows. */
   readonly hasFilter?: boolean;
+  /** The row that the grid shows first, in its middle. Without it, the grid begins at its top. */
+  startAt?(row: Row): boolean;
+}
+
+/** The values of a grid as a table for CSV. */
+export function gridTable<Row>(columns: readonly GridColumn<Row>[], rows: readonly Row[]): PanelTable {
+  return { columns: columns.map(({ id }) => id), rows: rows.map((row) => columns.map(({ value }) => value(row))) };
 }
 
 const ROW_HEIGHT = 26;
@@ -38,7 +48,16 @@ const REM = 13;
  * A grid of any number of rows, of which only the visible ones are in the page. Follows the ARIA grid pattern: one cell has the focus, and
  * the arrow keys move it. A press on a heading sorts by the column. Unknown values are last in either order.
  */
-export function DataGrid<Row>({ label, columns, rows, initialSort, onOpen, opensOnPress, hasFilter }: GridProps<Row>) {
+export function DataGrid<Row>({
+  label,
+  columns,
+  rows,
+  initialSort,
+  onOpen,
+  opensOnPress,
+  hasFilter,
+  startAt,
+}: GridProps<Row>) {
   const scroller = useRef<HTMLDivElement>(null);
   const [sort, setSort] = useState(initialSort);
   const [filter, setFilter] = useState('');
@@ -66,6 +85,12 @@ export function DataGrid<Row>({ label, columns, rows, initialSort, onOpen, opens
   grid.setOptions(options);
   useLayoutEffect(() => grid._didMount(), [grid]);
   useLayoutEffect(() => grid._willUpdate());
+  useLayoutEffect(() => {
+    const row = startAt ? shown.findIndex(startAt) : -1;
+    if (row < 0) return;
+    setCell({ row, column: 0 });
+    scroller.current!.scrollTop = (row + 1) * ROW_HEIGHT - scroller.current!.clientHeight / 2;
+  }, []);
 
   const focused = { row: Math.min(cell.row, shown.length - 1), column: cell.column };
   useEffect(() => {
@@ -228,7 +253,7 @@ function sortedRows<Row>(
   if (!sort || !column) return rows;
   const direction = sort.isDescending ? -1 : 1;
   return rows.toSorted((a, b) => {
-    const [x, y] = [column.value(a), column.value(b)];
+    const [x, y] = column.rank ? [column.rank(a), column.rank(b)] : [column.value(a), column.value(b)];
     if (x === null || y === null) return Number(x === null) - Number(y === null);
     return direction * (typeof x === 'number' && typeof y === 'number' ? x - y : String(x).localeCompare(String(y)));
   });

@@ -79,6 +79,7 @@ export const ACT_LIST: readonly ListedAct[] = LIST;
 /** Keys that work in a chart, after Enter or Tab has led into it. The chart itself handles them. */
 export const CHART_KEYS: readonly (readonly [keys: string, label: string])[] = [
   ['↑ ↓', 'next strike'],
+  ['← →', 'next expiry, or next point of a line'],
   ['Shift+↑ ↓', 'select strikes'],
   ['PgUp PgDn', 'ten strikes'],
   ['Home End', 'first, last'],

@@ -141,10 +141,10 @@ function leave(): void {
   const { activeElement } = document;
   if (page.value.explain) navigate({ explain: null });
   else if (activeElement instanceof HTMLElement && activeElement.closest('[role="application"], .grid')) {
-    const panel = activeElement.closest<HTMLElement>('.panel');
-    const button = panel?.querySelector<HTMLElement>('button');
-    (button ?? activeElement).focus();
-    if (!button) activeElement.blur();
+    // The buttons of a closed menu cannot have the focus, but its summary can.
+    const menu = activeElement.closest('.panel')?.querySelector<HTMLElement>('summary');
+    (menu ?? activeElement).focus();
+    if (!menu) activeElement.blur();
   } else if (page.value.at !== null) navigate({ at: null });
 }
 

@@ -48,6 +48,17 @@ export function toggleTable(id: string): void {
   asTables.value = next;
 }
 
+/** Returns the columns of an answer, those of its fields that are lists, as a table. */
+export function columnTable(columns: Readonly<Record<string, unknown>>): PanelTable {
+  const lists = Object.entries(columns).filter((entry): entry is [string, (string | number | null)[]] =>
+    Array.isArray(entry[1]),
+  );
+  return {
+    columns: lists.map(([name]) => name),
+    rows: (lists[0]?.[1] ?? []).map((_, i) => lists.map(([, values]) => values[i] ?? null)),
+  };
+}
+
 /**
  * Returns a table as CSV (RFC 4180). Each row has the ticker, the moment and whether the market is simulated, so that a row remains true
  * wherever it is copied to.

@@ -1,4 +1,252 @@
-/** The view Expiries. */
+import { useMemo, useRef, useState } from 'preact/hooks';
+import { expiryDay } from '../chart/chart-axis.ts';
+import { MEASURE_UNITS } from '../chart/ladder.tsx';
+import { MatrixChart } from '../chart/matrix.tsx';
+import { type MatrixPlace, matrixChange } from '../chart/matrix-cells.ts';
+import { matrixReadout, matrixTable } from '../chart/matrix-words.ts';
+import { expiryReadout, refusalText, TermStructure } from '../chart/term-structure.tsx';
+import { type Expiries, type Matrix, useAnswer } from '../data/answers.ts';
+import { joinRows } from '../data/joined-rows.ts';
+import { change, count, newYorkMoment } from '../format.ts';
+import type { Call } from '../operations.ts';
+import { ChartPanel } from '../part/chart-panel.tsx';
+import { DataGrid, gridTable } from '../part/data-grid.tsx';
+import { MeasureChoice } from '../part/measure-choice.tsx';
+import { ViewState } from '../part/view-state.tsx';
+import { asOf, comparedView, gexView } from '../state/market.ts';
+import { navigate, page, setOwn, tickerCall } from '../state/page.ts';
+import { columnTable } from '../state/panels.ts';
+import { expiryColumns, seriesKeys } from './expiry-columns.ts';
+
+/** Half-widths of the matrix around spot that the view offers, percent. */
+const BANDS = ['5', '10', '20', '50'] as const;
+const BAND = '10';
+
+/** What expires when, and how volatility is priced: the matrix of strikes and expiries, the term structure, and one row per series. */
 export function ExpiriesView() {
-  return <p class="empty">Expiries</p>;
+  const asked = gexView.asked.value;
+  const { measure, options, isDiff } = page.value;
+  const { expiries: chosen, ...others } = options;
+  const moment = asOf.value;
+  // This view shows all expiries also when the page is restricted to one, so that another can be picked.
+  const all = useAnswer<Expiries>(
+    chosen !== undefined && moment !== undefined ? tickerCall('get_gex_by_expiry', moment, others) : undefined,
+  );
+  const source = chosen === undefined ? asked : all;
+  const fresh = chosen === undefined ? asked.answer?.body.expiries : all.answer?.body;
+  // While all expiries are on their way, the ones known stay, so that the focus stays too.
+  const known = useRef<Expiries>(undefined);
+  const { ticker } = asked.answer?.body.expiries ?? {};
+  if (fresh) known.current = fresh;
+  const expiries = known.current?.ticker === ticker ? known.current : undefined;
+  const before = chosen === undefined ? comparedView.value?.body.expiries : undefined;
+  const [at, setAt] = useState<number | null>(null);
+  const cursor = at !== null && expiries && at < expiries.count ? at : null;
+  const table = useMemo(() => expiries && columnTable(expiries), [expiries]);
+  if (!asked.answer || (!expiries && !all.problem)) return <ViewState asked={asked} />;
+  const pick = (expiry: string) => navigate({ options: expiry === chosen ? others : { ...options, expiries: expiry } });
+  const call = tickerCall('get_gex_by_expiry', moment, others);
+  const scope = chosen === undefined ? '' : ` · all expiries; the page has ${chosen}`;
+  return (
+    <div class="expiries-view">
+      <MatrixPanel measure={measure} chosen={chosen} others={others} moment={moment} scope={scope} onPick={pick} />
+      <ChartPanel
+        id="term"
+        class="term-panel"
+        title="Term structure"
+        unit={`by expiry${scope}`}
+        call={call}
+        answer={source.answer}
+        problem={source.problem}
+        isSlow={source.isSlow}
+        table={table}
+        readout={
+          expiries && cursor !== null
+            ? expiryReadout(expiries, cursor, moment)
+            : 'Point at an expiry, or use the arrow keys in the chart.'
+        }
+        controls={
+          expiries && (
+            <label class="choice">
+              <span class="spoken">Expiries of the page</span>
+              <select
+                value={chosen ?? ''}
+                data-expiries
+                onChange={(event) => pick(event.currentTarget.value || chosen!)}
+              >
+                <option value="">all expiries</option>
+                {[...new Set([...expiries.expiry, ...(chosen === undefined ? [] : [chosen])])].map((each) => (
+                  <option key={each} value={each}>
+                    {/^\d{4}-/.test(each) ? expiryDay(each, moment) : each}
+                  </option>
+                ))}
+              </select>
+            </label>
+          )
+        }
+      >
+        {expiries && (
+          <>
+            <TermStructure
+              expiries={expiries}
+              before={before}
+              moment={moment}
+              chosen={chosen}
+              cursor={cursor}
+              onCursor={setAt}
+              onPick={pick}
+            />
+            <Refused expiries={expiries} moment={moment} />
+          </>
+        )}
+      </ChartPanel>
+      {expiries && (
+        <ExpiryGrid expiries={expiries} before={before} moment={moment} call={call} scope={scope} onPick={pick} />
+      )}
+    </div>
+  );
+}
+
+/** Series without a smile, which the charts of volatilities cannot show. */
+function Refused({
+  expiries: { expiry, root, settlement, smile_refused },
+  moment,
+}: {
+  expiries: Expiries;
+  moment: string | undefined;
+}) {
+  const refused = smile_refused.flatMap((reason, i) =>
+    reason === null ? [] : [`${expiryDay(expiry[i]!, moment)} ${root[i]} ${settlement[i]}: ${refusalText(reason)}`],
+  );
+  if (refused.length === 0) return null;
+  return (
+    <div class="refused" data-refused>
+      <h3>Without a smile ({refused.length})</h3>
+      <ul>
+        {refused.map((text) => (
+          <li key={text}>{text}</li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+interface MatrixPanelProps {
+  readonly measure: keyof typeof MEASURE_UNITS;
+  readonly chosen: string | undefined;
+  readonly others: Readonly<Record<string, string>>;
+  readonly moment: string | undefined;
+  readonly scope: string;
+  onPick(expiry: string): void;
+}
+
+function MatrixPanel({ measure, chosen, others, moment, scope, onPick }: MatrixPanelProps) {
+  const band = BANDS.find((each) => each === page.value.own.band) ?? BAND;
+  const call = tickerCall('get_gex_matrix', moment, { ...others, measure, band: Number(band) });
+  const { answer, problem, isSlow } = useAnswer<Matrix>(moment === undefined ? undefined : call);
+  const { pinned, isDiff } = page.value;
+  const earlier = useAnswer<Matrix>(isDiff && answer ? { ...call, args: { ...call.args, at: pinned! } } : undefined);
+  const before = isDiff ? earlier.answer?.body : undefined;
+  const [place, setPlace] = useState<MatrixPlace | null>(null);
+  const now = answer?.body;
+  const isComparable = before && before.measure === now?.measure && before.band === now.band;
+  const matrix = useMemo(() => (isComparable ? matrixChange(now!, before) : now), [now, before, isComparable]);
+  // While another measure is on its way, the matrix still shows the one before.
+  const shown = (now?.measure ?? measure) as typeof measure;
+  const unit = MEASURE_UNITS[shown];
+  const title = `${isComparable ? 'Change of net' : 'Net'} ${shown}`;
+  const cursor = matrix && place && place.column < matrix.series_count && place.row < matrix.count ? place : null;
+  const table = useMemo(() => matrix && matrixTable(matrix), [matrix]);
+  return (
+    <ChartPanel
+      id="matrix"
+      class="matrix-panel"
+      title={`${title} by strike × expiry`}
+      unit={`${unit}${scope}`}
+      call={call}
+      answer={answer}
+      problem={problem ?? earlier.problem}
+      isSlow={isSlow}
+      table={table}
+      readout={
+        matrix &&
+        (cursor
+          ? matrixReadout(matrix, cursor, moment)
+          : `Sum within ±${matrix.band} %${isComparable ? `, against ${newYorkMoment(pinned)}` : ''} ${change(matrix.within_band)} · ${count(matrix.strikes_left_out)} strikes outside ${change(matrix.left_out)}`)
+      }
+      controls={
+        <>
+          <MeasureChoice />
+          <label class="choice">
+            <span class="spoken">Band around spot</span>
+            <select
+              value={band}
+              data-band
+              onChange={(event) =>
+                setOwn('band', event.currentTarget.value === BAND ? null : event.currentTarget.value)
+              }
+            >
+              {BANDS.map((each) => (
+                <option key={each} value={each}>
+                  ±{each} %
+                </option>
+              ))}
+            </select>
+          </label>
+        </>
+      }
+    >
+      {matrix && (
+        <MatrixChart
+          matrix={matrix}
+          moment={moment}
+          title={title}
+          unit={unit}
+          chosen={chosen}
+          cursor={cursor}
+          onCursor={setPlace}
+          onPick={onPick}
+        />
+      )}
+    </ChartPanel>
+  );
+}
+
+interface ExpiryGridProps {
+  readonly expiries: Expiries;
+  readonly before: Expiries | undefined;
+  readonly moment: string | undefined;
+  readonly call: Call;
+  readonly scope: string;
+  onPick(expiry: string): void;
+}
+
+function ExpiryGrid({ expiries, before, moment, call, scope, onPick }: ExpiryGridProps) {
+  // Series that are gone have expired as a rule, so they come first.
+  const rows = useMemo(
+    () =>
+      joinRows(seriesKeys(expiries), before && seriesKeys(before)).toSorted(
+        (a, b) => Number(a.now !== undefined) - Number(b.now !== undefined),
+      ),
+    [expiries, before],
+  );
+  const columns = useMemo(() => expiryColumns(expiries, before, moment), [expiries, before, moment]);
+  const table = useMemo(() => gridTable(columns, rows), [columns, rows]);
+  return (
+    <ChartPanel
+      id="expiries"
+      class="grid-panel"
+      title="Expiries"
+      unit={`${before ? 'changes against A' : 'Enter picks an expiry for the page'}${scope}`}
+      call={call}
+      table={table}
+    >
+      <DataGrid
+        label="Expiries"
+        columns={columns}
+        rows={rows}
+        onOpen={({ now }) => now !== undefined && onPick(expiries.expiry[now]!)}
+      />
+    </ChartPanel>
+  );
 }

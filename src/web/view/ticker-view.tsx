@@ -15,9 +15,9 @@ import { zoomBy } from '../chart/zoom.ts';
 import { ChartPanel } from '../part/chart-panel.tsx';
 import { CombinedPanel, WithField } from '../part/combined-panel.tsx';
 import { DiffSummary } from '../part/diff-summary.tsx';
+import { MeasureChoice } from '../part/measure-choice.tsx';
 import { levelsLine, TickerFigures } from '../part/ticker-figures.tsx';
 import { ViewState } from '../part/view-state.tsx';
-import { MEASURES } from '../state/address.ts';
 import { asOf, comparedView, gexView } from '../state/market.ts';
 import { navigate, page, tickerCall } from '../state/page.ts';
 import { copy } from '../state/ui.ts';
@@ -79,21 +79,7 @@ export function TickerView() {
           }
           controls={
             <>
-              <label class="choice">
-                <span class="spoken">Measure</span>
-                <select
-                  value={measure}
-                  onChange={(event) =>
-                    navigate({ measure: MEASURES.find((each) => each === event.currentTarget.value)! })
-                  }
-                >
-                  {MEASURES.map((each) => (
-                    <option key={each} value={each}>
-                      {each}
-                    </option>
-                  ))}
-                </select>
-              </label>
+              <MeasureChoice />
               <span class="zoom">
                 <button type="button" aria-label="Zoom in (+)" onClick={() => zoomBy(1 / 1.3)}>
                   +

@@ -1,0 +1,152 @@
+/**
+ * What the matrix of strikes and expiries draws, as data: the steps of its colour ramp and the places of its cells. Values are lists by
+ * column, and each list has one value per strike, ascending. Null: the series has no contract with this strike.
+ */
+export type MatrixValues = readonly (readonly (number | null)[])[];
+
+/** Steps of the ramp: 0 is the most negative, 8 the most positive, and 4 stands for values around 0. */
+export const NEUTRAL_STEP = 4;
+/** The step of a cell without a contract. */
+export const BLANK_STEP = 255;
+
+/**
+ * Returns the sizes at which the four steps of either sign begin, ascending. They are round (1, 2 or 5 times a power of ten), each four or
+ * five times the one before, and the last is at most the size of the largest value. Returns an empty list if all values are 0 or unknown.
+ */
+export function rampBounds(values: MatrixValues): number[] {
+  let most = 0;
+  for (const column of values) {
+    for (let i = 0; i < column.length; i++) most = Math.max(most, Math.abs(column[i] ?? 0));
+  }
+  if (most === 0) return [];
+  let top = 3 * Math.floor(Math.log10(most)) + 3;
+  while (roundSize(top) > most) top--;
+  return [top - 6, top - 4, top - 2, top].map(roundSize);
+}
+
+/** Returns the round sizes in order: 1, 2, 5, 10, 20 and so on from the index 0. */
+function roundSize(index: number): number {
+  const power = Math.floor(index / 3);
+  return Number(`${[1, 2, 5][index - 3 * power]}e${power}`);
+}
+
+/** Returns the step of a value, 0 to 8. A larger value never has a smaller step, and opposite values have opposite steps. */
+export function rampStep(value: number, bounds: readonly number[]): number {
+  const size = Math.abs(value);
+  let steps = 0;
+  while (steps < bounds.length && bounds[steps]! <= size) steps++;
+  return NEUTRAL_STEP + Math.sign(value) * steps;
+}
+
+/** What a comparison of two moments needs of a matrix. */
+interface ComparableMatrix {
+  readonly strike: readonly number[];
+  readonly root: readonly string[];
+  readonly expiry: readonly string[];
+  readonly settlement: readonly string[];
+  readonly values: MatrixValues;
+  readonly by_strike: readonly number[];
+  readonly by_expiry: readonly number[];
+  readonly within_band: number;
+  readonly left_out: number;
+}
+
+/**
+ * Returns the matrix of the changes since an earlier moment. A cell that one of the moments lacks has no change. The sums are changes of
+ * the sums over the cells that both have.
+ */
+export function matrixChange<M extends ComparableMatrix>(now: M, before: ComparableMatrix): M {
+  const nameOf = ({ root, expiry, settlement }: ComparableMatrix, i: number) =>
+    `${root[i]} ${expiry[i]} ${settlement[i]}`;
+  const columns = new Map(before.values.map((column, i) => [nameOf(before, i), column]));
+  const rows = new Map(before.strike.map((strike, i) => [strike, i]));
+  const values = now.values.map((column, i) => {
+    const earlier = columns.get(nameOf(now, i));
+    return column.map((value, row) => {
+      const then = earlier?.[rows.get(now.strike[row]!) ?? -1] ?? null;
+      return value === null || then === null ? null : value - then;
+    });
+  });
+  const sum = (cells: readonly (number | null)[]) => cells.reduce<number>((total, each) => total + (each ?? 0), 0);
+  const byExpiry = values.map(sum);
+  return {
+    ...now,
+    values,
+    by_strike: now.strike.map((_, row) => sum(values.map((column) => column[row] ?? null))),
+    by_expiry: byExpiry,
+    within_band: sum(byExpiry),
+    left_out: now.left_out - before.left_out,
+  };
+}
+
+/** Returns the steps of all cells row by row, the highest strike first, as the picture has them. */
+export function matrixSteps(values: MatrixValues, bounds: readonly number[]): Uint8Array {
+  const [columns, rows] = [values.length, values[0]?.length ?? 0];
+  const steps = new Uint8Array(columns * rows).fill(BLANK_STEP);
+  for (let column = 0; column < columns; column++) {
+    for (let i = 0; i < rows; i++) {
+      const value = values[column]![i] ?? null;
+      if (value !== null) steps[(rows - 1 - i) * columns + column] = rampStep(value, bounds);
+    }
+  }
+  return steps;
+}
+
+/** Heights of a cell, pixels. The matrix is higher than `target` rather than to have cells that cannot be told apart. */
+const CELL_HEIGHT = { least: 2, most: 24 } as const;
+
+export interface MatrixLayout {
+  /** Where the cells begin, and their size, pixels. */
+  readonly left: number;
+  readonly cellWidth: number;
+  readonly cellHeight: number;
+  readonly columns: number;
+  readonly rows: number;
+}
+
+/** Places the cells between `left` and `right` in about `target` pixels of height. */
+export function matrixLayout(columns: number, rows: number, left: number, right: number, target: number): MatrixLayout {
+  const cellHeight = target / Math.max(1, rows);
+  return {
+    left,
+    cellWidth: Math.max(0, right - left) / Math.max(1, columns),
+    cellHeight: Math.max(CELL_HEIGHT.least, Math.min(CELL_HEIGHT.most, cellHeight)),
+    columns,
+    rows,
+  };
+}
+
+/** A cell by its column and by the index of its strike. */
+export interface MatrixPlace {
+  readonly column: number;
+  readonly row: number;
+}
+
+/** Returns the cell at a point, or the nearest cell. */
+export function cellAt(
+  { left, cellWidth, cellHeight, columns, rows }: MatrixLayout,
+  x: number,
+  y: number,
+): MatrixPlace {
+  return placeWithin(
+    { column: Math.floor((x - left) / (cellWidth || 1)), row: rows - 1 - Math.floor(y / cellHeight) },
+    columns,
+    rows,
+  );
+}
+
+export function placeWithin({ column, row }: MatrixPlace, columns: number, rows: number): MatrixPlace {
+  return { column: Math.max(0, Math.min(columns - 1, column)), row: Math.max(0, Math.min(rows - 1, row)) };
+}
+
+/**
+ * Returns the vertical position of a price, pixels from the top. A strike is in the middle of its row, and between two strikes the position
+ * is linear. All rows have the same height, also where strikes are further apart.
+ */
+export function yOfPrice(strikes: readonly number[], { cellHeight, rows }: MatrixLayout, price: number): number {
+  let i = 1;
+  while (i < rows - 1 && strikes[i]! < price) i++;
+  const [from, to] = [strikes[i - 1]!, strikes[i] ?? strikes[i - 1]!];
+  const index = i - 1 + (to > from ? (price - from) / (to - from) : 0);
+  return (rows - 1 - index + 0.5) * cellHeight;
+}

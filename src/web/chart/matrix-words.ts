@@ -1,0 +1,53 @@
+import type { Matrix } from '../data/answers.ts';
+import { change, percent, strike } from '../format.ts';
+import type { PanelTable } from '../state/panels.ts';
+import { expiryDay } from './chart-axis.ts';
+import type { MatrixPlace } from './matrix-cells.ts';
+
+/** One sentence with the main figures of the matrix. */
+export function describeMatrix(matrix: Matrix, title: string, moment: string | undefined, unit: string): string {
+  const { values, band, count, series_count: series, within_band: sum } = matrix;
+  const extreme = (sign: 1 | -1) => {
+    let best: { place: MatrixPlace; value: number } | undefined;
+    for (const [column, each] of values.entries()) {
+      for (const [row, value] of each.entries()) {
+        if (value !== null && sign * value > sign * (best?.value ?? 0)) best = { place: { column, row }, value };
+      }
+    }
+    return best && `${change(best.value)} at ${nameOfCell(matrix, best.place, moment)}`;
+  };
+  const [most, least] = [extreme(1), extreme(-1)];
+  return (
+    `${title} of ${count} strikes within ${band} percent of spot and ${series} expiries: ${change(sum)} ${unit}; ` +
+    `${most ? `most positive ${most}` : 'nowhere positive'}; ${least ? `most negative ${least}` : 'nowhere negative'}.`
+  );
+}
+
+function nameOfCell(
+  { strike: strikes, expiry, settlement, root }: Matrix,
+  { column, row }: MatrixPlace,
+  moment: string | undefined,
+) {
+  const isOneRoot = root.every((each) => each === root[0]);
+  return `${strike(strikes[row])} on ${expiryDay(expiry[column]!, moment)} ${isOneRoot ? '' : `${root[column]} `}${settlement[column]}`;
+}
+
+/** The value of a cell with the totals of its row and its column. */
+export function matrixReadout(matrix: Matrix, place: MatrixPlace, moment: string | undefined): string {
+  const { values, by_strike, by_expiry, strike: strikes, spot_price, band } = matrix;
+  const value = values[place.column]![place.row] ?? null;
+  const at = strikes[place.row]!;
+  return [
+    `${nameOfCell(matrix, place, moment)} (${percent(100 * (at / spot_price - 1), 1)})`,
+    value === null ? 'no contract' : change(value),
+    `strike over all expiries ${change(by_strike[place.row])}`,
+    `expiry within ±${band} % ${change(by_expiry[place.column])}`,
+  ].join(' · ');
+}
+
+export function matrixTable({ strike: strikes, expiry, root, settlement, values, by_strike }: Matrix): PanelTable {
+  return {
+    columns: ['strike', ...expiry.map((each, i) => `${each} ${root[i]} ${settlement[i]}`), 'all'],
+    rows: strikes.map((at, row) => [at, ...values.map((each) => each[row] ?? null), by_strike[row]!]),
+  };
+}

@@ -1,0 +1,276 @@
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import type { Matrix } from '../data/answers.ts';
+import { change, price } from '../format.ts';
+import { AxisLabels } from './axis-labels.tsx';
+import { themeVersion, useSize } from './canvas.tsx';
+import { expiryLabels, LABEL_DIGIT } from './chart-axis.ts';
+import {
+  BLANK_STEP,
+  cellAt,
+  type MatrixLayout,
+  type MatrixPlace,
+  type MatrixValues,
+  matrixLayout,
+  matrixSteps,
+  NEUTRAL_STEP,
+  placeWithin,
+  rampBounds,
+  yOfPrice,
+} from './matrix-cells.ts';
+import { describeMatrix, matrixReadout } from './matrix-words.ts';
+import { spacedTicks } from './price-axis.ts';
+import { spacedLabels } from './spaced-labels.ts';
+import { useSpoken } from './spoken.ts';
+
+export interface MatrixProps {
+  readonly matrix: Matrix;
+  /** The moment of the quotes, ISO 8601. */
+  readonly moment: string | undefined;
+  /** What the cells are, for the sentence that describes the matrix: `Net gamma`. */
+  readonly title: string;
+  readonly unit: string;
+  /** The expiry that the page is restricted to. */
+  readonly chosen: string | undefined;
+  readonly cursor: MatrixPlace | null;
+  onCursor(place: MatrixPlace | null): void;
+  /** Called when the member picks an expiry, YYYY-MM-DD. */
+  onPick(expiry: string): void;
+}
+
+/** Room for the prices at the left edge, pixels. */
+const PRICES = 46;
+/** Height that the matrix takes if its strikes allow, as a share of the window, and its least, pixels. */
+const HEIGHT = { share: 0.56, least: 300 } as const;
+/** On a page of this width, the matrix takes the height that the parts around it leave, pixels. */
+const WIDE = { from: 1900, around: 300 } as const;
+const LABEL_HEIGHT = 18;
+/** Cells of this size have their sign as text, wider ones their value, pixels. */
+const TEXT_FROM = { sign: 18, value: 54 } as const;
+
+/** Exposure by strike (upward) and expiry (across), as cells of nine steps. Arrow keys and the pointer move a cursor from cell to cell. */
+export function MatrixChart({ matrix, moment, title, unit, chosen, cursor, onCursor, onPick }: MatrixProps) {
+  const { ref, size } = useSize<HTMLDivElement>();
+  const { values, strike: strikes, expiry, spot_price: spot } = matrix;
+  const bounds = useMemo(() => rampBounds(values), [values]);
+  const layout = matrixLayout(
+    matrix.series_count,
+    matrix.count,
+    PRICES,
+    size.width,
+    innerWidth < WIDE.from ? Math.max(HEIGHT.least, HEIGHT.share * innerHeight) : innerHeight - WIDE.around,
+  );
+  const height = layout.rows * layout.cellHeight;
+  const y = (at: number) => yOfPrice(strikes, layout, at);
+  const [low, high] = [strikes[0] ?? 0, strikes.at(-1) ?? 0];
+  // Rows have one height, so round prices are not evenly spaced. Those too near the one above are left out.
+  const round = spacedTicks(low, high, height).toReversed();
+  const shown = spacedLabels(
+    round.map(y),
+    round.map(() => LABEL_HEIGHT),
+    0,
+  ).filter((i) => y(round[i]!) > LABEL_HEIGHT / 2 && y(round[i]!) < height - LABEL_HEIGHT / 2);
+  const axis = { low, high, height, y, priceAt: () => spot, ticks: shown.map((i) => round[i]!) };
+  const names = expiryLabels(expiry, moment);
+  const widths = names.map((name) => name.length * LABEL_DIGIT);
+  const across = names.map((_, i) => Math.min(PRICES + (i + 0.5) * layout.cellWidth, size.width - widths[i]! / 2));
+  const [spoken, speak] = useSpoken();
+  const description = useMemo(() => describeMatrix(matrix, title, moment, unit), [matrix, title, moment, unit]);
+  const moveTo = (place: MatrixPlace) => {
+    const next = placeWithin(place, layout.columns, layout.rows);
+    onCursor(next);
+    speak(matrixReadout(matrix, next, moment));
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const from = cursor ?? {
+      column: -1,
+      row: strikes.findIndex((each) => each >= spot),
+    };
+    const [right, up] = MOVES[event.key] ?? [0, 0];
+    if (right !== 0 || up !== 0) moveTo({ column: from.column + right, row: from.row + up });
+    else if (event.key === 'Enter' && cursor) onPick(expiry[cursor.column]!);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  const placeOf = (event: MouseEvent) => {
+    const box = (event.currentTarget as HTMLElement).getBoundingClientRect();
+    return cellAt(layout, event.clientX - box.left, event.clientY - box.top);
+  };
+  if (matrix.count === 0) return <p class="empty">No strike lies within this band around spot.</p>;
+  return (
+    <div class="chart matrix" data-chart="matrix">
+      <Ramp bounds={bounds} unit={unit} />
+      <div
+        ref={ref}
+        class="plot"
+        role="application"
+        aria-roledescription="chart"
+        aria-label={`${description} Arrow keys move from cell to cell, Enter picks the expiry.`}
+        tabIndex={0}
+        style={{ height: `${height}px` }}
+        onKeyDown={onKeyDown}
+        onPointerMove={(event) => onCursor(placeOf(event))}
+        onPointerDown={(event) => onCursor(placeOf(event))}
+        onPointerLeave={(event) => event.pointerType !== 'touch' && onCursor(null)}
+        onDblClick={(event) => onPick(expiry[placeOf(event).column]!)}
+        onBlur={() => onCursor(null)}
+      >
+        {size.width > 0 && <Cells values={values} bounds={bounds} layout={layout} />}
+        <AxisLabels axis={axis} />
+        {expiry.map(
+          (each, column) =>
+            each === chosen && (
+              <i
+                class="chosen-column"
+                style={{ left: `${PRICES + column * layout.cellWidth}px`, width: `${layout.cellWidth}px` }}
+              />
+            ),
+        )}
+        {spot >= low && spot <= high && (
+          <>
+            <i class="spot-line" style={{ top: `${y(spot)}px` }} />
+            <span data-label class="rule-name" style={{ top: `${y(spot)}px` }} aria-hidden="true">
+              spot {price(spot)}
+            </span>
+          </>
+        )}
+        {cursor && (
+          <i
+            class="cell-cursor"
+            style={{
+              left: `${PRICES + cursor.column * layout.cellWidth}px`,
+              top: `${(layout.rows - 1 - cursor.row) * layout.cellHeight}px`,
+              width: `${layout.cellWidth}px`,
+              height: `${layout.cellHeight}px`,
+            }}
+          />
+        )}
+      </div>
+      <div class="x-axis" aria-hidden="true">
+        {spacedLabels(across, widths, 2).map((i) => (
+          <span data-label key={i} class="middle" style={{ left: `${across[i]}px` }}>
+            {names[i]}
+          </span>
+        ))}
+      </div>
+      <div class="spoken" aria-live="polite">
+        {spoken}
+      </div>
+    </div>
+  );
+}
+
+const MOVES: Readonly<Record<string, readonly [right: number, up: number]>> = {
+  ArrowRight: [1, 0],
+  ArrowLeft: [-1, 0],
+  ArrowUp: [0, 1],
+  ArrowDown: [0, -1],
+  PageUp: [0, 10],
+  PageDown: [0, -10],
+  Home: [Number.NEGATIVE_INFINITY, 0],
+  End: [Number.POSITIVE_INFINITY, 0],
+};
+
+/** The cells on a canvas: a picture of one pixel per cell, drawn once at the size of the matrix. */
+function Cells({ values, bounds, layout }: { values: MatrixValues; bounds: readonly number[]; layout: MatrixLayout }) {
+  const ref = useRef<HTMLCanvasElement>(null);
+  const version = themeVersion.value;
+  const { left, cellWidth, cellHeight, columns, rows } = layout;
+  useEffect(() => {
+    const canvas = ref.current!;
+    const [width, height, ratio] = [left + cellWidth * columns, cellHeight * rows, devicePixelRatio || 1];
+    canvas.width = Math.round(width * ratio);
+    canvas.height = Math.round(height * ratio);
+    canvas.style.width = `${width}px`;
+    canvas.style.height = `${height}px`;
+    const context = canvas.getContext('2d')!;
+    context.scale(ratio, ratio);
+    const style = getComputedStyle(canvas);
+    const color = (name: string) => style.getPropertyValue(name).trim();
+    const ramp = Array.from({ length: 2 * NEUTRAL_STEP + 1 }, (_, step) => color(`--ramp-${step}`));
+    hatch(context, left, width, height, color('--border'));
+    const steps = matrixSteps(values, bounds);
+    context.imageSmoothingEnabled = false;
+    context.drawImage(pictureOfSteps(steps, columns, rows, ramp), left, 0, width - left, height);
+    if (cellHeight < TEXT_FROM.sign || cellWidth < TEXT_FROM.sign) return;
+    context.font = `11px ${style.fontFamily}`;
+    context.textAlign = 'center';
+    context.textBaseline = 'middle';
+    for (const [column, each] of values.entries()) {
+      for (const [row, value] of each.entries()) {
+        if (!value) continue;
+        const step = steps[(rows - 1 - row) * columns + column]!;
+        context.fillStyle = isLight(ramp[step]!) ? '#000' : '#fff';
+        const text = cellWidth >= TEXT_FROM.value ? change(value) : value > 0 ? '+' : '−';
+        context.fillText(text, left + (column + 0.5) * cellWidth, (rows - row - 0.5) * cellHeight);
+      }
+    }
+  }, [values, bounds, left, cellWidth, cellHeight, columns, rows, version]);
+  return <canvas ref={ref} class="cells" aria-hidden="true" />;
+}
+
+/** Hatches the ground, which shows where a series has no contract. */
+function hatch(context: CanvasRenderingContext2D, left: number, right: number, bottom: number, color: string): void {
+  context.strokeStyle = color;
+  context.globalAlpha = 0.5;
+  context.beginPath();
+  for (let x = left; x < right + bottom; x += 6) {
+    context.moveTo(x, 0);
+    context.lineTo(x - bottom, bottom);
+  }
+  context.stroke();
+  context.globalAlpha = 1;
+  context.clearRect(0, 0, left, bottom);
+}
+
+function pictureOfSteps(steps: Uint8Array, columns: number, rows: number, ramp: readonly string[]): OffscreenCanvas {
+  const palette = ramp.map((each) => {
+    const [red, green, blue] = channels(each);
+    return (255 << 24) | (blue << 16) | (green << 8) | red;
+  });
+  const picture = new OffscreenCanvas(columns, rows);
+  const context = picture.getContext('2d')!;
+  const image = context.createImageData(columns, rows);
+  const pixels = new Uint32Array(image.data.buffer);
+  for (let i = 0; i < steps.length; i++) if (steps[i] !== BLANK_STEP) pixels[i] = palette[steps[i]!]!;
+  context.putImageData(image, 0, 0);
+  return picture;
+}
+
+/** The red, green and blue of `#rrggbb`. */
+function channels(color: string): [number, number, number] {
+  const value = Number.parseInt(color.slice(1), 16);
+  return [value >> 16, (value >> 8) & 255, value & 255];
+}
+
+/** True if black text on the colour has more contrast than white text. */
+function isLight(color: string): boolean {
+  const [red, green, blue] = channels(color);
+  return 0.2126 * (red / 255) ** 2.2 + 0.7152 * (green / 255) ** 2.2 + 0.0722 * (blue / 255) ** 2.2 > 0.18;
+}
+
+/** The legend: what each step stands for. */
+function Ramp({ bounds, unit }: { bounds: readonly number[]; unit: string }) {
+  const text = (value: number) => change(value).replace(/\.0+(?=\D|$)/, '');
+  const texts = [
+    ...bounds.toReversed().map((each) => `≤ ${text(-each)}`),
+    'near 0',
+    ...bounds.map((each) => `≥ ${text(each)}`),
+  ];
+  return (
+    <ul class="ramp" aria-label={`Steps of the colours, ${unit}`}>
+      {bounds.length > 0 &&
+        texts.map((text, step) => (
+          <li key={text}>
+            <i class={`ramp-${step}`} />
+            <span data-label>{text}</span>
+          </li>
+        ))}
+      <li>
+        <i class="ramp-blank" />
+        <span data-label>no contract</span>
+      </li>
+    </ul>
+  );
+}

@@ -1,0 +1,294 @@
+import { scaleLinear } from 'd3-scale';
+import { area, curveLinear, curveStepBefore, line } from 'd3-shape';
+import type { ComponentChildren } from 'preact';
+import { useSize } from './canvas.tsx';
+import type { AxisBetween } from './chart-axis.ts';
+import { spacedTicks } from './price-axis.ts';
+import { useSpoken } from './spoken.ts';
+
+type Values = readonly (number | null)[];
+
+/** Figures over the horizontal axis of a chart. Null: unknown, so that a line breaks and no mark is drawn. */
+export interface ChartSeries {
+  readonly name: string;
+  /** `ranges` are whiskers and `band` an area, both from `from` to `y`. `steps` have a value from one place to the next. */
+  readonly mark: 'line' | 'steps' | 'dots' | 'diamonds' | 'bars' | 'ranges' | 'band';
+  readonly y: Values;
+  readonly from?: Values;
+  /** Places on the axis, if they are not those of the chart. */
+  readonly x?: readonly number[];
+  /** Further class names: `dashed`, `faint`. */
+  readonly class?: string;
+}
+
+export interface SeriesPlotProps {
+  /** Places of the cursor on the axis, ascending. */
+  readonly x: readonly number[];
+  readonly axis: AxisBetween;
+  readonly series: readonly ChartSeries[];
+  /** The text of a value on the vertical axis. */
+  format(value: number): string;
+  /** True if the vertical axis begins at 0, as it must for bars. */
+  readonly hasZero?: boolean;
+  /** A horizontal rule with a name, such as spot. */
+  readonly rule?: { readonly at: number; readonly name: string } | undefined;
+  /** Ranges of the horizontal axis that are shaded, such as those of events. */
+  readonly spans?: readonly (readonly [from: number, to: number])[];
+  /** A place on the horizontal axis that is marked, such as the forward or the chosen expiry. */
+  readonly marker?: { readonly at: number; readonly name?: string } | undefined;
+  /** False if a plot below has the labels of the axis. */
+  readonly hasLabels?: boolean;
+  readonly cursor: number | null;
+  onCursor(index: number | null): void;
+  onOpen?(index: number): void;
+}
+
+/** Room for the figures at the left edge, pixels. */
+const LEFT = 46;
+const PAD = { right: 10, y: 9 } as const;
+const BAR = { least: 2, most: 14, share: 0.7 } as const;
+
+/** Series on one pair of axes, with a cursor that the pointer moves. `CursorFrame` around it has the keys. */
+export function SeriesPlot(props: SeriesPlotProps) {
+  const {
+    x,
+    axis,
+    series,
+    format,
+    hasZero,
+    rule,
+    spans = [],
+    marker,
+    hasLabels = true,
+    cursor,
+    onCursor,
+    onOpen,
+  } = props;
+  const { ref, size } = useSize<HTMLDivElement>();
+  const { width, height } = size;
+  const across = axis(LEFT + PAD.right, width - PAD.right);
+  const [low, high] = extentOf(series, hasZero ?? false, rule?.at);
+  const y = scaleLinear([low, high], [height - PAD.y, PAD.y]);
+  const ticks = spacedTicks(low, high, height - 2 * PAD.y, 34);
+  const texts = shortTexts(ticks.map(format));
+  const at = x.map((each) => across.x(each));
+  const nearest = (event: MouseEvent) => {
+    const offset = event.clientX - (event.currentTarget as HTMLElement).getBoundingClientRect().left;
+    return at.reduce((best, each, i) => (Math.abs(each - offset) < Math.abs(at[best]! - offset) ? i : best), 0);
+  };
+  const cursorAt = cursor === null ? undefined : at[cursor];
+  return (
+    <>
+      <Legend series={series} />
+      <div
+        ref={ref}
+        class="plot"
+        onPointerMove={(event) => onCursor(nearest(event))}
+        onPointerDown={(event) => onCursor(nearest(event))}
+        onPointerLeave={(event) => event.pointerType !== 'touch' && onCursor(null)}
+        onDblClick={(event) => onOpen?.(nearest(event))}
+      >
+        {height > 0 && (
+          <svg width={width} height={height} aria-hidden="true">
+            {spans.map(([from, to]) => (
+              <rect
+                class="span"
+                x={across.x(from)}
+                width={Math.max(2, across.x(to) - across.x(from))}
+                y={0}
+                height={height}
+              />
+            ))}
+            {ticks.map((tick) => (
+              <line class={tick === 0 ? 'zero' : 'grid-line'} x1={LEFT} x2={width} y1={y(tick)} y2={y(tick)} />
+            ))}
+            {marker && <line class="zero" x1={across.x(marker.at)} x2={across.x(marker.at)} y1={0} y2={height} />}
+            {rule && <line class="rule text" x1={LEFT} x2={width} y1={y(rule.at)} y2={y(rule.at)} />}
+            {series.map((each) => (
+              <Marks key={each.name} series={each} at={each.x?.map((value) => across.x(value)) ?? at} y={y} />
+            ))}
+          </svg>
+        )}
+        <div class="y-axis" aria-hidden="true">
+          {ticks.map((tick, i) => (
+            <span data-label key={tick} style={{ top: `${y(tick)}px` }}>
+              {texts[i]}
+            </span>
+          ))}
+        </div>
+        {rule && height > 0 && (
+          <span data-label class="rule-name" aria-hidden="true" style={{ top: `${y(rule.at)}px` }}>
+            {rule.name}
+          </span>
+        )}
+        {marker?.name && (
+          <span data-label class="rule-name top" aria-hidden="true" style={{ left: `${across.x(marker.at)}px` }}>
+            {marker.name}
+          </span>
+        )}
+        {cursorAt !== undefined && <div class="cursor-line" style={{ left: `${cursorAt}px` }} />}
+      </div>
+      {hasLabels && (
+        <div class="x-axis" aria-hidden="true">
+          {across.labels.map(({ x: center, text }) => (
+            <span data-label key={text} class="middle" style={{ left: `${center}px` }}>
+              {text}
+            </span>
+          ))}
+        </div>
+      )}
+    </>
+  );
+}
+
+/** Leaves out decimals that all texts of an axis have as 0. */
+function shortTexts(texts: readonly string[]): readonly string[] {
+  const decimals = /\.0+(?!\d)/;
+  return texts.every((each) => decimals.test(each)) ? texts.map((each) => each.replace(decimals, '')) : texts;
+}
+
+/** Returns the ends of the vertical axis. */
+function extentOf(series: readonly ChartSeries[], hasZero: boolean, rule: number | undefined): [number, number] {
+  const values = series.flatMap(({ y, from = [] }) => [...y, ...from]).filter((each) => each !== null);
+  if (hasZero) values.push(0);
+  if (rule !== undefined) values.push(rule);
+  if (values.length === 0) return [0, 1];
+  let [low, high] = [values[0]!, values[0]!];
+  for (const value of values) [low, high] = [Math.min(low, value), Math.max(high, value)];
+  return low < high ? [low, high] : [low - (Math.abs(low) || 1) / 10, high + (Math.abs(high) || 1) / 10];
+}
+
+interface MarksProps {
+  readonly series: ChartSeries;
+  readonly at: readonly number[];
+  y(value: number): number;
+}
+
+function Marks({ series: { mark, y: values, from = [], class: name = '' }, at, y }: MarksProps) {
+  const rows = values.map((value, i) => ({ x: at[i]!, to: value, from: from[i] ?? null }));
+  const known = rows.filter((row): row is { x: number; to: number; from: number | null } => row.to !== null);
+  if (mark === 'line' || mark === 'steps') {
+    const path = line<(typeof rows)[number]>(
+      ({ x }) => x,
+      ({ to }) => y(to!),
+    )
+      .defined(({ to }) => to !== null)
+      .curve(mark === 'line' ? curveLinear : curveStepBefore);
+    return <path class={`curve ${name}`} d={path(rows) ?? ''} />;
+  }
+  if (mark === 'band') {
+    const path = area<(typeof rows)[number]>(
+      ({ x }) => x,
+      ({ from: low }) => y(low!),
+      ({ to }) => y(to!),
+    ).defined((row) => row.to !== null && row.from !== null);
+    return <path class={`band ${name}`} d={path(rows) ?? ''} />;
+  }
+  if (mark === 'bars') {
+    const gaps = at.slice(1).map((each, i) => each - at[i]!);
+    const width = Math.max(BAR.least, Math.min(BAR.most, BAR.share * Math.min(...gaps, 20)));
+    return (
+      <g class={`bars ${name}`}>
+        {known.map(({ x, to }) => (
+          <rect x={x - width / 2} width={width} y={Math.min(y(0), y(to))} height={Math.abs(y(0) - y(to))} />
+        ))}
+      </g>
+    );
+  }
+  if (mark === 'ranges') {
+    const path = known
+      .filter((row) => row.from !== null)
+      .map(({ x, to, from: low }) => `M${x - 3} ${y(to)}h6m-3 0V${y(low!)}m-3 0h6`);
+    return <path class={`curve ${name}`} d={path.join('')} />;
+  }
+  return <path class={`point ${name}`} d={known.map(({ x, to }) => POINTS[mark](x, y(to))).join('')} />;
+}
+
+const POINTS = {
+  dots: (x: number, y: number) => `M${x - 3} ${y}a3 3 0 1 0 6 0a3 3 0 1 0-6 0`,
+  diamonds: (x: number, y: number) => `M${x - 4.5} ${y}l4.5-4.5l4.5 4.5l-4.5 4.5z`,
+} as const;
+
+/** The names of the series with their marks. */
+function Legend({ series }: { series: readonly ChartSeries[] }) {
+  return (
+    <p class="legend" aria-hidden="true">
+      {series.map((each) => {
+        const at = SAMPLES[each.mark] ?? [10];
+        return (
+          <span key={each.name}>
+            <svg width={20} height={12} aria-hidden="true">
+              <Marks
+                series={{ ...each, y: at.map(() => 10), from: at.map(() => 2) }}
+                at={at}
+                y={(value) => (each.from || each.mark === 'bars' ? 12 - value : 6)}
+              />
+            </svg>
+            <span data-label>{each.name}</span>
+          </span>
+        );
+      })}
+    </p>
+  );
+}
+
+/** Places of the samples of marks that have a length. */
+const SAMPLES: Partial<Record<ChartSeries['mark'], number[]>> = { line: [0, 20], steps: [0, 20], band: [0, 20] };
+
+export interface CursorFrameProps {
+  /** The name of the chart in tests. */
+  readonly id: string;
+  /** A sentence with the main figures. */
+  readonly label: string;
+  readonly count: number;
+  readonly cursor: number | null;
+  onCursor(index: number | null): void;
+  onOpen?(index: number): void;
+  /** The figures at a place, for screen readers. */
+  readout(index: number): string;
+  readonly children: ComponentChildren;
+}
+
+/** The part of a chart that has the focus: arrow keys move the cursor of all plots within it, and its figures are spoken. */
+export function CursorFrame({ id, label, count, cursor, onCursor, onOpen, readout, children }: CursorFrameProps) {
+  const [spoken, speak] = useSpoken();
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || count === 0) return;
+    const step = STEPS[event.key];
+    if (step !== undefined) {
+      const from = cursor ?? (step > 0 ? -1 : count);
+      const next = Math.max(0, Math.min(count - 1, from + step));
+      onCursor(next);
+      speak(readout(next));
+    } else if (event.key === 'Enter' && cursor !== null && onOpen) onOpen(cursor);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  return (
+    <div
+      class="chart series"
+      data-chart={id}
+      role="application"
+      aria-roledescription="chart"
+      aria-label={label}
+      tabIndex={0}
+      onKeyDown={onKeyDown}
+      onBlur={() => onCursor(null)}
+    >
+      {children}
+      <div class="spoken" aria-live="polite">
+        {spoken}
+      </div>
+    </div>
+  );
+}
+
+const STEPS: Readonly<Record<string, number>> = {
+  ArrowRight: 1,
+  ArrowLeft: -1,
+  PageDown: 10,
+  PageUp: -10,
+  Home: Number.NEGATIVE_INFINITY,
+  End: Number.POSITIVE_INFINITY,
+};

@@ -1,0 +1,170 @@
+import { scaleLinear } from 'd3-scale';
+import { line } from 'd3-shape';
+import { useMemo } from 'preact/hooks';
+import type { Surface } from '../data/answers.ts';
+import { percent, plain, price, strike, volatility } from '../format.ts';
+import type { PanelTable } from '../state/panels.ts';
+import { useSize } from './canvas.tsx';
+import { expiryLabels, maturityAxis, strikeAxis } from './chart-axis.ts';
+import { deviationAt, normalBelow, type SmileLaw } from './law-smile.ts';
+import { probabilityBelow } from './mixture-density.ts';
+import { CursorFrame, SeriesPlot } from './series-chart.tsx';
+import { spacedLabels } from './spaced-labels.ts';
+
+/** The fitted smile of a settlement, by strike. */
+export interface Smile {
+  readonly law: SmileLaw;
+  readonly forward: number;
+  readonly tte: number;
+  readonly strike: readonly number[];
+  /** Volatility, decimal per calendar year. */
+  readonly iv: readonly number[];
+}
+
+/** The smile reaches this many standard deviations to each side of the forward. */
+const REACH = 3;
+
+/** Computes the smile of a settlement at `count` strikes that are evenly spaced in ln(K/F). The answer must have the parameters. */
+export function smileOf({ expiries, parameters }: Surface, settlement: number, count = 61): Smile {
+  const { kernel, node, mass } = parameters!;
+  const law = { kernel: kernel[settlement]!, node: node[settlement]!, mass: mass[settlement]! };
+  const [forward, tte] = [expiries.forward[settlement]!, expiries.tte[settlement]!];
+  const deviation = deviationAt(law, 0);
+  const distances = Array.from({ length: count }, (_, i) => REACH * deviation * ((2 * i) / (count - 1) - 1));
+  return {
+    law,
+    forward,
+    tte,
+    strike: distances.map((each) => forward * Math.exp(each)),
+    iv: distances.map((each) => deviationAt(law, each) / Math.sqrt(tte)),
+  };
+}
+
+/** Distances of the 10-delta put, the 25-delta put and so on to the 10-delta call, in standard deviations: d1 of each. */
+const DELTAS = [1.2815515655446004, 0.6744897501960817, 0, -0.6744897501960817, -1.2815515655446004];
+
+export interface SmileChartProps {
+  readonly surface: Surface;
+  readonly settlement: number;
+  readonly smile: Smile;
+  readonly cursor: number | null;
+  onCursor(index: number | null): void;
+}
+
+/** The fitted smile of one settlement over strikes, with its figures at 10 and 25 deltas and the band of the quotes at the money. */
+export function SmileChart({ surface, settlement, smile, cursor, onCursor }: SmileChartProps) {
+  const { put_10d_iv, put_25d_iv, atm_iv, atm_iv_band, call_25d_iv, call_10d_iv } = surface.expiries;
+  const figures = [put_10d_iv, put_25d_iv, atm_iv, call_25d_iv, call_10d_iv].map(
+    (column) => column[settlement] ?? null,
+  );
+  const places = figures.map((iv, i) => {
+    const deviation = (iv ?? 0) * Math.sqrt(smile.tte);
+    // The strike at the money is the forward.
+    return smile.forward * (i === 2 ? 1 : Math.exp(deviation ** 2 / 2 - DELTAS[i]! * deviation));
+  });
+  const [atm, band] = [atm_iv[settlement] ?? null, atm_iv_band[settlement] ?? null];
+  const edge = (sign: 1 | -1) => [atm === null || band === null ? null : atm + sign * band];
+  return (
+    <CursorFrame
+      id="smile"
+      label={`${describeSmile(surface, settlement)} Arrow keys move from strike to strike.`}
+      count={smile.strike.length}
+      cursor={cursor}
+      onCursor={onCursor}
+      readout={(i) => smileReadout(smile, i)}
+    >
+      <SeriesPlot
+        x={smile.strike}
+        axis={strikeAxis(smile.strike[0]!, smile.strike.at(-1)!)}
+        marker={{ at: smile.forward, name: `forward ${price(smile.forward)}` }}
+        cursor={cursor}
+        onCursor={onCursor}
+        format={(value) => volatility(value, 0)}
+        series={[
+          { name: 'fitted smile', mark: 'line', y: smile.iv },
+          { name: 'at 10 and 25 deltas', mark: 'dots', x: places, y: figures },
+          { name: 'bid to ask at the money', mark: 'ranges', x: [smile.forward], y: edge(1), from: edge(-1) },
+        ]}
+      />
+    </CursorFrame>
+  );
+}
+
+/** One sentence with the main figures of a smile. */
+export function describeSmile({ expiries }: Surface, i: number): string {
+  const figure = (column: readonly (number | null)[]) => volatility(column[i]);
+  return (
+    `Fitted smile of ${expiries.series[i]}, ${expiries.expiry[i]}: ${figure(expiries.atm_iv)} at the money, ` +
+    `${figure(expiries.put_25d_iv)} at the 25-delta put, ${figure(expiries.call_25d_iv)} at the 25-delta call.`
+  );
+}
+
+/** The figures at a strike of a smile. */
+export function smileReadout({ law, forward, tte, strike: strikes, iv }: Smile, i: number): string {
+  const distance = Math.log(strikes[i]! / forward);
+  const deviation = iv[i]! * Math.sqrt(tte);
+  const delta = normalBelow(deviation / 2 - distance / deviation) - (distance < 0 ? 1 : 0);
+  return [
+    `${strike(Math.round(strikes[i]! * 100) / 100)} (${percent(100 * Math.expm1(distance), 1)} from the forward)`,
+    `volatility ${volatility(iv[i], 2)}`,
+    `forward delta of the ${distance < 0 ? 'put' : 'call'} ${plain(delta, 3)}`,
+    `probability of ending below ${percent(100 * probabilityBelow({ ...law, forward: 1 }, Math.exp(distance)), 1, false)}`,
+  ].join(' · ');
+}
+
+export function smileTable({ forward, strike: strikes, iv }: Smile): PanelTable {
+  return {
+    columns: ['strike', 'log_moneyness', 'fitted_iv'],
+    rows: strikes.map((each, i) => [each, Math.log(each / forward), iv[i]!]),
+  };
+}
+
+/** Least width of the page's view on which small multiples are drawn, and their number. */
+const MULTIPLES = { width: 1500, most: 16, strikes: 21, size: [132, 64] } as const;
+
+/**
+ * Smiles of settlements through time on common axes: strikes in standard deviations, and volatility less that at the money. A press on one
+ * selects it.
+ */
+export function SmileMultiples({
+  surface,
+  moment,
+  settlement,
+  onSelect,
+}: {
+  surface: Surface;
+  moment: string | undefined;
+  settlement: number;
+  onSelect(index: number): void;
+}) {
+  const { ref, size } = useSize<HTMLDivElement>();
+  const isDrawn = size.width > MULTIPLES.width;
+  const { expiry, tte, atm_iv } = surface.expiries;
+  const smiles = useMemo(() => {
+    if (!isDrawn) return [];
+    const at = tte.map((time) => maturityAxis(tte, expiry)(0, MULTIPLES.most).x(time));
+    const apart = at.map(() => 1);
+    return spacedLabels(at, apart, 0).map((index) => {
+      const { iv } = smileOf(surface, index, MULTIPLES.strikes);
+      return { index, iv: iv.map((each) => each - iv[MULTIPLES.strikes >> 1]!) };
+    });
+  }, [surface, isDrawn]);
+  const names = expiryLabels(expiry, moment);
+  const all = smiles.flatMap(({ iv }) => iv);
+  const [width, height] = MULTIPLES.size;
+  const y = scaleLinear([Math.min(...all), Math.max(...all)], [height - 3, 3]);
+  const path = line<number>((_, i) => 2 + ((width - 4) * i) / (MULTIPLES.strikes - 1), y);
+  return (
+    <div ref={ref} class="multiples" data-multiples>
+      {smiles.map(({ index, iv }) => (
+        <button type="button" key={index} aria-pressed={index === settlement} onClick={() => onSelect(index)}>
+          <svg width={width} height={height} aria-hidden="true">
+            <line class="grid-line" x1={width / 2} x2={width / 2} y1={0} y2={height} />
+            <path class="curve" d={path(iv) ?? ''} />
+          </svg>
+          {names[index]} · {volatility(atm_iv[index])}
+        </button>
+      ))}
+    </div>
+  );
+}

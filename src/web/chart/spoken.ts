@@ -1,0 +1,17 @@
+import { useRef, useState } from 'preact/hooks';
+
+/** Time for which a cursor must rest before its figures are spoken, ms. */
+const REST_MS = 150;
+
+/** A text for a polite live region, and the function that sets it once the cursor rests. */
+export function useSpoken(): [text: string, speak: (text: string) => void] {
+  const [text, setText] = useState('');
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  return [
+    text,
+    (next) => {
+      clearTimeout(timer.current);
+      timer.current = setTimeout(() => setText(next), REST_MS);
+    },
+  ];
+}

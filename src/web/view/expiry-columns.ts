@@ -1,0 +1,92 @@
+import { expiryDay } from '../chart/chart-axis.ts';
+import { daysText, refusalText } from '../chart/term-structure.tsx';
+import type { Expiries } from '../data/answers.ts';
+import { changeOf, type JoinedRow, presenceOf } from '../data/joined-rows.ts';
+import { amount, change, newYorkIsoDate, percent, price, signTone, strike, UNKNOWN, volatility } from '../format.ts';
+import type { GridColumn } from '../part/data-grid.tsx';
+
+/** Names that tell the series of two moments apart. */
+export function seriesKeys({ root, expiry, settlement }: Expiries): string[] {
+  return root.map((each, i) => `${each} ${expiry[i]} ${settlement[i]}`);
+}
+
+type NumberColumn = {
+  [Name in keyof Expiries]: Expiries[Name] extends (number | null)[] ? Name : never;
+}[keyof Expiries];
+
+/** The columns of the grid. With an earlier moment, those of changes come second. A series of that moment only has expired, or is gone. */
+export function expiryColumns(
+  expiries: Expiries,
+  before: Expiries | undefined,
+  moment: string | undefined,
+): GridColumn<JoinedRow>[] {
+  const text = (name: 'expiry' | 'root' | 'settlement', row: JoinedRow) =>
+    row.now === undefined ? before![name][row.before!]! : expiries[name][row.now]!;
+  const figure = (
+    name: NumberColumn,
+    title: string,
+    print: (value: number | null) => string,
+    tone?: (value: number) => string,
+  ): GridColumn<JoinedRow> => ({
+    id: name,
+    title,
+    isNumber: true,
+    value: ({ now }) => (now === undefined ? null : (expiries[name][now] ?? null)),
+    text: ({ now }) => (now === undefined ? UNKNOWN : print(expiries[name][now] ?? null)),
+    ...(tone && { tone: ({ now }) => tone(expiries[name][now ?? -1] ?? 0) }),
+  });
+  const difference = (name: NumberColumn, title: string, print: (value: number | null) => string) => ({
+    id: `${name}_change`,
+    title,
+    isNumber: true,
+    value: (row: JoinedRow) => changeOf(row, expiries[name], before![name]),
+    text: (row: JoinedRow) => presence(row) ?? print(changeOf(row, expiries[name], before![name])),
+    tone: (row: JoinedRow) => signTone(changeOf(row, expiries[name], before![name]) ?? 0),
+  });
+  const presence = (row: JoinedRow) =>
+    presenceOf(row) === 'gone' && text('expiry', row) <= newYorkIsoDate(moment) ? 'expired' : presenceOf(row);
+  const points = (value: number | null) =>
+    value === null ? UNKNOWN : `${value > 0 ? '+' : ''}${percent(100 * value, 2, false)}`;
+  return [
+    {
+      id: 'expiry',
+      title: 'Expiry',
+      width: 112,
+      value: (row) => text('expiry', row),
+      text: (row) => expiryDay(text('expiry', row), moment),
+    },
+    {
+      id: 'series',
+      title: 'Series',
+      value: (row) => `${text('root', row)} ${text('settlement', row)}`,
+      text: (row) => `${text('root', row)} ${text('settlement', row)}`,
+    },
+    ...(before ? [difference('net_gex', 'Δ net GEX', change), difference('atm_iv', 'Δ ATM IV', points)] : []),
+    figure('tte', 'Time', (value) => (value === null ? UNKNOWN : daysText(value))),
+    figure('net_gex', 'Net GEX', change, signTone),
+    figure('gross_share_pct', 'Of gross', (value) => percent(value, 1, false)),
+    figure('expired_share_pct', 'Expired', (value) => percent(value, 1, false)),
+    figure('atm_iv', 'ATM IV', volatility),
+    figure('atm_iv_bid', 'bid', volatility),
+    figure('atm_iv_ask', 'ask', volatility),
+    figure('atm_iv_trading', 'Trading IV', volatility),
+    figure('expected_move', 'Move ±', price),
+    figure('skew_25d', 'Skew 25Δ', points),
+    figure('max_pain', 'Max pain', strike),
+    figure('forward', 'Forward', price),
+    figure('rate', 'Rate', (value) => volatility(value, 2)),
+    figure('open_interest', 'OI', amount),
+    figure('volume', 'Volume', amount),
+    figure('gross_gex', 'Gross GEX', amount),
+    figure('sign_margin_pct', 'Sign margin', (value) => percent(value, 1, false)),
+    {
+      id: 'smile_refused',
+      title: 'No smile because',
+      value: ({ now }) => expiries.smile_refused[now ?? -1] ?? null,
+      text: ({ now }) => {
+        const reason = expiries.smile_refused[now ?? -1];
+        return reason ? refusalText(reason) : '';
+      },
+    },
+  ];
+}
