@@ -25,7 +25,7 @@ const BAND = '10';
 /** What expires when, and how volatility is priced: the matrix of strikes and expiries, the term structure, and one row per series. */
 export function ExpiriesView() {
   const asked = gexView.asked.value;
-  const { measure, options, isDiff } = page.value;
+  const { measure, options } = page.value;
   const { expiries: chosen, ...others } = options;
   const moment = asOf.value;
   // This view shows all expiries also when the page is restricted to one, so that another can be picked.
