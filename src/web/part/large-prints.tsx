@@ -4,7 +4,7 @@ import { spillRequirements, spillSentence } from '../data/spill-words.ts';
 import { amount, change, count, newYorkDay, percent, UNKNOWN } from '../format.ts';
 import { asOf } from '../state/market.ts';
 import { navigate, page, setOwn, tickerCall } from '../state/page.ts';
-import { storedHistory } from '../state/time-stops.ts';
+import { stops } from '../state/time-stops.ts';
 import { ChartPanel, Problem } from './chart-panel.tsx';
 import { OwnSelect } from './own-select.tsx';
 
@@ -133,7 +133,7 @@ const FIELDS = ['Large flow, $', 'Volatility now, %', 'Volatility ceiling, %'] a
 function Spill({ view, net }: { view: GexView; net: number | undefined }) {
   const { own, ticker } = page.value;
   const moment = asOf.value;
-  const history = storedHistory.asked.value.answer?.body;
+  const history = stops.asked.value.answer?.body;
   const { atm_iv, tte } = view.expiries;
   const nearest = nearestOf(tte, 30 / 365.25);
   const now = atm_iv[nearest] ?? null;

@@ -12,7 +12,7 @@ import {
   PLAY_MS,
   playMs,
   shownMs,
-  stops,
+  stopList,
   stripAxis,
   togglePlay,
 } from '../state/time-stops.ts';
@@ -29,7 +29,7 @@ export function TimeStrip() {
       <button
         type="button"
         onClick={() => moveInTime(-1, 'snapshot')}
-        disabled={stops.value.at.length === 0 || index === 0}
+        disabled={stopList.value.at.length === 0 || index === 0}
         aria-label="Snapshot before ([)"
       >
         ◂
@@ -45,7 +45,7 @@ export function TimeStrip() {
         </button>
       </StripSlider>
       <span class="wide-only play">
-        <button type="button" onClick={togglePlay} disabled={stops.value.at.length < 2} data-act="play">
+        <button type="button" onClick={togglePlay} disabled={stopList.value.at.length < 2} data-act="play">
           {isPlaying.value ? '◼ Stop' : '▶ Play'}
         </button>
         <label>
@@ -99,7 +99,7 @@ const FINE = 100_000;
 
 /** The slider, the acts beside it, and the moment at which it stands. */
 function StripSlider({ children }: { children: ComponentChildren }) {
-  const all = stops.value;
+  const all = stopList.value;
   const axis = stripAxis.value;
   const index = momentIndex.value;
   const shown = shownMs.value;
@@ -202,7 +202,7 @@ function Flag({ letter, at }: { letter: 'A' | 'B'; at: number }) {
 
 /** What stands behind the slider: a tick for each snapshot, the spot, the borders of days, and hatches where data or the feed was missing. */
 function StripMarks() {
-  const all = stops.value;
+  const all = stopList.value;
   const axis = stripAxis.value;
   const gaps = feeds.asked.value.answer?.body.feeds.flatMap((feed) => feed.gaps) ?? [];
   const paths = useMemo(() => {

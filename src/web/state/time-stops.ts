@@ -10,7 +10,7 @@ import { navigate, page, ticker } from './page.ts';
 import { dayBeside, firstOfReplay, type Stops, stopAt, stopBeside, withStop } from './stop-steps.ts';
 
 /** The history of the ticker with a row for each stored snapshot. */
-export const storedHistory = shareAnswer<History>(() => ({
+export const stops = shareAnswer<History>(() => ({
   operation: 'get_gex_history',
   args: { ticker: ticker.value, per: 'snapshot', points: 5000 },
 }));
@@ -33,8 +33,8 @@ effect(() => {
 });
 
 /** The snapshots that the page can show: the stops of the time strip. */
-export const stops = computed((): Stops => {
-  const body = storedHistory.asked.value.answer?.body;
+export const stopList = computed((): Stops => {
+  const body = stops.asked.value.answer?.body;
   if (!body) return { at: [], ms: [], day: [], spot: [] };
   const { as_of, day, spot } = body;
   const known: Stops = { at: as_of, ms: as_of.map((each) => Date.parse(each)), day, spot };
@@ -42,7 +42,7 @@ export const stops = computed((): Stops => {
 });
 
 /** The moments with a snapshot, ISO 8601, ascending. */
-export const moments = computed(() => stops.value.at);
+export const moments = computed(() => stopList.value.at);
 
 /**
  * The axis of the time strip. Each day is as wide as it has snapshots, so that each snapshot can be reached with a finger, on days of which
@@ -50,13 +50,13 @@ export const moments = computed(() => stops.value.at);
  * without a tick. An axis of even time would leave half-hours of one week a pixel each beside months of closes, and an axis of even
  * steps would show no hole.
  */
-export const stripAxis = computed((): TradingAxis => tradingAxis(stops.value.ms, ({ count }) => Math.max(1, count)));
+export const stripAxis = computed((): TradingAxis => tradingAxis(stopList.value.ms, ({ count }) => Math.max(1, count)));
 
 /** The moment that the page shows, ms since the epoch. NaN: not known yet. */
 export const shownMs = computed(() => Date.parse(page.value.at ?? asOf.value ?? ''));
 
 /** The index of the snapshot that the page shows: the newest that is not after the page's moment. -1: none. */
-export const momentIndex = computed(() => (Number.isNaN(shownMs.value) ? -1 : stopAt(stops.value, shownMs.value)));
+export const momentIndex = computed(() => (Number.isNaN(shownMs.value) ? -1 : stopAt(stopList.value, shownMs.value)));
 
 /** Sets the page's moment to a stop. The last stop is live. */
 export function moveToStop(index: number, isStep = true): void {
@@ -67,7 +67,7 @@ export function moveToStop(index: number, isStep = true): void {
 
 /** Sets the page's moment to that of a snapshot. That of the newest snapshot is live. `change` is what else changes. */
 export function moveToMoment(at: string, change: Partial<PageState> = {}): void {
-  navigate({ ...change, at: Date.parse(at) === stops.value.ms.at(-1) ? null : at });
+  navigate({ ...change, at: Date.parse(at) === stopList.value.ms.at(-1) ? null : at });
 }
 
 /** Moves by one snapshot, or to the last snapshot of the day before or after. */
@@ -75,7 +75,9 @@ export function moveInTime(step: 1 | -1, by: 'snapshot' | 'day'): void {
   const shown = shownMs.value;
   if (Number.isNaN(shown)) return;
   const to =
-    by === 'snapshot' ? stopBeside(stops.value, shown, step) : dayBeside(stops.value, newYorkIsoDate(shown), step);
+    by === 'snapshot'
+      ? stopBeside(stopList.value, shown, step)
+      : dayBeside(stopList.value, newYorkIsoDate(shown), step);
   if (to !== undefined) moveToStop(to);
 }
 
@@ -92,7 +94,7 @@ export function togglePlay(): void {
 effect(() => {
   if (!isPlaying.value) return;
   const shown = page.peek().at;
-  if (shown === null || momentIndex.peek() === moments.peek().length - 1) moveToStop(firstOfReplay(stops.peek()));
+  if (shown === null || momentIndex.peek() === moments.peek().length - 1) moveToStop(firstOfReplay(stopList.peek()));
   let played = page.peek().at;
   const timer = setInterval(() => {
     const { at } = page.peek();
@@ -102,7 +104,7 @@ effect(() => {
     const isShown = problem !== undefined || answer?.call.args.at === at;
     // Each stop is seen: a slow server slows the play down.
     if (!isPlaying.peek() || !isShown || document.hidden) return;
-    const next = stopBeside(stops.peek(), shownMs.peek(), 1);
+    const next = stopBeside(stopList.peek(), shownMs.peek(), 1);
     if (next !== undefined) moveToStop(next, false);
     played = page.peek().at;
     if (played === null || next === undefined) isPlaying.value = false;
