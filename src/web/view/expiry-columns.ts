@@ -71,7 +71,7 @@ export function expiryColumns(
     figure('atm_iv_ask', 'ask', volatility),
     figure('atm_iv_trading', 'Trading IV', volatility),
     figure('expected_move', 'Move ±', price),
-    figure('skew_25d', 'Skew 25Δ', points),
+    figure('skew_25d', 'Skew', points),
     figure('max_pain', 'Max pain', strike),
     figure('forward', 'Forward', price),
     figure('rate', 'Rate', (value) => volatility(value, 2)),

@@ -70,6 +70,7 @@ export function SurfaceView() {
         readout={sourceText(surface)}
       >
         <FigureTable
+          label="Figures at constant maturities"
           head={['Days', 'At the money', 'Band', ...MATURITY_FIGURES.map(([, title]) => title)]}
           rows={surface.maturities.days.map((days, i) => [
             String(days),
@@ -239,6 +240,7 @@ function Events({ surface: { events, refused }, ...shared }: SurfacePartProps) {
         <p class="empty">No event: volatility rises between no two settlements faster than before and after them.</p>
       ) : (
         <FigureTable
+          label="Events"
           head={['After', 'Before', 'Implied move', 'Band', 'Error', 'Expected size']}
           rows={events.after.map((after, i) => [
             newYorkMoment(after),
