@@ -62,13 +62,16 @@ test('imports within analytics point to lower layers', () => {
   expect(within.filter(({ from, to }) => folder(from) !== folder(to) && level(to) >= level(from))).toEqual([]);
 });
 
-test('the web terminal imports only types of the client and the workloads of the benchmark from the rest of src', () => {
+/** Files of the server that the web terminal runs too: the workloads of `zomma bench`, and how it measures errors. They import nothing. */
+const PORTABLE = ['bench/reference-errors.ts', 'bench/workloads.ts'];
+
+test('the web terminal imports only types of the client and the portable files from the rest of src', () => {
   const beyond = imports().filter(({ from, to }) => moduleOf(from) === 'web' && moduleOf(to) !== 'web');
-  expect(beyond.length).toBeGreaterThan(0);
-  // The workloads import nothing, so the browser times exactly the work that `zomma bench` times.
-  const shared = new Set(['bench/workloads.ts', 'bench/reference-errors.ts']);
-  expect(beyond.filter(({ to }) => moduleOf(to) !== 'client' && !shared.has(to))).toEqual([]);
-  expect(imports().filter(({ from }) => shared.has(from))).toEqual([]);
+  const portable = beyond.filter(({ to }) => PORTABLE.includes(to));
+  expect([...new Set(portable.map(({ to }) => to))].toSorted()).toEqual(PORTABLE);
+  expect(imports().filter(({ from }) => PORTABLE.includes(from))).toEqual([]);
+  expect(beyond.length).toBeGreaterThan(portable.length);
+  expect(beyond.filter(({ to }) => moduleOf(to) !== 'client' && !PORTABLE.includes(to))).toEqual([]);
   const values = sourceFiles()
     .filter((file) => moduleOf(file) === 'web')
     .flatMap((file) => [

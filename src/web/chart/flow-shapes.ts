@@ -126,6 +126,8 @@ export function flowKeyText(key: string, group: FlowGroup, isShort = false): str
   return group === 'expiry' ? `${day} ${month} ’${year!.slice(2)}` : `${day} ${month}`;
 }
 
+const counted = (n: number, what: string) => `${count(n)} ${what}${n === 1 ? '' : 's'}`;
+
 /** What the cursor reads at a row. */
 export function flowReadout(row: FlowRow, group: FlowGroup): string {
   return [
@@ -134,7 +136,7 @@ export function flowReadout(row: FlowRow, group: FlowGroup): string {
     `sold ${amount(soldOf(row))} (C ${amount(row.call_sold)}, P ${amount(row.put_sold)})`,
     `unsigned ${amount(row.unsigned)}`,
     `net delta ${change(row.net_delta)}`,
-    `${count(row.prints)} prints, ${count(row.contracts)} contracts`,
+    `${counted(row.prints, 'print')}, ${counted(row.contracts, 'contract')}`,
   ].join(' · ');
 }
 

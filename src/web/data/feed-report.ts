@@ -51,16 +51,17 @@ export function hasNoData(feeds: readonly FeedRow[]): boolean {
 export function feedSentence(feed: FeedRow): string {
   const { state, error, last_completed, last_data, stream, refusals, gaps, tickers_by_state } = feed;
   if (state === 'empty') return 'No data has arrived yet.';
-  const since = (moment: string | null, never: string) =>
-    moment === null ? never : `since ${newYorkMoment(moment)} New York`;
-  if (state === 'down')
-    return `${cleanText(error) || 'No poll succeeds'}; ${since(last_completed, 'no poll has completed yet')}.`;
+  const since = (moment: string | null) => (moment === null ? 'yet' : `since ${newYorkMoment(moment)} New York`);
+  if (state === 'down') {
+    const reason = cleanText(error).replace(/\.?$/, '. ').replace(/^\. $/, '');
+    return `${reason}No poll has completed without an error ${since(last_completed)}.`;
+  }
   if (state === 'ok') return `Every ticker is fresh; the last data arrived ${newYorkMoment(last_data)} New York.`;
   const reasons = [
     ...Object.entries(tickers_by_state)
       .filter(([name]) => name !== 'fresh')
       .map(([name, n]) => `${count(n)} ${n === 1 ? 'ticker is' : 'tickers are'} ${name}`),
-    ...(stream && !stream.up ? [`the stream is disconnected ${since(stream.since, '')}`] : []),
+    ...(stream && !stream.up ? [`the stream is disconnected ${since(stream.since)}`] : []),
     ...(refusals.length > 0
       ? [`${count(refusals.length)} ${refusals.length === 1 ? 'delivery is' : 'deliveries are'} rejected`]
       : []),

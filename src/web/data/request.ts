@@ -102,7 +102,7 @@ function keyOf(call: Call): string {
   return `${method} ${path} ${body ?? ''}`;
 }
 
-/** Returns the answer that was kept of a call, if there is one. It may have changed since, unless it is final. */
+/** Returns the answer in memory of a call, if there is one. It may have changed since, unless it is final. */
 export function keptAnswer<Body>(call: Call): Answer<Body> | undefined {
   return kept.get(keyOf(call))?.answer as Answer<Body> | undefined;
 }

@@ -7,7 +7,7 @@ import {
   MEMBER_UUID,
   type TelegramLinkage,
   telegramLinkage,
-} from '../data/account.ts';
+} from '../data/member-account.ts';
 import { rate } from '../data/request.ts';
 import { cleanText, count, duration, newYorkMoment, UNKNOWN } from '../format.ts';
 import { feeds } from '../state/market.ts';

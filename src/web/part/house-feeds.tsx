@@ -189,90 +189,83 @@ function Feed({ feed, answer }: { feed: FeedRow; answer: Answer<FeedStatus> }) {
   );
 }
 
+const column = (
+  id: string,
+  title: string,
+  width: number,
+  value: GridColumn<FeedTicker>['value'],
+  text: (row: FeedTicker) => string,
+  isNumber = false,
+): GridColumn<FeedTicker> => ({ id, title, width, value, text, isNumber });
+const moments = (id: 'as_of' | 'last_fresh' | 'last_attempt', title: string) =>
+  column(
+    id,
+    title,
+    128,
+    (row) => row[id],
+    (row) => newYorkMoment(row[id]),
+  );
+const counts = (id: 'expected_contracts' | 'received_contracts' | 'failures', title: string) =>
+  column(
+    id,
+    title,
+    80,
+    (row) => row[id],
+    (row) => count(row[id]),
+    true,
+  );
+
 const TICKER_COLUMNS: readonly GridColumn<FeedTicker>[] = [
-  { id: 'ticker', title: 'Ticker', width: 74, value: ({ ticker }) => ticker, text: ({ ticker }) => cleanText(ticker) },
-  {
-    id: 'state',
-    title: 'State',
-    width: 86,
-    value: ({ state }) => severityOf(state),
-    text: ({ state }) => stateText(state),
-  },
-  {
-    id: 'as_of',
-    title: 'Quotes of',
-    width: 128,
-    value: ({ as_of }) => as_of,
-    text: ({ as_of }) => newYorkMoment(as_of),
-  },
-  {
-    id: 'age',
-    title: 'Age',
-    width: 86,
-    isNumber: true,
-    value: ({ age_s }) => age_s,
-    text: ({ age_s }) => duration(age_s),
-  },
-  {
-    id: 'expected',
-    title: 'Expected',
-    width: 80,
-    isNumber: true,
-    value: (row) => row.expected_contracts,
-    text: (row) => count(row.expected_contracts),
-  },
-  {
-    id: 'received',
-    title: 'Received',
-    width: 80,
-    isNumber: true,
-    value: (row) => row.received_contracts,
-    text: (row) => count(row.received_contracts),
-  },
-  {
-    id: 'coverage',
-    title: 'Coverage',
-    width: 84,
-    isNumber: true,
-    value: (row) => row.coverage_pct,
-    text: (row) => percent(row.coverage_pct, 1, false),
-  },
-  {
-    id: 'refused',
-    title: 'Rows rejected',
-    width: 140,
-    value: (row) => Object.values(row.rows_refused).reduce((sum, n) => sum + n, 0),
-    text: (row) => refusedText(row.rows_refused) || 'none',
-  },
-  {
-    id: 'failures',
-    title: 'Failures',
-    width: 76,
-    isNumber: true,
-    value: (row) => row.failures,
-    text: (row) => count(row.failures),
-  },
-  {
-    id: 'refusal',
-    title: 'Why the last attempt failed',
-    width: 200,
-    value: (row) => row.refusal,
-    text: (row) => (row.refusal === null ? UNKNOWN : cleanText(row.refusal)),
-  },
-  {
-    id: 'fresh',
-    title: 'Last fresh',
-    width: 128,
-    value: (row) => row.last_fresh,
-    text: (row) => newYorkMoment(row.last_fresh),
-  },
-  {
-    id: 'attempt',
-    title: 'Last attempt',
-    width: 128,
-    value: (row) => row.last_attempt,
-    text: (row) => newYorkMoment(row.last_attempt),
-  },
+  column(
+    'ticker',
+    'Ticker',
+    74,
+    ({ ticker }) => ticker,
+    ({ ticker }) => cleanText(ticker),
+  ),
+  column(
+    'state',
+    'State',
+    86,
+    ({ state }) => severityOf(state),
+    ({ state }) => stateText(state),
+  ),
+  moments('as_of', 'Quotes of'),
+  column(
+    'age_s',
+    'Age',
+    86,
+    ({ age_s }) => age_s,
+    ({ age_s }) => duration(age_s),
+    true,
+  ),
+  counts('expected_contracts', 'Expected'),
+  counts('received_contracts', 'Received'),
+  column(
+    'coverage_pct',
+    'Coverage',
+    84,
+    (row) => row.coverage_pct,
+    (row) => percent(row.coverage_pct, 1, false),
+    true,
+  ),
+  column(
+    'rows_refused',
+    'Rows rejected',
+    140,
+    (row) => Object.values(row.rows_refused).reduce((sum, n) => sum + n, 0),
+    (row) => refusedText(row.rows_refused) || 'none',
+  ),
+  counts('failures', 'Failures'),
+  column(
+    'refusal',
+    'Why the last attempt failed',
+    200,
+    (row) => row.refusal,
+    (row) => cleanText(row.refusal) || UNKNOWN,
+  ),
+  moments('last_fresh', 'Last fresh'),
+  moments('last_attempt', 'Last attempt'),
 ];
 
 /** A name and its value in a list of facts. */
