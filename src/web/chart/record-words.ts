@@ -59,7 +59,7 @@ export function recordScope({ count, days, spots_per_day, left_out }: LevelRecor
   const day = (date: string | undefined) => newYorkDay(`${date}T17:00:00Z`, true);
   return (
     `${count} trading days, ${day(days.date[0])} to ${day(days.date.at(-1))} · ` +
-    `${plain(spots_per_day, 2)} spots seen a day, nothing between them${without}`
+    `${plain(spots_per_day, 2)} spots seen a day, and not what the price did between them${without}`
   );
 }
 

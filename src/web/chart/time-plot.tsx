@@ -53,7 +53,7 @@ export interface TimePlotProps {
 /** Room for the values at the left edge, for the times below, and above the plot, pixels. */
 const ROOM = { values: 50, times: 22, top: 6 } as const;
 /** The least distance of two times at the axis, and of two values, pixels. */
-const APART = { times: 58, values: 32 } as const;
+const APART = { times: 58, values: 22 } as const;
 const DASHES = { solid: [], dashed: [7, 5] } as const;
 /** A drag shorter than this is a press, pixels. */
 const DRAG_MIN = 6;

@@ -42,20 +42,7 @@ export function RecordPanel({ moment }: { moment: string }) {
           <p class="record-legend" data-label>
             ● the level with its 95 % interval (Wilson) · ○ a level at the same distance from spot
           </p>
-          <div class="record-row record-scale" aria-hidden="true">
-            <span class="wide-only" />
-            {OUTCOMES.map((outcome) => (
-              <div key={outcome} class="rate">
-                <svg width="100%" height="14" aria-hidden="true">
-                  {(['start', 'middle', 'end'] as const).map((anchor, i) => (
-                    <text key={anchor} x={place(50 * i)} y="11" text-anchor={anchor}>
-                      {50 * i}
-                    </text>
-                  ))}
-                </svg>
-              </div>
-            ))}
-          </div>
+          {RECORD_LEVELS.some((level) => !record[level].too_few_days) && <RateScale />}
           {RECORD_LEVELS.map((level) => (
             <RecordRow key={level} record={record} level={level} isOpen={open === level} />
           ))}
@@ -63,6 +50,26 @@ export function RecordPanel({ moment }: { moment: string }) {
       )}
       {record && open && <RecordDays key={open} record={record} level={open} />}
     </ChartPanel>
+  );
+}
+
+/** The scale of the shares, percent. */
+function RateScale() {
+  return (
+    <div class="record-row record-scale" aria-hidden="true">
+      <span class="wide-only" />
+      {OUTCOMES.map((outcome) => (
+        <div key={outcome} class="rate">
+          <svg width="100%" height="14" aria-hidden="true">
+            {(['start', 'middle', 'end'] as const).map((anchor, i) => (
+              <text key={anchor} x={place(50 * i)} y="11" text-anchor={anchor}>
+                {50 * i}
+              </text>
+            ))}
+          </svg>
+        </div>
+      ))}
+    </div>
   );
 }
 
