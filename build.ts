@@ -12,9 +12,16 @@ import {
 } from 'node:fs';
 import { basename, extname, join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { parseMarkdown } from './src/web/part/markdown-page.ts';
 
 const ROOT = import.meta.dir;
 const ASC = 'node_modules/assemblyscript/bin/asc.js';
+/** Pages of the documentation from which the terminal takes texts and figures, so that it cannot differ from them. */
+const METHODS = 'docs/methods.md';
+const CLIENTS = 'docs/clients.md';
+const BENCHMARKS = 'docs/benchmarks.md';
+/** Tables of reference values, with the distance of the rows that the terminal gets: some tens of each table. */
+const REFERENCE = { 'src/bench/reference/bsm.csv': 100, 'src/bench/reference/merton.csv': 50 } as const;
 
 /** The types of the module that `web` writes. */
 const MANIFEST_TYPES = `/** A file of the terminal, with the paths of its plain and compressed forms. */
@@ -78,20 +85,44 @@ async function web(): Promise<void> {
   const own = readdirSync(join(ROOT, 'src/web'), { recursive: true, encoding: 'utf8' })
     .filter((name) => extname(name) !== '')
     .toSorted();
-  const digest = digestOf(['build.ts', 'bun.lock', 'build/kernels.wasm', ...own.map((name) => `src/web/${name}`)]);
+  const digest = digestOf([
+    'build.ts',
+    'bun.lock',
+    'build/kernels.wasm',
+    'package.json',
+    METHODS,
+    CLIENTS,
+    BENCHMARKS,
+    ...Object.keys(REFERENCE),
+    ...own.map((name) => `src/web/${name}`),
+  ]);
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === digest) return;
 
   const started = performance.now();
-  const { outputs, logs, success } = await Bun.build({
+  const { outputs, logs, success, metafile } = await Bun.build({
     entrypoints: [join(ROOT, 'src/web/main.tsx'), join(ROOT, 'src/web/style.css')],
     target: 'browser',
     minify: true,
     naming: '[name]-[hash].[ext]',
     define: { 'process.env.NODE_ENV': '"production"' },
+    metafile: true,
+    plugins: [
+      {
+        name: 'scales of numbers',
+        setup(build) {
+          build.onResolve({ filter: /^d3-interpolate$/ }, () => ({
+            path: join(ROOT, 'src/web/chart/interpolate-numbers.ts'),
+          }));
+        },
+      },
+    ],
     throw: false,
   });
   if (!success) fail(`src/web does not compile\n${logs.join('\n')}`);
-  const kernels = readFileSync(join(ROOT, 'build/kernels.wasm'));
+  const asFile = (name: string, kind: string, content: Buffer) => ({
+    name: `${name}-${Bun.hash(content).toString(36)}.${kind}`,
+    content,
+  });
   const files = [
     ...(await Promise.all(
       outputs.map(async (output) => ({
@@ -99,13 +130,19 @@ async function web(): Promise<void> {
         content: Buffer.from(await output.arrayBuffer()),
       })),
     )),
-    { name: `kernels-${Bun.hash(kernels).toString(36)}.wasm`, content: kernels },
+    asFile('kernels', 'wasm', readFileSync(join(ROOT, 'build/kernels.wasm'))),
+    // Parsed here, so that the page needs no parser.
+    asFile('methods', 'json', Buffer.from(JSON.stringify(parseMarkdown(readFileSync(join(ROOT, METHODS), 'utf8'))))),
+    asFile('clients', 'md', readFileSync(join(ROOT, CLIENTS))),
+    asFile('benchmarks', 'md', readFileSync(join(ROOT, BENCHMARKS))),
+    asFile('reference', 'csv', Buffer.from(referenceSample())),
+    asFile('licences', 'md', Buffer.from(licencesOf(Object.keys(metafile!.inputs)))),
   ];
-  const named = (kind: string) => files.find(({ name }) => extname(name) === kind)!.name;
+  // In the page, `{kernels}` stands for the path of the file whose name begins with `kernels-`.
+  const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
   const page = readFileSync(join(ROOT, 'src/web/page.html'), 'utf8')
-    .replace('{style}', `/web/${named('.css')}`)
-    .replace('{script}', `/web/${named('.js')}`)
-    .replace('{kernels}', `/web/${named('.wasm')}`);
+    .replace('{version}', version)
+    .replace(/\{(\w+)\}/g, (_, name) => `/web/${files.find((file) => file.name.startsWith(`${name}-`))!.name}`);
 
   mkdirSync(dir, { recursive: true });
   // A running server may still read the files of an earlier build, so these are removed last. The stamp is written when all is in place.
@@ -131,6 +168,32 @@ async function web(): Promise<void> {
   }
   for (const name of earlier) if (!written.has(name)) rmSync(join(dir, name), { force: true });
   report('build/web written', started);
+}
+
+/** Returns the header and some rows of each table of reference values, one table after the other, with an empty line between them. */
+function referenceSample(): string {
+  return Object.entries(REFERENCE)
+    .map(([file, distance]) => {
+      const [header, ...rows] = readFileSync(join(ROOT, file), 'utf8').trimEnd().split('\n');
+      return [header, ...rows.filter((_, i) => i % distance === 0)].join('\n');
+    })
+    .join('\n\n');
+}
+
+/** Returns the licences of the packages from which a bundle has files: for each, a heading with name, version and licence, and the text. */
+function licencesOf(inputs: readonly string[]): string {
+  const names = inputs.map((path) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1]);
+  return [...new Set(names)]
+    .filter((name) => name !== undefined)
+    .toSorted()
+    .map((name) => {
+      const folder = join(ROOT, 'node_modules', name);
+      const { version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+      const file = readdirSync(folder).find((each) => /^licen[cs]e/i.test(each));
+      if (!file) fail(`${name} has no licence file`);
+      return `## ${name} ${version}, ${license}\n\n${readFileSync(join(folder, file), 'utf8').trim()}\n`;
+    })
+    .join('\n');
 }
 
 /** Returns the text of a module that has the page and imports the files of the terminal, so that `bun build --compile` embeds them. */

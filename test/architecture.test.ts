@@ -62,10 +62,16 @@ test('imports within analytics point to lower layers', () => {
   expect(within.filter(({ from, to }) => folder(from) !== folder(to) && level(to) >= level(from))).toEqual([]);
 });
 
-test('the web terminal imports only types of the client from the rest of src', () => {
+/** Files of the server that the web terminal runs too: the workloads of `zomma bench`, and how it measures errors. They import nothing. */
+const PORTABLE = ['bench/reference-errors.ts', 'bench/workloads.ts'];
+
+test('the web terminal imports only types of the client and the portable files from the rest of src', () => {
   const beyond = imports().filter(({ from, to }) => moduleOf(from) === 'web' && moduleOf(to) !== 'web');
-  expect(beyond.length).toBeGreaterThan(0);
-  expect(beyond.filter(({ to }) => moduleOf(to) !== 'client')).toEqual([]);
+  const portable = beyond.filter(({ to }) => PORTABLE.includes(to));
+  expect([...new Set(portable.map(({ to }) => to))].toSorted()).toEqual(PORTABLE);
+  expect(imports().filter(({ from }) => PORTABLE.includes(from))).toEqual([]);
+  expect(beyond.length).toBeGreaterThan(portable.length);
+  expect(beyond.filter(({ to }) => moduleOf(to) !== 'client' && !PORTABLE.includes(to))).toEqual([]);
   const values = sourceFiles()
     .filter((file) => moduleOf(file) === 'web')
     .flatMap((file) => [

@@ -4,28 +4,14 @@ import { impliedVolatility } from '../math/implied-volatility.ts';
 import { merton } from '../math/jump-diffusion.ts';
 import bsmPath from './reference/bsm.csv' with { type: 'file' };
 import mertonPath from './reference/merton.csv' with { type: 'file' };
-
-/** The largest error of one output of a kernel, compared with values in 60-digit arithmetic. */
-export interface Accuracy {
-  readonly kernel: string;
-  readonly output: string;
-  /** |x - X| / (2.22e-16 (|X| + condition)) of output x and exact value X. 1 is the error that one rounding of each input can cause. */
-  readonly worstScaledError: number;
-  /** The inputs of the worst row. */
-  readonly at: Readonly<Record<string, number>>;
-}
-
-const EPSILON = 2.22e-16;
-/** Rows whose reference value is smaller than this are skipped: outputs this small need no correct digits. */
-const NEGLIGIBLE = 1e-290;
-
-/** If one rounding of each input changes a volatility by more than this share of it, no method can determine the volatility. */
-const BLURRED = 0.01;
+import { type Accuracy, parseReference, type Reference, volatilityCondition, worstError } from './reference-errors.ts';
 
 /** Compares the kernels with the embedded reference values, in every row and every output. */
 export function measureAccuracy(): Accuracy[] {
-  const bsm = readReference(bsmPath);
-  const jumps = readReference(mertonPath);
+  const [bsm, jumps] = [bsmPath, mertonPath].map((path) => parseReference(readFileSync(path, 'utf8'))) as [
+    Reference,
+    Reference,
+  ];
   const inputs = ({ column, count }: Reference) => ({
     count,
     spot: column('spot'),
@@ -45,69 +31,10 @@ export function measureAccuracy(): Accuracy[] {
   const price = bsm.column('price');
   const solved = impliedVolatility({ ...inputs(bsm), callPut: bsm.column('put_call'), price });
   return [
-    ...Object.entries(prices).map(([output, values]) => worst('Black-Scholes-Merton', output, values, bsm)),
-    worst('implied volatility', 'iv', solved, bsm, volatilityCondition(bsm)),
+    ...Object.entries(prices).map(([output, values]) => worstError('Black-Scholes-Merton', output, values, bsm)),
+    worstError('implied volatility', 'iv', solved, bsm, volatilityCondition(bsm)),
     ...Object.entries({ prob_above: probAbove, call, put }).map(([output, values]) =>
-      worst('Merton', output, values, jumps),
+      worstError('Merton', output, values, jumps),
     ),
   ];
-}
-
-/**
- * Returns the condition of the volatility of each row: relative errors of e in all inputs change the volatility by up to e times its
- * condition. Returns NaN for a row whose volatility cannot be determined.
- */
-function volatilityCondition(bsm: Reference): Float64Array {
-  const [price, condition, vega, iv] = ['price', 'condition_price', 'vega', 'iv'].map(bsm.column);
-  return price!.map((each, row) => {
-    const moved = (each + condition![row]!) / vega![row]!;
-    return each >= NEGLIGIBLE && EPSILON * moved < BLURRED * iv![row]! ? moved : Number.NaN;
-  });
-}
-
-interface Reference {
-  readonly count: number;
-  /** Names of the input columns. */
-  readonly inputs: readonly string[];
-  /** Returns a column as numbers, with C as 1 and P as -1. */
-  column(name: string): Float64Array;
-}
-
-function readReference(path: string): Reference {
-  const [header, ...rows] = readFileSync(path, 'utf8')
-    .trimEnd()
-    .split('\n')
-    .map((line) => line.split(','));
-  const outputs = new Set(header!.filter((name) => header!.includes(`condition_${name}`)));
-  return {
-    count: rows.length,
-    inputs: header!.filter((name) => !outputs.has(name) && !name.startsWith('condition_')),
-    column: (name) => {
-      const column = header!.indexOf(name);
-      return Float64Array.from(rows, (row) =>
-        row[column] === 'C' ? 1 : row[column] === 'P' ? -1 : Number(row[column]),
-      );
-    },
-  };
-}
-
-/** Finds the largest error of an output over the rows that have a condition. */
-function worst(
-  kernel: string,
-  output: string,
-  values: Float64Array,
-  reference: Reference,
-  condition = reference.column(`condition_${output}`),
-): Accuracy {
-  const exact = reference.column(output);
-  let worstScaledError = 0;
-  let row = 0;
-  exact.forEach((X, i) => {
-    if (Math.abs(X) < NEGLIGIBLE || Number.isNaN(condition[i]!)) return;
-    const error = Math.abs(values[i]! - X) / (EPSILON * (Math.abs(X) + condition[i]!));
-    // NaN counts as an infinite error.
-    if (!(error <= worstScaledError)) [worstScaledError, row] = [error || Number.POSITIVE_INFINITY, i];
-  });
-  const at = Object.fromEntries(reference.inputs.map((name) => [name, reference.column(name)[row]!]));
-  return { kernel, output, worstScaledError, at };
 }

@@ -19,7 +19,14 @@ import { closesKnown, levelsOf, provenanceOf, readMarket } from './market-readin
 import { defineOperation } from './operation.ts';
 import { limit } from './pages.ts';
 import { gexBoundaries, kineticOf, reportBoundaries } from './radar-boundaries.ts';
-import { densityOf, reportDensity, type ScannedDensity, stateDensity } from './radar-density.ts';
+import {
+  densityOf,
+  densityParameters,
+  parametersOfDensity,
+  reportDensity,
+  type ScannedDensity,
+  stateDensity,
+} from './radar-density.ts';
 import { defaulted, nullable, number, numberColumn, ticker } from './schemas.ts';
 
 /** Number of daily returns for the realised volatility. */
@@ -101,6 +108,7 @@ export const runStrategicOmniRadar = defineOperation({
       largest_gamma_strikes: Type.Optional(
         concentration('With limit: strike, dollars; share_pct, percent of gross gamma.'),
       ),
+      density_parameters: densityParameters,
       concentrated_strikes: concentration('The five strikes with most gross gamma at the expiry of the density.'),
       concentrated_strikes_all_expiries: concentration('The five strikes with most gross gamma over all expiries.'),
       whipsaw_inputs: Type.Object(
@@ -173,6 +181,7 @@ export const runStrategicOmniRadar = defineOperation({
         gex_boundaries: reportBoundaries(levels, density.atmIv, kinetic),
         institutional_concentration_pct: sum(ofExpiry.share_pct),
         institutional_concentration_all_expiries_pct: sum(ofAll.share_pct),
+        density_parameters: parametersOfDensity(density),
         concentrated_strikes: ofExpiry,
         concentrated_strikes_all_expiries: ofAll,
         whipsaw_inputs: {

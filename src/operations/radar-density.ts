@@ -4,7 +4,7 @@ import type { GexLevels } from '../analytics/exposure/gex-levels.ts';
 import { densityFigures, QUANTILES, volatilityError } from '../analytics/surface/density-figures.ts';
 import type { FittedSurface, HorizonLaw } from '../analytics/surface/fitted-surface.ts';
 import { daysBetween } from '../market/calendar.ts';
-import { number } from './schemas.ts';
+import { number, numberColumn } from './schemas.ts';
 
 const probability = (description: string) => number(`${description} 0 to 1.`, { minimum: 0, maximum: 1 });
 export const stateDensity = Type.Object(
@@ -42,6 +42,20 @@ export const stateDensity = Type.Object(
       'Risk-neutral density at expiry (root, days_to_expiry, strikes_fitted). Dollars: forward, mode, expected_move (one standard deviation), ' +
       'quantiles p05 to p95. 0 to 1: probability_below_put_wall, probability_between_walls, probability_above_call_wall. ' +
       'atm_iv: decimal per year. skewness: of log returns. lognormal_divergence: nats. fit_error: vol points.',
+  },
+);
+
+export const densityParameters = Type.Object(
+  {
+    node: numberColumn('Mean, as a multiple of the forward.'),
+    mass: numberColumn('Probability, 0 to 1.'),
+    kernel: numberColumn('Standard deviation of the log-price.'),
+  },
+  {
+    additionalProperties: false,
+    description:
+      'The density of state_density as a mixture of lognormals, a row for each. The probability to settle at or below K is the sum of ' +
+      'mass · N(ln(K / (forward · node)) / kernel + kernel / 2), with N the standard normal distribution function.',
   },
 );
 
@@ -97,6 +111,10 @@ export function reportDensity(
     fit_error: fitError,
     strikes_fitted: quotes,
   };
+}
+
+export function parametersOfDensity({ horizon: { law } }: ScannedDensity): Static<typeof densityParameters> {
+  return { node: [...law.nodes], mass: [...law.masses], kernel: [...law.kernels] };
 }
 
 function quantileName(probability: number): string {

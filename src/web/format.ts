@@ -71,6 +71,7 @@ const DAY = parts({ weekday: 'short', day: 'numeric', month: 'short' });
 const LONG_DAY = parts({ weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' });
 const YEAR = parts({ year: 'numeric' });
 const CLOCK = parts({ hour: '2-digit', minute: '2-digit' });
+const SECOND = parts({ hour: '2-digit', minute: '2-digit', second: '2-digit' });
 const DATE = new Intl.DateTimeFormat('en-CA', { timeZone: NEW_YORK, dateStyle: 'short' });
 
 type Instant = string | number | null | undefined;
@@ -94,6 +95,11 @@ export function newYorkMoment(instant: Instant): string {
   return orUnknown(instant, (date) => `${dayText(date)} ${CLOCK.format(date)}`);
 }
 
+/** The New York day and time of an instant to the second: `Fri 20 Nov 15:48:15`. */
+export function newYorkSecond(instant: Instant): string {
+  return orUnknown(instant, (date) => `${dayText(date)} ${SECOND.format(date)}`);
+}
+
 /** The New York day of an instant: `Fri 20 Nov`, with the year if `withYear`. */
 export function newYorkDay(instant: Instant, withYear = false): string {
   return orUnknown(instant, (date) => `${dayText(date)}${withYear ? ` ${YEAR.format(date)}` : ''}`);
@@ -102,6 +108,15 @@ export function newYorkDay(instant: Instant, withYear = false): string {
 /** The New York time of an instant: `16:00`. */
 export function newYorkClock(instant: Instant): string {
   return orUnknown(instant, (date) => CLOCK.format(date));
+}
+
+/** An instant in New York and in UTC, to the second: `Fri 20 Nov 2026 16:00:00 New York (21:00:00Z)`. */
+export function exactMoment(instant: Instant): string {
+  return orUnknown(
+    instant,
+    (date) =>
+      `${dayText(date)} ${YEAR.format(date)} ${SECOND.format(date)} New York (${date.toISOString().slice(11, 19)}Z)`,
+  );
 }
 
 /** The New York day and time in full, for screen readers: `Friday, November 20, 2026, 16:00 New York`. */
@@ -131,4 +146,9 @@ export function cleanText(value: unknown, most = 300): string {
   if (typeof value !== 'string') return '';
   const text = value.replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cs}\u2028\u2029]+/gu, ' ').trim();
   return text.length > most ? `${text.slice(0, most - 1)}…` : text;
+}
+
+/** The notes of an answer without the one that the ribbon of the page always shows. */
+export function marketNotes(notes: string): string {
+  return notes.replace('Simulated market: no real quotes.', '').trim();
 }

@@ -7,6 +7,7 @@ import { fitSurface } from '../../src/analytics/surface/fit-surface.ts';
 import type { ContractRow } from '../../src/market/build-chain.ts';
 import { addDays } from '../../src/market/calendar.ts';
 import type { Chain } from '../../src/market/chain.ts';
+import { normalCdf } from '../../src/math/normal.ts';
 import { runStrategicOmniRadar } from '../../src/operations/omni-radar.ts';
 import { blackScholesDelta } from '../analytics/plain.ts';
 import {
@@ -42,6 +43,7 @@ interface Scan {
   readonly institutional_concentration_all_expiries_pct: number;
   readonly whipsaw_risk_index: number | null;
   readonly whipsaw_components: Record<string, number | null>;
+  readonly density_parameters: { node: number[]; mass: number[]; kernel: number[] };
   readonly concentrated_strikes: { strike: number[]; share_pct: number[] };
   readonly largest_gamma_strikes?: { strike: number[]; share_pct: number[] };
   readonly whipsaw_inputs: Record<string, number | null>;
@@ -116,6 +118,22 @@ describe('density', () => {
     expect(found.probability_above_call_wall).toBeCloseTo(law.above(call_wall! / forward), 12);
     const { probability_below_put_wall, probability_between_walls, probability_above_call_wall } = found;
     expect(probability_below_put_wall! + probability_between_walls! + probability_above_call_wall!).toBeCloseTo(1, 12);
+  });
+
+  test('has the mixture that gives its quantiles and its probabilities', () => {
+    for (const args of [{ target_dte: 11 }, { target_dte: 400 }]) {
+      const { density_parameters, state_density, gex_boundaries } = scan(CHAIN, args);
+      const { node, mass, kernel } = density_parameters;
+      const below = (price: number) =>
+        node.reduce((sum, mean, i) => {
+          const distance = Math.log(price / (state_density.forward! * mean)) / kernel[i]!;
+          return sum + mass[i]! * normalCdf(distance + kernel[i]! / 2);
+        }, 0);
+      for (const [name, price] of Object.entries(state_density.quantiles)) {
+        expect(below(price)).toBeCloseTo(Number(name.slice(1)) / 100, 12);
+      }
+      expect(below(gex_boundaries.put_wall!)).toBeCloseTo(state_density.probability_below_put_wall!, 12);
+    }
   });
 
   test('of an expiry with few quotes is interpolated between others', () => {

@@ -42,6 +42,14 @@ describe('moments are those of New York', () => {
   ])('%s is %s', (instant, expected) => {
     expect(format.newYorkMoment(instant)).toBe(expected);
   });
+
+  test.each([
+    ['2026-11-20T21:00:00.000Z', 'Fri 20 Nov 2026 16:00:00 New York (21:00:00Z)'],
+    ['2027-01-01T04:59:59Z', 'Thu 31 Dec 2026 23:59:59 New York (04:59:59Z)'],
+    [undefined, '—'],
+  ])('%s is exactly %s', (instant, expected) => {
+    expect(format.exactMoment(instant)).toBe(expected);
+  });
 });
 
 describe('texts of data', () => {

@@ -15,6 +15,7 @@ export interface LiveLevels {
   readonly flip_resolved?: boolean;
   readonly net_gex_mil: number;
   readonly regime: string;
+  readonly sign_margin_pct?: number | null;
   readonly provenance: { readonly as_of: string; readonly simulated: boolean; readonly source: string };
 }
 
@@ -126,12 +127,17 @@ export function followLiveLevels(tickers: readonly string[], account: string): {
         .request(name, { signal: AbortSignal.any([stopped.signal, waitingFor.signal]) }, lead)
         .then(
           () => false,
-          () => waitingFor.signal.aborted,
+          () => {
+            // Another tab has taken the lock from this one, so this one stops reading.
+            leading?.abort();
+            return waitingFor.signal.aborted;
+          },
         );
       clearInterval(check);
       // A tab that leads but does not read, for example one that the browser has frozen, loses the lock.
-      if (isSilent && !stopped.signal.aborted)
-        await navigator.locks.request(name, { steal: true }, lead).catch(() => {});
+      if (isSilent && !stopped.signal.aborted) {
+        await navigator.locks.request(name, { steal: true }, lead).catch(() => leading?.abort());
+      }
     }
   };
   const onShown = () => {

@@ -1,15 +1,191 @@
+import { signal } from '@preact/signals';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import type { GexView } from '../data/answers.ts';
+import type { Answer } from '../data/request.ts';
+import { change, count, duration, exactMoment, percent, plain, strike as strikeText, UNKNOWN } from '../format.ts';
+import { EXPLANATIONS, figureOfId, remarksOn, type StrikeRow, strikeRow } from '../state/explained-figures.ts';
+import { gexView } from '../state/market.ts';
 import { navigate, page } from '../state/page.ts';
+import { serverNow } from '../state/server.ts';
+import { ExplainCall } from './explain-call.tsx';
+import { ExplainChanges } from './explain-changes.tsx';
+import { ExplainFirmness } from './explain-firmness.tsx';
+import { ExplainInputs } from './explain-inputs.tsx';
+import { ExplainMethod } from './explain-method.tsx';
+import { ExplainPart, Facts, snapshotOf } from './explain-part.tsx';
+import { ExplainRecord } from './explain-record.tsx';
+import { tickerFigures } from './ticker-figures.tsx';
+import { ViewState } from './view-state.tsx';
 
-/** The panel about one figure. */
-export function Explain() {
+const WIDE = matchMedia('(min-width: 1900px)');
+
+/** Whether the page has room for Explain at all times. It then explains the gamma flip while the member has asked about nothing. */
+export const isExplainAlwaysOpen = signal(WIDE.matches);
+WIDE.addEventListener('change', () => (isExplainAlwaysOpen.value = WIDE.matches));
+
+/** Whether the last act came from the keyboard. Only then does opening the panel move the focus. */
+let isByKeyboard = false;
+addEventListener('keydown', () => (isByKeyboard = true), true);
+addEventListener('pointerdown', () => (isByKeyboard = false), true);
+
+/** The panel about one figure: what it is, what went in, how firm it is, what changed it, whether it held, and the same call elsewhere. */
+export function Explain({ id }: { id: string }) {
+  const panel = useRef<HTMLElement>(null);
+  const heading = useRef<HTMLHeadingElement>(null);
+  const asked = gexView.asked.value;
+  const chosen = page.value.explain;
+  const known = figureOfId(id);
+  const told = known && asked.answer && tell(known, asked.answer);
+  useEffect(() => {
+    const element = panel.current!;
+    element.scrollTop = 0;
+    if (chosen === null) return;
+    const opener = document.activeElement as HTMLElement | null;
+    if (isByKeyboard) heading.current!.focus();
+    return () => {
+      // The focus must not be lost with the panel.
+      const { activeElement, body } = document;
+      if (activeElement !== body && !element.contains(activeElement)) return;
+      const back = opener?.isConnected && opener !== body ? opener : null;
+      (back ?? document.getElementById('main'))?.focus();
+    };
+  }, [chosen]);
+  const hadFocus = panel.current?.contains(document.activeElement);
+  useLayoutEffect(() => {
+    // Another ticker takes the parts away, and the focus with them.
+    if (hadFocus && !panel.current!.contains(document.activeElement)) heading.current!.focus();
+  });
+  const name = told?.name ?? (known ? 'Explain' : 'No such figure');
   return (
-    <aside class="explain" aria-label="Explain">
+    <aside ref={panel} class="explain" data-explain={id} aria-label={`Explain: ${name}`}>
       <header>
-        <h2>{page.value.explain}</h2>
-        <button type="button" onClick={() => navigate({ explain: null })}>
-          Close <kbd>Esc</kbd>
-        </button>
+        <h2 ref={heading} tabIndex={-1}>
+          {name}
+        </h2>
+        {chosen !== null && (
+          <button type="button" onClick={() => navigate({ explain: null })}>
+            Close <kbd>Esc</kbd>
+          </button>
+        )}
       </header>
+      {!known ? (
+        <p>This page has no figure of this name.</p>
+      ) : told ? (
+        <Told told={told} answer={asked.answer!} />
+      ) : (
+        <ViewState asked={asked} />
+      )}
     </aside>
+  );
+}
+
+type Known = NonNullable<ReturnType<typeof figureOfId>>;
+type ToldFigure = ReturnType<typeof tell>;
+
+/** Returns the name, the value and the reason of a missing value of a figure in a snapshot. */
+function tell({ figure, strike }: Known, { body, asOf }: Answer<GexView>) {
+  const { levels, strikes } = body;
+  if (strike === null) {
+    const { name, value, note, number, tone, print } = tickerFigures(levels, asOf).find((each) => each.id === figure)!;
+    return { figure, strike, name, value, note, number, tone, print, row: undefined };
+  }
+  const row = strikeRow(strikes, levels.gross_gex_mil, strike);
+  return {
+    figure,
+    strike,
+    name: `Strike ${strikeText(strike)}`,
+    value: row ? change(row.net) : UNKNOWN,
+    note: row ? percent(100 * (strike / levels.spot_price - 1)) : 'the snapshot does not have this strike',
+    number: row?.net ?? null,
+    tone: row && row.net !== 0 ? (row.net > 0 ? ('positive' as const) : ('negative' as const)) : ('' as const),
+    print: change,
+    row,
+  };
+}
+
+function Told({ told, answer }: { told: ToldFigure; answer: Answer<GexView> }) {
+  const { figure, strike, value, note, number, tone, print, row } = told;
+  const explanation = EXPLANATIONS[figure];
+  const snapshot = snapshotOf(answer);
+  // The note of spot is its moment, which has a line of its own.
+  const aside = figure === 'spot_price' ? '' : note;
+  return (
+    <>
+      <p class="explain-value">
+        <strong class={tone}>{value}</strong> {number !== null && explanation.unit}
+        {aside && <span class="muted"> {number === null ? aside : `(${aside.replace(/^per 1 % · /, '')})`}</span>}
+      </p>
+      {number !== null && Math.abs(number) >= 1e5 && <p class="muted">exactly {count(number)}</p>}
+      <Moment moment={snapshot.moment} />
+      <h3>What it is</h3>
+      <p>{explanation.sentence}</p>
+      {explanation.formula && (
+        <>
+          <p>
+            <code class="formula">{explanation.formula}</code>
+          </p>
+          <p class="muted">Γ gamma, OI open interest, S spot, K strike</p>
+        </>
+      )}
+      {remarksOn(snapshot.options).map((remark) => (
+        <p key={remark}>{remark}</p>
+      ))}
+      <ExplainMethod section={explanation.section} item={explanation.item} />
+      {row && <Row row={row} />}
+      <ExplainPart id="inputs" title="What went in">
+        {() => <ExplainInputs answer={answer} figure={figure} />}
+      </ExplainPart>
+      {figure !== 'strike' && (
+        <ExplainPart id="firmness" title="How firm it is">
+          {(isVisible) =>
+            explanation.kind === 'given' ? (
+              <p>Firm: the source gives it. No choice of the analysis changes it.</p>
+            ) : (
+              <ExplainFirmness figure={figure} snapshot={snapshot} print={print} isVisible={isVisible} />
+            )
+          }
+        </ExplainPart>
+      )}
+      <ExplainPart id="changes" title="What changed it">
+        {(isVisible) => (
+          <ExplainChanges figure={figure} strike={strike} snapshot={snapshot} print={print} isVisible={isVisible} />
+        )}
+      </ExplainPart>
+      {strike === null && (
+        <ExplainPart id="record" title="Whether it held">
+          {(isVisible) => <ExplainRecord figure={figure} snapshot={snapshot} isVisible={isVisible} />}
+        </ExplainPart>
+      )}
+      <ExplainPart id="call" title="The same call">
+        {() => <ExplainCall figure={figure} snapshot={snapshot} />}
+      </ExplainPart>
+    </>
+  );
+}
+
+/** When the quotes were taken, and how old they are now. */
+function Moment({ moment }: { moment: string }) {
+  const ageS = (serverNow.value - Date.parse(moment)) / 1000;
+  return (
+    <p class="muted" data-as-of={moment}>
+      {exactMoment(moment)}, {duration(ageS)} old
+    </p>
+  );
+}
+
+/** The figures of a row of the ladder. */
+function Row({ row }: { row: StrikeRow }) {
+  return (
+    <Facts
+      of={[
+        ['calls', change(row.calls)],
+        ['puts', change(row.puts)],
+        ['net', change(row.net)],
+        ['sign margin', `${percent(row.signMargin, 1, false)} of its gross gamma`],
+        ['share of gross', row.grossShare === null ? UNKNOWN : `${plain(row.grossShare, 3)} % of all gross gamma`],
+        ['open interest', `${count(row.openInterest[0])} calls, ${count(row.openInterest[1])} puts`],
+        ['volume', `${count(row.volume[0])} calls, ${count(row.volume[1])} puts`],
+      ]}
+    />
   );
 }

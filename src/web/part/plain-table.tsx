@@ -2,16 +2,40 @@ import { UNKNOWN } from '../format.ts';
 import type { PanelTable } from '../state/panels.ts';
 import { DataGrid } from './data-grid.tsx';
 
+/** Width of a column with long texts, pixels. */
+const WIDTH_MAX = 320;
+/** The same for the first column, which stays in view while the others are scrolled. */
+const FIRST_MAX = 180;
+/** Number of rows that decide the width of the columns. */
+const SAMPLE = 30;
+
 /** The figures of a chart as a table, for whoever reads figures rather than pictures. */
 export function PlainTable({ table, title }: { table: PanelTable; title: string }) {
-  const columns = table.columns.map((name, i) => ({
-    id: name,
-    title: name.replaceAll('_', ' '),
-    value: (row: (typeof table.rows)[number]) => row[i] ?? null,
-    text: (row: (typeof table.rows)[number]) => textOf(row[i] ?? null),
-    isNumber: typeof table.rows[0]?.[i] === 'number',
-  }));
-  return <DataGrid label={`${title}, table`} columns={columns} rows={table.rows} />;
+  const columns = table.columns.map((name, i) => {
+    const known = table.rows
+      .slice(0, SAMPLE)
+      .map((row) => row[i] ?? null)
+      .filter((value) => value !== null);
+    return {
+      id: name,
+      title: name.replaceAll('_', ' '),
+      value: (row: (typeof table.rows)[number]) => row[i] ?? null,
+      text: (row: (typeof table.rows)[number]) => textOf(row[i] ?? null),
+      isNumber: typeof known[0] === 'number',
+      width: Math.min(
+        i === 0 ? FIRST_MAX : WIDTH_MAX,
+        24 + 7 * Math.max(name.length, ...known.map((value) => textOf(value).length)),
+      ),
+    };
+  });
+  return (
+    <DataGrid
+      label={`${title}, table`}
+      columns={columns}
+      rows={table.rows}
+      {...(table.onOpen && { onOpen: table.onOpen })}
+    />
+  );
 }
 
 function textOf(value: string | number | null): string {

@@ -5,7 +5,7 @@ import { memberKey, signOut } from '../state/member-key.ts';
 import { navigate, page, ticker, view } from '../state/page.ts';
 import { dialog, notice } from '../state/ui.ts';
 import { Commands, KeyMap } from './commands.tsx';
-import { Explain } from './explain.tsx';
+import { Explain, isExplainAlwaysOpen } from './explain.tsx';
 import { OptionsSheet } from './options-sheet.tsx';
 import { RibbonBar } from './ribbon-bar.tsx';
 import { Sheet } from './sheet.tsx';
@@ -20,9 +20,10 @@ const TIMED: ReadonlySet<ViewName> = new Set(['ticker', 'expiries', 'strikes', '
 export function Shell({ views }: { views: Readonly<Record<ViewName, ComponentType>> }) {
   if (memberKey.value === null) return <SignIn />;
   const View = views[view.value];
-  const isExplaining = page.value.explain !== null;
+  // A wide page of a ticker has room for Explain at all times.
+  const explained = page.value.explain ?? (isExplainAlwaysOpen.value && TIMED.has(view.value) ? 'gex_flip' : null);
   return (
-    <div class={`shell${isExplaining ? ' explaining' : ''}`}>
+    <div class={`shell${explained ? ' explaining' : ''}`}>
       <a class="skip" href="#main" onClick={skipToMain}>
         Skip to the figures
       </a>
@@ -71,7 +72,7 @@ export function Shell({ views }: { views: Readonly<Record<ViewName, ComponentTyp
         </h1>
         <View />
       </main>
-      {isExplaining && <Explain />}
+      {explained && <Explain id={explained} />}
       {TIMED.has(view.value) && <TimeStrip />}
       <Dialogs />
       <p class="notice" role="status">

@@ -1,8 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { cleanText } from '../format.ts';
+import { checkKey, keyOfMember, MEMBER_UUID } from '../data/member-account.ts';
 import { isKey, signedOutReason, signIn } from '../state/member-key.ts';
-
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /** Asks for the key or the member's UUID. Checks the key with one request before it signs in. */
 export function SignIn() {
@@ -18,12 +16,12 @@ export function SignIn() {
     setProblem(null);
     setBusy(true);
     try {
-      const key = UUID.test(text) ? await keyOfMember(text) : text;
+      const key = MEMBER_UUID.test(text) ? await keyOfMember(text) : text;
       if (!isKey(key)) throw new Error('This is neither a key (ZOMMA_ and 16 characters) nor a member UUID.');
       await checkKey(key);
       signIn(key, isKept);
     } catch (error) {
-      setProblem(error instanceof TypeError ? 'The server does not answer.' : (error as Error).message);
+      setProblem((error as Error).message);
     } finally {
       setBusy(false);
     }
@@ -73,19 +71,4 @@ export function SignIn() {
       </p>
     </main>
   );
-}
-
-/** Asks the server for the key of a member. Throws an error with the server's sentence. */
-async function keyOfMember(uuid: string): Promise<string> {
-  const response = await fetch(`/api/v1/auth/my-key?uuid=${encodeURIComponent(uuid)}`, { cache: 'no-store' });
-  const body = (await response.json()) as Record<string, unknown>;
-  if (response.ok && typeof body.api_key === 'string') return body.api_key;
-  throw new Error(`${cleanText(body.detail)}. ${cleanText(body.hint)}`);
-}
-
-async function checkKey(key: string): Promise<void> {
-  const response = await fetch('/api/v1/account', { headers: { 'X-API-Key': key }, cache: 'no-store' });
-  if (response.ok) return;
-  const body = (await response.json()) as Record<string, unknown>;
-  throw new Error(`${cleanText(body.detail)}. ${cleanText(body.hint)}`);
 }

@@ -9,6 +9,9 @@ export const memberKey = signal<string | null>(null);
 /** Why the page is signed out, as a sentence. Null: the member has not signed in yet, or has signed out. */
 export const signedOutReason = signal<string | null>(null);
 
+/** Whether this tab keeps the key in its session storage until the tab is closed. */
+export const isKeyKept = signal(false);
+
 const STORED = 'zomma-key';
 const KEY = /^[A-Z][A-Z0-9]*_[A-Z0-9]{16}$/i;
 
@@ -28,19 +31,28 @@ export function takeInitialKey(): void {
     return;
   }
   const stored = sessionStorage.getItem(STORED);
-  if (stored && isKey(stored)) memberKey.value = stored;
+  if (!stored || !isKey(stored)) return;
+  memberKey.value = stored;
+  isKeyKept.value = true;
+}
+
+/** Keeps the key in this tab until the tab is closed, or forgets it at the next reload. */
+export function keepKey(isKept: boolean): void {
+  isKeyKept.value = isKept;
+  if (isKept && memberKey.value !== null) sessionStorage.setItem(STORED, memberKey.value);
+  else sessionStorage.removeItem(STORED);
 }
 
 /** Signs in. `isKept` keeps the key in this tab until the tab is closed. */
 export function signIn(key: string, isKept: boolean): void {
-  if (isKept) sessionStorage.setItem(STORED, key);
   signedOutReason.value = null;
   memberKey.value = key;
+  keepKey(isKept);
 }
 
 /** Signs out: removes the key. Whoever holds figures removes them when the key changes. */
 export function signOut(reason: string | null = null): void {
-  sessionStorage.removeItem(STORED);
   signedOutReason.value = reason;
   memberKey.value = null;
+  keepKey(false);
 }

@@ -47,13 +47,13 @@ export function notify(text: string): void {
   clearing = setTimeout(() => (notice.value = ''), 5_000);
 }
 
-/** Copies a text, and says so. */
-export async function copy(text: string, what: string): Promise<void> {
+/** Copies a text, and says so. A text with a key in it is not shown if the browser refuses. */
+export async function copy(text: string, what: string, isSecret = false): Promise<void> {
   try {
     await navigator.clipboard.writeText(text);
     notify(`Copied: ${what}`);
   } catch {
-    notify(`This browser does not let the page copy. Select the text instead: ${text}`);
+    notify(`This browser does not let the page copy. Select the text instead${isSecret ? '.' : `: ${text}`}`);
   }
 }
 

@@ -1,4 +1,191 @@
-/** The view Bench. */
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { SpeedBars } from '../chart/speed-bars.tsx';
+import { nanoseconds, speedRows, speedTable } from '../chart/speed-rows.ts';
+import { BENCH_OPTIONS } from '../data/browser-kernels.ts';
+import { usePageFile } from '../data/page-files.ts';
+import { type DocumentedSpeed, documentedSpeed, parseServerBench } from '../data/server-speed.ts';
+import { cleanText, count, plain } from '../format.ts';
+import { PlainTable } from '../part/plain-table.tsx';
+import { type BenchRun, benchRun, startBench, stopBench } from '../state/bench-run.ts';
+import { copy } from '../state/ui.ts';
+
+type ServerBench = ReturnType<typeof parseServerBench>;
+
+/** The server's kernels, timed in this browser beside the server's own figures. */
 export function BenchView() {
-  return <p class="empty">Bench</p>;
+  const run = benchRun.value;
+  const [bench, setBench] = useState<ServerBench>();
+  const page = usePageFile('benchmarks');
+  const documented = useMemo(() => (page === undefined ? undefined : documentedSpeed(page)), [page]);
+  const rows = useMemo(
+    () => (run ? speedRows(run.times, bench?.times, documented) : []),
+    [run?.times, bench, documented],
+  );
+  // The other views need the processor.
+  useEffect(() => stopBench, []);
+  const isRunning = run !== null && run.now !== null;
+  return (
+    <div class="bench" data-bench={isRunning ? 'running' : run ? 'done' : 'idle'}>
+      <section class="bench-head">
+        <h2>The kernels in your browser</h2>
+        <p>
+          The server computes with kernels in WASM. The page runs the same file here, on the workloads of{' '}
+          <code>zomma bench</code>: 4,096 options that all differ. This takes some seconds of one processor core.
+        </p>
+        <p class="bench-acts">
+          <button type="button" class="primary" data-start disabled={isRunning} onClick={() => void startBench()}>
+            {run ? 'Measure again' : 'Measure'}
+          </button>
+          <button type="button" data-stop disabled={!isRunning} onClick={stopBench}>
+            Stop
+          </button>
+          {run && !isRunning && rows.length > 0 && (
+            <button type="button" onClick={() => copy(jsonOf(run), 'the result as JSON')}>
+              Copy JSON
+            </button>
+          )}
+        </p>
+        {isRunning && <progress max={1} value={run.share} aria-label="Progress of the measurement" />}
+        <p role="status">
+          {run?.problem ? `The run ended early: ${run.problem}` : isRunning ? `Measuring: ${run.now}` : ''}
+        </p>
+      </section>
+      {rows.length > 0 && (
+        <section class="panel" data-panel="speed" aria-label="Speed">
+          <header class="panel-head">
+            <h2>Time of a unit of work</h2>
+            <span class="unit">nanoseconds, shorter is faster; each kernel has its own scale</span>
+          </header>
+          <SpeedBars rows={rows} />
+          <p data-request>{requestSentence(run!.requests)}</p>
+          <PlainTable table={speedTable(rows)} title="Time of a unit of work" />
+        </section>
+      )}
+      {run && <Agreement run={run} />}
+      <Sources run={run} bench={bench} documented={documented} onBench={setBench} />
+    </div>
+  );
+}
+
+function requestSentence(requests: BenchRun['requests']): string {
+  if (requests === null || typeof requests === 'string') return requests ?? '';
+  const { ns, spread } = requests.time;
+  const ms = (each: number) => plain((each * BENCH_OPTIONS) / 1e6, 3);
+  return `The server answers a request for price and Greeks of the same options in ${ms(ns)} ms (middle half ${ms(spread[0])} to ${ms(spread[1])}), which is ${nanoseconds(ns)} an option.`;
+}
+
+/** How exact the results of this browser are. */
+function Agreement({ run: { accuracy, bits } }: { run: BenchRun }) {
+  if (!accuracy) return null;
+  const { rows, errors } = accuracy;
+  const worst = Math.max(...errors.map(({ worstScaledError }) => worstScaledError));
+  return (
+    <section class="panel" data-panel="accuracy" aria-label="Accuracy">
+      <header class="panel-head">
+        <h2>Accuracy here</h2>
+        <span class="unit">1 is the error that one rounding of each input can cause</span>
+      </header>
+      <p>
+        The largest error of this browser is <strong data-worst>{plain(worst, 3)}</strong>, against {rows} of the 5,000
+        values in 60-digit arithmetic with which the kernels are tested.
+        {bits && (
+          <>
+            {' '}
+            Of the {count(bits.all)} prices and Greeks that the server has sent,{' '}
+            <strong data-bits>{bits.same === bits.all ? 'all' : count(bits.same)}</strong> have the same bits as here.
+          </>
+        )}
+      </p>
+      <PlainTable
+        title="Largest errors"
+        table={{
+          columns: ['kernel', 'output', 'error'],
+          rows: errors.map(({ kernel, output, worstScaledError }) => [
+            kernel,
+            output,
+            Number(worstScaledError.toPrecision(3)),
+          ]),
+        }}
+      />
+    </section>
+  );
+}
+
+/** What each figure is, on which machine it was measured, and what the page cannot know. */
+function Sources({
+  run,
+  bench,
+  documented,
+  onBench,
+}: {
+  run: BenchRun | null;
+  bench: ServerBench | undefined;
+  documented: DocumentedSpeed | undefined;
+  onBench: (bench: ServerBench) => void;
+}) {
+  const [problem, setProblem] = useState('');
+  const paste = (text: string) => {
+    try {
+      onBench(parseServerBench(text));
+      setProblem('');
+    } catch (error) {
+      setProblem((error as Error).message);
+    }
+  };
+  return (
+    <section class="bench-sources">
+      <h2>What the figures are</h2>
+      <dl>
+        <dt>This browser</dt>
+        <dd>
+          One thread of the computer before you, which has {navigator.hardwareConcurrency} logical processors:{' '}
+          {cleanText(navigator.userAgent)}. The median of the rounds after a warm-up; the thin line is the middle half
+          of the rounds. The copies into and out of the kernels' memory are included, as on the server.
+          {run?.wasHidden && <strong> The page was hidden for a time, so the browser may have slowed it down.</strong>}
+        </dd>
+        <dt>The browser's clock</dt>
+        <dd>
+          Browsers make the clock of a page coarse on purpose.{' '}
+          {run &&
+            `Here it advances by ${plain(run.clockMs, 2)} ms, which is ${plain((100 * run.clockMs) / run.sliceMs, 2)} % of a round of ${plain(run.sliceMs, 3)} ms. `}
+          The page cannot know the model of the processor, its present speed, or what else the computer does.
+        </dd>
+        <dt>The server, by request</dt>
+        <dd>
+          15 requests <code>POST /api/v1/physics/greeks/batch</code> with the same options as binary columns, one after
+          the other, from the first byte sent to the last byte read. Network, HTTP and the check of every value are
+          included, and the server also works for others.
+        </dd>
+        <dt>The server, zomma bench</dt>
+        <dd>
+          No request starts a benchmark on the server, because it would slow others down. Run{' '}
+          <code>zomma bench --json</code> on the server and paste its output:
+          <input
+            type="text"
+            aria-label="Output of zomma bench --json"
+            data-paste
+            onInput={(event) => event.currentTarget.value.trim() !== '' && paste(event.currentTarget.value)}
+          />
+          {problem && <strong role="alert">{problem}</strong>}
+          {bench && <span data-bench-machine>Measured on {bench.machine}.</span>}
+        </dd>
+        <dt>The documented machine</dt>
+        <dd>
+          Figures of docs/benchmarks.md, measured on {documented?.machine || '…'}. Workloads:{' '}
+          {[...new Set(documented?.workloads.values())].join('; ')}.
+        </dd>
+      </dl>
+    </section>
+  );
+}
+
+/** The result in the form of `zomma bench --json`. */
+function jsonOf({ times, accuracy, clockMs }: BenchRun): string {
+  const machine = {
+    browser: navigator.userAgent,
+    logical_processors: navigator.hardwareConcurrency,
+    clock_step_ms: clockMs,
+  };
+  const speed = times.map(({ kernel, unit, ns, spread, n }) => ({ kernel, unit, ns, spread, rounds: n }));
+  return JSON.stringify({ machine, speed, accuracy: accuracy?.errors });
 }

@@ -1,0 +1,210 @@
+import { area, line } from 'd3-shape';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { Levels, Radar } from '../data/answers.ts';
+import { price } from '../format.ts';
+import { AxisLabels, LevelLabels } from './axis-labels.tsx';
+import { useSize } from './canvas.tsx';
+import { type ChartLevel, chartLevels } from './chart-levels.ts';
+import { atmLognormal, type CursorPair, densityReadout, describeDensity, mixtureOf } from './density-words.ts';
+import { densityAt, densityRange, type PriceMixture } from './mixture-density.ts';
+import { type PriceAxis, priceAxis } from './price-axis.ts';
+import { useSpoken } from './spoken.ts';
+
+/** Room for the prices at the left edge, pixels. */
+const PRICES = 44;
+const POINTS = 180;
+const NARROW = 420;
+const REST_MS = 150;
+
+/** Returns the levels of an answer as the charts draw them. */
+export function radarLevels({ gex_boundaries, spot_price }: Radar): ChartLevel[] {
+  return chartLevels({ ...gex_boundaries, spot_price } as unknown as Levels);
+}
+
+/** The density of the price at expiry, price upward, with the lognormal beside it, levels, quantiles and two cursors. */
+export function DensityChart({
+  radar,
+  pair,
+  onMove,
+}: {
+  radar: Radar;
+  pair: CursorPair;
+  /** Called while a cursor moves. `isDone`: it has come to rest. */
+  onMove: (pair: CursorPair, isDone: boolean) => void;
+}) {
+  const { ref, size } = useSize<HTMLDivElement>();
+  const { width, height } = size;
+  const levels = useMemo(() => radarLevels(radar), [radar]);
+  const axis = useMemo(() => densityAxis(radar, levels, height), [radar, levels, height]);
+  const shapes = useMemo(() => densityShapes(radar, axis, width), [radar, axis, width]);
+  const [active, setActive] = useState<0 | 1>(1);
+  const [spoken, speak] = useSpoken();
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const dragged = useRef<0 | 1 | null>(null);
+  const shown = useRef(pair);
+  shown.current = pair;
+  useEffect(() => () => clearTimeout(timer.current), []);
+  const moveTo = (which: 0 | 1, to: number, isByKey = false) => {
+    const at = Math.min(axis.high, Math.max(axis.low, to));
+    const next: CursorPair = which === 0 ? [at, pair[1]] : [pair[0], at];
+    setActive(which);
+    onMove(next, false);
+    if (!isByKey) return;
+    speak(`${price(at)}. ${densityReadout(radar, next)}`);
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => {
+      onMove(shown.current, true);
+    }, REST_MS);
+  };
+  const step = stepOf(axis);
+  const marks = [...levels.map((level) => level.price), ...Object.values(radar.state_density.quantiles)];
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const at = pair[active];
+    const by = (steps: number) => moveTo(active, Math.round(at / step + steps) * step, true);
+    const act = {
+      ArrowUp: () => by(1),
+      ArrowDown: () => by(-1),
+      PageUp: () => by(10),
+      PageDown: () => by(-10),
+      Home: () => moveTo(active, axis.high, true),
+      End: () => moveTo(active, axis.low, true),
+      '.': () => moveTo(active, Math.min(...marks.filter((each) => each > at + 1e-9), axis.high), true),
+      ',': () => moveTo(active, Math.max(...marks.filter((each) => each < at - 1e-9), axis.low), true),
+      ' ': () => {
+        setActive(active === 0 ? 1 : 0);
+        speak(`Cursor at ${price(pair[active === 0 ? 1 : 0])}`);
+      },
+    }[event.key];
+    if (!act) return;
+    act();
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  const priceAt = (event: PointerEvent) => axis.priceAt(event.clientY - ref.current!.getBoundingClientRect().top);
+  const onPointerDown = (event: PointerEvent) => {
+    const handle = (event.target as HTMLElement).closest<HTMLElement>('[data-cursor]');
+    // One finger scrolls the page, but for the handles.
+    if (!handle && event.pointerType === 'touch') return;
+    const at = priceAt(event);
+    const nearest = Math.abs(at - pair[0]) < Math.abs(at - pair[1]) ? 0 : 1;
+    dragged.current = handle ? (Number(handle.dataset.cursor) as 0 | 1) : nearest;
+    ref.current!.setPointerCapture(event.pointerId);
+    moveTo(dragged.current, at);
+  };
+  const onPointerUp = () => {
+    if (dragged.current !== null) onMove(shown.current, true);
+    dragged.current = null;
+  };
+  const [low, high] = [Math.min(...pair), Math.max(...pair)];
+  const cursors = pair.map((at) => ({ at, y: axis.y(Math.min(axis.high, Math.max(axis.low, at))) }));
+  return (
+    <div
+      class="chart density"
+      data-chart="density"
+      role="application"
+      aria-roledescription="chart"
+      aria-label={describeDensity(radar)}
+      tabIndex={0}
+      onKeyDown={onKeyDown}
+    >
+      <div
+        ref={ref}
+        class="plot"
+        onPointerDown={onPointerDown}
+        onPointerMove={(event) => dragged.current !== null && moveTo(dragged.current, priceAt(event))}
+        onPointerUp={onPointerUp}
+        onPointerCancel={onPointerUp}
+      >
+        {height > 0 && (
+          <svg width={width} height={height} aria-hidden="true">
+            {axis.ticks.map((tick) => (
+              <line key={tick} class="grid-line" x1={PRICES} x2={width} y1={axis.y(tick)} y2={axis.y(tick)} />
+            ))}
+            <path class="density-area" d={shapes.area(axis.low, axis.high)} />
+            <path class="density-area between" d={shapes.area(low, high)} />
+            <path class="curve lognormal" d={shapes.lognormal} />
+            <path class="curve" d={shapes.curve} />
+            {levels
+              .filter(({ price: at }) => at >= axis.low && at <= axis.high)
+              .map(({ id, tone, dash, price: at }) => (
+                <line key={id} class={`rule ${tone} ${dash}`} x1={PRICES} x2={width} y1={axis.y(at)} y2={axis.y(at)} />
+              ))}
+            {Object.entries(radar.state_density.quantiles).map(([name, at]) => (
+              <line key={name} class="quantile" x1={PRICES} x2={PRICES + 7} y1={axis.y(at)} y2={axis.y(at)} />
+            ))}
+            {cursors.map(({ y }, which) => (
+              <line key={which} class="cursor-line" x1={PRICES} x2={width} y1={y} y2={y} />
+            ))}
+          </svg>
+        )}
+        <AxisLabels axis={axis} />
+        {Object.entries(radar.state_density.quantiles).map(([name, at]) => (
+          <span data-label class="quantile-name" aria-hidden="true" key={name} style={{ top: `${axis.y(at)}px` }}>
+            {Number(name.slice(1))} %
+          </span>
+        ))}
+        {cursors.map(({ at, y }, which) => (
+          <div
+            key={which}
+            class={`density-cursor${active === which ? ' active' : ''}`}
+            data-cursor={which}
+            aria-hidden="true"
+            style={{ top: `${y}px` }}
+          >
+            <span data-label class="density-price">
+              {price(at)}
+            </span>
+          </div>
+        ))}
+        <LevelLabels levels={levels} axis={axis} isNarrow={width < NARROW} />
+      </div>
+      <div class="spoken" aria-live="polite">
+        {spoken}
+      </div>
+    </div>
+  );
+}
+
+function densityAxis(radar: Radar, levels: readonly ChartLevel[], height: number): PriceAxis {
+  const { spot_price: spot } = radar;
+  const law = mixtureOf(radar);
+  const most = densityRange(law, []);
+  const reach = (most.high - most.low) / 2;
+  // A level that is much further away would flatten the density, so the axis does not reach it.
+  const near = levels.map((level) => level.price).filter((at) => at > most.low - reach && at < most.high + reach);
+  const { low, high } = densityRange(law, near);
+  return priceAxis(spot, (50 * (high - low)) / spot, 100 * ((high + low) / 2 / spot - 1), height);
+}
+
+/** Returns a round step of the cursors: some 200 steps over the axis. */
+function stepOf({ low, high }: PriceAxis): number {
+  const raw = (high - low) / 200;
+  const power = 10 ** Math.floor(Math.log10(raw));
+  return power * ([1, 2, 5, 10].find((each) => each * power >= raw) ?? 10);
+}
+
+function densityShapes(radar: Radar, axis: PriceAxis, width: number) {
+  const [law, flat] = [mixtureOf(radar), atmLognormal(radar)];
+  const points = (of: PriceMixture, low: number, high: number) =>
+    Array.from({ length: POINTS + 1 }, (_, i): [number, number] => {
+      const at = low + ((high - low) * i) / POINTS;
+      return [at, densityAt(of, at)];
+    });
+  const [own, normal] = [points(law, axis.low, axis.high), points(flat, axis.low, axis.high)];
+  const most = Math.max(...own.map(([, density]) => density), ...normal.map(([, density]) => density)) || 1;
+  const x = (density: number) => PRICES + 0.94 * (width - PRICES) * (density / most);
+  const curve = line<[number, number]>(
+    ([, density]) => x(density),
+    ([at]) => axis.y(at),
+  );
+  const filled = area<[number, number]>()
+    .y(([at]) => axis.y(at))
+    .x0(PRICES)
+    .x1(([, density]) => x(density));
+  return {
+    curve: curve(own) ?? '',
+    lognormal: curve(normal) ?? '',
+    area: (low: number, high: number) => filled(points(law, low, high)) ?? '',
+  };
+}

@@ -1,0 +1,71 @@
+import type { Radar } from '../data/answers.ts';
+import { count, percent, plain, price, volatility } from '../format.ts';
+import type { PanelTable } from '../state/panels.ts';
+import {
+  densityAt,
+  densityRange,
+  lognormalMixture,
+  type PriceMixture,
+  probabilitiesAround,
+  probabilityBelow,
+} from './mixture-density.ts';
+
+/** The prices of the two cursors. */
+export type CursorPair = readonly [a: number, b: number];
+
+const POINTS = 180;
+
+/** Returns the law of the scanned expiry. */
+export function mixtureOf({ state_density, density_parameters }: Radar): PriceMixture {
+  return { forward: state_density.forward, ...density_parameters };
+}
+
+/** Returns the lognormal with the volatility at the money. */
+export function atmLognormal({ state_density: { forward, expected_move } }: Radar): PriceMixture {
+  return lognormalMixture(forward, expected_move / forward);
+}
+
+const shareOfOne = (share: number) => percent(100 * share, 1, false);
+
+/** The probabilities below, between and above the cursors. */
+export function densityReadout(radar: Radar, pair: CursorPair): string {
+  const { low, high, below, between, above } = probabilitiesAround(mixtureOf(radar), pair);
+  return `below ${price(low)}: ${shareOfOne(below)} · between: ${shareOfOne(between)} · above ${price(high)}: ${shareOfOne(above)}`;
+}
+
+/** The same probabilities by the lognormal. */
+export function lognormalReadout(radar: Radar, pair: CursorPair): string {
+  const { below, between, above } = probabilitiesAround(atmLognormal(radar), pair);
+  return [below, between, above].map(shareOfOne).join(', ');
+}
+
+/** How well the density fits the quotes, in words. */
+export function fitSentence({ fit_error, strikes_fitted }: Radar['state_density']): string {
+  return strikes_fitted === 0
+    ? 'The expiry has too few quotes: its density is interpolated between other expiries.'
+    : `Fit error ${plain(fit_error, 2)} vol points over ${count(strikes_fitted)} strikes.`;
+}
+
+/** One sentence with the main figures of the density. */
+export function describeDensity({ ticker, state_density: density, spot_price }: Radar): string {
+  const { p05, p95 } = density.quantiles as Readonly<Record<string, number>>;
+  return (
+    `${ticker} at ${price(spot_price)}: on ${density.expiry}, in ${count(density.days_to_expiry)} days, the options price ` +
+    `a settlement between ${price(p05)} and ${price(p95)} with a probability of 90 %, most likely at ${price(density.mode)}; ` +
+    `volatility at the money ${volatility(density.atm_iv)}. ${fitSentence(density)}`
+  );
+}
+
+/** The density by price, for the table and for CSV. */
+export function densityTable(radar: Radar): PanelTable {
+  const [law, flat] = [mixtureOf(radar), atmLognormal(radar)];
+  const { low, high } = densityRange(law, []);
+  const rows = Array.from({ length: POINTS + 1 }, (_, i) => {
+    const at = Math.round(100 * (low + ((high - low) * i) / POINTS)) / 100;
+    return [at, densityAt(law, at), probabilityBelow(law, at), densityAt(flat, at), probabilityBelow(flat, at)];
+  });
+  return {
+    columns: ['price', 'density', 'probability_below', 'lognormal_density', 'lognormal_probability_below'],
+    rows,
+  };
+}

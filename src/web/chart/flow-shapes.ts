@@ -1,0 +1,196 @@
+import { amount, change, count, newYorkDay, percent } from '../format.ts';
+import type { PanelTable } from '../state/panels.ts';
+import { spacedTicks } from './price-axis.ts';
+
+/** How the flow is grouped: the names of the columns of the answer. */
+export const FLOW_GROUPS = ['day', 'manner', 'expiry'] as const;
+export type FlowGroup = (typeof FLOW_GROUPS)[number];
+
+const COLUMNS = [
+  'prints',
+  'contracts',
+  'premium',
+  'call_bought',
+  'call_sold',
+  'put_bought',
+  'put_sold',
+  'unsigned',
+  'net_delta',
+] as const;
+type FlowColumn = (typeof COLUMNS)[number];
+
+/** The flow of one day, manner or expiry, dollars. */
+export type FlowRow = { readonly key: string } & Readonly<Record<FlowColumn, number>>;
+
+/** Returns the rows of a part of the answer of `get_flow_by_aggressor`. The row of all manners is left out. */
+export function flowRows(part: Readonly<Record<string, unknown>>, group: FlowGroup): FlowRow[] {
+  const keys = part[group] as readonly string[];
+  const values = part as Readonly<Record<FlowColumn, readonly number[]>>;
+  return keys
+    .map((key, i) => ({ key, ...Object.fromEntries(COLUMNS.map((name) => [name, values[name][i]!])) }) as FlowRow)
+    .filter(({ key }) => group !== 'manner' || key !== 'all');
+}
+
+export const boughtOf = ({ call_bought, put_bought }: FlowRow) => call_bought + put_bought;
+export const soldOf = ({ call_sold, put_sold }: FlowRow) => call_sold + put_sold;
+
+/** One bar of the flow. What customers bought is positive and above zero, what they sold is negative and below. */
+export interface FlowBar {
+  readonly kind: 'calls' | 'puts' | 'unsigned';
+  readonly sign: 1 | -1 | 0;
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+export interface FlowLayout {
+  /** The middle of each row, pixels from the left edge. */
+  readonly centers: readonly number[];
+  readonly step: number;
+  readonly bars: readonly FlowBar[];
+  readonly zero: number;
+  readonly ticks: readonly { readonly value: number; readonly y: number }[];
+}
+
+/** Bars are as wide as this share of their place, and at most so many pixels. */
+const BAR = { share: 0.78, most: 72 } as const;
+/** Share of a bar's width for what nobody signed. It stands beside, half above and half below zero, because it has no sign. */
+const UNSIGNED = 0.26;
+const TICK_GAP = 34;
+const MARGIN = 6;
+
+/** Places the bars of the flow in an area from `left` to `width`. */
+export function flowLayout(rows: readonly FlowRow[], left: number, width: number, height: number): FlowLayout {
+  const step = (width - left) / Math.max(1, rows.length);
+  const up = Math.max(...rows.map((row) => Math.max(boughtOf(row), row.unsigned / 2)), 0);
+  const down = Math.max(...rows.map((row) => Math.max(soldOf(row), row.unsigned / 2)), 0);
+  const perDollar = Math.max(0, height - 2 * MARGIN) / (up + down || 1);
+  const zero = MARGIN + up * perDollar;
+  const y = (value: number) => zero - value * perDollar;
+  const centers = rows.map((_, i) => left + (i + 0.5) * step);
+  const bars = rows.flatMap((row, i): FlowBar[] => {
+    const all = Math.min(BAR.most, step * BAR.share);
+    const x = centers[i]! - all / 2;
+    const lane = rows.some(({ unsigned }) => unsigned > 0) ? all * UNSIGNED : 0;
+    const bar = (kind: FlowBar['kind'], sign: FlowBar['sign'], from: number, to: number): FlowBar => ({
+      kind,
+      sign,
+      x: sign === 0 ? x + all - lane + 1 : x,
+      y: Math.min(y(from), y(to)),
+      width: Math.max(1, sign === 0 ? lane - 1 : all - lane),
+      height: Math.abs(y(to) - y(from)),
+    });
+    return [
+      bar('calls', 1, 0, row.call_bought),
+      bar('puts', 1, row.call_bought, boughtOf(row)),
+      bar('calls', -1, 0, -row.call_sold),
+      bar('puts', -1, -row.call_sold, -soldOf(row)),
+      bar('unsigned', 0, -row.unsigned / 2, row.unsigned / 2),
+    ].filter((each) => each.height > 0);
+  });
+  return {
+    centers,
+    step,
+    bars,
+    zero,
+    ticks: spacedTicks(-down, up, height, TICK_GAP).map((value) => ({ value, y: y(value) })),
+  };
+}
+
+/** The line of the net delta, on a panel of its own. */
+export interface DeltaLayout {
+  readonly points: readonly (readonly [x: number, y: number])[];
+  readonly zero: number;
+  readonly ticks: readonly { readonly value: number; readonly y: number }[];
+}
+
+export function deltaLayout(rows: readonly FlowRow[], centers: readonly number[], height: number): DeltaLayout {
+  const values = rows.map(({ net_delta }) => net_delta);
+  const [low, high] = [Math.min(0, ...values), Math.max(0, ...values)];
+  const perDollar = Math.max(0, height - 2 * MARGIN) / (high - low || 1);
+  const y = (value: number) => MARGIN + (high - value) * perDollar;
+  return {
+    points: values.map((value, i) => [centers[i]!, y(value)]),
+    zero: y(0),
+    ticks: spacedTicks(low, high, height, TICK_GAP).map((value) => ({ value, y: y(value) })),
+  };
+}
+
+/** The name of a row: a day as `Fri 20 Nov`, an expiry with its year, a manner in words. `isShort` leaves out what the axis has no room for. */
+export function flowKeyText(key: string, group: FlowGroup, isShort = false): string {
+  if (group === 'manner') return key.replace('_', '-');
+  const noon = `${key}T17:00:00Z`;
+  if (!isShort) return newYorkDay(noon, group === 'expiry');
+  const [, day, month, year] = newYorkDay(noon, true).split(' ');
+  return group === 'expiry' ? `${day} ${month} ’${year!.slice(2)}` : `${day} ${month}`;
+}
+
+const counted = (n: number, what: string) => `${count(n)} ${what}${n === 1 ? '' : 's'}`;
+
+/** What the cursor reads at a row. */
+export function flowReadout(row: FlowRow, group: FlowGroup): string {
+  return [
+    flowKeyText(row.key, group),
+    `bought ${amount(boughtOf(row))} (C ${amount(row.call_bought)}, P ${amount(row.put_bought)})`,
+    `sold ${amount(soldOf(row))} (C ${amount(row.call_sold)}, P ${amount(row.put_sold)})`,
+    `unsigned ${amount(row.unsigned)}`,
+    `net delta ${change(row.net_delta)}`,
+    `${counted(row.prints, 'print')}, ${counted(row.contracts, 'contract')}`,
+  ].join(' · ');
+}
+
+/** One sentence with the main figures of the chart. */
+export function describeFlow(rows: readonly FlowRow[], group: FlowGroup): string {
+  if (rows.length === 0) return 'No print in this window.';
+  const sum = (value: (row: FlowRow) => number) => rows.reduce((all, row) => all + value(row), 0);
+  const [first, last] = [rows[0]!, rows.at(-1)!];
+  const largest = rows.reduce((best, row) => (row.premium > best.premium ? row : best));
+  const span = group === 'manner' ? '' : ` from ${flowKeyText(first.key, group)} to ${flowKeyText(last.key, group)}`;
+  return (
+    `Premium by ${group}${span}: customers bought ${amount(sum(boughtOf))} and sold ${amount(sum(soldOf))} dollars, ` +
+    `${amount(sum(({ unsigned }) => unsigned))} unsigned. Most at ${flowKeyText(largest.key, group)}, ${amount(largest.premium)}. ` +
+    `Net delta ${change(sum(({ net_delta }) => net_delta))} dollars.`
+  );
+}
+
+export function flowTable(rows: readonly FlowRow[], group: FlowGroup): PanelTable {
+  return { columns: [group, ...COLUMNS], rows: rows.map((row) => [row.key, ...COLUMNS.map((name) => row[name])]) };
+}
+
+/** How many prints are signed, and by what. */
+export interface SignedPrintShare {
+  /** Percent. Null: no print is signed, or there is none. */
+  readonly percent: number | null;
+  readonly signed: number;
+  readonly all: number;
+  readonly sentence: string;
+}
+
+export function signedPrintShare(
+  by: Readonly<Record<'feed' | 'quote' | 'tick' | 'unknown', number>>,
+): SignedPrintShare {
+  const signed = by.feed + by.quote + by.tick;
+  const all = signed + by.unknown;
+  if (signed === 0) {
+    const reason = all === 0 ? 'there is none in this window' : `the side of all ${count(all)} is unknown`;
+    return { percent: null, signed, all, sentence: `No print signs this chain: ${reason}.` };
+  }
+  const parts = [
+    by.feed > 0 && `${count(by.feed)} by the feed`,
+    by.quote > 0 && `${count(by.quote)} by the quote`,
+    by.tick > 0 && `${count(by.tick)} by the contract's last move`,
+  ].filter(Boolean);
+  const unknown = by.unknown === 0 ? '' : ` The side of ${count(by.unknown)} is unknown.`;
+  return {
+    percent: (100 * signed) / all,
+    signed,
+    all,
+    sentence: `${count(signed)} of ${count(all)} prints are signed: ${parts.join(', ')}.${unknown}`,
+  };
+}
+
+/** Returns the share as the page shows it. A share below 100 % is never rounded to it. */
+export function shareText({ percent: share }: SignedPrintShare): string {
+  return share === null ? percent(null) : percent(share === 100 ? 100 : Math.min(share, 99.9), 1, false);
+}

@@ -1,0 +1,77 @@
+import { cleanText } from '../format.ts';
+import { send } from './request.ts';
+
+/** The answer of `GET /api/v1/account`. */
+export interface AccountStatus {
+  readonly tier: string;
+  /** ISO 8601. Null: the membership does not expire. */
+  readonly expires_at: string | null;
+  /** Null: the server has no rate limit. */
+  readonly rate_limit: {
+    readonly requests: number;
+    readonly window_s: number;
+    readonly remaining: number;
+    readonly resets_in_s: number;
+  } | null;
+  readonly live_streams: number;
+}
+
+/** Asks for the account of the signed-in key. Rejects with `RequestProblem`. */
+export async function accountStatus(): Promise<AccountStatus> {
+  const response = await send('/api/v1/account', {});
+  return (await response.json()) as AccountStatus;
+}
+
+export const MEMBER_UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/**
+ * Asks a route about a member or a key that need not be the signed-in one, so a refusal does not sign the page out. Rejects with the
+ * server's sentence.
+ */
+async function askApart(path: string, key?: string): Promise<Record<string, unknown>> {
+  let response: Response;
+  try {
+    response = await fetch(path, {
+      cache: 'no-store',
+      credentials: 'omit',
+      ...(key !== undefined && { headers: { 'X-API-Key': key } }),
+    });
+  } catch {
+    throw new Error('The server does not answer.');
+  }
+  const body = (await response.json()) as Record<string, unknown>;
+  if (response.ok) return body;
+  throw new Error(`${cleanText(body.detail)}. ${cleanText(body.hint)}`.trim());
+}
+
+/** Rejects if the server refuses the key. */
+export async function checkKey(key: string): Promise<void> {
+  await askApart('/api/v1/account', key);
+}
+
+/** Asks for a member's key. Rejects if the UUID has no access. */
+export async function keyOfMember(uuid: string): Promise<string> {
+  const { api_key: key } = await askApart(`/api/v1/auth/my-key?uuid=${encodeURIComponent(uuid)}`);
+  return cleanText(key);
+}
+
+/** The link of a member with Telegram, as the server has it. Texts are empty if nothing is linked. */
+export interface TelegramLinkage {
+  readonly status: string;
+  readonly telegram_id: string;
+  readonly routing_1dte: string;
+  readonly routing_radar: string;
+  readonly last_ping: string;
+}
+
+export async function telegramLinkage(uuid: string): Promise<TelegramLinkage> {
+  const body = await askApart(`/api/v1/auth/telegram-status?uuid=${encodeURIComponent(uuid)}`);
+  const text = (name: keyof TelegramLinkage) => cleanText(body[name]);
+  return {
+    status: text('status'),
+    telegram_id: text('telegram_id'),
+    routing_1dte: text('routing_1dte'),
+    routing_radar: text('routing_radar'),
+    last_ping: text('last_ping'),
+  };
+}

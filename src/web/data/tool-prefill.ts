@@ -1,0 +1,67 @@
+import type { GexView, Radar } from './answers.ts';
+
+/** Days to expiry of the option that forms begin with, if no radar says which expiry. */
+const DAYS = 30;
+const DIGITS = 6;
+
+/** Returns the values of the page for the arguments of tools, by name. An unknown value is left out. */
+export function toolPrefill(
+  ticker: string,
+  at: string | null,
+  view: GexView | undefined,
+  radar: Radar | undefined,
+): Record<string, string> {
+  const known: Record<string, string | number | null | undefined> = { ticker, single_name_ticker: ticker, at };
+  if (view) {
+    const { levels, expiries } = view;
+    const wanted = radar?.state_density.expiry;
+    const row = wanted ? expiries.expiry.indexOf(wanted) : nearestTo(expiries.tte, DAYS / 365.25);
+    const [tte, iv, rate] = [expiries.tte[row], expiries.atm_iv[row], expiries.rate[row]];
+    const forward = expiries.forward[row];
+    Object.assign(known, {
+      spot: levels.spot_price,
+      spot_price: levels.spot_price,
+      strike: levels.call_wall,
+      ambush_strike: levels.call_wall,
+      target_expiry: levels.whale_expiry,
+      put_call: 'C',
+      tte,
+      iv,
+      rate,
+      // The yield that makes the forward of the chain.
+      dividend: tte && forward && rate != null ? rate - Math.log(forward / levels.spot_price) / tte : undefined,
+      current_iv: iv,
+      days_to_expiry: tte === undefined ? undefined : Math.round(tte * 365.25),
+    });
+  }
+  if (radar) {
+    const { whale_fiat_kinetic, gex_potential_friction } = radar.gex_boundaries;
+    Object.assign(known, {
+      whale_fiat_kinetic: Math.round(whale_fiat_kinetic),
+      gex_potential_friction: Math.round(gex_potential_friction),
+      iv_crush_factor: 1,
+      days_to_expiry: radar.state_density.days_to_expiry,
+    });
+  }
+  return Object.fromEntries(
+    Object.entries(known).flatMap(([name, value]) => {
+      if (value === null || value === undefined) return [];
+      if (typeof value === 'string') return [[name, value]];
+      // Amounts in dollars are whole. Other values have as many digits as matter.
+      return Number.isFinite(value) ? [[name, String(Number.isInteger(value) ? value : rounded(value))]] : [];
+    }),
+  );
+}
+
+function rounded(value: number): number {
+  // A spot or a strike keeps its cents, whatever its size.
+  return Math.abs(value) >= 1000 ? Number(value.toFixed(2)) : Number(value.toPrecision(DIGITS));
+}
+
+function nearestTo(values: readonly number[], wanted: number): number {
+  let best = -1;
+  for (const [i, value] of values.entries()) {
+    if (best < 0 || Math.abs(value - wanted) < Math.abs(values[best]! - wanted)) best = i;
+  }
+  return best;
+}

@@ -1,0 +1,55 @@
+import type { FullAnswer } from '../../client/client.ts';
+import { useAnswer } from '../data/answers.ts';
+import { percent, plain } from '../format.ts';
+import { EXPLANATIONS, type ExplainedFigure } from '../state/explained-figures.ts';
+import { tickerCall } from '../state/page.ts';
+import { type ExplainedSnapshot, SmallTable } from './explain-part.tsx';
+
+const OUTCOMES = ['held', 'touched', 'crossed'] as const;
+
+/** Whether a level of this kind held in the past, beside a level at the same distance. */
+export function ExplainRecord({
+  figure,
+  snapshot,
+  isVisible,
+}: {
+  figure: ExplainedFigure;
+  snapshot: ExplainedSnapshot;
+  isVisible: boolean;
+}) {
+  const { record } = EXPLANATIONS[figure];
+  const { answer, problem } = useAnswer<FullAnswer<'get_level_record'>>(
+    record && isVisible ? tickerCall('get_level_record', snapshot.moment, {}, snapshot.ticker) : undefined,
+  );
+  if (!record) return <p>A record is counted for the call wall, the put wall and the gamma flip.</p>;
+  if (problem) return <p>{problem.status === 404 ? 'This server counts no record of levels.' : problem.message}</p>;
+  if (!answer) return <p class="muted">Asking for the record…</p>;
+  const score = answer.body[record];
+  const { spots_per_day: spots } = answer.body;
+  if (score.too_few_days)
+    return (
+      <p>
+        {score.n} {score.n === 1 ? 'day is' : 'days are'} too few to say. Each trading day with levels from before its
+        open and a close adds one.
+      </p>
+    );
+  const share = (value: number | null) => percent(value, 0, false);
+  return (
+    <>
+      <p>
+        {score.n} days: <strong>{score.verdict}</strong>.
+      </p>
+      <SmallTable
+        head={['outcome', 'days', 'share', '95 % interval', 'control']}
+        rows={OUTCOMES.map((name) => {
+          const { count, pct, low_pct, high_pct, control_pct } = score[name];
+          return [name, String(count), share(pct), `${share(low_pct)} to ${share(high_pct)}`, share(control_pct)];
+        })}
+      />
+      <p class="muted">
+        Held: the close was not beyond the level. The control is a level at the same distance from spot. Spots seen a
+        day: {plain(spots, 3)}. What the price did between two snapshots is not known.
+      </p>
+    </>
+  );
+}
