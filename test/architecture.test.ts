@@ -18,7 +18,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['http', 'mcp', 'cli', 'client'],
   ['create-feeds.ts', 'stored-data.ts'],
   ['app.ts'],
-  ['serve.ts', 'serve-stdio.ts'],
+  ['serve.ts', 'serve-stdio.ts', 'fill-past.ts'],
   ['cli-ports.ts'],
   ['main.ts'],
 ];
@@ -34,6 +34,7 @@ const MAY_IMPORT_CONCRETE = new Set([
   'app.ts',
   'serve.ts',
   'serve-stdio.ts',
+  'fill-past.ts',
   'cli-ports.ts',
   'main.ts',
 ]);

@@ -121,6 +121,7 @@ export const getGexHistory = defineOperation({
     const notes = [
       ...(rows.length > 0 ? [] : [noLevelsNote(newest)]),
       ...(due > 0 ? [`The levels of ${due} snapshots are not computed yet. Retry shortly.`] : []),
+      ...pastNotes(name, context),
     ];
     const result = {
       ticker: name,
@@ -167,6 +168,17 @@ function columnsOf(rows: readonly LevelRecord[]) {
 function provenance(name: string, context: Context, notes: readonly string[]) {
   const chain = context.market.findChain(name);
   return chain ? { provenance: provenanceOf(chain, context, notes) } : {};
+}
+
+/** Returns a note while the past of the simulated market is being filled. Rows and their volatilities at 30 days are then missing. */
+function pastNotes(name: string, { market, feedStates }: Context): string[] {
+  if (!market.findChain(name)?.simulated) return [];
+  const past = feedStates().find((state) => state.past !== null)?.past;
+  if (!past || past.done >= past.total) return [];
+  return [
+    `The past of the simulated market is being filled: ${past.done} of ${past.total} snapshots of all tickers are complete. ` +
+      'Rows may be missing, and atm_iv_30d may be null until its computation. Retry shortly.',
+  ];
 }
 
 function noLevelsNote(newest: number | undefined): string {
