@@ -31,6 +31,8 @@ export interface PastDeps {
   readonly tickerInView: () => string;
   /** The check of the data folder's size. If omitted, the past is always stored. */
   readonly room?: DataRoom;
+  /** Resolves when the store may be written. Until then, snapshots of one ticker are computed and wait in memory. */
+  readonly mayWrite?: Promise<unknown>;
   /** Called after each transaction. */
   readonly onProgress?: (past: PastProgress) => void;
   readonly isStopped?: () => boolean;
@@ -38,9 +40,10 @@ export interface PastDeps {
 
 /** The ledger has the progress under the name of the simulated feed. */
 const FEED = 'simulated';
-/** Time after which the computed snapshots are written, ms. Each write is a transaction, and a commit syncs the disk. */
+/** Time after which computed snapshots are written, ms. A commit syncs the disk, so single snapshots are not written on their own. */
 const BATCH_MS = 100;
-/** Maximum number of prints in a transaction. Writers of other processes wait while a transaction runs. */
+/** Maximum number of snapshots, and of prints, in a transaction. Writers of other processes wait while a transaction runs. */
+const PIECE_SNAPSHOTS = 16;
 const PIECE_PRINTS = 250;
 
 /**
@@ -50,40 +53,48 @@ const PIECE_PRINTS = 250;
  * seed, the universe and `nowMs`, however often the fill was interrupted. Throws `NoRoom` if the data folder is full.
  */
 export async function fillPast(deps: PastDeps): Promise<void> {
-  const { store, seed, universe, nowMs, room, onProgress, isStopped = () => false } = deps;
+  const { store, seed, universe, nowMs, room, tickerInView, mayWrite, onProgress, isStopped = () => false } = deps;
   const newest = newestSimulated(nowMs);
   const moments = pastMoments(newest);
   const gaps = instrumentsOf(seed, universe).map((instrument) => gapsOf(store, instrument, moments));
   const total = moments.length * gaps.length;
-  const progress = () => {
+  let isWritable = mayWrite === undefined;
+  void mayWrite?.then(() => {
+    isWritable = true;
+  });
+  /** Runs the writes in short transactions. The last one also records the progress. */
+  const commit = async (writes: readonly (() => void)[]) => {
     const done = gaps.reduce(
       (left, { snapshots, volatilities }) => left - snapshots.length - volatilities.length,
       total,
     );
-    return { done, total };
-  };
-  const commit = (writes: readonly (() => void)[]) => {
-    const past = progress();
-    store.transaction(() => {
-      for (const write of writes) write();
-      store.pastFilled(FEED, past);
-    });
-    onProgress?.(past);
+    for (let i = 0, isLast = false; !isLast; i += PIECE_SNAPSHOTS) {
+      isLast = i + PIECE_SNAPSHOTS >= writes.length;
+      store.transaction(() => {
+        for (const write of writes.slice(i, i + PIECE_SNAPSHOTS)) write();
+        if (isLast) store.pastFilled(FEED, { done, total });
+      });
+      await new Promise(setImmediate);
+    }
+    onProgress?.({ done, total });
   };
 
-  commit([]);
-  let filled: { readonly gaps: Gaps; readonly fill: TickerFill } | undefined;
+  let filled: TickerFill | undefined;
   while (!isStopped()) {
     const open = gaps.filter(({ snapshots, volatilities }) => snapshots.length + volatilities.length > 0);
-    const next = open.find(({ instrument }) => instrument.ticker === deps.tickerInView()) ?? open[0];
-    if (next === undefined) return;
+    const next = open.find(({ instrument }) => instrument.ticker === tickerInView()) ?? open[0];
+    const isOther = next !== undefined && filled?.instrument !== next.instrument;
+    if (isOther) filled = tickerFill(next.instrument, newest, moments.at(-1)!, deps);
+    const hasNoSnapshots = isOther && next.snapshots.length > 0;
+    const writes = next
+      ? await batchOf(next, filled!, (sinceMs) => isStopped() || (isWritable && sinceMs > BATCH_MS))
+      : [];
+    await mayWrite;
     const fullReason = room?.fullReason();
     if (fullReason !== undefined) throw new NoRoom(fullReason);
-    if (filled?.gaps !== next) {
-      filled = { gaps: next, fill: tickerFill(next.instrument, newest, moments.at(-1)!, deps) };
-      if (next.snapshots.length > 0) filled.fill.storePrints();
-    }
-    commit(await batchOf(next, filled.fill, isStopped));
+    if (hasNoSnapshots) filled!.storePrints();
+    await commit(writes);
+    if (next === undefined) return;
   }
 }
 
@@ -112,14 +123,21 @@ function gapsOf(store: Store, instrument: Instrument, moments: readonly number[]
   };
 }
 
-/** Computes snapshots, or else volatilities, for some BATCH_MS, and removes them from the gaps. Returns the writes that store them. */
-async function batchOf({ snapshots, volatilities }: Gaps, fill: TickerFill, isStopped: () => boolean) {
-  const deadline = performance.now() + BATCH_MS;
+/**
+ * Computes snapshots, or if none is missing, volatilities, until `isEnough` returns true. Removes them from the gaps, and returns the writes
+ * that store them. `isEnough` gets the time since the begin, ms.
+ */
+async function batchOf(
+  { snapshots, volatilities }: Gaps,
+  fill: TickerFill,
+  isEnough: (sinceMs: number) => boolean,
+): Promise<(() => void)[]> {
+  const beganAt = performance.now();
   const writes: (() => void)[] = [];
-  const [queue, work] = snapshots.length > 0 ? [snapshots, fill.snapshot] : [volatilities, fill.volatility];
-  while (queue.length > 0 && performance.now() < deadline && !isStopped()) {
+  const [queue, compute] = snapshots.length > 0 ? [snapshots, fill.snapshot] : [volatilities, fill.volatility];
+  while (queue.length > 0 && !isEnough(performance.now() - beganAt)) {
     const moment = queue.shift()!;
-    writes.push(await work(moment));
+    writes.push(await compute(moment));
     if (queue === snapshots) volatilities.push(moment);
   }
   return writes;
@@ -137,6 +155,7 @@ function tickerFill(
   const prints = simulatedPrintsIn(instrument, oldest - FLOW_WINDOW_DAYS * DAY_MS - 1, newest);
   const large = largePrints(prints, largePrintMinUsd);
   return {
+    instrument,
     /** Stores the prints that the feed does not deliver, because they are older than those of its first poll. */
     storePrints(): void {
       const older = prints.filter(({ at }) => at <= newest - PRINT_DAYS * DAY_MS);
@@ -177,21 +196,24 @@ const NICENESS = 10;
 export async function runFiller(): Promise<void> {
   if (!process.send) throw new OperatorError('only the service itself can start this command', 'See `zomma --help`.');
   preferAsOomVictim();
-  const { promise, resolve } = Promise.withResolvers<FillerJob>();
+  const given = Promise.withResolvers<FillerJob>();
+  const mayWrite = Promise.withResolvers<void>();
   let tickerInView = '';
   process.on('disconnect', () => process.exit(1));
   process.on('message', (message: ToFiller) => {
     tickerInView = message.tickerInView;
-    if (message.job) resolve(message.job);
+    if (message.job) given.resolve(message.job);
+    if (message.mayWrite) mayWrite.resolve();
   });
   const send = (message: FromFiller) => void process.send!(message);
-  const { dataDir, dataMax, universe, seed, largePrintMinUsd } = await promise;
+  const { dataDir, dataMax, universe, seed, largePrintMinUsd } = await given.promise;
   try {
-    setPriority(NICENESS);
+    // setPriority(NICENESS);
     const store = openData(dataDir);
     await fillPast({
       ...{ store, seed, universe: readUniverse(universe), nowMs: Date.now(), largePrintMinUsd },
       tickerInView: () => tickerInView,
+      mayWrite: mayWrite.promise,
       room: createDataRoom({ dataDir, dataMax }),
       onProgress: (past) => send({ past }),
     });

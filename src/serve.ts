@@ -69,14 +69,14 @@ export async function serve(settings: ServeSettings, welcome?: (app: App, url: s
     ingests = feeds.map((feed) =>
       startIngest({ feed, store, observe, nowMs: Date.now, room, onStored: () => recorder?.wake() }),
     );
-    if (feeds.some(({ simulated }) => simulated)) {
-      const { dataDir, dataMax, seed, universe, largePrintMin } = settings;
-      const job = { dataDir, dataMax, seed, universe, largePrintMinUsd: largePrintMin };
-      pastFill = startPastFill({ job, tickerInView: app.tickerInView, observe });
-    }
     // The server does not wait for feeds over a network. It serves the stored data until these feeds deliver.
     const localLoaded = Promise.all(ingests.filter((_, i) => isLocal(feeds[i]!)).map(({ loaded }) => loaded));
     loading.begin(localLoaded);
+    if (feeds.some(({ simulated }) => simulated)) {
+      const { dataDir, dataMax, seed, universe, largePrintMin } = settings;
+      const job = { dataDir, dataMax, seed, universe, largePrintMinUsd: largePrintMin };
+      pastFill = startPastFill({ job, tickerInView: app.tickerInView, loaded: localLoaded, observe });
+    }
     if (!(await Promise.race([localLoaded, stopped.promise.then(() => undefined)]))) return await shutDown(server);
 
     observe({ kind: 'loaded', duration_ms: elapsedMs() });

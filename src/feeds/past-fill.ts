@@ -14,10 +14,13 @@ export interface FillerJob {
   readonly largePrintMinUsd: number;
 }
 
-/** A message from the service to the filler. The first message has the job, and every message the ticker that is filled first. */
+/** A message from the service to the filler. The first message has the job. */
 export interface ToFiller {
   readonly job?: FillerJob;
+  /** The ticker that is filled first. */
   readonly tickerInView: string;
+  /** Whether the filler may write to the store. While the service loads its data, it needs the store for itself. */
+  readonly mayWrite: boolean;
 }
 
 /**
@@ -30,6 +33,8 @@ export interface PastFillDeps {
   readonly job: FillerJob;
   /** Returns the ticker whose past is filled first. */
   readonly tickerInView: () => string;
+  /** Resolves when the feed has delivered the present. */
+  readonly loaded: Promise<unknown>;
   readonly observe: Observe;
 }
 
@@ -47,8 +52,9 @@ const LOGGED_PARTS = 10;
  * Fills the past of the simulated market in a process of its own, so that neither requests nor the memory of the service are affected. The
  * process writes to the data folder and ends when the past is complete. It ends too if the service ends.
  */
-export function startPastFill({ job, tickerInView, observe }: PastFillDeps): { stop(): Promise<void> } {
-  let running: { kill(): void; readonly ended: Promise<unknown> } | undefined;
+export function startPastFill({ job, tickerInView, loaded, observe }: PastFillDeps): { stop(): Promise<void> } {
+  let running: { tell(): void; kill(): void; readonly ended: Promise<unknown> } | undefined;
+  let mayWrite = false;
 
   const run = (): void => {
     if (running) return;
@@ -83,7 +89,7 @@ export function startPastFill({ job, tickerInView, observe }: PastFillDeps): { s
       ipc(message: FromFiller) {
         if ('past' in message) {
           onProgress(message.past);
-          send({ tickerInView: tickerInView() });
+          tell();
         } else {
           end = message;
           child.kill('SIGKILL');
@@ -91,18 +97,22 @@ export function startPastFill({ job, tickerInView, observe }: PastFillDeps): { s
       },
       onExit: (_, code, signal) => onEnd(`the process ended (${signal ?? `exit code ${code}`})`),
     });
-    const send = (message: ToFiller) => {
-      if (running && !isKilled) child.send(message);
+    const tell = (work?: { readonly job: FillerJob }) => {
+      if (running && !isKilled) child.send({ ...work, tickerInView: tickerInView(), mayWrite } satisfies ToFiller);
     };
     const kill = () => {
       isKilled = true;
       child.kill('SIGKILL');
     };
-    running = { kill, ended: child.exited };
-    send({ job, tickerInView: tickerInView() });
+    running = { tell, kill, ended: child.exited };
+    tell({ job });
   };
 
   run();
+  void loaded.then(() => {
+    mayWrite = true;
+    running?.tell();
+  });
   const timer = setInterval(run, EVERY_MS);
   return {
     async stop() {
