@@ -208,7 +208,7 @@ export async function runFiller(): Promise<void> {
   const send = (message: FromFiller) => void process.send!(message);
   const { dataDir, dataMax, universe, seed, largePrintMinUsd } = await given.promise;
   try {
-    // setPriority(NICENESS);
+    setPriority(NICENESS);
     const store = openData(dataDir);
     await fillPast({
       ...{ store, seed, universe: readUniverse(universe), nowMs: Date.now(), largePrintMinUsd },

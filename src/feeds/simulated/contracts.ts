@@ -42,7 +42,7 @@ export function quotesOf(
     columns.spot[i] = spot;
     columns.strike[i] = strike;
     columns.tte[i] = tte;
-    columns.iv[i] = smileVolatility(smileOf(instrument, at), Math.log(strike / spot) - (RATE - dividend) * tte, tte);
+    columns.iv[i] = smileVolatility(simulatedSmileOf(instrument, at), Math.log(strike / spot) - (RATE - dividend) * tte, tte);
   }
   const model = greeks({ count: contracts.length, ...columns, rate: RATE, dividend });
   return contracts.map((_, i) => {
@@ -69,7 +69,7 @@ export const SHORTEST_MS = 15 * 60_000;
 const LONG_OVER_BASE = 1.1;
 
 /** Returns the volatility surface of an instrument at an instant. */
-export function smileOf(instrument: Instrument, atMs: number): SimulatedSmile {
+export function simulatedSmileOf(instrument: Instrument, atMs: number): SimulatedSmile {
   const { baseIv, skew } = instrument;
   return { shortIv: shortIvAt(instrument, atMs), longIv: LONG_OVER_BASE * baseIv, skew };
 }

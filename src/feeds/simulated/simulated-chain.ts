@@ -2,7 +2,7 @@ import { closeOf, newYorkDate, openOf, previousTradingDay, YEAR_MS } from '../..
 import type { Chain, Series } from '../../market/chain.ts';
 import { rootOf, settlementOf } from '../../market/option-symbol.ts';
 import { callPutGreeks } from '../../math/black-scholes.ts';
-import { askOf, bidOf, halfSpread, RATE, rounded, SHORTEST_MS, smileOf, tickOf } from './contracts.ts';
+import { askOf, bidOf, halfSpread, RATE, rounded, SHORTEST_MS, simulatedSmileOf, tickOf } from './contracts.ts';
 import type { Instrument } from './instruments.ts';
 import { listedStrikesOf, type Term, termsOn } from './listing.ts';
 import { closeOn, spotAt } from './price-path.ts';
@@ -23,7 +23,7 @@ export function simulatedChain(instrument: Instrument, asOf: number): Chain {
   const strike = listing.strike.subarray(from);
   const rows = strike.length;
   const spot = spotAt(instrument, asOf);
-  const smile = smileOf(instrument, asOf);
+  const smile = simulatedSmileOf(instrument, asOf);
   const { dividend, root } = instrument;
   const { adjusted } = rootOf(root);
   const settlement = settlementOf(root);
