@@ -85,7 +85,8 @@ export async function serve(settings: ServeSettings, welcome?: (app: App, url: s
       app.gexStreams.wake();
       app.mcp.wake();
     };
-    recorder = createLevelRecorder({ store, largePrintMinUsd, observe, onRecorded });
+    const firstId = () => store.latestChainId(app.tickerInView(), feeds[0]!.simulated);
+    recorder = createLevelRecorder({ store, largePrintMinUsd, observe, firstId, onRecorded });
     recorder.wake();
     retention = startRetention({ store, kept: { chains, intraday, prints }, observe, nowMs: Date.now });
     packing = startPacking({ store, observe, nowMs: Date.now, isAnswering: () => app.scheduler.size > 0 });

@@ -62,7 +62,7 @@ test('keeps simulated snapshots and levels of the last ten minutes, of the half 
         expect(store.snapshots('NDX')).toHaveLength(1);
       });
     }),
-    { numRuns: 25 },
+    { numRuns: 12 },
   );
 });
 

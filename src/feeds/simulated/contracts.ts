@@ -42,7 +42,11 @@ export function quotesOf(
     columns.spot[i] = spot;
     columns.strike[i] = strike;
     columns.tte[i] = tte;
-    columns.iv[i] = smileVolatility(simulatedSmileOf(instrument, at), Math.log(strike / spot) - (RATE - dividend) * tte, tte);
+    columns.iv[i] = smileVolatility(
+      simulatedSmileOf(instrument, at),
+      Math.log(strike / spot) - (RATE - dividend) * tte,
+      tte,
+    );
   }
   const model = greeks({ count: contracts.length, ...columns, rate: RATE, dividend });
   return contracts.map((_, i) => {
