@@ -148,7 +148,7 @@ describe('views', () => {
 test('the context is told the ticker of a request in its canonical spelling, also of a past moment', () => {
   const seen: string[] = [];
   const watched = { ...context, onTicker: (ticker: string) => seen.push(ticker) };
-  for (const args of [{ ticker: 'brk/b' }, { ticker: 'SPXW', at: '2026-01-02' }]) {
+  for (const args of [{ ticker: 'brk.b' }, { ticker: 'SPXW', at: '2026-01-02' }]) {
     expect(() => perform(toolView(getLiveGexNodes as unknown as Operation), args, watched, 'invalid_body')).toThrow();
     expect(() =>
       perform(extendedView(getLiveGexNodes as unknown as Operation), args, watched, 'invalid_body'),
