@@ -33,8 +33,8 @@ export interface PastDeps {
   readonly room?: DataRoom;
   /** Resolves when the store may be written. Until then, snapshots of one ticker are computed and wait in memory. */
   readonly mayWrite?: Promise<unknown>;
-  /** Called after each transaction. */
-  readonly onProgress?: (past: PastProgress) => void;
+  /** Called at the begin and after each batch. The next batch begins when the result resolves. */
+  readonly onProgress?: (past: PastProgress) => void | Promise<void>;
   readonly isStopped?: () => boolean;
 }
 
@@ -62,23 +62,24 @@ export async function fillPast(deps: PastDeps): Promise<void> {
   void mayWrite?.then(() => {
     isWritable = true;
   });
+  const progress = (): PastProgress => {
+    const missing = gaps.reduce((sum, { snapshots, volatilities }) => sum + snapshots.length + volatilities.length, 0);
+    return { done: total - missing, total };
+  };
   /** Runs the writes in short transactions. The last one also records the progress. */
-  const commit = async (writes: readonly (() => void)[]) => {
-    const done = gaps.reduce(
-      (left, { snapshots, volatilities }) => left - snapshots.length - volatilities.length,
-      total,
-    );
+  const commit = async (writes: readonly (() => void)[], past: PastProgress) => {
     for (let i = 0, isLast = false; !isLast; i += PIECE_SNAPSHOTS) {
       isLast = i + PIECE_SNAPSHOTS >= writes.length;
       store.transaction(() => {
         for (const write of writes.slice(i, i + PIECE_SNAPSHOTS)) write();
-        if (isLast) store.pastFilled(FEED, { done, total });
+        if (isLast) store.pastFilled(FEED, past);
       });
       await new Promise(setImmediate);
     }
-    onProgress?.({ done, total });
+    await onProgress?.(past);
   };
 
+  await onProgress?.(progress());
   let filled: TickerFill | undefined;
   while (!isStopped()) {
     const open = gaps.filter(({ snapshots, volatilities }) => snapshots.length + volatilities.length > 0);
@@ -93,7 +94,7 @@ export async function fillPast(deps: PastDeps): Promise<void> {
     const fullReason = room?.fullReason();
     if (fullReason !== undefined) throw new NoRoom(fullReason);
     if (hasNoSnapshots) filled!.storePrints();
-    await commit(writes);
+    await commit(writes, progress());
     if (next === undefined) return;
   }
 }
@@ -198,12 +199,16 @@ export async function runFiller(): Promise<void> {
   preferAsOomVictim();
   const given = Promise.withResolvers<FillerJob>();
   const mayWrite = Promise.withResolvers<void>();
+  /** Resolves when the service has answered the last report of progress. */
+  let turn = Promise.withResolvers<void>();
+  turn.resolve();
   let tickerInView = '';
   process.on('disconnect', () => process.exit(1));
   process.on('message', (message: ToFiller) => {
     tickerInView = message.tickerInView;
     if (message.job) given.resolve(message.job);
     if (message.mayWrite) mayWrite.resolve();
+    turn.resolve();
   });
   const send = (message: FromFiller) => void process.send!(message);
   const { dataDir, dataMax, universe, seed, largePrintMinUsd } = await given.promise;
@@ -215,7 +220,12 @@ export async function runFiller(): Promise<void> {
       tickerInView: () => tickerInView,
       mayWrite: mayWrite.promise,
       room: createDataRoom({ dataDir, dataMax }),
-      onProgress: (past) => send({ past }),
+      async onProgress(past) {
+        // The next batch is computed while the service answers.
+        await turn.promise;
+        turn = Promise.withResolvers();
+        send({ past });
+      },
     });
     store.close();
     send({ isComplete: true });

@@ -75,7 +75,8 @@ export async function serve(settings: ServeSettings, welcome?: (app: App, url: s
     if (feeds.some(({ simulated }) => simulated)) {
       const { dataDir, dataMax, seed, universe, largePrintMin } = settings;
       const job = { dataDir, dataMax, seed, universe, largePrintMinUsd: largePrintMin };
-      pastFill = startPastFill({ job, tickerInView: app.tickerInView, loaded: localLoaded, observe });
+      const isAnswering = () => app.scheduler.size > 0;
+      pastFill = startPastFill({ job, tickerInView: app.tickerInView, isAnswering, loaded: localLoaded, observe });
     }
     if (!(await Promise.race([localLoaded, stopped.promise.then(() => undefined)]))) return await shutDown(server);
 

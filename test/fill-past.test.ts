@@ -59,7 +59,7 @@ describe('a whole past', async () => {
   const tickers = ['UUP', 'CHPT'];
   const store = openFilled();
   const progress: PastProgress[] = [];
-  await fill(store, tickers, { onProgress: (past) => progress.push(past) });
+  await fill(store, tickers, { onProgress: (past) => void progress.push(past) });
   afterAll(() => store.close());
 
   test('has the snapshots that the feed would have delivered, and no others', () => {
@@ -106,7 +106,7 @@ describe('a whole past', async () => {
 
   test('reports its progress, also in the ledger', () => {
     const total = 2 * MOMENTS.length;
-    expect(progress[0]!.done).toBeLessThan(total);
+    expect(progress[0]).toEqual({ done: 0, total });
     expect(progress.every(({ done }, i) => i === 0 || done >= progress[i - 1]!.done)).toBe(true);
     expect(progress.at(-1)).toEqual({ done: total, total });
     expect(store.feedStates()[0]!.past).toEqual({ done: total, total });
@@ -115,8 +115,8 @@ describe('a whole past', async () => {
   test('is not filled again', async () => {
     const before = store.snapshots().map(({ underlying, asOf }) => store.chainIdAt(underlying, true, asOf));
     const again: PastProgress[] = [];
-    await fill(store, tickers, { onProgress: (past) => again.push(past) });
-    expect(again).toEqual([progress.at(-1)!]);
+    await fill(store, tickers, { onProgress: (past) => void again.push(past) });
+    expect(again).toEqual([progress.at(-1)!, progress.at(-1)!]);
     expect(store.snapshots().map(({ underlying, asOf }) => store.chainIdAt(underlying, true, asOf))).toEqual(before);
   });
 });

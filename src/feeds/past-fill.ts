@@ -33,6 +33,8 @@ export interface PastFillDeps {
   readonly job: FillerJob;
   /** Returns the ticker whose past is filled first. */
   readonly tickerInView: () => string;
+  /** Returns whether clients wait for answers. The filler then makes pauses. */
+  readonly isAnswering?: () => boolean;
   /** Resolves when the feed has delivered the present. */
   readonly loaded: Promise<unknown>;
   readonly observe: Observe;
@@ -45,6 +47,9 @@ export interface PastFillDeps {
 const EVERY_MS = 3_600_000;
 /** The size of the machine's memory that the filler's garbage collector assumes. */
 const FILLER_HEAP_BYTES = 128 * 1024 * 1024;
+/** Maximum pause of the filler while clients wait for answers, ms. With this maximum, the past of a busy server is filled too. */
+const BUSY_PAUSE_MS = 2_000;
+const BUSY_CHECK_MS = 20;
 /** The log has a line for each of this many parts of the past. */
 const LOGGED_PARTS = 10;
 
@@ -52,73 +57,88 @@ const LOGGED_PARTS = 10;
  * Fills the past of the simulated market in a process of its own, so that neither requests nor the memory of the service are affected. The
  * process writes to the data folder and ends when the past is complete. It ends too if the service ends.
  */
-export function startPastFill({ job, tickerInView, loaded, observe }: PastFillDeps): { stop(): Promise<void> } {
-  let running: { tell(): void; kill(): void; readonly ended: Promise<unknown> } | undefined;
+export function startPastFill(deps: PastFillDeps): { stop(): Promise<void> } {
   let mayWrite = false;
-
-  const run = (): void => {
-    if (running) return;
-    const startedAt = performance.now();
-    let first: PastProgress | undefined;
-    let last: PastProgress | undefined;
-    /** The end that the filler reported. Undefined until then. */
-    let end: FromFiller | undefined;
-    let isKilled = false;
-
-    const onProgress = (past: PastProgress) => {
-      const partOf = ({ done, total }: PastProgress) => Math.floor((LOGGED_PARTS * done) / total);
-      const isLogged = past.done < past.total && (last === undefined || partOf(past) > partOf(last));
-      first ??= past;
-      last = past;
-      if (isLogged) observe({ kind: 'past_filling', ...past });
-    };
-    const onEnd = (how: string) => {
-      running = undefined;
-      if (isKilled) return;
-      if (end === undefined || 'error' in end) observe({ kind: 'past_failed', error: end?.error ?? how });
-      else if (first && last && last.done > first.done) {
-        const duration_ms = Math.round(performance.now() - startedAt);
-        observe({ kind: 'past_filled', snapshots: last.done - first.done, duration_ms });
-      }
-    };
-
-    announceStep('starting the filler');
-    const child = Bun.spawn([...programCommand(), FILLER_COMMAND], {
-      ...{ stdin: 'ignore', stdout: 'ignore', stderr: 'ignore', env: childEnv(FILLER_HEAP_BYTES) },
-      serialization: 'advanced',
-      ipc(message: FromFiller) {
-        if ('past' in message) {
-          onProgress(message.past);
-          tell();
-        } else {
-          end = message;
-          child.kill('SIGKILL');
-        }
-      },
-      onExit: (_, code, signal) => onEnd(`the process ended (${signal ?? `exit code ${code}`})`),
-    });
-    const tell = (work?: { readonly job: FillerJob }) => {
-      if (running && !isKilled) child.send({ ...work, tickerInView: tickerInView(), mayWrite } satisfies ToFiller);
-    };
-    const kill = () => {
-      isKilled = true;
-      child.kill('SIGKILL');
-    };
-    running = { tell, kill, ended: child.exited };
-    tell({ job });
+  let filler: Filler | undefined;
+  const run = () => {
+    if (!filler?.isRunning()) filler = startFiller(deps, () => mayWrite);
   };
-
   run();
-  void loaded.then(() => {
+  void deps.loaded.then(() => {
     mayWrite = true;
-    running?.tell();
+    filler?.tell();
   });
   const timer = setInterval(run, EVERY_MS);
   return {
     async stop() {
       clearInterval(timer);
-      running?.kill();
-      await running?.ended;
+      await filler?.stop();
+    },
+  };
+}
+
+interface Filler {
+  isRunning(): boolean;
+  /** Tells the filler which ticker is in view, and whether it may write. */
+  tell(): void;
+  stop(): Promise<unknown>;
+}
+
+function startFiller({ job, tickerInView, isAnswering, observe }: PastFillDeps, mayWrite: () => boolean): Filler {
+  const startedAt = performance.now();
+  let first: PastProgress | undefined;
+  let last: PastProgress | undefined;
+  /** Whether the end of the process is known and reported. */
+  let hasEnded = false;
+
+  const onProgress = (past: PastProgress) => {
+    const partOf = ({ done, total }: PastProgress) => Math.floor((LOGGED_PARTS * done) / total);
+    if (past.done < past.total && (!last || partOf(past) > partOf(last))) observe({ kind: 'past_filling', ...past });
+    first ??= past;
+    last = past;
+  };
+  const onComplete = () => {
+    if (!first || !last || last.done === first.done) return;
+    const duration_ms = Math.round(performance.now() - startedAt);
+    observe({ kind: 'past_filled', snapshots: last.done - first.done, duration_ms });
+  };
+  const whileAnswering = async () => {
+    const until = performance.now() + BUSY_PAUSE_MS;
+    while (isAnswering?.() && performance.now() < until) await Bun.sleep(BUSY_CHECK_MS);
+  };
+  const end = (report: () => void) => {
+    if (!hasEnded) report();
+    hasEnded = true;
+    child.kill('SIGKILL');
+  };
+
+  announceStep('starting the filler');
+  const child = Bun.spawn([...programCommand(), FILLER_COMMAND], {
+    ...{ stdin: 'ignore', stdout: 'ignore', stderr: 'ignore', env: childEnv(FILLER_HEAP_BYTES) },
+    serialization: 'advanced',
+    ipc(message: FromFiller) {
+      if ('error' in message) end(() => observe({ kind: 'past_failed', error: message.error }));
+      else if ('isComplete' in message) end(onComplete);
+      else {
+        onProgress(message.past);
+        void whileAnswering().then(() => tell());
+      }
+    },
+    onExit(_, code, signal) {
+      const error = `the process ended (${signal ?? `exit code ${code}`})`;
+      end(() => observe({ kind: 'past_failed', error }));
+    },
+  });
+  const tell = (work?: { readonly job: FillerJob }) => {
+    if (!hasEnded) child.send({ ...work, tickerInView: tickerInView(), mayWrite: mayWrite() } satisfies ToFiller);
+  };
+  tell({ job });
+  return {
+    isRunning: () => !hasEnded,
+    tell: () => tell(),
+    stop() {
+      end(() => {});
+      return child.exited;
     },
   };
 }

@@ -68,7 +68,7 @@ test('fills the past beside the service, logs its progress and ends; a later sta
   expect(filling.length).toBeLessThanOrEqual(10);
   expect(rowsOf('UUP').length + rowsOf('CHPT').length).toBe(total);
   expect(rowsOf('UUP').every(({ atmIv30d }) => atmIv30d !== null)).toBe(true);
-  expect(fillers()).toEqual([]);
+  await until(() => fillers().length === 0);
   await fill!.stop();
 
   observations = [];
