@@ -74,7 +74,6 @@ export function volatilityWords(history: History): string {
 }
 
 const COLUMNS = [
-  'as_of',
   'spot',
   'gex_flip',
   'call_wall',
@@ -93,8 +92,8 @@ export function historyTable(history: History, onOpen: (at: string) => void): Pa
   const cell = (name: (typeof COLUMNS)[number], i: number) =>
     name === 'gex_flip' && !history.flip_resolved[i] ? null : history[name][i]!;
   return {
-    columns: COLUMNS,
-    rows: history.as_of.map((_, i) => COLUMNS.map((name) => cell(name, i))).reverse(),
+    columns: ['at', ...COLUMNS],
+    rows: history.as_of.map((at, i) => [at.replace('.000Z', 'Z'), ...COLUMNS.map((name) => cell(name, i))]).reverse(),
     onOpen: (row) => onOpen(String(row[0])),
   };
 }
