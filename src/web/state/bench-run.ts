@@ -50,7 +50,7 @@ let running: AbortController | undefined;
 
 /** Ends the run. What has been measured stays. */
 export function stopBench(): void {
-  running?.abort(new DOMException('The run was stopped.', 'AbortError'));
+  running?.abort(new DOMException('you stopped it.', 'AbortError'));
 }
 
 /** Measures the kernels in this browser, their accuracy, and requests to the server. */

@@ -87,7 +87,7 @@ function Agreement({ run: { accuracy, bits } }: { run: BenchRun }) {
       </header>
       <p>
         The largest error of this browser is <strong data-worst>{plain(worst, 3)}</strong>, against {rows} of the 5,000
-        values in 60-digit arithmetic with which the kernels are tested.
+        rows of reference values in 60-digit arithmetic.
         {bits && (
           <>
             {' '}

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import { parseServerBench, sameBits } from '../../../src/web/data/server-speed.ts';
+import { rate } from '../../../src/web/data/request.ts';
+import { measureRequests, parseServerBench, sameBits } from '../../../src/web/data/server-speed.ts';
 
 describe('what zomma bench --json prints', () => {
   const machine = { processor: 'AMD\u202e EPYC', cores: 8, memory_gib: 32, system: 'linux x64', bun: '1.4.5' };
@@ -39,4 +40,12 @@ test('counts the numbers with the same bits', () => {
   const columns = [Float64Array.of(1, 0), Float64Array.of(Number.NaN, 0.1 + 0.2)];
   expect(sameBits(columns, Float64Array.of(1, -0, Number.NaN, 0.3))).toEqual({ same: 2, all: 4 });
   expect(sameBits(columns, Float64Array.of(1, 0, Number.NaN, 0.1 + 0.2))).toEqual({ same: 4, all: 4 });
+});
+
+test('a server is not asked if the rate limit leaves few requests', async () => {
+  rate.value = { quota: 60, left: 12, waitUntil: null };
+  expect(await measureRequests(new AbortController().signal)).toBe(
+    'The server was not asked: 12 of 60 requests are left.',
+  );
+  rate.value = { quota: 0, left: 0, waitUntil: null };
 });
