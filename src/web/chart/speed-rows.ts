@@ -1,4 +1,4 @@
-import type { DocumentedSpeed, KernelTimes } from '../data/server-speed.ts';
+import type { DocumentedSpeed, KernelTimes } from '../data/documented-speed.ts';
 import { count, plain } from '../format.ts';
 import type { BenchRun } from '../state/bench-run.ts';
 import type { PanelTable } from '../state/panels.ts';
@@ -42,8 +42,8 @@ export function speedRows(
       rounds: n,
       bars: [
         { source: 'browser', ns, spread },
-        ...named('bench', bench?.get(kernel)),
-        ...named('documented', documented?.times.get(kernel)),
+        ...named('bench', bench?.[kernel]),
+        ...named('documented', documented?.times[kernel]),
       ],
     };
   });
