@@ -15,8 +15,8 @@ import {
 } from '../chart/history-words.ts';
 import { priceAxis } from '../chart/price-axis.ts';
 import { type PlotGroup, type PlotSeries, TimePlot } from '../chart/time-plot.tsx';
-import { type History, useAnswer } from '../data/answers.ts';
-import { amount, strike, volatility } from '../format.ts';
+import { type History, useAnswer } from '../data/page-answers.ts';
+import { amount, strikeText, volatility } from '../page-format.ts';
 import { navigate, page, tickerCall } from '../state/page.ts';
 import { moveToMoment } from '../state/time-stops.ts';
 import { ChartPanel } from './chart-panel.tsx';
@@ -194,7 +194,7 @@ function HistoryPlots(props: HistoryPlotsProps) {
           name="levels"
           series={panes.levels}
           range={prices}
-          print={strike}
+          print={strikeText}
           hasTimes={false}
           labels={(height) => {
             if (last < 0) return null;

@@ -1,4 +1,4 @@
-import { UNKNOWN } from '../format.ts';
+import { UNKNOWN } from '../page-format.ts';
 import type { PanelTable } from '../state/panels.ts';
 import { DataGrid } from './data-grid.tsx';
 

@@ -12,8 +12,8 @@ import {
   recordSentence,
   recordTable,
 } from '../chart/record-words.ts';
-import { type LevelRecordAnswer, useAnswer } from '../data/answers.ts';
-import { count, newYorkDay, newYorkMoment, price, strike } from '../format.ts';
+import { type RecordAnswer, useAnswer } from '../data/page-answers.ts';
+import { countText, newYorkDay, newYorkMoment, price, strikeText } from '../page-format.ts';
 import { navigate, page, setOwn, tickerCall } from '../state/page.ts';
 import { ChartPanel } from './chart-panel.tsx';
 import { DataGrid, type GridColumn } from './data-grid.tsx';
@@ -22,7 +22,7 @@ import { DataGrid, type GridColumn } from './data-grid.tsx';
 export function RecordPanel({ moment }: { moment: string }) {
   const { ticker, own } = page.value;
   const call = useMemo(() => tickerCall('get_level_record', moment, { days: 365 }), [moment, ticker]);
-  const asked = useAnswer<LevelRecordAnswer>(call);
+  const asked = useAnswer<RecordAnswer>(call);
   const record = asked.answer?.body;
   const table = useMemo(() => record && recordTable(record), [record]);
   const open = RECORD_LEVELS.find((level) => level === own.days);
@@ -73,7 +73,7 @@ function RateScale() {
   );
 }
 
-function RecordRow({ record, level, isOpen }: { record: LevelRecordAnswer; level: RecordLevel; isOpen: boolean }) {
+function RecordRow({ record, level, isOpen }: { record: RecordAnswer; level: RecordLevel; isOpen: boolean }) {
   const score = record[level];
   return (
     <section class="record-row" aria-label={recordSentence(record, level)} data-level={level}>
@@ -87,7 +87,7 @@ function RecordRow({ record, level, isOpen }: { record: LevelRecordAnswer; level
         <strong data-label>
           {isOpen ? '▾' : '▸'} {LEVEL_NAMES[level]}
         </strong>
-        <span data-label>n = {count(score.n)}</span>
+        <span data-label>n = {countText(score.n)}</span>
       </button>
       {score.too_few_days ? (
         <p class="record-few" data-label>
@@ -108,7 +108,7 @@ function RecordRow({ record, level, isOpen }: { record: LevelRecordAnswer; level
 /** The horizontal place of a share. Dots at either end need room. */
 const place = (pct: number) => `${4 + 0.92 * pct}%`;
 
-function RateCell({ outcome, rate }: { outcome: keyof typeof OUTCOME_NOTES; rate: LevelRecordAnswer['flip']['held'] }) {
+function RateCell({ outcome, rate }: { outcome: keyof typeof OUTCOME_NOTES; rate: RecordAnswer['flip']['held'] }) {
   const { pct, low_pct, high_pct, control_pct } = rate;
   const { share, interval, control } = rateText(rate);
   return (
@@ -138,7 +138,7 @@ function RateCell({ outcome, rate }: { outcome: keyof typeof OUTCOME_NOTES; rate
 const yes = (value: boolean) => (value ? 'yes' : 'no');
 
 /** The days of a level. A press shows the moment whose levels the day had. */
-function RecordDays({ record, level }: { record: LevelRecordAnswer; level: RecordLevel }) {
+function RecordDays({ record, level }: { record: RecordAnswer; level: RecordLevel }) {
   const rows = useMemo(() => recordDays(record, level), [record, level]);
   const name = LEVEL_NAMES[level].toLowerCase();
   const columns: GridColumn<RecordDay>[] = [
@@ -155,7 +155,7 @@ function RecordDays({ record, level }: { record: LevelRecordAnswer; level: Recor
       id: 'level',
       title: name,
       value: ({ levels }) => levels[0]!,
-      text: ({ levels }) => levels.map((each) => strike(Math.round(100 * each) / 100)).join(' to '),
+      text: ({ levels }) => levels.map((each) => strikeText(Math.round(100 * each) / 100)).join(' to '),
       isNumber: true,
       width: 120,
     },
@@ -171,7 +171,7 @@ function RecordDays({ record, level }: { record: LevelRecordAnswer; level: Recor
       id: 'spots',
       title: 'spots seen',
       value: ({ spots }) => spots,
-      text: ({ spots }) => count(spots),
+      text: ({ spots }) => countText(spots),
       isNumber: true,
     },
   ];

@@ -5,7 +5,7 @@ import { BENCH_OPTIONS } from '../data/browser-kernels.ts';
 import type { DocumentedSpeed } from '../data/documented-speed.ts';
 import { usePageFile } from '../data/page-files.ts';
 import { parseServerBench } from '../data/server-speed.ts';
-import { cleanText, count, plain } from '../format.ts';
+import { cleanText, countText, plain } from '../page-format.ts';
 import { PlainTable } from '../part/plain-table.tsx';
 import { type BenchRun, benchRun, startBench, stopBench } from '../state/bench-run.ts';
 import { copy } from '../state/ui.ts';
@@ -91,8 +91,9 @@ function Agreement({ run: { accuracy, bits } }: { run: BenchRun }) {
         {bits && (
           <>
             {' '}
-            Of the {count(bits.all)} prices and Greeks that the server has sent,{' '}
-            <strong data-bits>{bits.same === bits.all ? 'all' : count(bits.same)}</strong> have the same bits as here.
+            Of the {countText(bits.all)} prices and Greeks that the server has sent,{' '}
+            <strong data-bits>{bits.same === bits.all ? 'all' : countText(bits.same)}</strong> have the same bits as
+            here.
           </>
         )}
       </p>

@@ -5,16 +5,16 @@ import { MatrixChart } from '../chart/matrix.tsx';
 import { type MatrixPlace, matrixChange } from '../chart/matrix-cells.ts';
 import { matrixReadout, matrixTable } from '../chart/matrix-words.ts';
 import { expiryReadout, refusalText, TermStructure } from '../chart/term-structure.tsx';
-import { type Expiries, type Matrix, useAnswer } from '../data/answers.ts';
 import { joinRows } from '../data/joined-rows.ts';
-import { change, count, newYorkMoment } from '../format.ts';
+import { type Expiries, type Matrix, useAnswer } from '../data/page-answers.ts';
 import type { Call } from '../operations.ts';
+import { countText, newYorkMoment, signedAmount } from '../page-format.ts';
 import { ChartPanel } from '../part/chart-panel.tsx';
 import { DataGrid, gridTable } from '../part/data-grid.tsx';
 import { MeasureChoice } from '../part/measure-choice.tsx';
 import { ViewState } from '../part/view-state.tsx';
-import { asOf, comparedView, gexView } from '../state/market.ts';
 import { navigate, page, setOwn, tickerCall } from '../state/page.ts';
+import { asOf, comparedView, gexView } from '../state/page-market.ts';
 import { columnTable } from '../state/panels.ts';
 import { expiryColumns, seriesKeys } from './expiry-columns.ts';
 
@@ -169,7 +169,7 @@ function MatrixPanel({ measure, chosen, others, moment, onPick }: MatrixPanelPro
         matrix &&
         (cursor
           ? matrixReadout(matrix, cursor, moment)
-          : `Sum within ±${matrix.band} %${isComparable ? `, against ${newYorkMoment(pinned)}` : ''} ${change(matrix.within_band)} · ${count(matrix.strikes_left_out)} strikes outside ${change(matrix.left_out)}`)
+          : `Sum within ±${matrix.band} %${isComparable ? `, against ${newYorkMoment(pinned)}` : ''} ${signedAmount(matrix.within_band)} · ${countText(matrix.strikes_left_out)} strikes outside ${signedAmount(matrix.left_out)}`)
       }
       controls={
         <>

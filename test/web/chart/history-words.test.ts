@@ -8,7 +8,7 @@ import {
   volatilityWords,
 } from '../../../src/web/chart/history-words.ts';
 import { tradingAxis } from '../../../src/web/chart/trading-axis.ts';
-import type { History } from '../../../src/web/data/answers.ts';
+import type { History } from '../../../src/web/data/page-answers.ts';
 
 const history = {
   per: 'day',

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { recordDays, recordScope, recordSentence, recordTable } from '../../../src/web/chart/record-words.ts';
-import type { LevelRecordAnswer } from '../../../src/web/data/answers.ts';
+import type { RecordAnswer } from '../../../src/web/data/page-answers.ts';
 
 const rate = (count: number, pct: number | null, control: number | null = null) => ({
   count,
@@ -44,7 +44,7 @@ const record = {
       ),
     ),
   },
-} as unknown as LevelRecordAnswer;
+} as unknown as RecordAnswer;
 
 describe('the words of a level', () => {
   test('say held, touched and crossed beside the control, and the verdict', () => {
