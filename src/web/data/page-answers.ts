@@ -41,6 +41,7 @@ export interface Asked<Body> {
 
 const NOTHING: Asked<never> = { answer: undefined, problem: undefined, isSlow: false };
 const SLOW_MS = 150;
+const RETRY_MS = 2_000;
 /** While calls change faster than this, for example while a key is held, only the first and the one on which the page rests are sent. */
 const REST_MS = 80;
 
@@ -78,23 +79,30 @@ function follow<Body>(call: Call | undefined, before: Asked<Body>, report: (aske
   }
   const dropped = new AbortController();
   const slow = setTimeout(() => report({ answer: kept, problem: undefined, isSlow: true }), SLOW_MS);
+  let retry: ReturnType<typeof setTimeout> | undefined;
   if (kept !== present || !kept) report({ ...NOTHING, answer: kept });
-  ask<Body>(call, dropped.signal)
-    .then(
-      (answer) => !dropped.signal.aborted && report({ answer, problem: undefined, isSlow: false }),
-      (error) => {
-        if (dropped.signal.aborted) return;
-        const problem =
-          error instanceof RequestProblem
-            ? error
-            : new RequestProblem(0, { code: 'page_error', detail: String(error) });
-        // Without an answer from the server, what stood stays with its age. Any other problem is about this very call.
-        report({ answer: problem.status === 0 || problem.status >= 429 ? kept : undefined, problem, isSlow: false });
-      },
-    )
-    .finally(() => clearTimeout(slow));
+  const send = () => {
+    ask<Body>(call, dropped.signal)
+      .then(
+        (answer) => !dropped.signal.aborted && report({ answer, problem: undefined, isSlow: false }),
+        (error) => {
+          if (dropped.signal.aborted) return;
+          const problem =
+            error instanceof RequestProblem
+              ? error
+              : new RequestProblem(0, { code: 'page_error', detail: String(error) });
+          // Without an answer from the server, what stood stays with its age. Any other problem is about this very call.
+          report({ answer: problem.status === 0 || problem.status >= 429 ? kept : undefined, problem, isSlow: false });
+          // The server loads its data, or computes levels.
+          if (problem.status === 503) retry = setTimeout(send, RETRY_MS);
+        },
+      )
+      .finally(() => clearTimeout(slow));
+  };
+  send();
   return () => {
     clearTimeout(slow);
+    clearTimeout(retry);
     dropped.abort(new DOMException('Another call took its place', 'AbortError'));
   };
 }

@@ -17,7 +17,7 @@ import { priceAxis } from '../chart/price-axis.ts';
 import { type PlotGroup, type PlotSeries, TimePlot } from '../chart/time-plot.tsx';
 import { type History, useAnswer } from '../data/page-answers.ts';
 import { amount, strikeText, volatility } from '../page-format.ts';
-import { navigate, page, tickerCall } from '../state/page.ts';
+import { historyCall, navigate, page, tickerCall } from '../state/page.ts';
 import { moveToMoment } from '../state/time-stops.ts';
 import { ChartPanel } from './chart-panel.tsx';
 
@@ -34,11 +34,9 @@ export function HistoryPanel({ moment }: { moment: string }) {
   const [selected, setSelected] = useState<readonly [number, number] | null>(null);
   const { own, ticker } = page.value;
   const span = useMemo(() => historySpan(own, moment), [own.from, own.to, own.per, moment]);
-  const call = useMemo(() => {
-    const { from, to, per } = span;
-    return tickerCall('get_gex_history', moment, { per, ...(from && { from }), ...(to && { to }), points: POINTS_MAX });
-  }, [span, moment, ticker]);
-  const asked = useAnswer<History>(call);
+  const { from, to, per } = span;
+  const args = { per, ...(from && { from }), ...(to && { to }), points: POINTS_MAX };
+  const asked = useAnswer<History>(historyCall('get_gex_history', moment, args), moment);
   const history = asked.answer?.body;
   const group = useRef<PlotGroup>(undefined);
   group.current ??= { key: 'history', plots: new Set(), cursor: signal(null) };
@@ -71,7 +69,7 @@ export function HistoryPanel({ moment }: { moment: string }) {
       class="history-panel"
       title="History of the levels"
       unit={`by ${span.per}, times of New York`}
-      call={call}
+      call={tickerCall('get_gex_history', moment, args)}
       {...asked}
       table={table}
       readout={

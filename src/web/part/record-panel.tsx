@@ -14,15 +14,16 @@ import {
 } from '../chart/record-words.ts';
 import { type RecordAnswer, useAnswer } from '../data/page-answers.ts';
 import { countText, newYorkDay, newYorkMoment, price, strikeText } from '../page-format.ts';
-import { navigate, page, setOwn, tickerCall } from '../state/page.ts';
+import { historyCall, navigate, page, setOwn, tickerCall } from '../state/page.ts';
 import { ChartPanel } from './chart-panel.tsx';
 import { DataGrid, type GridColumn } from './data-grid.tsx';
 
+const ARGS = { days: 365 };
+
 /** On how many days levels held, were touched and were crossed, beside levels at the same distance. */
 export function RecordPanel({ moment }: { moment: string }) {
-  const { ticker, own } = page.value;
-  const call = useMemo(() => tickerCall('get_level_record', moment, { days: 365 }), [moment, ticker]);
-  const asked = useAnswer<RecordAnswer>(call);
+  const { own } = page.value;
+  const asked = useAnswer<RecordAnswer>(historyCall('get_level_record', moment, ARGS), moment);
   const record = asked.answer?.body;
   const table = useMemo(() => record && recordTable(record), [record]);
   const open = RECORD_LEVELS.find((level) => level === own.days);
@@ -32,7 +33,7 @@ export function RecordPanel({ moment }: { moment: string }) {
       class="record-panel"
       title="Whether levels held"
       unit="percent of days · levels as they stood before the open"
-      call={call}
+      call={tickerCall('get_level_record', moment, ARGS)}
       {...asked}
       table={table}
       readout={record ? recordScope(record) : ''}

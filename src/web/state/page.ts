@@ -45,3 +45,15 @@ export function tickerCall(
   const { ofMarket } = WEB_OPERATIONS[operation];
   return { operation, args: { ticker: name, ...args, ...(ofMarket && asOf !== undefined && { at: asOf }) } };
 }
+
+/**
+ * Returns a call on what the ticker did up to the moment of the snapshot that the page shows. While the page is live, the call names no moment:
+ * the server then also answers while it computes the levels of the newest snapshots, which it refuses for a moment of the past.
+ */
+export function historyCall(
+  operation: WebOperationName,
+  asOf: string,
+  args: Readonly<Record<string, CallValue>>,
+): Call {
+  return tickerCall(operation, page.value.at === null ? undefined : asOf, args);
+}
