@@ -15,6 +15,7 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { clientConfigs } from './src/web/data/client-configs.ts';
 import { documentedSpeed } from './src/web/data/documented-speed.ts';
 import { referenceSample } from './src/web/data/reference-sample.ts';
+import { parseMarkdown } from './src/web/part/markdown-page.ts';
 
 const ROOT = import.meta.dir;
 const ASC = 'node_modules/assemblyscript/bin/asc.js';
@@ -136,8 +137,8 @@ async function web(): Promise<void> {
       })),
     )),
     asFile('kernels', 'wasm', readFileSync(join(ROOT, 'build/kernels.wasm'))),
-    asFile('methods', 'md', readFileSync(join(ROOT, METHODS))),
     // Parsed here, so that the page needs no parsers.
+    asJson('methods', parseMarkdown(readFileSync(join(ROOT, METHODS), 'utf8'))),
     asJson('clients', clientConfigs(readFileSync(join(ROOT, CLIENTS), 'utf8'))),
     asJson('benchmarks', documentedSpeed(readFileSync(join(ROOT, BENCHMARKS), 'utf8'))),
     asJson('reference', referenceSample(sampleOf('bsm', 100), sampleOf('merton', 50))),

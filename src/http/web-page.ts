@@ -33,7 +33,6 @@ const TYPES: Readonly<Record<string, string>> = {
   css: 'text/css;charset=utf-8',
   wasm: 'application/wasm',
   json: 'application/json;charset=utf-8',
-  md: 'text/markdown;charset=utf-8',
 };
 
 const pathOf = (name: string) => `/web/${name}`;

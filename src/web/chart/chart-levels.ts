@@ -12,7 +12,9 @@ export interface ChartLevel extends LadderRule {
 }
 
 /** Returns the levels of a snapshot. A flip that is not resolved is left out: it is nowhere. Levels differ by pattern and name. */
-export function chartLevels(levels: Levels): ChartLevel[] {
+export function chartLevels(
+  levels: Pick<Levels, 'call_wall' | 'gex_flip' | 'flip_resolved' | 'max_pain' | 'spot_price' | 'put_wall'>,
+): ChartLevel[] {
   const all: (ChartLevel | false)[] = [
     {
       id: 'call_wall',

@@ -8,6 +8,7 @@ import { type ChartLevel, chartLevels } from './chart-levels.ts';
 import { atmLognormal, type CursorPair, densityReadout, describeDensity, mixtureOf } from './density-words.ts';
 import { densityAt, densityRange, type PriceMixture } from './mixture-density.ts';
 import { type PriceAxis, priceAxis } from './price-axis.ts';
+import { useSpoken } from './spoken.ts';
 
 /** Room for the prices at the left edge, pixels. */
 const PRICES = 44;
@@ -37,7 +38,7 @@ export function DensityChart({
   const axis = useMemo(() => densityAxis(radar, levels, height), [radar, levels, height]);
   const shapes = useMemo(() => densityShapes(radar, axis, width), [radar, axis, width]);
   const [active, setActive] = useState<0 | 1>(1);
-  const [spoken, setSpoken] = useState('');
+  const [spoken, speak] = useSpoken();
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const dragged = useRef<0 | 1 | null>(null);
   const shown = useRef(pair);
@@ -49,10 +50,10 @@ export function DensityChart({
     setActive(which);
     onMove(next, false);
     if (!isByKey) return;
+    speak(`${price(at)}. ${densityReadout(radar, next)}`);
     clearTimeout(timer.current);
     timer.current = setTimeout(() => {
       onMove(shown.current, true);
-      setSpoken(`${price(shown.current[which])}. ${densityReadout(radar, shown.current)}`);
     }, REST_MS);
   };
   const step = stepOf(axis);
@@ -72,7 +73,7 @@ export function DensityChart({
       ',': () => moveTo(active, Math.max(...marks.filter((each) => each < at - 1e-9), axis.low), true),
       ' ': () => {
         setActive(active === 0 ? 1 : 0);
-        setSpoken(`Cursor at ${price(pair[active === 0 ? 1 : 0])}`);
+        speak(`Cursor at ${price(pair[active === 0 ? 1 : 0])}`);
       },
     }[event.key];
     if (!act) return;
@@ -96,6 +97,7 @@ export function DensityChart({
     dragged.current = null;
   };
   const [low, high] = [Math.min(...pair), Math.max(...pair)];
+  const cursors = pair.map((at) => ({ at, y: axis.y(Math.min(axis.high, Math.max(axis.low, at))) }));
   return (
     <div
       class="chart density"
@@ -131,6 +133,9 @@ export function DensityChart({
             {Object.entries(radar.state_density.quantiles).map(([name, at]) => (
               <line key={name} class="quantile" x1={PRICES} x2={PRICES + 7} y1={axis.y(at)} y2={axis.y(at)} />
             ))}
+            {cursors.map(({ y }, which) => (
+              <line key={which} class="cursor-line" x1={PRICES} x2={width} y1={y} y2={y} />
+            ))}
           </svg>
         )}
         <AxisLabels axis={axis} />
@@ -139,13 +144,13 @@ export function DensityChart({
             {Number(name.slice(1))} %
           </span>
         ))}
-        {pair.map((at, which) => (
+        {cursors.map(({ at, y }, which) => (
           <div
             key={which}
             class={`density-cursor${active === which ? ' active' : ''}`}
             data-cursor={which}
             aria-hidden="true"
-            style={{ top: `${axis.y(Math.min(axis.high, Math.max(axis.low, at)))}px` }}
+            style={{ top: `${y}px` }}
           >
             <span data-label class="density-price">
               {price(at)}

@@ -1,7 +1,8 @@
 import { line } from 'd3-shape';
-import { useMemo, useRef, useState } from 'preact/hooks';
+import { useMemo } from 'preact/hooks';
 import { amount } from '../format.ts';
 import { useSize } from './canvas.tsx';
+import { LABEL_DIGIT } from './chart-axis.ts';
 import {
   deltaLayout,
   describeFlow,
@@ -11,6 +12,8 @@ import {
   flowLayout,
   flowReadout,
 } from './flow-shapes.ts';
+import { spacedLabels } from './spaced-labels.ts';
+import { useSpoken } from './spoken.ts';
 
 export interface FlowChartProps {
   readonly rows: readonly FlowRow[];
@@ -25,9 +28,6 @@ export interface FlowChartProps {
 
 /** Room for the amounts at the left edge, pixels. */
 const AMOUNTS = 52;
-/** Half of the widest label below, pixels, so that the last one stays within the chart. */
-const LABEL_HALF = 30;
-const SPOKEN_AFTER_MS = 150;
 const joined = line<readonly [number, number]>(
   ([x]) => x,
   ([, y]) => y,
@@ -43,14 +43,19 @@ export function FlowChart({ rows, group, cursor, onCursor, chosen, onChoose }: F
     () => deltaLayout(rows, bars.centers, below.size.height),
     [rows, bars.centers, below.size.height],
   );
-  const [spoken, setSpoken] = useState('');
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const labels = useMemo(() => {
+    const texts = rows.map(({ key }) => flowKeyText(key, group, true));
+    const sizes = texts.map((text) => text.length * LABEL_DIGIT);
+    // The last label would reach beyond the chart.
+    const at = bars.centers.map((center, i) => Math.min(center, width - sizes[i]! / 2));
+    return spacedLabels(at, sizes).map((i) => ({ at: at[i]!, text: texts[i]! }));
+  }, [rows, group, bars.centers, width]);
+  const [spoken, speak] = useSpoken();
   const last = rows.length - 1;
   const moveTo = (index: number) => {
     const next = Math.max(0, Math.min(last, index));
     onCursor(next);
-    clearTimeout(timer.current);
-    timer.current = setTimeout(() => setSpoken(flowReadout(rows[next]!, group)), SPOKEN_AFTER_MS);
+    speak(flowReadout(rows[next]!, group));
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey || last < 0) return;
@@ -128,14 +133,9 @@ export function FlowChart({ rows, group, cursor, onCursor, chosen, onChoose }: F
         <Amounts ticks={bars.ticks} isBothWays />
       </div>
       <div class="x-axis" aria-hidden="true">
-        {bars.labelled.map((index) => (
-          <span
-            data-label
-            class="middle"
-            key={rows[index]!.key}
-            style={{ left: `${Math.min(bars.centers[index]!, width - LABEL_HALF)}px` }}
-          >
-            {flowKeyText(rows[index]!.key, group, true)}
+        {labels.map(({ at, text }) => (
+          <span data-label class="middle" key={at} style={{ left: `${at}px` }}>
+            {text}
           </span>
         ))}
       </div>

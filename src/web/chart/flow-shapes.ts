@@ -51,8 +51,6 @@ export interface FlowLayout {
   readonly bars: readonly FlowBar[];
   readonly zero: number;
   readonly ticks: readonly { readonly value: number; readonly y: number }[];
-  /** Indices of the rows that have a label below, so that labels do not touch. */
-  readonly labelled: readonly number[];
 }
 
 /** Bars are as wide as this share of their place, and at most so many pixels. */
@@ -97,17 +95,7 @@ export function flowLayout(rows: readonly FlowRow[], left: number, width: number
     bars,
     zero,
     ticks: spacedTicks(-down, up, height, TICK_GAP).map((value) => ({ value, y: y(value) })),
-    labelled: labelledRows(rows.length, step),
   };
-}
-
-/** Room for a label below the chart, pixels. */
-const LABEL = 76;
-
-function labelledRows(length: number, step: number): number[] {
-  const every = Math.max(1, Math.ceil(LABEL / Math.max(1e-9, step)));
-  // The last row is the newest, so it always has a label.
-  return Array.from({ length }, (_, i) => i).filter((i) => (length - 1 - i) % every === 0);
 }
 
 /** The line of the net delta, on a panel of its own. */
@@ -138,6 +126,8 @@ export function flowKeyText(key: string, group: FlowGroup, isShort = false): str
   return group === 'expiry' ? `${day} ${month} ’${year!.slice(2)}` : `${day} ${month}`;
 }
 
+const counted = (n: number, what: string) => `${count(n)} ${what}${n === 1 ? '' : 's'}`;
+
 /** What the cursor reads at a row. */
 export function flowReadout(row: FlowRow, group: FlowGroup): string {
   return [
@@ -146,7 +136,7 @@ export function flowReadout(row: FlowRow, group: FlowGroup): string {
     `sold ${amount(soldOf(row))} (C ${amount(row.call_sold)}, P ${amount(row.put_sold)})`,
     `unsigned ${amount(row.unsigned)}`,
     `net delta ${change(row.net_delta)}`,
-    `${count(row.prints)} prints, ${count(row.contracts)} contracts`,
+    `${counted(row.prints, 'print')}, ${counted(row.contracts, 'contract')}`,
   ].join(' · ');
 }
 

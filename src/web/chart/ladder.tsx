@@ -2,13 +2,21 @@ import { useMemo, useRef, useState } from 'preact/hooks';
 import type { Levels, Strikes } from '../data/answers.ts';
 import { amount, change, count, percent, strike } from '../format.ts';
 import type { Measure } from '../state/address.ts';
+import { strikeDifferences } from '../state/moment-diff.ts';
 import { navigate, page } from '../state/page.ts';
 import type { PanelTable } from '../state/panels.ts';
 import { AxisLabels, LevelLabels } from './axis-labels.tsx';
 import { StrokeCanvas, useSize } from './canvas.tsx';
 import { type ChartLevel, chartLevels } from './chart-levels.ts';
 import { cursorPrice, selection } from './crosshair.ts';
-import { type LadderRows, ladderBars, ladderExtent, ladderRules, strikesPerRow } from './ladder-strokes.ts';
+import {
+  type LadderRows,
+  ladderBars,
+  ladderExtent,
+  ladderRules,
+  presenceLabels,
+  strikesPerRow,
+} from './ladder-strokes.ts';
 import { type PriceAxis, priceAxis } from './price-axis.ts';
 import type { Stroke } from './strokes.ts';
 import { zoomBy } from './zoom.ts';
@@ -71,6 +79,7 @@ export function Ladder({ strikes, levels, before, measure, onExplain }: LadderPr
           <div class="crosshair" style={{ top: `${axis.y(cursor)}px` }} />
         )}
         <LevelLabels levels={shown} axis={axis} isNarrow={size.width < NARROW} />
+        {before && <PresenceLabels strikes={strikes} before={before} axis={axis} />}
         <OutOfRange spot={strikes.spot_price} axis={axis} />
       </div>
       <div class="x-axis" aria-hidden="true">
@@ -141,14 +150,22 @@ export function describeLadder(strikes: Strikes, levels: Levels, measure: Measur
   );
 }
 
-/** The figures at a strike, for the read-out and for screen readers. */
-export function strikeReadout(strikes: Strikes, index: number): string {
+/** The figures at a strike, for the read-out and for screen readers. `before` are the strikes of moment A of a comparison. */
+export function strikeReadout(strikes: Strikes, index: number, before?: Strikes): string {
   const at = strikes.strike[index]!;
+  const then = before?.strike.indexOf(at) ?? -1;
+  const was = before?.net_gex[then];
+  const comparison = !before
+    ? []
+    : was === undefined
+      ? ['new since A']
+      : [`at A ${change(was)}`, `change ${change(strikes.net_gex[index]! - was)}`];
   return [
     `${strike(at)} (${percent(100 * (at / strikes.spot_price - 1), 1)})`,
     `calls ${change(strikes.call_gex[index])}`,
     `puts ${change(strikes.put_gex[index])}`,
     `net ${change(strikes.net_gex[index])}`,
+    ...comparison,
     `OI ${count(strikes.call_open_interest[index])} C, ${count(strikes.put_open_interest[index])} P`,
     `volume ${count(strikes.call_volume[index])} C, ${count(strikes.put_volume[index])} P`,
   ].join(' · ');
@@ -166,7 +183,8 @@ export function selectionReadout(strikes: Strikes, [from, to]: readonly [number,
   return `${n} strikes ${strike(from)} to ${strike(to)} · calls ${change(calls)} · puts ${change(puts)} · net ${change(calls + puts)}`;
 }
 
-export function ladderTable(strikes: Strikes): PanelTable {
+/** The figures of the ladder. A comparison adds net gamma at A and its change, and the strikes that are gone. */
+export function ladderTable(strikes: Strikes, before?: Strikes): PanelTable {
   const columns = [
     'strike',
     'call_gex',
@@ -180,7 +198,18 @@ export function ladderTable(strikes: Strikes): PanelTable {
     'call_volume',
     'put_volume',
   ] as const;
-  return { columns, rows: strikes.strike.map((_, i) => columns.map((name) => strikes[name][i]!)) };
+  const cells = (i: number) => columns.map((name) => strikes[name][i] ?? null);
+  if (!before) return { columns, rows: strikes.strike.map((_, i) => cells(i)) };
+  return {
+    columns: [...columns, 'net_gex_before', 'net_gex_change', 'presence'],
+    rows: strikeDifferences(strikes, before).map((row) => [
+      row.strike,
+      ...cells(strikes.strike.indexOf(row.strike)).slice(1),
+      row.before,
+      row.change,
+      row.presence ?? 'both',
+    ]),
+  };
 }
 
 /** Returns the index of the strike nearest a price. */
@@ -293,6 +322,23 @@ function gridLine(axis: PriceAxis, price: number, left: number, right: number): 
 function bandOf([from, to]: readonly [number, number], axis: PriceAxis, left: number, right: number): Stroke {
   const [top, bottom] = [axis.y(to) - 3, axis.y(from) + 3];
   return { kind: 'bar', x: left, y: top, width: right - left, height: bottom - top, tone: 'band', fill: 'solid' };
+}
+
+/** Height of a label of strikes that are new or gone, pixels. */
+const PRESENCE = 13;
+
+/** Says which strikes only one of two moments has. Labels that would cover each other are counted together. */
+function PresenceLabels({ strikes, before, axis }: { strikes: Strikes; before: Strikes; axis: PriceAxis }) {
+  const rows = useMemo(() => strikeDifferences(strikes, before), [strikes, before]);
+  return (
+    <div class="presence-labels" aria-hidden="true">
+      {presenceLabels(rows, axis, PRESENCE).map(({ presence, count: n, y }) => (
+        <span key={`${presence} ${y}`} data-label style={{ top: `${y}px` }}>
+          {n > 1 ? `${n} ${presence}` : presence}
+        </span>
+      ))}
+    </div>
+  );
 }
 
 /** Says where spot is if the axis does not reach it. */

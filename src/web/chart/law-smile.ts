@@ -25,14 +25,6 @@ export function deviationAt({ kernel, node, mass }: SmileLaw, logMoneyness: numb
   return (low + high) / 2;
 }
 
-/** Returns the probability of ending below a strike at ln(K/F). */
-export function probabilityBelow({ kernel, node, mass }: SmileLaw, logMoneyness: number): number {
-  return node.reduce(
-    (sum, mean, i) => sum + mass[i]! * normalBelow((logMoneyness - Math.log(mean)) / kernel + kernel / 2),
-    0,
-  );
-}
-
 /** Black's price of an option on a forward of 1. `deviation` is the volatility times the root of the time. */
 function optionPrice(isCall: boolean, strike: number, deviation: number): number {
   const d1 = -Math.log(strike) / deviation + deviation / 2;

@@ -1,3 +1,5 @@
+import { normalBelow } from './law-smile.ts';
+
 /** A mixture of lognormals, the law of a price at expiry: a row for each component. */
 export interface PriceMixture {
   readonly forward: number;
@@ -5,40 +7,24 @@ export interface PriceMixture {
   readonly node: readonly number[];
   /** Probabilities of the components. */
   readonly mass: readonly number[];
-  /** Standard deviations of the log-price in the components. */
-  readonly kernel: readonly number[];
+  /** Standard deviations of the log-price in the components, or the one of all of them. */
+  readonly kernel: number | readonly number[];
 }
 
 /** Returns the lognormal law with a given standard deviation of the log-price. */
 export function lognormalMixture(forward: number, deviation: number): PriceMixture {
-  return { forward, node: [1], mass: [1], kernel: [deviation] };
+  return { forward, node: [1], mass: [1], kernel: deviation };
 }
 
-/**
- * Returns the probability that a standard normal variable is at most x. Error below 1.2e-7 of the smaller tail (the Chebyshev fit of the
- * complementary error function in Numerical Recipes).
- */
-export function standardNormalBelow(x: number): number {
-  const z = Math.abs(x) / Math.SQRT2;
-  const t = 1 / (1 + z / 2);
-  let sum = 0;
-  for (const each of ERFC) sum = sum * t + each;
-  const tail = (t * Math.exp(-z * z + sum)) / 2;
-  return x < 0 ? tail : 1 - tail;
-}
-
-/** Coefficients of the fit, of the highest power first. */
-const ERFC = [
-  0.17087277, -0.82215223, 1.48851587, -1.13520398, 0.27886807, -0.18628806, 0.09678418, 0.37409196, 1.00002368,
-  -1.26551223,
-];
+const kernelOf = (kernel: PriceMixture['kernel'], i: number) => (typeof kernel === 'number' ? kernel : kernel[i]!);
 
 /** Returns the probability of settling at or below a price. */
 export function probabilityBelow({ forward, node, mass, kernel }: PriceMixture, price: number): number {
   if (price <= 0) return 0;
   let sum = 0;
   for (let i = 0; i < node.length; i++) {
-    sum += mass[i]! * standardNormalBelow(Math.log(price / (forward * node[i]!)) / kernel[i]! + kernel[i]! / 2);
+    const width = kernelOf(kernel, i);
+    sum += mass[i]! * normalBelow(Math.log(price / (forward * node[i]!)) / width + width / 2);
   }
   return Math.min(1, Math.max(0, sum));
 }
@@ -48,8 +34,9 @@ export function densityAt({ forward, node, mass, kernel }: PriceMixture, price: 
   if (price <= 0) return 0;
   let sum = 0;
   for (let i = 0; i < node.length; i++) {
-    const d = Math.log(price / (forward * node[i]!)) / kernel[i]! + kernel[i]! / 2;
-    sum += (mass[i]! / kernel[i]!) * Math.exp((-d * d) / 2);
+    const width = kernelOf(kernel, i);
+    const d = Math.log(price / (forward * node[i]!)) / width + width / 2;
+    sum += (mass[i]! / width) * Math.exp((-d * d) / 2);
   }
   return sum / (price * Math.sqrt(2 * Math.PI));
 }

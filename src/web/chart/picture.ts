@@ -72,7 +72,8 @@ export async function pictureOf(panel: HTMLElement, title: PictureTitle): Promis
       context.fillRect(x, y, width, height);
     }
     context.fillStyle = own.color;
-    context.font = own.font;
+    // The shorthand is empty, because it cannot say that digits have equal widths.
+    context.font = `${own.fontWeight} ${own.fontSize} ${own.fontFamily}`;
     context.textAlign = 'left';
     context.fillText(label.textContent ?? '', x + Number.parseFloat(own.paddingLeft), y + height / 2);
   }

@@ -6,7 +6,8 @@ import { percent, plain, price, strike, volatility } from '../format.ts';
 import type { PanelTable } from '../state/panels.ts';
 import { useSize } from './canvas.tsx';
 import { expiryLabels, maturityAxis, strikeAxis } from './chart-axis.ts';
-import { deviationAt, normalBelow, probabilityBelow, type SmileLaw } from './law-smile.ts';
+import { deviationAt, normalBelow, type SmileLaw } from './law-smile.ts';
+import { probabilityBelow } from './mixture-density.ts';
 import { CursorFrame, SeriesPlot } from './series-chart.tsx';
 import { spacedLabels } from './spaced-labels.ts';
 
@@ -107,7 +108,7 @@ export function smileReadout({ law, forward, tte, strike: strikes, iv }: Smile, 
     `${strike(Math.round(strikes[i]! * 100) / 100)} (${percent(100 * Math.expm1(distance), 1)} from the forward)`,
     `volatility ${volatility(iv[i], 2)}`,
     `forward delta of the ${distance < 0 ? 'put' : 'call'} ${plain(delta, 3)}`,
-    `probability of ending below ${percent(100 * probabilityBelow(law, distance), 1, false)}`,
+    `probability of ending below ${percent(100 * probabilityBelow({ ...law, forward: 1 }, Math.exp(distance)), 1, false)}`,
   ].join(' · ');
 }
 

@@ -4,7 +4,7 @@ import type { FullAnswer } from '../../client/client.ts';
 import type { Call } from '../operations.ts';
 import { requestOf } from '../operations.ts';
 import { memberKey } from '../state/member-key.ts';
-import { type Answer, ask, RequestProblem } from './request.ts';
+import { type Answer, ask, isFinal, keptAnswer, RequestProblem } from './request.ts';
 
 export type Levels = FullAnswer<'get_live_gex_nodes'>;
 export type Strikes = FullAnswer<'get_gex_by_strike'>;
@@ -19,6 +19,7 @@ export type WhalePrints = FullAnswer<'get_whale_prints'>;
 export type EtfContagion = FullAnswer<'evaluate_etf_contagion'>;
 export type Radar = FullAnswer<'run_strategic_omni_radar'>;
 export type History = FullAnswer<'get_gex_history'>;
+export type LevelRecordAnswer = FullAnswer<'get_level_record'>;
 export type FeedStatus = FullAnswer<'get_feed_status'>;
 export type Universe = FullAnswer<'get_target_universe'>;
 
@@ -40,7 +41,7 @@ export interface Asked<Body> {
 
 const NOTHING: Asked<never> = { answer: undefined, problem: undefined, isSlow: false };
 const SLOW_MS = 150;
-/** While the time strip is dragged or a ticker key is held, only the call on which the page rests is sent. */
+/** While calls change faster than this, for example while a key is held, only the first and the one on which the page rests are sent. */
 const REST_MS = 80;
 
 /**
@@ -68,14 +69,16 @@ function addressOf(call: Call): string {
 
 /** Asks a call once and reports each change. Returns a function that drops the request. */
 function follow<Body>(call: Call | undefined, before: Asked<Body>, report: (asked: Asked<Body>) => void): () => void {
-  const kept = before.answer && isOf(before.answer.call, call) ? before.answer : undefined;
+  const present = before.answer && isOf(before.answer.call, call) ? before.answer : undefined;
+  // The answer that the same call had before stands until the server has answered again, so that the way back to live takes no time.
+  const kept = (call && keptAnswer<Body>(call)) ?? present;
   if (call === undefined || memberKey.peek() === null) {
     report(NOTHING);
     return () => {};
   }
   const dropped = new AbortController();
   const slow = setTimeout(() => report({ answer: kept, problem: undefined, isSlow: true }), SLOW_MS);
-  if (!kept) report(NOTHING);
+  if (kept !== present || !kept) report({ ...NOTHING, answer: kept });
   ask<Body>(call, dropped.signal)
     .then(
       (answer) => !dropped.signal.aborted && report({ answer, problem: undefined, isSlow: false }),
@@ -110,13 +113,16 @@ export function shareAnswer<Body>(wanted: () => Call | undefined): SharedAnswer<
   let previous = '';
   let drop = () => {};
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let changedAt = 0;
   effect(() => {
     memberKey.value;
     const current = round.value;
     const call = wanted();
     const address = `${current} ${memberKey.value !== null} ${call ? addressOf(call) : ''}`;
     if (address === previous) return;
-    const isFirst = asked.peek().answer === undefined;
+    const now = performance.now();
+    const isResting = now - changedAt > REST_MS || asked.peek().answer === undefined;
+    changedAt = now;
     previous = address;
     clearTimeout(timer);
     drop();
@@ -126,7 +132,7 @@ export function shareAnswer<Body>(wanted: () => Call | undefined): SharedAnswer<
       });
     };
     if (asked.peek().answer && call && !isOf(asked.peek().answer!.call, call)) asked.value = NOTHING;
-    if (isFirst || call === undefined) begin();
+    if (isResting || call === undefined || isFinal(call)) begin();
     else timer = setTimeout(begin, REST_MS);
   });
   return {

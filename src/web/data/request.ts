@@ -64,9 +64,12 @@ let spacedUntil = 0;
  */
 export async function ask<Body>(call: Call, signal?: AbortSignal): Promise<Answer<Body>> {
   const request = requestOf(call);
-  const address = `${request.method} ${request.path} ${request.body ?? ''}`;
+  const address = keyOf(call);
   const known = kept.get(address);
-  if (known && typeof call.args.at === 'string' && call.args.at.includes('T')) return reused(address) as Answer<Body>;
+  if (isFinal(call)) return reused(address) as Answer<Body>;
+  const pending = ahead.get(address);
+  if (pending) return pending as Promise<Answer<Body>>;
+  const key = memberKey.peek();
   const response = await send(request.path, {
     method: request.method,
     ...(request.body && { body: request.body }),
@@ -88,12 +91,44 @@ export async function ask<Body>(call: Call, signal?: AbortSignal): Promise<Answe
     source: cleanText(decodedField(headers.get('x-data-source'))),
     notes: cleanText(decodedField(headers.get('x-data-notes')), 600),
   };
-  kept.set(address, { etag: headers.get('etag'), answer });
+  // An answer to a member who has signed out since is not kept.
+  if (key === memberKey.peek()) kept.set(address, { etag: headers.get('etag'), answer });
   if (kept.size > KEPT_MAX) kept.delete(kept.keys().next().value!);
   return answer;
 }
 
-/** Returns a kept answer and makes it the newest. */
+function keyOf(call: Call): string {
+  const { method, path, body } = requestOf(call);
+  return `${method} ${path} ${body ?? ''}`;
+}
+
+/** Returns the answer in memory of a call, if there is one. It may have changed since, unless it is final. */
+export function keptAnswer<Body>(call: Call): Answer<Body> | undefined {
+  return kept.get(keyOf(call))?.answer as Answer<Body> | undefined;
+}
+
+/** Returns whether the answer of a call is kept and cannot change, because it is of a past moment. */
+export function isFinal(call: Call): boolean {
+  return typeof call.args.at === 'string' && call.args.at.includes('T') && kept.has(keyOf(call));
+}
+
+/** Answers on their way that the page may need next. */
+const ahead = new Map<string, Promise<Answer<unknown>>>();
+/** Number of requests that wait for the server. */
+let running = 0;
+
+/** Sends a call whose answer the page may need next, and keeps it. Does nothing while other requests run, or if half of the rate limit is used. */
+export function askAhead(call: Call): void {
+  const { quota, left, waitUntil } = rate.peek();
+  const address = keyOf(call);
+  const isFree = running < 2 && waitUntil === null && (quota === 0 || left > quota / 2);
+  if (!isFree || kept.has(address) || ahead.has(address)) return;
+  const answer = ask(call).finally(() => ahead.delete(address));
+  ahead.set(address, answer);
+  answer.catch(() => {});
+}
+
+/** Returns the answer in memory for an address, and makes it the newest. */
 function reused(address: string): Answer<unknown> {
   const entry = kept.get(address)!;
   kept.delete(address);
@@ -109,6 +144,7 @@ export async function send(path: string, init: RequestInit): Promise<Response> {
   await untilAllowed(init.signal ?? undefined);
   const key = memberKey.value;
   let response: Response;
+  running++;
   try {
     response = await fetch(path, {
       ...init,
@@ -120,6 +156,8 @@ export async function send(path: string, init: RequestInit): Promise<Response> {
     if (init.signal?.aborted) throw error;
     noteUnanswered();
     throw new RequestProblem(0, { code: 'no_answer', detail: 'The server does not answer.' });
+  } finally {
+    running--;
   }
   noteAnswered();
   noteServerTime(response.headers.get('date'));

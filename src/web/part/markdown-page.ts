@@ -17,7 +17,7 @@ const HEADING = /^(#{1,6}) +(.+)$/;
 const ITEM = /^([-*]|\d+\.) +/;
 const TABLE = /^\|.*\n\|[\s:|-]+\|(?:\n|$)/;
 
-/** Parses the parts of Markdown that the documentation uses. Comments are left out, and HTML is text. */
+/** Parses the parts of Markdown that the documentation uses. Comments are left out, and HTML is text. The build calls it, not the page. */
 export function parseMarkdown(text: string): MarkdownBlock[] {
   const lines = text.replace(/<!--.*?-->/gs, '').split('\n');
   const blocks: MarkdownBlock[] = [];

@@ -28,7 +28,14 @@ export function PlainTable({ table, title }: { table: PanelTable; title: string 
       ),
     };
   });
-  return <DataGrid label={`${title}, table`} columns={columns} rows={table.rows} />;
+  return (
+    <DataGrid
+      label={`${title}, table`}
+      columns={columns}
+      rows={table.rows}
+      {...(table.onOpen && { onOpen: table.onOpen })}
+    />
+  );
 }
 
 function textOf(value: string | number | null): string {

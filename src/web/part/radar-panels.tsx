@@ -57,7 +57,7 @@ export function DensityPanel({ asked, call }: RadarProps) {
       title="Density at expiry"
       unit={
         density
-          ? `${newYorkDay(`${density.expiry}T17:00:00Z`, true)}, ${count(density.days_to_expiry)} days · thin: lognormal at the money`
+          ? `${newYorkDay(`${density.expiry}T17:00:00Z`, true)}, ${count(density.days_to_expiry)} ${density.days_to_expiry === 1 ? 'day' : 'days'} · thin: lognormal at the money`
           : ''
       }
       call={call}
@@ -72,7 +72,7 @@ export function DensityPanel({ asked, call }: RadarProps) {
           label="Wanted days to expiry"
           values={DTES}
           initial={RADAR_INITIAL.dte}
-          text={(days) => `${days} days`}
+          text={(days) => `${days} ${days === '1' ? 'day' : 'days'}`}
         />
       }
     >

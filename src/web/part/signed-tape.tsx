@@ -4,9 +4,8 @@ import { isOfFilter, type TapeFilter, type TapePrint, tapePrints } from '../data
 import { amount, count, newYorkMoment, newYorkSecond, plain, price } from '../format.ts';
 import { asOf } from '../state/market.ts';
 import { page, tickerCall } from '../state/page.ts';
-import type { PanelTable } from '../state/panels.ts';
 import { ChartPanel } from './chart-panel.tsx';
-import { DataGrid, type GridColumn } from './data-grid.tsx';
+import { DataGrid, type GridColumn, gridTable } from './data-grid.tsx';
 
 /** Number of prints that the tape reads, and that it reads to filter them. */
 const PRINTS = { shown: 1000, most: 5000 } as const;
@@ -18,7 +17,7 @@ const COLUMNS: readonly GridColumn<TapePrint>[] = [
     id: 'at',
     title: 'New York',
     width: 126,
-    value: ({ at }) => Date.parse(at),
+    value: ({ at }) => at,
     text: ({ at }) => newYorkSecond(at).slice(4),
   },
   {
@@ -92,21 +91,7 @@ export function SignedTape({
   const all = useMemo(() => (answer ? tapePrints(answer.body) : []), [answer]);
   const { group, key } = filter ?? {};
   const rows = useMemo(() => (filter ? all.filter((print) => isOfFilter(print, filter)) : all), [all, group, key]);
-  const table = useMemo((): PanelTable => {
-    const names = [
-      'at',
-      'contract',
-      'price',
-      'quote',
-      'size',
-      'premium',
-      'aggressor',
-      'signed_by',
-      'manner',
-      'delta',
-    ] as const;
-    return { columns: names, rows: rows.map((row) => names.map((name) => row[name])) };
-  }, [rows]);
+  const table = useMemo(() => gridTable(COLUMNS, rows), [rows]);
   const of = answer?.body.of ?? 0;
   const isCut = of > all.length;
   return (

@@ -7,7 +7,7 @@ import { universe } from '../state/market.ts';
 import { navigate, page } from '../state/page.ts';
 import { serverNow } from '../state/server.ts';
 import { ChartPanel } from './chart-panel.tsx';
-import { DataGrid, type GridColumn } from './data-grid.tsx';
+import { DataGrid, type GridColumn, gridTable } from './data-grid.tsx';
 
 const flipOf = (levels: LiveLevels | undefined) =>
   levels === undefined || levels.flip_resolved === false ? null : levels.gex_flip;
@@ -69,12 +69,12 @@ const COLUMNS: readonly GridColumn<UniverseRow>[] = [
 export function UniverseGrid() {
   const { answer, problem, isSlow } = universe.asked.value;
   const rows = useMemo(() => (answer ? universeRows(answer.body.macro_themes) : []), [answer]);
-  // The values are those of the moment at which the table is asked for.
+  // A live figure does not make another table: the table has the figures of the moment at which it is asked for.
   const table = useMemo(
     () => ({
       columns: COLUMNS.map(({ id }) => id),
       get rows() {
-        return rows.map((row) => COLUMNS.map(({ value }) => value(row)));
+        return gridTable(COLUMNS, rows).rows;
       },
     }),
     [rows],

@@ -6,7 +6,7 @@ import { asOf, isSimulated, neighbour } from './market.ts';
 import { signOut } from './member-key.ts';
 import { navigate, page, ticker } from './page.ts';
 import { activePanel, toggleTable } from './panels.ts';
-import { moveInTime } from './time-stops.ts';
+import { moveInTime, moveToMoment, togglePlay } from './time-stops.ts';
 import { areLettersOn, copy, type DialogName, dialog, THEMES, theme } from './ui.ts';
 
 const option = (name: 'weight' | 'sign' | 'expiries' | 'gamma' | 'iv' | 'forward', value: string) => {
@@ -60,11 +60,12 @@ const RUN: Readonly<Record<ActId, () => void>> = {
   day_before: () => moveInTime(-1, 'day'),
   day_after: () => moveInTime(1, 'day'),
   live: () => navigate({ at: null }),
+  play: togglePlay,
   pin,
   diff: () => (page.value.pinned ? navigate({ isDiff: !page.value.isDiff }) : pin()),
   swap: () => {
     const { pinned, at } = page.value;
-    if (pinned) navigate({ at: pinned, pinned: at ?? asOf.value ?? null });
+    if (pinned) moveToMoment(pinned, { pinned: at ?? asOf.value ?? null });
   },
   weight: () => option('weight', 'volume'),
   side: () => option('sign', 'flow'),

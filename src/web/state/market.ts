@@ -2,6 +2,7 @@ import { computed, effect, signal } from '@preact/signals';
 import { type FeedStatus, type GexView, shareAnswer, type Universe } from '../data/answers.ts';
 import { followLiveLevels, liveLevels } from '../data/live-levels.ts';
 import { memberKey } from './member-key.ts';
+import { isComparable } from './moment-diff.ts';
 import { page, ticker } from './page.ts';
 import { serverNow } from './server.ts';
 
@@ -48,6 +49,17 @@ export const pinnedView = shareAnswer<GexView>(() => {
   const { pinned, isDiff } = page.value;
   if (pinned === null || !isDiff) return undefined;
   return { operation: 'get_gex_view', args: { ...analysisArguments.value, at: pinned } };
+});
+
+/**
+ * The view at moment A, while the page compares it with the view that it shows. Undefined while one of the two is on its way: moments with
+ * other options, or of another ticker, are not compared.
+ */
+export const comparedView = computed(() => {
+  const [now, before] = [gexView.asked.value.answer, pinnedView.asked.value.answer];
+  const { isDiff, pinned } = page.value;
+  const isWanted = isDiff && now && before && before.call.args.at === pinned && isComparable(now.call, before.call);
+  return isWanted ? before : undefined;
 });
 
 /** When the quotes of the snapshot were taken that the page shows, ISO 8601. Panels with a call of their own ask for this moment. */

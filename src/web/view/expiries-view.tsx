@@ -13,7 +13,7 @@ import { ChartPanel } from '../part/chart-panel.tsx';
 import { DataGrid, gridTable } from '../part/data-grid.tsx';
 import { MeasureChoice } from '../part/measure-choice.tsx';
 import { ViewState } from '../part/view-state.tsx';
-import { asOf, gexView, pinnedView } from '../state/market.ts';
+import { asOf, comparedView, gexView } from '../state/market.ts';
 import { navigate, page, setOwn, tickerCall } from '../state/page.ts';
 import { columnTable } from '../state/panels.ts';
 import { expiryColumns, seriesKeys } from './expiry-columns.ts';
@@ -25,7 +25,7 @@ const BAND = '10';
 /** What expires when, and how volatility is priced: the matrix of strikes and expiries, the term structure, and one row per series. */
 export function ExpiriesView() {
   const asked = gexView.asked.value;
-  const { measure, options, isDiff } = page.value;
+  const { measure, options } = page.value;
   const { expiries: chosen, ...others } = options;
   const moment = asOf.value;
   // This view shows all expiries also when the page is restricted to one, so that another can be picked.
@@ -39,7 +39,7 @@ export function ExpiriesView() {
   const { ticker } = asked.answer?.body.expiries ?? {};
   if (fresh) known.current = fresh;
   const expiries = known.current?.ticker === ticker ? known.current : undefined;
-  const before = isDiff && chosen === undefined ? pinnedView.asked.value.answer?.body.expiries : undefined;
+  const before = chosen === undefined ? comparedView.value?.body.expiries : undefined;
   const [at, setAt] = useState<number | null>(null);
   const cursor = at !== null && expiries && at < expiries.count ? at : null;
   const table = useMemo(() => expiries && columnTable(expiries), [expiries]);

@@ -2,7 +2,8 @@ import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { PriceLaw } from '../../../src/analytics/surface/price-law.ts';
 import { normalCdf } from '../../../src/math/normal.ts';
-import { deviationAt, normalBelow, probabilityBelow } from '../../../src/web/chart/law-smile.ts';
+import { deviationAt, normalBelow } from '../../../src/web/chart/law-smile.ts';
+import { probabilityBelow } from '../../../src/web/chart/mixture-density.ts';
 
 /** A skewed law like those of an index: its mean is 1. */
 const node = [0.8, 0.9, 0.96, 1, 1.03, 1.06];
@@ -18,7 +19,10 @@ const served = new PriceLaw(
 describe('the smile of a law', () => {
   test.each([-0.25, -0.1, -0.02, 0, 0.01, 0.05, 0.1])('at ln(K/F) = %p it is the one of the server', (distance) => {
     expect(deviationAt(law, distance) ** 2 / served.totalVariance(distance)).toBeCloseTo(1, 9);
-    expect(probabilityBelow(law, distance)).toBeCloseTo(served.below(Math.exp(distance)), 12);
+    expect(probabilityBelow({ ...law, forward: 1 }, Math.exp(distance))).toBeCloseTo(
+      served.below(Math.exp(distance)),
+      12,
+    );
   });
 
   test('a single lognormal has the same volatility at every strike', () => {

@@ -1,22 +1,13 @@
 import { describe, expect, test } from 'bun:test';
-import { normalCdf } from '../../../src/math/normal.ts';
 import { runStrategicOmniRadar } from '../../../src/operations/omni-radar.ts';
 import {
   densityAt,
   lognormalMixture,
   probabilitiesAround,
   probabilityBelow,
-  standardNormalBelow,
 } from '../../../src/web/chart/mixture-density.ts';
 import { chainOf, EXPIRY, LATER, quoted, range } from '../../analytics/small-chains.ts';
 import { callExtended, smallMarket } from '../../operations/small-market.ts';
-
-test('the normal distribution is that of the server, to 2e-7 of the smaller tail', () => {
-  for (let x = -8; x <= 8; x += 0.05) {
-    const exact = normalCdf(x);
-    expect(Math.abs(standardNormalBelow(x) - exact)).toBeLessThanOrEqual(2e-7 * Math.min(exact, 1 - exact) + 1e-15);
-  }
-});
 
 const rows = [EXPIRY, LATER].flatMap((expiry) =>
   quoted({ strikes: range(85, 115), expiry, halfSpread: 0.01, rest: { openInterest: 100, volume: 10 } }),
@@ -37,13 +28,13 @@ describe.each([11, 30, 200])('the density at %d days', (days) => {
 
   test('gives the quantiles and the probabilities of the answer', () => {
     for (const [name, price] of Object.entries(state_density.quantiles)) {
-      expect(probabilityBelow(mixture, price)).toBeCloseTo(Number(name.slice(1)) / 100, 6);
+      expect(probabilityBelow(mixture, price)).toBeCloseTo(Number(name.slice(1)) / 100, 10);
     }
     const { put_wall, call_wall } = gex_boundaries;
     const around = probabilitiesAround(mixture, [call_wall!, put_wall!]);
-    expect(around.below).toBeCloseTo(state_density.probability_below_put_wall!, 6);
-    expect(around.between).toBeCloseTo(state_density.probability_between_walls!, 6);
-    expect(around.above).toBeCloseTo(state_density.probability_above_call_wall!, 6);
+    expect(around.below).toBeCloseTo(state_density.probability_below_put_wall!, 10);
+    expect(around.between).toBeCloseTo(state_density.probability_between_walls!, 10);
+    expect(around.above).toBeCloseTo(state_density.probability_above_call_wall!, 10);
   });
 
   test('is the slope of the probability, is largest at the mode, and sums to 1', () => {
