@@ -39,10 +39,11 @@ export function HistoryPanel({ moment }: { moment: string }) {
   const asked = useAnswer<History>(historyCall('get_gex_history', moment, args), moment);
   const history = asked.answer?.body;
   const group = useRef<PlotGroup>(undefined);
-  group.current ??= { key: 'history', plots: new Set(), cursor: signal(null) };
+  group.current ??= { cursor: signal(null), selected: signal(null) };
   useEffect(() => {
     // A row of one span or ticker is another row in the next.
     group.current!.cursor.value = null;
+    group.current!.selected.value = null;
     setSelected(null);
   }, [ticker, own.from, own.to, span.per]);
   // While the next span is on its way, the charts show the last one.
@@ -280,12 +281,8 @@ function useHistoryKeys({ history, series, group, selected, onSelect, onSpan, on
     const start = anchor.current;
     const rows = start === null || start === row ? null : ([Math.min(start, row), Math.max(start, row)] as const);
     onSelect(rows);
-    for (const plot of group.plots) {
-      const left = (each: number) => plot.valToPos(series.x[filled[each]!]!, 'x');
-      plot.setCursor({ left: left(row), top: 0 });
-      const box = rows ? { left: left(rows[0]), width: left(rows[1]) - left(rows[0]) } : { left: 0, width: 0 };
-      plot.setSelect({ ...box, top: 0, height: plot.over.clientHeight }, false);
-    }
+    group.cursor.value = filled[row]!;
+    group.selected.value = rows && [filled[rows[0]]!, filled[rows[1]]!];
     clearTimeout(timer.current);
     const text = rows ? selectionWords(history, rows[0], rows[1]) : historyReadout(history, row);
     timer.current = setTimeout(() => setSpoken(text), 150);
