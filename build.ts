@@ -12,6 +12,10 @@ import {
 } from 'node:fs';
 import { basename, extname, join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { clientConfigs } from './src/web/data/client-configs.ts';
+import { documentedSpeed } from './src/web/data/documented-speed.ts';
+import { referenceSample } from './src/web/data/reference-sample.ts';
+import { parseMarkdown } from './src/web/part/markdown-page.ts';
 
 const ROOT = import.meta.dir;
 const ASC = 'node_modules/assemblyscript/bin/asc.js';
@@ -19,8 +23,8 @@ const ASC = 'node_modules/assemblyscript/bin/asc.js';
 const METHODS = 'docs/methods.md';
 const CLIENTS = 'docs/clients.md';
 const BENCHMARKS = 'docs/benchmarks.md';
-/** Tables of reference values, with the distance of the rows that the terminal gets: some tens of each table. */
-const REFERENCE = { 'src/bench/reference/bsm.csv': 100, 'src/bench/reference/merton.csv': 50 } as const;
+/** Tables of reference values. The terminal gets some tens of rows of each. */
+const REFERENCE = ['src/bench/reference/bsm.csv', 'src/bench/reference/merton.csv'];
 
 /** The types of the module that `web` writes. */
 const MANIFEST_TYPES = `/** A file of the terminal, with the paths of its plain and compressed forms. */
@@ -92,7 +96,9 @@ async function web(): Promise<void> {
     METHODS,
     CLIENTS,
     BENCHMARKS,
-    ...Object.keys(REFERENCE),
+    ...REFERENCE,
+    'src/bench/reference-errors.ts',
+    'src/bench/workloads.ts',
     ...own.map((name) => `src/web/${name}`),
   ]);
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === digest) return;
@@ -122,6 +128,7 @@ async function web(): Promise<void> {
     name: `${name}-${Bun.hash(content).toString(36)}.${kind}`,
     content,
   });
+  const asJson = (name: string, content: unknown) => asFile(name, 'json', Buffer.from(JSON.stringify(content)));
   const files = [
     ...(await Promise.all(
       outputs.map(async (output) => ({
@@ -130,11 +137,12 @@ async function web(): Promise<void> {
       })),
     )),
     asFile('kernels', 'wasm', readFileSync(join(ROOT, 'build/kernels.wasm'))),
-    asFile('methods', 'md', readFileSync(join(ROOT, METHODS))),
-    asFile('clients', 'md', readFileSync(join(ROOT, CLIENTS))),
-    asFile('benchmarks', 'md', readFileSync(join(ROOT, BENCHMARKS))),
-    asFile('reference', 'csv', Buffer.from(referenceSample())),
-    asFile('licences', 'md', Buffer.from(licencesOf(Object.keys(metafile!.inputs)))),
+    // Parsed here, so that the page needs no parsers.
+    asJson('methods', parseMarkdown(readFileSync(join(ROOT, METHODS), 'utf8'))),
+    asJson('clients', clientConfigs(readFileSync(join(ROOT, CLIENTS), 'utf8'))),
+    asJson('benchmarks', documentedSpeed(readFileSync(join(ROOT, BENCHMARKS), 'utf8'))),
+    asJson('reference', referenceSample(sampleOf('bsm', 100), sampleOf('merton', 50))),
+    asJson('licences', licencesOf(Object.keys(metafile!.inputs))),
   ];
   // In the page, `{kernels}` stands for the path of the file whose name begins with `kernels-`.
   const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
@@ -168,18 +176,16 @@ async function web(): Promise<void> {
   report('build/web written', started);
 }
 
-/** Returns the header and some rows of each table of reference values, one table after the other, with an empty line between them. */
-function referenceSample(): string {
-  return Object.entries(REFERENCE)
-    .map(([file, distance]) => {
-      const [header, ...rows] = readFileSync(join(ROOT, file), 'utf8').trimEnd().split('\n');
-      return [header, ...rows.filter((_, i) => i % distance === 0)].join('\n');
-    })
-    .join('\n\n');
+/** Returns the header and each `distance`-th row of a table of reference values. */
+function sampleOf(table: string, distance: number): string {
+  const lines = readFileSync(join(ROOT, `src/bench/reference/${table}.csv`), 'utf8')
+    .trimEnd()
+    .split('\n');
+  return lines.filter((_, i) => i === 0 || i % distance === 1).join('\n');
 }
 
-/** Returns the licences of the packages from which a bundle has files: for each, a heading with name, version and licence, and the text. */
-function licencesOf(inputs: readonly string[]): string {
+/** Returns the licences of the packages from which a bundle has files: name with version and licence, and the text. */
+function licencesOf(inputs: readonly string[]): { name: string; text: string }[] {
   const names = inputs.map((path) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1]);
   return [...new Set(names)]
     .filter((name) => name !== undefined)
@@ -189,9 +195,8 @@ function licencesOf(inputs: readonly string[]): string {
       const { version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
       const file = readdirSync(folder).find((each) => /^licen[cs]e/i.test(each));
       if (!file) fail(`${name} has no licence file`);
-      return `## ${name} ${version}, ${license}\n\n${readFileSync(join(folder, file), 'utf8').trim()}\n`;
-    })
-    .join('\n');
+      return { name: `${name} ${version}, ${license}`, text: readFileSync(join(folder, file), 'utf8').trim() };
+    });
 }
 
 /** Returns the text of a module that has the page and imports the files of the terminal, so that `bun build --compile` embeds them. */

@@ -60,6 +60,36 @@ Each operation has a place on the page, except these:`,
       ['operation', 'reason'],
       Object.entries(NOT_ON_PAGE).map(([name, reason]) => [code(name), reason]),
     ),
+    '## House',
+    `*Feeds* shows each feed with its state, its polls and its stream, and ticker by ticker the age of the quotes, the expected and the
+received contracts, the rejected rows by reason, and why the last attempt failed. *Account and key* shows the membership, the used part of the
+rate limit, and the key. The key is masked until it is revealed, and can be copied without being shown. For a member's UUID the page shows the
+member's key and the Telegram link. *Connect* has the configurations of [Clients](clients.md) with the address of this server. A press copies
+them with the key in them. *Tools* has each tool as a form that calls it over MCP and shows the exchange. *About* has the version, and the
+licences of the libraries in the page.`,
+    '## Bench',
+    `*Bench* runs the server's kernels in the browser, from the same WASM file and on the workloads of \`zomma bench\`, and shows for each kernel:`,
+    table(
+      ['figure', 'what it is'],
+      [
+        [
+          'this browser',
+          'one thread of the computer that shows the page: the median and the middle half of 21 rounds after a warm-up, with the copies into and out of the memory of the kernels',
+        ],
+        [
+          'a request to the server',
+          'the time of `POST /api/v1/physics/greeks/batch` with 4,096 options as binary columns, from the first byte sent to the last byte read. It includes the network, HTTP and the check of every value',
+        ],
+        [
+          'zomma bench',
+          'the output of `zomma bench --json`, which the operator runs on the server and pastes. No request starts a benchmark on the server, because it would slow down other members',
+        ],
+        ['documented machine', 'the figures of [Benchmarks](benchmarks.md), with the processor that is named there'],
+      ],
+    ),
+    `Browsers make the clock of a page coarse, mostly to 0.1 or 1 ms. The page measures the steps of its clock and makes the rounds so long that a
+step is at most 2 % of a round. It cannot know the model of the processor or its present speed. The page also compares its results with 60 of the
+reference values in 60-digit arithmetic, and with the bits of the server's answer.`,
     '## Reading without a mouse, without colours, without a screen',
     `Everything can be done by keyboard. Hue says the sign and nothing else, and the side says it too. Puts are hatched, levels differ by pattern and
 name. Each chart has a sentence and a table (\`v\`), its cursor moves by arrow keys, and a screen reader speaks the strike under the cursor.

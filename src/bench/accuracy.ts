@@ -4,14 +4,22 @@ import { impliedVolatility } from '../math/implied-volatility.ts';
 import { merton } from '../math/jump-diffusion.ts';
 import bsmPath from './reference/bsm.csv' with { type: 'file' };
 import mertonPath from './reference/merton.csv' with { type: 'file' };
-import { type Accuracy, parseReference, type Reference, volatilityCondition, worstError } from './reference-errors.ts';
+import { parseReference, type Reference, volatilityCondition, worstError } from './reference-errors.ts';
+
+/** The largest error of one output of a kernel, compared with values in 60-digit arithmetic. */
+export interface Accuracy {
+  readonly kernel: string;
+  readonly output: string;
+  /** |x - X| / (2.22e-16 (|X| + condition)) of output x and exact value X. 1 is the error that one rounding of each input can cause. */
+  readonly worstScaledError: number;
+  /** The inputs of the worst row. */
+  readonly at: Readonly<Record<string, number>>;
+}
 
 /** Compares the kernels with the embedded reference values, in every row and every output. */
 export function measureAccuracy(): Accuracy[] {
-  const [bsm, jumps] = [bsmPath, mertonPath].map((path) => parseReference(readFileSync(path, 'utf8'))) as [
-    Reference,
-    Reference,
-  ];
+  const bsm = parseReference(readFileSync(bsmPath, 'utf8'));
+  const jumps = parseReference(readFileSync(mertonPath, 'utf8'));
   const inputs = ({ column, count }: Reference) => ({
     count,
     spot: column('spot'),
@@ -31,10 +39,23 @@ export function measureAccuracy(): Accuracy[] {
   const price = bsm.column('price');
   const solved = impliedVolatility({ ...inputs(bsm), callPut: bsm.column('put_call'), price });
   return [
-    ...Object.entries(prices).map(([output, values]) => worstError('Black-Scholes-Merton', output, values, bsm)),
-    worstError('implied volatility', 'iv', solved, bsm, volatilityCondition(bsm)),
+    ...Object.entries(prices).map(([output, values]) => worst('Black-Scholes-Merton', output, values, bsm)),
+    worst('implied volatility', 'iv', solved, bsm, volatilityCondition(bsm)),
     ...Object.entries({ prob_above: probAbove, call, put }).map(([output, values]) =>
-      worstError('Merton', output, values, jumps),
+      worst('Merton', output, values, jumps),
     ),
   ];
+}
+
+/** Finds the largest error of an output over the rows that have a condition. */
+function worst(
+  kernel: string,
+  output: string,
+  values: Float64Array,
+  reference: Reference,
+  condition = reference.column(`condition_${output}`),
+): Accuracy {
+  const { worstScaledError, row } = worstError(values, reference.column(output), condition);
+  const at = Object.fromEntries(reference.inputs.map((name) => [name, reference.column(name)[row]!]));
+  return { kernel, output, worstScaledError, at };
 }

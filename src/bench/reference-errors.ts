@@ -1,13 +1,3 @@
-/** The largest error of one output of a kernel, compared with values in 60-digit arithmetic. */
-export interface Accuracy {
-  readonly kernel: string;
-  readonly output: string;
-  /** |x - X| / (2.22e-16 (|X| + condition)) of output x and exact value X. 1 is the error that one rounding of each input can cause. */
-  readonly worstScaledError: number;
-  /** The inputs of the worst row. */
-  readonly at: Readonly<Record<string, number>>;
-}
-
 /** A table of reference values: inputs, outputs and conditions. src/bench/reference/README.md describes the columns. */
 export interface Reference {
   readonly count: number;
@@ -43,25 +33,23 @@ export function parseReference(csv: string): Reference {
   };
 }
 
-/** Finds the largest error of an output over the rows that have a condition. */
+/**
+ * Finds the largest scaled error of computed values: |x - X| / (2.22e-16 (|X| + condition)) of value x and exact value X. 1 is the error that
+ * one rounding of each input can cause. Rows with the condition NaN are skipped.
+ */
 export function worstError(
-  kernel: string,
-  output: string,
   values: Float64Array,
-  reference: Reference,
-  condition = reference.column(`condition_${output}`),
-): Accuracy {
-  const exact = reference.column(output);
-  let worstScaledError = 0;
-  let row = 0;
-  exact.forEach((X, i) => {
-    if (Math.abs(X) < NEGLIGIBLE || Number.isNaN(condition[i]!)) return;
-    const error = Math.abs(values[i]! - X) / (EPSILON * (Math.abs(X) + condition[i]!));
+  exact: Float64Array,
+  condition: Float64Array,
+): { worstScaledError: number; row: number } {
+  let worst = { worstScaledError: 0, row: 0 };
+  exact.forEach((X, row) => {
+    if (Math.abs(X) < NEGLIGIBLE || Number.isNaN(condition[row]!)) return;
+    const error = Math.abs(values[row]! - X) / (EPSILON * (Math.abs(X) + condition[row]!));
     // NaN counts as an infinite error.
-    if (!(error <= worstScaledError)) [worstScaledError, row] = [error || Number.POSITIVE_INFINITY, i];
+    if (!(error <= worst.worstScaledError)) worst = { worstScaledError: error || Number.POSITIVE_INFINITY, row };
   });
-  const at = Object.fromEntries(reference.inputs.map((name) => [name, reference.column(name)[row]!]));
-  return { kernel, output, worstScaledError, at };
+  return worst;
 }
 
 /**

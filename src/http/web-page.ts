@@ -32,8 +32,7 @@ const TYPES: Readonly<Record<string, string>> = {
   js: 'text/javascript;charset=utf-8',
   css: 'text/css;charset=utf-8',
   wasm: 'application/wasm',
-  csv: 'text/csv;charset=utf-8',
-  md: 'text/markdown;charset=utf-8',
+  json: 'application/json;charset=utf-8',
 };
 
 const pathOf = (name: string) => `/web/${name}`;

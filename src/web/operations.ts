@@ -67,7 +67,7 @@ export type WebOperationName = keyof typeof WEB_OPERATIONS;
 /** Operations of the registry that no view asks, with the reason. */
 export const NOT_ON_PAGE: Readonly<Record<string, string>> = {
   compute_greeks_batch:
-    'It takes columns of thousands of options from a program. The form of Option Greeks asks for one option.',
+    'It takes columns of thousands of options from a program. The form of Option Greeks asks for one option. Bench times it with binary columns.',
   solve_implied_volatilities: 'It takes columns of thousands of options from a program.',
 };
 

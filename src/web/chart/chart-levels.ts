@@ -1,5 +1,5 @@
-import type { Levels } from '../data/answers.ts';
-import { price, strike } from '../format.ts';
+import type { Levels } from '../data/page-answers.ts';
+import { price, strikeText } from '../page-format.ts';
 import type { LadderRule } from './ladder-strokes.ts';
 
 /** A level of a ticker as the charts draw it. */
@@ -12,7 +12,9 @@ export interface ChartLevel extends LadderRule {
 }
 
 /** Returns the levels of a snapshot. A flip that is not resolved is left out: it is nowhere. Levels differ by pattern and name. */
-export function chartLevels(levels: Levels): ChartLevel[] {
+export function chartLevels(
+  levels: Pick<Levels, 'call_wall' | 'gex_flip' | 'flip_resolved' | 'max_pain' | 'spot_price' | 'put_wall'>,
+): ChartLevel[] {
   const all: (ChartLevel | false)[] = [
     {
       id: 'call_wall',
@@ -22,7 +24,7 @@ export function chartLevels(levels: Levels): ChartLevel[] {
       tone: 'positive',
       dash: 'solid',
       width: 1.5,
-      text: strike(levels.call_wall),
+      text: strikeText(levels.call_wall),
     },
     levels.flip_resolved && {
       id: 'gex_flip',
@@ -42,7 +44,7 @@ export function chartLevels(levels: Levels): ChartLevel[] {
       tone: 'muted',
       dash: 'dotted',
       width: 1.5,
-      text: strike(levels.max_pain),
+      text: strikeText(levels.max_pain),
     },
     {
       id: 'spot_price',
@@ -62,7 +64,7 @@ export function chartLevels(levels: Levels): ChartLevel[] {
       tone: 'negative',
       dash: 'solid',
       width: 1.5,
-      text: strike(levels.put_wall),
+      text: strikeText(levels.put_wall),
     },
   ];
   return all.filter((each): each is ChartLevel => each !== false && Number.isFinite(each.price));

@@ -67,7 +67,8 @@ export function ladderBars(rows: LadderRows, layout: LadderLayout, asOutline = f
         y: top,
         width: Math.abs(x(to) - x(from)),
         height: thickness,
-        tone: to > from ? 'positive' : 'negative',
+        // An outline lies over solid bars of the same sign, so it has another colour.
+        tone: asOutline ? 'text' : to > from ? 'positive' : 'negative',
         fill: asOutline ? 'outline' : fill,
       });
     };
@@ -99,6 +100,26 @@ export function ladderRules(rules: readonly LadderRule[], axis: PriceAxis, width
       const y = Math.round(axis.y(price)) + 0.5;
       return { kind: 'line', x1: 0, x2: width, y1: y, y2: y, tone, dash, width: thickness };
     });
+}
+
+/**
+ * Returns labels for the visible strikes that only one of two moments has, from the highest strike down. Strikes of one kind that are less
+ * than `apart` pixels below a label share it. Labels of two kinds may stand beside each other.
+ */
+export function presenceLabels(
+  rows: readonly { readonly strike: number; readonly presence: 'new' | 'gone' | undefined }[],
+  axis: PriceAxis,
+  apart: number,
+): { presence: 'new' | 'gone'; count: number; y: number }[] {
+  const labels: { presence: 'new' | 'gone'; count: number; y: number }[] = [];
+  for (const { strike, presence } of rows.toReversed()) {
+    if (!presence || strike < axis.low || strike > axis.high) continue;
+    const y = axis.y(strike);
+    const above = labels.findLast((label) => label.presence === presence);
+    if (above && y - above.y < apart) above.count++;
+    else labels.push({ presence, count: 1, y });
+  }
+  return labels;
 }
 
 /** Number of strikes that share a row of pixels, at least 1. */

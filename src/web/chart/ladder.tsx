@@ -1,14 +1,22 @@
 import { useMemo, useRef, useState } from 'preact/hooks';
-import type { Levels, Strikes } from '../data/answers.ts';
-import { amount, change, count, percent, strike } from '../format.ts';
+import type { Levels, Strikes } from '../data/page-answers.ts';
+import { amount, countText, percent, signedAmount, strikeText } from '../page-format.ts';
 import type { Measure } from '../state/address.ts';
+import { strikeDifferences } from '../state/moment-diff.ts';
 import { navigate, page } from '../state/page.ts';
 import type { PanelTable } from '../state/panels.ts';
 import { AxisLabels, LevelLabels } from './axis-labels.tsx';
 import { StrokeCanvas, useSize } from './canvas.tsx';
 import { type ChartLevel, chartLevels } from './chart-levels.ts';
 import { cursorPrice, selection } from './crosshair.ts';
-import { type LadderRows, ladderBars, ladderExtent, ladderRules, strikesPerRow } from './ladder-strokes.ts';
+import {
+  type LadderRows,
+  ladderBars,
+  ladderExtent,
+  ladderRules,
+  presenceLabels,
+  strikesPerRow,
+} from './ladder-strokes.ts';
 import { type PriceAxis, priceAxis } from './price-axis.ts';
 import type { Stroke } from './strokes.ts';
 import { zoomBy } from './zoom.ts';
@@ -71,6 +79,7 @@ export function Ladder({ strikes, levels, before, measure, onExplain }: LadderPr
           <div class="crosshair" style={{ top: `${axis.y(cursor)}px` }} />
         )}
         <LevelLabels levels={shown} axis={axis} isNarrow={size.width < NARROW} />
+        {before && <PresenceLabels strikes={strikes} before={before} axis={axis} />}
         <OutOfRange spot={strikes.spot_price} axis={axis} />
       </div>
       <div class="x-axis" aria-hidden="true">
@@ -81,7 +90,7 @@ export function Ladder({ strikes, levels, before, measure, onExplain }: LadderPr
           0
         </span>
         <span data-label class="end">
-          {change(extent)}
+          {signedAmount(extent)}
         </span>
       </div>
       <div class="spoken" aria-live="polite">
@@ -130,10 +139,10 @@ export function describeLadder(strikes: Strikes, levels: Levels, measure: Measur
   const at = (best: (a: number, b: number) => boolean) => {
     let index = 0;
     for (let i = 1; i < net.length; i++) if (best(net[i]!, net[index]!)) index = i;
-    return strike(strikes.strike[index]);
+    return strikeText(strikes.strike[index]);
   };
   const flip = levels.flip_resolved
-    ? `flip ${strike(Math.round(levels.gex_flip * 100) / 100)}, ${percent(100 * (levels.gex_flip / levels.spot_price - 1), 1)} from spot`
+    ? `flip ${strikeText(Math.round(levels.gex_flip * 100) / 100)}, ${percent(100 * (levels.gex_flip / levels.spot_price - 1), 1)} from spot`
     : 'no flip within half of spot';
   return (
     `Net ${measure} ${amount(total)} ${MEASURE_UNITS[measure]}; most positive at ${at((a, b) => a > b)}, ` +
@@ -141,16 +150,24 @@ export function describeLadder(strikes: Strikes, levels: Levels, measure: Measur
   );
 }
 
-/** The figures at a strike, for the read-out and for screen readers. */
-export function strikeReadout(strikes: Strikes, index: number): string {
+/** The figures at a strike, for the read-out and for screen readers. `before` are the strikes of moment A of a comparison. */
+export function strikeReadout(strikes: Strikes, index: number, before?: Strikes): string {
   const at = strikes.strike[index]!;
+  const then = before?.strike.indexOf(at) ?? -1;
+  const was = before?.net_gex[then];
+  const comparison = !before
+    ? []
+    : was === undefined
+      ? ['new since A']
+      : [`at A ${signedAmount(was)}`, `signedAmount ${signedAmount(strikes.net_gex[index]! - was)}`];
   return [
-    `${strike(at)} (${percent(100 * (at / strikes.spot_price - 1), 1)})`,
-    `calls ${change(strikes.call_gex[index])}`,
-    `puts ${change(strikes.put_gex[index])}`,
-    `net ${change(strikes.net_gex[index])}`,
-    `OI ${count(strikes.call_open_interest[index])} C, ${count(strikes.put_open_interest[index])} P`,
-    `volume ${count(strikes.call_volume[index])} C, ${count(strikes.put_volume[index])} P`,
+    `${strikeText(at)} (${percent(100 * (at / strikes.spot_price - 1), 1)})`,
+    `calls ${signedAmount(strikes.call_gex[index])}`,
+    `puts ${signedAmount(strikes.put_gex[index])}`,
+    `net ${signedAmount(strikes.net_gex[index])}`,
+    ...comparison,
+    `OI ${countText(strikes.call_open_interest[index])} C, ${countText(strikes.put_open_interest[index])} P`,
+    `volume ${countText(strikes.call_volume[index])} C, ${countText(strikes.put_volume[index])} P`,
   ].join(' · ');
 }
 
@@ -163,10 +180,11 @@ export function selectionReadout(strikes: Strikes, [from, to]: readonly [number,
     puts += strikes.put_gex[i]!;
     n++;
   }
-  return `${n} strikes ${strike(from)} to ${strike(to)} · calls ${change(calls)} · puts ${change(puts)} · net ${change(calls + puts)}`;
+  return `${n} strikes ${strikeText(from)} to ${strikeText(to)} · calls ${signedAmount(calls)} · puts ${signedAmount(puts)} · net ${signedAmount(calls + puts)}`;
 }
 
-export function ladderTable(strikes: Strikes): PanelTable {
+/** The figures of the ladder. A comparison adds net gamma at A and its change, and the strikes that are gone. */
+export function ladderTable(strikes: Strikes, before?: Strikes): PanelTable {
   const columns = [
     'strike',
     'call_gex',
@@ -180,7 +198,18 @@ export function ladderTable(strikes: Strikes): PanelTable {
     'call_volume',
     'put_volume',
   ] as const;
-  return { columns, rows: strikes.strike.map((_, i) => columns.map((name) => strikes[name][i]!)) };
+  const cells = (i: number) => columns.map((name) => strikes[name][i] ?? null);
+  if (!before) return { columns, rows: strikes.strike.map((_, i) => cells(i)) };
+  return {
+    columns: [...columns, 'net_gex_before', 'net_gex_change', 'presence'],
+    rows: strikeDifferences(strikes, before).map((row) => [
+      row.strike,
+      ...cells(strikes.strike.indexOf(row.strike)).slice(1),
+      row.before,
+      row.change,
+      row.presence ?? 'both',
+    ]),
+  };
 }
 
 /** Returns the index of the strike nearest a price. */
@@ -295,12 +324,29 @@ function bandOf([from, to]: readonly [number, number], axis: PriceAxis, left: nu
   return { kind: 'bar', x: left, y: top, width: right - left, height: bottom - top, tone: 'band', fill: 'solid' };
 }
 
+/** Height of a label of strikes that are new or gone, pixels. */
+const PRESENCE = 13;
+
+/** Says which strikes only one of two moments has. Labels that would cover each other are counted together. */
+function PresenceLabels({ strikes, before, axis }: { strikes: Strikes; before: Strikes; axis: PriceAxis }) {
+  const rows = useMemo(() => strikeDifferences(strikes, before), [strikes, before]);
+  return (
+    <div class="presence-labels" aria-hidden="true">
+      {presenceLabels(rows, axis, PRESENCE).map(({ presence, count: n, y }) => (
+        <span key={`${presence} ${y}`} data-label style={{ top: `${y}px` }}>
+          {n > 1 ? `${n} ${presence}` : presence}
+        </span>
+      ))}
+    </div>
+  );
+}
+
 /** Says where spot is if the axis does not reach it. */
 function OutOfRange({ spot, axis }: { spot: number; axis: PriceAxis }) {
   if (spot >= axis.low && spot <= axis.high) return null;
   return (
     <p class={`out-of-range ${spot > axis.high ? 'top' : 'bottom'}`}>
-      {spot > axis.high ? '▲' : '▼'} spot {strike(Math.round(spot * 100) / 100)}
+      {spot > axis.high ? '▲' : '▼'} spot {strikeText(Math.round(spot * 100) / 100)}
     </p>
   );
 }

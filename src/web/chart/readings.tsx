@@ -1,4 +1,4 @@
-import { amount, price, UNKNOWN } from '../format.ts';
+import { amount, price, UNKNOWN } from '../page-format.ts';
 
 /** A figure under one reading of the chain. Null: it has no value under this reading. */
 export interface ReadingDot {
@@ -72,9 +72,10 @@ export function ReadingDots({
         })}
       </ul>
       {known.length > 0 && (
-        <p class="reading-axis" aria-hidden="true">
-          <span>{end(low)}</span>
-          <span>{end(high)}</span>
+        <p class="reading reading-axis" aria-hidden="true">
+          <span>
+            {end(low)} … {end(high)}
+          </span>
         </p>
       )}
     </div>

@@ -1,8 +1,9 @@
 import { scaleLinear } from 'd3-scale';
 import { area, line } from 'd3-shape';
 import { useMemo } from 'preact/hooks';
-import type { Levels, Profile } from '../data/answers.ts';
-import { amount, change, percent, price } from '../format.ts';
+import type { Levels, ProfileAnswer } from '../data/page-answers.ts';
+import { amount, percent, price, signedAmount } from '../page-format.ts';
+import { gexAt, type ProfilePair, profilePairs } from '../state/moment-diff.ts';
 import { page } from '../state/page.ts';
 import type { PanelTable } from '../state/panels.ts';
 import { AxisLabels } from './axis-labels.tsx';
@@ -14,15 +15,18 @@ import { priceAxis } from './price-axis.ts';
 /** Room for the prices at the left edge, pixels. */
 const PRICES = 44;
 
-/** Net gamma were spot elsewhere, on the ladder's price axis. `before` is the curve of the earlier moment of a comparison. */
+/**
+ * Net gamma were spot elsewhere, on the ladder's price axis. `before` is the curve of moment A of a comparison: then the area lies between
+ * the curves, in the hue of the change.
+ */
 export function SpotProfile({
   profile,
   levels,
   before,
 }: {
-  profile: Profile;
+  profile: ProfileAnswer;
   levels: Levels;
-  before?: Profile | undefined;
+  before?: ProfileAnswer | undefined;
 }) {
   const { ref, size } = useSize<HTMLDivElement>();
   const { zoom, shift } = page.value;
@@ -83,7 +87,7 @@ export function SpotProfile({
           0
         </span>
         <span data-label class="end">
-          {change(shapes.extent)}
+          {signedAmount(shapes.extent)}
         </span>
       </div>
     </div>
@@ -91,20 +95,26 @@ export function SpotProfile({
 }
 
 function profileShapes(
-  profile: Profile,
-  before: Profile | undefined,
+  profile: ProfileAnswer,
+  before: ProfileAnswer | undefined,
   axis: ReturnType<typeof priceAxis>,
   width: number,
 ) {
-  const inView = ({ spot, net_gex }: Profile) =>
-    spot
-      .map((at, i): [number, number] => [at, net_gex[i]!])
-      .filter(([at]) => at >= axis.low * 0.995 && at <= axis.high * 1.005);
+  const isNear = (spot: number) => spot >= axis.low * 0.995 && spot <= axis.high * 1.005;
+  const inView = ({ spot, net_gex }: ProfileAnswer) =>
+    spot.map((at, i): [number, number] => [at, net_gex[i]!]).filter(([at]) => isNear(at));
   const points = inView(profile);
   const earlier = before ? inView(before) : [];
   const extent = Math.max(...[...points, ...earlier].map(([, gex]) => Math.abs(gex)), 0) || 1;
   const x = scaleLinear([-extent, extent], [PRICES, width - 2]);
   const zero = x(0);
+  const pairs = before ? profilePairs(profile, before).filter(({ spot }) => isNear(spot)) : [];
+  /** The area between the curves where the difference from A has a sign. */
+  const between = (sign: 1 | -1) =>
+    area<ProfilePair>()
+      .y(({ spot }) => axis.y(spot))
+      .x0((pair) => x(pair.before))
+      .x1((pair) => x(pair.before + sign * Math.max(0, sign * (pair.now - pair.before))))(pairs) ?? '';
   const curve = line<[number, number]>(
     ([, gex]) => x(gex),
     ([at]) => axis.y(at),
@@ -119,13 +129,13 @@ function profileShapes(
     zero,
     curve: curve(points) ?? '',
     before: before && (curve(earlier) ?? ''),
-    positive: filled(1),
-    negative: filled(-1),
+    positive: before ? between(1) : filled(1),
+    negative: before ? between(-1) : filled(-1),
   };
 }
 
 /** One sentence with what the curve shows. */
-export function describeProfile(profile: Profile): string {
+export function describeProfile(profile: ProfileAnswer): string {
   const { spot_price, gex_flip, flip_resolved } = profile;
   const flip = flip_resolved
     ? `It changes sign at ${price(gex_flip)}, ${percent(100 * (gex_flip / spot_price - 1), 1)} from spot.`
@@ -133,22 +143,17 @@ export function describeProfile(profile: Profile): string {
   return `Net dealer gamma were spot elsewhere: ${amount(gexAt(profile, spot_price))} dollars per 1 % move at spot ${price(spot_price)}. ${flip}`;
 }
 
-/** Returns net gamma were spot at a price, between two rows by a straight line. */
-export function gexAt({ spot, net_gex }: Profile, at: number): number {
-  let i = 1;
-  while (i < spot.length - 1 && spot[i]! < at) i++;
-  const share = (at - spot[i - 1]!) / (spot[i]! - spot[i - 1]!);
-  return net_gex[i - 1]! + share * (net_gex[i]! - net_gex[i - 1]!);
-}
-
 /** What dealers would trade: were spot at a price, per 1 % move. */
-export function profileReadout(profile: Profile, at: number): string {
+export function profileReadout(profile: ProfileAnswer, at: number, before?: ProfileAnswer): string {
   const gex = gexAt(profile, at);
   const shares = Math.abs(gex / at);
+  const was = before
+    ? ` · at A ${signedAmount(gexAt(before, at))}, signedAmount ${signedAmount(gex - gexAt(before, at))}`
+    : '';
   const way = gex < 0 ? 'buy' : 'sell';
-  return `were spot ${price(at)} (${percent(100 * (at / profile.spot_price - 1), 1)}): net ${change(gex)} · dealers ${way} ${amount(shares)} shares per +1 %`;
+  return `were spot ${price(at)} (${percent(100 * (at / profile.spot_price - 1), 1)}): net ${signedAmount(gex)} · dealers ${way} ${amount(shares)} shares per +1 %${was}`;
 }
 
-export function profileTable(profile: Profile): PanelTable {
+export function profileTable(profile: ProfileAnswer): PanelTable {
   return { columns: ['spot', 'net_gex'], rows: profile.spot.map((at, i) => [at, profile.net_gex[i]!]) };
 }

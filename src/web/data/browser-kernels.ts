@@ -5,14 +5,9 @@ import {
   MertonColumn,
 } from '../../../assembly/columns.ts';
 import type { instantiate } from '../../../build/kernels.d.ts';
-import {
-  type Accuracy,
-  parseReference,
-  type Reference,
-  volatilityCondition,
-  worstError,
-} from '../../bench/reference-errors.ts';
+import { worstError } from '../../bench/reference-errors.ts';
 import { distinctOptions, jumpsFor, type OptionSet, outOfTheMoney } from '../../bench/workloads.ts';
+import type { ReferenceSample } from './reference-sample.ts';
 
 const COLUMNS = 24;
 const PAGE_BYTES = 65_536;
@@ -99,18 +94,17 @@ const LEVELS = 200;
 const LEVEL_SPOTS = Float64Array.from({ length: LEVELS }, (_, i) => 100 + i);
 
 /** The server's order of prices and Greeks. Members are named one by one, because the bundler then inlines their positions. */
-const GREEKS = {
-  price: BlackScholesColumn.price,
-  delta: BlackScholesColumn.delta,
-  gamma: BlackScholesColumn.gamma,
-  vega: BlackScholesColumn.vega,
-  theta: BlackScholesColumn.theta,
-  rho: BlackScholesColumn.rho,
-  vanna: BlackScholesColumn.vanna,
-  charm: BlackScholesColumn.charm,
-  volga: BlackScholesColumn.volga,
-};
-const ONE = Object.values(GREEKS);
+const ONE = [
+  BlackScholesColumn.price,
+  BlackScholesColumn.delta,
+  BlackScholesColumn.gamma,
+  BlackScholesColumn.vega,
+  BlackScholesColumn.theta,
+  BlackScholesColumn.rho,
+  BlackScholesColumn.vanna,
+  BlackScholesColumn.charm,
+  BlackScholesColumn.volga,
+];
 const PAIR = [
   ...ONE,
   BlackScholesColumn.putPrice,
@@ -123,29 +117,35 @@ const MERTON = [MertonColumn.probAbove, MertonColumn.probBelow, MertonColumn.cal
 
 const inputsOf = ({ spot, strike, tte, iv, rate, dividend }: OptionSet) => [spot, strike, tte, iv, rate, dividend];
 
-/** Price and Greeks of options, raw, in the order of the server's binary answer. */
-export function greekColumns(kernels: BrowserKernels, options: OptionSet, into?: Columns): Columns {
+/** Price and Greeks of options, raw, in the order of the server's binary answer. The inputs are in the order of the kernel. */
+export function greekColumns(kernels: BrowserKernels, inputs: Columns, into?: Columns): Columns {
   const kernel: Kernel = (count, block) => kernels.exports.blackScholes(count, block, false);
-  return kernels.map(kernel, options.count, [options.callPut, ...inputsOf(options)], ONE, into);
+  return kernels.map(kernel, inputs[0]!.length, inputs, ONE, into);
 }
 
-function volatilities(kernels: BrowserKernels, options: OptionSet, prices: Float64Array): Columns {
-  const { count, callPut, spot, strike, tte, rate, dividend } = options;
-  const inputs = [callPut, prices, spot, strike, tte, rate, dividend];
-  return kernels.map(kernels.exports.impliedVolatility, count, inputs, [ImpliedVolatilityColumn.iv]);
+/** The inputs of `greekColumns`, which are also the columns of a binary request. */
+export function optionInputs(options: OptionSet): Columns {
+  return [options.callPut, ...inputsOf(options)];
+}
+
+function volatilities(kernels: BrowserKernels, options: Columns, prices: Float64Array): Columns {
+  const [callPut, spot, strike, tte, , rate, dividend] = options as Float64Array[];
+  const inputs = [callPut!, prices, spot!, strike!, tte!, rate!, dividend!];
+  return kernels.map(kernels.exports.impliedVolatility, prices.length, inputs, [ImpliedVolatilityColumn.iv]);
 }
 
 /** Returns the work of every row of `zomma bench`, on its inputs. */
 export function kernelWork(kernels: BrowserKernels): KernelWork[] {
   const { exports } = kernels;
   const options = distinctOptions(BENCH_OPTIONS);
-  const quoted = outOfTheMoney(options);
+  const inputs = optionInputs(options);
+  const quoted = optionInputs(outOfTheMoney(options));
   const prices = greekColumns(kernels, quoted)[0]!;
   const { jumpIntensity, jumpMean, jumpVol } = jumpsFor(options);
   const jumps = [...inputsOf(options), jumpIntensity, jumpMean, jumpVol];
   const pairs: Kernel = (count, block) => exports.blackScholesPair(count, block, false);
   const pairInputs = [0, ...inputsOf(options)];
-  const one = greekColumns(kernels, options);
+  const one = greekColumns(kernels, inputs);
   const two = kernels.map(pairs, BENCH_OPTIONS, pairInputs, PAIR);
   const work = (kernel: string, run: () => Columns, unit = 'option', units = BENCH_OPTIONS): KernelWork => ({
     kernel,
@@ -161,7 +161,7 @@ export function kernelWork(kernels: BrowserKernels): KernelWork[] {
       BENCH_OPTIONS * LEVELS,
     );
   return [
-    work('price and eight Greeks', () => greekColumns(kernels, options, one)),
+    work('price and eight Greeks', () => greekColumns(kernels, inputs, one)),
     work(
       'price and eight Greeks, call and put',
       () => kernels.map(pairs, BENCH_OPTIONS, pairInputs, PAIR, two),
@@ -199,33 +199,24 @@ function gammaProfile({ exports, columns, inChunks }: BrowserKernels, options: O
   return [Float64Array.from({ length: LEVELS }, (_, i) => sums[2 * i]! + sums[2 * i + 1]!)];
 }
 
-/** Compares the kernels with the rows of the two tables of reference values, separated by an empty line. */
-export function browserAccuracy(kernels: BrowserKernels, tables: string): { rows: number; errors: Accuracy[] } {
-  const [bsm, merton] = tables.split('\n\n').map(parseReference) as [Reference, Reference];
-  const optionsOf = ({ count, column }: Reference): OptionSet => ({
-    count,
-    callPut: column('put_call'),
-    spot: column('spot'),
-    strike: column('strike'),
-    tte: column('tte'),
-    iv: column('iv'),
-    rate: column('rate'),
-    dividend: column('dividend'),
-  });
-  const options = optionsOf(bsm);
-  const jumps = [...inputsOf(optionsOf(merton)), ...['jump_intensity', 'jump_mean', 'jump_vol'].map(merton.column)];
-  const [above, , call, put] = kernels.map(kernels.exports.merton, merton.count, jumps, MERTON);
-  const solved = volatilities(kernels, options, bsm.column('price'))[0]!;
-  return {
-    rows: bsm.count + merton.count,
-    errors: [
-      ...greekColumns(kernels, options).map((values, i) =>
-        worstError('Black-Scholes-Merton', Object.keys(GREEKS)[i]!, values, bsm),
-      ),
-      worstError('implied volatility', 'iv', solved, bsm, volatilityCondition(bsm)),
-      worstError('Merton', 'prob_above', above!, merton),
-      worstError('Merton', 'call', call!, merton),
-      worstError('Merton', 'put', put!, merton),
-    ],
-  };
+/** The largest error of an output. `src/bench/reference-errors.ts` defines the scale. */
+export interface BrowserError {
+  readonly kernel: string;
+  readonly output: string;
+  readonly worstScaledError: number;
+}
+
+/** Compares the kernels with reference values. */
+export function browserAccuracy(kernels: BrowserKernels, sample: ReferenceSample): BrowserError[] {
+  const columnOf = (numbers: ReferenceSample['prices']) => Float64Array.from(numbers, (each) => each ?? Number.NaN);
+  const options = sample.options.map(columnOf);
+  const jumps = sample.jumps.map(columnOf);
+  const [above, , call, put] = kernels.map(kernels.exports.merton, jumps[0]!.length, jumps, MERTON);
+  const [solved] = volatilities(kernels, options, columnOf(sample.prices));
+  const values = [...greekColumns(kernels, options), solved, above, call, put];
+  return sample.outputs.map(({ kernel, output, exact, condition }, i) => ({
+    kernel,
+    output,
+    worstScaledError: worstError(values[i]!, columnOf(exact), columnOf(condition)).worstScaledError,
+  }));
 }

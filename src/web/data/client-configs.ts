@@ -12,7 +12,10 @@ export interface ClientConfig {
 const ADDRESS = /http:\/\/127\.0\.0\.1:8080/g;
 export const KEY_PLACEHOLDER = 'ZOMMA_…';
 
-/** Reads the code blocks of docs/clients.md, each with its section and the paragraph before it. */
+/**
+ * Reads the code blocks of docs/clients.md, each with its section and the paragraph before it. The build calls it, so that the page needs no
+ * parser.
+ */
 export function clientConfigs(page: string): ClientConfig[] {
   return page
     .split(/^## /m)

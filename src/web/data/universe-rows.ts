@@ -1,4 +1,4 @@
-import { cleanText } from '../format.ts';
+import { cleanText } from '../page-format.ts';
 
 /** A ticker of the universe. Its figures come from the stream when the grid draws them, so that the rows themselves never change. */
 export interface UniverseRow {

@@ -1,21 +1,21 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Markdown } from './markdown.tsx';
-import { type Block, parseMarkdown, plainText, sectionOf } from './markdown-page.ts';
+import { type MarkdownBlock, plainText, sectionOf } from './markdown-page.ts';
 
-let reading: Promise<Block[]> | undefined;
+let reading: Promise<MarkdownBlock[]> | undefined;
 
-/** Reads the page of methods, which is a file of the terminal, once. */
-async function readMethods(): Promise<Block[]> {
+/** Reads the page of methods, a file of the terminal that the build has parsed. */
+async function readMethods(): Promise<MarkdownBlock[]> {
   const file = document.querySelector<HTMLMetaElement>('meta[name="zomma-methods"]')!.content;
   const response = await fetch(file, { credentials: 'omit' });
   if (!response.ok) throw new Error(`The server answered with status ${response.status}.`);
-  return parseMarkdown(await response.text());
+  return (await response.json()) as MarkdownBlock[];
 }
 
 /** How a figure is made: the section of the documentation, read when the member opens it. A link of the section shows another one. */
 export function ExplainMethod({ section, item }: { section: string; item: string }) {
   const [isOpen, setOpen] = useState(false);
-  const [page, setPage] = useState<Block[] | string>();
+  const [page, setPage] = useState<MarkdownBlock[] | string>();
   const [jumped, setJumped] = useState<string>();
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => setJumped(undefined), [section, item]);

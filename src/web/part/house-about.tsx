@@ -3,7 +3,7 @@ import { Fact } from './house-feeds.tsx';
 
 /** What this program is, and the licences of the libraries in the page. */
 export function HouseAbout() {
-  const licences = usePageFile('licences');
+  const licences = usePageFile<{ name: string; text: string }[]>('licences');
   return (
     <section class="house-text" data-about>
       <h2>Zomma</h2>
@@ -15,18 +15,12 @@ export function HouseAbout() {
         <a href="/docs">The API</a> · <a href="/openapi.json">OpenAPI</a>
       </p>
       <h2>Libraries in this page</h2>
-      {licences
-        ?.split(/^## /m)
-        .slice(1)
-        .map((each) => {
-          const end = each.indexOf('\n');
-          return (
-            <details key={end}>
-              <summary>{each.slice(0, end)}</summary>
-              <pre>{each.slice(end).trim()}</pre>
-            </details>
-          );
-        })}
+      {licences?.map(({ name, text }) => (
+        <details key={name}>
+          <summary>{name}</summary>
+          <pre>{text}</pre>
+        </details>
+      ))}
     </section>
   );
 }

@@ -1,5 +1,4 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import type { FeedStatus } from '../data/answers.ts';
 import {
   contractsText,
   type FeedRow,
@@ -12,9 +11,10 @@ import {
   severityOf,
   stateText,
 } from '../data/feed-report.ts';
-import { type Answer, ask } from '../data/request.ts';
-import { cleanText, count, duration, newYorkMoment, percent, UNKNOWN } from '../format.ts';
-import { feeds } from '../state/market.ts';
+import type { FeedStatusAnswer } from '../data/page-answers.ts';
+import { ask, type WebAnswer } from '../data/request.ts';
+import { cleanText, countText, duration, newYorkMoment, percent, UNKNOWN } from '../page-format.ts';
+import { feeds } from '../state/page-market.ts';
 import { copy } from '../state/ui.ts';
 import { ChartPanel } from './chart-panel.tsx';
 import { DataGrid, type GridColumn } from './data-grid.tsx';
@@ -39,14 +39,16 @@ export function HouseFeeds() {
 }
 
 /** Returns the feeds of all pages of the report. Until the further pages have arrived, those of the first. */
-function useAllPages(first: Answer<FeedStatus> | undefined): readonly FeedRow[] {
-  const [further, setFurther] = useState<{ of: unknown; pages: readonly FeedStatus[] }>();
+function useAllPages(first: WebAnswer<FeedStatusAnswer> | undefined): readonly FeedRow[] {
+  const [further, setFurther] = useState<{ of: unknown; pages: readonly FeedStatusAnswer[] }>();
   useEffect(() => {
     const dropped = new AbortController();
     const follow = async () => {
-      const pages: FeedStatus[] = [];
+      const pages: FeedStatusAnswer[] = [];
       for (let cursor = first?.body.next_cursor; cursor && pages.length < PAGES_MAX; cursor = pages.at(-1)!.next_cursor)
-        pages.push((await ask<FeedStatus>({ operation: 'get_feed_status', args: { cursor } }, dropped.signal)).body);
+        pages.push(
+          (await ask<FeedStatusAnswer>({ operation: 'get_feed_status', args: { cursor } }, dropped.signal)).body,
+        );
       if (!dropped.signal.aborted) setFurther({ of: first, pages });
     };
     // A page that does not arrive is asked again with the next report.
@@ -95,7 +97,7 @@ function Command({ text }: { text: string }) {
   );
 }
 
-function Feed({ feed, answer }: { feed: FeedRow; answer: Answer<FeedStatus> }) {
+function Feed({ feed, answer }: { feed: FeedRow; answer: WebAnswer<FeedStatusAnswer> }) {
   const { tickers, refusals, gaps, stream } = feed;
   const past = pastOf(feed);
   return (
@@ -137,10 +139,10 @@ function Feed({ feed, answer }: { feed: FeedRow; answer: Answer<FeedStatus> }) {
         />
         <Fact
           name="Tickers"
-          value={`${count(feed.tickers_expected)}: ${
+          value={`${countText(feed.tickers_expected)}: ${
             Object.entries(feed.tickers_by_state)
               .toSorted(([a], [b]) => severityOf(b) - severityOf(a))
-              .map(([state, n]) => `${count(n)} ${stateText(state)}`)
+              .map(([state, n]) => `${countText(n)} ${stateText(state)}`)
               .join(', ') || 'no data yet'
           }`}
         />
@@ -148,7 +150,9 @@ function Feed({ feed, answer }: { feed: FeedRow; answer: Answer<FeedStatus> }) {
         {past && (
           <Fact
             name="Simulated past"
-            value={past.done < past.total ? `${count(past.done)} of ${count(past.total)} snapshots filled` : 'filled'}
+            value={
+              past.done < past.total ? `${countText(past.done)} of ${countText(past.total)} snapshots filled` : 'filled'
+            }
           >
             <progress max={past.total} value={past.done} aria-label="Simulated past" />
           </Fact>
@@ -170,7 +174,7 @@ function Feed({ feed, answer }: { feed: FeedRow; answer: Answer<FeedStatus> }) {
         none="Nothing is rejected."
         items={refusals.map(({ origin, ticker, reason, at, times }) => [
           newYorkMoment(at),
-          `${ticker ? `${ticker}, ` : ''}${cleanText(origin)}${times > 1 ? `, ${count(times)} times` : ''}`,
+          `${ticker ? `${ticker}, ` : ''}${cleanText(origin)}${times > 1 ? `, ${countText(times)} times` : ''}`,
           cleanText(reason),
         ])}
       />
@@ -189,90 +193,83 @@ function Feed({ feed, answer }: { feed: FeedRow; answer: Answer<FeedStatus> }) {
   );
 }
 
+const column = (
+  id: string,
+  title: string,
+  width: number,
+  value: GridColumn<FeedTicker>['value'],
+  text: (row: FeedTicker) => string,
+  isNumber = false,
+): GridColumn<FeedTicker> => ({ id, title, width, value, text, isNumber });
+const moments = (id: 'as_of' | 'last_fresh' | 'last_attempt', title: string) =>
+  column(
+    id,
+    title,
+    128,
+    (row) => row[id],
+    (row) => newYorkMoment(row[id]),
+  );
+const counts = (id: 'expected_contracts' | 'received_contracts' | 'failures', title: string) =>
+  column(
+    id,
+    title,
+    80,
+    (row) => row[id],
+    (row) => countText(row[id]),
+    true,
+  );
+
 const TICKER_COLUMNS: readonly GridColumn<FeedTicker>[] = [
-  { id: 'ticker', title: 'Ticker', width: 74, value: ({ ticker }) => ticker, text: ({ ticker }) => cleanText(ticker) },
-  {
-    id: 'state',
-    title: 'State',
-    width: 86,
-    value: ({ state }) => severityOf(state),
-    text: ({ state }) => stateText(state),
-  },
-  {
-    id: 'as_of',
-    title: 'Quotes of',
-    width: 128,
-    value: ({ as_of }) => as_of,
-    text: ({ as_of }) => newYorkMoment(as_of),
-  },
-  {
-    id: 'age',
-    title: 'Age',
-    width: 86,
-    isNumber: true,
-    value: ({ age_s }) => age_s,
-    text: ({ age_s }) => duration(age_s),
-  },
-  {
-    id: 'expected',
-    title: 'Expected',
-    width: 80,
-    isNumber: true,
-    value: (row) => row.expected_contracts,
-    text: (row) => count(row.expected_contracts),
-  },
-  {
-    id: 'received',
-    title: 'Received',
-    width: 80,
-    isNumber: true,
-    value: (row) => row.received_contracts,
-    text: (row) => count(row.received_contracts),
-  },
-  {
-    id: 'coverage',
-    title: 'Coverage',
-    width: 84,
-    isNumber: true,
-    value: (row) => row.coverage_pct,
-    text: (row) => percent(row.coverage_pct, 1, false),
-  },
-  {
-    id: 'refused',
-    title: 'Rows rejected',
-    width: 140,
-    value: (row) => Object.values(row.rows_refused).reduce((sum, n) => sum + n, 0),
-    text: (row) => refusedText(row.rows_refused) || 'none',
-  },
-  {
-    id: 'failures',
-    title: 'Failures',
-    width: 76,
-    isNumber: true,
-    value: (row) => row.failures,
-    text: (row) => count(row.failures),
-  },
-  {
-    id: 'refusal',
-    title: 'Why the last attempt failed',
-    width: 200,
-    value: (row) => row.refusal,
-    text: (row) => (row.refusal === null ? UNKNOWN : cleanText(row.refusal)),
-  },
-  {
-    id: 'fresh',
-    title: 'Last fresh',
-    width: 128,
-    value: (row) => row.last_fresh,
-    text: (row) => newYorkMoment(row.last_fresh),
-  },
-  {
-    id: 'attempt',
-    title: 'Last attempt',
-    width: 128,
-    value: (row) => row.last_attempt,
-    text: (row) => newYorkMoment(row.last_attempt),
-  },
+  column(
+    'ticker',
+    'Ticker',
+    74,
+    ({ ticker }) => ticker,
+    ({ ticker }) => cleanText(ticker),
+  ),
+  column(
+    'state',
+    'State',
+    86,
+    ({ state }) => severityOf(state),
+    ({ state }) => stateText(state),
+  ),
+  moments('as_of', 'Quotes of'),
+  column(
+    'age_s',
+    'Age',
+    86,
+    ({ age_s }) => age_s,
+    ({ age_s }) => duration(age_s),
+    true,
+  ),
+  counts('expected_contracts', 'Expected'),
+  counts('received_contracts', 'Received'),
+  column(
+    'coverage_pct',
+    'Coverage',
+    84,
+    (row) => row.coverage_pct,
+    (row) => percent(row.coverage_pct, 1, false),
+    true,
+  ),
+  column(
+    'rows_refused',
+    'Rows rejected',
+    140,
+    (row) => Object.values(row.rows_refused).reduce((sum, n) => sum + n, 0),
+    (row) => refusedText(row.rows_refused) || 'none',
+  ),
+  counts('failures', 'Failures'),
+  column(
+    'refusal',
+    'Why the last attempt failed',
+    200,
+    (row) => row.refusal,
+    (row) => cleanText(row.refusal) || UNKNOWN,
+  ),
+  moments('last_fresh', 'Last fresh'),
+  moments('last_attempt', 'Last attempt'),
 ];
 
 /** A name and its value in a list of facts. */
@@ -292,7 +289,7 @@ export function Fact({ name, value, children }: { name: string; value: string; c
 function Listed({ title, none, items }: { title: string; none: string; items: readonly (readonly string[])[] }) {
   return (
     <section class="house-text">
-      <h3>{items.length > 0 ? `${title} (${count(items.length)})` : none}</h3>
+      <h3>{items.length > 0 ? `${title} (${countText(items.length)})` : none}</h3>
       <ul class="house-list">
         {items.map(([moment, what, reason], i) => (
           <li key={i}>

@@ -1,15 +1,15 @@
 /** A piece of a line of Markdown. */
-export type Span =
+export type MarkdownSpan =
   | { readonly kind: 'text' | 'code'; readonly text: string }
-  | { readonly kind: 'strong' | 'em'; readonly spans: readonly Span[]; readonly href?: undefined }
-  | { readonly kind: 'link'; readonly spans: readonly Span[]; readonly href: string };
+  | { readonly kind: 'strong' | 'em'; readonly spans: readonly MarkdownSpan[]; readonly href?: undefined }
+  | { readonly kind: 'link'; readonly spans: readonly MarkdownSpan[]; readonly href: string };
 
 /** A block of a Markdown page. `id` is the anchor of a heading, as GitHub makes it. Each item of a list, and each cell of a table, is a list. */
-export type Block =
-  | { readonly kind: 'heading'; readonly level: number; readonly id: string; readonly spans: readonly Span[] }
-  | { readonly kind: 'paragraph'; readonly spans: readonly Span[] }
-  | { readonly kind: 'list'; readonly isOrdered: boolean; readonly items: readonly (readonly Block[])[] }
-  | { readonly kind: 'table'; readonly rows: readonly (readonly (readonly Span[])[])[] }
+export type MarkdownBlock =
+  | { readonly kind: 'heading'; readonly level: number; readonly id: string; readonly spans: readonly MarkdownSpan[] }
+  | { readonly kind: 'paragraph'; readonly spans: readonly MarkdownSpan[] }
+  | { readonly kind: 'list'; readonly isOrdered: boolean; readonly items: readonly (readonly MarkdownBlock[])[] }
+  | { readonly kind: 'table'; readonly rows: readonly (readonly (readonly MarkdownSpan[])[])[] }
   | { readonly kind: 'code'; readonly text: string };
 
 const FENCE = /^```/;
@@ -17,10 +17,10 @@ const HEADING = /^(#{1,6}) +(.+)$/;
 const ITEM = /^([-*]|\d+\.) +/;
 const TABLE = /^\|.*\n\|[\s:|-]+\|(?:\n|$)/;
 
-/** Parses the parts of Markdown that the documentation uses. Comments are left out, and HTML is text. */
-export function parseMarkdown(text: string): Block[] {
+/** Parses the parts of Markdown that the documentation uses. Comments are left out, and HTML is text. The build calls it, not the page. */
+export function parseMarkdown(text: string): MarkdownBlock[] {
   const lines = text.replace(/<!--.*?-->/gs, '').split('\n');
-  const blocks: Block[] = [];
+  const blocks: MarkdownBlock[] = [];
   const takeWhile = (isPart: (line: string) => boolean) => {
     const taken: string[] = [];
     while (lines.length > 0 && isPart(lines[0]!)) taken.push(lines.shift()!);
@@ -42,7 +42,7 @@ export function parseMarkdown(text: string): Block[] {
       blocks.push({ kind: 'table', rows: [head!, ...rows].map((row) => cellsOf(row).map(parseSpans)) });
     } else if (ITEM.test(line)) {
       const isOrdered = /^\d/.test(line);
-      const items: Block[][] = [];
+      const items: MarkdownBlock[][] = [];
       while (lines.length > 0 && ITEM.test(lines[0]!) && /^\d/.test(lines[0]!) === isOrdered) {
         const [marker] = ITEM.exec(lines[0]!)!;
         const first = lines.shift()!.slice(marker.length);
@@ -67,8 +67,8 @@ function cellsOf(row: string): string[] {
 
 const SPAN = /`([^`]+)`|\*\*(.+?)\*\*|\*([^*]+)\*|\[((?:[^[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)/g;
 
-function parseSpans(text: string): Span[] {
-  const spans: Span[] = [];
+function parseSpans(text: string): MarkdownSpan[] {
+  const spans: MarkdownSpan[] = [];
   let end = 0;
   for (const match of text.matchAll(SPAN)) {
     const [whole, code, strong, em, label, href] = match;
@@ -84,7 +84,7 @@ function parseSpans(text: string): Span[] {
 }
 
 /** Returns the text of spans without their marks. */
-export function plainText(spans: readonly Span[]): string {
+export function plainText(spans: readonly MarkdownSpan[]): string {
   return spans.map((span) => ('text' in span ? span.text : plainText(span.spans))).join('');
 }
 
@@ -95,7 +95,7 @@ function anchorOf(heading: string): string {
 }
 
 /** Returns the heading with an anchor and the blocks below it, up to the next heading of its level. Returns an empty list without such a heading. */
-export function sectionOf(blocks: readonly Block[], id: string): readonly Block[] {
+export function sectionOf(blocks: readonly MarkdownBlock[], id: string): readonly MarkdownBlock[] {
   const start = blocks.findIndex((block) => block.kind === 'heading' && block.id === id);
   if (start < 0) return [];
   const { level } = blocks[start] as { level: number };

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { type Block, plainText, type Span } from './markdown-page.ts';
+import { type MarkdownBlock, type MarkdownSpan, plainText } from './markdown-page.ts';
 
 /**
  * Draws blocks. A link within the page calls `onJump` with its anchor. Any other link is plain text, because the terminal links to nothing
@@ -10,11 +10,11 @@ export function Markdown({
   onJump,
   mark = '',
 }: {
-  blocks: readonly Block[];
+  blocks: readonly MarkdownBlock[];
   onJump: (anchor: string) => void;
   mark?: string;
 }) {
-  const draw = (all: readonly Block[]) =>
+  const draw = (all: readonly MarkdownBlock[]) =>
     all.map((block, i) => {
       if (block.kind === 'heading') {
         const Heading = block.level > 2 ? 'h5' : 'h4';
@@ -49,7 +49,7 @@ export function Markdown({
         </div>
       );
     });
-  const spansOf = (spans: readonly Span[]): ComponentChildren =>
+  const spansOf = (spans: readonly MarkdownSpan[]): ComponentChildren =>
     spans.map((span, i) => {
       if ('text' in span) return span.kind === 'text' ? span.text : <code key={i}>{span.text}</code>;
       const inner = spansOf(span.spans);
@@ -67,6 +67,6 @@ export function Markdown({
 }
 
 /** Returns whether an item of a list begins with some words. */
-function beginsWith([first]: readonly Block[], words: string): boolean {
+function beginsWith([first]: readonly MarkdownBlock[], words: string): boolean {
   return words !== '' && first?.kind === 'paragraph' && plainText(first.spans).startsWith(words);
 }

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { checkKey, keyOfMember, MEMBER_UUID } from '../data/account.ts';
+import { checkKey, keyOfMember, MEMBER_UUID } from '../data/member-account.ts';
 import { isKey, signedOutReason, signIn } from '../state/member-key.ts';
 
 /** Asks for the key or the member's UUID. Checks the key with one request before it signs in. */

@@ -52,6 +52,7 @@ const LIST = [
   act('Time', 'day_before', 'Day before', '{'),
   act('Time', 'day_after', 'Day after', '}'),
   act('Time', 'live', 'Back to live', 'l'),
+  act('Time', 'play', 'Play the snapshots, or stop'),
   act('Time', 'pin', 'Pin this moment as A', 'p'),
   act('Time', 'diff', 'Difference from A', 'd'),
   act('Time', 'swap', 'Swap A and the present moment', 'x'),

@@ -2,11 +2,11 @@ import { zoomBy } from '../chart/zoom.ts';
 import { commandOf, curlOf, mcpOf } from '../operations.ts';
 import { ACT_LIST, type ActId, VIEW_NAMES } from './act-list.ts';
 import { MEASURES, type Measure, START, VIEWS, type ViewName } from './address.ts';
-import { asOf, isSimulated, neighbour } from './market.ts';
 import { signOut } from './member-key.ts';
-import { navigate, page, ticker } from './page.ts';
+import { navigate, page, pageTicker } from './page.ts';
+import { asOf, isSimulated, neighbour } from './page-market.ts';
 import { activePanel, toggleTable } from './panels.ts';
-import { moveInTime } from './time-stops.ts';
+import { moveInTime, moveToMoment, togglePlay } from './time-stops.ts';
 import { areLettersOn, copy, type DialogName, dialog, THEMES, theme } from './ui.ts';
 
 const option = (name: 'weight' | 'sign' | 'expiries' | 'gamma' | 'iv' | 'forward', value: string) => {
@@ -60,11 +60,12 @@ const RUN: Readonly<Record<ActId, () => void>> = {
   day_before: () => moveInTime(-1, 'day'),
   day_after: () => moveInTime(1, 'day'),
   live: () => navigate({ at: null }),
+  play: togglePlay,
   pin,
   diff: () => (page.value.pinned ? navigate({ isDiff: !page.value.isDiff }) : pin()),
   swap: () => {
     const { pinned, at } = page.value;
-    if (pinned) navigate({ at: pinned, pinned: at ?? asOf.value ?? null });
+    if (pinned) moveToMoment(pinned, { pinned: at ?? asOf.value ?? null });
   },
   weight: () => option('weight', 'volume'),
   side: () => option('sign', 'flow'),
@@ -153,5 +154,5 @@ function isField(target: EventTarget | null): boolean {
 
 /** The name of the present state for the title of the page. */
 export function pageTitle(): string {
-  return `${isSimulated.value ? 'SIM ' : ''}${ticker.value} ${VIEW_NAMES[page.value.view].name} · Zomma`;
+  return `${isSimulated.value ? 'SIM ' : ''}${pageTicker.value} ${VIEW_NAMES[page.value.view].name} · Zomma`;
 }

@@ -1,9 +1,17 @@
 import { signal } from '@preact/signals';
-import type { Accuracy } from '../../bench/reference-errors.ts';
 import { distinctOptions } from '../../bench/workloads.ts';
-import { BENCH_OPTIONS, browserAccuracy, compileKernels, greekColumns, kernelWork } from '../data/browser-kernels.ts';
+import {
+  BENCH_OPTIONS,
+  type BrowserError,
+  browserAccuracy,
+  compileKernels,
+  greekColumns,
+  kernelWork,
+  optionInputs,
+} from '../data/browser-kernels.ts';
 import { clockStepMs, type MeasuredTime, measureWork, pageTurn, sliceFor } from '../data/browser-race.ts';
 import { pageFact, readPageFile } from '../data/page-files.ts';
+import type { ReferenceSample } from '../data/reference-sample.ts';
 import { measureRequests, type RequestSpeed, sameBits } from '../data/server-speed.ts';
 
 export interface BrowserTime extends MeasuredTime {
@@ -27,7 +35,7 @@ export interface BenchRun {
   readonly requests: RequestSpeed | string | null;
   /** How many of the results of this browser and of the server have the same bits. */
   readonly bits: { readonly same: number; readonly all: number } | null;
-  readonly accuracy: { readonly rows: number; readonly errors: readonly Accuracy[] } | null;
+  readonly accuracy: { readonly rows: number; readonly errors: readonly BrowserError[] } | null;
   /** Why the run ended early, as a sentence. */
   readonly problem: string | null;
 }
@@ -42,7 +50,7 @@ let running: AbortController | undefined;
 
 /** Ends the run. What has been measured stays. */
 export function stopBench(): void {
-  running?.abort(new DOMException('The run was stopped.', 'AbortError'));
+  running?.abort(new DOMException('you stopped it.', 'AbortError'));
 }
 
 /** Measures the kernels in this browser, their accuracy, and requests to the server. */
@@ -72,7 +80,8 @@ export async function startBench(): Promise<void> {
   try {
     const kernels = await compileKernels(pageFact('kernels'));
     report({ now: 'comparing with the reference values' });
-    report({ accuracy: browserAccuracy(kernels, await readPageFile('reference')) });
+    const sample = await readPageFile<ReferenceSample>('reference');
+    report({ accuracy: { rows: sample.rows, errors: browserAccuracy(kernels, sample) } });
     const all = kernelWork(kernels);
     for (const [i, work] of all.entries()) {
       report({ now: work.kernel });
@@ -93,7 +102,7 @@ export async function startBench(): Promise<void> {
     const bits =
       typeof requests === 'string'
         ? null
-        : sameBits(greekColumns(kernels, distinctOptions(BENCH_OPTIONS)), requests.columns);
+        : sameBits(greekColumns(kernels, optionInputs(distinctOptions(BENCH_OPTIONS))), requests.columns);
     report({ now: null, share: 1, requests, bits });
   } catch (error) {
     report({ now: null, problem: (error as Error).message });

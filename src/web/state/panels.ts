@@ -16,6 +16,8 @@ export interface PanelTable {
   readonly columns: readonly string[];
   /** Values by row. Null is unknown. */
   readonly rows: readonly (readonly (string | number | null)[])[];
+  /** What Enter on a row does. */
+  readonly onOpen?: (row: readonly (string | number | null)[]) => void;
 }
 
 const panels = new Map<string, Panel>();

@@ -2,9 +2,10 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import { SpeedBars } from '../chart/speed-bars.tsx';
 import { nanoseconds, speedRows, speedTable } from '../chart/speed-rows.ts';
 import { BENCH_OPTIONS } from '../data/browser-kernels.ts';
+import type { DocumentedSpeed } from '../data/documented-speed.ts';
 import { usePageFile } from '../data/page-files.ts';
-import { type DocumentedSpeed, documentedSpeed, parseServerBench } from '../data/server-speed.ts';
-import { cleanText, count, plain } from '../format.ts';
+import { parseServerBench } from '../data/server-speed.ts';
+import { cleanText, countText, plain } from '../page-format.ts';
 import { PlainTable } from '../part/plain-table.tsx';
 import { type BenchRun, benchRun, startBench, stopBench } from '../state/bench-run.ts';
 import { copy } from '../state/ui.ts';
@@ -15,8 +16,7 @@ type ServerBench = ReturnType<typeof parseServerBench>;
 export function BenchView() {
   const run = benchRun.value;
   const [bench, setBench] = useState<ServerBench>();
-  const page = usePageFile('benchmarks');
-  const documented = useMemo(() => (page === undefined ? undefined : documentedSpeed(page)), [page]);
+  const documented = usePageFile<DocumentedSpeed>('benchmarks');
   const rows = useMemo(
     () => (run ? speedRows(run.times, bench?.times, documented) : []),
     [run?.times, bench, documented],
@@ -87,12 +87,13 @@ function Agreement({ run: { accuracy, bits } }: { run: BenchRun }) {
       </header>
       <p>
         The largest error of this browser is <strong data-worst>{plain(worst, 3)}</strong>, against {rows} of the 5,000
-        values in 60-digit arithmetic with which the kernels are tested.
+        rows of reference values in 60-digit arithmetic.
         {bits && (
           <>
             {' '}
-            Of the {count(bits.all)} prices and Greeks that the server has sent,{' '}
-            <strong data-bits>{bits.same === bits.all ? 'all' : count(bits.same)}</strong> have the same bits as here.
+            Of the {countText(bits.all)} prices and Greeks that the server has sent,{' '}
+            <strong data-bits>{bits.same === bits.all ? 'all' : countText(bits.same)}</strong> have the same bits as
+            here.
           </>
         )}
       </p>
@@ -172,7 +173,7 @@ function Sources({
         <dt>The documented machine</dt>
         <dd>
           Figures of docs/benchmarks.md, measured on {documented?.machine || '…'}. Workloads:{' '}
-          {[...new Set(documented?.workloads.values())].join('; ')}.
+          {documented?.workloads.join('; ')}.
         </dd>
       </dl>
     </section>

@@ -1,4 +1,15 @@
-/** The view History. */
+import { HistoryPanel } from '../part/history-panel.tsx';
+import { RecordPanel } from '../part/record-panel.tsx';
+import { ViewState } from '../part/view-state.tsx';
+import { asOf, gexView } from '../state/page-market.ts';
+
+/** How the levels moved, and whether they held. */
 export function HistoryView() {
-  return <p class="empty">History</p>;
+  if (asOf.value === undefined) return <ViewState asked={gexView.asked.value} />;
+  return (
+    <div class="history-panels">
+      <HistoryPanel moment={asOf.value} />
+      <RecordPanel moment={asOf.value} />
+    </div>
+  );
 }

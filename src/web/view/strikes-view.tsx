@@ -5,8 +5,8 @@ import { ChartPanel, Problem } from '../part/chart-panel.tsx';
 import { DataGrid, gridTable } from '../part/data-grid.tsx';
 import { HedgingNodesPanel } from '../part/hedging-nodes.tsx';
 import { ViewState } from '../part/view-state.tsx';
-import { asOf, gexView, pinnedView } from '../state/market.ts';
 import { navigate, page, tickerCall } from '../state/page.ts';
+import { asOf, comparedView, gexView, pinnedView } from '../state/page-market.ts';
 import { strikeColumns } from './strike-columns.ts';
 
 /** All rows: exposure, open interest and volume by strike, and the contracts that dealers hedge most. */
@@ -14,7 +14,7 @@ export function StrikesView() {
   const asked = gexView.asked.value;
   const pinned = page.value.isDiff ? pinnedView.asked.value : undefined;
   const view = asked.answer?.body;
-  const before = pinned?.answer?.body.strikes;
+  const before = comparedView.value?.body.strikes;
   const rows = useMemo(() => (view ? joinRows(view.strikes.strike, before?.strike) : []), [view, before]);
   const columns = useMemo(() => (view ? strikeColumns(view, before) : []), [view, before]);
   const table = useMemo(() => gridTable(columns, rows), [columns, rows]);

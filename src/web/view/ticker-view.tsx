@@ -14,18 +14,19 @@ import { profileReadout, profileTable, SpotProfile } from '../chart/spot-profile
 import { zoomBy } from '../chart/zoom.ts';
 import { ChartPanel } from '../part/chart-panel.tsx';
 import { CombinedPanel, WithField } from '../part/combined-panel.tsx';
+import { DiffSummary } from '../part/diff-summary.tsx';
 import { MeasureChoice } from '../part/measure-choice.tsx';
 import { levelsLine, TickerFigures } from '../part/ticker-figures.tsx';
 import { ViewState } from '../part/view-state.tsx';
-import { asOf, gexView, pinnedView } from '../state/market.ts';
 import { navigate, page, tickerCall } from '../state/page.ts';
+import { asOf, comparedView, gexView } from '../state/page-market.ts';
 import { copy } from '../state/ui.ts';
 
 /** Where the levels are, and what holds them up: seven figures, the ladder, and the profile on the same price axis. */
 export function TickerView() {
   const asked = gexView.asked.value;
   const { answer } = asked;
-  const before = page.value.isDiff ? pinnedView.asked.value.answer?.body : undefined;
+  const before = comparedView.value?.body;
   const { measure, options } = page.value;
   const moment = asOf.value;
   const view = answer?.body;
@@ -40,11 +41,11 @@ export function TickerView() {
   const tables = useMemo(
     () =>
       view && {
-        strikes: ladderTable(view.strikes),
+        strikes: ladderTable(view.strikes, before?.strikes),
         profile: profileTable(view.profile),
         expiries: expiryTable(view.expiries),
       },
-    [view],
+    [view, before],
   );
   if (!view) return <ViewState asked={asked} />;
   const { levels, strikes, profile, expiries } = view;
@@ -53,6 +54,7 @@ export function TickerView() {
   return (
     <>
       <TickerFigures levels={levels} before={before?.levels} />
+      {page.value.isDiff && <DiffSummary />}
       <div class="ticker-charts">
         <ChartPanel
           id="ladder"
@@ -67,7 +69,7 @@ export function TickerView() {
             selected
               ? selectionReadout(strikes, selected)
               : cursor !== null
-                ? strikeReadout(strikes, nearestStrike(strikes.strike, cursor))
+                ? strikeReadout(strikes, nearestStrike(strikes.strike, cursor), before?.strikes)
                 : 'Point at a strike, or press Enter in the chart and use the arrow keys.'
           }
           menu={
@@ -108,7 +110,7 @@ export function TickerView() {
             call={calls.profile}
             answer={answer}
             table={tables!.profile}
-            readout={profileReadout(profile, cursor ?? profile.spot_price)}
+            readout={profileReadout(profile, cursor ?? profile.spot_price, before?.profile)}
             controls={<WithField />}
           >
             <SpotProfile profile={profile} levels={levels} before={before?.profile} />

@@ -1,6 +1,9 @@
 import { expect, test } from 'bun:test';
+import { join } from 'node:path';
 import { scaleLinear } from 'd3-scale';
 import { interpolate, interpolateNumber, interpolateRound } from '../../../src/web/chart/interpolate-numbers.ts';
+
+const WEB = join(import.meta.dir, '../../../src/web');
 
 // The tests run with the whole package d3-interpolate, and the page with its replacement. Scales must be the same with both.
 test.each([
@@ -31,7 +34,7 @@ test.each([
 });
 
 test('the terminal uses only scales that need no other interpolation', async () => {
-  const files = [...new Bun.Glob('src/web/**/*.{ts,tsx}').scanSync('.')];
+  const files = [...new Bun.Glob('**/*.{ts,tsx}').scanSync({ cwd: WEB, absolute: true })];
   const imported = await Promise.all(
     files.map(async (file) => /import \{([^}]*)\} from 'd3-scale'/.exec(await Bun.file(file).text())?.[1] ?? ''),
   );

@@ -7,10 +7,10 @@ const times = [
 ];
 const documented = {
   machine: 'AMD EPYC',
-  times: new Map([['price and eight Greeks', 18.2]]),
-  workloads: new Map<string, string>(),
+  times: { 'price and eight Greeks': 18.2 },
+  workloads: [],
 };
-const bench = new Map([['gamma profile, any levels', 0.3123]]);
+const bench = { 'gamma profile, any levels': 0.3123 };
 
 test('a source without a time of a kernel has no bar there', () => {
   const rows = speedRows(times, bench, documented);

@@ -8,7 +8,14 @@ import { callPutGreeks, greeks } from '../../../src/math/black-scholes.ts';
 import { gammaProfile } from '../../../src/math/gamma-exposure.ts';
 import { impliedVolatility } from '../../../src/math/implied-volatility.ts';
 import { merton, mertonProbabilities } from '../../../src/math/jump-diffusion.ts';
-import { BENCH_OPTIONS, browserAccuracy, kernelWork, startKernels } from '../../../src/web/data/browser-kernels.ts';
+import {
+  BENCH_OPTIONS,
+  type BrowserError,
+  browserAccuracy,
+  kernelWork,
+  startKernels,
+} from '../../../src/web/data/browser-kernels.ts';
+import { type ReferenceSample, referenceSample } from '../../../src/web/data/reference-sample.ts';
 
 const ROOT = join(import.meta.dir, '../../..');
 const kernels = startKernels(new WebAssembly.Module(readFileSync(join(ROOT, 'build/kernels.wasm'))));
@@ -59,35 +66,41 @@ test('the units of a work are those of its results', () => {
   expect(work.map(({ units }) => units)).toEqual([4096, 8192, 4096, 4096, 4096, 819_200, 819_200]);
 });
 
+const TABLES = ['bsm', 'merton'].map((name) =>
+  readFileSync(join(ROOT, `src/bench/reference/${name}.csv`), 'utf8').trimEnd(),
+) as [string, string];
+
 test('on all rows of the reference the errors are those of zomma bench', () => {
-  const tables = ['bsm', 'merton'].map((name) =>
-    readFileSync(join(ROOT, `src/bench/reference/${name}.csv`), 'utf8').trimEnd(),
-  );
-  const { rows, errors } = browserAccuracy(kernels, tables.join('\n\n'));
-  expect(rows).toBe(5000);
-  const server = measureAccuracy();
-  const byName = (list: typeof errors) =>
-    list.toSorted((a, b) => `${a.kernel} ${a.output}`.localeCompare(`${b.kernel} ${b.output}`));
-  expect(byName(errors)).toEqual(byName(server));
+  const sample = referenceSample(...TABLES);
+  expect(sample.rows).toBe(5000);
+  const byName = (errors: readonly BrowserError[]) =>
+    errors
+      .map(({ kernel, output, worstScaledError }) => `${kernel} ${output} ${worstScaledError}`)
+      .toSorted((a, b) => a.localeCompare(b));
+  expect(byName(browserAccuracy(kernels, sample))).toEqual(byName(measureAccuracy()));
 });
 
 test('the page has some tens of rows of each table', async () => {
   const { files } = await import('../../../build/web/manifest.js');
-  const sample = readFileSync(files.find(({ name }) => name.startsWith('reference-'))!.plain, 'utf8');
-  const all = ['bsm', 'merton'].map((name) =>
-    readFileSync(join(ROOT, `src/bench/reference/${name}.csv`), 'utf8').split('\n'),
-  );
-  const tables = sample.split('\n\n').map((table) => table.split('\n'));
-  expect(tables.map(([header]) => header)).toEqual(all.map(([header]) => header));
-  tables.forEach((table, i) => {
-    expect(table.length).toBeGreaterThan(20);
-    expect(table.length).toBeLessThan(100);
-    expect(table.filter((line) => !all[i]!.includes(line))).toEqual([]);
-  });
-  const { rows, errors } = browserAccuracy(kernels, sample);
-  expect(rows).toBe(60);
-  for (const { worstScaledError } of errors) {
+  const sample: ReferenceSample = await Bun.file(files.find(({ name }) => name.startsWith('reference-'))!.plain).json();
+  const [bsm, merton] = TABLES.map((table) => table.split('\n')) as [string[], string[]];
+  const rowsOf = ([header, ...rows]: string[], distance: number) =>
+    [header, ...rows.filter((_, i) => i % distance === 0)].join('\n');
+  expect(sample).toEqual(JSON.parse(JSON.stringify(referenceSample(rowsOf(bsm, 100), rowsOf(merton, 50)))));
+  expect(sample.rows).toBe(60);
+  for (const { worstScaledError } of browserAccuracy(kernels, sample)) {
     expect(worstScaledError).toBeGreaterThan(0.01);
     expect(worstScaledError).toBeLessThan(4);
   }
+});
+
+test('a wrong value shows as an error', () => {
+  const sample = referenceSample(...TABLES);
+  const outputs = sample.outputs.map((each) =>
+    each.output === 'rho' ? { ...each, exact: each.exact.map((value) => value! * (1 + 1e-9)) } : each,
+  );
+  const large = browserAccuracy(kernels, { ...sample, outputs }).filter(
+    ({ worstScaledError }) => worstScaledError > 100,
+  );
+  expect(large.map(({ output }) => output)).toEqual(['rho']);
 });

@@ -1,12 +1,18 @@
 import { describe, expect, test } from 'bun:test';
-import { type Block, parseMarkdown, plainText, type Span, sectionOf } from '../../../src/web/part/markdown-page.ts';
+import {
+  type MarkdownBlock,
+  type MarkdownSpan,
+  parseMarkdown,
+  plainText,
+  sectionOf,
+} from '../../../src/web/part/markdown-page.ts';
 
 const text = (value: string) => ({ kind: 'text', text: value }) as const;
 const code = (value: string) => ({ kind: 'code', text: value }) as const;
-const paragraph = (...spans: Span[]): Block => ({ kind: 'paragraph', spans });
+const paragraph = (...spans: MarkdownSpan[]): MarkdownBlock => ({ kind: 'paragraph', spans });
 
 describe('blocks', () => {
-  test.each<[name: string, source: string, blocks: Block[]]>([
+  test.each<[name: string, source: string, blocks: MarkdownBlock[]]>([
     ['lines of a paragraph are joined', 'one\n  two\n\nthree', [paragraph(text('one two')), paragraph(text('three'))]],
     [
       'a heading has the anchor that GitHub makes',
@@ -67,7 +73,7 @@ describe('blocks', () => {
 });
 
 describe('spans', () => {
-  test.each<[source: string, spans: Span[]]>([
+  test.each<[source: string, spans: MarkdownSpan[]]>([
     [
       '**T** is *the* `as_of`',
       [
@@ -89,7 +95,7 @@ describe('spans', () => {
 const methods = parseMarkdown(await Bun.file(`${import.meta.dir}/../../../docs/methods.md`).text());
 
 describe('the page of methods', () => {
-  const everySpan = (blocks: readonly Block[]): Span[] =>
+  const everySpan = (blocks: readonly MarkdownBlock[]): MarkdownSpan[] =>
     blocks.flatMap((block) => {
       if (block.kind === 'code') return [];
       if (block.kind === 'list') return block.items.flatMap(everySpan);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import type { Strikes } from '../../../src/web/data/answers.ts';
-import type { Block, Span } from '../../../src/web/part/markdown-page.ts';
+import type { Strikes } from '../../../src/web/data/page-answers.ts';
+import type { MarkdownBlock, MarkdownSpan } from '../../../src/web/part/markdown-page.ts';
 import { parseMarkdown, plainText, sectionOf } from '../../../src/web/part/markdown-page.ts';
 import {
   dailyDeviation,
@@ -15,10 +15,10 @@ import {
 const methods = parseMarkdown(await Bun.file(`${import.meta.dir}/../../../docs/methods.md`).text());
 
 /** Returns the text of blocks, a line for each paragraph. */
-function textOf(blocks: readonly Block[]): string[] {
+function textOf(blocks: readonly MarkdownBlock[]): string[] {
   return blocks.flatMap((block) => {
     if (block.kind === 'list') return block.items.flatMap(textOf);
-    return 'spans' in block ? [plainText(block.spans as readonly Span[])] : [];
+    return 'spans' in block ? [plainText(block.spans as readonly MarkdownSpan[])] : [];
   });
 }
 

@@ -1,15 +1,16 @@
 import { computed, effect, signal } from '@preact/signals';
-import { type FeedStatus, type GexView, shareAnswer, type Universe } from '../data/answers.ts';
 import { followLiveLevels, liveLevels } from '../data/live-levels.ts';
+import { type FeedStatusAnswer, type GexView, shareAnswer, type UniverseAnswer } from '../data/page-answers.ts';
 import { memberKey } from './member-key.ts';
-import { page, ticker } from './page.ts';
+import { isComparable } from './moment-diff.ts';
+import { page, pageTicker } from './page.ts';
 import { serverNow } from './server.ts';
 
 /** The universe of tickers by theme. */
-export const universe = shareAnswer<Universe>(() => ({ operation: 'get_target_universe', args: {} }));
+export const universe = shareAnswer<UniverseAnswer>(() => ({ operation: 'get_target_universe', args: {} }));
 
 /** The health of the feeds and the session of the exchange. */
-export const feeds = shareAnswer<FeedStatus>(() => ({ operation: 'get_feed_status', args: {} }));
+export const feeds = shareAnswer<FeedStatusAnswer>(() => ({ operation: 'get_feed_status', args: {} }));
 
 /** The names of all tickers that have data or may get some, separated by spaces: a text, so that it changes only when a name changes. */
 const tickerNames = computed(() => {
@@ -26,7 +27,7 @@ export const tickers = computed(() => tickerNames.value.split(' ').filter(Boolea
 /** Returns the ticker that is `step` places after the present one in the watchlist. */
 export function neighbour(step: number): string | undefined {
   const names = tickers.value;
-  const index = names.indexOf(ticker.value);
+  const index = names.indexOf(pageTicker.value);
   if (names.length === 0) return undefined;
   return names[Math.max(0, Math.min(names.length - 1, index + step))];
 }
@@ -48,6 +49,17 @@ export const pinnedView = shareAnswer<GexView>(() => {
   const { pinned, isDiff } = page.value;
   if (pinned === null || !isDiff) return undefined;
   return { operation: 'get_gex_view', args: { ...analysisArguments.value, at: pinned } };
+});
+
+/**
+ * The view at moment A, while the page compares it with the view that it shows. Undefined while one of the two is on its way: moments with
+ * other options, or of another ticker, are not compared.
+ */
+export const comparedView = computed(() => {
+  const [now, before] = [gexView.asked.value.answer, pinnedView.asked.value.answer];
+  const { isDiff, pinned } = page.value;
+  const isWanted = isDiff && now && before && before.call.args.at === pinned && isComparable(now.call, before.call);
+  return isWanted ? before : undefined;
 });
 
 /** When the quotes of the snapshot were taken that the page shows, ISO 8601. Panels with a call of their own ask for this moment. */
@@ -78,7 +90,7 @@ export function followMarket(): void {
     stream = followLiveLevels(names, accountName(key));
   });
   effect(() => {
-    const levels = liveLevels(ticker.value).value;
+    const levels = liveLevels(pageTicker.value).value;
     if (!levels) return;
     const shown = asOf.peek();
     if (page.peek().at !== null) newerCount.value = newerCount.peek() + 1;

@@ -4,11 +4,11 @@ import type { FullAnswer } from '../../client/client.ts';
 import type { Call } from '../operations.ts';
 import { requestOf } from '../operations.ts';
 import { memberKey } from '../state/member-key.ts';
-import { type Answer, ask, RequestProblem } from './request.ts';
+import { ask, isFinal, keptAnswer, RequestProblem, type WebAnswer } from './request.ts';
 
 export type Levels = FullAnswer<'get_live_gex_nodes'>;
 export type Strikes = FullAnswer<'get_gex_by_strike'>;
-export type Profile = FullAnswer<'get_gex_profile'>;
+export type ProfileAnswer = FullAnswer<'get_gex_profile'>;
 export type Expiries = FullAnswer<'get_gex_by_expiry'>;
 export type Matrix = FullAnswer<'get_gex_matrix'>;
 export type Surface = FullAnswer<'get_volatility_surface'>;
@@ -19,20 +19,21 @@ export type WhalePrints = FullAnswer<'get_whale_prints'>;
 export type EtfContagion = FullAnswer<'evaluate_etf_contagion'>;
 export type Radar = FullAnswer<'run_strategic_omni_radar'>;
 export type History = FullAnswer<'get_gex_history'>;
-export type FeedStatus = FullAnswer<'get_feed_status'>;
-export type Universe = FullAnswer<'get_target_universe'>;
+export type RecordAnswer = FullAnswer<'get_level_record'>;
+export type FeedStatusAnswer = FullAnswer<'get_feed_status'>;
+export type UniverseAnswer = FullAnswer<'get_target_universe'>;
 
 /** The levels, strikes, profile and expiries of one snapshot, in one answer. */
 export interface GexView {
   readonly levels: Levels;
   readonly strikes: Strikes;
-  readonly profile: Profile;
+  readonly profile: ProfileAnswer;
   readonly expiries: Expiries;
 }
 
 /** What a panel knows: an answer, a problem, or neither yet. An answer stays while the next one of the same ticker is on its way. */
 export interface Asked<Body> {
-  readonly answer: Answer<Body> | undefined;
+  readonly answer: WebAnswer<Body> | undefined;
   readonly problem: RequestProblem | undefined;
   /** True from 150 ms after a request was sent until it is answered, so that quick answers do not flicker. */
   readonly isSlow: boolean;
@@ -40,7 +41,8 @@ export interface Asked<Body> {
 
 const NOTHING: Asked<never> = { answer: undefined, problem: undefined, isSlow: false };
 const SLOW_MS = 150;
-/** While the time strip is dragged or a ticker key is held, only the call on which the page rests is sent. */
+const RETRY_MS = 2_000;
+/** While calls change faster than this, for example while a key is held, only the first and the one on which the page rests are sent. */
 const REST_MS = 80;
 
 /**
@@ -68,30 +70,39 @@ function addressOf(call: Call): string {
 
 /** Asks a call once and reports each change. Returns a function that drops the request. */
 function follow<Body>(call: Call | undefined, before: Asked<Body>, report: (asked: Asked<Body>) => void): () => void {
-  const kept = before.answer && isOf(before.answer.call, call) ? before.answer : undefined;
+  const present = before.answer && isOf(before.answer.call, call) ? before.answer : undefined;
+  // The answer that the same call had before stands until the server has answered again, so that the way back to live takes no time.
+  const kept = (call && keptAnswer<Body>(call)) ?? present;
   if (call === undefined || memberKey.peek() === null) {
     report(NOTHING);
     return () => {};
   }
   const dropped = new AbortController();
   const slow = setTimeout(() => report({ answer: kept, problem: undefined, isSlow: true }), SLOW_MS);
-  if (!kept) report(NOTHING);
-  ask<Body>(call, dropped.signal)
-    .then(
-      (answer) => !dropped.signal.aborted && report({ answer, problem: undefined, isSlow: false }),
-      (error) => {
-        if (dropped.signal.aborted) return;
-        const problem =
-          error instanceof RequestProblem
-            ? error
-            : new RequestProblem(0, { code: 'page_error', detail: String(error) });
-        // Without an answer from the server, what stood stays with its age. Any other problem is about this very call.
-        report({ answer: problem.status === 0 || problem.status >= 429 ? kept : undefined, problem, isSlow: false });
-      },
-    )
-    .finally(() => clearTimeout(slow));
+  let retry: ReturnType<typeof setTimeout> | undefined;
+  if (kept !== present || !kept) report({ ...NOTHING, answer: kept });
+  const send = () => {
+    ask<Body>(call, dropped.signal)
+      .then(
+        (answer) => !dropped.signal.aborted && report({ answer, problem: undefined, isSlow: false }),
+        (error) => {
+          if (dropped.signal.aborted) return;
+          const problem =
+            error instanceof RequestProblem
+              ? error
+              : new RequestProblem(0, { code: 'page_error', detail: String(error) });
+          // Without an answer from the server, what stood stays with its age. Any other problem is about this very call.
+          report({ answer: problem.status === 0 || problem.status >= 429 ? kept : undefined, problem, isSlow: false });
+          // The server loads its data, or computes levels.
+          if (problem.status === 503) retry = setTimeout(send, RETRY_MS);
+        },
+      )
+      .finally(() => clearTimeout(slow));
+  };
+  send();
   return () => {
     clearTimeout(slow);
+    clearTimeout(retry);
     dropped.abort(new DOMException('Another call took its place', 'AbortError'));
   };
 }
@@ -110,13 +121,16 @@ export function shareAnswer<Body>(wanted: () => Call | undefined): SharedAnswer<
   let previous = '';
   let drop = () => {};
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let changedAt = 0;
   effect(() => {
     memberKey.value;
     const current = round.value;
     const call = wanted();
     const address = `${current} ${memberKey.value !== null} ${call ? addressOf(call) : ''}`;
     if (address === previous) return;
-    const isFirst = asked.peek().answer === undefined;
+    const now = performance.now();
+    const isResting = now - changedAt > REST_MS || asked.peek().answer === undefined;
+    changedAt = now;
     previous = address;
     clearTimeout(timer);
     drop();
@@ -126,7 +140,7 @@ export function shareAnswer<Body>(wanted: () => Call | undefined): SharedAnswer<
       });
     };
     if (asked.peek().answer && call && !isOf(asked.peek().answer!.call, call)) asked.value = NOTHING;
-    if (isFirst || call === undefined) begin();
+    if (isResting || call === undefined || isFinal(call)) begin();
     else timer = setTimeout(begin, REST_MS);
   });
   return {

@@ -1,0 +1,100 @@
+import type { History } from '../data/page-answers.ts';
+import { exchangeDaysBetween } from './exchange-days.ts';
+import { type TradingAxis, tradingAxis } from './trading-axis.ts';
+
+type Column = readonly (number | null)[];
+
+/** Rows of the history as aligned columns. Lines through them break at null: at unresolved flips, and at the rows added for gaps. */
+export interface HistorySeries {
+  readonly axis: TradingAxis;
+  /** The position of each row on the axis, ascending. */
+  readonly x: readonly number[];
+  /** The index of each row in the answer. Null: a row that was added for a gap. */
+  readonly row: readonly (number | null)[];
+  readonly spot: Column;
+  readonly flip: Column;
+  readonly callWall: Column;
+  readonly putWall: Column;
+  /** Net gamma exposure where it is positive, and where it is negative. */
+  readonly positive: Column;
+  readonly negative: Column;
+  readonly volatility: Column;
+  /** The number of gaps: places where days of trading, or snapshots of a day, are missing. */
+  readonly gaps: number;
+}
+
+/** Two snapshots of a day that are more than this many usual distances apart have a gap between them. */
+const USUAL_MOST = 3;
+
+/** Aligns a history for drawing. Between rows that no line may join it puts a row of nulls. `ends` are the first and the last date of the axis. */
+export function historySeries(history: History, ends: { from?: string; to?: string } = {}): HistorySeries {
+  const { as_of, day, net_gex, count } = history;
+  const isDaily = history.per === 'day';
+  const at = as_of.map((moment) => Date.parse(moment));
+  const axis = tradingAxis(at, isDaily ? () => 1 : ({ from, to }) => to - from, ends);
+  const perDay = new Map<string, number>();
+  for (const each of day) perDay.set(each, (perDay.get(each) ?? 0) + 1);
+  const usual = usualStep(at, day);
+  const [x, row]: [number[], (number | null)[]] = [[], []];
+  let gaps = 0;
+  for (let i = 0; i < count; i++) {
+    const join = i === 0 ? 'line' : joinOf(i);
+    if (join === 'gap') gaps++;
+    if (join !== 'line') {
+      x.push((axis.at(at[i - 1]!) + axis.at(at[i]!)) / 2);
+      row.push(null);
+    }
+    x.push(axis.at(at[i]!));
+    row.push(i);
+  }
+  /** What stands between a row and the row before. The price of the night is not known, so a line ends with its session. */
+  function joinOf(i: number): 'line' | 'night' | 'gap' {
+    const [before, now] = [day[i - 1]!, day[i]!];
+    if (before === now) return at[i]! - at[i - 1]! > USUAL_MOST * usual ? 'gap' : 'line';
+    if (exchangeDaysBetween(before, now).length > 0) return 'gap';
+    return isDaily || (perDay.get(before) === 1 && perDay.get(now) === 1) ? 'line' : 'night';
+  }
+  const column = (value: (i: number) => number | null): Column => row.map((i) => (i === null ? null : value(i)));
+  return {
+    axis,
+    x,
+    row,
+    gaps,
+    spot: column((i) => history.spot[i]!),
+    flip: column((i) => (history.flip_resolved[i] ? history.gex_flip[i]! : null)),
+    callWall: column((i) => history.call_wall[i]!),
+    putWall: column((i) => history.put_wall[i]!),
+    positive: column((i) => (net_gex[i]! >= 0 ? net_gex[i]! : null)),
+    negative: column((i) => (net_gex[i]! < 0 ? net_gex[i]! : null)),
+    volatility: column((i) => history.atm_iv_30d[i]!),
+  };
+}
+
+/** The median distance of two snapshots of one day, ms. */
+function usualStep(at: readonly number[], day: readonly string[]): number {
+  const steps = at.slice(1).flatMap((each, i) => (day[i] === day[i + 1] ? [each - at[i]!] : []));
+  return steps.toSorted((a, b) => a - b)[steps.length >> 1] ?? 0;
+}
+
+/** Returns the indices of values that no line reaches, because both neighbours are unknown. They are drawn as points. */
+export function lonePoints(values: Column): number[] {
+  return values.flatMap((value, i) =>
+    value !== null && (values[i - 1] ?? null) === null && (values[i + 1] ?? null) === null ? [i] : [],
+  );
+}
+
+/** How far beyond the prices of the range the price axis reaches for a flip or a wall, as a share of spot. */
+const REACH = 0.2;
+
+/** Returns the range of the price axis: spot, and the levels that are not so far from it that spot would become a flat line. */
+export function historyRange({ spot, flip, callWall, putWall }: HistorySeries): [low: number, high: number] {
+  const spots = spot.filter((each) => each !== null);
+  if (spots.length === 0) return [0, 1];
+  const [least, most] = [Math.min(...spots), Math.max(...spots)];
+  const near = [...spots, ...flip, ...callWall, ...putWall].filter(
+    (each) => each !== null && each >= least * (1 - REACH) && each <= most * (1 + REACH),
+  ) as number[];
+  const [low, high] = [Math.min(...near), Math.max(...near)];
+  const room = (high - low || high * 0.01) * 0.05;
+  return [low - room, high + room];
+}

@@ -1,0 +1,53 @@
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+const WALL = new Intl.DateTimeFormat('en-US', {
+  timeZone: 'America/New_York',
+  hourCycle: 'h23',
+  year: 'numeric',
+  month: 'numeric',
+  day: 'numeric',
+  hour: 'numeric',
+  minute: 'numeric',
+});
+
+/** Returns what the clocks of New York show at an instant, to the minute, as the instant at which UTC shows the same. */
+export function newYorkWall(ms: number): number {
+  const part = Object.fromEntries(WALL.formatToParts(ms).map(({ type, value }) => [type, Number(value)]));
+  return Date.UTC(part.year!, part.month! - 1, part.day!, part.hour!, part.minute!);
+}
+
+/** Returns the instant at which a date, `YYYY-MM-DD`, begins in New York. */
+export function newYorkMidnight(date: string): number {
+  // New York is four or five hours behind UTC. The clocks change at two in the morning, so every day has one midnight.
+  const at = Date.parse(`${date}T05:00:00Z`);
+  return at - (newYorkWall(at) % DAY);
+}
+
+/** The steps of ticks within a day, ms. Each divides a day. */
+export const HOUR_STEPS = [
+  5 * MINUTE,
+  15 * MINUTE,
+  30 * MINUTE,
+  HOUR,
+  2 * HOUR,
+  3 * HOUR,
+  6 * HOUR,
+  12 * HOUR,
+] as const;
+
+/**
+ * Returns the instants within [from, to], ms, at which New York clocks show a multiple of a step. A day on which the clocks change has 23 or
+ * 25 hours. (Of the ticks that uPlot 1.6.32 puts in ranges with such a day, one of twelve is an hour off.)
+ */
+export function hourTicks(from: number, to: number, step: number): { readonly at: number; readonly label: string }[] {
+  const ticks: { at: number; label: string }[] = [];
+  // The clocks of New York differ from UTC by whole hours, so every tick is a multiple of the step, or of an hour.
+  const stride = Math.min(step, HOUR);
+  for (let at = stride * Math.ceil(from / stride); at <= to; at += stride) {
+    const wall = newYorkWall(at);
+    if (wall % step === 0) ticks.push({ at, label: new Date(wall).toISOString().slice(11, 16) });
+  }
+  return ticks;
+}

@@ -1,0 +1,118 @@
+import type { RecordAnswer } from '../data/page-answers.ts';
+import { newYorkDay, percent, plain } from '../page-format.ts';
+import type { PanelTable } from '../state/panels.ts';
+
+/** The levels of the record, in the order of prices. The band is the range from the put wall to the call wall. */
+export const RECORD_LEVELS = ['call_wall', 'put_wall', 'band', 'flip'] as const;
+export type RecordLevel = (typeof RECORD_LEVELS)[number];
+
+/** What can happen to a level on a day. The words are fixed: they claim nothing but what was seen. */
+export const OUTCOMES = ['held', 'touched', 'crossed'] as const;
+export type RecordOutcome = (typeof OUTCOMES)[number];
+
+export const LEVEL_NAMES: Readonly<Record<RecordLevel, string>> = {
+  call_wall: 'Call wall',
+  put_wall: 'Put wall',
+  band: 'Between the walls',
+  flip: 'Flip',
+};
+
+export const OUTCOME_NOTES: Readonly<Record<RecordOutcome, string>> = {
+  held: 'the close was not beyond it',
+  touched: 'a spot seen was within a tenth of a daily deviation',
+  crossed: 'a spot seen was beyond it',
+};
+
+const whole = (value: number | null) => percent(value, 0, false);
+
+/** The share of days with an outcome, its interval, and that of a level at the same distance. */
+export function rateText({ pct, low_pct, high_pct, control_pct }: RecordAnswer['flip']['held']) {
+  return {
+    share: whole(pct),
+    interval: `${percent(low_pct, 0, false).replace(' %', '')} to ${whole(high_pct)}`,
+    control: whole(control_pct),
+  };
+}
+
+/** One sentence about a level: what was seen on how many days, and whether a level at the same distance fared otherwise. */
+export function recordSentence(record: RecordAnswer, level: RecordLevel): string {
+  const score = record[level];
+  const days = `${score.n} ${score.n === 1 ? 'day' : 'days'}`;
+  if (score.too_few_days) {
+    const seen = OUTCOMES.map((outcome) => `${outcome} on ${score[outcome].count}`).join(', ');
+    return `${days}: ${seen}. Shares need 20 days.`;
+  }
+  const rates = OUTCOMES.map((outcome) => {
+    const { share, interval, control } = rateText(score[outcome]);
+    return `${outcome} on ${share} (95 % interval ${interval}), at the same distance ${control}`;
+  });
+  return `${LEVEL_NAMES[level]}, ${days}: ${rates.join('; ')}. Verdict: ${score.verdict}.`;
+}
+
+/** What the record is made of: its days, how much of them was seen, and which days are missing. */
+export function recordScope({ count, days, spots_per_day, left_out }: RecordAnswer): string {
+  const missing = Object.entries(left_out)
+    .filter(([, n]) => n > 0)
+    .map(([reason, n]) => `${n} with ${reason.replace('_', ' ')}`);
+  const without = missing.length > 0 ? ` · left out: ${missing.join(', ')}` : '';
+  if (count === 0) return `No trading day is counted${without}`;
+  const day = (date: string | undefined) => newYorkDay(`${date}T17:00:00Z`, true);
+  return (
+    `${count} trading days, ${day(days.date[0])} to ${day(days.date.at(-1))} · ` +
+    `${plain(spots_per_day, 2)} spots seen a day, and not what the price did between them${without}`
+  );
+}
+
+/** A day of a level, with what happened to it. */
+export interface RecordDay {
+  readonly date: string;
+  /** The moment of the snapshot that gave the level, ISO 8601. */
+  readonly at: string;
+  readonly spot: number;
+  /** The prices of the level: one, or both walls of the band. */
+  readonly levels: readonly number[];
+  readonly close: number;
+  readonly spots: number;
+  readonly outcomes: Readonly<Record<RecordOutcome, boolean>>;
+}
+
+/** Returns the days of a level, the newest first. Days without the level are left out. */
+export function recordDays({ days }: RecordAnswer, level: RecordLevel): RecordDay[] {
+  const rows = days.date.flatMap((date, i): RecordDay[] => {
+    const seen = (outcome: RecordOutcome) => days[`${level}_${outcome}`][i] ?? null;
+    const [held, touched, crossed] = OUTCOMES.map(seen);
+    if (typeof held !== 'boolean' || typeof touched !== 'boolean' || typeof crossed !== 'boolean') return [];
+    const prices = {
+      call_wall: [days.call_wall[i]!],
+      put_wall: [days.put_wall[i]!],
+      band: [days.put_wall[i]!, days.call_wall[i]!],
+      flip: [days.gex_flip[i]!],
+    };
+    return [
+      {
+        date,
+        at: days.at[i]!,
+        spot: days.spot[i]!,
+        levels: prices[level],
+        close: days.close[i]!,
+        spots: days.spots[i]!,
+        outcomes: { held, touched, crossed },
+      },
+    ];
+  });
+  return rows.reverse();
+}
+
+/** The figures of the record as rows: one for each level and outcome. */
+export function recordTable(record: RecordAnswer): PanelTable {
+  return {
+    columns: ['level', 'outcome', 'days', 'count', 'pct', 'low_pct', 'high_pct', 'control_pct', 'verdict'],
+    rows: RECORD_LEVELS.flatMap((level) =>
+      OUTCOMES.map((outcome) => {
+        const { n, verdict } = record[level];
+        const { count, pct, low_pct, high_pct, control_pct } = record[level][outcome];
+        return [level, outcome, n, count, pct, low_pct, high_pct, control_pct, outcome === 'held' ? verdict : null];
+      }),
+    ),
+  };
+}

@@ -1,0 +1,127 @@
+import { closesEarly, isExchangeDay } from '../chart/exchange-days.ts';
+import { newYorkMidnight } from '../chart/new-york-clock.ts';
+import { changeOf, joinRows, presenceOf } from '../data/joined-rows.ts';
+import type { Expiries, GexView, ProfileAnswer, Strikes } from '../data/page-answers.ts';
+import type { Call } from '../operations.ts';
+
+/** Returns whether two answers may be compared: they are of the same call but for the moment. */
+export function isComparable(now: Call, before: Call): boolean {
+  const { at: _, ...mine } = now.args;
+  const { at: __, ...theirs } = before.args;
+  const names = new Set([...Object.keys(mine), ...Object.keys(theirs)]);
+  return now.operation === before.operation && [...names].every((name) => mine[name] === theirs[name]);
+}
+
+/** The net exposure at a strike at two moments. */
+export interface StrikeDifference {
+  readonly strike: number;
+  readonly now: number | null;
+  readonly before: number | null;
+  /** Null: only one of the moments has the strike. */
+  readonly change: number | null;
+  /** Undefined: both moments have the strike. */
+  readonly presence: 'new' | 'gone' | undefined;
+}
+
+/** Compares the net exposures of two moments strike by strike, ascending. */
+export function strikeDifferences(
+  now: Strikes,
+  before: Strikes,
+  column: 'net_gex' | 'net_dex' | 'net_vex' | 'net_cex' = 'net_gex',
+): StrikeDifference[] {
+  return joinRows(now.strike, before.strike)
+    .map((row) => ({
+      strike: now.strike[row.now ?? -1] ?? before.strike[row.before!]!,
+      now: now[column][row.now ?? -1] ?? null,
+      before: before[column][row.before ?? -1] ?? null,
+      change: changeOf(row, now[column], before[column]),
+      presence: presenceOf(row),
+    }))
+    .toSorted((a, b) => a.strike - b.strike);
+}
+
+/** Names the series of an answer: date, settlement and, if it is not the ticker's own, the root. */
+function seriesNames({ ticker, root, expiry, settlement }: Expiries): string[] {
+  const own = ticker.replace('^', '');
+  return expiry.map((date, i) => `${date} ${settlement[i]}${root[i] === own ? '' : ` ${root[i]}`}`);
+}
+
+/** What differs between two moments, in names. */
+export interface MomentDifference {
+  /** Series that settled between the two moments, whichever of them is earlier. */
+  readonly expired: readonly string[];
+  readonly newSeries: readonly string[];
+  readonly goneSeries: readonly string[];
+  readonly newStrikes: readonly number[];
+  readonly goneStrikes: readonly number[];
+  /** The strikes whose net gamma changed most, largest change first. */
+  readonly largest: readonly { readonly strike: number; readonly change: number }[];
+}
+
+const LARGEST = 3;
+
+/** Compares two moments. `nowMs` and `beforeMs` are those of their quotes. */
+export function momentDifference(now: GexView, before: GexView, nowMs: number, beforeMs: number): MomentDifference {
+  const series = joinRows(seriesNames(now.expiries), seriesNames(before.expiries));
+  const strikes = strikeDifferences(now.strikes, before.strikes);
+  const [earlier, later] = [Math.min(nowMs, beforeMs), Math.max(nowMs, beforeMs)];
+  const isExpired = (name: string) => {
+    const settled = settlementMs(name);
+    return settled > earlier && settled <= later;
+  };
+  const oneSided = series.flatMap((row) => {
+    const { expiries } = row.now === undefined ? before : now;
+    const presence = presenceOf(row);
+    return presence ? [{ presence, name: seriesNames(expiries)[row.now ?? row.before!]! }] : [];
+  });
+  const named = (presence: 'new' | 'gone') =>
+    oneSided.filter((row) => row.presence === presence && !isExpired(row.name)).map(({ name }) => name);
+  const strikesOf = (presence: 'new' | 'gone') =>
+    strikes.filter((row) => row.presence === presence).map(({ strike }) => strike);
+  return {
+    expired: oneSided.map(({ name }) => name).filter(isExpired),
+    newSeries: named('new'),
+    goneSeries: named('gone'),
+    newStrikes: strikesOf('new'),
+    goneStrikes: strikesOf('gone'),
+    largest: strikes
+      .flatMap(({ strike, change }) => (change ? [{ strike, change }] : []))
+      .toSorted((a, b) => Math.abs(b.change) - Math.abs(a.change) || a.strike - b.strike)
+      .slice(0, LARGEST),
+  };
+}
+
+const MINUTE = 60_000;
+const DAY = 86_400_000;
+
+/** Returns when a series settles: at the open (AM) or the close (PM) of its expiry, or of the trading day before. */
+function settlementMs(name: string): number {
+  const [expiry, settlement] = name.split(' ') as [string, string];
+  let date = expiry;
+  while (!isExchangeDay(date)) date = new Date(Date.parse(date) - DAY).toISOString().slice(0, 10);
+  const minutes = settlement === 'AM' ? 570 : closesEarly(date) ? 780 : 960;
+  return newYorkMidnight(date) + minutes * MINUTE;
+}
+
+/** Two profiles at one spot. */
+export interface ProfilePair {
+  readonly spot: number;
+  readonly now: number;
+  readonly before: number;
+}
+
+/** Returns two profiles at the spots of both, where both are known, ascending. */
+export function profilePairs(now: ProfileAnswer, before: ProfileAnswer): ProfilePair[] {
+  const low = Math.max(now.spot[0] ?? Number.POSITIVE_INFINITY, before.spot[0] ?? Number.POSITIVE_INFINITY);
+  const high = Math.min(now.spot.at(-1) ?? 0, before.spot.at(-1) ?? 0);
+  const spots = [...new Set([...now.spot, ...before.spot])].filter((spot) => spot >= low && spot <= high);
+  return spots.toSorted((a, b) => a - b).map((spot) => ({ spot, now: gexAt(now, spot), before: gexAt(before, spot) }));
+}
+
+/** Returns net gamma were spot at a price, between two rows by a straight line. */
+export function gexAt({ spot, net_gex }: Pick<ProfileAnswer, 'spot' | 'net_gex'>, at: number): number {
+  let i = 1;
+  while (i < spot.length - 1 && spot[i]! < at) i++;
+  const share = (at - spot[i - 1]!) / (spot[i]! - spot[i - 1]!);
+  return net_gex[i - 1]! + share * (net_gex[i]! - net_gex[i - 1]!);
+}

@@ -1,0 +1,65 @@
+/** The stored snapshots of a ticker, in the order of time. */
+export interface Stops {
+  /** Their moments, ISO 8601, ascending. */
+  readonly at: readonly string[];
+  /** The same, ms since the epoch. */
+  readonly ms: readonly number[];
+  /** Their dates in New York. */
+  readonly day: readonly string[];
+  readonly spot: readonly number[];
+}
+
+/** Returns the index of the newest stop that is not after a moment, or -1. */
+export function stopAt({ ms }: Stops, momentMs: number): number {
+  let [low, high] = [0, ms.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (ms[middle]! <= momentMs) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
+}
+
+/** Returns the index of the first stop after a moment, or of the last one before it. Undefined if there is none. The moment need not be a stop. */
+export function stopBeside(stops: Stops, momentMs: number, step: 1 | -1): number | undefined {
+  const before = stopAt(stops, momentMs);
+  const index = step > 0 ? before + 1 : stops.ms[before] === momentMs ? before - 1 : before;
+  return index >= 0 && index < stops.ms.length ? index : undefined;
+}
+
+/** Returns the index of the last stop of the day before or after a date of New York. Without such a day, returns the first or the last stop. */
+export function dayBeside({ day }: Stops, date: string, step: 1 | -1): number | undefined {
+  if (day.length === 0) return undefined;
+  if (step < 0)
+    return Math.max(
+      0,
+      day.findLastIndex((each) => each < date),
+    );
+  const next = day.find((each) => each > date);
+  return next === undefined ? day.length - 1 : day.lastIndexOf(next);
+}
+
+/** Returns the index at which a replay begins if the page shows the newest stop: the first stop of the newest day that has several. */
+export function firstOfReplay({ day }: Stops): number {
+  for (let i = day.length - 1; i > 0; i--) if (day[i] === day[i - 1]) return day.indexOf(day[i]!);
+  return 0;
+}
+
+/** Returns the stops with a newer one. A moment that is not newer than all others changes nothing. */
+export function withStop(stops: Stops, at: string, day: string, spot: number): Stops {
+  const ms = Date.parse(at);
+  if (!(ms > (stops.ms.at(-1) ?? Number.NEGATIVE_INFINITY))) return stops;
+  return { at: [...stops.at, at], ms: [...stops.ms, ms], day: [...stops.day, day], spot: [...stops.spot, spot] };
+}
+
+/** Returns the index of the value nearest a number. The values ascend. */
+export function nearestIndex(values: readonly number[], to: number): number {
+  let [low, high] = [0, values.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (values[middle]! < to) low = middle + 1;
+    else high = middle;
+  }
+  if (low === 0) return 0;
+  return low < values.length && values[low]! - to < to - values[low - 1]! ? low : low - 1;
+}
