@@ -23,6 +23,7 @@ const ASC = 'node_modules/assemblyscript/bin/asc.js';
 const METHODS = 'docs/methods.md';
 const CLIENTS = 'docs/clients.md';
 const BENCHMARKS = 'docs/benchmarks.md';
+const TERMINAL = 'docs/terminal.md';
 /** Tables of reference values. The terminal gets some tens of rows of each. */
 const REFERENCE = ['src/bench/reference/bsm.csv', 'src/bench/reference/merton.csv'];
 
@@ -96,6 +97,7 @@ async function web(): Promise<void> {
     METHODS,
     CLIENTS,
     BENCHMARKS,
+    TERMINAL,
     ...REFERENCE,
     'src/bench/reference-errors.ts',
     'src/bench/workloads.ts',
@@ -141,6 +143,7 @@ async function web(): Promise<void> {
     asJson('methods', parseMarkdown(readFileSync(join(ROOT, METHODS), 'utf8'))),
     asJson('clients', clientConfigs(readFileSync(join(ROOT, CLIENTS), 'utf8'))),
     asJson('benchmarks', documentedSpeed(readFileSync(join(ROOT, BENCHMARKS), 'utf8'))),
+    asJson('terminal', parseMarkdown(readFileSync(join(ROOT, TERMINAL), 'utf8'))),
     asJson('reference', referenceSample(sampleOf('bsm', 100), sampleOf('merton', 50))),
     asJson('licences', licencesOf(Object.keys(metafile!.inputs))),
   ];

@@ -67,29 +67,25 @@ rate limit, and the key. The key is masked until it is revealed, and can be copi
 member's key and the Telegram link. *Connect* has the configurations of [Clients](clients.md) with the address of this server. A press copies
 them with the key in them. *Tools* has each tool as a form that calls it over MCP and shows the exchange. *About* has the version, and the
 licences of the libraries in the page.`,
+    '## The first data',
+    `While there is no market data, do one of these on the machine of the server:`,
+    `- \`zomma ingest FILE…\` loads files of chains, closes, dividends or trades once, also while the server runs ([files](market-data.md)).
+- \`zomma serve --feed files:DIR\` watches a folder and loads each file that appears in it ([feeds](feeds.md)).
+- \`zomma serve --feed tradier\` polls a provider. Others are \`massive\` and \`cboe\` ([providers](providers.md)).
+- \`zomma start\` runs a simulated market.`,
     '## Bench',
-    `*Bench* runs the server's kernels in the browser, from the same WASM file and on the workloads of \`zomma bench\`, and shows for each kernel:`,
-    table(
-      ['figure', 'what it is'],
-      [
-        [
-          'this browser',
-          'one thread of the computer that shows the page: the median and the middle half of 21 rounds after a warm-up, with the copies into and out of the memory of the kernels',
-        ],
-        [
-          'a request to the server',
-          'the time of `POST /api/v1/physics/greeks/batch` with 4,096 options as binary columns, from the first byte sent to the last byte read. It includes the network, HTTP and the check of every value',
-        ],
-        [
-          'zomma bench',
-          'the output of `zomma bench --json`, which the operator runs on the server and pastes. No request starts a benchmark on the server, because it would slow down other members',
-        ],
-        ['documented machine', 'the figures of [Benchmarks](benchmarks.md), with the processor that is named there'],
-      ],
-    ),
-    `Browsers make the clock of a page coarse, mostly to 0.1 or 1 ms. The page measures the steps of its clock and makes the rounds so long that a
-step is at most 2 % of a round. It cannot know the model of the processor or its present speed. The page also compares its results with 60 of the
-reference values in 60-digit arithmetic, and with the bits of the server's answer.`,
+    `*Bench* runs the server's kernels in the browser, from the same WASM file and on the workloads of \`zomma bench\`: 4,096 options that all differ.
+A run takes some seconds of one processor core. The page shows these figures side by side:`,
+    `- **this browser**: one thread of the computer that shows the page. The figure is the median of 21 rounds after a warm-up, and the thin line is
+  the middle half of the rounds. The copies into and out of the memory of the kernels are included.
+- **a request to the server**: the time of \`POST /api/v1/physics/greeks/batch\` with the same options as binary columns, from the first byte sent
+  to the last byte read, 15 times. It includes the network, HTTP and the check of every value, and the server also works for others.
+- **zomma bench**: what the operator has measured on the server with \`zomma bench --json\` and pasted into the page, or another browser's copied
+  result. No request starts a benchmark on the server, because it would slow others down.
+- **documented machine**: figures of [docs/benchmarks.md](benchmarks.md), on the processor that is named there.`,
+    `Browsers make the clock of a page coarse on purpose, mostly to 0.1 or 1 ms. The page measures the steps of its clock, and makes its rounds so
+long that a step is at most 2 % of a round. The page cannot know the model of the processor, its present speed, or what else the computer
+does. It also compares its results with some of the reference values in 60-digit arithmetic, and with the bits of the server's answer.`,
     '## Reading without a mouse, without colours, without a screen',
     `Everything can be done by keyboard. Hue says the sign and nothing else, and the side says it too. Puts are hatched, levels differ by pattern and
 name. Each chart has a sentence and a table (\`v\`), its cursor moves by arrow keys, and a screen reader speaks the strike under the cursor.

@@ -15,9 +15,9 @@ import type { FeedStatusAnswer } from '../data/page-answers.ts';
 import { ask, type WebAnswer } from '../data/request.ts';
 import { cleanText, countText, duration, newYorkMoment, percent, UNKNOWN } from '../page-format.ts';
 import { feeds } from '../state/page-market.ts';
-import { copy } from '../state/ui.ts';
 import { ChartPanel } from './chart-panel.tsx';
 import { DataGrid, type GridColumn } from './data-grid.tsx';
+import { TerminalText } from './terminal-text.tsx';
 import { ViewState } from './view-state.tsx';
 
 /** A report has a page for some 150 tickers. */
@@ -30,7 +30,12 @@ export function HouseFeeds() {
   if (!asked.answer) return <ViewState asked={asked} />;
   return (
     <>
-      {hasNoData(rows) && <FirstData isWithoutFeed={rows.length === 0} />}
+      {hasNoData(rows) && (
+        <section class="house-text" data-empty>
+          <h2>There is no market data yet</h2>
+          <TerminalText section="the-first-data" />
+        </section>
+      )}
       {rows.map((feed) => (
         <Feed key={feed.feed} feed={feed} answer={asked.answer!} />
       ))}
@@ -56,45 +61,6 @@ function useAllPages(first: WebAnswer<FeedStatusAnswer> | undefined): readonly F
     return () => dropped.abort();
   }, [first]);
   return useMemo(() => (first ? joinFeedPages([first.body, ...(further?.pages ?? [])]) : []), [first, further]);
-}
-
-/** What to do while there is no data at all. */
-function FirstData({ isWithoutFeed }: { isWithoutFeed: boolean }) {
-  return (
-    <section class="house-text" data-empty>
-      <h2>There is no market data yet</h2>
-      {isWithoutFeed && <p>No feed is configured.</p>}
-      <p>Do one of these on the server's machine:</p>
-      <ul class="house-list">
-        <li>
-          <Command text="zomma ingest FILE…" /> loads files of chains, closes, dividends or trades once, also while the
-          server runs.
-        </li>
-        <li>
-          <Command text="zomma serve --feed files:DIR" /> watches a folder and loads each file that appears in it.
-        </li>
-        <li>
-          <Command text="zomma serve --feed tradier" /> polls a provider; others are <code>massive</code> and{' '}
-          <code>cboe</code>.
-        </li>
-        <li>
-          <Command text="zomma start" /> runs a simulated market, to look around.
-        </li>
-      </ul>
-      <p>
-        The pages docs/market-data.md and docs/feeds.md of Zomma's documentation describe the files and the feeds. The
-        API is on <a href="/docs">/docs</a>.
-      </p>
-    </section>
-  );
-}
-
-function Command({ text }: { text: string }) {
-  return (
-    <button type="button" class="command" title="Copy" onClick={() => copy(text, text)}>
-      <code>{text}</code>
-    </button>
-  );
 }
 
 function Feed({ feed, answer }: { feed: FeedRow; answer: WebAnswer<FeedStatusAnswer> }) {

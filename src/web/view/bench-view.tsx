@@ -5,8 +5,10 @@ import { BENCH_OPTIONS } from '../data/browser-kernels.ts';
 import type { DocumentedSpeed } from '../data/documented-speed.ts';
 import { usePageFile } from '../data/page-files.ts';
 import { parseServerBench } from '../data/server-speed.ts';
-import { cleanText, countText, plain } from '../page-format.ts';
+import { cleanText, countText, plain, UNKNOWN } from '../page-format.ts';
+import { Fact } from '../part/house-feeds.tsx';
 import { PlainTable } from '../part/plain-table.tsx';
+import { TerminalText } from '../part/terminal-text.tsx';
 import { type BenchRun, benchRun, startBench, stopBench } from '../state/bench-run.ts';
 import { copy } from '../state/ui.ts';
 
@@ -28,10 +30,6 @@ export function BenchView() {
     <div class="bench" data-bench={isRunning ? 'running' : run ? 'done' : 'idle'}>
       <section class="bench-head">
         <h2>The kernels in your browser</h2>
-        <p>
-          The server computes with kernels in WASM. The page runs the same file here, on the workloads of{' '}
-          <code>zomma bench</code>: 4,096 options that all differ. This takes some seconds of one processor core.
-        </p>
         <p class="bench-acts">
           <button type="button" class="primary" data-start disabled={isRunning} onClick={() => void startBench()}>
             {run ? 'Measure again' : 'Measure'}
@@ -48,6 +46,7 @@ export function BenchView() {
         {isRunning && <progress max={1} value={run.share} aria-label="Progress of the measurement" />}
         <p role="status">
           {run?.problem ? `The run ended early: ${run.problem}` : isRunning ? `Measuring: ${run.now}` : ''}
+          {run?.wasHidden && ' The page was hidden for a time, so the browser may have slowed it down.'}
         </p>
       </section>
       {rows.length > 0 && (
@@ -134,48 +133,31 @@ function Sources({
     }
   };
   return (
-    <section class="bench-sources">
+    <section class="bench-sources house-text">
       <h2>What the figures are</h2>
-      <dl>
-        <dt>This browser</dt>
-        <dd>
-          One thread of the computer before you, which has {navigator.hardwareConcurrency} logical processors:{' '}
-          {cleanText(navigator.userAgent)}. The median of the rounds after a warm-up; the thin line is the middle half
-          of the rounds. The copies into and out of the kernels' memory are included, as on the server.
-          {run?.wasHidden && <strong> The page was hidden for a time, so the browser may have slowed it down.</strong>}
-        </dd>
-        <dt>The browser's clock</dt>
-        <dd>
-          Browsers make the clock of a page coarse on purpose.{' '}
-          {run &&
-            `Here it advances by ${plain(run.clockMs, 2)} ms, which is ${plain((100 * run.clockMs) / run.sliceMs, 2)} % of a round of ${plain(run.sliceMs, 3)} ms. `}
-          The page cannot know the model of the processor, its present speed, or what else the computer does.
-        </dd>
-        <dt>The server, by request</dt>
-        <dd>
-          15 requests <code>POST /api/v1/physics/greeks/batch</code> with the same options as binary columns, one after
-          the other, from the first byte sent to the last byte read. Network, HTTP and the check of every value are
-          included, and the server also works for others.
-        </dd>
-        <dt>The server, zomma bench</dt>
-        <dd>
-          No request starts a benchmark on the server, because it would slow others down. Run{' '}
-          <code>zomma bench --json</code> on the server and paste its output:
-          <input
-            type="text"
-            aria-label="Output of zomma bench --json"
-            data-paste
-            onInput={(event) => event.currentTarget.value.trim() !== '' && paste(event.currentTarget.value)}
+      <TerminalText section="bench" />
+      <dl class="house-facts">
+        <Fact name="This browser" value={cleanText(navigator.userAgent)} />
+        <Fact name="Logical processors here" value={count(navigator.hardwareConcurrency)} />
+        {run && (
+          <Fact
+            name="Clock of this page"
+            value={`steps of ${plain(run.clockMs, 2)} ms, ${plain((100 * run.clockMs) / run.sliceMs, 2)} % of a round of ${plain(run.sliceMs, 3)} ms`}
           />
-          {problem && <strong role="alert">{problem}</strong>}
-          {bench && <span data-bench-machine>Measured on {bench.machine}.</span>}
-        </dd>
-        <dt>The documented machine</dt>
-        <dd>
-          Figures of docs/benchmarks.md, measured on {documented?.machine || '…'}. Workloads:{' '}
-          {documented?.workloads.join('; ')}.
-        </dd>
+        )}
+        <Fact name="Documented machine" value={documented?.machine || UNKNOWN} />
+        <Fact name="Documented workloads" value={documented?.workloads.join('; ') || UNKNOWN} />
+        <Fact name="Machine of zomma bench" value={bench?.machine ?? UNKNOWN} />
       </dl>
+      <label>
+        Output of <code>zomma bench --json</code>
+        <input
+          type="text"
+          data-paste
+          onInput={(event) => event.currentTarget.value.trim() !== '' && paste(event.currentTarget.value)}
+        />
+      </label>
+      {problem && <p class="problem">{problem}</p>}
     </section>
   );
 }
