@@ -187,7 +187,10 @@ function tickerFill(
   };
 }
 
-/** The priority of the filler. With 10, it gets a tenth of the time of a processor that other processes want. */
+/**
+ * The priority of the filler. With 10, it gets a tenth of the time of a processor that other processes want. The snapshots of the first ticker
+ * are computed at the usual priority, because a client may wait for them.
+ */
 const NICENESS = 10;
 
 /**
@@ -212,8 +215,8 @@ export async function runFiller(): Promise<void> {
   });
   const send = (message: FromFiller) => void process.send!(message);
   const { dataDir, dataMax, universe, seed, largePrintMinUsd } = await given.promise;
+  let first: PastProgress | undefined;
   try {
-    setPriority(NICENESS);
     const store = openData(dataDir);
     await fillPast({
       ...{ store, seed, universe: readUniverse(universe), nowMs: Date.now(), largePrintMinUsd },
@@ -221,6 +224,9 @@ export async function runFiller(): Promise<void> {
       mayWrite: mayWrite.promise,
       room: createDataRoom({ dataDir, dataMax }),
       async onProgress(past) {
+        first ??= past;
+        // The first complete snapshot follows after all snapshots of its ticker.
+        if (past.done > first.done) setPriority(NICENESS);
         // The next batch is computed while the service answers.
         await turn.promise;
         turn = Promise.withResolvers();
