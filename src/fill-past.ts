@@ -207,6 +207,8 @@ export async function runFiller(): Promise<void> {
   turn.resolve();
   let tickerInView = '';
   process.on('disconnect', () => process.exit(1));
+  // A terminal sends Ctrl+C to the service and to this process. The service decides when both end.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {});
   process.on('message', (message: ToFiller) => {
     tickerInView = message.tickerInView;
     if (message.job) given.resolve(message.job);
