@@ -44,6 +44,8 @@ export interface App {
    * `loading.begin`.
    */
   readonly loading: Loading;
+  /** Returns the ticker that was requested last, or the first one of the universe. */
+  readonly tickerInView: () => string;
 }
 
 /**
@@ -60,7 +62,15 @@ export function buildApp(settings: AppSettings, observe: Observe, catalog: Parti
   const { simulated } = feeds[0]!;
   const loading = createLoading();
   const stored = createContext(settings, store, universe, simulated);
-  const context = { ...stored, market: marketWhileLoading(stored.market, loading) };
+  // In the standard universe, the first ticker is SPY.
+  let tickerInView = [...universe.tickers][0]!;
+  const context = {
+    ...stored,
+    market: marketWhileLoading(stored.market, loading),
+    onTicker(ticker: string) {
+      tickerInView = ticker;
+    },
+  };
   store.sumPrintsFrom(context.largePrintMinUsd);
   const { market } = context;
   const limiter = policy && createRateLimiter(policy, Date.now);
@@ -128,6 +138,7 @@ export function buildApp(settings: AppSettings, observe: Observe, catalog: Parti
     scheduler,
     connections,
     loading,
+    tickerInView: () => tickerInView,
   };
 }
 

@@ -6,6 +6,8 @@ export class ClientError extends Error {
   readonly fieldErrors: readonly FieldError[];
   /** Whole seconds after which the same request may succeed. Undefined if this time is not known. */
   readonly retryAfterS: number | undefined;
+  /** The stored moments next to a requested moment at which there is no data. Undefined if the error has nothing to do with a moment. */
+  readonly nearest: NearestMoments | undefined;
 
   constructor(code: ClientErrorCode, message: string, details: ClientErrorDetails = {}) {
     super(message);
@@ -14,6 +16,7 @@ export class ClientError extends Error {
     this.hint = details.hint;
     this.fieldErrors = details.fieldErrors ?? [];
     this.retryAfterS = details.retryAfterS;
+    this.nearest = details.nearest;
   }
 
   get status(): number {
@@ -58,10 +61,17 @@ export interface FieldError {
   readonly expected: string;
 }
 
+/** Moments, ISO 8601. Null if there is none. */
+export interface NearestMoments {
+  readonly before: string | null;
+  readonly after: string | null;
+}
+
 interface ClientErrorDetails {
   readonly hint?: string;
   readonly fieldErrors?: readonly FieldError[];
   readonly retryAfterS?: number;
+  readonly nearest?: NearestMoments;
 }
 
 /**

@@ -53,6 +53,12 @@ export type Observation =
   | { readonly kind: 'retention_failed'; readonly error: unknown }
   | { readonly kind: 'tape_packed'; readonly prints: number }
   | { readonly kind: 'packing_failed'; readonly error: unknown }
+  /** The past of the simulated market is being filled: `done` of `total` snapshots are complete. Reported at each tenth. */
+  | { readonly kind: 'past_filling'; readonly done: number; readonly total: number }
+  /** The past is complete. `snapshots` is the number of snapshots that were completed since the start of the fill. */
+  | { readonly kind: 'past_filled'; readonly snapshots: number; readonly duration_ms: number }
+  /** The past could not be completed. The service tries again later. */
+  | { readonly kind: 'past_failed'; readonly error: unknown }
   | { readonly kind: 'feed_connection'; readonly up: boolean; readonly reason?: string }
   /** Levels could not be recorded. `snapshot` is the id of the snapshot, or null if the error is not about one snapshot. */
   | { readonly kind: 'levels_failed'; readonly snapshot: number | null; readonly error: unknown }

@@ -4,6 +4,7 @@ import { startWatchdog } from './event-loop-watchdog.ts';
 import { createDataRoom } from './feeds/data-room.ts';
 import { type Ingest, startIngest } from './feeds/ingest.ts';
 import { startPacking } from './feeds/packing.ts';
+import { startPastFill } from './feeds/past-fill.ts';
 import { startRetention } from './feeds/retention.ts';
 import { listen, listenOptions } from './http/listen.ts';
 import { createLog } from './log.ts';
@@ -27,8 +28,9 @@ const FORCED_STOP_MS = 4_700;
 const INGEST_STOP_MS = 3_000;
 
 /**
- * Runs the service until SIGTERM or SIGINT. Listens, prints the line `listening on URL` and starts the feeds. When local data is loaded,
- * starts to record levels, to remove old data and to pack the tape. `welcome` may print to stdout before this line.
+ * Runs the service until SIGTERM or SIGINT. Listens, prints the line `listening on URL`, starts the feeds and the process that fills the past
+ * of the simulated market. When local data is loaded, starts to record levels, to remove old data and to pack the tape. `welcome` may print
+ * to stdout before this line.
  */
 export async function serve(settings: ServeSettings, welcome?: (app: App, url: string) => void): Promise<void> {
   const startedAt = performance.now();
@@ -52,6 +54,7 @@ export async function serve(settings: ServeSettings, welcome?: (app: App, url: s
   let recorder: LevelRecorder | undefined;
   let retention: ReturnType<typeof startRetention> | undefined;
   let packing: ReturnType<typeof startPacking> | undefined;
+  let pastFill: ReturnType<typeof startPastFill> | undefined;
   let ingests: Ingest[] = [];
   let ingestsStopped: Promise<boolean> | undefined;
   let isStopping = false;
@@ -69,6 +72,12 @@ export async function serve(settings: ServeSettings, welcome?: (app: App, url: s
     // The server does not wait for feeds over a network. It serves the stored data until these feeds deliver.
     const localLoaded = Promise.all(ingests.filter((_, i) => isLocal(feeds[i]!)).map(({ loaded }) => loaded));
     loading.begin(localLoaded);
+    if (feeds.some(({ simulated }) => simulated)) {
+      const { dataDir, dataMax, seed, universe, largePrintMin } = settings;
+      const job = { dataDir, dataMax, seed, universe, largePrintMinUsd: largePrintMin };
+      const isAnswering = () => app.scheduler.size > 0;
+      pastFill = startPastFill({ job, tickerInView: app.tickerInView, isAnswering, loaded: localLoaded, observe });
+    }
     if (!(await Promise.race([localLoaded, stopped.promise.then(() => undefined)]))) return await shutDown(server);
 
     observe({ kind: 'loaded', duration_ms: elapsedMs() });
@@ -77,7 +86,8 @@ export async function serve(settings: ServeSettings, welcome?: (app: App, url: s
       app.gexStreams.wake();
       app.mcp.wake();
     };
-    recorder = createLevelRecorder({ store, largePrintMinUsd, observe, onRecorded });
+    const firstId = () => store.latestChainId(app.tickerInView(), feeds[0]!.simulated);
+    recorder = createLevelRecorder({ store, largePrintMinUsd, observe, firstId, onRecorded });
     recorder.wake();
     retention = startRetention({ store, kept: { chains, intraday, prints }, observe, nowMs: Date.now });
     packing = startPacking({ store, observe, nowMs: Date.now, isAnswering: () => app.scheduler.size > 0 });
@@ -90,6 +100,7 @@ export async function serve(settings: ServeSettings, welcome?: (app: App, url: s
   } finally {
     watchdog.stop();
     retention?.stop();
+    await pastFill?.stop();
     await packing?.stop();
     const isIdle = await stopIngests();
     await recorder?.stop();

@@ -20,7 +20,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['web'],
   ['create-feeds.ts', 'stored-data.ts'],
   ['app.ts'],
-  ['serve.ts', 'serve-stdio.ts'],
+  ['serve.ts', 'serve-stdio.ts', 'fill-past.ts'],
   ['cli-ports.ts'],
   ['main.ts'],
 ];
@@ -36,6 +36,7 @@ const MAY_IMPORT_CONCRETE = new Set([
   'app.ts',
   'serve.ts',
   'serve-stdio.ts',
+  'fill-past.ts',
   'cli-ports.ts',
   'main.ts',
 ]);

@@ -70,6 +70,7 @@ function linesOf(feed: FeedStatus, now: number, all: boolean): string[] {
     ...(feed.tickers_expected === 0 && feed.last_data !== null
       ? [`  data       ${ago(feed.last_data)}: prints, closes or dividends`]
       : []),
+    ...(feed.past === null ? [] : [`  past       ${pastOf(feed.past)}`]),
     `  tickers    ${feed.tickers_expected}: ${states.join(', ') || 'no data yet'}`,
     `  contracts  ${formatCount(feed.received_contracts)} of ${formatCount(feed.expected_contracts)} expected${coverage}`,
     ...indented(tickerTable(shown, ago)),
@@ -121,6 +122,11 @@ function listed<Row>(name: string, rows: readonly Row[], all: boolean, cells: (r
 
 function streamOf({ up, since, reason }: NonNullable<FeedStatus['stream']>, ago: (moment: string) => string): string {
   return `${up ? 'up' : 'DOWN'} for ${ago(since).replace(' ago', '')}${reason === null ? '' : `: ${reason}`}`;
+}
+
+function pastOf({ done, total }: NonNullable<FeedStatus['past']>): string {
+  const coverage = done < total ? ` (${share(done, total)})` : '';
+  return `${formatCount(done)} of ${formatCount(total)} snapshots filled${coverage}`;
 }
 
 function nextIn(ms: number): string {

@@ -54,6 +54,11 @@ function problemResponse(status: number) {
   };
 }
 
+function nearest(side: 'before' | 'after') {
+  const description = `Only if no snapshot is stored for the requested moment: the moment of the nearest stored one ${side} it, ISO 8601; null if there is none.`;
+  return { type: ['string', 'null'], description };
+}
+
 const PROBLEM = {
   type: 'object',
   description: 'RFC 9457 problem details.',
@@ -73,5 +78,7 @@ const PROBLEM = {
         properties: { pointer: { type: 'string' }, detail: { type: 'string' } },
       },
     },
+    nearest_before: nearest('before'),
+    nearest_after: nearest('after'),
   },
 };

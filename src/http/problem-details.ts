@@ -15,6 +15,12 @@ export interface ProblemDetails {
   readonly hint: string;
   readonly request_id: string;
   readonly errors?: readonly { readonly pointer: string; readonly detail: string }[];
+  /**
+   * Only if there is no snapshot at the requested moment: the moments of the stored snapshots before and after it, ISO 8601. Null if there
+   * is none.
+   */
+  readonly nearest_before?: string | null;
+  readonly nearest_after?: string | null;
 }
 
 /**
@@ -45,6 +51,7 @@ const CHALLENGE = 'ApiKey realm="zomma"';
 const MCP_CHALLENGE = `Bearer realm="zomma", ${CHALLENGE}`;
 
 function problemOf(clientError: ClientError, requestId: string): ProblemDetails {
+  const { nearest } = clientError;
   // The texts are cleaned, because a message may contain names that a caller, a provider or a file chose.
   return cleaned({
     type: 'about:blank',
@@ -57,6 +64,7 @@ function problemOf(clientError: ClientError, requestId: string): ProblemDetails 
     ...(clientError.fieldErrors.length > 0 && {
       errors: clientError.fieldErrors.map(({ field, expected }) => ({ pointer: field, detail: expected })),
     }),
+    ...(nearest && { nearest_before: nearest.before, nearest_after: nearest.after }),
   });
 }
 

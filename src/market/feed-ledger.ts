@@ -21,6 +21,8 @@ export interface FeedLedger {
   resolved(feed: string, source: { readonly origin: string } | { readonly ticker: string }): void;
   /** Records that a stream connected or disconnected. The time from a disconnection to the next connection becomes a gap. */
   connection(feed: string, up: boolean, at: number, reason: string | null): void;
+  /** Records how much of the past of a feed is filled. */
+  pastFilled(feed: string, past: PastProgress): void;
   /** Returns the gaps that overlap a period, the newest first. A gap is a time in which the stream of a feed was down. */
   gapsIn(fromMs: number, toMs: number): Gap[];
   feedStates(): FeedState[];
@@ -84,11 +86,20 @@ export interface FeedState {
   readonly error: string | null;
   /** Null if the feed has no stream, or if its stream has not connected yet. */
   readonly connection: { readonly up: boolean; readonly at: number; readonly reason: string | null } | null;
+  /** Null if the feed fills no past. */
+  readonly past: PastProgress | null;
   readonly tickers: readonly TickerState[];
   /** The last rejections, the newest first. */
   readonly refusals: readonly (Omit<Rejection, 'feed'> & { readonly times: number })[];
   /** Times in which the stream was down, the newest first. `to` is null while the stream is still down. */
   readonly gaps: readonly Gap[];
+}
+
+/** How much of the past of the simulated market is filled: numbers of snapshots of all tickers. */
+export interface PastProgress {
+  /** Snapshots that are stored with all their levels. */
+  readonly done: number;
+  readonly total: number;
 }
 
 /** A time in which the stream of a feed was down. Moments are ms since the epoch. */

@@ -1,10 +1,11 @@
 import { ClientError } from '../errors.ts';
-import { addDays, closeOf, DAY_MS, newYorkDate, newYorkInstant } from './calendar.ts';
+import { addDays, closeOf, DAY_MS, lastQuoted, newYorkDate, newYorkInstant } from './calendar.ts';
 import type { CashDividend } from './cash-dividend.ts';
 import type { Chain } from './chain.ts';
 import type { LevelRecord, LevelSpot } from './level-record.ts';
 import { canonicalTicker, isTicker, rootOf } from './option-symbol.ts';
 import type { Close, PrintSum } from './prints.ts';
+import { MINUTE_MS, simulatedRetention } from './simulated-past.ts';
 import type { MarketStore } from './store.ts';
 import type { LargeTape, PrintsQuery, TapeVersion } from './tape.ts';
 import { pickRows, type TapeColumns } from './tape-columns.ts';
@@ -176,7 +177,13 @@ export function createMarket(store: MarketStore, universe: Universe, simulated: 
         return tickers.slice(0, limit);
       },
       tracked,
-      chain: (spelling) => findChain(spelling) ?? throwNoChain(tracked(spelling), untilMs),
+      chain(spelling) {
+        const chain = findChain(spelling);
+        if (chain) return chain;
+        const ticker = tracked(spelling);
+        if (untilMs === undefined) throw noChain(ticker);
+        throw noChainAt(ticker, untilMs, store.snapshotsAround(ticker, simulated, untilMs, nowMs()));
+      },
       flow(chain, days, minPremiumUsd) {
         refresh();
         const [fromMs, toMs] = windowOf(chain, days);
@@ -254,27 +261,43 @@ const LISTED_MAX = 1_000;
 const PAST_CHAINS_MAX = 8;
 
 /**
- * Returns whether the chain of an instant is unknown because its day was thinned. Of a thinned day, and of every simulated day, only the
- * last snapshot is kept. If this snapshot is later than the instant, the snapshot that was the newest at the instant was removed.
+ * Returns whether the chain of an instant is unknown, because the snapshot that was the newest at the instant may have been removed. Of a
+ * thinned day, only the last snapshot is kept. So the chain is unknown if this snapshot is later than the instant.
  */
 function isThinned(store: MarketStore, ticker: string, instantMs: number, simulated: boolean): boolean {
   if (!simulated && instantMs >= store.keptFrom('intraday')) return false;
   const dayEndsAt = newYorkInstant(addDays(newYorkDate(instantMs), 1), '00:00') - 1;
-  return store.dailyChainIds(ticker, instantMs + 1, dayEndsAt, simulated).length > 0;
+  const { before, after } = store.snapshotsAround(ticker, simulated, instantMs, dayEndsAt);
+  if (before === null || after === null) return false;
+  if (!simulated) return true;
+  // The simulated market has quotes once a minute. No other snapshot was quoted in the minute of the last one that is kept, and since the
+  // moment from which all snapshots are kept, none was removed.
+  const newest = store.snapshotsAround(ticker, simulated, Number.MAX_SAFE_INTEGER, 0).before!;
+  return lastQuoted(instantMs) - before >= MINUTE_MS && before < simulatedRetention(newest).allFrom;
 }
 
-function throwNoChain(ticker: string, untilMs: number | undefined): never {
-  if (untilMs === undefined) {
-    throw new ClientError('no_chain', `${ticker} is in the universe, but no option chain of it has arrived yet`, {
-      hint: 'Configure a feed that has this ticker, or try again later.',
-    });
-  }
-  throw new ClientError('no_chain', `No option chain of ${ticker} is stored for ${new Date(untilMs).toISOString()}`, {
-    hint:
-      'Choose a moment that GET /api/v1/nodes/gex/{ticker}/history?per=snapshot lists. Of simulated days, and of days ' +
-      'whose earlier snapshots were removed, only the last snapshot is kept.',
+/** Returns the error for a ticker of the universe that has no chain yet. */
+function noChain(ticker: string): ClientError {
+  return new ClientError('no_chain', `${ticker} is in the universe, but no option chain of it has arrived yet`, {
+    hint: 'Configure a feed that has this ticker, or try again later.',
   });
 }
+
+/** Returns the error for a ticker that has no chain at a past moment. `around` has the moments of the stored snapshots next to it. */
+function noChainAt(ticker: string, atMs: number, { before, after }: Around): ClientError {
+  const iso = (ms: number) => new Date(ms).toISOString();
+  const stored = [before, after].filter((each) => each !== null).map(iso);
+  const nearest =
+    stored.length === 0
+      ? 'No snapshot of the ticker is stored.'
+      : `The nearest stored ${stored.length === 1 ? 'snapshot is' : 'snapshots are'} of ${stored.join(' and ')}.`;
+  return new ClientError('no_chain', `No option chain of ${ticker} is stored for ${iso(atMs)}`, {
+    hint: `${nearest} GET /api/v1/nodes/gex/{ticker}/history?per=snapshot lists moments.`,
+    nearest: { before: before === null ? null : iso(before), after: after === null ? null : iso(after) },
+  });
+}
+
+type Around = ReturnType<MarketStore['snapshotsAround']>;
 
 /** Returns the stored dividends of a chain's underlying with ex-dates from the chain's day to its last settlement, by date. */
 export function storedDividends(store: MarketStore, { underlying, asOf, series, simulated }: Chain): CashDividend[] {

@@ -41,12 +41,30 @@ export interface MarketStore {
   /** Stores a snapshot and marks its levels as due. Replaces a stored snapshot with the same underlying, `asOf` and `simulated`. */
   saveChain(chain: Chain): void;
   /**
+   * Stores a snapshot of the past without marking its levels as due. `columns` is the encoded chain (`encodeChainAsync`). Returns false, and
+   * stores nothing, if a snapshot with the same underlying, `asOf` and `simulated` is stored.
+   */
+  savePastChain(
+    head: Pick<Chain, 'underlying' | 'asOf' | 'spot' | 'source' | 'simulated'>,
+    columns: Uint8Array,
+  ): boolean;
+  /**
    * Returns the id of the newest snapshot dated up to `presentMs`. If there is none, returns the id of the newest snapshot of any date.
    * Returns `undefined` if the underlying has no snapshot. The call is fast enough for every request.
    */
   latestChainId(underlying: string, simulated: boolean, presentMs?: number): number | undefined;
   /** Returns the id of the newest snapshot dated up to an instant, or `undefined` if there is none. */
   chainIdAt(underlying: string, simulated: boolean, instantMs: number): number | undefined;
+  /**
+   * Returns the moments of the snapshots next to an instant: the last one up to the instant, and the first one after it that is dated up to
+   * `untilMs`. A moment is null if there is no such snapshot.
+   */
+  snapshotsAround(
+    underlying: string,
+    simulated: boolean,
+    instantMs: number,
+    untilMs: number,
+  ): { readonly before: number | null; readonly after: number | null };
   chain(id: number): Chain | undefined;
   /** Reads the same chain as `chain`, but blocks the event loop for less time. */
   readChain(id: number): Promise<Chain | undefined>;
@@ -156,6 +174,13 @@ export interface MarketStore {
    * snapshot's moment. In both cases, the levels of the snapshot are no longer due. Does nothing if the snapshot was removed or replaced.
    */
   saveLevels(snapshotId: number, record: LevelRecord | undefined): void;
+  /**
+   * Stores the levels of a snapshot that `savePastChain` stored, unless levels of the moment are stored. They do not become an entry of the
+   * log of levels.
+   */
+  savePastLevels(record: LevelRecord, source: string): void;
+  /** Sets the volatility at 30 days of stored levels. */
+  saveVolatility(levels: Pick<LevelRecord, 'underlying' | 'asOf' | 'simulated'>, atmIv30d: number | null): void;
   /** Returns the last moment up to `untilMs` with stored levels, or `undefined` if there is none. */
   lastLevelsAt(underlying: string, untilMs: number, simulated: boolean): number | undefined;
   /** Returns the moments in [fromMs, toMs] with stored levels, oldest first: all of them, or only the last of each New York day. */

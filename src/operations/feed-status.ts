@@ -75,6 +75,16 @@ const feedStatus = Type.Object(
       ),
       'The stream over which the source sends data; null for a feed without a stream.',
     ),
+    past: nullable(
+      Type.Object(
+        {
+          done: count('Snapshots that are stored with all their levels.'),
+          total: count('Snapshots of the past, of all tickers.'),
+        },
+        closed,
+      ),
+      'How much of its past the simulated market has filled since the first start; null for a feed that fills no past.',
+    ),
     tickers_expected: count('Tickers that the feed polls or has delivered.'),
     tickers_by_state: Type.Record(Type.String(), Type.Integer(), { description: 'Number of tickers in each state.' }),
     expected_contracts: count('Expected contracts of all tickers with a snapshot.'),
@@ -248,6 +258,7 @@ function statusOf(state: FeedState, { nowMs, staleAfterMs }: Context): FeedStatu
     error:
       shown(state.error) ??
       (isOverdue(state, now) ? 'The feed is no longer polled: the service has ended or hangs.' : null),
+    past: state.past,
     stream: connection && { up: connection.up, since: iso(connection.at), reason: shown(connection.reason) },
     tickers_expected: tickers.length,
     tickers_by_state: Object.fromEntries(

@@ -108,7 +108,11 @@ export const getGexHistory = defineOperation({
     const iv = ivRank(year.map(({ atmIv30d }) => atmIv30d));
     const times = market.levelTimes(name, fromMs ?? yearAgo, toMs, request.per);
     const rows = market.levels(name, downsample(times, request.points));
-    const notes = [...(rows.length > 0 ? [] : [noLevelsNote(newest)]), ...dueNotes(name, context)];
+    const notes = [
+      ...(rows.length > 0 ? [] : [noLevelsNote(newest)]),
+      ...dueNotes(name, context),
+      ...pastNotes(name, context),
+    ];
     const result = {
       ticker: name,
       per: request.per,
@@ -171,6 +175,17 @@ export function dueNotes(name: string, { market }: Context): string[] {
 export function newestProvenance(name: string, context: Context, notes: readonly string[]) {
   const chain = context.market.findChain(name);
   return chain ? { provenance: provenanceOf(chain, context, notes) } : {};
+}
+
+/** Returns a note while the past of the simulated market is being filled. Rows and their volatilities at 30 days are then missing. */
+function pastNotes(name: string, { market, feedStates }: Context): string[] {
+  if (!market.findChain(name)?.simulated) return [];
+  const past = feedStates().find((state) => state.past !== null)?.past;
+  if (!past || past.done >= past.total) return [];
+  return [
+    `The past of the simulated market is being filled: ${past.done} of ${past.total} snapshots of all tickers are complete. ` +
+      'Rows may be missing, and atm_iv_30d may be null until its computation. Retry shortly.',
+  ];
 }
 
 function noLevelsNote(newest: number | undefined): string {

@@ -16,6 +16,8 @@ export interface RecorderDeps {
   /** Minimum premium of a large print, dollars. */
   readonly largePrintMinUsd: number;
   readonly observe: Observe;
+  /** Returns the id of the snapshot that comes before the others that are due at the start, or `undefined`. */
+  readonly firstId?: () => number | undefined;
   /** Called when this process or another one may have stored new levels. */
   readonly onRecorded?: () => void;
 }
@@ -42,7 +44,13 @@ const POLL_MS = 500;
  * A snapshot whose levels cannot be recorded, because it is damaged or because of a defect, is tried once per start and reported to
  * `observe`.
  */
-export function createLevelRecorder({ store, largePrintMinUsd, observe, onRecorded }: RecorderDeps): LevelRecorder {
+export function createLevelRecorder({
+  store,
+  largePrintMinUsd,
+  observe,
+  firstId,
+  onRecorded,
+}: RecorderDeps): LevelRecorder {
   const volatilities: Volatilities30d = new Map();
   /** Ids of the snapshots that were due at the start, the last stored first. `backlogDone` is the number of those that were recorded. */
   let backlog: readonly number[] | undefined;
@@ -77,12 +85,17 @@ export function createLevelRecorder({ store, largePrintMinUsd, observe, onRecord
     }
   };
 
-  /** Returns the due snapshots stored since the last call, in the order in which they were stored. The first call only sets the backlog. */
+  /**
+   * Returns the due snapshots stored since the last call, in the order in which they were stored. The first call sets the backlog, and returns
+   * only the snapshot that comes first.
+   */
   const listNew = (): number[] => {
     if (backlog === undefined) {
-      backlog = store.levelsDue();
-      lastListedId = backlog[0] ?? 0;
-      return [];
+      const due = store.levelsDue();
+      lastListedId = due[0] ?? 0;
+      const first = firstId?.();
+      backlog = due.filter((id) => id !== first);
+      return due.filter((id) => id === first);
     }
     const ids = store.levelsDue(lastListedId).reverse();
     lastListedId = ids.at(-1) ?? lastListedId;

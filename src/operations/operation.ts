@@ -117,6 +117,8 @@ export interface Context {
   readonly largePrintMinUsd: number;
   /** Minimum absolute flow that can spill into a sector ETF, dollars. */
   readonly contagionMinUsd: number;
+  /** Called with the ticker of each request that has one. */
+  readonly onTicker?: (ticker: string) => void;
 }
 
 /** Returns the operation unchanged. The call makes TypeScript infer the types of `run` from the schemas. */

@@ -71,6 +71,7 @@ export function* performInSteps(
   code: ClientErrorCode,
 ): Steps<Performed> {
   const valid = validate(input, args, code);
+  if (typeof valid.ticker === 'string') context.onTicker?.(context.market.nameOf(valid.ticker));
   const isWanted = (key: string) => answers === undefined || answers.includes(key);
   const outcome =
     typeof valid.at === 'string'

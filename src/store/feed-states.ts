@@ -14,7 +14,8 @@ export const TICKERS_MAX = 1_100;
 export function feedStates(db: Database): FeedLedger['feedStates'] {
   const selectFeeds = db.prepare<FeedRow, []>(
     `SELECT feed, simulated, polled_at AS polledAt, completed_at AS completedAt, next_at AS nextAt, data_at AS dataAt, error, connected,
-       connection_at AS connectionAt, connection_reason AS connectionReason FROM feeds ORDER BY feed`,
+       connection_at AS connectionAt, connection_reason AS connectionReason, past_done AS pastDone, past_total AS pastTotal
+     FROM feeds ORDER BY feed`,
   );
   const selectTickers = db.prepare<Omit<TickerState, 'refused'> & { refused: string }, [string, number]>(
     `SELECT ticker, attempted_at AS attemptedAt, fresh_at AS freshAt, as_of AS asOf, expected, received, refused, failures, refusal
@@ -27,13 +28,14 @@ export function feedStates(db: Database): FeedLedger['feedStates'] {
     'SELECT from_at AS "from", to_at AS "to", reason FROM feed_gaps WHERE feed = ? ORDER BY from_at DESC',
   );
   return () =>
-    selectFeeds.all().map(({ connected, connectionAt, connectionReason, simulated, ...row }) => ({
+    selectFeeds.all().map(({ connected, connectionAt, connectionReason, pastDone, pastTotal, simulated, ...row }) => ({
       ...row,
       simulated: simulated === 1,
       connection:
         connected === null || connectionAt === null
           ? null
           : { up: connected === 1, at: connectionAt, reason: connectionReason },
+      past: pastDone === null || pastTotal === null ? null : { done: pastDone, total: pastTotal },
       tickers: selectTickers
         .all(row.feed, TICKERS_MAX)
         .map((ticker) => ({ ...ticker, refused: JSON.parse(ticker.refused) })),
@@ -47,6 +49,8 @@ interface FeedRow extends Pick<FeedState, 'feed' | 'polledAt' | 'completedAt' | 
   readonly connected: number | null;
   readonly connectionAt: number | null;
   readonly connectionReason: string | null;
+  readonly pastDone: number | null;
+  readonly pastTotal: number | null;
 }
 
 /** Creates the functions that read and write gaps. A gap is a time in which the stream of a feed was down. */

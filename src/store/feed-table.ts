@@ -22,7 +22,7 @@ function checkpointTable(db: Database): Pick<FeedLedger, 'checkpoints' | 'setChe
   };
 }
 
-function pollTable(db: Database): Pick<FeedLedger, 'openFeeds' | 'pollBegan' | 'pollEnded'> {
+function pollTable(db: Database): Pick<FeedLedger, 'openFeeds' | 'pollBegan' | 'pollEnded' | 'pastFilled'> {
   const add = db.prepare<null, [string, number]>('INSERT OR IGNORE INTO feeds (feed, simulated) VALUES (?, ?)');
   const expect = db.prepare<null, [string, string]>('INSERT OR IGNORE INTO feed_tickers (feed, ticker) VALUES (?, ?)');
   // Gaps of other feeds are not deleted, because answers that use the prints of these days still report the gaps.
@@ -38,6 +38,9 @@ function pollTable(db: Database): Pick<FeedLedger, 'openFeeds' | 'pollBegan' | '
   const ended = db.prepare<null, [{ [Field in keyof EndedPoll]: EndedPoll[Field] }]>(
     `UPDATE feeds SET polled_at = $beganAt, completed_at = iif($error IS NULL, $endedAt, completed_at), next_at = $nextAt,
        error = $error WHERE feed = $feed`,
+  );
+  const past = db.prepare<null, [number, number, string]>(
+    'UPDATE feeds SET past_done = ?, past_total = ? WHERE feed = ?',
   );
 
   const open = db.transaction((feeds: readonly OpenedFeed[]) => {
@@ -55,6 +58,7 @@ function pollTable(db: Database): Pick<FeedLedger, 'openFeeds' | 'pollBegan' | '
     openFeeds: (feeds) => open.immediate(feeds),
     pollBegan: (feed, at) => void began.run(at, feed),
     pollEnded: (poll) => void ended.run({ ...poll }),
+    pastFilled: (feed, { done, total }) => void past.run(done, total, feed),
   };
 }
 

@@ -2,12 +2,15 @@ import type { Database } from 'bun:sqlite';
 import type { LevelEvent, LevelRecord, LevelSpot } from '../market/level-record.ts';
 import { AHEAD_MS } from '../market/market.ts';
 import type { MarketStore } from '../market/store.ts';
+import { thinSimulated } from './thin-simulated.ts';
 
 type LevelTable = Pick<
   MarketStore,
   | 'levelsDue'
   | 'levelsDueOf'
   | 'saveLevels'
+  | 'savePastLevels'
+  | 'saveVolatility'
   | 'lastLevelsAt'
   | 'levelTimes'
   | 'levels'
@@ -21,10 +24,8 @@ type LevelTable = Pick<
 
 /**
  * Creates the functions that read and write the level records of snapshots. Retention never removes a level record, because a record takes
- * only about 200 bytes, a hundredth of a recorded snapshot. Simulated records are thinned out. While the market is open, the simulated
- * market has one record per minute. When the first record of a day is stored, all records of the day before are removed except the last. So
- * a simulated ticker has all rows of its newest day, and one row for each earlier day. The table is also a log: `seq` is the order in which
- * the records were stored.
+ * only about 200 bytes, a hundredth of a recorded snapshot. Simulated records are thinned out like simulated snapshots. The table is also a
+ * log: `seq` is the order in which the records were stored.
  */
 export function levelTable(db: Database, nowMs: () => number): LevelTable {
   const selectDue = db.prepare<{ id: number }, [number]>(
@@ -39,20 +40,17 @@ export function levelTable(db: Database, nowMs: () => number): LevelTable {
     `DELETE FROM levels WHERE (simulated, underlying, as_of) =
        (SELECT simulated, underlying, as_of FROM snapshots WHERE id = ?)`,
   );
-  const insert = db.prepare<null, [LevelRow & { snapshotId: number; advanced: number; keptAt: number }]>(
-    `INSERT INTO levels (simulated, underlying, as_of, source, advanced, kept_at, day, spot, net_gex, gross_gex, gex_flip,
+  const columns = `(simulated, underlying, as_of, source, advanced, kept_at, day, spot, net_gex, gross_gex, gex_flip,
        flip_resolved, call_wall, put_wall, max_pain, expiry, dex, vex, cex, atm_iv_30d)
-     VALUES ($simulated, $underlying, $asOf, (SELECT source FROM snapshots WHERE id = $snapshotId), $advanced, $keptAt, $day, $spot, $netGex,
-       $grossGex, $gexFlip, $flipResolved, $callWall, $putWall, $maxPain, $expiry, $dex, $vex, $cex, $atmIv30d)`,
+     VALUES ($simulated, $underlying, $asOf, $source, $advanced, $keptAt, $day, $spot, $netGex,
+       $grossGex, $gexFlip, $flipResolved, $callWall, $putWall, $maxPain, $expiry, $dex, $vex, $cex, $atmIv30d)`;
+  const insert = db.prepare<null, [InsertedRow]>(`INSERT INTO levels ${columns}`);
+  const insertPast = db.prepare<null, [InsertedRow]>(`INSERT OR IGNORE INTO levels ${columns}`);
+  const selectSource = db.prepare<{ source: string }, [number]>('SELECT source FROM snapshots WHERE id = ?');
+  const updateVolatility = db.prepare<null, [number | null, number, string, number]>(
+    'UPDATE levels SET atm_iv_30d = ? WHERE simulated = ? AND underlying = ? AND as_of = ?',
   );
-  // Removes the rows of the last stored day before the day ?2, except the last row of that day. Earlier days have one row each already.
-  const thin = db.prepare<null, [string, string]>(
-    `WITH before AS (
-       SELECT day, as_of FROM levels WHERE simulated = 1 AND underlying = ?1 AND day < ?2
-       ORDER BY day DESC, as_of DESC LIMIT 1
-     ) DELETE FROM levels WHERE simulated = 1 AND underlying = ?1
-         AND day = (SELECT day FROM before) AND as_of < (SELECT as_of FROM before)`,
-  );
+  const thin = thinSimulated(db, 'levels');
   const selectTimes = db.prepare<{ at: number }, [number, string, number, number]>(
     'SELECT as_of AS at FROM levels WHERE simulated = ? AND underlying = ? AND as_of BETWEEN ? AND ? ORDER BY as_of',
   );
@@ -121,14 +119,18 @@ export function levelTable(db: Database, nowMs: () => number): LevelTable {
     const last = selectLast.get(Number(simulated), underlying, presentMs)?.at;
     // The record becomes an entry of the log of levels (`levelEvents`) only if it is newer than all stored levels up to `presentMs`.
     const advanced = Number(last === undefined || (last < asOf && asOf <= presentMs));
-    insert.run({ ...rowOf(record), snapshotId, advanced, keptAt: nowMs() });
-    if (simulated) thin.run(underlying, record.day);
+    const { source } = selectSource.get(snapshotId)!;
+    insert.run({ ...rowOf(record), source, advanced, keptAt: nowMs() });
+    if (simulated) thin(underlying, asOf);
   });
 
   return {
     levelsDueOf: (underlying, simulated, untilMs) => countDue.get(Number(simulated), underlying, untilMs)!.count,
     levelsDue: (afterId = 0) => selectDue.all(afterId).map(({ id }) => id),
     saveLevels: (snapshotId, record) => save.immediate(snapshotId, record),
+    savePastLevels: (record, source) => void insertPast.run({ ...rowOf(record), source, advanced: 0, keptAt: nowMs() }),
+    saveVolatility: ({ underlying, asOf, simulated }, atmIv30d) =>
+      void updateVolatility.run(atmIv30d, Number(simulated), underlying, asOf),
     lastLevelsAt: (underlying, untilMs, simulated) => selectLast.get(Number(simulated), underlying, untilMs)?.at,
     levelTimes: (underlying, fromMs, toMs, per, simulated) =>
       (per === 'day' ? selectDaily : selectTimes).all(Number(simulated), underlying, fromMs, toMs).map(({ at }) => at),
@@ -153,6 +155,7 @@ export function levelTable(db: Database, nowMs: () => number): LevelTable {
 type LevelRow = Omit<LevelRecord, Flag> & Record<Flag, number>;
 type Flag = 'simulated' | 'flipResolved';
 type Entry = Pick<LevelEvent, 'seq' | 'source'>;
+type InsertedRow = LevelRow & { readonly source: string; readonly advanced: number; readonly keptAt: number };
 
 function rowOf(record: LevelRecord): LevelRow {
   return { ...record, simulated: Number(record.simulated), flipResolved: Number(record.flipResolved) };

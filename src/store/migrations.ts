@@ -353,4 +353,9 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (simulated, ticker, ex_date)
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  -- The past of the simulated market: the number of its snapshots, and how many of them are complete. Null if a feed fills no past.
+  ALTER TABLE feeds ADD COLUMN past_done INTEGER;
+  ALTER TABLE feeds ADD COLUMN past_total INTEGER;
+  `,
 ];

@@ -3,12 +3,15 @@ import { newYorkDate } from '../market/calendar.ts';
 import type { Chain } from '../market/chain.ts';
 import type { MarketStore, SnapshotListing } from '../market/store.ts';
 import { decodeChain, decodeChainAsync, encodeChain } from './chain-codec.ts';
+import { thinSimulated } from './thin-simulated.ts';
 
 type ChainTable = Pick<
   MarketStore,
   | 'saveChain'
+  | 'savePastChain'
   | 'latestChainId'
   | 'chainIdAt'
+  | 'snapshotsAround'
   | 'chain'
   | 'readChain'
   | 'underlyings'
@@ -18,8 +21,8 @@ type ChainTable = Pick<
 >;
 
 /**
- * Creates the functions that read and write the snapshots of chains. All recorded snapshots are stored. Of the simulated snapshots of a
- * ticker, only the newest of each New York day is stored. So a server that runs on simulated data for a long time does not fill the disk.
+ * Creates the functions that read and write the snapshots of chains. All recorded snapshots are stored. When a simulated snapshot is
+ * stored, those of its ticker that `simulatedRetention` does not keep are removed.
  */
 export function chainTable(db: Database): ChainTable {
   // REPLACE deletes the old row and inserts a row with a new id, so caches do not return the old snapshot.
@@ -28,10 +31,11 @@ export function chainTable(db: Database): ChainTable {
      VALUES ($simulated, $underlying, $asOf, $day, $spot, $source, $columns)`,
   );
   const insertDue = db.prepare<null, [number | bigint]>('INSERT INTO levels_due VALUES (?)');
-  const deleteAllButNewest = db.prepare<null, [string, string]>(
-    `DELETE FROM snapshots WHERE simulated = 1 AND underlying = ?1 AND day = ?2 AND as_of <
-       (SELECT max(as_of) FROM snapshots WHERE simulated = 1 AND underlying = ?1 AND day = ?2)`,
+  const insertPast = db.prepare<null, [SnapshotRow & { day: string }]>(
+    `INSERT OR IGNORE INTO snapshots (simulated, underlying, as_of, day, spot, source, columns)
+     VALUES ($simulated, $underlying, $asOf, $day, $spot, $source, $columns)`,
   );
+  const thin = thinSimulated(db, 'snapshots');
   const selectLatest = db.prepare<{ id: number }, [number, string, number]>(
     'SELECT id FROM snapshots WHERE simulated = ? AND underlying = ? AND as_of <= ? ORDER BY as_of DESC LIMIT 1',
   );
@@ -53,6 +57,10 @@ export function chainTable(db: Database): ChainTable {
      GROUP BY day ORDER BY day`,
   );
 
+  const selectAround = db.prepare<{ before: number | null; after: number | null }, [number, string, number, number]>(
+    `SELECT (SELECT max(as_of) FROM snapshots WHERE simulated = ?1 AND underlying = ?2 AND as_of <= ?3) AS before,
+       (SELECT min(as_of) FROM snapshots WHERE simulated = ?1 AND underlying = ?2 AND as_of > ?3 AND as_of <= ?4) AS after`,
+  );
   const selectSnapshots = db.prepare<Omit<SnapshotListing, 'simulated'> & { simulated: number }, [string | null]>(
     `SELECT underlying, as_of AS asOf, source, simulated FROM snapshots WHERE ?1 IS NULL OR underlying = ?1
      ORDER BY underlying, as_of`,
@@ -79,7 +87,7 @@ export function chainTable(db: Database): ChainTable {
       columns,
     });
     insertDue.run(lastInsertRowid);
-    if (simulated) deleteAllButNewest.run(underlying, day);
+    if (simulated) thin(underlying, asOf);
   });
 
   const forget = db.transaction((underlying: string, asOf: number | null): number => {
@@ -94,10 +102,16 @@ export function chainTable(db: Database): ChainTable {
 
   return {
     saveChain: (chain) => save.immediate(chain),
+    savePastChain({ underlying, asOf, spot, source, simulated }, columns) {
+      const row = { underlying, asOf, spot, source, simulated: Number(simulated), columns, day: newYorkDate(asOf) };
+      return insertPast.run(row).changes > 0;
+    },
 
     latestChainId: (underlying, simulated, presentMs = Number.MAX_SAFE_INTEGER) =>
       chainIdAt(underlying, simulated, presentMs) ?? chainIdAt(underlying, simulated, Number.MAX_SAFE_INTEGER),
     chainIdAt,
+    snapshotsAround: (underlying, simulated, instantMs, untilMs) =>
+      selectAround.get(Number(simulated), underlying, instantMs, untilMs)!,
 
     chain(id) {
       const row = selectById.get(id);

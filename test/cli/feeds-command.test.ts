@@ -62,6 +62,18 @@ test('shows a feed whose tickers are all fresh in four lines below that of the e
   expect((await feeds('--all')).stdout).toMatch(/\n {4}SPY {5}fresh .* 1000 of 1000 {2}2 bad_symbol\n/);
 });
 
+test('shows how much of the past of the simulated market is filled', async () => {
+  const lineAt = async (done: number) => {
+    ledger((store) => {
+      store.openFeeds([{ name: 'simulated', simulated: true, tickers: ['SPY'] }]);
+      store.pastFilled('simulated', { done, total: 7_316 });
+    });
+    return (await feeds()).stdout.split('\n').find((line) => line.startsWith('  past '));
+  };
+  expect(await lineAt(1_234)).toBe('  past       1,234 of 7,316 snapshots filled (16.9 %)');
+  expect(await lineAt(7_316)).toBe('  past       7,316 of 7,316 snapshots filled');
+});
+
 test('shows the reason for each problem, and the exit code reports it', async () => {
   ledger((store, now) => {
     store.openFeeds([{ name: 'massive', simulated: false, tickers: ['GS', 'SPY', 'XOM'] }]);

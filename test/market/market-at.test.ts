@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { ClientError } from '../../src/errors.ts';
 import { createMarket, type Market } from '../../src/market/market.ts';
 import { STANDARD_UNIVERSE } from '../../src/market/universe.ts';
 import { openStore, type Store } from '../../src/store/sqlite.ts';
@@ -71,3 +72,78 @@ test('returns the same object for a recently requested past chain, and caches a 
   for (let day = 1; day <= 10; day++) now.at(NOON - (day + 1) * DAY_MS).chain('SPX');
   expect(now.at(NOON).chain('SPX')).not.toBe(past);
 });
+
+describe('the simulated market at a moment', () => {
+  // Thursday and Friday with some half hours, and Friday's last minutes. The present is Friday, 14:00.
+  const at = (text: string) => Date.parse(`2026-01-${text}:00-05:00`);
+  const KEPT = ['08T15:30', '08T16:00', '09T09:30', '09T10:00', '09T13:30', '09T13:52', '09T13:53', '09T14:00'];
+  let simulated: Store;
+  let present: Market;
+  beforeAll(() => {
+    simulated = openStore(':memory:', Date.now);
+    for (const time of KEPT) simulated.saveChain(chainOf({ asOf: at(time), underlying: 'SPY' }));
+    present = createMarket(simulated, STANDARD_UNIVERSE, true, () => at('09T14:00'));
+  });
+  afterAll(() => simulated.close());
+
+  test.each([
+    ['at a half hour', '09T10:00:00', '09T10:00'],
+    ['in the minute of a half hour', '09T10:00:59', '09T10:00'],
+    ['after the close', '08T20:00:00', '08T16:00'],
+    ['in the night', '09T03:00:00', '08T16:00'],
+    ['before the open', '09T09:29:59', '08T16:00'],
+    ['at the open', '09T09:30:00', '09T09:30'],
+    ['between two of the last minutes, which are all kept', '09T13:57:30', '09T13:53'],
+    ['now', '09T14:00:00', '09T14:00'],
+  ])('%s is known', (_when, moment, asOf) => {
+    expect(present.at(Date.parse(`2026-01-${moment}-05:00`)).chain('SPY').asOf).toBe(at(asOf));
+  });
+
+  test.each([
+    ['between two half hours', '09T10:01:00', '09T10:00', '09T13:30'],
+    ['before the last minutes that are all kept', '09T13:49:59', '09T13:30', '09T13:52'],
+    ['between two half hours of an earlier day', '08T15:45:00', '08T15:30', '08T16:00'],
+    ['before the first snapshot', '07T12:00:00', null, '08T15:30'],
+  ])('%s is unknown, and the error names the neighbours', (_when, moment, before, after) => {
+    const error = refusalOf(() => present.at(Date.parse(`2026-01-${moment}-05:00`)).chain('SPY'));
+    const iso = (time: string | null) => time && new Date(at(time)).toISOString();
+    expect([error.code, error.nearest]).toEqual(['no_chain', { before: iso(before), after: iso(after) }]);
+    for (const neighbour of [before, after]) if (neighbour) expect(error.hint).toContain(iso(neighbour)!);
+  });
+
+  test('each neighbour that an error names has a chain', () => {
+    for (let moment = at('08T09:30'); moment <= at('09T14:00'); moment += 7 * 60_000) {
+      const market = present.at(moment);
+      if (market.findChain('SPY')) continue;
+      const { before, after } = refusalOf(() => market.chain('SPY')).nearest!;
+      for (const each of [before, after])
+        if (each) expect(present.at(Date.parse(each)).findChain('SPY')?.asOf).toBe(Date.parse(each));
+    }
+  });
+
+  test('without a snapshot, and without a moment, no neighbour is named', () => {
+    expect(refusalOf(() => present.at(at('09T10:00')).chain('QQQ')).nearest).toEqual({ before: null, after: null });
+    expect(refusalOf(() => present.chain('QQQ')).nearest).toBeUndefined();
+  });
+});
+
+test('of a recorded day that was thinned, the error names the snapshots before and after the moment', () => {
+  const recorded = openStore(':memory:', Date.now);
+  for (const hours of [0, 1, 24]) keepLevels(recorded, { asOf: NOON + hours * HOUR_MS });
+  const kept = { presentMs: NOON + 3 * DAY_MS, intradayFromMs: NOON + 2 * DAY_MS };
+  expect(recorded.removeOld(kept)).toEqual({ prints: 0, chains: 1 });
+  const market = createMarket(recorded, STANDARD_UNIVERSE, false, () => NOON + 3 * DAY_MS);
+  const nearest = { before: null, after: new Date(NOON + HOUR_MS).toISOString() };
+  expect(refusalOf(() => market.at(NOON).chain('SPX')).nearest).toEqual(nearest);
+  recorded.close();
+});
+
+function refusalOf(work: () => unknown): ClientError {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof ClientError) return error;
+    throw error;
+  }
+  throw new Error('was not refused');
+}

@@ -293,3 +293,13 @@ describe('paging', () => {
     expect(() => page({ cursor })).toThrow(expect.objectContaining({ code: 'invalid_parameter' }));
   });
 });
+
+test('a feed that fills a past reports how much of it is filled, and is not worse for it', () => {
+  const { context, store } = smallMarket({ simulated: true }, NOW);
+  store.openFeeds([{ name: 'simulated', simulated: true, tickers: [] }]);
+  const past = () => feedReport(context).feeds.map((feed) => feed.past);
+  expect(past()).toEqual([null]);
+  const { state } = feedReport(context).feeds[0]!;
+  store.pastFilled('simulated', { done: 1, total: 4 });
+  expect([past(), feedReport(context).feeds[0]!.state]).toEqual([[{ done: 1, total: 4 }], state]);
+});

@@ -50,6 +50,18 @@ test('every column comes from the record of its moment', () => {
   });
 });
 
+test('says so while the past of the simulated market is being filled', () => {
+  const { context, store } = smallMarket({ simulated: true }, MONDAY_MS + DAY_MS);
+  keepLevels(store, { simulated: true, atmIv30d: null });
+  store.openFeeds([{ name: 'simulated', simulated: true, tickers: ['SPX'] }]);
+  const notes = () => asked(context).notes;
+  expect(notes()).toEqual([]);
+  store.pastFilled('simulated', { done: 3, total: 7 });
+  expect(notes()).toEqual([expect.stringContaining('3 of 7 snapshots of all tickers are complete')]);
+  store.pastFilled('simulated', { done: 7, total: 7 });
+  expect(notes()).toEqual([]);
+});
+
 describe('range', () => {
   // Two records a day from Monday 2026-01-05 to Wednesday, at 15:00 and 16:00 in New York.
   const { context } = marketOf(

@@ -111,6 +111,24 @@ test('records new snapshots before the backlog, in order of arrival', async () =
   expect(order).toEqual([3, 7, 6, 5, 2, 1, 0]);
 });
 
+test('of the backlog, the first snapshot comes first, and is recorded once', async () => {
+  const { store } = smallMarket({ chains: [0, 1, 2].map((day) => chainAt(day)) });
+  const order: number[] = [];
+  const counted: MarketStore = {
+    ...store,
+    saveLevels(id, record) {
+      order.push((record!.asOf - AS_OF) / DAY_MS);
+      store.saveLevels(id, record);
+    },
+  };
+  const firstId = () => store.chainIdAt('ACME', false, AS_OF + DAY_MS);
+  const recorder = createLevelRecorder({ store: counted, largePrintMinUsd: 1, observe: () => {}, firstId });
+  recorder.wake();
+  await recorder.idle();
+  await recorder.stop();
+  expect(order).toEqual([1, 2, 0]);
+});
+
 test('combines many wakes into one further look, and reports what it recorded', async () => {
   const { store } = smallMarket({ chains: [chainAt(0), chainAt(1)] });
   let looks = 0;

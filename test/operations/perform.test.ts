@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { Type } from '@sinclair/typebox';
 import { ClientError } from '../../src/errors.ts';
+import { getLiveGexNodes } from '../../src/operations/gex-nodes.ts';
 import { defineOperation, type Operation } from '../../src/operations/operation.ts';
 import { extendedView, perform, restView, toolView } from '../../src/operations/perform.ts';
 import { OPERATIONS, TOOLS } from '../../src/operations/registry.ts';
@@ -142,4 +143,18 @@ describe('views', () => {
       expect([input.additionalProperties, output.additionalProperties]).toEqual([false, false]);
     }
   });
+});
+
+test('the context is told the ticker of a request in its canonical spelling, also of a past moment', () => {
+  const seen: string[] = [];
+  const watched = { ...context, onTicker: (ticker: string) => seen.push(ticker) };
+  for (const args of [{ ticker: 'brk.b' }, { ticker: 'SPXW', at: '2026-01-02' }]) {
+    expect(() => perform(toolView(getLiveGexNodes as unknown as Operation), args, watched, 'invalid_body')).toThrow();
+    expect(() =>
+      perform(extendedView(getLiveGexNodes as unknown as Operation), args, watched, 'invalid_body'),
+    ).toThrow();
+  }
+  expect(() => perform(toolView(getLiveGexNodes as unknown as Operation), {}, watched, 'invalid_body')).toThrow();
+  // The view of a tool has no moment.
+  expect(seen).toEqual(['BRK.B', 'BRK.B', 'SPX']);
 });

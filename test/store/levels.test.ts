@@ -103,7 +103,6 @@ test('forgetting a snapshot removes its levels, also if only the levels are left
     expect(store.forgetSnapshots('SPX')).toBe(2);
     expect([spots(), spots('NDX')]).toEqual([[], [0]]);
 
-    // For simulated data the store retains the last snapshot of a day, and the levels of all snapshots.
     for (const hours of [0, 1]) keepLevels(store, { simulated: true, asOf: MONDAY_MS + hours * HOUR_MS });
     expect(storedLevels(store, 'SPX', true)).toHaveLength(2);
     expect(store.forgetSnapshots('SPX', MONDAY_MS)).toBe(1);
@@ -131,21 +130,25 @@ test('level times: bounds are inclusive, and the last of a day is the last by Ne
     expect(store.levels('SPX', [at[3]!, at[0], 12345], false).map(({ asOf }) => asOf)).toEqual([at[0], at[3]!]);
   }));
 
-test('retains the last simulated levels of each past day, and all recorded levels', () =>
+test('past levels are stored once, are no entry of the log, and get their volatility later', () =>
   withStore((store) => {
-    for (const day of [0, 1, 2]) {
-      for (const simulated of [false, true]) {
-        for (const hour of [0, 1]) keepLevels(store, { simulated, asOf: MONDAY_MS + day * DAY_MS + hour * HOUR_MS });
-        keepLevels(store, { simulated, underlying: 'NDX', asOf: MONDAY_MS + day * DAY_MS });
-      }
-    }
-    // A later day of the other kind of data removes none of these levels.
-    keepLevels(store, { asOf: MONDAY_MS + 3 * DAY_MS });
-    const hours = (simulated: boolean) =>
-      storedLevels(store, 'SPX', simulated).map(({ asOf }) => (asOf - MONDAY_MS) / HOUR_MS);
-    expect(hours(true)).toEqual([1, 25, 48, 49]);
-    expect(hours(false)).toEqual([0, 1, 24, 25, 48, 49, 72]);
-    expect(storedLevels(store, 'NDX', true)).toHaveLength(3);
+    const past = (overrides: Partial<LevelRecord> = {}) =>
+      recordOf({ simulated: true, asOf: MONDAY_MS - DAY_MS, atmIv30d: null, ...overrides });
+    // Even if no other levels are stored, past levels are not news.
+    store.savePastLevels(past(), 'simulated');
+    store.savePastLevels(past({ spot: 1 }), 'simulated');
+    const seq = store.lastLevelSeq();
+    expect(storedLevels(store, 'SPX', true)).toEqual([past()]);
+    expect(store.levelEvents(0, 9, true)).toEqual([]);
+    keepLevels(store, { simulated: true });
+    store.savePastLevels(past({ asOf: MONDAY_MS - 2 * DAY_MS }), 'simulated');
+    expect(store.levelEvents(0, 9, true).map(({ asOf }) => asOf)).toEqual([MONDAY_MS]);
+    expect(store.currentLevels('SPX', Number.MAX_SAFE_INTEGER, true)?.asOf).toBe(MONDAY_MS);
+
+    store.saveVolatility(past(), 0.21);
+    store.saveVolatility(past({ simulated: false }), 0.99);
+    expect(storedLevels(store, 'SPX', true)[1]).toEqual(past({ atmIv30d: 0.21 }));
+    expect(store.levelEvents(seq, 9, true)).toHaveLength(1);
   }));
 
 test('after a migration the levels of all older snapshots are due', () =>

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { Chain } from '../../src/market/chain.ts';
+import { encodeChainAsync } from '../../src/store/chain-codec.ts';
 import { openStore, type Store } from '../../src/store/sqlite.ts';
 import { chainOf, DAY_MS, inFolder, MONDAY_MS, printOf } from './samples.ts';
 
@@ -59,36 +60,54 @@ test('the latest snapshot is the newest by time, in any order of saving', () =>
     expect(store.chain(store.latestChainId('SPX', false)!)?.spot).toBe(3);
   }));
 
-test('retains one simulated snapshot per New York day, and all recorded ones', () =>
+test('the last snapshot of each New York day', () =>
   withStore((store) => {
     // 20:00 and 23:00 UTC are Monday. 04:30 UTC on Tuesday is still Monday in New York, 05:30 UTC is Tuesday.
     const times = [0, 3, 8.5, 9.5].map((hours) => MONDAY_MS + hours * HOUR_MS);
-    const ids = { true: [] as number[], false: [] as number[] };
     for (const simulated of [true, false]) {
-      for (const asOf of times) {
-        store.saveChain(chainOf({ asOf, simulated }));
-        ids[`${simulated}`].push(store.latestChainId('SPX', simulated)!);
-      }
+      for (const asOf of times) store.saveChain(chainOf({ asOf, simulated }));
+      const daily = (from: number, to: number) =>
+        store.dailyChainIds('SPX', from, to, simulated).map((id) => store.chain(id)?.asOf);
+      expect(daily(times[0]!, times[3]!)).toEqual([times[2], times[3]]);
+      // Snapshots after the end of the range do not count: within this range another snapshot is the last of its day.
+      expect(daily(times[0]!, times[1]!)).toEqual([times[1]]);
     }
-    const stored = (simulated: boolean) => ids[`${simulated}`].map((id) => store.chain(id)?.asOf);
-    expect(stored(true)).toEqual([undefined, undefined, times[2], times[3]]);
-    expect(stored(false)).toEqual(times);
-
-    for (const simulated of [true, false]) {
-      const daily = store.dailyChainIds('SPX', times[0]!, times[3]!, simulated);
-      expect(daily.map((id) => store.chain(id)?.asOf)).toEqual([times[2], times[3]]);
-    }
-    // Snapshots after the end of the range do not count: within this range another snapshot is the last of its day.
-    const early = store.dailyChainIds('SPX', times[0]!, times[1]!, false);
-    expect(early.map((id) => store.chain(id)?.asOf)).toEqual([times[1]]);
   }));
 
-test('discards a simulated snapshot older than the stored one of its day', () =>
+test('a snapshot of the past is stored once, and its levels are not due', async () => {
+  await inFolder(async (folder) => {
+    const store = openStore(`${folder}/market.db`, Date.now);
+    const past = chainOf({ asOf: MONDAY_MS - DAY_MS, spot: 1 });
+    expect(store.savePastChain(past, await encodeChainAsync(past))).toBe(true);
+    const id = store.latestChainId('SPX', true)!;
+    expect(inBits(store.chain(id)!)).toEqual(inBits(past));
+    expect(store.savePastChain({ ...past, spot: 2 }, await encodeChainAsync(past))).toBe(false);
+    expect([store.latestChainId('SPX', true), store.chain(id)?.spot]).toEqual([id, 1]);
+    expect(store.levelsDue()).toEqual([]);
+    expect(store.snapshots().map(({ simulated }) => simulated)).toEqual([true]);
+    store.close();
+  });
+});
+
+test('the moments of the snapshots around an instant', () =>
   withStore((store) => {
-    store.saveChain(chainOf({ asOf: MONDAY_MS, spot: 2 }));
-    store.saveChain(chainOf({ asOf: MONDAY_MS - 1, spot: 1 }));
-    expect(store.dailyChainIds('SPX', 0, MONDAY_MS, true).map((id) => store.chain(id)?.spot)).toEqual([2]);
-    expect(store.dailyChainIds('SPX', 0, MONDAY_MS - 1, true)).toEqual([]);
+    for (const hours of [0, 2]) store.saveChain(chainOf({ asOf: MONDAY_MS + hours * HOUR_MS, simulated: false }));
+    const around = (hours: number, until = Number.MAX_SAFE_INTEGER) => {
+      const { before, after } = store.snapshotsAround('SPX', false, MONDAY_MS + hours * HOUR_MS, until);
+      return [before, after].map((each) => each && (each - MONDAY_MS) / HOUR_MS);
+    };
+    expect([-1, 0, 1, 2, 3].map((hours) => around(hours))).toEqual([
+      [null, 0],
+      [0, 2],
+      [0, 2],
+      [2, null],
+      [2, null],
+    ]);
+    expect(around(1, MONDAY_MS + HOUR_MS)).toEqual([0, null]);
+    expect(store.snapshotsAround('SPX', true, MONDAY_MS, Number.MAX_SAFE_INTEGER)).toEqual({
+      before: null,
+      after: null,
+    });
   }));
 
 test('simulated and recorded data are separate', () =>

@@ -16,6 +16,7 @@ const DIGESTS: readonly string[] = [
   '191f621dbdcefbe7',
   '1d4bf9b31e63e706',
   '94b960df387df46f',
+  '2d5690ca7efe8349',
 ];
 
 /** The first migrations came together with the tables' tests, before there was a database to upgrade. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { copyFileSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import * as format from '../../src/web/format.ts';
+import * as format from '../../src/web/page-format.ts';
 import { run } from '../support/process.ts';
 import { describeRecorded } from '../support/recorded-chains.ts';
 import { describeInBrowser, figuresOf, withTerminal } from './browser.ts';
@@ -39,10 +39,10 @@ describeRecorded('recorded chains on the page', (dir) => {
         expect({ ticker, ...figures }).toMatchObject({
           ticker,
           spot_price: format.price(rest.spot_price),
-          call_wall: format.strike(rest.call_wall),
-          put_wall: format.strike(rest.put_wall),
-          max_pain: format.strike(rest.max_pain),
-          net_gex: format.change(rest.net_gex_mil! * 1e6),
+          call_wall: format.strikeText(rest.call_wall),
+          put_wall: format.strikeText(rest.put_wall),
+          max_pain: format.strikeText(rest.max_pain),
+          net_gex: format.signedAmount(rest.net_gex_mil! * 1e6),
         });
         const view = (await (await terminal.get(`/api/v1/nodes/gex/${ticker}/view?at=${asOf}`)).json()) as {
           levels: { flip_resolved: boolean; gex_flip: number; net_gex_mil: number };

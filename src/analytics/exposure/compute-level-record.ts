@@ -23,7 +23,7 @@ export function* levelRecordInSteps(
   cashDividends: readonly CashDividend[],
   atmIv30d?: number | null,
 ): Steps<LevelRecord> {
-  const prepared = yield* prepareInSteps(chain, { ...DEFAULT_OPTIONS, cashDividends });
+  const prepared = yield* preparedInSteps(chain, cashDividends);
   const { exposures, walls, flip, dominant, maxPain } = yield* gexLevelsInSteps(prepared, premiumBySeries);
   return {
     underlying: chain.underlying,
@@ -42,18 +42,24 @@ export function* levelRecordInSteps(
     dex: exposures.dex,
     vex: exposures.vex,
     cex: exposures.cex,
-    atmIv30d: atmIv30d === undefined ? yield* volatilityAt30Days(prepared) : atmIv30d,
+    atmIv30d: atmIv30d === undefined ? yield* volatilityAt30Days(chain, cashDividends) : atmIv30d,
   };
 }
 
 /**
- * Returns the volatility at the money of the surface at a horizon of 30 days, decimal per calendar year. If the last settlement is earlier
+ * Computes the volatility at the money of the surface at a horizon of 30 days, decimal per calendar year. If the last settlement is earlier
  * than that, the surface extends the volatility of the last settlement, per year of trading time. Returns null if no series determines a
  * smile.
  */
-function* volatilityAt30Days(prepared: PreparedChain): Steps<number | null> {
+export function* volatilityAt30Days(chain: Chain, cashDividends: readonly CashDividend[]): Steps<number | null> {
+  const prepared = yield* preparedInSteps(chain, cashDividends);
   const surface = yield* surfaceInSteps(prepared);
   if (surface.slices.length === 0) return null;
   const { atmVariance, tte } = surface.lawAt(horizonEnd(prepared.chain.asOf, DAYS));
   return Math.sqrt(atmVariance / tte);
+}
+
+/** Prepares a chain with the default options. The result is cached by the chain. */
+function preparedInSteps(chain: Chain, cashDividends: readonly CashDividend[]): Steps<PreparedChain> {
+  return prepareInSteps(chain, { ...DEFAULT_OPTIONS, cashDividends });
 }

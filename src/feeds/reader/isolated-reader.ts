@@ -1,9 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { READER_COMMAND } from '../../config.ts';
 import { announceStep } from '../../event-loop-watchdog.ts';
 import type { Delivery } from '../../market/feed.ts';
 import type { Content } from '../files/opened-file.ts';
+import { childEnv, programCommand } from '../own-program.ts';
 import { unreadable } from '../rejections.ts';
 import { type FromReader, READER_BYTES_MAX, type ReaderJob, TOO_MUCH_MEMORY, type ToReader } from './messages.ts';
 import { unpackDelivery } from './packed-delivery.ts';
@@ -14,10 +14,7 @@ const CHECK_INTERVAL_MS = 10;
  * Maximum time without a message of a reader, ms. The largest file is parsed in a second or two. A slow machine may take ten times as long.
  */
 const SILENCE_MS_MAX = 30_000;
-/**
- * The size of the machine's memory that the reader's garbage collector assumes. With the real size, the collector would wait until a large
- * part of the machine's memory is in use.
- */
+/** The size of the machine's memory that the reader's garbage collector assumes. */
 const READER_HEAP_BYTES = 192 * 1024 * 1024;
 
 /** Reads an open file in a separate process, with the same deliveries as `contentsOf`. */
@@ -73,7 +70,7 @@ async function* deliveriesOfReader(
     stdin: stdin as number,
     stdout: 'ignore',
     stderr: 'ignore',
-    env: readerEnv(),
+    env: childEnv(READER_HEAP_BYTES),
     serialization: 'advanced',
     ipc(message: FromReader) {
       lastMessageAt = performance.now();
@@ -155,23 +152,6 @@ function describeEnd({
   readonly exitCode: number | null;
 }): string {
   return `the process that read the data ended (${signalCode ?? `exit code ${exitCode}`})`;
-}
-
-/** Returns the command that runs this program: the executable, or the runtime with the sources. */
-function programCommand(): string[] {
-  // In a compiled executable, the modules are in an embedded file system.
-  const isCompiled = /^(?:\/\$bunfs\/|[A-Z]:[\\/]~BUN)/.test(import.meta.dir);
-  if (!isCompiled) return [process.execPath, join(import.meta.dir, '../../main.ts')];
-  // Use the executable that is running, even if another version has replaced the file on the disk.
-  return [existsSync(RUNNING_EXECUTABLE) ? RUNNING_EXECUTABLE : process.execPath];
-}
-
-const RUNNING_EXECUTABLE = '/proc/self/exe';
-
-/** Returns a copy of the environment without the settings of the service, so that a reader gets no credentials. */
-function readerEnv(): Record<string, string> {
-  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('ZOMMA_')) as [string, string][];
-  return { ...Object.fromEntries(inherited), BUN_JSC_forceRAMSize: String(READER_HEAP_BYTES) };
 }
 
 /** Returns the resident memory of a process, bytes. Returns 0 if the system has no /proc, or if the process has ended. */

@@ -1,10 +1,10 @@
-import { writeFileSync } from 'node:fs';
 import { ClientError, errorCode, OperatorError } from '../../errors.ts';
 import type { Delivery } from '../../market/feed.ts';
 import { writtenChain } from '../files/delayed-quotes.ts';
 import { contentsOf } from '../files/deliveries.ts';
 import { Content } from '../files/opened-file.ts';
 import { atOnce } from '../in-pieces.ts';
+import { preferAsOomVictim } from '../own-program.ts';
 import { unreadable } from '../rejections.ts';
 import {
   type FromReader,
@@ -78,13 +78,4 @@ async function* deliveriesFor(job: ReaderJob, onProgress: (bytes: number) => voi
  */
 function assertMemory(): void {
   if (process.memoryUsage.rss() > READER_BYTES_MAX) throw unreadable(TOO_MUCH_MEMORY);
-}
-
-/** Makes the system kill this process before the service if the machine runs out of memory. */
-function preferAsOomVictim(): void {
-  try {
-    writeFileSync('/proc/self/oom_score_adj', '1000');
-  } catch {
-    // This system has no /proc.
-  }
 }

@@ -18,9 +18,7 @@ export interface Quote {
   readonly price: number;
   readonly bid: number;
   readonly ask: number;
-  readonly iv: number;
   readonly delta: number;
-  readonly gamma: number;
 }
 
 /**
@@ -36,25 +34,27 @@ export function quotesOf(
   const { dividend } = instrument;
   const column = () => new Float64Array(contracts.length);
   const columns = { callPut: column(), spot: column(), strike: column(), tte: column(), iv: column() };
-  let moment = { at: Number.NaN, spot: Number.NaN, surface: surfaceOf(instrument, Number.NaN) };
   for (const [i, { term, callPut, strike }] of contracts.entries()) {
     const at = atOf(i);
-    if (moment.at !== at) {
-      moment = { at, spot: spotAt(instrument, at), surface: surfaceOf(instrument, shortIvAt(instrument, at)) };
-    }
+    const spot = spotAt(instrument, at);
     const tte = Math.max(SHORTEST_MS, term.settlesAt - at) / YEAR_MS;
     columns.callPut[i] = callPut;
-    columns.spot[i] = moment.spot;
+    columns.spot[i] = spot;
     columns.strike[i] = strike;
     columns.tte[i] = tte;
-    columns.iv[i] = smileVolatility(moment.surface, Math.log(strike / moment.spot) - (RATE - dividend) * tte, tte);
+    columns.iv[i] = smileVolatility(
+      simulatedSmileOf(instrument, at),
+      Math.log(strike / spot) - (RATE - dividend) * tte,
+      tte,
+    );
   }
   const model = greeks({ count: contracts.length, ...columns, rate: RATE, dividend });
   return contracts.map((_, i) => {
     const price = model.price[i]!;
-    const [bid, ask] = bidAndAsk(instrument, price, model.vega[i]!);
-    const [iv, delta, gamma] = [rounded(columns.iv[i]!), rounded(model.delta[i]!), rounded(model.gamma[i]!)];
-    return { price, bid, ask, iv, delta, gamma };
+    const tick = tickOf(instrument, price);
+    const half = halfSpread(instrument, tick, price, model.vega[i]!);
+    const [bid, ask] = [bidOf(price, half, tick), askOf(price, half, tick)];
+    return { price, bid, ask, delta: rounded(model.delta[i]!) };
   });
 }
 
@@ -67,26 +67,38 @@ export function tickOf(instrument: Instrument, price: number): number {
 }
 
 /** The risk-free rate, continuously compounded, per year. */
-const RATE = 0.04;
+export const RATE = 0.04;
 /** The shortest time to settlement that is used to compute a price, ms. A shorter time counts as this time, as in the analyses. */
-const SHORTEST_MS = 15 * 60_000;
+export const SHORTEST_MS = 15 * 60_000;
 const LONG_OVER_BASE = 1.1;
 
-function surfaceOf(instrument: Instrument, shortIv: number): SimulatedSmile {
-  return { shortIv, longIv: LONG_OVER_BASE * instrument.baseIv, skew: instrument.skew };
+/** Returns the volatility surface of an instrument at an instant. */
+export function simulatedSmileOf(instrument: Instrument, atMs: number): SimulatedSmile {
+  const { baseIv, skew } = instrument;
+  return { shortIv: shortIvAt(instrument, atMs), longIv: LONG_OVER_BASE * baseIv, skew };
 }
 
-/** Returns the bid and the ask around a model price. The spread grows with the price and with vega. A bid below one tick is 0. */
-function bidAndAsk(instrument: Instrument, price: number, vega: number): [number, number] {
-  const tick = tickOf(instrument, price);
-  const busy = instrument.cadence === 'daily';
-  const half = tick / 2 + (busy ? 0.001 : 0.006) * price + (busy ? 0.0005 : 0.002) * vega;
-  const bid = Math.max(0, Math.floor((price - half) / tick));
-  const ask = Math.max(bid + 1, Math.ceil((price + half) / tick));
-  return [rounded(bid * tick), rounded(ask * tick)];
+/** Returns half of the difference between ask and bid before both are rounded, dollars. It grows with the price and with vega. */
+export function halfSpread({ cadence }: Instrument, tick: number, price: number, vega: number): number {
+  const busy = cadence === 'daily';
+  return tick / 2 + (busy ? 0.001 : 0.006) * price + (busy ? 0.0005 : 0.002) * vega;
+}
+
+/** Returns the bid of a model price, dollars. A bid below one tick is 0. */
+export function bidOf(price: number, half: number, tick: number): number {
+  return rounded(bidTicks(price, half, tick) * tick);
+}
+
+/** Returns the ask of a model price, dollars. It is at least one tick above the bid. */
+export function askOf(price: number, half: number, tick: number): number {
+  return rounded(Math.max(bidTicks(price, half, tick) + 1, Math.ceil((price + half) / tick)) * tick);
+}
+
+function bidTicks(price: number, half: number, tick: number): number {
+  return Math.max(0, Math.floor((price - half) / tick));
 }
 
 /** Rounds to four decimals, like the values of real feeds. */
-function rounded(value: number): number {
+export function rounded(value: number): number {
   return Math.round(value * 1e4) / 1e4;
 }

@@ -1,42 +1,128 @@
-import { buildChain, type ContractRow } from '../../market/build-chain.ts';
-import { closeOf, newYorkDate, openOf, previousTradingDay } from '../../market/calendar.ts';
-import type { Chain } from '../../market/chain.ts';
-import { type Contract, quotesOf, tickOf } from './contracts.ts';
+import { closeOf, newYorkDate, openOf, previousTradingDay, YEAR_MS } from '../../market/calendar.ts';
+import type { Chain, Series } from '../../market/chain.ts';
+import { rootOf, settlementOf } from '../../market/option-symbol.ts';
+import { callPutGreeks } from '../../math/black-scholes.ts';
+import { askOf, bidOf, halfSpread, RATE, rounded, SHORTEST_MS, simulatedSmileOf, tickOf } from './contracts.ts';
 import type { Instrument } from './instruments.ts';
-import { listedStrikesOf, termsOn } from './listing.ts';
+import { listedStrikesOf, type Term, termsOn } from './listing.ts';
 import { closeOn, spotAt } from './price-path.ts';
 import { dateKey, uniform } from './random.ts';
+import { smileVolatilities } from './simulated-smile.ts';
 
 /**
  * Returns the chain of an instrument as it is quoted at an instant of market hours. The chain depends only on the instrument, whose keys
- * come from the seed, and on the instant.
+ * come from the seed, and on the instant. The columns are filled directly, because rows as objects take several times as long.
  */
 export function simulatedChain(instrument: Instrument, asOf: number): Chain {
   const date = newYorkDate(asOf);
-  const reference = closeOn(instrument, previousTradingDay(date));
+  const listing = listingOn(instrument, date);
   const session = (asOf - openOf(date)) / (closeOf(date) - openOf(date));
-  const contracts = termsOn(instrument, date)
-    .filter((term) => term.settlesAt > asOf)
-    .flatMap((term) =>
-      listedStrikesOf(instrument, term, reference).flatMap((strike): Contract[] => [
-        { term, callPut: 1, strike },
-        { term, callPut: -1, strike },
-      ]),
-    );
-  const quotes = quotesOf(instrument, contracts, () => asOf);
-  const today = dateKey(date);
-  const rows = contracts.map((contract, i): ContractRow => {
-    const { bid, ask, iv, delta, gamma, price } = quotes[i]!;
-    const openInterest = openInterestOf(instrument, contract, reference);
-    const volume = Math.floor(session * turnover(instrument, contract, today) * openInterest);
-    const tick = tickOf(instrument, price);
-    const last = volume > 0 ? Math.max(1, Math.round(price / tick)) * tick : Number.NaN;
-    const { term, callPut, strike } = contract;
-    const identity = { root: instrument.root, expiry: term.expiry, callPut, strike, multiplier: 100 };
-    return { ...identity, bid, ask, last, volume, openInterest, iv, delta, gamma };
-  });
+  const live = listing.terms.filter(({ term }) => term.settlesAt > asOf);
+  // The terms are in the order of their settlements, so the settled ones are the first.
+  const from = live[0]?.start ?? 0;
+  const strike = listing.strike.subarray(from);
+  const rows = strike.length;
   const spot = spotAt(instrument, asOf);
-  return buildChain({ underlying: instrument.ticker, asOf, spot, source: 'simulated', simulated: true }, rows);
+  const smile = simulatedSmileOf(instrument, asOf);
+  const { dividend, root } = instrument;
+  const { adjusted } = rootOf(root);
+  const settlement = settlementOf(root);
+  const iv = new Float64Array(rows);
+  const tte = new Float64Array(rows);
+  const series = live.map(({ term: { expiry, settlesAt }, ...term }): Series => {
+    const [start, end] = [term.start - from, term.end - from];
+    const years = Math.max(SHORTEST_MS, settlesAt - asOf) / YEAR_MS;
+    tte.fill(years, start, end);
+    for (let row = start; row < end; row++) iv[row] = Math.log(strike[row]! / spot) - (RATE - dividend) * years;
+    smileVolatilities(smile, iv.subarray(start, end), years);
+    return { root, expiry, settlement, settlesAt, adjusted, start: 2 * start, end: 2 * end };
+  });
+  const { call, put } = callPutGreeks({ count: rows, spot, strike, tte, iv, rate: RATE, dividend });
+
+  const count = 2 * rows;
+  const columns = emptyColumns(count);
+  for (const [index, { start, end }] of series.entries()) columns.seriesIndex.fill(index, start, end);
+  for (let i = 0; i < count; i++) {
+    const row = i >> 1;
+    const isCall = (i & 1) === 0;
+    const model = isCall ? call : put;
+    const price = model.price[row]!;
+    const tick = tickOf(instrument, price);
+    const half = halfSpread(instrument, tick, price, model.vega[row]!);
+    const openInterest = listing.openInterest[2 * from + i]!;
+    const volume = Math.floor(session * listing.turnover[2 * from + i]! * openInterest);
+    columns.callPut[i] = isCall ? 1 : -1;
+    columns.strike[i] = strike[row]!;
+    columns.bid[i] = bidOf(price, half, tick);
+    columns.ask[i] = askOf(price, half, tick);
+    columns.last[i] = volume > 0 ? Math.max(1, Math.round(price / tick)) * tick : Number.NaN;
+    columns.volume[i] = volume;
+    columns.openInterest[i] = openInterest;
+    columns.iv[i] = rounded(iv[row]!);
+    columns.delta[i] = rounded(model.delta[row]!);
+    columns.gamma[i] = rounded(model.gamma[row]!);
+  }
+  columns.multiplier.fill(100);
+  const head = { underlying: instrument.ticker, asOf, spot, source: 'simulated', simulated: true, count } as const;
+  return { ...head, series, ...columns, refused: {} };
+}
+
+function emptyColumns(count: number) {
+  const column = () => new Float64Array(count);
+  return {
+    seriesIndex: new Uint16Array(count),
+    callPut: column(),
+    strike: column(),
+    bid: column(),
+    ask: column(),
+    last: column(),
+    volume: column(),
+    openInterest: column(),
+    iv: column(),
+    delta: column(),
+    gamma: column(),
+    multiplier: column(),
+  };
+}
+
+/** What all chains of one instrument and day have in common. */
+interface Listing {
+  readonly instrument: Instrument;
+  readonly date: string;
+  /** The terms in the order of their settlements. The strikes of a term are the rows [start, end) of `strike`. */
+  readonly terms: readonly { readonly term: Term; readonly start: number; readonly end: number }[];
+  readonly strike: Float64Array;
+  /** Contracts outstanding. The call of row i of `strike` is row 2i, and the put is row 2i + 1. */
+  readonly openInterest: Float64Array;
+  /** Share of the open interest that is traded in the day, in the same order. */
+  readonly turnover: Float64Array;
+}
+
+/** The last listing. Whoever computes the snapshots of a day one after the other lists its contracts once. */
+let last: Listing | undefined;
+
+function listingOn(instrument: Instrument, date: string): Listing {
+  if (last?.instrument === instrument && last.date === date) return last;
+  const reference = closeOn(instrument, previousTradingDay(date));
+  const strikes: number[] = [];
+  const terms = termsOn(instrument, date).map((term) => {
+    const start = strikes.length;
+    strikes.push(...listedStrikesOf(instrument, term, reference));
+    return { term, start, end: strikes.length };
+  });
+  const openInterest = new Float64Array(2 * strikes.length);
+  const turnover = new Float64Array(2 * strikes.length);
+  const today = dateKey(date);
+  for (const { term, start, end } of terms) {
+    for (let i = 2 * start; i < 2 * end; i++) {
+      const strike = strikes[i >> 1]!;
+      const callPut = (i & 1) === 0 ? 1 : -1;
+      openInterest[i] = openInterestOf(instrument, term, callPut, strike, reference);
+      turnover[i] = turnoverOf(instrument, term, callPut, strike, today);
+    }
+  }
+  last = { instrument, date, terms, strike: Float64Array.from(strikes), openInterest, turnover };
+  return last;
 }
 
 /**
@@ -44,7 +130,13 @@ export function simulatedChain(instrument: Instrument, asOf: number): Chain {
  * and on third Fridays. Each contract has a random factor, which stays the same until the contract expires. Open interest does not change
  * during the day, because it is published once a day.
  */
-function openInterestOf(instrument: Instrument, { term, callPut, strike }: Contract, reference: number): number {
+function openInterestOf(
+  instrument: Instrument,
+  term: Term,
+  callPut: 1 | -1,
+  strike: number,
+  reference: number,
+): number {
   const distance = (callPut * Math.log(strike / reference)) / term.width;
   const place = distance < 0 ? Math.exp(1.5 * distance) : Math.exp(-0.5 * (distance - 0.5) ** 2);
   const maturity = term.isMonthly ? 1 / (1 + term.days / 250) : 0.3 / (1 + term.days / 14);
@@ -65,7 +157,7 @@ function roundness(strike: number, price: number): number {
 }
 
 /** Returns the share of a contract's open interest that is traded in a day. The share is highest near the expiry. */
-function turnover(instrument: Instrument, { term, callPut, strike }: Contract, today: number): number {
+function turnoverOf(instrument: Instrument, term: Term, callPut: 1 | -1, strike: number, today: number): number {
   return chanceOf(instrument, today, term.settlesAt, callPut, strike) ** 3 * (0.1 + 3 / (1 + term.days));
 }
 

@@ -1,11 +1,12 @@
-import { addDays, DAY_MS, isTradingDay, lastQuoted, newYorkDate } from '../../market/calendar.ts';
+import { DAY_MS } from '../../market/calendar.ts';
 import type { Delivery, Feed } from '../../market/feed.ts';
-import type { Close, Print } from '../../market/prints.ts';
+import type { Close } from '../../market/prints.ts';
+import { MINUTE_MS, newestSimulated } from '../../market/simulated-past.ts';
 import type { Universe } from '../../market/universe.ts';
 import { type Instrument, instrumentsOf } from './instruments.ts';
 import { closedDays, closeOn, sharesOn } from './price-path.ts';
 import { simulatedChain } from './simulated-chain.ts';
-import { simulatedPrints } from './simulated-prints.ts';
+import { simulatedPrintsIn } from './simulated-prints.ts';
 
 export interface SimulationOptions {
   /** Any whole number. The same seed and time give the same market. */
@@ -24,7 +25,7 @@ export function createSimulatedFeed({ seed, universe }: SimulationOptions): Feed
   let deliveredUpTo: number | undefined;
 
   async function* poll(nowMs: number): AsyncGenerator<Delivery> {
-    const asOf = Math.floor(lastQuoted(nowMs) / MINUTE_MS) * MINUTE_MS;
+    const asOf = newestSimulated(nowMs);
     const since = deliveredUpTo;
     if (since !== undefined && asOf <= since) return;
     const lastClosed = since === undefined ? '' : (closedDays(since, 1)[0] ?? '');
@@ -33,7 +34,7 @@ export function createSimulatedFeed({ seed, universe }: SimulationOptions): Feed
     for (const instrument of instruments) {
       const closes = closed.map((date) => closeOf(instrument, date));
       if (closes.length > 0) yield { kind: 'closes', closes };
-      const prints = printsIn(instrument, printsAfter, asOf);
+      const prints = simulatedPrintsIn(instrument, printsAfter, asOf);
       if (prints.length > 0) yield { kind: 'prints', prints };
       yield { kind: 'chain', chain: simulatedChain(instrument, asOf) };
     }
@@ -44,7 +45,6 @@ export function createSimulatedFeed({ seed, universe }: SimulationOptions): Feed
   return { name: 'simulated', simulated: true, pace, tickers: [...universe.tickers], poll };
 }
 
-const MINUTE_MS = 60_000;
 const POLL_INTERVAL_MS = MINUTE_MS;
 /** Number of trading days whose closes the first poll delivers: a year. */
 export const CLOSE_DAYS = 252;
@@ -54,14 +54,4 @@ export const PRINT_DAYS = 30;
 function closeOf(instrument: Instrument, date: string): Close {
   const [close, volume] = [closeOn(instrument, date), sharesOn(instrument, date)];
   return { ticker: instrument.ticker, date, close, volume, simulated: true };
-}
-
-/** Returns the prints of an instrument with after < at <= upTo. */
-function printsIn(instrument: Instrument, after: number, upTo: number): Print[] {
-  const prints: Print[] = [];
-  for (let date = newYorkDate(after); date <= newYorkDate(upTo); date = addDays(date, 1)) {
-    if (!isTradingDay(date)) continue;
-    prints.push(...simulatedPrints(instrument, date).filter(({ at }) => at > after && at <= upTo));
-  }
-  return prints;
 }

@@ -1,4 +1,4 @@
-import { closeOf, openOf, previousTradingDay } from '../../market/calendar.ts';
+import { addDays, closeOf, isTradingDay, newYorkDate, openOf, previousTradingDay } from '../../market/calendar.ts';
 import type { Print } from '../../market/prints.ts';
 import { type Contract, type Quote, quotesOf } from './contracts.ts';
 import type { Instrument } from './instruments.ts';
@@ -16,6 +16,16 @@ export function simulatedPrints(instrument: Instrument, date: string): Print[] {
   return quotesOf(instrument, orders, (i) => orders[i]!.at)
     .flatMap((quote, i) => (quote.bid > 0 ? [printOf(instrument, orders[i]!, quote, random)] : []))
     .sort((a, b) => a.at - b.at);
+}
+
+/** Returns the simulated trades of an instrument with after < at <= upTo, day by day. */
+export function simulatedPrintsIn(instrument: Instrument, after: number, upTo: number): Print[] {
+  const prints: Print[] = [];
+  for (let date = newYorkDate(after); date <= newYorkDate(upTo); date = addDays(date, 1)) {
+    if (!isTradingDay(date)) continue;
+    prints.push(...simulatedPrints(instrument, date).filter(({ at }) => at > after && at <= upTo));
+  }
+  return prints;
 }
 
 interface Order extends Contract, Pick<Print, 'id' | 'at' | 'multiLeg' | 'sweep' | 'block' | 'canceled'> {}

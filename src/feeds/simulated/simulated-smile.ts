@@ -13,16 +13,37 @@ export interface SimulatedSmile {
 }
 
 /** Returns the total implied variance at log(K/F) = k with `years` to the expiry. K is the strike, and F is the forward. */
-export function totalVariance({ shortIv, longIv, skew }: SimulatedSmile, k: number, years: number): number {
-  const theta = atTheMoneyVariance(shortIv, longIv, years);
-  const phi = (1.8 / (1 + Math.abs(skew))) * theta ** -GAMMA * (1 + theta) ** (GAMMA - 1);
-  const x = phi * k + skew;
-  return (theta / 2) * (1 + skew * phi * k + Math.sqrt(x * x + 1 - skew * skew));
+export function totalVariance(smile: SimulatedSmile, k: number, years: number): number {
+  return varianceAt(slopesOf(smile, years), k);
 }
 
 /** Returns the implied volatility at log(K/F) = k with `years` to the expiry, a decimal per year. */
-export function smileVolatility(surface: SimulatedSmile, k: number, years: number): number {
-  return Math.sqrt(totalVariance(surface, k, years) / years);
+export function smileVolatility(smile: SimulatedSmile, k: number, years: number): number {
+  return Math.sqrt(totalVariance(smile, k, years) / years);
+}
+
+/** Replaces each log(K/F) of a column by the implied volatility with `years` to the expiry. */
+export function smileVolatilities(smile: SimulatedSmile, column: Float64Array, years: number): void {
+  const slopes = slopesOf(smile, years);
+  for (let row = 0; row < column.length; row++) column[row] = Math.sqrt(varianceAt(slopes, column[row]!) / years);
+}
+
+/** The parameters theta, phi and rho of one expiry. */
+interface Slopes {
+  readonly theta: number;
+  readonly phi: number;
+  readonly skew: number;
+}
+
+function slopesOf({ shortIv, longIv, skew }: SimulatedSmile, years: number): Slopes {
+  const theta = atTheMoneyVariance(shortIv, longIv, years);
+  const phi = (1.8 / (1 + Math.abs(skew))) * theta ** -GAMMA * (1 + theta) ** (GAMMA - 1);
+  return { theta, phi, skew };
+}
+
+function varianceAt({ theta, phi, skew }: Slopes, k: number): number {
+  const x = phi * k + skew;
+  return (theta / 2) * (1 + skew * phi * k + Math.sqrt(x * x + 1 - skew * skew));
 }
 
 /**

@@ -1,4 +1,4 @@
-import { strike } from '../format.ts';
+import { strikeText } from '../page-format.ts';
 import type { ChartLevel } from './chart-levels.ts';
 import { placeLabels } from './place-labels.ts';
 import type { PriceAxis } from './price-axis.ts';
@@ -9,7 +9,7 @@ export function AxisLabels({ axis }: { axis: PriceAxis }) {
     <div class="y-axis" aria-hidden="true">
       {axis.ticks.map((price) => (
         <span data-label key={price} style={{ top: `${axis.y(price)}px` }}>
-          {strike(price)}
+          {strikeText(price)}
         </span>
       ))}
     </div>

@@ -1,5 +1,5 @@
-import type { Levels } from '../data/answers.ts';
-import { price, strike } from '../format.ts';
+import type { Levels } from '../data/page-answers.ts';
+import { price, strikeText } from '../page-format.ts';
 import type { LadderRule } from './ladder-strokes.ts';
 
 /** A level of a ticker as the charts draw it. */
@@ -24,7 +24,7 @@ export function chartLevels(
       tone: 'positive',
       dash: 'solid',
       width: 1.5,
-      text: strike(levels.call_wall),
+      text: strikeText(levels.call_wall),
     },
     levels.flip_resolved && {
       id: 'gex_flip',
@@ -44,7 +44,7 @@ export function chartLevels(
       tone: 'muted',
       dash: 'dotted',
       width: 1.5,
-      text: strike(levels.max_pain),
+      text: strikeText(levels.max_pain),
     },
     {
       id: 'spot_price',
@@ -64,7 +64,7 @@ export function chartLevels(
       tone: 'negative',
       dash: 'solid',
       width: 1.5,
-      text: strike(levels.put_wall),
+      text: strikeText(levels.put_wall),
     },
   ];
   return all.filter((each): each is ChartLevel => each !== false && Number.isFinite(each.price));

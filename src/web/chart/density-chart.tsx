@@ -1,7 +1,7 @@
 import { area, line } from 'd3-shape';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { Levels, Radar } from '../data/answers.ts';
-import { price } from '../format.ts';
+import type { Levels, Radar } from '../data/page-answers.ts';
+import { price } from '../page-format.ts';
 import { AxisLabels, LevelLabels } from './axis-labels.tsx';
 import { useSize } from './canvas.tsx';
 import { type ChartLevel, chartLevels } from './chart-levels.ts';

@@ -1,5 +1,5 @@
-import type { Radar } from '../data/answers.ts';
-import { count, percent, plain, price, volatility } from '../format.ts';
+import type { Radar } from '../data/page-answers.ts';
+import { countText, percent, plain, price, volatility } from '../page-format.ts';
 import type { PanelTable } from '../state/panels.ts';
 import {
   densityAt,
@@ -43,14 +43,14 @@ export function lognormalReadout(radar: Radar, pair: CursorPair): string {
 export function fitSentence({ fit_error, strikes_fitted }: Radar['state_density']): string {
   return strikes_fitted === 0
     ? 'The expiry has too few quotes: its density is interpolated between other expiries.'
-    : `Fit error ${plain(fit_error, 2)} vol points over ${count(strikes_fitted)} strikes.`;
+    : `Fit error ${plain(fit_error, 2)} vol points over ${countText(strikes_fitted)} strikes.`;
 }
 
 /** One sentence with the main figures of the density. */
 export function describeDensity({ ticker, state_density: density, spot_price }: Radar): string {
   const { p05, p95 } = density.quantiles as Readonly<Record<string, number>>;
   return (
-    `${ticker} at ${price(spot_price)}: on ${density.expiry}, in ${count(density.days_to_expiry)} days, the options price ` +
+    `${ticker} at ${price(spot_price)}: on ${density.expiry}, in ${countText(density.days_to_expiry)} days, the options price ` +
     `a settlement between ${price(p05)} and ${price(p95)} with a probability of 90 %, most likely at ${price(density.mode)}; ` +
     `volatility at the money ${volatility(density.atm_iv)}. ${fitSentence(density)}`
   );

@@ -1,6 +1,6 @@
 import { useMemo } from 'preact/hooks';
-import type { Expiries } from '../data/answers.ts';
-import { change, percent, volatility } from '../format.ts';
+import type { Expiries } from '../data/page-answers.ts';
+import { percent, signedAmount, volatility } from '../page-format.ts';
 import type { PanelTable } from '../state/panels.ts';
 import { useSize } from './canvas.tsx';
 
@@ -41,7 +41,7 @@ export function ExpiryBars({ expiries, onChoose }: { expiries: Expiries; onChoos
 
 function describeExpiries({ expiry, gross_share_pct: share, net_gex: net }: Expiries): string {
   const largest = share.indexOf(Math.max(...share));
-  return `${percent(share[largest], 1, false)} of gross gamma expires on ${expiry[largest]}, net ${change(net[largest])} dollars per 1 % move.`;
+  return `${percent(share[largest], 1, false)} of gross gamma expires on ${expiry[largest]}, net ${signedAmount(net[largest])} dollars per 1 % move.`;
 }
 
 export function expiryTable(expiries: Expiries): PanelTable {

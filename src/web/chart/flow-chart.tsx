@@ -1,6 +1,6 @@
 import { line } from 'd3-shape';
 import { useMemo } from 'preact/hooks';
-import { amount } from '../format.ts';
+import { amount } from '../page-format.ts';
 import { useSize } from './canvas.tsx';
 import { LABEL_DIGIT } from './chart-axis.ts';
 import {

@@ -1,4 +1,4 @@
-import { amount, change, count, newYorkDay, percent } from '../format.ts';
+import { amount, countText, newYorkDay, percent, signedAmount } from '../page-format.ts';
 import type { PanelTable } from '../state/panels.ts';
 import { spacedTicks } from './price-axis.ts';
 
@@ -126,7 +126,7 @@ export function flowKeyText(key: string, group: FlowGroup, isShort = false): str
   return group === 'expiry' ? `${day} ${month} ’${year!.slice(2)}` : `${day} ${month}`;
 }
 
-const counted = (n: number, what: string) => `${count(n)} ${what}${n === 1 ? '' : 's'}`;
+const counted = (n: number, what: string) => `${countText(n)} ${what}${n === 1 ? '' : 's'}`;
 
 /** What the cursor reads at a row. */
 export function flowReadout(row: FlowRow, group: FlowGroup): string {
@@ -135,7 +135,7 @@ export function flowReadout(row: FlowRow, group: FlowGroup): string {
     `bought ${amount(boughtOf(row))} (C ${amount(row.call_bought)}, P ${amount(row.put_bought)})`,
     `sold ${amount(soldOf(row))} (C ${amount(row.call_sold)}, P ${amount(row.put_sold)})`,
     `unsigned ${amount(row.unsigned)}`,
-    `net delta ${change(row.net_delta)}`,
+    `net delta ${signedAmount(row.net_delta)}`,
     `${counted(row.prints, 'print')}, ${counted(row.contracts, 'contract')}`,
   ].join(' · ');
 }
@@ -150,7 +150,7 @@ export function describeFlow(rows: readonly FlowRow[], group: FlowGroup): string
   return (
     `Premium by ${group}${span}: customers bought ${amount(sum(boughtOf))} and sold ${amount(sum(soldOf))} dollars, ` +
     `${amount(sum(({ unsigned }) => unsigned))} unsigned. Most at ${flowKeyText(largest.key, group)}, ${amount(largest.premium)}. ` +
-    `Net delta ${change(sum(({ net_delta }) => net_delta))} dollars.`
+    `Net delta ${signedAmount(sum(({ net_delta }) => net_delta))} dollars.`
   );
 }
 
@@ -173,20 +173,20 @@ export function signedPrintShare(
   const signed = by.feed + by.quote + by.tick;
   const all = signed + by.unknown;
   if (signed === 0) {
-    const reason = all === 0 ? 'there is none in this window' : `the side of all ${count(all)} is unknown`;
+    const reason = all === 0 ? 'there is none in this window' : `the side of all ${countText(all)} is unknown`;
     return { percent: null, signed, all, sentence: `No print signs this chain: ${reason}.` };
   }
   const parts = [
-    by.feed > 0 && `${count(by.feed)} by the feed`,
-    by.quote > 0 && `${count(by.quote)} by the quote`,
-    by.tick > 0 && `${count(by.tick)} by the contract's last move`,
+    by.feed > 0 && `${countText(by.feed)} by the feed`,
+    by.quote > 0 && `${countText(by.quote)} by the quote`,
+    by.tick > 0 && `${countText(by.tick)} by the contract's last move`,
   ].filter(Boolean);
-  const unknown = by.unknown === 0 ? '' : ` The side of ${count(by.unknown)} is unknown.`;
+  const unknown = by.unknown === 0 ? '' : ` The side of ${countText(by.unknown)} is unknown.`;
   return {
     percent: (100 * signed) / all,
     signed,
     all,
-    sentence: `${count(signed)} of ${count(all)} prints are signed: ${parts.join(', ')}.${unknown}`,
+    sentence: `${countText(signed)} of ${countText(all)} prints are signed: ${parts.join(', ')}.${unknown}`,
   };
 }
 

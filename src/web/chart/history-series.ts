@@ -1,4 +1,4 @@
-import type { History } from '../data/answers.ts';
+import type { History } from '../data/page-answers.ts';
 import { exchangeDaysBetween } from './exchange-days.ts';
 import { type TradingAxis, tradingAxis } from './trading-axis.ts';
 

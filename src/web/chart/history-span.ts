@@ -1,5 +1,5 @@
-import type { History } from '../data/answers.ts';
-import { newYorkIsoDate } from '../format.ts';
+import type { History } from '../data/page-answers.ts';
+import { newYorkIsoDate } from '../page-format.ts';
 import { newYorkMidnight } from './new-york-clock.ts';
 import type { TradingAxis } from './trading-axis.ts';
 

@@ -1,5 +1,14 @@
-import type { History } from '../data/answers.ts';
-import { change, newYorkDay, newYorkMoment, percent, price, strike, UNKNOWN, volatility } from '../format.ts';
+import type { History } from '../data/page-answers.ts';
+import {
+  newYorkDay,
+  newYorkMoment,
+  percent,
+  price,
+  signedAmount,
+  strikeText,
+  UNKNOWN,
+  volatility,
+} from '../page-format.ts';
 import type { PanelTable } from '../state/panels.ts';
 
 /** The moment of a row, as the reader of its view knows it: a day, or a day with its time. */
@@ -17,8 +26,8 @@ export function historyReadout(history: History, i: number): string {
     rowMoment(history, i),
     `spot ${price(spot)}`,
     `flip ${flip}`,
-    `walls ${strike(history.put_wall[i])}, ${strike(history.call_wall[i])}`,
-    `net ${change(history.net_gex[i])}`,
+    `walls ${strikeText(history.put_wall[i])}, ${strikeText(history.call_wall[i])}`,
+    `net ${signedAmount(history.net_gex[i])}`,
     `ATM vol ${volatility(history.atm_iv_30d[i])}`,
   ].join(' · ');
 }
@@ -53,7 +62,7 @@ export function describeHistory(history: History, gaps: number): string {
     `spot ${price(spot[0])} to ${price(spot[last])}, between ${price(Math.min(...spot))} and ${price(Math.max(...spot))}`,
     flip_resolved[last] ? `flip ${price(history.gex_flip[last])} at the end` : 'flip not resolved at the end',
     ...(unresolved > 0 ? [`not resolved on ${unresolved} of ${rows}`] : []),
-    `walls ${strike(history.put_wall[last])} and ${strike(history.call_wall[last])}`,
+    `walls ${strikeText(history.put_wall[last])} and ${strikeText(history.call_wall[last])}`,
     `net gamma negative on ${below} of ${rows}`,
     ...(gaps > 0 ? [`${gaps} ${gaps === 1 ? 'gap' : 'gaps'} without data`] : []),
   ];
@@ -74,7 +83,6 @@ export function volatilityWords(history: History): string {
 }
 
 const COLUMNS = [
-  'as_of',
   'spot',
   'gex_flip',
   'call_wall',
@@ -93,8 +101,8 @@ export function historyTable(history: History, onOpen: (at: string) => void): Pa
   const cell = (name: (typeof COLUMNS)[number], i: number) =>
     name === 'gex_flip' && !history.flip_resolved[i] ? null : history[name][i]!;
   return {
-    columns: COLUMNS,
-    rows: history.as_of.map((_, i) => COLUMNS.map((name) => cell(name, i))).reverse(),
+    columns: ['at', ...COLUMNS],
+    rows: history.as_of.map((at, i) => [at.replace('.000Z', 'Z'), ...COLUMNS.map((name) => cell(name, i))]).reverse(),
     onOpen: (row) => onOpen(String(row[0])),
   };
 }

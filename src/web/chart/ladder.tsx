@@ -1,6 +1,6 @@
 import { useMemo, useRef, useState } from 'preact/hooks';
-import type { Levels, Strikes } from '../data/answers.ts';
-import { amount, change, count, percent, strike } from '../format.ts';
+import type { Levels, Strikes } from '../data/page-answers.ts';
+import { amount, countText, percent, signedAmount, strikeText } from '../page-format.ts';
 import type { Measure } from '../state/address.ts';
 import { strikeDifferences } from '../state/moment-diff.ts';
 import { navigate, page } from '../state/page.ts';
@@ -90,7 +90,7 @@ export function Ladder({ strikes, levels, before, measure, onExplain }: LadderPr
           0
         </span>
         <span data-label class="end">
-          {change(extent)}
+          {signedAmount(extent)}
         </span>
       </div>
       <div class="spoken" aria-live="polite">
@@ -139,10 +139,10 @@ export function describeLadder(strikes: Strikes, levels: Levels, measure: Measur
   const at = (best: (a: number, b: number) => boolean) => {
     let index = 0;
     for (let i = 1; i < net.length; i++) if (best(net[i]!, net[index]!)) index = i;
-    return strike(strikes.strike[index]);
+    return strikeText(strikes.strike[index]);
   };
   const flip = levels.flip_resolved
-    ? `flip ${strike(Math.round(levels.gex_flip * 100) / 100)}, ${percent(100 * (levels.gex_flip / levels.spot_price - 1), 1)} from spot`
+    ? `flip ${strikeText(Math.round(levels.gex_flip * 100) / 100)}, ${percent(100 * (levels.gex_flip / levels.spot_price - 1), 1)} from spot`
     : 'no flip within half of spot';
   return (
     `Net ${measure} ${amount(total)} ${MEASURE_UNITS[measure]}; most positive at ${at((a, b) => a > b)}, ` +
@@ -159,15 +159,15 @@ export function strikeReadout(strikes: Strikes, index: number, before?: Strikes)
     ? []
     : was === undefined
       ? ['new since A']
-      : [`at A ${change(was)}`, `change ${change(strikes.net_gex[index]! - was)}`];
+      : [`at A ${signedAmount(was)}`, `signedAmount ${signedAmount(strikes.net_gex[index]! - was)}`];
   return [
-    `${strike(at)} (${percent(100 * (at / strikes.spot_price - 1), 1)})`,
-    `calls ${change(strikes.call_gex[index])}`,
-    `puts ${change(strikes.put_gex[index])}`,
-    `net ${change(strikes.net_gex[index])}`,
+    `${strikeText(at)} (${percent(100 * (at / strikes.spot_price - 1), 1)})`,
+    `calls ${signedAmount(strikes.call_gex[index])}`,
+    `puts ${signedAmount(strikes.put_gex[index])}`,
+    `net ${signedAmount(strikes.net_gex[index])}`,
     ...comparison,
-    `OI ${count(strikes.call_open_interest[index])} C, ${count(strikes.put_open_interest[index])} P`,
-    `volume ${count(strikes.call_volume[index])} C, ${count(strikes.put_volume[index])} P`,
+    `OI ${countText(strikes.call_open_interest[index])} C, ${countText(strikes.put_open_interest[index])} P`,
+    `volume ${countText(strikes.call_volume[index])} C, ${countText(strikes.put_volume[index])} P`,
   ].join(' · ');
 }
 
@@ -180,7 +180,7 @@ export function selectionReadout(strikes: Strikes, [from, to]: readonly [number,
     puts += strikes.put_gex[i]!;
     n++;
   }
-  return `${n} strikes ${strike(from)} to ${strike(to)} · calls ${change(calls)} · puts ${change(puts)} · net ${change(calls + puts)}`;
+  return `${n} strikes ${strikeText(from)} to ${strikeText(to)} · calls ${signedAmount(calls)} · puts ${signedAmount(puts)} · net ${signedAmount(calls + puts)}`;
 }
 
 /** The figures of the ladder. A comparison adds net gamma at A and its change, and the strikes that are gone. */
@@ -346,7 +346,7 @@ function OutOfRange({ spot, axis }: { spot: number; axis: PriceAxis }) {
   if (spot >= axis.low && spot <= axis.high) return null;
   return (
     <p class={`out-of-range ${spot > axis.high ? 'top' : 'bottom'}`}>
-      {spot > axis.high ? '▲' : '▼'} spot {strike(Math.round(spot * 100) / 100)}
+      {spot > axis.high ? '▲' : '▼'} spot {strikeText(Math.round(spot * 100) / 100)}
     </p>
   );
 }

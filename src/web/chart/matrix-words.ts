@@ -1,5 +1,5 @@
-import type { Matrix } from '../data/answers.ts';
-import { change, percent, strike } from '../format.ts';
+import type { Matrix } from '../data/page-answers.ts';
+import { percent, signedAmount, strikeText } from '../page-format.ts';
 import type { PanelTable } from '../state/panels.ts';
 import { expiryDay } from './chart-axis.ts';
 import type { MatrixPlace } from './matrix-cells.ts';
@@ -14,11 +14,11 @@ export function describeMatrix(matrix: Matrix, title: string, moment: string | u
         if (value !== null && sign * value > sign * (best?.value ?? 0)) best = { place: { column, row }, value };
       }
     }
-    return best && `${change(best.value)} at ${nameOfCell(matrix, best.place, moment)}`;
+    return best && `${signedAmount(best.value)} at ${nameOfCell(matrix, best.place, moment)}`;
   };
   const [most, least] = [extreme(1), extreme(-1)];
   return (
-    `${title} of ${count} strikes within ${band} percent of spot and ${series} expiries: ${change(sum)} ${unit}; ` +
+    `${title} of ${count} strikes within ${band} percent of spot and ${series} expiries: ${signedAmount(sum)} ${unit}; ` +
     `${most ? `most positive ${most}` : 'nowhere positive'}; ${least ? `most negative ${least}` : 'nowhere negative'}.`
   );
 }
@@ -29,7 +29,7 @@ function nameOfCell(
   moment: string | undefined,
 ) {
   const isOneRoot = root.every((each) => each === root[0]);
-  return `${strike(strikes[row])} on ${expiryDay(expiry[column]!, moment)} ${isOneRoot ? '' : `${root[column]} `}${settlement[column]}`;
+  return `${strikeText(strikes[row])} on ${expiryDay(expiry[column]!, moment)} ${isOneRoot ? '' : `${root[column]} `}${settlement[column]}`;
 }
 
 /** The value of a cell with the totals of its row and its column. */
@@ -39,9 +39,9 @@ export function matrixReadout(matrix: Matrix, place: MatrixPlace, moment: string
   const at = strikes[place.row]!;
   return [
     `${nameOfCell(matrix, place, moment)} (${percent(100 * (at / spot_price - 1), 1)})`,
-    value === null ? 'no contract' : change(value),
-    `strike over all expiries ${change(by_strike[place.row])}`,
-    `expiry within ±${band} % ${change(by_expiry[place.column])}`,
+    value === null ? 'no contract' : signedAmount(value),
+    `strikeText over all expiries ${signedAmount(by_strike[place.row])}`,
+    `expiry within ±${band} % ${signedAmount(by_expiry[place.column])}`,
   ].join(' · ');
 }
 

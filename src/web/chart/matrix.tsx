@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import type { Matrix } from '../data/answers.ts';
-import { change, price } from '../format.ts';
+import type { Matrix } from '../data/page-answers.ts';
+import { price, signedAmount } from '../page-format.ts';
 import { AxisLabels } from './axis-labels.tsx';
 import { themeVersion, useSize } from './canvas.tsx';
 import { expiryLabels, LABEL_DIGIT } from './chart-axis.ts';
@@ -40,7 +40,7 @@ export interface MatrixProps {
 /** Room for the prices at the left edge, pixels. */
 const PRICES = 46;
 /** Height that the matrix takes if its strikes allow, as a share of the window, and its least, pixels. */
-const HEIGHT = { share: 0.56, least: 300 } as const;
+const HEIGHT = { share: 0.52, least: 300 } as const;
 /** On a page of this width, the matrix takes the height that the parts around it leave, pixels. */
 const WIDE = { from: 1900, around: 300 } as const;
 const LABEL_HEIGHT = 18;
@@ -202,7 +202,7 @@ function Cells({ values, bounds, layout }: { values: MatrixValues; bounds: reado
         if (!value) continue;
         const step = steps[(rows - 1 - row) * columns + column]!;
         context.fillStyle = isLight(ramp[step]!) ? '#000' : '#fff';
-        const text = cellWidth >= TEXT_FROM.value ? change(value) : value > 0 ? '+' : '−';
+        const text = cellWidth >= TEXT_FROM.value ? signedAmount(value) : value > 0 ? '+' : '−';
         context.fillText(text, left + (column + 0.5) * cellWidth, (rows - row - 0.5) * cellHeight);
       }
     }
@@ -252,7 +252,7 @@ function isLight(color: string): boolean {
 
 /** The legend: what each step stands for. */
 function Ramp({ bounds, unit }: { bounds: readonly number[]; unit: string }) {
-  const text = (value: number) => change(value).replace(/\.0+(?=\D|$)/, '');
+  const text = (value: number) => signedAmount(value).replace(/\.0+(?=\D|$)/, '');
   const texts = [
     ...bounds.toReversed().map((each) => `≤ ${text(-each)}`),
     'near 0',

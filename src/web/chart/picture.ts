@@ -1,4 +1,4 @@
-import { newYorkMoment } from '../format.ts';
+import { newYorkMoment } from '../page-format.ts';
 import { save } from '../state/ui.ts';
 
 export interface PictureTitle {

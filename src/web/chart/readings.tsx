@@ -1,4 +1,4 @@
-import { amount, price, UNKNOWN } from '../format.ts';
+import { amount, price, UNKNOWN } from '../page-format.ts';
 
 /** A figure under one reading of the chain. Null: it has no value under this reading. */
 export interface ReadingDot {

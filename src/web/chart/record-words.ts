@@ -1,5 +1,5 @@
-import type { LevelRecordAnswer } from '../data/answers.ts';
-import { newYorkDay, percent, plain } from '../format.ts';
+import type { RecordAnswer } from '../data/page-answers.ts';
+import { newYorkDay, percent, plain } from '../page-format.ts';
 import type { PanelTable } from '../state/panels.ts';
 
 /** The levels of the record, in the order of prices. The band is the range from the put wall to the call wall. */
@@ -8,7 +8,7 @@ export type RecordLevel = (typeof RECORD_LEVELS)[number];
 
 /** What can happen to a level on a day. The words are fixed: they claim nothing but what was seen. */
 export const OUTCOMES = ['held', 'touched', 'crossed'] as const;
-export type Outcome = (typeof OUTCOMES)[number];
+export type RecordOutcome = (typeof OUTCOMES)[number];
 
 export const LEVEL_NAMES: Readonly<Record<RecordLevel, string>> = {
   call_wall: 'Call wall',
@@ -17,7 +17,7 @@ export const LEVEL_NAMES: Readonly<Record<RecordLevel, string>> = {
   flip: 'Flip',
 };
 
-export const OUTCOME_NOTES: Readonly<Record<Outcome, string>> = {
+export const OUTCOME_NOTES: Readonly<Record<RecordOutcome, string>> = {
   held: 'the close was not beyond it',
   touched: 'a spot seen was within a tenth of a daily deviation',
   crossed: 'a spot seen was beyond it',
@@ -26,7 +26,7 @@ export const OUTCOME_NOTES: Readonly<Record<Outcome, string>> = {
 const whole = (value: number | null) => percent(value, 0, false);
 
 /** The share of days with an outcome, its interval, and that of a level at the same distance. */
-export function rateText({ pct, low_pct, high_pct, control_pct }: LevelRecordAnswer['flip']['held']) {
+export function rateText({ pct, low_pct, high_pct, control_pct }: RecordAnswer['flip']['held']) {
   return {
     share: whole(pct),
     interval: `${percent(low_pct, 0, false).replace(' %', '')} to ${whole(high_pct)}`,
@@ -35,7 +35,7 @@ export function rateText({ pct, low_pct, high_pct, control_pct }: LevelRecordAns
 }
 
 /** One sentence about a level: what was seen on how many days, and whether a level at the same distance fared otherwise. */
-export function recordSentence(record: LevelRecordAnswer, level: RecordLevel): string {
+export function recordSentence(record: RecordAnswer, level: RecordLevel): string {
   const score = record[level];
   const days = `${score.n} ${score.n === 1 ? 'day' : 'days'}`;
   if (score.too_few_days) {
@@ -50,7 +50,7 @@ export function recordSentence(record: LevelRecordAnswer, level: RecordLevel): s
 }
 
 /** What the record is made of: its days, how much of them was seen, and which days are missing. */
-export function recordScope({ count, days, spots_per_day, left_out }: LevelRecordAnswer): string {
+export function recordScope({ count, days, spots_per_day, left_out }: RecordAnswer): string {
   const missing = Object.entries(left_out)
     .filter(([, n]) => n > 0)
     .map(([reason, n]) => `${n} with ${reason.replace('_', ' ')}`);
@@ -59,7 +59,7 @@ export function recordScope({ count, days, spots_per_day, left_out }: LevelRecor
   const day = (date: string | undefined) => newYorkDay(`${date}T17:00:00Z`, true);
   return (
     `${count} trading days, ${day(days.date[0])} to ${day(days.date.at(-1))} · ` +
-    `${plain(spots_per_day, 2)} spots seen a day, nothing between them${without}`
+    `${plain(spots_per_day, 2)} spots seen a day, and not what the price did between them${without}`
   );
 }
 
@@ -73,13 +73,13 @@ export interface RecordDay {
   readonly levels: readonly number[];
   readonly close: number;
   readonly spots: number;
-  readonly outcomes: Readonly<Record<Outcome, boolean>>;
+  readonly outcomes: Readonly<Record<RecordOutcome, boolean>>;
 }
 
 /** Returns the days of a level, the newest first. Days without the level are left out. */
-export function recordDays({ days }: LevelRecordAnswer, level: RecordLevel): RecordDay[] {
+export function recordDays({ days }: RecordAnswer, level: RecordLevel): RecordDay[] {
   const rows = days.date.flatMap((date, i): RecordDay[] => {
-    const seen = (outcome: Outcome) => days[`${level}_${outcome}`][i] ?? null;
+    const seen = (outcome: RecordOutcome) => days[`${level}_${outcome}`][i] ?? null;
     const [held, touched, crossed] = OUTCOMES.map(seen);
     if (typeof held !== 'boolean' || typeof touched !== 'boolean' || typeof crossed !== 'boolean') return [];
     const prices = {
@@ -104,7 +104,7 @@ export function recordDays({ days }: LevelRecordAnswer, level: RecordLevel): Rec
 }
 
 /** The figures of the record as rows: one for each level and outcome. */
-export function recordTable(record: LevelRecordAnswer): PanelTable {
+export function recordTable(record: RecordAnswer): PanelTable {
   return {
     columns: ['level', 'outcome', 'days', 'count', 'pct', 'low_pct', 'high_pct', 'control_pct', 'verdict'],
     rows: RECORD_LEVELS.flatMap((level) =>

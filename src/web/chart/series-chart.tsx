@@ -46,6 +46,7 @@ export interface SeriesPlotProps {
 /** Room for the figures at the left edge, pixels. */
 const LEFT = 46;
 const PAD = { right: 10, y: 9 } as const;
+const TICK_GAP = 26;
 const BAR = { least: 2, most: 14, share: 0.7 } as const;
 
 /** Series on one pair of axes, with a cursor that the pointer moves. `CursorFrame` around it has the keys. */
@@ -67,9 +68,9 @@ export function SeriesPlot(props: SeriesPlotProps) {
   const { ref, size } = useSize<HTMLDivElement>();
   const { width, height } = size;
   const across = axis(LEFT + PAD.right, width - PAD.right);
-  const [low, high] = extentOf(series, hasZero ?? false, rule?.at);
-  const y = scaleLinear([low, high], [height - PAD.y, PAD.y]);
-  const ticks = spacedTicks(low, high, height - 2 * PAD.y, 34);
+  const y = scaleLinear(extentOf(series, hasZero ?? false, rule?.at), [height - PAD.y, PAD.y]).nice(4);
+  const [low, high] = y.domain() as [number, number];
+  const ticks = spacedTicks(low, high, height - 2 * PAD.y, TICK_GAP);
   const texts = shortTexts(ticks.map(format));
   const at = x.map((each) => across.x(each));
   const nearest = (event: MouseEvent) => {

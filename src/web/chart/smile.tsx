@@ -1,8 +1,8 @@
 import { scaleLinear } from 'd3-scale';
 import { line } from 'd3-shape';
 import { useMemo } from 'preact/hooks';
-import type { Surface } from '../data/answers.ts';
-import { percent, plain, price, strike, volatility } from '../format.ts';
+import type { Surface } from '../data/page-answers.ts';
+import { percent, plain, price, strikeText, volatility } from '../page-format.ts';
 import type { PanelTable } from '../state/panels.ts';
 import { useSize } from './canvas.tsx';
 import { expiryLabels, maturityAxis, strikeAxis } from './chart-axis.ts';
@@ -105,7 +105,7 @@ export function smileReadout({ law, forward, tte, strike: strikes, iv }: Smile, 
   const deviation = iv[i]! * Math.sqrt(tte);
   const delta = normalBelow(deviation / 2 - distance / deviation) - (distance < 0 ? 1 : 0);
   return [
-    `${strike(Math.round(strikes[i]! * 100) / 100)} (${percent(100 * Math.expm1(distance), 1)} from the forward)`,
+    `${strikeText(Math.round(strikes[i]! * 100) / 100)} (${percent(100 * Math.expm1(distance), 1)} from the forward)`,
     `volatility ${volatility(iv[i], 2)}`,
     `forward delta of the ${distance < 0 ? 'put' : 'call'} ${plain(delta, 3)}`,
     `probability of ending below ${percent(100 * probabilityBelow({ ...law, forward: 1 }, Math.exp(distance)), 1, false)}`,

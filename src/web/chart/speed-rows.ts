@@ -1,5 +1,5 @@
 import type { DocumentedSpeed, KernelTimes } from '../data/documented-speed.ts';
-import { count, plain } from '../format.ts';
+import { countText, plain } from '../page-format.ts';
 import type { BenchRun } from '../state/bench-run.ts';
 import type { PanelTable } from '../state/panels.ts';
 
@@ -51,7 +51,7 @@ export function speedRows(
 
 /** Nanoseconds with three digits: `0.31 ns`. */
 export function nanoseconds(ns: number): string {
-  return ns >= 1000 ? `${count(ns)} ns` : `${plain(ns, 3)} ns`;
+  return ns >= 1000 ? `${countText(ns)} ns` : `${plain(ns, 3)} ns`;
 }
 
 /** One sentence for each kernel, with the times of all sources. */

@@ -1,8 +1,8 @@
 import { scaleLinear } from 'd3-scale';
 import { area, line } from 'd3-shape';
 import { useMemo } from 'preact/hooks';
-import type { Levels, Profile } from '../data/answers.ts';
-import { amount, change, percent, price } from '../format.ts';
+import type { Levels, ProfileAnswer } from '../data/page-answers.ts';
+import { amount, percent, price, signedAmount } from '../page-format.ts';
 import { gexAt, type ProfilePair, profilePairs } from '../state/moment-diff.ts';
 import { page } from '../state/page.ts';
 import type { PanelTable } from '../state/panels.ts';
@@ -24,9 +24,9 @@ export function SpotProfile({
   levels,
   before,
 }: {
-  profile: Profile;
+  profile: ProfileAnswer;
   levels: Levels;
-  before?: Profile | undefined;
+  before?: ProfileAnswer | undefined;
 }) {
   const { ref, size } = useSize<HTMLDivElement>();
   const { zoom, shift } = page.value;
@@ -87,7 +87,7 @@ export function SpotProfile({
           0
         </span>
         <span data-label class="end">
-          {change(shapes.extent)}
+          {signedAmount(shapes.extent)}
         </span>
       </div>
     </div>
@@ -95,13 +95,13 @@ export function SpotProfile({
 }
 
 function profileShapes(
-  profile: Profile,
-  before: Profile | undefined,
+  profile: ProfileAnswer,
+  before: ProfileAnswer | undefined,
   axis: ReturnType<typeof priceAxis>,
   width: number,
 ) {
   const isNear = (spot: number) => spot >= axis.low * 0.995 && spot <= axis.high * 1.005;
-  const inView = ({ spot, net_gex }: Profile) =>
+  const inView = ({ spot, net_gex }: ProfileAnswer) =>
     spot.map((at, i): [number, number] => [at, net_gex[i]!]).filter(([at]) => isNear(at));
   const points = inView(profile);
   const earlier = before ? inView(before) : [];
@@ -135,7 +135,7 @@ function profileShapes(
 }
 
 /** One sentence with what the curve shows. */
-export function describeProfile(profile: Profile): string {
+export function describeProfile(profile: ProfileAnswer): string {
   const { spot_price, gex_flip, flip_resolved } = profile;
   const flip = flip_resolved
     ? `It changes sign at ${price(gex_flip)}, ${percent(100 * (gex_flip / spot_price - 1), 1)} from spot.`
@@ -144,14 +144,16 @@ export function describeProfile(profile: Profile): string {
 }
 
 /** What dealers would trade: were spot at a price, per 1 % move. */
-export function profileReadout(profile: Profile, at: number, before?: Profile): string {
+export function profileReadout(profile: ProfileAnswer, at: number, before?: ProfileAnswer): string {
   const gex = gexAt(profile, at);
   const shares = Math.abs(gex / at);
-  const was = before ? ` · at A ${change(gexAt(before, at))}, change ${change(gex - gexAt(before, at))}` : '';
+  const was = before
+    ? ` · at A ${signedAmount(gexAt(before, at))}, signedAmount ${signedAmount(gex - gexAt(before, at))}`
+    : '';
   const way = gex < 0 ? 'buy' : 'sell';
-  return `were spot ${price(at)} (${percent(100 * (at / profile.spot_price - 1), 1)}): net ${change(gex)} · dealers ${way} ${amount(shares)} shares per +1 %${was}`;
+  return `were spot ${price(at)} (${percent(100 * (at / profile.spot_price - 1), 1)}): net ${signedAmount(gex)} · dealers ${way} ${amount(shares)} shares per +1 %${was}`;
 }
 
-export function profileTable(profile: Profile): PanelTable {
+export function profileTable(profile: ProfileAnswer): PanelTable {
   return { columns: ['spot', 'net_gex'], rows: profile.spot.map((at, i) => [at, profile.net_gex[i]!]) };
 }

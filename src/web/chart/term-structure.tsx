@@ -1,5 +1,5 @@
-import type { Expiries } from '../data/answers.ts';
-import { change, count, percent, price, strike, volatility } from '../format.ts';
+import type { Expiries } from '../data/page-answers.ts';
+import { countText, percent, price, signedAmount, strikeText, volatility } from '../page-format.ts';
 import { expiryDay, expiryLabels, maturityAxis } from './chart-axis.ts';
 import { CursorFrame, SeriesPlot } from './series-chart.tsx';
 
@@ -56,7 +56,7 @@ export function TermStructure({ expiries, before, moment, chosen, cursor, onCurs
       <SeriesPlot
         {...shared}
         hasLabels={false}
-        format={strike}
+        format={strikeText}
         rule={{ at: spot, name: `spot ${price(spot)}` }}
         series={[
           {
@@ -92,7 +92,7 @@ export function expiryReadout(expiries: Expiries, i: number, moment: string | un
           `ATM ${volatility(expiries.atm_iv[i])} (${volatility(atm_iv_bid[i])} to ${volatility(atm_iv_ask[i])})`,
           `move ±${price(expected_move[i])} (${percent((100 * (expected_move[i] ?? Number.NaN)) / spot_price, 1, false)})`,
         ]),
-    `net GEX ${change(expiries.net_gex[i])}`,
+    `net GEX ${signedAmount(expiries.net_gex[i])}`,
     `${percent(expiries.gross_share_pct[i], 1, false)} of gross, ${percent(expiries.expired_share_pct[i], 1, false)} by then`,
   ].join(' · ');
 }
@@ -100,7 +100,7 @@ export function expiryReadout(expiries: Expiries, i: number, moment: string | un
 /** The time to a settlement: `21.8 d` within a month, otherwise whole days. */
 export function daysText(years: number): string {
   const days = years * 365;
-  return `${days < 30 ? days.toFixed(1) : count(days)} d`;
+  return `${days < 30 ? days.toFixed(1) : countText(days)} d`;
 }
 
 const REFUSALS: Readonly<Record<string, string>> = {

@@ -1,4 +1,4 @@
-import { newYorkIsoDate } from '../format.ts';
+import { newYorkIsoDate } from '../page-format.ts';
 import { closesEarly, isExchangeDay } from './exchange-days.ts';
 import { HOUR_STEPS, hourTicks, newYorkMidnight } from './new-york-clock.ts';
 

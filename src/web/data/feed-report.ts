@@ -1,7 +1,7 @@
-import { cleanText, count, newYorkMoment, percent } from '../format.ts';
-import type { FeedStatus } from './answers.ts';
+import { cleanText, countText, newYorkMoment, percent } from '../page-format.ts';
+import type { FeedStatusAnswer } from './page-answers.ts';
 
-export type FeedRow = FeedStatus['feeds'][number];
+export type FeedRow = FeedStatusAnswer['feeds'][number];
 export type FeedTicker = FeedRow['tickers'][number];
 
 /** Glyph of each state of a feed and of a ticker, the worst first. */
@@ -30,7 +30,7 @@ export function stateText(state: string): string {
 }
 
 /** Joins the pages of one report: totals and states of the first page, tickers, rejections and gaps of all. */
-export function joinFeedPages(pages: readonly FeedStatus[]): FeedRow[] {
+export function joinFeedPages(pages: readonly FeedStatusAnswer[]): FeedRow[] {
   return (pages[0]?.feeds ?? []).map((feed) => {
     const same = pages.flatMap((page) => page.feeds.filter((each) => each.feed === feed.feed));
     return {
@@ -60,10 +60,10 @@ export function feedSentence(feed: FeedRow): string {
   const reasons = [
     ...Object.entries(tickers_by_state)
       .filter(([name]) => name !== 'fresh')
-      .map(([name, n]) => `${count(n)} ${n === 1 ? 'ticker is' : 'tickers are'} ${name}`),
+      .map(([name, n]) => `${countText(n)} ${n === 1 ? 'ticker is' : 'tickers are'} ${name}`),
     ...(stream && !stream.up ? [`the stream is disconnected ${since(stream.since)}`] : []),
     ...(refusals.length > 0
-      ? [`${count(refusals.length)} ${refusals.length === 1 ? 'delivery is' : 'deliveries are'} rejected`]
+      ? [`${countText(refusals.length)} ${refusals.length === 1 ? 'delivery is' : 'deliveries are'} rejected`]
       : []),
     ...(gaps.some(({ to }) => to === null) ? ['a gap has not ended'] : []),
   ];
@@ -74,14 +74,14 @@ export function feedSentence(feed: FeedRow): string {
 export function refusedText(refused: Readonly<Record<string, number>>): string {
   return Object.entries(refused)
     .toSorted(([, a], [, b]) => b - a)
-    .map(([reason, n]) => `${count(n)} ${cleanText(reason).replaceAll('_', ' ')}`)
+    .map(([reason, n]) => `${countText(n)} ${cleanText(reason).replaceAll('_', ' ')}`)
     .join(', ');
 }
 
 /** Received of expected contracts: `4,288 of 4,290 (100 %)`. */
 export function contractsText(received: number | null, expected: number | null): string {
-  if (!expected) return received === null ? 'none yet' : count(received);
-  return `${count(received)} of ${count(expected)} (${percent((100 * (received ?? 0)) / expected, 1, false)})`;
+  if (!expected) return received === null ? 'none yet' : countText(received);
+  return `${countText(received)} of ${countText(expected)} (${percent((100 * (received ?? 0)) / expected, 1, false)})`;
 }
 
 /** How much of its past a simulated feed has filled. Null: the feed fills no past, or an earlier server does not say. */

@@ -1,5 +1,5 @@
 import { effect } from '@preact/signals';
-import { cleanText } from '../format.ts';
+import { cleanText } from '../page-format.ts';
 import { memberKey } from '../state/member-key.ts';
 import { RequestProblem, send } from './request.ts';
 import type { McpTool } from './tool-fields.ts';

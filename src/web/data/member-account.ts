@@ -1,4 +1,4 @@
-import { cleanText } from '../format.ts';
+import { cleanText } from '../page-format.ts';
 import { send } from './request.ts';
 
 /** The answer of `GET /api/v1/account`. */

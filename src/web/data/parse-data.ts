@@ -1,4 +1,4 @@
-import { cleanText } from '../format.ts';
+import { cleanText } from '../page-format.ts';
 
 /** Characters that hide text or turn it around, also as JSON escapes. */
 const SUSPECT = /\\u|[\p{Cf}\p{Co}\p{Cs}\u2028\u2029]/u;

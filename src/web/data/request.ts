@@ -1,13 +1,13 @@
 import { effect, signal } from '@preact/signals';
-import { cleanText } from '../format.ts';
 import type { Call } from '../operations.ts';
 import { requestOf } from '../operations.ts';
+import { cleanText } from '../page-format.ts';
 import { memberKey, signOut } from '../state/member-key.ts';
 import { noteAnswered, noteServerTime, noteUnanswered } from '../state/server.ts';
 import { parseData } from './parse-data.ts';
 
 /** An answer with its provenance, from the header fields. */
-export interface Answer<Body> {
+export interface WebAnswer<Body> {
   readonly call: Call;
   readonly body: Body;
   /** The body as it was sent. */
@@ -41,7 +41,7 @@ export class RequestProblem extends Error {
 }
 
 /** The state of the account's rate limit. `waitUntil` is when the next request is allowed, ms since the epoch. Null: at once. */
-export const rate = signal<{ quota: number; left: number; waitUntil: number | null }>({
+export const rateLimit = signal<{ quota: number; left: number; waitUntil: number | null }>({
   quota: 0,
   left: 0,
   waitUntil: null,
@@ -49,7 +49,7 @@ export const rate = signal<{ quota: number; left: number; waitUntil: number | nu
 
 /** Answers of past moments do not change, so they are not requested again. Other answers are revalidated by their tag. */
 const KEPT_MAX = 64;
-const kept = new Map<string, { etag: string | null; answer: Answer<unknown> }>();
+const kept = new Map<string, { etag: string | null; answer: WebAnswer<unknown> }>();
 
 effect(() => {
   memberKey.value;
@@ -62,13 +62,13 @@ let spacedUntil = 0;
 /**
  * Sends a call. Rejects with `RequestProblem`, or with `AbortError` if `signal` is aborted. Waits while the rate limit allows no request.
  */
-export async function ask<Body>(call: Call, signal?: AbortSignal): Promise<Answer<Body>> {
+export async function ask<Body>(call: Call, signal?: AbortSignal): Promise<WebAnswer<Body>> {
   const request = requestOf(call);
   const address = keyOf(call);
   const known = kept.get(address);
-  if (isFinal(call)) return reused(address) as Answer<Body>;
+  if (isFinal(call)) return reused(address) as WebAnswer<Body>;
   const pending = ahead.get(address);
-  if (pending) return pending as Promise<Answer<Body>>;
+  if (pending) return pending as Promise<WebAnswer<Body>>;
   const key = memberKey.peek();
   const response = await send(request.path, {
     method: request.method,
@@ -79,10 +79,10 @@ export async function ask<Body>(call: Call, signal?: AbortSignal): Promise<Answe
     },
     ...(signal && { signal }),
   });
-  if (response.status === 304 && known) return reused(address) as Answer<Body>;
+  if (response.status === 304 && known) return reused(address) as WebAnswer<Body>;
   const text = await response.text();
   const { headers } = response;
-  const answer: Answer<Body> = {
+  const answer: WebAnswer<Body> = {
     call,
     body: parseData(text) as Body,
     text,
@@ -103,8 +103,8 @@ function keyOf(call: Call): string {
 }
 
 /** Returns the answer in memory of a call, if there is one. It may have changed since, unless it is final. */
-export function keptAnswer<Body>(call: Call): Answer<Body> | undefined {
-  return kept.get(keyOf(call))?.answer as Answer<Body> | undefined;
+export function keptAnswer<Body>(call: Call): WebAnswer<Body> | undefined {
+  return kept.get(keyOf(call))?.answer as WebAnswer<Body> | undefined;
 }
 
 /** Returns whether the answer of a call is kept and cannot change, because it is of a past moment. */
@@ -113,13 +113,13 @@ export function isFinal(call: Call): boolean {
 }
 
 /** Answers on their way that the page may need next. */
-const ahead = new Map<string, Promise<Answer<unknown>>>();
+const ahead = new Map<string, Promise<WebAnswer<unknown>>>();
 /** Number of requests that wait for the server. */
 let running = 0;
 
 /** Sends a call whose answer the page may need next, and keeps it. Does nothing while other requests run, or if half of the rate limit is used. */
 export function askAhead(call: Call): void {
-  const { quota, left, waitUntil } = rate.peek();
+  const { quota, left, waitUntil } = rateLimit.peek();
   const address = keyOf(call);
   const isFree = running < 2 && waitUntil === null && (quota === 0 || left > quota / 2);
   if (!isFree || kept.has(address) || ahead.has(address)) return;
@@ -129,7 +129,7 @@ export function askAhead(call: Call): void {
 }
 
 /** Returns the answer in memory for an address, and makes it the newest. */
-function reused(address: string): Answer<unknown> {
+function reused(address: string): WebAnswer<unknown> {
   const entry = kept.get(address)!;
   kept.delete(address);
   kept.set(address, entry);
@@ -171,7 +171,10 @@ export async function send(path: string, init: RequestInit): Promise<Response> {
       .catch(() => ({}))) as Record<string, unknown>,
   );
   if (response.status === 429) {
-    rate.value = { ...rate.value, waitUntil: Date.now() + 1000 * Number(response.headers.get('retry-after') ?? 1) };
+    rateLimit.value = {
+      ...rateLimit.value,
+      waitUntil: Date.now() + 1000 * Number(response.headers.get('retry-after') ?? 1),
+    };
   }
   if ((response.status === 401 || response.status === 403) && key !== null && key === memberKey.value) {
     signOut(`${problem.message}. ${problem.hint}`);
@@ -182,10 +185,10 @@ export async function send(path: string, init: RequestInit): Promise<Response> {
 /** Resolves when the rate limit allows a request. Rejects with `AbortError` if the signal is aborted before. */
 async function untilAllowed(signal: AbortSignal | undefined): Promise<void> {
   for (;;) {
-    const { waitUntil } = rate.value;
+    const { waitUntil } = rateLimit.value;
     const waitMs = Math.max(waitUntil ?? 0, spacedUntil) - Date.now();
     if (waitMs <= 0) {
-      if (waitUntil !== null) rate.value = { ...rate.value, waitUntil: null };
+      if (waitUntil !== null) rateLimit.value = { ...rateLimit.value, waitUntil: null };
       return;
     }
     await new Promise<void>((resolve, reject) => {
@@ -204,8 +207,8 @@ function noteRate(headers: Headers): void {
   const left = /r=(\d+)/.exec(headers.get('ratelimit') ?? '');
   if (!policy || !left) return;
   const [quota, windowS] = [Number(policy[1]), Number(policy[2])];
-  const now = { ...rate.value, quota, left: Number(left[1]) };
-  if (now.left !== rate.value.left || now.quota !== rate.value.quota) rate.value = now;
+  const now = { ...rateLimit.value, quota, left: Number(left[1]) };
+  if (now.left !== rateLimit.value.left || now.quota !== rateLimit.value.quota) rateLimit.value = now;
   spacedUntil = now.left < quota / 10 ? Date.now() + (1000 * windowS) / quota : 0;
 }
 

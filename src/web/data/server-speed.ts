@@ -1,9 +1,9 @@
 import { distinctOptions } from '../../bench/workloads.ts';
-import { cleanText } from '../format.ts';
+import { cleanText } from '../page-format.ts';
 import { BENCH_OPTIONS, optionInputs } from './browser-kernels.ts';
 import { type MeasuredTime, quartilesOf } from './browser-race.ts';
 import type { DocumentedSpeed } from './documented-speed.ts';
-import { rate, send } from './request.ts';
+import { rateLimit, send } from './request.ts';
 
 /** Reads what `zomma bench --json` prints. Throws an error with a sentence if the text is something else. */
 export function parseServerBench(text: string): Omit<DocumentedSpeed, 'workloads'> {
@@ -38,7 +38,7 @@ const BLOCK_REQUESTS = 3;
  * Rejects with `RequestProblem`, or with `AbortError`.
  */
 export async function measureRequests(signal: AbortSignal): Promise<RequestSpeed | string> {
-  const { quota, left } = rate.value;
+  const { quota, left } = rateLimit.value;
   if (quota > 0 && left < 2 * REQUEST_BLOCKS * BLOCK_REQUESTS)
     return `The server was not asked: ${left} of ${quota} requests are left.`;
   const columns = optionInputs(distinctOptions(BENCH_OPTIONS));

@@ -1,5 +1,5 @@
-import { amount, cleanText, plain, volatility } from '../format.ts';
-import type { EtfContagion } from './answers.ts';
+import { amount, cleanText, plain, volatility } from '../page-format.ts';
+import type { EtfContagion } from './page-answers.ts';
 
 /** One requirement of a spill: whether it is met, in words. */
 export interface Requirement {

@@ -1,6 +1,6 @@
 import { type FlowGroup, flowKeyText } from '../chart/flow-shapes.ts';
-import { newYorkIsoDate, price, strike, UNKNOWN } from '../format.ts';
-import type { SignedPrints } from './answers.ts';
+import { newYorkIsoDate, price, strikeText, UNKNOWN } from '../page-format.ts';
+import type { SignedPrints } from './page-answers.ts';
 
 /** A print of the tape. */
 export interface TapePrint {
@@ -21,7 +21,7 @@ export interface TapePrint {
 export function tapePrints(body: SignedPrints): TapePrint[] {
   return body.at.map((at, i) => ({
     at,
-    contract: `${body.root[i]} ${flowKeyText(body.expiry[i]!, 'expiry', true)} ${strike(body.strike[i])} ${body.put_call[i]}`,
+    contract: `${body.root[i]} ${flowKeyText(body.expiry[i]!, 'expiry', true)} ${strikeText(body.strike[i])} ${body.put_call[i]}`,
     expiry: body.expiry[i]!,
     price: body.price[i]!,
     quote: body.bid[i] == null && body.ask[i] == null ? UNKNOWN : `${price(body.bid[i])} / ${price(body.ask[i])}`,

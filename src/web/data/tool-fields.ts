@@ -1,4 +1,4 @@
-import { cleanText } from '../format.ts';
+import { cleanText } from '../page-format.ts';
 
 /** The schema of one argument or of one figure of a tool, as far as forms use it. */
 export interface ToolSchema {

@@ -1,4 +1,4 @@
-import type { GexView, Radar } from './answers.ts';
+import type { GexView, Radar } from './page-answers.ts';
 
 /** Days to expiry of the option that forms begin with, if no radar says which expiry. */
 const DAYS = 30;

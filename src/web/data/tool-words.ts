@@ -1,4 +1,14 @@
-import { amount, change, cleanText, count, percent, plain, price, strike, UNKNOWN } from '../format.ts';
+import {
+  amount,
+  cleanText,
+  countText,
+  percent,
+  plain,
+  price,
+  signedAmount,
+  strikeText,
+  UNKNOWN,
+} from '../page-format.ts';
 import { labelOf, type ToolObjectSchema } from './tool-fields.ts';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -62,23 +72,23 @@ const words = (value: unknown) => cleanText(value).toLowerCase().replaceAll('_',
 /** What an answer says, in one sentence, by tool. */
 const SENTENCES: Readonly<Record<string, (answer: Values, args: Values) => string>> = {
   compute_options_greeks: ({ delta, theta, vega }, { put_call, strike: at }) =>
-    `The ${put_call === 'P' ? 'put' : 'call'} at ${strike(number(at))} moves like ${plain(number(delta), 3)} shares, ` +
+    `The ${put_call === 'P' ? 'put' : 'call'} at ${strikeText(number(at))} moves like ${plain(number(delta), 3)} shares, ` +
     `changes by ${plain(number(theta), 3)} dollars a day and by ${plain(number(vega), 3)} dollars per vol point.`,
   get_live_gex_nodes: ({ ticker, spot_price, call_wall, put_wall, gex_flip }) =>
-    `${cleanText(ticker)} at ${price(number(spot_price))}: call wall ${strike(number(call_wall))}, gamma flip ` +
-    `${price(number(gex_flip))}, put wall ${strike(number(put_wall))}.`,
+    `${cleanText(ticker)} at ${price(number(spot_price))}: call wall ${strikeText(number(call_wall))}, gamma flip ` +
+    `${price(number(gex_flip))}, put wall ${strikeText(number(put_wall))}.`,
   get_whale_prints: ({ net_fiat_exposure: net, call_fiat_paid, put_fiat_paid }, { target_expiry }) =>
     `Large prints of ${cleanText(target_expiry)}: ${amount(number(call_fiat_paid))} dollars of calls, ` +
-    `${amount(number(put_fiat_paid))} of puts, net ${change(number(net))}.`,
+    `${amount(number(put_fiat_paid))} of puts, net ${signedAmount(number(net))}.`,
   calculate_merton_probability: ({ ticker, ambush_strike, merton_probability }, { spot_price }) =>
     `${cleanText(ticker)} ends at or ${Number(ambush_strike) >= Number(spot_price) ? 'above' : 'below'} ` +
-    `${strike(number(ambush_strike))} with a probability of ${share(merton_probability)}.`,
+    `${strikeText(number(ambush_strike))} with a probability of ${share(merton_probability)}.`,
   calculate_kelly_sizing: ({ recommended_portfolio_allocation_pct: pct }) =>
     number(pct) === 0 ? 'The bet has no edge: risk nothing.' : `Risk ${percent(number(pct), 2, false)} of the capital.`,
   run_strategic_omni_radar: ({ ticker, state_density, whipsaw_risk_index: index }) => {
     const { expiry, quantiles } = (isValues(state_density) ? state_density : {}) as Values;
     const { p05, p95 } = (isValues(quantiles) ? quantiles : {}) as Values;
-    const risk = number(index) === null ? 'unknown' : `${count(number(index))} of 100`;
+    const risk = number(index) === null ? 'unknown' : `${countText(number(index))} of 100`;
     return (
       `${cleanText(ticker)} settles on ${cleanText(expiry)} between ${price(number(p05))} and ${price(number(p95))} ` +
       `with a probability of 90 %. Whipsaw risk: ${risk}.`
@@ -93,7 +103,7 @@ const SENTENCES: Readonly<Record<string, (answer: Values, args: Values) => strin
     if (!isValues(first)) return 'No contract has open interest.';
     const shares = number(first.Dealer_Share_Exposure);
     return (
-      `Largest: the ${strike(number(first.strike))} ${first.put_call === 'P' ? 'put' : 'call'} of ` +
+      `Largest: the ${strikeText(number(first.strike))} ${first.put_call === 'P' ? 'put' : 'call'} of ` +
       `${cleanText(first.expiry_date)}. Dealers ${(shares ?? 0) < 0 ? 'sell' : 'buy'} ` +
       `${amount(shares === null ? null : Math.abs(shares))} shares per +1 %.`
     );

@@ -1,5 +1,5 @@
-import { amount, plain, price, volatility } from '../format.ts';
-import type { Radar } from './answers.ts';
+import { amount, plain, price, volatility } from '../page-format.ts';
+import type { Radar } from './page-answers.ts';
 
 /** A part of the whipsaw index: its value, and the figures behind it in words. */
 export interface WhipsawPart {

@@ -1,11 +1,11 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { savePicture } from '../chart/picture.ts';
-import type { Answer, RequestProblem } from '../data/request.ts';
-import { newYorkMoment } from '../format.ts';
+import type { RequestProblem, WebAnswer } from '../data/request.ts';
 import { type Call, curlOf } from '../operations.ts';
-import { asOf, isSimulated } from '../state/market.ts';
-import { ticker } from '../state/page.ts';
+import { newYorkMoment } from '../page-format.ts';
+import { pageTicker } from '../state/page.ts';
+import { asOf, isSimulated } from '../state/page-market.ts';
 import { asTables, csvOf, forgetPanel, type PanelTable, registerPanel, toggleTable } from '../state/panels.ts';
 import { copy, save } from '../state/ui.ts';
 import { PlainTable } from './plain-table.tsx';
@@ -18,7 +18,7 @@ export interface ChartPanelProps {
   readonly unit?: string;
   readonly call?: Call | undefined;
   /** The moment of the answer, if it is not that of the page. */
-  readonly answer?: Answer<unknown> | undefined;
+  readonly answer?: WebAnswer<unknown> | undefined;
   readonly problem?: RequestProblem | undefined;
   /** True while an answer is on its way that takes longer than a moment. */
   readonly isSlow?: boolean;
@@ -48,8 +48,8 @@ export function ChartPanel(props: ChartPanelProps) {
   const moment = answer?.asOf;
   const isOther = moment !== undefined && asOf.value !== undefined && moment !== asOf.value;
   const fileName = (kind: string) =>
-    `zomma-${ticker.value.replace('^', '')}-${id}-${(moment ?? asOf.value ?? '').replace(/[:.]/g, '')}.${kind}`;
-  const origin = () => ({ ticker: ticker.value, asOf: moment ?? asOf.value ?? '', isSimulated: isSimulated.value });
+    `zomma-${pageTicker.value.replace('^', '')}-${id}-${(moment ?? asOf.value ?? '').replace(/[:.]/g, '')}.${kind}`;
+  const origin = () => ({ ticker: pageTicker.value, asOf: moment ?? asOf.value ?? '', isSimulated: isSimulated.value });
   return (
     <section
       ref={ref}

@@ -1,10 +1,10 @@
 import type { FullAnswer } from '../../client/client.ts';
 import { cursorPrice } from '../chart/crosshair.ts';
 import { profileReadout, profileTable, SpotProfile } from '../chart/spot-profile.tsx';
-import { type Levels, type Profile, useAnswer } from '../data/answers.ts';
-import { change, duration, percent, plain } from '../format.ts';
-import { tickers } from '../state/market.ts';
-import { page, setOwn, ticker, tickerCall } from '../state/page.ts';
+import { type Levels, type ProfileAnswer, useAnswer } from '../data/page-answers.ts';
+import { duration, percent, plain, signedAmount } from '../page-format.ts';
+import { page, pageTicker, setOwn, tickerCall } from '../state/page.ts';
+import { tickers } from '../state/page-market.ts';
 import { ChartPanel } from './chart-panel.tsx';
 
 type Combined = FullAnswer<'get_gex_combined'>;
@@ -23,7 +23,7 @@ export function WithField() {
       <input
         type="text"
         list="with-tickers"
-        placeholder={PARTNERS[ticker.value] ?? 'ticker'}
+        placeholder={PARTNERS[pageTicker.value] ?? 'ticker'}
         value={page.value.own.with ?? ''}
         onChange={(event) => setOwn('with', event.currentTarget.value.trim().toUpperCase() || null)}
       />
@@ -43,7 +43,7 @@ export function CombinedPanel({ moment }: { moment: string | undefined }) {
     moment === undefined ? undefined : tickerCall('get_gex_combined', moment, { with: other, ...page.value.options });
   const { answer, problem, isSlow } = useAnswer<Combined>(call);
   const combined = answer?.body;
-  const profile = combined && ({ ...combined, vanna_flip: null, charm_flip: null } as unknown as Profile);
+  const profile = combined && ({ ...combined, vanna_flip: null, charm_flip: null } as unknown as ProfileAnswer);
   return (
     <ChartPanel
       id="combined"
@@ -61,7 +61,7 @@ export function CombinedPanel({ moment }: { moment: string | undefined }) {
       table={profile && profileTable(profile)}
       readout={
         combined &&
-        `${combined.ticker} ${change(combined.ticker_gex_mil * 1e6)} · ${combined.with} ${change(combined.with_gex_mil * 1e6)} · ${profileReadout(profile!, cursorPrice.value ?? combined.spot_price)}`
+        `${combined.ticker} ${signedAmount(combined.ticker_gex_mil * 1e6)} · ${combined.with} ${signedAmount(combined.with_gex_mil * 1e6)} · ${profileReadout(profile!, cursorPrice.value ?? combined.spot_price)}`
       }
       controls={<WithField />}
     >

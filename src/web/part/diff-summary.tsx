@@ -1,8 +1,8 @@
 import { useMemo } from 'preact/hooks';
-import { newYorkMoment } from '../format.ts';
-import { comparedView, gexView, pinnedView } from '../state/market.ts';
+import { newYorkMoment } from '../page-format.ts';
 import { momentDifference } from '../state/moment-diff.ts';
 import { navigate, page } from '../state/page.ts';
+import { comparedView, gexView, pinnedView } from '../state/page-market.ts';
 import { Problem } from './chart-panel.tsx';
 import { differenceTexts } from './diff-texts.ts';
 

@@ -1,4 +1,4 @@
-import { change, strike } from '../format.ts';
+import { signedAmount, strikeText } from '../page-format.ts';
 import type { MomentDifference } from '../state/moment-diff.ts';
 
 const NAMED_MOST = 4;
@@ -14,11 +14,11 @@ export function differenceTexts(difference: MomentDifference): string[] {
     ...list('expired in between', expired),
     ...list('new series', newSeries),
     ...list('gone series', goneSeries),
-    ...list('new strikes', newStrikes.map(strike)),
-    ...list('gone strikes', goneStrikes.map(strike)),
+    ...list('new strikes', newStrikes.map(strikeText)),
+    ...list('gone strikes', goneStrikes.map(strikeText)),
     ...list(
       'largest changes of net gamma',
-      largest.map((each) => `${strike(each.strike)} ${change(each.change)}`),
+      largest.map((each) => `${strikeText(each.strike)} ${signedAmount(each.change)}`),
     ),
   ];
 }

@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { useAnswer } from '../data/answers.ts';
+import { useAnswer } from '../data/page-answers.ts';
 import { type Call, commandOf, curlOf, mcpOf, WEB_OPERATIONS, type WebOperation } from '../operations.ts';
 import type { ExplainedFigure } from '../state/explained-figures.ts';
 import { jsonExcerpt } from '../state/json-excerpt.ts';

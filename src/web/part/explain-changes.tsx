@@ -1,6 +1,16 @@
-import { type Asked, type GexView, useAnswer } from '../data/answers.ts';
-import { amount, change, count, newYorkDay, newYorkMoment, percent, price, strike, UNKNOWN } from '../format.ts';
+import { type Asked, type GexView, useAnswer } from '../data/page-answers.ts';
 import { type Call, requestOf } from '../operations.ts';
+import {
+  amount,
+  countText,
+  newYorkDay,
+  newYorkMoment,
+  percent,
+  price,
+  signedAmount,
+  strikeText,
+  UNKNOWN,
+} from '../page-format.ts';
 import { EXPLANATIONS, type ExplainedFigure, figureValue, strikeRow } from '../state/explained-figures.ts';
 import { page } from '../state/page.ts';
 import { largestChanges, type NamedValues, valuesBySeries, valuesByStrike } from '../state/snapshot-changes.ts';
@@ -72,7 +82,7 @@ function ChangesSince({
   const { driver } = EXPLANATIONS[figure];
   const [before, after] = [was, now].map((view) => valueIn(view, figure, at)) as [number | null, number | null];
   const moved = percent(100 * (now.levels.spot_price / was.levels.spot_price - 1));
-  const asRow = driver === 'open_interest' ? count : amount;
+  const asRow = driver === 'open_interest' ? countText : amount;
   return (
     <div data-since={since}>
       {title}
@@ -90,7 +100,7 @@ function ChangesSince({
             now={valuesByStrike(now.strikes, driver)}
             most={STRIKES}
             print={asRow}
-            nameOf={(each) => strike(Number(each))}
+            nameOf={(each) => strikeText(Number(each))}
           />
           <ChangeTable
             title="Expiry"
@@ -154,7 +164,7 @@ function valueIn({ levels, strikes }: GexView, figure: ExplainedFigure, at: numb
 /** Returns a difference with its sign. `print` may print the plus sign itself. */
 function signedText(value: number, print: (value: number) => string): string {
   if (value === 0) return 'no change';
-  return print === amount ? change(value) : `${value > 0 ? '+' : ''}${print(value).replace(/^\+/, '')}`;
+  return print === amount ? signedAmount(value) : `${value > 0 ? '+' : ''}${print(value).replace(/^\+/, '')}`;
 }
 
 /** Returns a series as a reader names it: its expiry, and its root if that is not the ticker. */

@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { ReadingDots } from '../chart/readings.tsx';
-import { type Asked, useAnswer } from '../data/answers.ts';
-import { newYorkDay, newYorkMoment, percent, volatility } from '../format.ts';
+import { type Asked, useAnswer } from '../data/page-answers.ts';
 import { requestOf } from '../operations.ts';
+import { newYorkDay, newYorkMoment, percent, volatility } from '../page-format.ts';
 import {
   dailyDeviation,
   EXPLANATIONS,

@@ -1,22 +1,22 @@
-import type { GexView } from '../data/answers.ts';
-import type { Answer } from '../data/request.ts';
-import { cleanText, count, newYorkDay, percent } from '../format.ts';
+import type { GexView } from '../data/page-answers.ts';
+import type { WebAnswer } from '../data/request.ts';
+import { cleanText, countText, newYorkDay, percent } from '../page-format.ts';
 import type { ExplainedFigure } from '../state/explained-figures.ts';
 import { Facts } from './explain-part.tsx';
 
 /** What went into a figure: contracts, volatilities, forwards, stale quotes and the source. */
-export function ExplainInputs({ answer, figure }: { answer: Answer<GexView>; figure: ExplainedFigure }) {
+export function ExplainInputs({ answer, figure }: { answer: WebAnswer<GexView>; figure: ExplainedFigure }) {
   const { levels } = answer.body;
   const { contracts, used, left_out, iv, stale_quotes, refused } = levels.contracts;
   const byMethod: Record<string, number> = {};
   for (const { forward_method: method } of levels.series) byMethod[method] = (byMethod[method] ?? 0) + 1;
   const facts: readonly (readonly [name: string, value: string])[] = [
-    ['contracts', `${count(used)} of ${count(contracts)} used`],
+    ['contracts', `${countText(used)} of ${countText(contracts)} used`],
     ['left out', listed(left_out)],
     ...(Object.keys(refused).length > 0 ? [['rows refused', listed(refused)] as const] : []),
     ['volatilities', listed(iv)],
-    ['forwards', `${count(levels.series.length)} series: ${listed(byMethod)}`],
-    ['stale quotes', count(stale_quotes)],
+    ['forwards', `${countText(levels.series.length)} series: ${listed(byMethod)}`],
+    ['stale quotes', countText(stale_quotes)],
     ['dealers', cleanText(levels.sign_convention)],
     ...(figure === 'max_pain' ? [['dominant series', dominant(answer.body)] as const] : []),
     ...(figure === 'hedging' ? [['daily volume', averageVolume(answer.body)] as const] : []),
@@ -37,7 +37,7 @@ function listed(counts: Readonly<Record<string, number>>): string {
   if (some.length === 0) return 'none';
   return some
     .toSorted(([, a], [, b]) => b - a)
-    .map(([name, n]) => `${count(n)} ${cleanText(name, 60).replaceAll('_', ' ')}`)
+    .map(([name, n]) => `${countText(n)} ${cleanText(name, 60).replaceAll('_', ' ')}`)
     .join(', ');
 }
 
@@ -50,5 +50,5 @@ function averageVolume({ levels }: GexView): string {
   const { average_daily_volume: volume, share_of_volume_pct: share } = levels.hedging;
   return volume === null
     ? 'unknown: no stored close has a volume'
-    : `${count(volume)} shares on average over 20 trading days, of which this is ${percent(share, 1, false)}`;
+    : `${countText(volume)} shares on average over 20 trading days, of which this is ${percent(share, 1, false)}`;
 }

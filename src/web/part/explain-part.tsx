@@ -1,8 +1,8 @@
 import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { GexView } from '../data/answers.ts';
-import type { Answer } from '../data/request.ts';
+import type { GexView } from '../data/page-answers.ts';
+import type { WebAnswer } from '../data/request.ts';
 import type { ChosenOptions } from '../state/address.ts';
 
 /** The snapshot that Explain is about. */
@@ -14,7 +14,7 @@ export interface ExplainedSnapshot extends GexView {
   readonly options: ChosenOptions;
 }
 
-export function snapshotOf({ body, asOf, call }: Answer<GexView>): ExplainedSnapshot {
+export function snapshotOf({ body, asOf, call }: WebAnswer<GexView>): ExplainedSnapshot {
   const { ticker, at: _, ...options } = call.args;
   return { ...body, ticker: String(ticker), moment: asOf!, options: options as ChosenOptions };
 }

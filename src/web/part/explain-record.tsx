@@ -1,6 +1,6 @@
 import type { FullAnswer } from '../../client/client.ts';
-import { useAnswer } from '../data/answers.ts';
-import { percent, plain } from '../format.ts';
+import { useAnswer } from '../data/page-answers.ts';
+import { percent, plain } from '../page-format.ts';
 import { EXPLANATIONS, type ExplainedFigure } from '../state/explained-figures.ts';
 import { tickerCall } from '../state/page.ts';
 import { type ExplainedSnapshot, SmallTable } from './explain-part.tsx';

@@ -1,11 +1,11 @@
 import { signal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
-import type { GexView } from '../data/answers.ts';
-import type { Answer } from '../data/request.ts';
-import { change, count, duration, exactMoment, percent, plain, strike as strikeText, UNKNOWN } from '../format.ts';
+import type { GexView } from '../data/page-answers.ts';
+import type { WebAnswer } from '../data/request.ts';
+import { countText, duration, exactMoment, percent, plain, signedAmount, strikeText, UNKNOWN } from '../page-format.ts';
 import { EXPLANATIONS, figureOfId, remarksOn, type StrikeRow, strikeRow } from '../state/explained-figures.ts';
-import { gexView } from '../state/market.ts';
 import { navigate, page } from '../state/page.ts';
+import { gexView } from '../state/page-market.ts';
 import { serverNow } from '../state/server.ts';
 import { ExplainCall } from './explain-call.tsx';
 import { ExplainChanges } from './explain-changes.tsx';
@@ -83,7 +83,7 @@ type Known = NonNullable<ReturnType<typeof figureOfId>>;
 type ToldFigure = ReturnType<typeof tell>;
 
 /** Returns the name, the value and the reason of a missing value of a figure in a snapshot. */
-function tell({ figure, strike }: Known, { body, asOf }: Answer<GexView>) {
+function tell({ figure, strike }: Known, { body, asOf }: WebAnswer<GexView>) {
   const { levels, strikes } = body;
   if (strike === null) {
     const { name, value, note, number, tone, print } = tickerFigures(levels, asOf).find((each) => each.id === figure)!;
@@ -94,16 +94,16 @@ function tell({ figure, strike }: Known, { body, asOf }: Answer<GexView>) {
     figure,
     strike,
     name: `Strike ${strikeText(strike)}`,
-    value: row ? change(row.net) : UNKNOWN,
+    value: row ? signedAmount(row.net) : UNKNOWN,
     note: row ? percent(100 * (strike / levels.spot_price - 1)) : 'the snapshot does not have this strike',
     number: row?.net ?? null,
     tone: row && row.net !== 0 ? (row.net > 0 ? ('positive' as const) : ('negative' as const)) : ('' as const),
-    print: change,
+    print: signedAmount,
     row,
   };
 }
 
-function Told({ told, answer }: { told: ToldFigure; answer: Answer<GexView> }) {
+function Told({ told, answer }: { told: ToldFigure; answer: WebAnswer<GexView> }) {
   const { figure, strike, value, note, number, tone, print, row } = told;
   const explanation = EXPLANATIONS[figure];
   const snapshot = snapshotOf(answer);
@@ -115,7 +115,7 @@ function Told({ told, answer }: { told: ToldFigure; answer: Answer<GexView> }) {
         <strong class={tone}>{value}</strong> {number !== null && explanation.unit}
         {aside && <span class="muted"> {number === null ? aside : `(${aside.replace(/^per 1 % · /, '')})`}</span>}
       </p>
-      {number !== null && Math.abs(number) >= 1e5 && <p class="muted">exactly {count(number)}</p>}
+      {number !== null && Math.abs(number) >= 1e5 && <p class="muted">exactly {countText(number)}</p>}
       <Moment moment={snapshot.moment} />
       <h3>What it is</h3>
       <p>{explanation.sentence}</p>
@@ -178,13 +178,13 @@ function Row({ row }: { row: StrikeRow }) {
   return (
     <Facts
       of={[
-        ['calls', change(row.calls)],
-        ['puts', change(row.puts)],
-        ['net', change(row.net)],
+        ['calls', signedAmount(row.calls)],
+        ['puts', signedAmount(row.puts)],
+        ['net', signedAmount(row.net)],
         ['sign margin', `${percent(row.signMargin, 1, false)} of its gross gamma`],
         ['share of gross', row.grossShare === null ? UNKNOWN : `${plain(row.grossShare, 3)} % of all gross gamma`],
-        ['open interest', `${count(row.openInterest[0])} calls, ${count(row.openInterest[1])} puts`],
-        ['volume', `${count(row.volume[0])} calls, ${count(row.volume[1])} puts`],
+        ['open interest', `${countText(row.openInterest[0])} calls, ${countText(row.openInterest[1])} puts`],
+        ['volume', `${countText(row.volume[0])} calls, ${countText(row.volume[1])} puts`],
       ]}
     />
   );

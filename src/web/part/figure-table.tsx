@@ -1,7 +1,13 @@
+export interface FigureTableProps {
+  readonly label: string;
+  readonly head: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+}
+
 /** A small table of texts, for some rows that need no sorting. The first cell of a row is its heading. */
-export function FigureTable({ head, rows }: { head: readonly string[]; rows: readonly (readonly string[])[] }) {
+export function FigureTable({ label, head, rows }: FigureTableProps) {
   return (
-    <div class="figure-table">
+    <div class="figure-table" role="region" aria-label={label} tabIndex={0}>
       <table>
         <thead>
           <tr>

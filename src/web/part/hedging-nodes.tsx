@@ -1,11 +1,11 @@
 import { useMemo, useState } from 'preact/hooks';
 import { expiryDay } from '../chart/chart-axis.ts';
 import { daysText } from '../chart/term-structure.tsx';
-import { type HedgingNodes, useAnswer } from '../data/answers.ts';
-import { amount, change, percent, plain, strike, UNKNOWN, volatility } from '../format.ts';
+import { type HedgingNodes, useAnswer } from '../data/page-answers.ts';
 import type { CallValue } from '../operations.ts';
-import { asOf } from '../state/market.ts';
+import { amount, percent, plain, signedAmount, strikeText, UNKNOWN, volatility } from '../page-format.ts';
 import { page, tickerCall } from '../state/page.ts';
+import { asOf } from '../state/page-market.ts';
 import { ChartPanel } from './chart-panel.tsx';
 import { DataGrid, type GridColumn, gridTable } from './data-grid.tsx';
 
@@ -104,7 +104,7 @@ export function nodeColumns({ top_nodes, components }: HedgingNodes, first: numb
     },
   });
   return [
-    column('strike', 'Strike', ({ strike: at }) => at, strike),
+    column('strike', 'Strike', ({ strike: at }) => at, strikeText),
     column(
       'put_call',
       'Side',
@@ -123,8 +123,8 @@ export function nodeColumns({ top_nodes, components }: HedgingNodes, first: numb
     column('Delta_Flux_j', 'In a day', (node) => node.Delta_Flux_j, tradeText),
     column('strike_shares', 'At strike', (_, { strike_shares }) => strike_shares, tradeText),
     column('rank', 'Rank', (_node, _component, i) => first + i + 1),
-    column('dealer_contracts', 'Position', (_, { dealer_contracts }) => dealer_contracts, change),
-    column('gex', 'GEX', (_, { gex }) => gex, change),
+    column('dealer_contracts', 'Position', (_, { dealer_contracts }) => dealer_contracts, signedAmount),
+    column('gex', 'GEX', (_, { gex }) => gex, signedAmount),
     column('iv', 'Volatility', (_, { iv }) => iv || null, volatility),
     column(
       'iv_band',

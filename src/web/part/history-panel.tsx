@@ -15,9 +15,9 @@ import {
 } from '../chart/history-words.ts';
 import { priceAxis } from '../chart/price-axis.ts';
 import { type PlotGroup, type PlotSeries, TimePlot } from '../chart/time-plot.tsx';
-import { type History, useAnswer } from '../data/answers.ts';
-import { amount, strike, volatility } from '../format.ts';
-import { navigate, page, tickerCall } from '../state/page.ts';
+import { type History, useAnswer } from '../data/page-answers.ts';
+import { amount, strikeText, volatility } from '../page-format.ts';
+import { historyCall, navigate, page, tickerCall } from '../state/page.ts';
 import { moveToMoment } from '../state/time-stops.ts';
 import { ChartPanel } from './chart-panel.tsx';
 
@@ -34,17 +34,16 @@ export function HistoryPanel({ moment }: { moment: string }) {
   const [selected, setSelected] = useState<readonly [number, number] | null>(null);
   const { own, ticker } = page.value;
   const span = useMemo(() => historySpan(own, moment), [own.from, own.to, own.per, moment]);
-  const call = useMemo(() => {
-    const { from, to, per } = span;
-    return tickerCall('get_gex_history', moment, { per, ...(from && { from }), ...(to && { to }), points: POINTS_MAX });
-  }, [span, moment, ticker]);
-  const asked = useAnswer<History>(call);
+  const { from, to, per } = span;
+  const args = { per, ...(from && { from }), ...(to && { to }), points: POINTS_MAX };
+  const asked = useAnswer<History>(historyCall('get_gex_history', moment, args), moment);
   const history = asked.answer?.body;
   const group = useRef<PlotGroup>(undefined);
-  group.current ??= { key: 'history', plots: new Set(), cursor: signal(null) };
+  group.current ??= { cursor: signal(null), selected: signal(null) };
   useEffect(() => {
     // A row of one span or ticker is another row in the next.
     group.current!.cursor.value = null;
+    group.current!.selected.value = null;
     setSelected(null);
   }, [ticker, own.from, own.to, span.per]);
   // While the next span is on its way, the charts show the last one.
@@ -71,7 +70,7 @@ export function HistoryPanel({ moment }: { moment: string }) {
       class="history-panel"
       title="History of the levels"
       unit={`by ${span.per}, times of New York`}
-      call={call}
+      call={tickerCall('get_gex_history', moment, args)}
       {...asked}
       table={table}
       readout={
@@ -194,7 +193,7 @@ function HistoryPlots(props: HistoryPlotsProps) {
           name="levels"
           series={panes.levels}
           range={prices}
-          print={strike}
+          print={strikeText}
           hasTimes={false}
           labels={(height) => {
             if (last < 0) return null;
@@ -282,12 +281,8 @@ function useHistoryKeys({ history, series, group, selected, onSelect, onSpan, on
     const start = anchor.current;
     const rows = start === null || start === row ? null : ([Math.min(start, row), Math.max(start, row)] as const);
     onSelect(rows);
-    for (const plot of group.plots) {
-      const left = (each: number) => plot.valToPos(series.x[filled[each]!]!, 'x');
-      plot.setCursor({ left: left(row), top: 0 });
-      const box = rows ? { left: left(rows[0]), width: left(rows[1]) - left(rows[0]) } : { left: 0, width: 0 };
-      plot.setSelect({ ...box, top: 0, height: plot.over.clientHeight }, false);
-    }
+    group.cursor.value = filled[row]!;
+    group.selected.value = rows && [filled[rows[0]]!, filled[rows[1]]!];
     clearTimeout(timer.current);
     const text = rows ? selectionWords(history, rows[0], rows[1]) : historyReadout(history, row);
     timer.current = setTimeout(() => setSpoken(text), 150);

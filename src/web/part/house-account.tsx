@@ -8,10 +8,10 @@ import {
   type TelegramLinkage,
   telegramLinkage,
 } from '../data/member-account.ts';
-import { rate } from '../data/request.ts';
-import { cleanText, count, duration, newYorkMoment, UNKNOWN } from '../format.ts';
-import { feeds } from '../state/market.ts';
+import { rateLimit } from '../data/request.ts';
+import { cleanText, countText, duration, newYorkMoment, UNKNOWN } from '../page-format.ts';
 import { isKey, isKeyKept, keepKey, memberKey, signIn, signOut } from '../state/member-key.ts';
+import { feeds } from '../state/page-market.ts';
 import { copy } from '../state/ui.ts';
 import { Fact } from './house-feeds.tsx';
 
@@ -41,7 +41,7 @@ function SignedIn() {
     );
   }, [report]);
   const limit = status?.rate_limit;
-  const left = rate.value.quota > 0 ? rate.value.left : (limit?.remaining ?? 0);
+  const left = rateLimit.value.quota > 0 ? rateLimit.value.left : (limit?.remaining ?? 0);
   return (
     <section class="house-card" data-account>
       <h2>This account</h2>
@@ -64,13 +64,13 @@ function SignedIn() {
             status === undefined
               ? UNKNOWN
               : limit
-                ? `${count(limit.requests - left)} of ${count(limit.requests)} used; refilled within ${duration(limit.window_s)}`
+                ? `${countText(limit.requests - left)} of ${countText(limit.requests)} used; refilled within ${duration(limit.window_s)}`
                 : 'none'
           }
         >
           {limit && <progress max={limit.requests} value={limit.requests - left} aria-label="Rate limit used" />}
         </Fact>
-        <Fact name="Streams of live levels" value={count(status?.live_streams)} />
+        <Fact name="Streams of live levels" value={countText(status?.live_streams)} />
       </dl>
       <h3>Key</h3>
       <Secret value={memberKey.value!} name="the key" />

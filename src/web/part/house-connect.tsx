@@ -1,13 +1,13 @@
 import { type ClientConfig, filledConfig, KEY_PLACEHOLDER } from '../data/client-configs.ts';
 import { usePageFile } from '../data/page-files.ts';
 import { memberKey } from '../state/member-key.ts';
-import { ticker } from '../state/page.ts';
+import { pageTicker } from '../state/page.ts';
 import { copy } from '../state/ui.ts';
 
 /** How programs and agents get the figures: a first request, and the configurations of docs/clients.md with this server's address. */
 export function HouseConnect() {
   const configs = usePageFile<ClientConfig[]>('clients') ?? [];
-  const first = `curl -H 'X-API-Key: ${KEY_PLACEHOLDER}' ${location.origin}/api/v1/nodes/gex/${encodeURIComponent(ticker.value)}`;
+  const first = `curl -H 'X-API-Key: ${KEY_PLACEHOLDER}' ${location.origin}/api/v1/nodes/gex/${encodeURIComponent(pageTicker.value)}`;
   const groups = Map.groupBy(configs, ({ section }) => section);
   return (
     <div class="house-connect">

@@ -1,5 +1,4 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import type { FeedStatus } from '../data/answers.ts';
 import {
   contractsText,
   type FeedRow,
@@ -12,9 +11,10 @@ import {
   severityOf,
   stateText,
 } from '../data/feed-report.ts';
-import { type Answer, ask } from '../data/request.ts';
-import { cleanText, count, duration, newYorkMoment, percent, UNKNOWN } from '../format.ts';
-import { feeds } from '../state/market.ts';
+import type { FeedStatusAnswer } from '../data/page-answers.ts';
+import { ask, type WebAnswer } from '../data/request.ts';
+import { cleanText, countText, duration, newYorkMoment, percent, UNKNOWN } from '../page-format.ts';
+import { feeds } from '../state/page-market.ts';
 import { ChartPanel } from './chart-panel.tsx';
 import { DataGrid, type GridColumn } from './data-grid.tsx';
 import { TerminalText } from './terminal-text.tsx';
@@ -44,14 +44,16 @@ export function HouseFeeds() {
 }
 
 /** Returns the feeds of all pages of the report. Until the further pages have arrived, those of the first. */
-function useAllPages(first: Answer<FeedStatus> | undefined): readonly FeedRow[] {
-  const [further, setFurther] = useState<{ of: unknown; pages: readonly FeedStatus[] }>();
+function useAllPages(first: WebAnswer<FeedStatusAnswer> | undefined): readonly FeedRow[] {
+  const [further, setFurther] = useState<{ of: unknown; pages: readonly FeedStatusAnswer[] }>();
   useEffect(() => {
     const dropped = new AbortController();
     const follow = async () => {
-      const pages: FeedStatus[] = [];
+      const pages: FeedStatusAnswer[] = [];
       for (let cursor = first?.body.next_cursor; cursor && pages.length < PAGES_MAX; cursor = pages.at(-1)!.next_cursor)
-        pages.push((await ask<FeedStatus>({ operation: 'get_feed_status', args: { cursor } }, dropped.signal)).body);
+        pages.push(
+          (await ask<FeedStatusAnswer>({ operation: 'get_feed_status', args: { cursor } }, dropped.signal)).body,
+        );
       if (!dropped.signal.aborted) setFurther({ of: first, pages });
     };
     // A page that does not arrive is asked again with the next report.
@@ -61,7 +63,7 @@ function useAllPages(first: Answer<FeedStatus> | undefined): readonly FeedRow[] 
   return useMemo(() => (first ? joinFeedPages([first.body, ...(further?.pages ?? [])]) : []), [first, further]);
 }
 
-function Feed({ feed, answer }: { feed: FeedRow; answer: Answer<FeedStatus> }) {
+function Feed({ feed, answer }: { feed: FeedRow; answer: WebAnswer<FeedStatusAnswer> }) {
   const { tickers, refusals, gaps, stream } = feed;
   const past = pastOf(feed);
   return (
@@ -103,10 +105,10 @@ function Feed({ feed, answer }: { feed: FeedRow; answer: Answer<FeedStatus> }) {
         />
         <Fact
           name="Tickers"
-          value={`${count(feed.tickers_expected)}: ${
+          value={`${countText(feed.tickers_expected)}: ${
             Object.entries(feed.tickers_by_state)
               .toSorted(([a], [b]) => severityOf(b) - severityOf(a))
-              .map(([state, n]) => `${count(n)} ${stateText(state)}`)
+              .map(([state, n]) => `${countText(n)} ${stateText(state)}`)
               .join(', ') || 'no data yet'
           }`}
         />
@@ -114,7 +116,9 @@ function Feed({ feed, answer }: { feed: FeedRow; answer: Answer<FeedStatus> }) {
         {past && (
           <Fact
             name="Simulated past"
-            value={past.done < past.total ? `${count(past.done)} of ${count(past.total)} snapshots filled` : 'filled'}
+            value={
+              past.done < past.total ? `${countText(past.done)} of ${countText(past.total)} snapshots filled` : 'filled'
+            }
           >
             <progress max={past.total} value={past.done} aria-label="Simulated past" />
           </Fact>
@@ -136,7 +140,7 @@ function Feed({ feed, answer }: { feed: FeedRow; answer: Answer<FeedStatus> }) {
         none="Nothing is rejected."
         items={refusals.map(({ origin, ticker, reason, at, times }) => [
           newYorkMoment(at),
-          `${ticker ? `${ticker}, ` : ''}${cleanText(origin)}${times > 1 ? `, ${count(times)} times` : ''}`,
+          `${ticker ? `${ticker}, ` : ''}${cleanText(origin)}${times > 1 ? `, ${countText(times)} times` : ''}`,
           cleanText(reason),
         ])}
       />
@@ -177,7 +181,7 @@ const counts = (id: 'expected_contracts' | 'received_contracts' | 'failures', ti
     title,
     80,
     (row) => row[id],
-    (row) => count(row[id]),
+    (row) => countText(row[id]),
     true,
   );
 
@@ -251,7 +255,7 @@ export function Fact({ name, value, children }: { name: string; value: string; c
 function Listed({ title, none, items }: { title: string; none: string; items: readonly (readonly string[])[] }) {
   return (
     <section class="house-text">
-      <h3>{items.length > 0 ? `${title} (${count(items.length)})` : none}</h3>
+      <h3>{items.length > 0 ? `${title} (${countText(items.length)})` : none}</h3>
       <ul class="house-list">
         {items.map(([moment, what, reason], i) => (
           <li key={i}>

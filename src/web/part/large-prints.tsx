@@ -1,9 +1,9 @@
 import { useMemo } from 'preact/hooks';
-import { type EtfContagion, type GexView, useAnswer, type WhalePrints } from '../data/answers.ts';
+import { type EtfContagion, type GexView, useAnswer, type WhalePrints } from '../data/page-answers.ts';
 import { spillRequirements, spillSentence } from '../data/spill-words.ts';
-import { amount, change, count, newYorkDay, percent, UNKNOWN } from '../format.ts';
-import { asOf } from '../state/market.ts';
+import { amount, countText, newYorkDay, percent, signedAmount, UNKNOWN } from '../page-format.ts';
 import { navigate, page, setOwn, tickerCall } from '../state/page.ts';
+import { asOf } from '../state/page-market.ts';
 import { stops } from '../state/time-stops.ts';
 import { ChartPanel, Problem } from './chart-panel.tsx';
 import { OwnSelect } from './own-select.tsx';
@@ -73,7 +73,7 @@ function Sums({ body }: { body: WhalePrints }) {
       <p>
         {body.counted === 0
           ? `In ${body.window_days} days there were no ${what} of ${dayOf(body.target_expiry)}.`
-          : `In ${body.window_days} days ${count(body.counted)} ${what} of ${dayOf(body.target_expiry)} sum to ${change(net)} dollars, calls less puts, and ${change(body.net_volume_delta)} contracts.`}
+          : `In ${body.window_days} days ${countText(body.counted)} ${what} of ${dayOf(body.target_expiry)} sum to ${signedAmount(net)} dollars, calls less puts, and ${signedAmount(body.net_volume_delta)} contracts.`}
       </p>
       <table>
         <thead>
@@ -157,7 +157,7 @@ function Spill({ view, net }: { view: GexView; net: number | undefined }) {
   const body = answer?.body;
   const source =
     history && high !== null
-      ? `the highest 30-day volatility of ${count(history.iv_days)} ${history.iv_days === 1 ? 'day' : 'days'} kept`
+      ? `the highest 30-day volatility of ${countText(history.iv_days)} ${history.iv_days === 1 ? 'day' : 'days'} kept`
       : 'the present volatility, as no earlier one is kept';
   return (
     <ChartPanel

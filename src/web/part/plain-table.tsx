@@ -1,4 +1,4 @@
-import { UNKNOWN } from '../format.ts';
+import { UNKNOWN } from '../page-format.ts';
 import type { PanelTable } from '../state/panels.ts';
 import { DataGrid } from './data-grid.tsx';
 
@@ -24,7 +24,7 @@ export function PlainTable({ table, title }: { table: PanelTable; title: string 
       isNumber: typeof known[0] === 'number',
       width: Math.min(
         i === 0 ? FIRST_MAX : WIDTH_MAX,
-        24 + 7 * Math.max(name.length, ...known.map((value) => textOf(value).length)),
+        24 + 8 * Math.max(name.length, ...known.map((value) => textOf(value).length)),
       ),
     };
   });

@@ -7,21 +7,21 @@ import {
   fitSentence,
   lognormalReadout,
 } from '../chart/density-words.ts';
-import type { Asked, Radar } from '../data/answers.ts';
+import type { Asked, Radar } from '../data/page-answers.ts';
 import { whipsawParts } from '../data/whipsaw-parts.ts';
+import type { Call } from '../operations.ts';
 import {
   cleanText,
-  count,
+  countText,
   marketNotes,
   newYorkDay,
   percent,
   plain,
   price,
-  strike,
+  strikeText,
   UNKNOWN,
   volatility,
-} from '../format.ts';
-import type { Call } from '../operations.ts';
+} from '../page-format.ts';
 import { page, setOwn } from '../state/page.ts';
 import { ChartPanel } from './chart-panel.tsx';
 import { OwnSelect } from './own-select.tsx';
@@ -57,7 +57,7 @@ export function DensityPanel({ asked, call }: RadarProps) {
       title="Density at expiry"
       unit={
         density
-          ? `${newYorkDay(`${density.expiry}T17:00:00Z`, true)}, ${count(density.days_to_expiry)} ${density.days_to_expiry === 1 ? 'day' : 'days'} · thin: lognormal at the money`
+          ? `${newYorkDay(`${density.expiry}T17:00:00Z`, true)}, ${countText(density.days_to_expiry)} ${density.days_to_expiry === 1 ? 'day' : 'days'} · thin: lognormal at the money`
           : ''
       }
       call={call}
@@ -143,10 +143,10 @@ export function WhipsawPanel({ asked, call }: RadarProps) {
     >
       {radar && (
         <div class="parts" data-whipsaw={index ?? 'unknown'}>
-          <strong>{index === null ? UNKNOWN : count(index)}</strong>
+          <strong>{index === null ? UNKNOWN : countText(index)}</strong>
           <ul>
             {parts.map(({ name, value, why }) => (
-              <Part key={name} name={name} value={value} text={count(value)} why={why} />
+              <Part key={name} name={name} value={value} text={countText(value)} why={why} />
             ))}
           </ul>
         </div>
@@ -207,7 +207,7 @@ export function ConcentrationPanel({ asked, call }: RadarProps) {
             The five largest strikes have {percent(radar.institutional_concentration_pct, 1, false)} of the gamma of{' '}
             {cleanText(radar.state_density.expiry)}, and{' '}
             {percent(radar.institutional_concentration_all_expiries_pct, 1, false)} over all expiries (
-            {radar.concentrated_strikes_all_expiries.strike.map((at) => strike(at)).join(', ')}).
+            {radar.concentrated_strikes_all_expiries.strike.map((at) => strikeText(at)).join(', ')}).
           </p>
           <ul class="short">
             {strikes!.strike.map((at, i) => {
@@ -216,7 +216,7 @@ export function ConcentrationPanel({ asked, call }: RadarProps) {
               return (
                 <Part
                   key={at}
-                  name={level ? `${strike(at)} ${level}` : strike(at)}
+                  name={level ? `${strikeText(at)} ${level}` : strikeText(at)}
                   value={(100 * share) / most}
                   text={percent(share, 1, false)}
                 />

@@ -12,17 +12,18 @@ import {
   recordSentence,
   recordTable,
 } from '../chart/record-words.ts';
-import { type LevelRecordAnswer, useAnswer } from '../data/answers.ts';
-import { count, newYorkDay, newYorkMoment, price, strike } from '../format.ts';
-import { navigate, page, setOwn, tickerCall } from '../state/page.ts';
+import { type RecordAnswer, useAnswer } from '../data/page-answers.ts';
+import { countText, newYorkDay, newYorkMoment, price, strikeText } from '../page-format.ts';
+import { historyCall, navigate, page, setOwn, tickerCall } from '../state/page.ts';
 import { ChartPanel } from './chart-panel.tsx';
 import { DataGrid, type GridColumn } from './data-grid.tsx';
 
+const ARGS = { days: 365 };
+
 /** On how many days levels held, were touched and were crossed, beside levels at the same distance. */
 export function RecordPanel({ moment }: { moment: string }) {
-  const { ticker, own } = page.value;
-  const call = useMemo(() => tickerCall('get_level_record', moment, { days: 365 }), [moment, ticker]);
-  const asked = useAnswer<LevelRecordAnswer>(call);
+  const { own } = page.value;
+  const asked = useAnswer<RecordAnswer>(historyCall('get_level_record', moment, ARGS), moment);
   const record = asked.answer?.body;
   const table = useMemo(() => record && recordTable(record), [record]);
   const open = RECORD_LEVELS.find((level) => level === own.days);
@@ -32,7 +33,7 @@ export function RecordPanel({ moment }: { moment: string }) {
       class="record-panel"
       title="Whether levels held"
       unit="percent of days · levels as they stood before the open"
-      call={call}
+      call={tickerCall('get_level_record', moment, ARGS)}
       {...asked}
       table={table}
       readout={record ? recordScope(record) : ''}
@@ -42,20 +43,7 @@ export function RecordPanel({ moment }: { moment: string }) {
           <p class="record-legend" data-label>
             ● the level with its 95 % interval (Wilson) · ○ a level at the same distance from spot
           </p>
-          <div class="record-row record-scale" aria-hidden="true">
-            <span class="wide-only" />
-            {OUTCOMES.map((outcome) => (
-              <div key={outcome} class="rate">
-                <svg width="100%" height="14" aria-hidden="true">
-                  {(['start', 'middle', 'end'] as const).map((anchor, i) => (
-                    <text key={anchor} x={place(50 * i)} y="11" text-anchor={anchor}>
-                      {50 * i}
-                    </text>
-                  ))}
-                </svg>
-              </div>
-            ))}
-          </div>
+          {RECORD_LEVELS.some((level) => !record[level].too_few_days) && <RateScale />}
           {RECORD_LEVELS.map((level) => (
             <RecordRow key={level} record={record} level={level} isOpen={open === level} />
           ))}
@@ -66,7 +54,27 @@ export function RecordPanel({ moment }: { moment: string }) {
   );
 }
 
-function RecordRow({ record, level, isOpen }: { record: LevelRecordAnswer; level: RecordLevel; isOpen: boolean }) {
+/** The scale of the shares, percent. */
+function RateScale() {
+  return (
+    <div class="record-row record-scale" aria-hidden="true">
+      <span class="wide-only" />
+      {OUTCOMES.map((outcome) => (
+        <div key={outcome} class="rate">
+          <svg width="100%" height="14" aria-hidden="true">
+            {(['start', 'middle', 'end'] as const).map((anchor, i) => (
+              <text key={anchor} x={place(50 * i)} y="11" text-anchor={anchor}>
+                {50 * i}
+              </text>
+            ))}
+          </svg>
+        </div>
+      ))}
+    </div>
+  );
+}
+
+function RecordRow({ record, level, isOpen }: { record: RecordAnswer; level: RecordLevel; isOpen: boolean }) {
   const score = record[level];
   return (
     <section class="record-row" aria-label={recordSentence(record, level)} data-level={level}>
@@ -80,7 +88,7 @@ function RecordRow({ record, level, isOpen }: { record: LevelRecordAnswer; level
         <strong data-label>
           {isOpen ? '▾' : '▸'} {LEVEL_NAMES[level]}
         </strong>
-        <span data-label>n = {count(score.n)}</span>
+        <span data-label>n = {countText(score.n)}</span>
       </button>
       {score.too_few_days ? (
         <p class="record-few" data-label>
@@ -101,7 +109,7 @@ function RecordRow({ record, level, isOpen }: { record: LevelRecordAnswer; level
 /** The horizontal place of a share. Dots at either end need room. */
 const place = (pct: number) => `${4 + 0.92 * pct}%`;
 
-function RateCell({ outcome, rate }: { outcome: keyof typeof OUTCOME_NOTES; rate: LevelRecordAnswer['flip']['held'] }) {
+function RateCell({ outcome, rate }: { outcome: keyof typeof OUTCOME_NOTES; rate: RecordAnswer['flip']['held'] }) {
   const { pct, low_pct, high_pct, control_pct } = rate;
   const { share, interval, control } = rateText(rate);
   return (
@@ -131,7 +139,7 @@ function RateCell({ outcome, rate }: { outcome: keyof typeof OUTCOME_NOTES; rate
 const yes = (value: boolean) => (value ? 'yes' : 'no');
 
 /** The days of a level. A press shows the moment whose levels the day had. */
-function RecordDays({ record, level }: { record: LevelRecordAnswer; level: RecordLevel }) {
+function RecordDays({ record, level }: { record: RecordAnswer; level: RecordLevel }) {
   const rows = useMemo(() => recordDays(record, level), [record, level]);
   const name = LEVEL_NAMES[level].toLowerCase();
   const columns: GridColumn<RecordDay>[] = [
@@ -148,7 +156,7 @@ function RecordDays({ record, level }: { record: LevelRecordAnswer; level: Recor
       id: 'level',
       title: name,
       value: ({ levels }) => levels[0]!,
-      text: ({ levels }) => levels.map((each) => strike(Math.round(100 * each) / 100)).join(' to '),
+      text: ({ levels }) => levels.map((each) => strikeText(Math.round(100 * each) / 100)).join(' to '),
       isNumber: true,
       width: 120,
     },
@@ -164,7 +172,7 @@ function RecordDays({ record, level }: { record: LevelRecordAnswer; level: Recor
       id: 'spots',
       title: 'spots seen',
       value: ({ spots }) => spots,
-      text: ({ spots }) => count(spots),
+      text: ({ spots }) => countText(spots),
       isNumber: true,
     },
   ];

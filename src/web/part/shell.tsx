@@ -2,7 +2,7 @@ import type { ComponentType } from 'preact';
 import { VIEW_NAMES } from '../state/act-list.ts';
 import { formatAddress, VIEWS, type ViewName } from '../state/address.ts';
 import { memberKey, signOut } from '../state/member-key.ts';
-import { navigate, page, ticker, view } from '../state/page.ts';
+import { navigate, page, pageTicker, view } from '../state/page.ts';
 import { dialog, notice } from '../state/ui.ts';
 import { Commands, KeyMap } from './commands.tsx';
 import { Explain, isExplainAlwaysOpen } from './explain.tsx';
@@ -33,9 +33,9 @@ export function Shell({ views }: { views: Readonly<Record<ViewName, ComponentTyp
           type="button"
           class="ticker-field"
           onClick={() => (dialog.value = 'ticker')}
-          aria-label={`Ticker ${ticker.value}, choose another (/)`}
+          aria-label={`Ticker ${pageTicker.value}, choose another (/)`}
         >
-          {ticker.value} <kbd>/</kbd>
+          {pageTicker.value} <kbd>/</kbd>
         </button>
         <nav class="views" aria-label="Views">
           {VIEWS.map((each) => (
@@ -68,7 +68,7 @@ export function Shell({ views }: { views: Readonly<Record<ViewName, ComponentTyp
       <Watchlist />
       <main id="main" tabIndex={-1} class={`view view-${view.value}`} data-view={view.value}>
         <h1 class="spoken">
-          {ticker.value} {VIEW_NAMES[view.value].name}
+          {pageTicker.value} {VIEW_NAMES[view.value].name}
         </h1>
         <View />
       </main>

@@ -1,9 +1,9 @@
 import { useMemo } from 'preact/hooks';
-import { type SignedPrints, useAnswer } from '../data/answers.ts';
+import { type SignedPrints, useAnswer } from '../data/page-answers.ts';
 import { isOfFilter, type TapeFilter, type TapePrint, tapePrints } from '../data/tape-prints.ts';
-import { amount, count, newYorkMoment, newYorkSecond, plain, price } from '../format.ts';
-import { asOf } from '../state/market.ts';
+import { amount, countText, newYorkMoment, newYorkSecond, plain, price } from '../page-format.ts';
 import { page, tickerCall } from '../state/page.ts';
+import { asOf } from '../state/page-market.ts';
 import { ChartPanel } from './chart-panel.tsx';
 import { DataGrid, type GridColumn, gridTable } from './data-grid.tsx';
 
@@ -36,7 +36,14 @@ const COLUMNS: readonly GridColumn<TapePrint>[] = [
     text: (row) => price(row.price),
   },
   { id: 'quote', title: 'Bid / ask', width: 112, value: ({ quote }) => quote, text: ({ quote }) => quote },
-  { id: 'size', title: 'Size', isNumber: true, width: 68, value: ({ size }) => size, text: ({ size }) => count(size) },
+  {
+    id: 'size',
+    title: 'Size',
+    isNumber: true,
+    width: 68,
+    value: ({ size }) => size,
+    text: ({ size }) => countText(size),
+  },
   {
     id: 'premium',
     title: 'Premium $',
@@ -102,7 +109,7 @@ export function SignedTape({
       unit={
         !answer
           ? ''
-          : `${filter ? `${filter.text} · ${count(rows.length)} of the` : 'the'} newest ${count(all.length)} of ${count(of)} prints`
+          : `${filter ? `${filter.text} · ${countText(rows.length)} of the` : 'the'} newest ${countText(all.length)} of ${countText(of)} prints`
       }
       call={call}
       answer={answer}

@@ -1,6 +1,6 @@
-import type { Levels } from '../data/answers.ts';
-import { change, newYorkDay, newYorkMoment, percent, price, strike, UNKNOWN } from '../format.ts';
-import { asOf } from '../state/market.ts';
+import type { Levels } from '../data/page-answers.ts';
+import { newYorkDay, newYorkMoment, percent, price, signedAmount, strikeText, UNKNOWN } from '../page-format.ts';
+import { asOf } from '../state/page-market.ts';
 import { Figure, type FigureProps } from './figure.tsx';
 
 /** The seven figures of a ticker. `before` are those of the earlier moment of a comparison. */
@@ -53,7 +53,7 @@ export function tickerFigures(levels: Levels, moment: string | undefined): Ticke
   });
   return [
     figure('spot_price', 'Spot', spot, price, moment ? `${newYorkMoment(moment)} NY` : ''),
-    figure('call_wall', 'Call wall', levels.call_wall, strike, distance(levels.call_wall)),
+    figure('call_wall', 'Call wall', levels.call_wall, strikeText, distance(levels.call_wall)),
     figure(
       'gex_flip',
       'Gamma flip',
@@ -61,14 +61,16 @@ export function tickerFigures(levels: Levels, moment: string | undefined): Ticke
       price,
       isFlipKnown ? distance(levels.gex_flip) : 'changes sign nowhere within half of spot',
     ),
-    figure('put_wall', 'Put wall', levels.put_wall, strike, distance(levels.put_wall)),
-    figure('max_pain', 'Max pain', levels.max_pain, strike, `${newYorkDay(`${levels.expiry}T17:00:00Z`)} expiry`),
-    figure('net_gex', 'Net GEX', net, change, `per 1 % · ${levels.regime.replaceAll('_', ' ')}`, { tone: sign(net) }),
+    figure('put_wall', 'Put wall', levels.put_wall, strikeText, distance(levels.put_wall)),
+    figure('max_pain', 'Max pain', levels.max_pain, strikeText, `${newYorkDay(`${levels.expiry}T17:00:00Z`)} expiry`),
+    figure('net_gex', 'Net GEX', net, signedAmount, `per 1 % · ${levels.regime.replaceAll('_', ' ')}`, {
+      tone: sign(net),
+    }),
     figure(
       'hedging',
       'Hedging',
       hedging.shares_per_pct,
-      (value) => `${change(value)} sh`,
+      (value) => `${signedAmount(value)} sh`,
       volume === null ? 'per 1 % · volume unknown' : `per 1 % · ${percent(volume, 1, false)} of ADV`,
       { tone: sign(hedging.shares_per_pct) },
     ),

@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import { useMemo, useRef, useState } from 'preact/hooks';
-import { newYorkMoment, price, spokenMoment, UNKNOWN } from '../format.ts';
-import { asOf, feeds, gexView, newerCount } from '../state/market.ts';
+import { newYorkMoment, price, spokenMoment, UNKNOWN } from '../page-format.ts';
 import { navigate, page } from '../state/page.ts';
+import { asOf, feeds, gexView, newerCount } from '../state/page-market.ts';
 import { nearestIndex } from '../state/stop-steps.ts';
 import {
   isPlaying,

@@ -1,5 +1,4 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { Radar } from '../data/answers.ts';
 import {
   callMcpTool,
   listMcpTools,
@@ -10,13 +9,14 @@ import {
   responseText,
   type ToolOutcome,
 } from '../data/mcp-call.ts';
+import type { Radar } from '../data/page-answers.ts';
 import { argumentsOf, type McpTool, problemOf, type ToolField, toolFields } from '../data/tool-fields.ts';
 import { toolPrefill } from '../data/tool-prefill.ts';
 import { toolFigures, toolSentence } from '../data/tool-words.ts';
-import { cleanText, newYorkMoment } from '../format.ts';
-import { gexView } from '../state/market.ts';
+import { cleanText, newYorkMoment } from '../page-format.ts';
 import { memberKey } from '../state/member-key.ts';
 import { page } from '../state/page.ts';
+import { gexView } from '../state/page-market.ts';
 import { copy } from '../state/ui.ts';
 
 /** With more forms than this, or on a narrow page, only the first one is unfolded. */

@@ -2,9 +2,9 @@ import { computed } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import { type LiveLevels, liveLevels } from '../data/live-levels.ts';
 import { distanceOf, type UniverseRow, universeRows } from '../data/universe-rows.ts';
-import { change, count, duration, percent, price, strike } from '../format.ts';
-import { universe } from '../state/market.ts';
+import { countText, duration, percent, price, signedAmount, strikeText } from '../page-format.ts';
 import { navigate, page } from '../state/page.ts';
+import { universe } from '../state/page-market.ts';
 import { serverNow } from '../state/server.ts';
 import { ChartPanel } from './chart-panel.tsx';
 import { DataGrid, type GridColumn, gridTable } from './data-grid.tsx';
@@ -45,9 +45,9 @@ const COLUMNS: readonly GridColumn<UniverseRow>[] = [
   number('spot', 'Spot', 76, (levels) => levels?.spot_price ?? null, price),
   number('flip', 'Flip', 76, flipOf, price),
   number('flip_pct', 'Flip from spot', 114, (levels) => distanceOf(flipOf(levels), levels?.spot_price), percent),
-  number('call_wall', 'Call wall', 76, (levels) => levels?.call_wall ?? null, strike),
-  number('put_wall', 'Put wall', 76, (levels) => levels?.put_wall ?? null, strike),
-  number('net_gex', 'Net GEX $', 86, (levels) => (levels ? levels.net_gex_mil * 1e6 : null), change, true),
+  number('call_wall', 'Call wall', 76, (levels) => levels?.call_wall ?? null, strikeText),
+  number('put_wall', 'Put wall', 76, (levels) => levels?.put_wall ?? null, strikeText),
+  number('net_gex', 'Net GEX $', 86, (levels) => (levels ? levels.net_gex_mil * 1e6 : null), signedAmount, true),
   {
     id: 'regime',
     title: 'Regime',
@@ -84,7 +84,7 @@ export function UniverseGrid() {
       id="universe"
       class="universe-panel"
       title="Universe"
-      unit={`${count(rows.length)} tickers · GEX per 1 % move · live${page.value.at === null ? '' : ', not of the replay'}`}
+      unit={`${countText(rows.length)} tickers · GEX per 1 % move · live${page.value.at === null ? '' : ', not of the replay'}`}
       problem={problem}
       isSlow={isSlow}
       call={{ operation: 'get_target_universe', args: {} }}

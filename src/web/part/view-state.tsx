@@ -1,5 +1,5 @@
-import type { Asked } from '../data/answers.ts';
-import { newYorkMoment } from '../format.ts';
+import type { Asked } from '../data/page-answers.ts';
+import { newYorkMoment } from '../page-format.ts';
 import { navigate, page } from '../state/page.ts';
 import { Problem } from './chart-panel.tsx';
 

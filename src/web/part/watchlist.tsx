@@ -1,7 +1,7 @@
 import { liveLevels } from '../data/live-levels.ts';
-import { change, percent, price, UNKNOWN } from '../format.ts';
-import { tickers, universe } from '../state/market.ts';
-import { navigate, ticker } from '../state/page.ts';
+import { percent, price, signedAmount, UNKNOWN } from '../page-format.ts';
+import { navigate, pageTicker } from '../state/page.ts';
+import { tickers, universe } from '../state/page-market.ts';
 
 /** The universe by theme with live spot, distance of the flip and net GEX. A row is drawn again only when its own levels change. */
 export function Watchlist() {
@@ -36,7 +36,7 @@ export function Watchlist() {
 
 function WatchRow({ name }: { name: string }) {
   const levels = liveLevels(name).value;
-  const isCurrent = ticker.value === name;
+  const isCurrent = pageTicker.value === name;
   const flip = levels && levels.flip_resolved !== false ? 100 * (levels.gex_flip / levels.spot_price - 1) : null;
   const net = levels ? levels.net_gex_mil * 1e6 : null;
   return (
@@ -52,7 +52,7 @@ function WatchRow({ name }: { name: string }) {
       <span>
         {flip === null ? UNKNOWN : `${flip >= 0 ? '▲' : '▼'} ${percent(Math.abs(flip), 1, false).replace(' %', '')}`}
       </span>
-      <span class={net === null || net === 0 ? '' : net > 0 ? 'positive' : 'negative'}>{change(net)}</span>
+      <span class={net === null || net === 0 ? '' : net > 0 ? 'positive' : 'negative'}>{signedAmount(net)}</span>
     </button>
   );
 }

@@ -2,9 +2,9 @@ import { zoomBy } from '../chart/zoom.ts';
 import { commandOf, curlOf, mcpOf } from '../operations.ts';
 import { ACT_LIST, type ActId, VIEW_NAMES } from './act-list.ts';
 import { MEASURES, type Measure, START, VIEWS, type ViewName } from './address.ts';
-import { asOf, isSimulated, neighbour } from './market.ts';
 import { signOut } from './member-key.ts';
-import { navigate, page, ticker } from './page.ts';
+import { navigate, page, pageTicker } from './page.ts';
+import { asOf, isSimulated, neighbour } from './page-market.ts';
 import { activePanel, toggleTable } from './panels.ts';
 import { moveInTime, moveToMoment, togglePlay } from './time-stops.ts';
 import { areLettersOn, copy, type DialogName, dialog, THEMES, theme } from './ui.ts';
@@ -154,5 +154,5 @@ function isField(target: EventTarget | null): boolean {
 
 /** The name of the present state for the title of the page. */
 export function pageTitle(): string {
-  return `${isSimulated.value ? 'SIM ' : ''}${ticker.value} ${VIEW_NAMES[page.value.view].name} · Zomma`;
+  return `${isSimulated.value ? 'SIM ' : ''}${pageTicker.value} ${VIEW_NAMES[page.value.view].name} · Zomma`;
 }

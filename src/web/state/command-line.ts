@@ -1,4 +1,4 @@
-import { newYorkClock, newYorkIsoDate } from '../format.ts';
+import { newYorkClock, newYorkIsoDate } from '../page-format.ts';
 import { type PageState, VIEWS } from './address.ts';
 
 export interface Command {

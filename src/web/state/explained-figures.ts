@@ -1,4 +1,4 @@
-import type { Levels, Strikes } from '../data/answers.ts';
+import type { Levels, Strikes } from '../data/page-answers.ts';
 import type { ChosenOptions } from './address.ts';
 
 /** The figures of a ticker that the panel Explain knows. A strike of the ladder has an id of its own, such as `strike.637_5`. */

@@ -1,4 +1,4 @@
-import { price } from '../format.ts';
+import { price } from '../page-format.ts';
 import { type ChosenOptions, OPTION_VALUES, type OptionName } from './address.ts';
 import type { Explanation } from './explained-figures.ts';
 

@@ -1,7 +1,7 @@
 import { closesEarly, isExchangeDay } from '../chart/exchange-days.ts';
 import { newYorkMidnight } from '../chart/new-york-clock.ts';
-import type { Expiries, GexView, Profile, Strikes } from '../data/answers.ts';
 import { changeOf, joinRows, presenceOf } from '../data/joined-rows.ts';
+import type { Expiries, GexView, ProfileAnswer, Strikes } from '../data/page-answers.ts';
 import type { Call } from '../operations.ts';
 
 /** Returns whether two answers may be compared: they are of the same call but for the moment. */
@@ -111,7 +111,7 @@ export interface ProfilePair {
 }
 
 /** Returns two profiles at the spots of both, where both are known, ascending. */
-export function profilePairs(now: Profile, before: Profile): ProfilePair[] {
+export function profilePairs(now: ProfileAnswer, before: ProfileAnswer): ProfilePair[] {
   const low = Math.max(now.spot[0] ?? Number.POSITIVE_INFINITY, before.spot[0] ?? Number.POSITIVE_INFINITY);
   const high = Math.min(now.spot.at(-1) ?? 0, before.spot.at(-1) ?? 0);
   const spots = [...new Set([...now.spot, ...before.spot])].filter((spot) => spot >= low && spot <= high);
@@ -119,7 +119,7 @@ export function profilePairs(now: Profile, before: Profile): ProfilePair[] {
 }
 
 /** Returns net gamma were spot at a price, between two rows by a straight line. */
-export function gexAt({ spot, net_gex }: Pick<Profile, 'spot' | 'net_gex'>, at: number): number {
+export function gexAt({ spot, net_gex }: Pick<ProfileAnswer, 'spot' | 'net_gex'>, at: number): number {
   let i = 1;
   while (i < spot.length - 1 && spot[i]! < at) i++;
   const share = (at - spot[i - 1]!) / (spot[i]! - spot[i - 1]!);

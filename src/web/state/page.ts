@@ -6,7 +6,7 @@ import { formatAddress, type PageState, parseAddress, START } from './address.ts
 /** The state of the page. Only `navigate` and the browser's own navigation change it. */
 export const page = signal<PageState>(START);
 
-export const ticker = computed(() => page.value.ticker);
+export const pageTicker = computed(() => page.value.ticker);
 export const view = computed(() => page.value.view);
 
 /** Reads the address, and follows the browser's back and forward. */
@@ -40,8 +40,20 @@ export function tickerCall(
   operation: WebOperationName,
   asOf: string | undefined,
   args: Readonly<Record<string, CallValue>> = {},
-  name = ticker.value,
+  name = pageTicker.value,
 ): Call {
   const { ofMarket } = WEB_OPERATIONS[operation];
   return { operation, args: { ticker: name, ...args, ...(ofMarket && asOf !== undefined && { at: asOf }) } };
+}
+
+/**
+ * Returns a call on what the ticker did up to the moment of the snapshot that the page shows. While the page is live, the call names no moment:
+ * the server then also answers while it computes the levels of the newest snapshots, which it refuses for a moment of the past.
+ */
+export function historyCall(
+  operation: WebOperationName,
+  asOf: string,
+  args: Readonly<Record<string, CallValue>>,
+): Call {
+  return tickerCall(operation, page.value.at === null ? undefined : asOf, args);
 }

@@ -1,4 +1,4 @@
-import { duration, newYorkClock, newYorkMoment } from '../format.ts';
+import { duration, newYorkClock, newYorkMoment } from '../page-format.ts';
 
 /** What the ribbon depends on. All moments are ms since the epoch, by the server's clock. */
 export interface RibbonInput {

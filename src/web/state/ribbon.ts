@@ -1,10 +1,10 @@
 import { computed } from '@preact/signals';
 import { isStreaming } from '../data/live-levels.ts';
-import { rate } from '../data/request.ts';
-import { cleanText } from '../format.ts';
-import { asOf, feeds, gexView, isSimulated, newerCount } from './market.ts';
+import { rateLimit } from '../data/request.ts';
+import { cleanText } from '../page-format.ts';
 import { memberKey } from './member-key.ts';
-import { page, ticker } from './page.ts';
+import { page, pageTicker } from './page.ts';
+import { asOf, feeds, gexView, isSimulated, newerCount } from './page-market.ts';
 import { isOtherVersion } from './page-version.ts';
 import { type RibbonInput, ribbonItems, type Session, type TickerFeed } from './ribbon-states.ts';
 import { clockOffsetMs, connection, serverNow } from './server.ts';
@@ -14,7 +14,7 @@ export const session = computed(() => feeds.asked.value.answer?.body.session as 
 
 const tickerFeed = computed((): TickerFeed | null => {
   for (const feed of feeds.asked.value.answer?.body.feeds ?? []) {
-    const row = feed.tickers.find((each) => each.ticker === ticker.value);
+    const row = feed.tickers.find((each) => each.ticker === pageTicker.value);
     if (!row) continue;
     const ms = (instant: string | null) => (instant === null ? null : Date.parse(instant));
     return {
@@ -46,7 +46,7 @@ const input = computed((): RibbonInput => {
     staleAfterS: feeds.asked.value.answer?.body.stale_after_s ?? 0,
     connection: connection.value,
     isStreaming: isStreaming.value,
-    rate: rate.value,
+    rate: rateLimit.value,
     clockOffsetMs: clockOffsetMs.value,
     problem: problem ? { code: problem.code, message: problem.message, hint: problem.hint } : null,
     isOtherVersion: isOtherVersion.value,

@@ -1,4 +1,4 @@
-import type { Expiries, Strikes } from '../data/answers.ts';
+import type { Expiries, Strikes } from '../data/page-answers.ts';
 import type { Driver } from './explained-figures.ts';
 
 /** A row of two snapshots. Null: the snapshot does not have the row. */

@@ -1,18 +1,18 @@
 import { computed, effect, signal } from '@preact/signals';
 import { type TradingAxis, tradingAxis } from '../chart/trading-axis.ts';
-import { type History, shareAnswer } from '../data/answers.ts';
 import { liveLevels } from '../data/live-levels.ts';
+import { type History, shareAnswer } from '../data/page-answers.ts';
 import { askAhead } from '../data/request.ts';
-import { newYorkIsoDate } from '../format.ts';
+import { newYorkIsoDate } from '../page-format.ts';
 import type { PageState } from './address.ts';
-import { analysisArguments, asOf, gexView } from './market.ts';
-import { navigate, page, ticker } from './page.ts';
+import { navigate, page, pageTicker } from './page.ts';
+import { analysisArguments, asOf, gexView } from './page-market.ts';
 import { dayBeside, firstOfReplay, type Stops, stopAt, stopBeside, withStop } from './stop-steps.ts';
 
 /** The history of the ticker with a row for each stored snapshot. */
 export const stops = shareAnswer<History>(() => ({
   operation: 'get_gex_history',
-  args: { ticker: ticker.value, per: 'snapshot', points: 5000 },
+  args: { ticker: pageTicker.value, per: 'snapshot', points: 5000 },
 }));
 
 /** Snapshots that arrived after the history was asked. The server is not asked again, because their levels have all that a stop needs. */
@@ -22,7 +22,7 @@ const arrived = signal<{ readonly ticker: string; readonly events: readonly (rea
 });
 
 effect(() => {
-  const name = ticker.value;
+  const name = pageTicker.value;
   const levels = liveLevels(name).value;
   const { events, ticker: of } = arrived.peek();
   if (of !== name) arrived.value = { ticker: name, events: [] };

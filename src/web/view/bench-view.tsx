@@ -5,7 +5,7 @@ import { BENCH_OPTIONS } from '../data/browser-kernels.ts';
 import type { DocumentedSpeed } from '../data/documented-speed.ts';
 import { usePageFile } from '../data/page-files.ts';
 import { parseServerBench } from '../data/server-speed.ts';
-import { cleanText, count, plain, UNKNOWN } from '../format.ts';
+import { cleanText, countText, plain, UNKNOWN } from '../page-format.ts';
 import { Fact } from '../part/house-feeds.tsx';
 import { PlainTable } from '../part/plain-table.tsx';
 import { TerminalText } from '../part/terminal-text.tsx';
@@ -90,8 +90,9 @@ function Agreement({ run: { accuracy, bits } }: { run: BenchRun }) {
         {bits && (
           <>
             {' '}
-            Of the {count(bits.all)} prices and Greeks that the server has sent,{' '}
-            <strong data-bits>{bits.same === bits.all ? 'all' : count(bits.same)}</strong> have the same bits as here.
+            Of the {countText(bits.all)} prices and Greeks that the server has sent,{' '}
+            <strong data-bits>{bits.same === bits.all ? 'all' : countText(bits.same)}</strong> have the same bits as
+            here.
           </>
         )}
       </p>
@@ -137,7 +138,7 @@ function Sources({
       <TerminalText section="bench" />
       <dl class="house-facts">
         <Fact name="This browser" value={cleanText(navigator.userAgent)} />
-        <Fact name="Logical processors here" value={count(navigator.hardwareConcurrency)} />
+        <Fact name="Logical processors here" value={countText(navigator.hardwareConcurrency)} />
         {run && (
           <Fact
             name="Clock of this page"

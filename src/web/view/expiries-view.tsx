@@ -5,16 +5,16 @@ import { MatrixChart } from '../chart/matrix.tsx';
 import { type MatrixPlace, matrixChange } from '../chart/matrix-cells.ts';
 import { matrixReadout, matrixTable } from '../chart/matrix-words.ts';
 import { expiryReadout, refusalText, TermStructure } from '../chart/term-structure.tsx';
-import { type Expiries, type Matrix, useAnswer } from '../data/answers.ts';
 import { joinRows } from '../data/joined-rows.ts';
-import { change, count, newYorkMoment } from '../format.ts';
+import { type Expiries, type Matrix, useAnswer } from '../data/page-answers.ts';
 import type { Call } from '../operations.ts';
+import { countText, newYorkMoment, signedAmount } from '../page-format.ts';
 import { ChartPanel } from '../part/chart-panel.tsx';
 import { DataGrid, gridTable } from '../part/data-grid.tsx';
 import { MeasureChoice } from '../part/measure-choice.tsx';
 import { ViewState } from '../part/view-state.tsx';
-import { asOf, comparedView, gexView } from '../state/market.ts';
 import { navigate, page, setOwn, tickerCall } from '../state/page.ts';
+import { asOf, comparedView, gexView } from '../state/page-market.ts';
 import { columnTable } from '../state/panels.ts';
 import { expiryColumns, seriesKeys } from './expiry-columns.ts';
 
@@ -46,15 +46,15 @@ export function ExpiriesView() {
   if (!asked.answer || (!expiries && !all.problem)) return <ViewState asked={asked} />;
   const pick = (expiry: string) => navigate({ options: expiry === chosen ? others : { ...options, expiries: expiry } });
   const call = tickerCall('get_gex_by_expiry', moment, others);
-  const scope = chosen === undefined ? '' : ` · all expiries; the page has ${chosen}`;
+  const isRestricted = chosen !== undefined;
   return (
     <div class="expiries-view">
-      <MatrixPanel measure={measure} chosen={chosen} others={others} moment={moment} scope={scope} onPick={pick} />
+      <MatrixPanel measure={measure} chosen={chosen} others={others} moment={moment} onPick={pick} />
       <ChartPanel
         id="term"
         class="term-panel"
         title="Term structure"
-        unit={`by expiry${scope}`}
+        unit={isRestricted ? 'all expiries' : 'by expiry'}
         call={call}
         answer={source.answer}
         problem={source.problem}
@@ -100,9 +100,7 @@ export function ExpiriesView() {
           </>
         )}
       </ChartPanel>
-      {expiries && (
-        <ExpiryGrid expiries={expiries} before={before} moment={moment} call={call} scope={scope} onPick={pick} />
-      )}
+      {expiries && <ExpiryGrid expiries={expiries} before={before} moment={moment} call={call} onPick={pick} />}
     </div>
   );
 }
@@ -136,11 +134,10 @@ interface MatrixPanelProps {
   readonly chosen: string | undefined;
   readonly others: Readonly<Record<string, string>>;
   readonly moment: string | undefined;
-  readonly scope: string;
   onPick(expiry: string): void;
 }
 
-function MatrixPanel({ measure, chosen, others, moment, scope, onPick }: MatrixPanelProps) {
+function MatrixPanel({ measure, chosen, others, moment, onPick }: MatrixPanelProps) {
   const band = BANDS.find((each) => each === page.value.own.band) ?? BAND;
   const call = tickerCall('get_gex_matrix', moment, { ...others, measure, band: Number(band) });
   const { answer, problem, isSlow } = useAnswer<Matrix>(moment === undefined ? undefined : call);
@@ -162,7 +159,7 @@ function MatrixPanel({ measure, chosen, others, moment, scope, onPick }: MatrixP
       id="matrix"
       class="matrix-panel"
       title={`${title} by strike × expiry`}
-      unit={`${unit}${scope}`}
+      unit={`${unit}${chosen === undefined ? '' : ' · all expiries'}`}
       call={call}
       answer={answer}
       problem={problem ?? earlier.problem}
@@ -172,7 +169,7 @@ function MatrixPanel({ measure, chosen, others, moment, scope, onPick }: MatrixP
         matrix &&
         (cursor
           ? matrixReadout(matrix, cursor, moment)
-          : `Sum within ±${matrix.band} %${isComparable ? `, against ${newYorkMoment(pinned)}` : ''} ${change(matrix.within_band)} · ${count(matrix.strikes_left_out)} strikes outside ${change(matrix.left_out)}`)
+          : `Sum within ±${matrix.band} %${isComparable ? `, against ${newYorkMoment(pinned)}` : ''} ${signedAmount(matrix.within_band)} · ${countText(matrix.strikes_left_out)} strikes outside ${signedAmount(matrix.left_out)}`)
       }
       controls={
         <>
@@ -217,11 +214,10 @@ interface ExpiryGridProps {
   readonly before: Expiries | undefined;
   readonly moment: string | undefined;
   readonly call: Call;
-  readonly scope: string;
   onPick(expiry: string): void;
 }
 
-function ExpiryGrid({ expiries, before, moment, call, scope, onPick }: ExpiryGridProps) {
+function ExpiryGrid({ expiries, before, moment, call, onPick }: ExpiryGridProps) {
   // Series that are gone have expired as a rule, so they come first.
   const rows = useMemo(
     () =>
@@ -237,7 +233,7 @@ function ExpiryGrid({ expiries, before, moment, call, scope, onPick }: ExpiryGri
       id="expiries"
       class="grid-panel"
       title="Expiries"
-      unit={`${before ? 'changes against A' : 'Enter picks an expiry for the page'}${scope}`}
+      unit={before ? 'changes against A' : 'all expiries · Enter picks one for the page'}
       call={call}
       table={table}
     >

@@ -1,8 +1,18 @@
 import { expiryDay } from '../chart/chart-axis.ts';
 import { daysText, refusalText } from '../chart/term-structure.tsx';
-import type { Expiries } from '../data/answers.ts';
 import { changeOf, type JoinedRow, presenceOf } from '../data/joined-rows.ts';
-import { amount, change, newYorkIsoDate, percent, price, signTone, strike, UNKNOWN, volatility } from '../format.ts';
+import type { Expiries } from '../data/page-answers.ts';
+import {
+  amount,
+  newYorkIsoDate,
+  percent,
+  price,
+  signedAmount,
+  signTone,
+  strikeText,
+  UNKNOWN,
+  volatility,
+} from '../page-format.ts';
 import type { GridColumn } from '../part/data-grid.tsx';
 
 /** Names that tell the series of two moments apart. */
@@ -61,9 +71,9 @@ export function expiryColumns(
       value: (row) => `${text('root', row)} ${text('settlement', row)}`,
       text: (row) => `${text('root', row)} ${text('settlement', row)}`,
     },
-    ...(before ? [difference('net_gex', 'Δ net GEX', change), difference('atm_iv', 'Δ ATM IV', points)] : []),
+    ...(before ? [difference('net_gex', 'Δ net GEX', signedAmount), difference('atm_iv', 'Δ ATM IV', points)] : []),
     figure('tte', 'Time', (value) => (value === null ? UNKNOWN : daysText(value))),
-    figure('net_gex', 'Net GEX', change, signTone),
+    figure('net_gex', 'Net GEX', signedAmount, signTone),
     figure('gross_share_pct', 'Of gross', (value) => percent(value, 1, false)),
     figure('expired_share_pct', 'Expired', (value) => percent(value, 1, false)),
     figure('atm_iv', 'ATM IV', volatility),
@@ -71,8 +81,8 @@ export function expiryColumns(
     figure('atm_iv_ask', 'ask', volatility),
     figure('atm_iv_trading', 'Trading IV', volatility),
     figure('expected_move', 'Move ±', price),
-    figure('skew_25d', 'Skew 25Δ', points),
-    figure('max_pain', 'Max pain', strike),
+    figure('skew_25d', 'Skew', points),
+    figure('max_pain', 'Max pain', strikeText),
     figure('forward', 'Forward', price),
     figure('rate', 'Rate', (value) => volatility(value, 2)),
     figure('open_interest', 'OI', amount),

@@ -11,15 +11,15 @@ import {
   shareText,
   signedPrintShare,
 } from '../chart/flow-shapes.ts';
-import { type AggressorFlows, type Asked, useAnswer } from '../data/answers.ts';
-import { amount, marketNotes, percent } from '../format.ts';
+import { type AggressorFlows, type Asked, useAnswer } from '../data/page-answers.ts';
+import { amount, marketNotes, percent } from '../page-format.ts';
 import { ChartPanel, Problem } from '../part/chart-panel.tsx';
 import { LargePrints } from '../part/large-prints.tsx';
 import { OwnSelect } from '../part/own-select.tsx';
 import { SignedTape } from '../part/signed-tape.tsx';
 import { ViewState } from '../part/view-state.tsx';
-import { asOf, gexView } from '../state/market.ts';
 import { page, setOwn, tickerCall } from '../state/page.ts';
+import { asOf, gexView } from '../state/page-market.ts';
 
 const DAYS = ['1', '5', '10', '30', '90', '366'];
 const PREMIUMS = ['0', '10000', '25000', '100000', '250000', '1000000'];

@@ -1,7 +1,7 @@
 import { HistoryPanel } from '../part/history-panel.tsx';
 import { RecordPanel } from '../part/record-panel.tsx';
 import { ViewState } from '../part/view-state.tsx';
-import { asOf, gexView } from '../state/market.ts';
+import { asOf, gexView } from '../state/page-market.ts';
 
 /** How the levels moved, and whether they held. */
 export function HistoryView() {

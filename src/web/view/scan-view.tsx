@@ -1,11 +1,11 @@
 import { useMemo } from 'preact/hooks';
-import { type Radar, useAnswer } from '../data/answers.ts';
+import { type Radar, useAnswer } from '../data/page-answers.ts';
 import { ConcentrationPanel, DensityPanel, RADAR_INITIAL, WhipsawPanel } from '../part/radar-panels.tsx';
 import { ToolForms } from '../part/tool-form.tsx';
 import { UniverseGrid } from '../part/universe-grid.tsx';
 import { ViewState } from '../part/view-state.tsx';
-import { asOf, gexView } from '../state/market.ts';
 import { page, tickerCall } from '../state/page.ts';
+import { asOf, gexView } from '../state/page-market.ts';
 
 /** The tools that Scan has as forms. */
 const TOOLS = [

@@ -1,19 +1,19 @@
 import { chartLevels } from '../chart/chart-levels.ts';
 import { nearestStrike } from '../chart/ladder.tsx';
-import type { GexView, Strikes } from '../data/answers.ts';
 import { changeOf, type JoinedRow, presenceOf } from '../data/joined-rows.ts';
-import { amount, change, percent, signTone, strike } from '../format.ts';
+import type { GexView, Strikes } from '../data/page-answers.ts';
+import { amount, percent, signedAmount, signTone, strikeText } from '../page-format.ts';
 import type { GridColumn } from '../part/data-grid.tsx';
 
 type Exposure = Exclude<keyof Strikes, 'ticker' | 'spot_price' | 'count' | 'strike' | 'sign_convention'>;
 
 const EXPOSURES: readonly (readonly [name: Exposure, title: string, print: (value: number) => string])[] = [
-  ['net_gex', 'Net GEX', change],
-  ['call_gex', 'Call GEX', change],
-  ['put_gex', 'Put GEX', change],
-  ['net_dex', 'Delta', change],
-  ['net_vex', 'Vanna', change],
-  ['net_cex', 'Charm', change],
+  ['net_gex', 'Net GEX', signedAmount],
+  ['call_gex', 'Call GEX', signedAmount],
+  ['put_gex', 'Put GEX', signedAmount],
+  ['net_dex', 'Delta', signedAmount],
+  ['net_vex', 'Vanna', signedAmount],
+  ['net_cex', 'Charm', signedAmount],
   ['call_open_interest', 'Call OI', amount],
   ['put_open_interest', 'Put OI', amount],
   ['call_volume', 'Call vol.', amount],
@@ -38,7 +38,7 @@ export function strikeColumns({ strikes, levels }: GexView, before: Strikes | un
     title: string,
     value: (row: JoinedRow) => number | null,
     print: (value: number | null) => string,
-    isSigned = print === change,
+    isSigned = print === signedAmount,
   ): GridColumn<JoinedRow> => ({
     id,
     title,
@@ -51,16 +51,16 @@ export function strikeColumns({ strikes, levels }: GexView, before: Strikes | un
     const difference = (row: JoinedRow) => changeOf(row, strikes.net_gex, then.net_gex);
     return [
       {
-        ...number('net_gex_change', 'Δ GEX', difference, change),
-        text: (row) => presenceOf(row) ?? change(difference(row)),
+        ...number('net_gex_change', 'Δ GEX', difference, signedAmount),
+        text: (row) => presenceOf(row) ?? signedAmount(difference(row)),
         rank: (row) =>
           Math.abs(difference(row) ?? strikes.net_gex[row.now ?? -1] ?? then.net_gex[row.before ?? -1] ?? 0),
       },
-      number('net_gex_before', 'GEX at A', (row) => then.net_gex[row.before ?? -1] ?? null, change),
+      number('net_gex_before', 'GEX at A', (row) => then.net_gex[row.before ?? -1] ?? null, signedAmount),
     ];
   };
   return [
-    { ...number('strike', 'Strike', at, strike) },
+    { ...number('strike', 'Strike', at, strikeText) },
     number(
       'distance_pct',
       'Distance',

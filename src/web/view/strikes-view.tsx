@@ -5,8 +5,8 @@ import { ChartPanel, Problem } from '../part/chart-panel.tsx';
 import { DataGrid, gridTable } from '../part/data-grid.tsx';
 import { HedgingNodesPanel } from '../part/hedging-nodes.tsx';
 import { ViewState } from '../part/view-state.tsx';
-import { asOf, comparedView, gexView, pinnedView } from '../state/market.ts';
 import { navigate, page, tickerCall } from '../state/page.ts';
+import { asOf, comparedView, gexView, pinnedView } from '../state/page-market.ts';
 import { strikeColumns } from './strike-columns.ts';
 
 /** All rows: exposure, open interest and volume by strike, and the contracts that dealers hedge most. */

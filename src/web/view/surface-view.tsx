@@ -3,13 +3,13 @@ import { expiryDay, expiryLabels, maturityAxis } from '../chart/chart-axis.ts';
 import { CursorFrame, SeriesPlot } from '../chart/series-chart.tsx';
 import { SmileChart, SmileMultiples, smileOf, smileReadout, smileTable } from '../chart/smile.tsx';
 import { daysText, refusalText } from '../chart/term-structure.tsx';
-import { type Surface, useAnswer } from '../data/answers.ts';
-import { newYorkMoment, percent, plain, volatility } from '../format.ts';
+import { type Surface, useAnswer } from '../data/page-answers.ts';
+import { newYorkMoment, percent, plain, volatility } from '../page-format.ts';
 import { ChartPanel } from '../part/chart-panel.tsx';
 import { FigureTable } from '../part/figure-table.tsx';
 import { ViewState } from '../part/view-state.tsx';
-import { asOf, gexView } from '../state/market.ts';
 import { page, setOwn, tickerCall } from '../state/page.ts';
+import { asOf, gexView } from '../state/page-market.ts';
 import { columnTable } from '../state/panels.ts';
 
 /** The smile that the view shows first is that of the settlement nearest to this time, years. */
@@ -70,6 +70,7 @@ export function SurfaceView() {
         readout={sourceText(surface)}
       >
         <FigureTable
+          label="Figures at constant maturities"
           head={['Days', 'At the money', 'Band', ...MATURITY_FIGURES.map(([, title]) => title)]}
           rows={surface.maturities.days.map((days, i) => [
             String(days),
@@ -239,6 +240,7 @@ function Events({ surface: { events, refused }, ...shared }: SurfacePartProps) {
         <p class="empty">No event: volatility rises between no two settlements faster than before and after them.</p>
       ) : (
         <FigureTable
+          label="Events"
           head={['After', 'Before', 'Implied move', 'Band', 'Error', 'Expected size']}
           rows={events.after.map((after, i) => [
             newYorkMoment(after),

@@ -18,8 +18,8 @@ import { DiffSummary } from '../part/diff-summary.tsx';
 import { MeasureChoice } from '../part/measure-choice.tsx';
 import { levelsLine, TickerFigures } from '../part/ticker-figures.tsx';
 import { ViewState } from '../part/view-state.tsx';
-import { asOf, comparedView, gexView } from '../state/market.ts';
 import { navigate, page, tickerCall } from '../state/page.ts';
+import { asOf, comparedView, gexView } from '../state/page-market.ts';
 import { copy } from '../state/ui.ts';
 
 /** Where the levels are, and what holds them up: seven figures, the ladder, and the profile on the same price axis. */

@@ -13,7 +13,7 @@ import {
   signedPrintShare,
   soldOf,
 } from '../../../src/web/chart/flow-shapes.ts';
-import { UNKNOWN } from '../../../src/web/format.ts';
+import { UNKNOWN } from '../../../src/web/page-format.ts';
 
 function row(key: string, values: Partial<FlowRow> = {}): FlowRow {
   return {

@@ -8,7 +8,7 @@ import {
   volatilityWords,
 } from '../../../src/web/chart/history-words.ts';
 import { tradingAxis } from '../../../src/web/chart/trading-axis.ts';
-import type { History } from '../../../src/web/data/answers.ts';
+import type { History } from '../../../src/web/data/page-answers.ts';
 
 const history = {
   per: 'day',
@@ -61,7 +61,7 @@ describe('an unresolved flip is unknown', () => {
     const flip = columns.indexOf('gex_flip');
     expect(rows.map((row) => row[flip])).toEqual([620, null, 590]);
     onOpen!(rows[0]!);
-    expect(opened).toEqual(['2026-11-20T21:00:00.000Z']);
+    expect(opened).toEqual(['2026-11-20T21:00:00Z']);
   });
 });
 

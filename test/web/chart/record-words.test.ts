@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { recordDays, recordScope, recordSentence, recordTable } from '../../../src/web/chart/record-words.ts';
-import type { LevelRecordAnswer } from '../../../src/web/data/answers.ts';
+import type { RecordAnswer } from '../../../src/web/data/page-answers.ts';
 
 const rate = (count: number, pct: number | null, control: number | null = null) => ({
   count,
@@ -44,7 +44,7 @@ const record = {
       ),
     ),
   },
-} as unknown as LevelRecordAnswer;
+} as unknown as RecordAnswer;
 
 describe('the words of a level', () => {
   test('say held, touched and crossed beside the control, and the verdict', () => {
@@ -63,7 +63,7 @@ describe('the words of a level', () => {
 
 test('the scope says how much was seen and what is left out', () => {
   expect(recordScope(record)).toBe(
-    '3 trading days, Wed 18 Nov 2026 to Fri 20 Nov 2026 · 2.1 spots seen a day, nothing between them · left out: 192 with no levels, 1 with no close',
+    '3 trading days, Wed 18 Nov 2026 to Fri 20 Nov 2026 · 2.1 spots seen a day, and not what the price did between them · left out: 192 with no levels, 1 with no close',
   );
   expect(recordScope({ ...record, count: 0, left_out: { no_levels: 0, no_volatility: 0, no_close: 0 } })).toBe(
     'No trading day is counted',

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'bun:test';
-import type { FeedStatus } from '../../../src/web/data/answers.ts';
 import {
   contractsText,
   type FeedRow,
@@ -12,6 +11,7 @@ import {
   severityOf,
   stateText,
 } from '../../../src/web/data/feed-report.ts';
+import type { FeedStatusAnswer } from '../../../src/web/data/page-answers.ts';
 
 const AT = '2026-11-20T20:30:00.000Z';
 
@@ -34,6 +34,7 @@ const rejection = { origin: 'a.csv', ticker: null, reason: 'empty', at: AT, time
 const gap = { from: AT, to: null, reason: 'closed by the provider' };
 
 const feed = (more: Partial<FeedRow> = {}): FeedRow => ({
+  past: null,
   feed: 'tradier',
   simulated: false,
   state: 'ok',
@@ -89,7 +90,7 @@ test('states have a glyph and a word, and are ordered by severity', () => {
 });
 
 test('pages of a report are joined by feed', () => {
-  const page = (feeds: FeedRow[]) => ({ feeds }) as unknown as FeedStatus;
+  const page = (feeds: FeedRow[]) => ({ feeds }) as unknown as FeedStatusAnswer;
   const pages = [
     page([feed({ tickers: [ticker('AAPL')] }), feed({ feed: 'files', tickers: [] })]),
     page([feed({ tickers: [ticker('MSFT')], gaps: [gap] }), feed({ feed: 'files', refusals: [rejection] })]),

@@ -9,7 +9,7 @@ import {
   fitSentence,
   lognormalReadout,
 } from '../../../src/web/chart/density-words.ts';
-import type { EtfContagion, Radar } from '../../../src/web/data/answers.ts';
+import type { EtfContagion, Radar } from '../../../src/web/data/page-answers.ts';
 import { spillRequirements, spillSentence } from '../../../src/web/data/spill-words.ts';
 import { distanceOf, universeRows } from '../../../src/web/data/universe-rows.ts';
 import { whipsawParts } from '../../../src/web/data/whipsaw-parts.ts';

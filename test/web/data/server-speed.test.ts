@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { rate } from '../../../src/web/data/request.ts';
+import { rateLimit } from '../../../src/web/data/request.ts';
 import { measureRequests, parseServerBench, sameBits } from '../../../src/web/data/server-speed.ts';
 
 describe('what zomma bench --json prints', () => {
@@ -43,9 +43,9 @@ test('counts the numbers with the same bits', () => {
 });
 
 test('a server is not asked if the rate limit leaves few requests', async () => {
-  rate.value = { quota: 60, left: 12, waitUntil: null };
+  rateLimit.value = { quota: 60, left: 12, waitUntil: null };
   expect(await measureRequests(new AbortController().signal)).toBe(
     'The server was not asked: 12 of 60 requests are left.',
   );
-  rate.value = { quota: 0, left: 0, waitUntil: null };
+  rateLimit.value = { quota: 0, left: 0, waitUntil: null };
 });

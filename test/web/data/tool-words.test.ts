@@ -3,7 +3,7 @@ import { toolDefinitions } from '../../../src/mcp/tool-definitions.ts';
 import { REGISTRY, TOOLS as TOOL_OPERATIONS } from '../../../src/operations/registry.ts';
 import type { McpTool } from '../../../src/web/data/tool-fields.ts';
 import { toolFigures, toolSentence } from '../../../src/web/data/tool-words.ts';
-import { UNKNOWN } from '../../../src/web/format.ts';
+import { UNKNOWN } from '../../../src/web/page-format.ts';
 import { chainOf, EXPIRY, LATER, quoted, range } from '../../analytics/small-chains.ts';
 import { call, smallMarket } from '../../operations/small-market.ts';
 

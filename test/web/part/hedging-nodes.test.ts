@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import type { HedgingNodes } from '../../../src/web/data/answers.ts';
+import type { HedgingNodes } from '../../../src/web/data/page-answers.ts';
 import { nodeColumns, tradeText } from '../../../src/web/part/hedging-nodes.tsx';
 
 test.each([

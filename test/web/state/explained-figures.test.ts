@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import type { Strikes } from '../../../src/web/data/answers.ts';
+import type { Strikes } from '../../../src/web/data/page-answers.ts';
 import type { MarkdownBlock, MarkdownSpan } from '../../../src/web/part/markdown-page.ts';
 import { parseMarkdown, plainText, sectionOf } from '../../../src/web/part/markdown-page.ts';
 import {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { recordedGexNodes } from '../../../src/operations/gex-nodes.ts';
-import { price } from '../../../src/web/format.ts';
+import { price } from '../../../src/web/page-format.ts';
 import { OPTION_VALUES } from '../../../src/web/state/address.ts';
 import {
   type FigureReading,

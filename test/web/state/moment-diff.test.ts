@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { presenceLabels } from '../../../src/web/chart/ladder-strokes.ts';
 import { priceAxis } from '../../../src/web/chart/price-axis.ts';
-import type { Expiries, GexView, Profile, Strikes } from '../../../src/web/data/answers.ts';
+import type { Expiries, GexView, ProfileAnswer, Strikes } from '../../../src/web/data/page-answers.ts';
 import type { Call } from '../../../src/web/operations.ts';
 import { differenceTexts } from '../../../src/web/part/diff-texts.ts';
 import {
@@ -159,8 +159,8 @@ test.each<[string, Call['args'], boolean]>([
 });
 
 test('profiles are compared at the spots of both, where both are known', () => {
-  const a = { spot: [90, 100, 110], net_gex: [-10, 0, 10] } as unknown as Profile;
-  const b = { spot: [95, 105, 120], net_gex: [0, 10, 40] } as unknown as Profile;
+  const a = { spot: [90, 100, 110], net_gex: [-10, 0, 10] } as unknown as ProfileAnswer;
+  const b = { spot: [95, 105, 120], net_gex: [0, 10, 40] } as unknown as ProfileAnswer;
   expect(profilePairs(a, b)).toEqual([
     { spot: 95, now: -5, before: 0 },
     { spot: 100, now: 0, before: 5 },

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import type { Expiries, Strikes } from '../../../src/web/data/answers.ts';
+import type { Expiries, Strikes } from '../../../src/web/data/page-answers.ts';
 import { largestChanges, valuesBySeries, valuesByStrike } from '../../../src/web/state/snapshot-changes.ts';
 
 const values = (...rows: readonly (readonly [string, number])[]) => new Map(rows);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import type { Expiries } from '../../../src/web/data/answers.ts';
 import { joinRows } from '../../../src/web/data/joined-rows.ts';
+import type { Expiries } from '../../../src/web/data/page-answers.ts';
 import { expiryColumns, seriesKeys } from '../../../src/web/view/expiry-columns.ts';
 
 const MOMENT = '2026-11-23T15:00:00.000Z';

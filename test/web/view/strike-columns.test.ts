@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import type { GexView, Levels, Strikes } from '../../../src/web/data/answers.ts';
 import { type JoinedRow, joinRows } from '../../../src/web/data/joined-rows.ts';
+import type { GexView, Levels, Strikes } from '../../../src/web/data/page-answers.ts';
 import { gridTable } from '../../../src/web/part/data-grid.tsx';
 import { strikeColumns } from '../../../src/web/view/strike-columns.ts';
 

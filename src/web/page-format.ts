@@ -22,7 +22,7 @@ export function amount(value: Known): string {
 }
 
 /** Like `amount`, with a plus sign for positive values. */
-export function change(value: Known): string {
+export function signedAmount(value: Known): string {
   return isKnown(value) && value > 0 ? `+${amount(value)}` : amount(value);
 }
 
@@ -32,7 +32,7 @@ export function price(value: Known): string {
 }
 
 /** A strike without needless zeros: `650`, `637.5`. */
-export function strike(value: Known): string {
+export function strikeText(value: Known): string {
   return isKnown(value) ? signed(format(',~f')(Math.round(value * 1e4) / 1e4)) : UNKNOWN;
 }
 
@@ -49,7 +49,7 @@ export function volatility(value: Known, decimals = 1): string {
 }
 
 /** A whole number with separators: `4,288`. */
-export function count(value: Known): string {
+export function countText(value: Known): string {
   return isKnown(value) ? signed(whole(value)) : UNKNOWN;
 }
 

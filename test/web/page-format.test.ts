@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import * as format from '../../src/web/format.ts';
+import * as format from '../../src/web/page-format.ts';
 
 describe('figures', () => {
   test.each([
@@ -11,18 +11,18 @@ describe('figures', () => {
     [format.amount(Number.NaN), '—'],
     [format.amount(1.5e12), '1.50T'],
     [format.amount(0.0123), '0.0123'],
-    [format.change(7_830_000), '+7.83M'],
-    [format.change(-7_830_000), '−7.83M'],
+    [format.signedAmount(7_830_000), '+7.83M'],
+    [format.signedAmount(-7_830_000), '−7.83M'],
     [format.price(648.5448), '648.54'],
     [format.price(12_345.678), '12,345.68'],
     [format.price(undefined), '—'],
-    [format.strike(650), '650'],
-    [format.strike(637.5), '637.5'],
+    [format.strikeText(650), '650'],
+    [format.strikeText(637.5), '637.5'],
     [format.percent(2.7722), '+2.77 %'],
     [format.percent(-4.92), '−4.92 %'],
     [format.percent(8.6, 1, false), '8.6 %'],
     [format.volatility(0.1584), '15.8 %'],
-    [format.count(4288), '4,288'],
+    [format.countText(4288), '4,288'],
     [format.duration(47 * 60), '47 min'],
     [format.duration(33 * 3600 + 720), '33 h 12 min'],
     [format.duration(3 * 86_400), '3 days'],

@@ -1,16 +1,16 @@
 import { computed, effect, signal } from '@preact/signals';
-import { type FeedStatus, type GexView, shareAnswer, type Universe } from '../data/answers.ts';
 import { followLiveLevels, liveLevels } from '../data/live-levels.ts';
+import { type FeedStatusAnswer, type GexView, shareAnswer, type UniverseAnswer } from '../data/page-answers.ts';
 import { memberKey } from './member-key.ts';
 import { isComparable } from './moment-diff.ts';
-import { page, ticker } from './page.ts';
+import { page, pageTicker } from './page.ts';
 import { serverNow } from './server.ts';
 
 /** The universe of tickers by theme. */
-export const universe = shareAnswer<Universe>(() => ({ operation: 'get_target_universe', args: {} }));
+export const universe = shareAnswer<UniverseAnswer>(() => ({ operation: 'get_target_universe', args: {} }));
 
 /** The health of the feeds and the session of the exchange. */
-export const feeds = shareAnswer<FeedStatus>(() => ({ operation: 'get_feed_status', args: {} }));
+export const feeds = shareAnswer<FeedStatusAnswer>(() => ({ operation: 'get_feed_status', args: {} }));
 
 /** The names of all tickers that have data or may get some, separated by spaces: a text, so that it changes only when a name changes. */
 const tickerNames = computed(() => {
@@ -27,7 +27,7 @@ export const tickers = computed(() => tickerNames.value.split(' ').filter(Boolea
 /** Returns the ticker that is `step` places after the present one in the watchlist. */
 export function neighbour(step: number): string | undefined {
   const names = tickers.value;
-  const index = names.indexOf(ticker.value);
+  const index = names.indexOf(pageTicker.value);
   if (names.length === 0) return undefined;
   return names[Math.max(0, Math.min(names.length - 1, index + step))];
 }
@@ -90,7 +90,7 @@ export function followMarket(): void {
     stream = followLiveLevels(names, accountName(key));
   });
   effect(() => {
-    const levels = liveLevels(ticker.value).value;
+    const levels = liveLevels(pageTicker.value).value;
     if (!levels) return;
     const shown = asOf.peek();
     if (page.peek().at !== null) newerCount.value = newerCount.peek() + 1;

@@ -4,11 +4,11 @@ import type { FullAnswer } from '../../client/client.ts';
 import type { Call } from '../operations.ts';
 import { requestOf } from '../operations.ts';
 import { memberKey } from '../state/member-key.ts';
-import { type Answer, ask, isFinal, keptAnswer, RequestProblem } from './request.ts';
+import { ask, isFinal, keptAnswer, RequestProblem, type WebAnswer } from './request.ts';
 
 export type Levels = FullAnswer<'get_live_gex_nodes'>;
 export type Strikes = FullAnswer<'get_gex_by_strike'>;
-export type Profile = FullAnswer<'get_gex_profile'>;
+export type ProfileAnswer = FullAnswer<'get_gex_profile'>;
 export type Expiries = FullAnswer<'get_gex_by_expiry'>;
 export type Matrix = FullAnswer<'get_gex_matrix'>;
 export type Surface = FullAnswer<'get_volatility_surface'>;
@@ -19,21 +19,21 @@ export type WhalePrints = FullAnswer<'get_whale_prints'>;
 export type EtfContagion = FullAnswer<'evaluate_etf_contagion'>;
 export type Radar = FullAnswer<'run_strategic_omni_radar'>;
 export type History = FullAnswer<'get_gex_history'>;
-export type LevelRecordAnswer = FullAnswer<'get_level_record'>;
-export type FeedStatus = FullAnswer<'get_feed_status'>;
-export type Universe = FullAnswer<'get_target_universe'>;
+export type RecordAnswer = FullAnswer<'get_level_record'>;
+export type FeedStatusAnswer = FullAnswer<'get_feed_status'>;
+export type UniverseAnswer = FullAnswer<'get_target_universe'>;
 
 /** The levels, strikes, profile and expiries of one snapshot, in one answer. */
 export interface GexView {
   readonly levels: Levels;
   readonly strikes: Strikes;
-  readonly profile: Profile;
+  readonly profile: ProfileAnswer;
   readonly expiries: Expiries;
 }
 
 /** What a panel knows: an answer, a problem, or neither yet. An answer stays while the next one of the same ticker is on its way. */
 export interface Asked<Body> {
-  readonly answer: Answer<Body> | undefined;
+  readonly answer: WebAnswer<Body> | undefined;
   readonly problem: RequestProblem | undefined;
   /** True from 150 ms after a request was sent until it is answered, so that quick answers do not flicker. */
   readonly isSlow: boolean;
@@ -41,6 +41,7 @@ export interface Asked<Body> {
 
 const NOTHING: Asked<never> = { answer: undefined, problem: undefined, isSlow: false };
 const SLOW_MS = 150;
+const RETRY_MS = 2_000;
 /** While calls change faster than this, for example while a key is held, only the first and the one on which the page rests are sent. */
 const REST_MS = 80;
 
@@ -78,23 +79,30 @@ function follow<Body>(call: Call | undefined, before: Asked<Body>, report: (aske
   }
   const dropped = new AbortController();
   const slow = setTimeout(() => report({ answer: kept, problem: undefined, isSlow: true }), SLOW_MS);
+  let retry: ReturnType<typeof setTimeout> | undefined;
   if (kept !== present || !kept) report({ ...NOTHING, answer: kept });
-  ask<Body>(call, dropped.signal)
-    .then(
-      (answer) => !dropped.signal.aborted && report({ answer, problem: undefined, isSlow: false }),
-      (error) => {
-        if (dropped.signal.aborted) return;
-        const problem =
-          error instanceof RequestProblem
-            ? error
-            : new RequestProblem(0, { code: 'page_error', detail: String(error) });
-        // Without an answer from the server, what stood stays with its age. Any other problem is about this very call.
-        report({ answer: problem.status === 0 || problem.status >= 429 ? kept : undefined, problem, isSlow: false });
-      },
-    )
-    .finally(() => clearTimeout(slow));
+  const send = () => {
+    ask<Body>(call, dropped.signal)
+      .then(
+        (answer) => !dropped.signal.aborted && report({ answer, problem: undefined, isSlow: false }),
+        (error) => {
+          if (dropped.signal.aborted) return;
+          const problem =
+            error instanceof RequestProblem
+              ? error
+              : new RequestProblem(0, { code: 'page_error', detail: String(error) });
+          // Without an answer from the server, what stood stays with its age. Any other problem is about this very call.
+          report({ answer: problem.status === 0 || problem.status >= 429 ? kept : undefined, problem, isSlow: false });
+          // The server loads its data, or computes levels.
+          if (problem.status === 503) retry = setTimeout(send, RETRY_MS);
+        },
+      )
+      .finally(() => clearTimeout(slow));
+  };
+  send();
   return () => {
     clearTimeout(slow);
+    clearTimeout(retry);
     dropped.abort(new DOMException('Another call took its place', 'AbortError'));
   };
 }

@@ -1,0 +1,24 @@
+import type { Database } from 'bun:sqlite';
+import { HALF_HOUR_MS, simulatedRetention } from '../market/simulated-past.ts';
+
+/**
+ * Returns a function that removes the simulated rows of a ticker which `simulatedRetention` does not keep. `newest` is the moment of the
+ * ticker's newest row. The snapshots and their levels are thinned in the same way.
+ */
+export function thinSimulated(
+  db: Database,
+  table: 'snapshots' | 'levels',
+): (underlying: string, newest: number) => void {
+  // The index by day has all columns of the query. The last row of a day always stays.
+  const thin = db.prepare<null, [string, number, number]>(
+    `DELETE FROM ${table} WHERE rowid IN (
+       SELECT rowid FROM ${table} AS candidate INDEXED BY ${table}_by_day
+       WHERE simulated = 1 AND underlying = ?1 AND as_of < ?2 AND (as_of < ?3 OR as_of % ${HALF_HOUR_MS} != 0)
+         AND EXISTS (SELECT * FROM ${table} WHERE simulated = 1 AND underlying = ?1 AND day = candidate.day AND as_of > candidate.as_of)
+     )`,
+  );
+  return (underlying, newest) => {
+    const { allFrom, halfHoursFrom } = simulatedRetention(newest);
+    thin.run(underlying, allFrom, halfHoursFrom);
+  };
+}

@@ -1,0 +1,70 @@
+import { expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { instrumentsOf } from '../../../src/feeds/simulated/instruments.ts';
+import { simulatedChain } from '../../../src/feeds/simulated/simulated-chain.ts';
+import { buildChain, type ContractRow } from '../../../src/market/build-chain.ts';
+import { addDays, closeOf, openOf } from '../../../src/market/calendar.ts';
+import { type Chain, sameQuotes } from '../../../src/market/chain.ts';
+import { loadUniverse, STANDARD_UNIVERSE } from '../../../src/market/universe.ts';
+
+const instruments = [
+  ...instrumentsOf(1, STANDARD_UNIVERSE),
+  // An index with settlements in the morning, and tickers without a profile.
+  ...instrumentsOf(2, loadUniverse('{"themes":{"more":["SPX","ZZZ","BF.B"]}}')),
+];
+const ticker = fc.constantFrom(...instruments);
+const moment = fc.tuple(fc.integer({ min: 0, max: 800 }), fc.integer({ min: 0, max: 390 })).map(([days, minutes]) => {
+  const date = addDays('2025-01-02', days);
+  return Math.min(closeOf(date), openOf(date) + minutes * 60_000);
+});
+
+test('a chain is in the form of `buildChain`: its order, its series and its gaps', () => {
+  fc.assert(
+    fc.property(ticker, moment, (instrument, asOf) => {
+      const chain = simulatedChain(instrument, asOf);
+      const { underlying, spot, source, simulated } = chain;
+      const built = buildChain({ underlying, asOf, spot, source, simulated }, rowsOf(chain));
+      expect(sameQuotes(chain, built)).toBe(true);
+    }),
+    { numRuns: 100 },
+  );
+});
+
+/** Few instruments and days, so that most chains have the instrument or the day of the chain before. */
+const alike = fc.tuple(
+  fc.constantFrom(...instruments.slice(0, 2)),
+  fc.constantFrom(...['2026-11-19', '2026-11-20'].flatMap((date) => [openOf(date), closeOf(date)])),
+);
+
+test('a chain does not depend on the chains that were computed before it', () => {
+  fc.assert(
+    fc.property(fc.array(alike, { minLength: 2, maxLength: 6 }), (wanted) => {
+      const chains = (order: typeof wanted) => order.map(([instrument, asOf]) => simulatedChain(instrument, asOf));
+      const [forwards, backwards] = [chains(wanted), chains(wanted.toReversed()).reverse()];
+      expect(forwards.every((chain, i) => sameQuotes(chain, backwards[i]!))).toBe(true);
+    }),
+    { numRuns: 30 },
+  );
+});
+
+function* rowsOf(chain: Chain): Generator<ContractRow> {
+  for (let i = chain.count - 1; i >= 0; i--) {
+    const { root, expiry } = chain.series[chain.seriesIndex[i]!]!;
+    const value = (column: Exclude<keyof ContractRow, 'root' | 'expiry'>) => chain[column][i]!;
+    yield {
+      root,
+      expiry,
+      callPut: value('callPut'),
+      strike: value('strike'),
+      bid: value('bid'),
+      ask: value('ask'),
+      last: value('last'),
+      volume: value('volume'),
+      openInterest: value('openInterest'),
+      iv: value('iv'),
+      delta: value('delta'),
+      gamma: value('gamma'),
+      multiplier: value('multiplier'),
+    };
+  }
+}

@@ -1,0 +1,76 @@
+import { expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { addDays, closeOf, isTradingDay, newYorkDate, openOf, previousTradingDay } from '../../src/market/calendar.ts';
+import { pastMoments } from '../../src/market/simulated-past.ts';
+import { openStore, type Store } from '../../src/store/sqlite.ts';
+import { chainOf, keepLevels } from './samples.ts';
+
+const MINUTE_MS = 60_000;
+const ALWAYS = [0, Number.MAX_SAFE_INTEGER] as const;
+
+/** Moments of quotes within three weeks with a holiday and a half day: whole minutes from the open to the close. */
+const quoted = fc.tuple(fc.integer({ min: 0, max: 24 }), fc.integer({ min: 0, max: 390 })).map(([days, minutes]) => {
+  const day = addDays('2026-11-16', days);
+  const date = isTradingDay(day) ? day : previousTradingDay(day);
+  return Math.min(closeOf(date), openOf(date) + minutes * MINUTE_MS);
+});
+
+/** What is kept of snapshots, in the words of the decision: the last ten minutes, half hours of five days, and the last of each day. */
+function keptOf(moments: readonly number[]): number[] {
+  const newest = Math.max(...moments);
+  const days = new Set([newYorkDate(newest)]);
+  for (let day = newYorkDate(newest); days.size < 5; days.add(day)) day = previousTradingDay(day);
+  return moments.filter((moment) => {
+    const day = newYorkDate(moment);
+    const isLast = moments.every((other) => other <= moment || newYorkDate(other) !== day);
+    const isHalfHour = [0, 30].includes(new Date(moment).getUTCMinutes());
+    return isLast || newest - moment <= 10 * MINUTE_MS || (isHalfHour && days.has(day));
+  });
+}
+
+function withStore<T>(work: (store: Store) => T): T {
+  const store = openStore(':memory:', Date.now);
+  try {
+    return work(store);
+  } finally {
+    store.close();
+  }
+}
+
+const storedOf = (store: Store, simulated: boolean) => ({
+  snapshots: store.snapshots('SPX').flatMap((each) => (each.simulated === simulated ? [each.asOf] : [])),
+  levels: store.levelTimes('SPX', ...ALWAYS, 'snapshot', simulated),
+});
+
+test('keeps simulated snapshots and levels of the last ten minutes, of the half hours of five days, and of the ends of days', () => {
+  fc.assert(
+    fc.property(fc.uniqueArray(quoted, { minLength: 1, maxLength: 60 }), (some) => {
+      withStore((store) => {
+        // The last minutes of the newest day, and the half hours of its past.
+        const newest = Math.max(...some);
+        const recent = Array.from({ length: 15 }, (_, i) => newest - i * MINUTE_MS);
+        const open = openOf(newYorkDate(newest));
+        const moments = [
+          ...new Set([...some, ...recent.filter((each) => each >= open), ...pastMoments(newest).slice(0, 90)]),
+        ];
+        moments.sort((a, b) => a - b);
+        for (const simulated of [true, false]) for (const asOf of moments) keepLevels(store, { simulated, asOf });
+        keepLevels(store, { simulated: true, underlying: 'NDX', asOf: moments[0]! });
+        const kept = keptOf(moments);
+        expect(storedOf(store, true)).toEqual({ snapshots: kept, levels: kept });
+        expect(storedOf(store, false)).toEqual({ snapshots: moments, levels: moments });
+        expect(store.snapshots('NDX')).toHaveLength(1);
+      });
+    }),
+    { numRuns: 12 },
+  );
+});
+
+test('what the past gets is kept, as long as the day lasts', () =>
+  withStore((store) => {
+    const noon = Date.parse('2026-12-02T17:00:00Z');
+    const moments = pastMoments(noon).toReversed();
+    for (const asOf of [...moments, noon]) store.saveChain(chainOf({ asOf }));
+    store.saveChain(chainOf({ asOf: closeOf('2026-12-02') }));
+    expect(storedOf(store, true).snapshots).toEqual([...moments, noon, closeOf('2026-12-02')]);
+  }));
