@@ -1,5 +1,5 @@
 import type { Radar } from '../data/page-answers.ts';
-import { countText, percent, plain, price, volatility } from '../page-format.ts';
+import { cleanText, countText, percent, plain, price, volatility } from '../page-format.ts';
 import type { PanelTable } from '../state/panels.ts';
 import {
   densityAt,
@@ -50,7 +50,7 @@ export function fitSentence({ fit_error, strikes_fitted }: Radar['state_density'
 export function describeDensity({ ticker, state_density: density, spot_price }: Radar): string {
   const { p05, p95 } = density.quantiles as Readonly<Record<string, number>>;
   return (
-    `${ticker} at ${price(spot_price)}: on ${density.expiry}, in ${countText(density.days_to_expiry)} days, the options price ` +
+    `${cleanText(ticker)} at ${price(spot_price)}: on ${cleanText(density.expiry)}, in ${countText(density.days_to_expiry)} days, the options price ` +
     `a settlement between ${price(p05)} and ${price(p95)} with a probability of 90 %, most likely at ${price(density.mode)}; ` +
     `volatility at the money ${volatility(density.atm_iv)}. ${fitSentence(density)}`
   );

@@ -1,4 +1,4 @@
-import { amount, countText, newYorkDay, percent, signedAmount } from '../page-format.ts';
+import { amount, cleanText, countText, newYorkDay, percent, signedAmount, UNKNOWN } from '../page-format.ts';
 import type { PanelTable } from '../state/panels.ts';
 import { spacedTicks } from './price-axis.ts';
 
@@ -27,7 +27,10 @@ export function flowRows(part: Readonly<Record<string, unknown>>, group: FlowGro
   const keys = part[group] as readonly string[];
   const values = part as Readonly<Record<FlowColumn, readonly number[]>>;
   return keys
-    .map((key, i) => ({ key, ...Object.fromEntries(COLUMNS.map((name) => [name, values[name][i]!])) }) as FlowRow)
+    .map(
+      (key, i) =>
+        ({ key: cleanText(key), ...Object.fromEntries(COLUMNS.map((name) => [name, values[name][i]!])) }) as FlowRow,
+    )
     .filter(({ key }) => group !== 'manner' || key !== 'all');
 }
 
@@ -119,11 +122,10 @@ export function deltaLayout(rows: readonly FlowRow[], centers: readonly number[]
 
 /** The name of a row: a day as `Fri 20 Nov`, an expiry with its year, a manner in words. `isShort` leaves out what the axis has no room for. */
 export function flowKeyText(key: string, group: FlowGroup, isShort = false): string {
-  if (group === 'manner') return key.replace('_', '-');
-  const noon = `${key}T17:00:00Z`;
-  if (!isShort) return newYorkDay(noon, group === 'expiry');
-  const [, day, month, year] = newYorkDay(noon, true).split(' ');
-  return group === 'expiry' ? `${day} ${month} ’${year!.slice(2)}` : `${day} ${month}`;
+  const day = newYorkDay(`${key}T17:00:00Z`, true);
+  if (group === 'manner' || day === UNKNOWN) return cleanText(key).replace('_', '-');
+  if (!isShort) return group === 'expiry' ? day : day.slice(0, -5);
+  return group === 'expiry' ? `${day.slice(4, -4)}’${day.slice(-2)}` : day.slice(4, -5);
 }
 
 const counted = (n: number, what: string) => `${countText(n)} ${what}${n === 1 ? '' : 's'}`;

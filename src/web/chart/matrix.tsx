@@ -40,7 +40,7 @@ export interface MatrixProps {
 /** Room for the prices at the left edge, pixels. */
 const PRICES = 46;
 /** Height that the matrix takes if its strikes allow, as a share of the window, and its least, pixels. */
-const HEIGHT = { share: 0.52, least: 300 } as const;
+const HEIGHT = { share: 0.6, least: 300 } as const;
 /** On a page of this width, the matrix takes the height that the parts around it leave, pixels. */
 const WIDE = { from: 1900, around: 300 } as const;
 const LABEL_HEIGHT = 18;

@@ -1,5 +1,5 @@
 import { type FlowGroup, flowKeyText } from '../chart/flow-shapes.ts';
-import { newYorkIsoDate, price, strikeText, UNKNOWN } from '../page-format.ts';
+import { cleanText, newYorkIsoDate, price, strikeText, UNKNOWN } from '../page-format.ts';
 import type { SignedPrints } from './page-answers.ts';
 
 /** A print of the tape. */
@@ -21,15 +21,15 @@ export interface TapePrint {
 export function tapePrints(body: SignedPrints): TapePrint[] {
   return body.at.map((at, i) => ({
     at,
-    contract: `${body.root[i]} ${flowKeyText(body.expiry[i]!, 'expiry', true)} ${strikeText(body.strike[i])} ${body.put_call[i]}`,
-    expiry: body.expiry[i]!,
+    contract: `${cleanText(body.root[i])} ${flowKeyText(body.expiry[i]!, 'expiry', true)} ${strikeText(body.strike[i])} ${cleanText(body.put_call[i])}`,
+    expiry: cleanText(body.expiry[i]),
     price: body.price[i]!,
     quote: body.bid[i] == null && body.ask[i] == null ? UNKNOWN : `${price(body.bid[i])} / ${price(body.ask[i])}`,
     size: body.size[i]!,
     premium: body.premium[i]!,
-    aggressor: body.aggressor[i]!,
-    signed_by: body.signed_by[i]!,
-    manner: body.manner[i]!,
+    aggressor: cleanText(body.aggressor[i]),
+    signed_by: cleanText(body.signed_by[i]),
+    manner: cleanText(body.manner[i]),
     delta: body.delta[i] ?? null,
   }));
 }

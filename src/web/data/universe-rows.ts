@@ -1,3 +1,5 @@
+import { cleanText } from '../page-format.ts';
+
 /** A ticker of the universe. Its figures come from the stream when the grid draws them, so that the rows themselves never change. */
 export interface UniverseRow {
   readonly ticker: string;
@@ -8,7 +10,8 @@ export interface UniverseRow {
 export function universeRows(themes: Readonly<Record<string, readonly string[]>>): UniverseRow[] {
   const byTicker = new Map<string, string[]>();
   for (const [theme, names] of Object.entries(themes)) {
-    for (const name of names) byTicker.set(name, [...(byTicker.get(name) ?? []), theme.replaceAll('_', ' ')]);
+    for (const name of names.map((each) => cleanText(each)).filter(Boolean))
+      byTicker.set(name, [...(byTicker.get(name) ?? []), cleanText(theme).replaceAll('_', ' ')]);
   }
   return [...byTicker].map(([ticker, names]) => ({ ticker, theme: names.join(', ') }));
 }

@@ -59,7 +59,7 @@ export function HedgingNodesPanel() {
         </>
       }
     >
-      <DataGrid label="Hedging nodes" columns={columns} rows={rows} hasFilter />
+      {nodes && <DataGrid label="Hedging nodes" columns={columns} rows={rows} hasFilter />}
     </ChartPanel>
   );
 }
@@ -117,7 +117,7 @@ export function nodeColumns({ top_nodes, components }: HedgingNodes, first: numb
       'Expiry',
       ({ expiry_date }) => expiry_date,
       (date: string) => expiryDay(date, moment),
-      112,
+      124,
     ),
     column('Dealer_Share_Exposure', 'On +1 %', (node) => node.Dealer_Share_Exposure, tradeText),
     column('Delta_Flux_j', 'In a day', (node) => node.Delta_Flux_j, tradeText),

@@ -1,7 +1,7 @@
 import { useMemo } from 'preact/hooks';
 import { type EtfContagion, type GexView, useAnswer, type WhalePrints } from '../data/page-answers.ts';
 import { spillRequirements, spillSentence } from '../data/spill-words.ts';
-import { amount, countText, newYorkDay, percent, signedAmount, UNKNOWN } from '../page-format.ts';
+import { amount, cleanText, countText, newYorkDay, percent, signedAmount, UNKNOWN } from '../page-format.ts';
 import { navigate, page, setOwn, tickerCall } from '../state/page.ts';
 import { asOf } from '../state/page-market.ts';
 import { stops } from '../state/time-stops.ts';
@@ -14,9 +14,10 @@ const dayOf = (expiry: string) => newYorkDay(`${expiry}T17:00:00Z`, true);
 export function LargePrints({ view }: { view: GexView }) {
   const { own, ticker } = page.value;
   const moment = asOf.value;
-  const listed = [...new Set(view.expiries.expiry)];
+  const listed = [...new Set(view.expiries.expiry.map((each) => cleanText(each)))];
   const { whale_expiry, expiry: dominant } = view.levels;
-  const initial = [whale_expiry, dominant].find((each) => listed.includes(each)) ?? listed[0];
+  const initial =
+    [whale_expiry, dominant].map((each) => cleanText(each)).find((each) => listed.includes(each)) ?? listed[0];
   // Another ticker may not have the expiry that the address names.
   const target = own.target && listed.includes(own.target) ? own.target : initial;
   const call = useMemo(
@@ -69,7 +70,7 @@ function Sums({ body }: { body: WhalePrints }) {
   const what =
     body.flow_from === 'prints' ? `prints from ${amount(body.min_premium)}` : 'contracts with volume (at their mid)';
   return (
-    <div class="sums" data-expiry={body.target_expiry}>
+    <div class="sums" data-expiry={cleanText(body.target_expiry)}>
       <p>
         {body.counted === 0
           ? `In ${body.window_days} days there were no ${what} of ${dayOf(body.target_expiry)}.`
@@ -101,7 +102,7 @@ function Sums({ body }: { body: WhalePrints }) {
                 own: {
                   ...page.value.own,
                   by: 'expiry',
-                  pick: `expiry:${body.target_expiry}`,
+                  pick: `expiry:${cleanText(body.target_expiry)}`,
                   days: String(body.window_days),
                   premium: String(body.min_premium),
                 },

@@ -47,7 +47,7 @@ export function DensityPanel({ asked, call }: RadarProps) {
   const onMove = (next: CursorPair, isDone: boolean) => {
     setHeld(isDone ? null : next);
     if (!isDone) return;
-    setOwn('cut', [radar!.ticker, ...next.map((at) => at.toFixed(2))].join(':'), false);
+    setOwn('cut', [page.value.ticker, ...next.map((at) => at.toFixed(2))].join(':'), false);
   };
   const density = radar?.state_density;
   return (
@@ -87,10 +87,10 @@ export function DensityPanel({ asked, call }: RadarProps) {
 }
 
 /** The cursors that the address has for this ticker: `SPY:600.00:650.00`. Without them, the walls. */
-function cursorsOf(cut: string | undefined, { ticker, gex_boundaries: { put_wall, call_wall } }: Radar): CursorPair {
+function cursorsOf(cut: string | undefined, { gex_boundaries: { put_wall, call_wall } }: Radar): CursorPair {
   const [of, a, b] = cut?.split(':') ?? [];
-  const at = (text: string | undefined, initial: number) =>
-    of === ticker && Number(text) > 0 ? Number(text) : initial;
+  const isOwn = of === page.value.ticker;
+  const at = (text: string | undefined, initial: number) => (isOwn && Number(text) > 0 ? Number(text) : initial);
   return [at(a, put_wall), at(b, call_wall)];
 }
 

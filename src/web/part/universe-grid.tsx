@@ -2,7 +2,7 @@ import { computed } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import { type LiveLevels, liveLevels } from '../data/live-levels.ts';
 import { distanceOf, type UniverseRow, universeRows } from '../data/universe-rows.ts';
-import { countText, duration, percent, price, signedAmount, strikeText } from '../page-format.ts';
+import { cleanText, countText, duration, percent, price, signedAmount, strikeText, UNKNOWN } from '../page-format.ts';
 import { navigate, page } from '../state/page.ts';
 import { universe } from '../state/page-market.ts';
 import { serverNow } from '../state/server.ts';
@@ -39,6 +39,11 @@ function toneOf(value: number | null): string {
   return value === null || value === 0 ? '' : value > 0 ? 'positive' : 'negative';
 }
 
+function regimeOf(ticker: string): string | null {
+  const levels = liveLevels(ticker).value;
+  return levels ? cleanText(levels.regime).replaceAll('_', ' ') : null;
+}
+
 const COLUMNS: readonly GridColumn<UniverseRow>[] = [
   { id: 'ticker', title: 'Ticker', width: 70, value: ({ ticker }) => ticker, text: ({ ticker }) => ticker },
   { id: 'theme', title: 'Theme', width: 140, value: ({ theme }) => theme, text: ({ theme }) => theme },
@@ -52,8 +57,8 @@ const COLUMNS: readonly GridColumn<UniverseRow>[] = [
     id: 'regime',
     title: 'Regime',
     width: 124,
-    value: ({ ticker }) => liveLevels(ticker).value?.regime ?? null,
-    text: ({ ticker }) => liveLevels(ticker).value?.regime.replaceAll('_', ' ') ?? '—',
+    value: ({ ticker }) => regimeOf(ticker),
+    text: ({ ticker }) => regimeOf(ticker) ?? UNKNOWN,
   },
   number(
     'sign_margin_pct',

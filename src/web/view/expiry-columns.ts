@@ -61,7 +61,7 @@ export function expiryColumns(
     {
       id: 'expiry',
       title: 'Expiry',
-      width: 112,
+      width: 124,
       value: (row) => text('expiry', row),
       text: (row) => expiryDay(text('expiry', row), moment),
     },

@@ -109,10 +109,18 @@ test('texts', () => {
       'Most at Thu 19 Nov, 600. Net delta +5.00 dollars.',
   );
   expect(describeFlow([], 'day')).toBe('No print in this window.');
-  expect([flowKeyText('multi_leg', 'manner'), flowKeyText('2026-12-18', 'expiry', true)]).toEqual([
-    'multi-leg',
-    '18 Dec ’26',
-  ]);
+});
+
+test.each([
+  ['multi_leg', 'manner', false, 'multi-leg'],
+  ['2026-12-18', 'expiry', false, 'Fri 18 Dec 2026'],
+  ['2026-12-18', 'expiry', true, '18 Dec ’26'],
+  ['2026-12-18', 'day', false, 'Fri 18 Dec'],
+  ['2026-12-18', 'day', true, '18 Dec'],
+  ['<b>\u202e', 'day', true, '<b>'],
+  [{ type: 'img' } as unknown as string, 'expiry', true, ''],
+] as const)('the row %p by %s is named (short: %p) %p', (key, group, isShort, text) => {
+  expect(flowKeyText(key, group, isShort)).toBe(text);
 });
 
 describe('the share of signed prints', () => {
