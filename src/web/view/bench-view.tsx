@@ -138,7 +138,7 @@ function Sources({
       <TerminalText section="bench" />
       <dl class="house-facts">
         <Fact name="This browser" value={cleanText(navigator.userAgent)} />
-        <Fact name="Logical processors here" value={count(navigator.hardwareConcurrency)} />
+        <Fact name="Logical processors here" value={countText(navigator.hardwareConcurrency)} />
         {run && (
           <Fact
             name="Clock of this page"
