@@ -18,6 +18,7 @@ import { type PlotGroup, type PlotSeries, TimePlot } from '../chart/time-plot.ts
 import { type History, useAnswer } from '../data/page-answers.ts';
 import { amount, strikeText, volatility } from '../page-format.ts';
 import { historyCall, navigate, page, tickerCall } from '../state/page.ts';
+import { fillingPast } from '../state/page-market.ts';
 import { moveToMoment } from '../state/time-stops.ts';
 import { ChartPanel } from './chart-panel.tsx';
 
@@ -36,7 +37,7 @@ export function HistoryPanel({ moment }: { moment: string }) {
   const span = useMemo(() => historySpan(own, moment), [own.from, own.to, own.per, moment]);
   const { from, to, per } = span;
   const args = { per, ...(from && { from }), ...(to && { to }), points: POINTS_MAX };
-  const asked = useAnswer<History>(historyCall('get_gex_history', moment, args), moment);
+  const asked = useAnswer<History>(historyCall('get_gex_history', moment, args), `${moment} ${fillingPast.value}`);
   const history = asked.answer?.body;
   const group = useRef<PlotGroup>(undefined);
   group.current ??= { cursor: signal(null), selected: signal(null) };
@@ -69,7 +70,7 @@ export function HistoryPanel({ moment }: { moment: string }) {
       id="history"
       class="history-panel"
       title="History of the levels"
-      unit={`by ${span.per}, times of New York`}
+      unit={`by ${span.per}, times of New York${fillingPast.value ? ` · the past is being filled, ${fillingPast.value}` : ''}`}
       call={tickerCall('get_gex_history', moment, args)}
       {...asked}
       table={table}

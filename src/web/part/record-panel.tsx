@@ -15,6 +15,7 @@ import {
 import { type RecordAnswer, useAnswer } from '../data/page-answers.ts';
 import { countText, newYorkDay, newYorkMoment, price, strikeText } from '../page-format.ts';
 import { historyCall, navigate, page, setOwn, tickerCall } from '../state/page.ts';
+import { fillingPast } from '../state/page-market.ts';
 import { ChartPanel } from './chart-panel.tsx';
 import { DataGrid, type GridColumn } from './data-grid.tsx';
 
@@ -23,7 +24,10 @@ const ARGS = { days: 365 };
 /** On how many days levels held, were touched and were crossed, beside levels at the same distance. */
 export function RecordPanel({ moment }: { moment: string }) {
   const { own } = page.value;
-  const asked = useAnswer<RecordAnswer>(historyCall('get_level_record', moment, ARGS), moment);
+  const asked = useAnswer<RecordAnswer>(
+    historyCall('get_level_record', moment, ARGS),
+    `${moment} ${fillingPast.value}`,
+  );
   const record = asked.answer?.body;
   const table = useMemo(() => record && recordTable(record), [record]);
   const open = RECORD_LEVELS.find((level) => level === own.days);

@@ -122,7 +122,7 @@ export function followKeys(): void {
       dialog.value = dialog.value === 'commands' ? null : 'commands';
       return;
     }
-    if (dialog.value !== null || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (dialog.value !== null || hasModifier(event)) return;
     if (event.key === 'Escape') return leave();
     if (isField(event.target) || !areLettersOn.value) return;
     const now = performance.now();
@@ -134,6 +134,12 @@ export function followKeys(): void {
     event.preventDefault();
     runAct(act.id);
   });
+}
+
+/** Returns whether a modifier makes another key of a key. On many keyboards brackets are typed with AltGr, or with Alt. */
+function hasModifier(event: KeyboardEvent): boolean {
+  const isTyped = event.getModifierState('AltGraph') || (event.altKey && /^[[\]{}]$/.test(event.key));
+  return event.metaKey || (!isTyped && (event.ctrlKey || event.altKey));
 }
 
 /** Closes what is open, then leaves the chart, then goes back to live. */

@@ -76,7 +76,15 @@ export const isSimulated = computed(
 /** Number of snapshots of the ticker that arrived while the page shows an earlier moment. */
 export const newerCount = signal(0);
 
+/** How much of its past the simulated market has filled, as a text that changes only when more of it is there. Null: all, or not simulated. */
+export const fillingPast = computed(() => {
+  const past = feeds.asked.value.answer?.body.feeds.find((feed) => feed.past !== null)?.past;
+  return past && past.done < past.total ? `${past.done} of ${past.total} snapshots` : null;
+});
+
 const FEEDS_EVERY_MS = 30_000;
+/** The same while the simulated market fills its past. */
+const FILLING_EVERY_MS = 3_000;
 
 /** Connects the shared answers with the live levels. */
 export function followMarket(): void {
@@ -100,8 +108,9 @@ export function followMarket(): void {
     if (page.value.at === null) newerCount.value = 0;
   });
   let askedAt = 0;
+  const everyMs = () => (fillingPast.value === null ? FEEDS_EVERY_MS : FILLING_EVERY_MS);
   effect(() => {
-    if (memberKey.value === null || serverNow.value - askedAt < FEEDS_EVERY_MS) return;
+    if (memberKey.value === null || serverNow.value - askedAt < everyMs()) return;
     if (askedAt > 0) feeds.refresh();
     askedAt = serverNow.value;
   });

@@ -6,7 +6,7 @@ import { askAhead } from '../data/request.ts';
 import { newYorkIsoDate } from '../page-format.ts';
 import type { PageState } from './address.ts';
 import { navigate, page, pageTicker } from './page.ts';
-import { analysisArguments, asOf, gexView } from './page-market.ts';
+import { analysisArguments, asOf, fillingPast, gexView } from './page-market.ts';
 import { dayBeside, firstOfReplay, type Stops, stopAt, stopBeside, withStop } from './stop-steps.ts';
 
 /** The history of the ticker with a row for each stored snapshot. */
@@ -14,6 +14,15 @@ export const stops = shareAnswer<History>(() => ({
   operation: 'get_gex_history',
   args: { ticker: pageTicker.value, per: 'snapshot', points: 5000 },
 }));
+
+/** What was filled of the past when the stops were asked last. */
+let filled: string | null = null;
+
+effect(() => {
+  if (fillingPast.value === filled) return;
+  filled = fillingPast.value;
+  if (stops.asked.value.answer) stops.refresh();
+});
 
 /** Snapshots that arrived after the history was asked. The server is not asked again, because their levels have all that a stop needs. */
 const arrived = signal<{ readonly ticker: string; readonly events: readonly (readonly [at: string, spot: number])[] }>({
