@@ -14,6 +14,7 @@ import { basename, extname, join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { clientConfigs } from './src/web/data/client-configs.ts';
 import { documentedSpeed } from './src/web/data/documented-speed.ts';
+import { FIGURE_TEXTS } from './src/web/data/figure-texts.ts';
 import { referenceSample } from './src/web/data/reference-sample.ts';
 import { parseMarkdown } from './src/web/part/markdown-page.ts';
 
@@ -139,6 +140,7 @@ async function web(): Promise<void> {
     asFile('kernels', 'wasm', readFileSync(join(ROOT, 'build/kernels.wasm'))),
     // Parsed here, so that the page needs no parsers.
     asJson('methods', parseMarkdown(readFileSync(join(ROOT, METHODS), 'utf8'))),
+    asJson('figures', FIGURE_TEXTS),
     asJson('clients', clientConfigs(readFileSync(join(ROOT, CLIENTS), 'utf8'))),
     asJson('benchmarks', documentedSpeed(readFileSync(join(ROOT, BENCHMARKS), 'utf8'))),
     asJson('reference', referenceSample(sampleOf('bsm', 100), sampleOf('merton', 50))),
