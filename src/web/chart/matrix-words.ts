@@ -40,7 +40,7 @@ export function matrixReadout(matrix: Matrix, place: MatrixPlace, moment: string
   return [
     `${nameOfCell(matrix, place, moment)} (${percent(100 * (at / spot_price - 1), 1)})`,
     value === null ? 'no contract' : signedAmount(value),
-    `strikeText over all expiries ${signedAmount(by_strike[place.row])}`,
+    `strike over all expiries ${signedAmount(by_strike[place.row])}`,
     `expiry within ±${band} % ${signedAmount(by_expiry[place.column])}`,
   ].join(' · ');
 }

@@ -263,7 +263,7 @@ function Ramp({ bounds, unit }: { bounds: readonly number[]; unit: string }) {
       {bounds.length > 0 &&
         texts.map((text, step) => (
           <li key={text}>
-            <i class={`ramp-${step}`} />
+            <i style={{ background: `var(--ramp-${step})` }} />
             <span data-label>{text}</span>
           </li>
         ))}

@@ -1,3 +1,4 @@
+import { bisectCenter } from 'd3-array';
 import { scaleLinear } from 'd3-scale';
 import { area, curveLinear, curveStepBefore, line } from 'd3-shape';
 import type { ComponentChildren } from 'preact';
@@ -74,8 +75,7 @@ export function SeriesPlot(props: SeriesPlotProps) {
   const texts = shortTexts(ticks.map(format));
   const at = x.map((each) => across.x(each));
   const nearest = (event: MouseEvent) => {
-    const offset = event.clientX - (event.currentTarget as HTMLElement).getBoundingClientRect().left;
-    return at.reduce((best, each, i) => (Math.abs(each - offset) < Math.abs(at[best]! - offset) ? i : best), 0);
+    return bisectCenter(at, event.clientX - (event.currentTarget as HTMLElement).getBoundingClientRect().left);
   };
   const cursorAt = cursor === null ? undefined : at[cursor];
   return (

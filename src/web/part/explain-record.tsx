@@ -4,7 +4,8 @@ import { useAnswer } from '../data/page-answers.ts';
 import { percent, plain } from '../page-format.ts';
 import { EXPLANATIONS, type ExplainedFigure } from '../state/explained-figures.ts';
 import { tickerCall } from '../state/page.ts';
-import { type ExplainedSnapshot, SmallTable } from './explain-part.tsx';
+import type { ExplainedSnapshot } from './explain-part.tsx';
+import { FigureTable } from './figure-table.tsx';
 
 const OUTCOMES = ['held', 'touched', 'crossed'] as const;
 
@@ -41,7 +42,8 @@ export function ExplainRecord({
       <p>
         {score.n} days: <strong>{score.verdict}</strong>.
       </p>
-      <SmallTable
+      <FigureTable
+        label="Outcomes"
         head={['outcome', 'days', 'share', '95 % interval', 'control']}
         rows={OUTCOMES.map((name) => {
           const { count, pct, low_pct, high_pct, control_pct } = score[name];

@@ -1,12 +1,14 @@
+import { bisectCenter } from 'd3-array';
 import { useMemo, useState } from 'preact/hooks';
 import { expiryDay, expiryLabels, maturityAxis } from '../chart/chart-axis.ts';
 import { CursorFrame, SeriesPlot } from '../chart/series-chart.tsx';
 import { SmileChart, SmileMultiples, smileOf, smileReadout, smileTable } from '../chart/smile.tsx';
-import { daysText, refusalText } from '../chart/term-structure.tsx';
+import { daysText, RefusedSeries } from '../chart/term-structure.tsx';
 import { type Surface, useAnswer } from '../data/page-answers.ts';
 import { newYorkMoment, percent, plain, volatility } from '../page-format.ts';
 import { ChartPanel } from '../part/chart-panel.tsx';
 import { FigureTable } from '../part/figure-table.tsx';
+import { OwnSelect } from '../part/own-select.tsx';
 import { ViewState } from '../part/view-state.tsx';
 import { page, setOwn, tickerCall } from '../state/page.ts';
 import { asOf, gexView } from '../state/page-market.ts';
@@ -23,7 +25,8 @@ export function SurfaceView() {
   const surface = asked.answer?.body;
   const settlements = surface?.expiries.settles_at ?? [];
   const chosen = settlements.indexOf(page.value.own.settlement ?? '');
-  const settlement = chosen >= 0 ? chosen : surface ? nearestTo(FIRST_SMILE, surface.expiries.tte) : 0;
+  const first = surface ? bisectCenter(surface.expiries.tte, FIRST_SMILE) : 0;
+  const settlement = chosen >= 0 ? chosen : first;
   const smile = useMemo(() => surface && smileOf(surface, settlement), [surface, settlement]);
   const tables = useMemo(
     () => surface && smile && { smile: smileTable(smile), maturities: columnTable(surface.maturities) },
@@ -45,16 +48,18 @@ export function SurfaceView() {
         table={tables?.smile}
         readout={at === null ? fitText(expiries, settlement) : smileReadout(smile, at)}
         controls={
-          <label class="choice">
-            <span class="spoken">Settlement</span>
-            <select value={settlement} data-settlement onChange={(event) => select(Number(event.currentTarget.value))}>
-              {expiries.expiry.map((expiry, i) => (
-                <option key={settlements[i]} value={i}>
-                  {expiryDay(expiry, moment)} {expiries.series[i]} ({daysText(expiries.tte[i]!)})
-                </option>
-              ))}
-            </select>
-          </label>
+          <OwnSelect
+            name="settlement"
+            label="Settlement"
+            values={settlements}
+            initial={settlements[first]!}
+            text={(value) => {
+              const i = settlements.indexOf(value);
+              return i < 0
+                ? value
+                : `${expiryDay(expiries.expiry[i]!, moment)} ${expiries.series[i]} (${daysText(expiries.tte[i]!)})`;
+            }}
+          />
         }
       >
         <SmileChart surface={surface} settlement={settlement} smile={smile} cursor={at} onCursor={setAt} />
@@ -252,22 +257,7 @@ function Events({ surface: { events, refused }, ...shared }: SurfacePartProps) {
           ])}
         />
       )}
-      {refused.count > 0 && (
-        <div class="refused" data-refused>
-          <h3>Without a smile ({refused.count})</h3>
-          <ul>
-            {refused.series.map((series, i) => (
-              <li key={series}>
-                {series}: {refusalText(refused.reason[i]!)}
-              </li>
-            ))}
-          </ul>
-        </div>
-      )}
+      <RefusedSeries series={refused.series.map((series, i) => [series, refused.reason[i]!])} />
     </ChartPanel>
   );
-}
-
-function nearestTo(time: number, times: readonly number[]): number {
-  return times.reduce((best, each, i) => (Math.abs(each - time) < Math.abs(times[best]! - time) ? i : best), 0);
 }
