@@ -159,7 +159,7 @@ async function web(): Promise<void> {
   for (const { name, content } of files) {
     written.set(name, content);
     written.set(`${name}.br`, brotliCompressSync(content, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }));
-    written.set(`${name}.gz`, gzipSync(content, { level: 9 }));
+    written.set(`${name}.gz`, gzipSync(content, { level: 9, memLevel: 9 }));
   }
   written.set(
     'manifest.js',

@@ -19,7 +19,7 @@ import {
   strikesPerRow,
 } from './ladder-strokes.ts';
 import { isWithin, type PriceAxis, priceAxis } from './price-axis.ts';
-import { useSpoken } from './spoken.ts';
+import { chartKeys, useSpoken } from './spoken.ts';
 import type { Stroke } from './strokes.ts';
 import { zoomBy } from './zoom.ts';
 
@@ -210,27 +210,26 @@ function useLadderCursor(
   };
   const prices = levels.map(({ price }) => price);
   const handlers = {
-    onKeyDown(event: KeyboardEvent) {
-      if (event.ctrlKey || event.metaKey || event.altKey) return;
+    onKeyDown: chartKeys(({ key, shiftKey }) => {
       const at = index();
-      const jump: Readonly<Record<string, () => void>> = {
-        ArrowUp: () => moveTo(at + 1, event.shiftKey),
-        ArrowDown: () => moveTo(at - 1, event.shiftKey),
-        PageUp: () => moveTo(at + 10, event.shiftKey),
-        PageDown: () => moveTo(at - 10, event.shiftKey),
-        Home: () => moveTo(strikes.strike.length - 1, event.shiftKey),
-        End: () => moveTo(0, event.shiftKey),
-        '.': () => moveTo(nearestOf(prices, strikes, at, 1), false),
-        ',': () => moveTo(nearestOf(prices, strikes, at, -1), false),
-        ' ': () => (selection.value = ascending(strikes.strike[at]!, strikes.strike[at]!)),
-        Enter: () => onExplain(strikes.strike[at]!),
+      const last = strikes.strike.length - 1;
+      const moves: Readonly<Record<string, number>> = {
+        ArrowUp: at + 1,
+        ArrowDown: at - 1,
+        PageUp: at + 10,
+        PageDown: at - 10,
+        Home: last,
+        End: 0,
+        '.': nearestOf(prices, strikes, at, 1),
+        ',': nearestOf(prices, strikes, at, -1),
       };
-      const act = jump[event.key];
-      if (!act) return;
-      act();
-      event.preventDefault();
-      event.stopPropagation();
-    },
+      const to = moves[key];
+      // Some keyboards need Shift for a full stop, which then selects nothing.
+      if (to !== undefined) moveTo(to, shiftKey && key.length > 1);
+      else if (key === ' ') selection.value = [strikes.strike[at]!, strikes.strike[at]!];
+      else if (key === 'Enter') onExplain(strikes.strike[at]!);
+      else return false;
+    }),
     onPointerMove(event: PointerEvent) {
       const at = strikeAt(event);
       cursorPrice.value = at;

@@ -5,7 +5,7 @@ import type { ComponentChildren } from 'preact';
 import { useSize } from './canvas.tsx';
 import type { AxisBetween } from './chart-axis.ts';
 import { spacedTicks } from './price-axis.ts';
-import { useSpoken } from './spoken.ts';
+import { chartKeys, useSpoken } from './spoken.ts';
 
 type Values = readonly (number | null)[];
 
@@ -253,19 +253,16 @@ export interface CursorFrameProps {
 /** The part of a chart that has the focus: arrow keys move the cursor of all plots within it, and its figures are spoken. */
 export function CursorFrame({ id, label, count, cursor, onCursor, onOpen, readout, children }: CursorFrameProps) {
   const [spoken, speak] = useSpoken();
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || count === 0) return;
-    const step = STEPS[event.key];
-    if (step !== undefined) {
+  const onKeyDown = chartKeys(({ key }) => {
+    const step = STEPS[key];
+    if (step !== undefined && count > 0) {
       const from = cursor ?? (step > 0 ? -1 : count);
       const next = Math.max(0, Math.min(count - 1, from + step));
       onCursor(next);
       speak(readout(next));
-    } else if (event.key === 'Enter' && cursor !== null && onOpen) onOpen(cursor);
-    else return;
-    event.preventDefault();
-    event.stopPropagation();
-  };
+    } else if (key === 'Enter' && cursor !== null && onOpen) onOpen(cursor);
+    else return false;
+  });
   return (
     <div
       class="chart series"

@@ -143,9 +143,12 @@ export function SmileMultiples({
   const { expiry, tte, atm_iv } = surface.expiries;
   const smiles = useMemo(() => {
     if (!isDrawn) return [];
-    const at = tte.map((time) => maturityAxis(tte, expiry)(0, MULTIPLES.most).x(time));
-    const apart = at.map(() => 1);
-    return spacedLabels(at, apart, 0).map((index) => {
+    const at = tte.map(maturityAxis(tte, expiry)(0, MULTIPLES.most).x);
+    return spacedLabels(
+      at,
+      at.map(() => 1),
+      0,
+    ).map((index) => {
       const { iv } = smileOf(surface, index, MULTIPLES.strikes);
       return { index, iv: iv.map((each) => each - iv[MULTIPLES.strikes >> 1]!) };
     });
