@@ -5,7 +5,7 @@ import { CursorFrame, SeriesPlot } from '../chart/series-chart.tsx';
 import { SmileChart, SmileMultiples, smileOf, smileReadout, smileTable } from '../chart/smile.tsx';
 import { daysText, RefusedSeries } from '../chart/term-structure.tsx';
 import { type Surface, useAnswer } from '../data/page-answers.ts';
-import { newYorkMoment, percent, plain, volatility } from '../page-format.ts';
+import { newYorkMoment, percent, plain, volatility, volatilityPoints } from '../page-format.ts';
 import { ChartPanel } from '../part/chart-panel.tsx';
 import { FigureTable } from '../part/figure-table.tsx';
 import { OwnSelect } from '../part/own-select.tsx';
@@ -95,17 +95,12 @@ const MATURITY_FIGURES = [
   ['forward_iv_trading', 'Forward', volatility],
   ['put_25d_iv', 'Put 25Δ', volatility],
   ['call_25d_iv', 'Call 25Δ', volatility],
-  ['skew_25d', 'Skew', points],
-  ['convexity_25d', 'Convexity', points],
+  ['skew_25d', 'Skew', volatilityPoints],
+  ['convexity_25d', 'Convexity', volatilityPoints],
   ['variance_swap_iv', 'Variance swap', volatility],
   ['skewness', 'Skewness', (value: number | null) => plain(value, 3)],
   ['kurtosis', 'Kurtosis', (value: number | null) => plain(value, 3)],
 ] as const;
-
-/** A difference of volatilities, in points. */
-function points(value: number | null): string {
-  return percent(value === null ? null : 100 * value, 2);
-}
 
 /** How well the law of a settlement agrees with its quotes. */
 function fitText({ quotes, outside_band, fit_error }: Surface['expiries'], i: number): string {
@@ -226,8 +221,8 @@ function termReadout({ expiries }: Surface, i: number, moment: string | undefine
     `${expiryDay(expiries.expiry[i]!, moment)} ${expiries.series[i]} (${daysText(expiries.tte[i]!)})`,
     `ATM ${volatility(expiries.atm_iv_trading[i])} (calendar ${volatility(expiries.atm_iv[i])} ± ${volatility(expiries.atm_iv_band[i], 2)})`,
     `forward ${volatility(expiries.forward_iv_trading[i])}`,
-    `skew ${points(expiries.skew_25d[i] ?? null)} ± ${volatility(expiries.skew_25d_band[i], 2)}`,
-    `convexity ${points(expiries.convexity_25d[i] ?? null)}`,
+    `skew ${volatilityPoints(expiries.skew_25d[i])} ± ${volatility(expiries.skew_25d_band[i], 2)}`,
+    `convexity ${volatilityPoints(expiries.convexity_25d[i])}`,
   ].join(' · ');
 }
 
