@@ -1,10 +1,11 @@
+import { bisectCenter } from 'd3-array';
 import { scaleLinear } from 'd3-scale';
 import { area, curveLinear, curveStepBefore, line } from 'd3-shape';
 import type { ComponentChildren } from 'preact';
 import { useSize } from './canvas.tsx';
 import type { AxisBetween } from './chart-axis.ts';
 import { spacedTicks } from './price-axis.ts';
-import { useSpoken } from './spoken.ts';
+import { chartKeys, useSpoken } from './spoken.ts';
 
 type Values = readonly (number | null)[];
 
@@ -74,8 +75,7 @@ export function SeriesPlot(props: SeriesPlotProps) {
   const texts = shortTexts(ticks.map(format));
   const at = x.map((each) => across.x(each));
   const nearest = (event: MouseEvent) => {
-    const offset = event.clientX - (event.currentTarget as HTMLElement).getBoundingClientRect().left;
-    return at.reduce((best, each, i) => (Math.abs(each - offset) < Math.abs(at[best]! - offset) ? i : best), 0);
+    return bisectCenter(at, event.clientX - (event.currentTarget as HTMLElement).getBoundingClientRect().left);
   };
   const cursorAt = cursor === null ? undefined : at[cursor];
   return (
@@ -253,19 +253,16 @@ export interface CursorFrameProps {
 /** The part of a chart that has the focus: arrow keys move the cursor of all plots within it, and its figures are spoken. */
 export function CursorFrame({ id, label, count, cursor, onCursor, onOpen, readout, children }: CursorFrameProps) {
   const [spoken, speak] = useSpoken();
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || count === 0) return;
-    const step = STEPS[event.key];
-    if (step !== undefined) {
+  const onKeyDown = chartKeys(({ key }) => {
+    const step = STEPS[key];
+    if (step !== undefined && count > 0) {
       const from = cursor ?? (step > 0 ? -1 : count);
       const next = Math.max(0, Math.min(count - 1, from + step));
       onCursor(next);
       speak(readout(next));
-    } else if (event.key === 'Enter' && cursor !== null && onOpen) onOpen(cursor);
-    else return;
-    event.preventDefault();
-    event.stopPropagation();
-  };
+    } else if (key === 'Enter' && cursor !== null && onOpen) onOpen(cursor);
+    else return false;
+  });
   return (
     <div
       class="chart series"
