@@ -35,10 +35,9 @@ export function FlowChart({ rows, group, cursor, onCursor, chosen, onChoose }: F
   const axis = useMemo(() => () => ({ x: (index: number) => bars.centers[index]!, labels }), [bars.centers, labels]);
   const places = useMemo(() => rows.map((_, i) => i), [rows]);
   const delta = useMemo((): ChartSeries[] => {
-    const y = rows.map(({ net_delta }) => net_delta);
     // Manners have no order, so no line joins them.
-    const marks = group === 'manner' ? (['bars'] as const) : (['line', 'dots'] as const);
-    return marks.map((mark) => ({ name: 'Net delta, $', mark, y }));
+    const mark = group === 'manner' ? 'bars' : 'line';
+    return [{ name: 'Net delta, $', mark, y: rows.map(({ net_delta }) => net_delta) }];
   }, [rows, group]);
   const last = rows.length - 1;
   const indexAt = (event: MouseEvent) => {
