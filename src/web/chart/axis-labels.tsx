@@ -52,7 +52,7 @@ export function LevelLabels({
   isNarrow,
 }: {
   levels: readonly ChartLevel[];
-  axis: PriceAxis;
+  axis: Pick<PriceAxis, 'low' | 'high' | 'height' | 'y'>;
   isNarrow: boolean;
 }) {
   const visible = levels.filter(({ price }) => isWithin(axis, price));
