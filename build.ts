@@ -122,8 +122,6 @@ async function web(): Promise<void> {
           build.onResolve({ filter: /^d3-interpolate$/ }, () => ({
             path: join(ROOT, 'src/web/chart/interpolate-numbers.ts'),
           }));
-          // The page has number formats of its own, so d3-scale's formats of ticks, with d3-format, are left out.
-          build.onLoad({ filter: /d3-scale\/src\/tickFormat\.js$/ }, () => ({ contents: 'export default undefined;' }));
         },
       },
     ],
