@@ -115,16 +115,6 @@ async function web(): Promise<void> {
     naming: '[name]-[hash].[ext]',
     define: { 'process.env.NODE_ENV': '"production"' },
     metafile: true,
-    plugins: [
-      {
-        name: 'scales of numbers',
-        setup(build) {
-          build.onResolve({ filter: /^d3-interpolate$/ }, () => ({
-            path: join(ROOT, 'src/web/chart/interpolate-numbers.ts'),
-          }));
-        },
-      },
-    ],
     throw: false,
   });
   if (!success) fail(`src/web does not compile\n${logs.join('\n')}`);
