@@ -1,13 +1,19 @@
-import { format } from 'd3-format';
-
 /** What stands in place of an unknown value. An unknown value is never shown as 0. */
 export const UNKNOWN = '—';
 
 const MINUS = '−';
 const signed = (text: string) => text.replace('-', MINUS);
-const compact = format('.3s');
-const fixed2 = format(',.2f');
-const whole = format(',.0f');
+/** Returns a function that prints numbers. A value that is rounded to zero has no sign. */
+const printer = (options: Intl.NumberFormatOptions) =>
+  new Intl.NumberFormat('en-US', { signDisplay: 'negative', ...options }).format;
+const compact = printer({ notation: 'compact', minimumSignificantDigits: 3, maximumSignificantDigits: 3 });
+const trimmed = printer({ maximumFractionDigits: 4 });
+const byDecimals: ReturnType<typeof printer>[] = [];
+/** A number with separators and a fixed number of decimals. */
+const fixed = (value: number, decimals: number) =>
+  signed(
+    (byDecimals[decimals] ??= printer({ minimumFractionDigits: decimals, maximumFractionDigits: decimals }))(value),
+  );
 
 export type Known = number | null | undefined;
 
@@ -18,7 +24,7 @@ export function amount(value: Known): string {
   if (!isKnown(value)) return UNKNOWN;
   if (value === 0) return '0';
   if (Math.abs(value) < 1) return signed(value.toPrecision(3));
-  return signed(compact(value).replace('k', 'K').replace('G', 'B').replace('P', 'Q'));
+  return signed(compact(value));
 }
 
 /** Like `amount`, with a plus sign for positive values. */
@@ -28,19 +34,18 @@ export function signedAmount(value: Known): string {
 
 /** A price with two decimals: `648.54`. */
 export function price(value: Known): string {
-  return isKnown(value) ? signed(fixed2(value)) : UNKNOWN;
+  return isKnown(value) ? fixed(value, 2) : UNKNOWN;
 }
 
 /** A strike without needless zeros: `650`, `637.5`. */
 export function strikeText(value: Known): string {
-  return isKnown(value) ? signed(format(',~f')(Math.round(value * 1e4) / 1e4)) : UNKNOWN;
+  return isKnown(value) ? signed(trimmed(value)) : UNKNOWN;
 }
 
 /** A percentage: `+2.77 %`. `isSigned` false leaves out the plus sign. */
 export function percent(value: Known, decimals = 2, isSigned = true): string {
   if (!isKnown(value)) return UNKNOWN;
-  const text = signed(format(`,.${decimals}f`)(value));
-  return `${isSigned && value > 0 ? '+' : ''}${text} %`;
+  return `${isSigned && value > 0 ? '+' : ''}${fixed(value, decimals)} %`;
 }
 
 /** A volatility, given as a decimal: `15.9 %`. */
@@ -55,7 +60,7 @@ export function volatilityPoints(value: Known): string {
 
 /** A whole number with separators: `4,288`. */
 export function countText(value: Known): string {
-  return isKnown(value) ? signed(whole(value)) : UNKNOWN;
+  return isKnown(value) ? fixed(value, 0) : UNKNOWN;
 }
 
 /** A number with as many digits as a reader needs: `0.0632`. */
@@ -65,7 +70,7 @@ export function plain(value: Known, digits = 4): string {
 }
 
 /** The class of a figure by its sign. */
-export function signTone(value: number): string {
+export function signTone(value: number): 'positive' | 'negative' | '' {
   return value > 0 ? 'positive' : value < 0 ? 'negative' : '';
 }
 
