@@ -108,10 +108,12 @@ export function curlOf(call: Call, origin: string): string {
 /** Returns the message that an MCP client sends for the call, or the address of the resource. Returns undefined if MCP has neither. */
 export function mcpOf({ operation, args }: Call): string | undefined {
   const { isTool, resource }: WebOperation = WEB_OPERATIONS[operation];
-  if (isTool && (!resource || Object.keys(args).every((name) => name === 'ticker' || name === 'at'))) {
+  // The tools and resources of a chain know no options of its analysis.
+  const isPlain = Object.keys(args).every((name) => name === 'ticker' || name === 'at');
+  if (isTool && (isPlain || !resource)) {
     return JSON.stringify({ method: 'tools/call', params: { name: operation, arguments: args } });
   }
-  if (!resource) return undefined;
+  if (!resource || !isPlain) return undefined;
   const uri = resource.replace('{ticker}', encodeURIComponent(String(args.ticker)));
   return JSON.stringify({ method: 'resources/read', params: { uri } });
 }

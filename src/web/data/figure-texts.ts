@@ -1,4 +1,13 @@
-import type { ExplainedFigure } from '../state/explained-figures.ts';
+/** The figures of a ticker that the panel Explain knows. A strike of the ladder has an id of its own, such as `strike.637_5`. */
+export type ExplainedFigure =
+  | 'spot_price'
+  | 'call_wall'
+  | 'gex_flip'
+  | 'put_wall'
+  | 'max_pain'
+  | 'net_gex'
+  | 'hedging'
+  | 'strike';
 
 /** What the panel Explain says about a figure. */
 export interface FigureText {

@@ -1,8 +1,7 @@
 import { useSignal } from '@preact/signals';
-import type { FigureNote, FigureTexts } from '../data/figure-texts.ts';
+import type { ExplainedFigure, FigureNote, FigureTexts } from '../data/figure-texts.ts';
 import { useAnswer } from '../data/page-answers.ts';
 import { type Call, commandOf, curlOf, mcpOf, WEB_OPERATIONS, type WebOperation } from '../operations.ts';
-import type { ExplainedFigure } from '../state/explained-figures.ts';
 import { jsonExcerpt } from '../state/json-excerpt.ts';
 import { tickerCall } from '../state/page.ts';
 import { copy } from '../state/ui.ts';

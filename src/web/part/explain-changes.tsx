@@ -1,3 +1,4 @@
+import type { ExplainedFigure } from '../data/figure-texts.ts';
 import { type Asked, type GexView, useAnswer } from '../data/page-answers.ts';
 import { type Call, requestOf } from '../operations.ts';
 import {
@@ -11,7 +12,7 @@ import {
   strikeText,
   UNKNOWN,
 } from '../page-format.ts';
-import { EXPLANATIONS, type ExplainedFigure, figureValue, strikeRow } from '../state/explained-figures.ts';
+import { EXPLANATIONS, figureValue, strikeRow } from '../state/explained-figures.ts';
 import { page } from '../state/page.ts';
 import { largestChanges, type NamedValues, valuesBySeries, valuesByStrike } from '../state/snapshot-changes.ts';
 import { moments } from '../state/time-stops.ts';

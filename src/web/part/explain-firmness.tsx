@@ -1,15 +1,10 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { ReadingDots } from '../chart/readings.tsx';
+import type { ExplainedFigure } from '../data/figure-texts.ts';
 import { type Asked, useAnswer } from '../data/page-answers.ts';
 import { requestOf } from '../operations.ts';
 import { newYorkDay, newYorkMoment, percent, volatility } from '../page-format.ts';
-import {
-  dailyDeviation,
-  EXPLANATIONS,
-  type ExplainedFigure,
-  figureValue,
-  type LevelFields,
-} from '../state/explained-figures.ts';
+import { dailyDeviation, EXPLANATIONS, figureValue, type LevelFields } from '../state/explained-figures.ts';
 import {
   FIRM_SHARE,
   type FigureReading,

@@ -1,7 +1,7 @@
+import type { ExplainedFigure } from '../data/figure-texts.ts';
 import type { GexView } from '../data/page-answers.ts';
 import type { WebAnswer } from '../data/request.ts';
 import { cleanText, countText, newYorkDay, percent } from '../page-format.ts';
-import type { ExplainedFigure } from '../state/explained-figures.ts';
 import { Facts } from './explain-part.tsx';
 
 /** What went into a figure: contracts, volatilities, forwards, stale quotes and the source. */

@@ -1,8 +1,8 @@
 import type { FullAnswer } from '../../client/client.ts';
-import type { FigureTexts } from '../data/figure-texts.ts';
+import type { ExplainedFigure, FigureTexts } from '../data/figure-texts.ts';
 import { useAnswer } from '../data/page-answers.ts';
 import { percent, plain } from '../page-format.ts';
-import { EXPLANATIONS, type ExplainedFigure } from '../state/explained-figures.ts';
+import { EXPLANATIONS } from '../state/explained-figures.ts';
 import { tickerCall } from '../state/page.ts';
 import type { ExplainedSnapshot } from './explain-part.tsx';
 import { FigureTable } from './figure-table.tsx';

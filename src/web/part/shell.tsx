@@ -1,4 +1,4 @@
-import type { ComponentType } from 'preact';
+import { Component, type ComponentType } from 'preact';
 import { VIEW_NAMES } from '../state/act-list.ts';
 import { formatAddress, VIEWS, type ViewName } from '../state/address.ts';
 import { memberKey, signOut } from '../state/member-key.ts';
@@ -70,7 +70,9 @@ export function Shell({ views }: { views: Readonly<Record<ViewName, ComponentTyp
         <h1 class="spoken">
           {pageTicker.value} {VIEW_NAMES[view.value].name}
         </h1>
-        <View />
+        <Boundary key={view.value}>
+          <View />
+        </Boundary>
       </main>
       {explained && <Explain id={explained} />}
       {TIMED.has(view.value) && <TimeStrip />}
@@ -137,4 +139,18 @@ const DIALOGS: Readonly<Record<DialogName, ComponentType>> = {
 function skipToMain(event: Event): void {
   event.preventDefault();
   document.getElementById('main')!.focus();
+}
+
+/** Contains a defect of a view: the rest of the page goes on, and another view can be opened. */
+class Boundary extends Component {
+  override state: { message?: string } = {};
+
+  static override getDerivedStateFromError(error: unknown) {
+    return { message: String(error) };
+  }
+
+  render() {
+    const { message } = this.state;
+    return message === undefined ? this.props.children : <p class="problem">This view has a defect: {message}</p>;
+  }
 }

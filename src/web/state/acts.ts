@@ -7,7 +7,7 @@ import { navigate, page, pageTicker } from './page.ts';
 import { asOf, isSimulated, neighbour } from './page-market.ts';
 import { activePanel, toggleTable } from './panels.ts';
 import { moveInTime, moveToMoment, togglePlay } from './time-stops.ts';
-import { areLettersOn, copy, type DialogName, dialog, THEMES, theme } from './ui.ts';
+import { areLettersOn, copy, type DialogName, dialog, notify, THEMES, theme } from './ui.ts';
 
 const option = (name: 'weight' | 'sign' | 'expiries' | 'gamma' | 'iv' | 'forward', value: string) => {
   const { [name]: present, ...others } = page.value.options;
@@ -28,6 +28,7 @@ const copyCall = (as: 'curl' | 'mcp' | 'command') => {
     command: () => commandOf(panel.call!),
   }[as]();
   if (text) void copy(text, `${panel.title} as ${as}`);
+  else notify('MCP has no form of this call.');
 };
 
 /** What each act does. */

@@ -1,8 +1,6 @@
+import type { ExplainedFigure } from '../data/figure-texts.ts';
 import type { Levels, Strikes } from '../data/page-answers.ts';
 import type { ChosenOptions } from './address.ts';
-
-/** The figures of a ticker that the panel Explain knows. A strike of the ladder has an id of its own, such as `strike.637_5`. */
-export type ExplainedFigure = keyof typeof EXPLANATIONS;
 
 export type Driver = 'net_gex' | 'call_gex' | 'put_gex' | 'open_interest';
 

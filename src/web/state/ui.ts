@@ -25,18 +25,20 @@ const STORED = { theme: 'zomma-theme', letters: 'zomma-letters' } as const;
 export function followSettings(): void {
   theme.value = THEMES.find((each) => each === localStorage.getItem(STORED.theme)) ?? 'system';
   areLettersOn.value = localStorage.getItem(STORED.letters) !== 'off';
+  const dark = matchMedia('(prefers-color-scheme: dark)');
+  const isSystemDark = signal(dark.matches);
   effect(() => {
     const { value } = theme;
     localStorage.setItem(STORED.theme, value);
     const { dataset, style } = document.documentElement;
-    if (value === 'system') delete dataset.theme;
-    else dataset.theme = value;
-    // Without it, the `color-scheme` of the page's head holds: that of the operating system.
-    style.colorScheme = value === 'system' ? '' : value;
+    // The style sheet has one block for each of the two, whoever has chosen it.
+    dataset.theme = value === 'system' ? (isSystemDark.value ? 'dark' : 'light') : value;
+    style.colorScheme = dataset.theme;
     themeVersion.value = themeVersion.peek() + 1;
   });
   effect(() => localStorage.setItem(STORED.letters, areLettersOn.value ? 'on' : 'off'));
-  for (const query of ['(prefers-color-scheme: dark)', '(forced-colors: active)', '(prefers-contrast: more)']) {
+  dark.addEventListener('change', ({ matches }) => (isSystemDark.value = matches));
+  for (const query of ['(forced-colors: active)', '(prefers-contrast: more)']) {
     matchMedia(query).addEventListener('change', () => themeVersion.value++);
   }
 }

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test';
+import type { ExplainedFigure } from '../../../src/web/data/figure-texts.ts';
 import { FIGURE_TEXTS } from '../../../src/web/data/figure-texts.ts';
 import type { Strikes } from '../../../src/web/data/page-answers.ts';
 import type { MarkdownBlock, MarkdownSpan } from '../../../src/web/part/markdown-page.ts';
 import { parseMarkdown, plainText, sectionOf } from '../../../src/web/part/markdown-page.ts';
 import {
   dailyDeviation,
-  type ExplainedFigure,
   figureOfId,
   figureValue,
   remarksOn,
