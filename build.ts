@@ -14,6 +14,7 @@ import { basename, extname, join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { clientConfigs } from './src/web/data/client-configs.ts';
 import { documentedSpeed } from './src/web/data/documented-speed.ts';
+import { FIGURE_TEXTS } from './src/web/data/figure-texts.ts';
 import { referenceSample } from './src/web/data/reference-sample.ts';
 import { parseMarkdown } from './src/web/part/markdown-page.ts';
 
@@ -141,6 +142,7 @@ async function web(): Promise<void> {
     asFile('kernels', 'wasm', readFileSync(join(ROOT, 'build/kernels.wasm'))),
     // Parsed here, so that the page needs no parsers.
     asJson('methods', parseMarkdown(readFileSync(join(ROOT, METHODS), 'utf8'))),
+    asJson('figures', FIGURE_TEXTS),
     asJson('clients', clientConfigs(readFileSync(join(ROOT, CLIENTS), 'utf8'))),
     asJson('benchmarks', documentedSpeed(readFileSync(join(ROOT, BENCHMARKS), 'utf8'))),
     asJson('terminal', parseMarkdown(readFileSync(join(ROOT, TERMINAL), 'utf8'))),
@@ -160,7 +162,7 @@ async function web(): Promise<void> {
   for (const { name, content } of files) {
     written.set(name, content);
     written.set(`${name}.br`, brotliCompressSync(content, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }));
-    written.set(`${name}.gz`, gzipSync(content, { level: 9 }));
+    written.set(`${name}.gz`, gzipSync(content, { level: 9, memLevel: 9 }));
   }
   written.set(
     'manifest.js',

@@ -187,7 +187,10 @@ function tickerFill(
   };
 }
 
-/** The priority of the filler. With 10, it gets a tenth of the time of a processor that other processes want. */
+/**
+ * The priority of the filler. With 10, it gets a tenth of the time of a processor that other processes want. The snapshots of the first ticker
+ * are computed at the usual priority, because a client may wait for them.
+ */
 const NICENESS = 10;
 
 /**
@@ -204,6 +207,8 @@ export async function runFiller(): Promise<void> {
   turn.resolve();
   let tickerInView = '';
   process.on('disconnect', () => process.exit(1));
+  // A terminal sends Ctrl+C to the service and to this process. The service decides when both end.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {});
   process.on('message', (message: ToFiller) => {
     tickerInView = message.tickerInView;
     if (message.job) given.resolve(message.job);
@@ -212,8 +217,8 @@ export async function runFiller(): Promise<void> {
   });
   const send = (message: FromFiller) => void process.send!(message);
   const { dataDir, dataMax, universe, seed, largePrintMinUsd } = await given.promise;
+  let first: PastProgress | undefined;
   try {
-    setPriority(NICENESS);
     const store = openData(dataDir);
     await fillPast({
       ...{ store, seed, universe: readUniverse(universe), nowMs: Date.now(), largePrintMinUsd },
@@ -221,6 +226,9 @@ export async function runFiller(): Promise<void> {
       mayWrite: mayWrite.promise,
       room: createDataRoom({ dataDir, dataMax }),
       async onProgress(past) {
+        first ??= past;
+        // The first complete snapshot follows after all snapshots of its ticker.
+        if (past.done > first.done) setPriority(NICENESS);
         // The next batch is computed while the service answers.
         await turn.promise;
         turn = Promise.withResolvers();

@@ -48,6 +48,11 @@ export function volatility(value: Known, decimals = 1): string {
   return isKnown(value) ? percent(100 * value, decimals, false) : UNKNOWN;
 }
 
+/** A difference of volatilities, given as a decimal, in points: `+1.25 %`. */
+export function volatilityPoints(value: Known): string {
+  return isKnown(value) ? percent(100 * value) : UNKNOWN;
+}
+
 /** A whole number with separators: `4,288`. */
 export function countText(value: Known): string {
   return isKnown(value) ? signed(whole(value)) : UNKNOWN;

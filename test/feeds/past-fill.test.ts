@@ -61,7 +61,11 @@ const fillers = () => childrenOf(process.pid);
 test('fills the past beside the service, logs its progress and ends; a later start has nothing to do', async () => {
   const total = 2 * pastMoments(newestSimulated(Date.now())).length;
   start();
+  await until(() => rowsOf('CHPT').length > 0);
+  // A terminal sends the signal of Ctrl+C to the filler too. The service ends the filler, so the filler ignores the signal.
+  for (const pid of fillers()) process.kill(pid, 'SIGINT');
   await until(() => kinds().includes('past_filled'));
+  expect(kinds()).not.toContain('past_failed');
   expect(observations.at(-1)).toMatchObject({ kind: 'past_filled', snapshots: total });
   const filling = observations.filter((each) => each.kind === 'past_filling');
   expect(filling[0]).toMatchObject({ total });

@@ -13,6 +13,7 @@ describeInBrowser('the panel Explain', () => {
     const page = await terminal.open('#/SPY/ticker?explain=gex_flip');
     const figures = await figuresOf(page);
     const at = await page.getAttribute('.explain [data-as-of]', 'data-as-of');
+    await page.waitForSelector('.explain .formula');
     const text = (await page.textContent('.explain'))!;
     for (const part of [`${figures.gex_flip} dollars`, 'New York', 'Σ sign · Γ(S) · OI', 'contracts', 'used'])
       expect(text).toContain(part);

@@ -1,7 +1,8 @@
-import { strikeText } from '../page-format.ts';
+import { amount, signedAmount, strikeText } from '../page-format.ts';
 import type { ChartLevel } from './chart-levels.ts';
+import { cursorPrice } from './crosshair.ts';
 import { placeLabels } from './place-labels.ts';
-import type { PriceAxis } from './price-axis.ts';
+import { isWithin, type PriceAxis } from './price-axis.ts';
 
 /** The prices at the left edge of a chart. Screen readers read the table instead. */
 export function AxisLabels({ axis }: { axis: PriceAxis }) {
@@ -12,6 +13,29 @@ export function AxisLabels({ axis }: { axis: PriceAxis }) {
           {strikeText(price)}
         </span>
       ))}
+    </div>
+  );
+}
+
+/** The price under the cursor, in all charts of a price axis. */
+export function Crosshair({ axis }: { axis: PriceAxis }) {
+  const at = cursorPrice.value;
+  return at !== null && isWithin(axis, at) ? <div class="crosshair" style={{ top: `${axis.y(at)}px` }} /> : null;
+}
+
+/** The exposures at the ends of a horizontal axis, and its zero. `left` and `middle` are positions, pixels. */
+export function ExtentAxis({ left, middle, extent }: { left: number; middle: number; extent: number }) {
+  return (
+    <div class="x-axis" aria-hidden="true">
+      <span data-label style={{ left: `${left}px` }}>
+        {amount(-extent)}
+      </span>
+      <span data-label class="middle" style={{ left: `${middle}px` }}>
+        0
+      </span>
+      <span data-label class="end">
+        {signedAmount(extent)}
+      </span>
     </div>
   );
 }
@@ -28,10 +52,10 @@ export function LevelLabels({
   isNarrow,
 }: {
   levels: readonly ChartLevel[];
-  axis: PriceAxis;
+  axis: Pick<PriceAxis, 'low' | 'high' | 'height' | 'y'>;
   isNarrow: boolean;
 }) {
-  const visible = levels.filter(({ price }) => price >= axis.low && price <= axis.high);
+  const visible = levels.filter(({ price }) => isWithin(axis, price));
   const centers = placeLabels(
     visible.map(({ price }) => ({ at: axis.y(price), size: LABEL })),
     0,

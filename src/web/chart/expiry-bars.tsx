@@ -1,7 +1,7 @@
 import { useMemo } from 'preact/hooks';
 import type { Expiries } from '../data/page-answers.ts';
 import { percent, signedAmount, volatility } from '../page-format.ts';
-import type { PanelTable } from '../state/panels.ts';
+import { columnTable, type PanelTable } from '../state/panels.ts';
 import { useSize } from './canvas.tsx';
 
 const ROW = { least: 14, most: 34 } as const;
@@ -45,14 +45,6 @@ function describeExpiries({ expiry, gross_share_pct: share, net_gex: net }: Expi
 }
 
 export function expiryTable(expiries: Expiries): PanelTable {
-  const columns = [
-    'root',
-    'expiry',
-    'settlement',
-    'net_gex',
-    'gross_share_pct',
-    'expired_share_pct',
-    'atm_iv',
-  ] as const;
-  return { columns, rows: expiries.expiry.map((_, i) => columns.map((name) => expiries[name][i] ?? null)) };
+  const { root, expiry, settlement, net_gex, gross_share_pct, expired_share_pct, atm_iv } = expiries;
+  return columnTable({ root, expiry, settlement, net_gex, gross_share_pct, expired_share_pct, atm_iv });
 }

@@ -101,25 +101,6 @@ export function flowLayout(rows: readonly FlowRow[], left: number, width: number
   };
 }
 
-/** The line of the net delta, on a panel of its own. */
-export interface DeltaLayout {
-  readonly points: readonly (readonly [x: number, y: number])[];
-  readonly zero: number;
-  readonly ticks: readonly { readonly value: number; readonly y: number }[];
-}
-
-export function deltaLayout(rows: readonly FlowRow[], centers: readonly number[], height: number): DeltaLayout {
-  const values = rows.map(({ net_delta }) => net_delta);
-  const [low, high] = [Math.min(0, ...values), Math.max(0, ...values)];
-  const perDollar = Math.max(0, height - 2 * MARGIN) / (high - low || 1);
-  const y = (value: number) => MARGIN + (high - value) * perDollar;
-  return {
-    points: values.map((value, i) => [centers[i]!, y(value)]),
-    zero: y(0),
-    ticks: spacedTicks(low, high, height, TICK_GAP).map((value) => ({ value, y: y(value) })),
-  };
-}
-
 /** The name of a row: a day as `Fri 20 Nov`, an expiry with its year, a manner in words. `isShort` leaves out what the axis has no room for. */
 export function flowKeyText(key: string, group: FlowGroup, isShort = false): string {
   const day = newYorkDay(`${key}T17:00:00Z`, true);

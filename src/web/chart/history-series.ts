@@ -9,6 +9,8 @@ export interface HistorySeries {
   readonly axis: TradingAxis;
   /** The position of each row on the axis, ascending. */
   readonly x: readonly number[];
+  /** The positions of the rows of the answer. */
+  readonly at: readonly number[];
   /** The index of each row in the answer. Null: a row that was added for a gap. */
   readonly row: readonly (number | null)[];
   readonly spot: Column;
@@ -58,6 +60,7 @@ export function historySeries(history: History, ends: { from?: string; to?: stri
   return {
     axis,
     x,
+    at: at.map(axis.at),
     row,
     gaps,
     spot: column((i) => history.spot[i]!),
@@ -74,13 +77,6 @@ export function historySeries(history: History, ends: { from?: string; to?: stri
 function usualStep(at: readonly number[], day: readonly string[]): number {
   const steps = at.slice(1).flatMap((each, i) => (day[i] === day[i + 1] ? [each - at[i]!] : []));
   return steps.toSorted((a, b) => a - b)[steps.length >> 1] ?? 0;
-}
-
-/** Returns the indices of values that no line reaches, because both neighbours are unknown. They are drawn as points. */
-export function lonePoints(values: Column): number[] {
-  return values.flatMap((value, i) =>
-    value !== null && (values[i - 1] ?? null) === null && (values[i + 1] ?? null) === null ? [i] : [],
-  );
 }
 
 /** How far beyond the prices of the range the price axis reaches for a flip or a wall, as a share of spot. */

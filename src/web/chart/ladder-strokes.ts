@@ -1,4 +1,4 @@
-import type { PriceAxis } from './price-axis.ts';
+import { isWithin, type PriceAxis } from './price-axis.ts';
 import type { Stroke, Tone } from './strokes.ts';
 
 /** The bars of a ladder: one row per strike, ascending. */
@@ -30,11 +30,11 @@ export interface LadderRule {
 const BAR = { least: 1, most: 14, share: 0.72 } as const;
 
 /** Returns the largest sum of exposures of one sign at a strike of the visible range, or 1 if all are 0. */
-export function ladderExtent(rows: readonly LadderRows[], { low, high }: PriceAxis): number {
+export function ladderExtent(rows: readonly LadderRows[], axis: PriceAxis): number {
   let extent = 0;
   for (const { strike, calls, puts } of rows) {
     for (let i = 0; i < strike.length; i++) {
-      if (strike[i]! < low || strike[i]! > high) continue;
+      if (!isWithin(axis, strike[i]!)) continue;
       const [call, put] = [calls[i]!, puts?.[i] ?? 0];
       const isSameSide = call >= 0 === put >= 0;
       extent = Math.max(extent, isSameSide ? Math.abs(call + put) : Math.max(Math.abs(call), Math.abs(put)));
@@ -95,7 +95,7 @@ export function ladderBars(rows: LadderRows, layout: LadderLayout, asOutline = f
 /** Returns the rules of levels that lie within the axis, over the whole width. */
 export function ladderRules(rules: readonly LadderRule[], axis: PriceAxis, width: number): Stroke[] {
   return rules
-    .filter(({ price }) => price >= axis.low && price <= axis.high)
+    .filter(({ price }) => isWithin(axis, price))
     .map(({ price, tone, dash, width: thickness }) => {
       const y = Math.round(axis.y(price)) + 0.5;
       return { kind: 'line', x1: 0, x2: width, y1: y, y2: y, tone, dash, width: thickness };
@@ -113,7 +113,7 @@ export function presenceLabels(
 ): { presence: 'new' | 'gone'; count: number; y: number }[] {
   const labels: { presence: 'new' | 'gone'; count: number; y: number }[] = [];
   for (const { strike, presence } of rows.toReversed()) {
-    if (!presence || strike < axis.low || strike > axis.high) continue;
+    if (!presence || !isWithin(axis, strike)) continue;
     const y = axis.y(strike);
     const above = labels.findLast((label) => label.presence === presence);
     if (above && y - above.y < apart) above.count++;
@@ -123,15 +123,15 @@ export function presenceLabels(
 }
 
 /** Number of strikes that share a row of pixels, at least 1. */
-export function strikesPerRow({ strike }: LadderRows, { low, high, height }: PriceAxis): number {
-  const within = strike.filter((each) => each >= low && each <= high).length;
-  return Math.max(1, within / Math.max(1, height));
+export function strikesPerRow({ strike }: LadderRows, axis: PriceAxis): number {
+  const within = strike.filter((each) => isWithin(axis, each)).length;
+  return Math.max(1, within / Math.max(1, axis.height));
 }
 
 /** Returns the rows to draw. If strikes share rows of pixels, `sign` says which of a strike's bars is the largest of its row of pixels. */
 function visibleRows({ strike, calls, puts }: LadderRows, axis: PriceAxis): { index: number; sign?: 1 | -1 }[] {
   const within: number[] = [];
-  for (let i = 0; i < strike.length; i++) if (strike[i]! >= axis.low && strike[i]! <= axis.high) within.push(i);
+  for (let i = 0; i < strike.length; i++) if (isWithin(axis, strike[i]!)) within.push(i);
   if (within.length <= axis.height) return within.map((index) => ({ index }));
   const largest = new Map<number, { index: number; size: number }>();
   for (const index of within) {

@@ -1,11 +1,12 @@
-import { useMemo, useRef, useState } from 'preact/hooks';
+import { bisectCenter } from 'd3-array';
+import { useMemo, useRef } from 'preact/hooks';
 import type { Levels, Strikes } from '../data/page-answers.ts';
 import { amount, countText, percent, signedAmount, strikeText } from '../page-format.ts';
 import type { Measure } from '../state/address.ts';
 import { strikeDifferences } from '../state/moment-diff.ts';
 import { navigate, page } from '../state/page.ts';
-import type { PanelTable } from '../state/panels.ts';
-import { AxisLabels, LevelLabels } from './axis-labels.tsx';
+import { columnTable, type PanelTable } from '../state/panels.ts';
+import { AxisLabels, Crosshair, ExtentAxis, LevelLabels } from './axis-labels.tsx';
 import { StrokeCanvas, useSize } from './canvas.tsx';
 import { type ChartLevel, chartLevels } from './chart-levels.ts';
 import { cursorPrice, selection } from './crosshair.ts';
@@ -17,7 +18,8 @@ import {
   presenceLabels,
   strikesPerRow,
 } from './ladder-strokes.ts';
-import { type PriceAxis, priceAxis } from './price-axis.ts';
+import { isWithin, type PriceAxis, priceAxis } from './price-axis.ts';
+import { chartKeys, useSpoken } from './spoken.ts';
 import type { Stroke } from './strokes.ts';
 import { zoomBy } from './zoom.ts';
 
@@ -61,7 +63,6 @@ export function Ladder({ strikes, levels, before, measure, onExplain }: LadderPr
     return all;
   }, [axis, rows, earlier, shown, extent, size, selection.value]);
   const interaction = useLadderCursor(strikes, shown, axis, onExplain);
-  const cursor = cursorPrice.value;
   return (
     <div class="chart ladder" data-chart="ladder" data-ticker-of={strikes.ticker}>
       <div
@@ -75,24 +76,12 @@ export function Ladder({ strikes, levels, before, measure, onExplain }: LadderPr
       >
         {size.height > 0 && <StrokeCanvas strokes={strokes} size={size} />}
         <AxisLabels axis={axis} />
-        {cursor !== null && cursor >= axis.low && cursor <= axis.high && (
-          <div class="crosshair" style={{ top: `${axis.y(cursor)}px` }} />
-        )}
+        <Crosshair axis={axis} />
         <LevelLabels levels={shown} axis={axis} isNarrow={size.width < NARROW} />
         {before && <PresenceLabels strikes={strikes} before={before} axis={axis} />}
         <OutOfRange spot={strikes.spot_price} axis={axis} />
       </div>
-      <div class="x-axis" aria-hidden="true">
-        <span data-label style={{ left: `${left}px` }}>
-          {amount(-extent)}
-        </span>
-        <span data-label class="middle" style={{ left: `${(left + right) / 2}px` }}>
-          0
-        </span>
-        <span data-label class="end">
-          {signedAmount(extent)}
-        </span>
-      </div>
+      <ExtentAxis left={left} middle={(left + right) / 2} extent={extent} />
       <div class="spoken" aria-live="polite">
         {interaction.spoken}
       </div>
@@ -136,17 +125,13 @@ export function visibleStrikesPerRow(strikes: Strikes, height: number): number {
 export function describeLadder(strikes: Strikes, levels: Levels, measure: Measure): string {
   const net = strikes[NET[measure]];
   const total = net.reduce((sum, each) => sum + each, 0);
-  const at = (best: (a: number, b: number) => boolean) => {
-    let index = 0;
-    for (let i = 1; i < net.length; i++) if (best(net[i]!, net[index]!)) index = i;
-    return strikeText(strikes.strike[index]);
-  };
+  const at = (value: number) => strikeText(strikes.strike[net.indexOf(value)]);
   const flip = levels.flip_resolved
     ? `flip ${strikeText(Math.round(levels.gex_flip * 100) / 100)}, ${percent(100 * (levels.gex_flip / levels.spot_price - 1), 1)} from spot`
     : 'no flip within half of spot';
   return (
-    `Net ${measure} ${amount(total)} ${MEASURE_UNITS[measure]}; most positive at ${at((a, b) => a > b)}, ` +
-    `most negative at ${at((a, b) => a < b)}; ${flip}.`
+    `Net ${measure} ${amount(total)} ${MEASURE_UNITS[measure]}; most positive at ${at(Math.max(...net))}, ` +
+    `most negative at ${at(Math.min(...net))}; ${flip}.`
   );
 }
 
@@ -159,7 +144,7 @@ export function strikeReadout(strikes: Strikes, index: number, before?: Strikes)
     ? []
     : was === undefined
       ? ['new since A']
-      : [`at A ${signedAmount(was)}`, `signedAmount ${signedAmount(strikes.net_gex[index]! - was)}`];
+      : [`at A ${signedAmount(was)}`, `change ${signedAmount(strikes.net_gex[index]! - was)}`];
   return [
     `${strikeText(at)} (${percent(100 * (at / strikes.spot_price - 1), 1)})`,
     `calls ${signedAmount(strikes.call_gex[index])}`,
@@ -185,39 +170,16 @@ export function selectionReadout(strikes: Strikes, [from, to]: readonly [number,
 
 /** The figures of the ladder. A comparison adds net gamma at A and its change, and the strikes that are gone. */
 export function ladderTable(strikes: Strikes, before?: Strikes): PanelTable {
-  const columns = [
-    'strike',
-    'call_gex',
-    'put_gex',
-    'net_gex',
-    'net_dex',
-    'net_vex',
-    'net_cex',
-    'call_open_interest',
-    'put_open_interest',
-    'call_volume',
-    'put_volume',
-  ] as const;
-  const cells = (i: number) => columns.map((name) => strikes[name][i] ?? null);
-  if (!before) return { columns, rows: strikes.strike.map((_, i) => cells(i)) };
+  const { columns, rows } = columnTable(strikes);
+  if (!before) return { columns, rows };
   return {
     columns: [...columns, 'net_gex_before', 'net_gex_change', 'presence'],
-    rows: strikeDifferences(strikes, before).map((row) => [
-      row.strike,
-      ...cells(strikes.strike.indexOf(row.strike)).slice(1),
-      row.before,
-      row.change,
-      row.presence ?? 'both',
-    ]),
+    rows: strikeDifferences(strikes, before).map((row) => {
+      const at = strikes.strike.indexOf(row.strike);
+      const cells = columns.map((name, i) => (name === 'strike' ? row.strike : (rows[at]?.[i] ?? null)));
+      return [...cells, row.before, row.change, row.presence ?? 'both'];
+    }),
   };
-}
-
-/** Returns the index of the strike nearest a price. */
-export function nearestStrike(strike: readonly number[], price: number): number {
-  let index = 0;
-  for (let i = 1; i < strike.length; i++)
-    if (Math.abs(strike[i]! - price) < Math.abs(strike[index]! - price)) index = i;
-  return index;
 }
 
 /** The acts of the pointer and of the keys in the ladder. */
@@ -227,14 +189,9 @@ function useLadderCursor(
   axis: PriceAxis,
   onExplain: (strike: number) => void,
 ) {
-  const [spoken, setSpoken] = useState('');
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const [spoken, speak] = useSpoken();
   const dragFrom = useRef<number | null>(null);
-  const index = () => nearestStrike(strikes.strike, cursorPrice.value ?? strikes.spot_price);
-  const speak = (text: string) => {
-    clearTimeout(timer.current);
-    timer.current = setTimeout(() => setSpoken(text), 150);
-  };
+  const index = () => bisectCenter(strikes.strike, cursorPrice.value ?? strikes.spot_price);
   const moveTo = (to: number, isSelecting: boolean) => {
     const next = Math.max(0, Math.min(strikes.strike.length - 1, to));
     const at = strikes.strike[next]!;
@@ -242,38 +199,37 @@ function useLadderCursor(
       selection.value && (selection.value[0] === strikes.strike[index()] ? selection.value[1] : selection.value[0]);
     selection.value = isSelecting ? ascending(anchor ?? strikes.strike[index()]!, at) : null;
     cursorPrice.value = at;
-    if (at < axis.low || at > axis.high) {
+    if (!isWithin(axis, at)) {
       navigate({ shift: Math.round(10_000 * (at / strikes.spot_price - 1)) / 100 }, false);
     }
     speak(selection.value ? selectionReadout(strikes, selection.value) : strikeReadout(strikes, next));
   };
   const strikeAt = (event: PointerEvent) => {
     const box = (event.currentTarget as HTMLElement).getBoundingClientRect();
-    return strikes.strike[nearestStrike(strikes.strike, axis.priceAt(event.clientY - box.top))]!;
+    return strikes.strike[bisectCenter(strikes.strike, axis.priceAt(event.clientY - box.top))]!;
   };
   const prices = levels.map(({ price }) => price);
   const handlers = {
-    onKeyDown(event: KeyboardEvent) {
-      if (event.ctrlKey || event.metaKey || event.altKey) return;
+    onKeyDown: chartKeys(({ key, shiftKey }) => {
       const at = index();
-      const jump: Readonly<Record<string, () => void>> = {
-        ArrowUp: () => moveTo(at + 1, event.shiftKey),
-        ArrowDown: () => moveTo(at - 1, event.shiftKey),
-        PageUp: () => moveTo(at + 10, event.shiftKey),
-        PageDown: () => moveTo(at - 10, event.shiftKey),
-        Home: () => moveTo(strikes.strike.length - 1, event.shiftKey),
-        End: () => moveTo(0, event.shiftKey),
-        '.': () => moveTo(nearestOf(prices, strikes, at, 1), false),
-        ',': () => moveTo(nearestOf(prices, strikes, at, -1), false),
-        ' ': () => (selection.value = ascending(strikes.strike[at]!, strikes.strike[at]!)),
-        Enter: () => onExplain(strikes.strike[at]!),
+      const last = strikes.strike.length - 1;
+      const moves: Readonly<Record<string, number>> = {
+        ArrowUp: at + 1,
+        ArrowDown: at - 1,
+        PageUp: at + 10,
+        PageDown: at - 10,
+        Home: last,
+        End: 0,
+        '.': nearestOf(prices, strikes, at, 1),
+        ',': nearestOf(prices, strikes, at, -1),
       };
-      const act = jump[event.key];
-      if (!act) return;
-      act();
-      event.preventDefault();
-      event.stopPropagation();
-    },
+      const to = moves[key];
+      // Some keyboards need Shift for a full stop, which then selects nothing.
+      if (to !== undefined) moveTo(to, shiftKey && key.length > 1);
+      else if (key === ' ') selection.value = [strikes.strike[at]!, strikes.strike[at]!];
+      else if (key === 'Enter') onExplain(strikes.strike[at]!);
+      else return false;
+    }),
     onPointerMove(event: PointerEvent) {
       const at = strikeAt(event);
       cursorPrice.value = at;
@@ -306,7 +262,7 @@ function useLadderCursor(
 
 /** Returns the index of the strike nearest the next price in a direction, or the present index if there is none. */
 function nearestOf(prices: readonly number[], { strike }: Strikes, at: number, direction: 1 | -1): number {
-  const ahead = prices.map((price) => nearestStrike(strike, price)).filter((index) => direction * (index - at) > 0);
+  const ahead = prices.map((price) => bisectCenter(strike, price)).filter((index) => direction * (index - at) > 0);
   return ahead.length === 0 ? at : direction > 0 ? Math.min(...ahead) : Math.max(...ahead);
 }
 
@@ -343,7 +299,7 @@ function PresenceLabels({ strikes, before, axis }: { strikes: Strikes; before: S
 
 /** Says where spot is if the axis does not reach it. */
 function OutOfRange({ spot, axis }: { spot: number; axis: PriceAxis }) {
-  if (spot >= axis.low && spot <= axis.high) return null;
+  if (isWithin(axis, spot)) return null;
   return (
     <p class={`out-of-range ${spot > axis.high ? 'top' : 'bottom'}`}>
       {spot > axis.high ? '▲' : '▼'} spot {strikeText(Math.round(spot * 100) / 100)}

@@ -20,7 +20,7 @@ import {
 import { describeMatrix, matrixReadout } from './matrix-words.ts';
 import { spacedTicks } from './price-axis.ts';
 import { spacedLabels } from './spaced-labels.ts';
-import { useSpoken } from './spoken.ts';
+import { chartKeys, useSpoken } from './spoken.ts';
 
 export interface MatrixProps {
   readonly matrix: Matrix;
@@ -80,19 +80,13 @@ export function MatrixChart({ matrix, moment, title, unit, chosen, cursor, onCur
     onCursor(next);
     speak(matrixReadout(matrix, next, moment));
   };
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const from = cursor ?? {
-      column: -1,
-      row: strikes.findIndex((each) => each >= spot),
-    };
-    const [right, up] = MOVES[event.key] ?? [0, 0];
-    if (right !== 0 || up !== 0) moveTo({ column: from.column + right, row: from.row + up });
-    else if (event.key === 'Enter' && cursor) onPick(expiry[cursor.column]!);
-    else return;
-    event.preventDefault();
-    event.stopPropagation();
-  };
+  const onKeyDown = chartKeys(({ key }) => {
+    const from = cursor ?? { column: -1, row: strikes.findIndex((each) => each >= spot) };
+    const move = MOVES[key];
+    if (move) moveTo({ column: from.column + move[0], row: from.row + move[1] });
+    else if (key === 'Enter' && cursor) onPick(expiry[cursor.column]!);
+    else return false;
+  });
   const placeOf = (event: MouseEvent) => {
     const box = (event.currentTarget as HTMLElement).getBoundingClientRect();
     return cellAt(layout, event.clientX - box.left, event.clientY - box.top);
@@ -263,7 +257,7 @@ function Ramp({ bounds, unit }: { bounds: readonly number[]; unit: string }) {
       {bounds.length > 0 &&
         texts.map((text, step) => (
           <li key={text}>
-            <i class={`ramp-${step}`} />
+            <i style={{ background: `var(--ramp-${step})` }} />
             <span data-label>{text}</span>
           </li>
         ))}

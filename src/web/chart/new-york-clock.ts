@@ -2,20 +2,12 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-const WALL = new Intl.DateTimeFormat('en-US', {
-  timeZone: 'America/New_York',
-  hourCycle: 'h23',
-  year: 'numeric',
-  month: 'numeric',
-  day: 'numeric',
-  hour: 'numeric',
-  minute: 'numeric',
-});
+// Swedish dates are those of ISO 8601: `2026-11-20 16:00`.
+const WALL = new Intl.DateTimeFormat('sv-SE', { timeZone: 'America/New_York', dateStyle: 'short', timeStyle: 'short' });
 
 /** Returns what the clocks of New York show at an instant, to the minute, as the instant at which UTC shows the same. */
 export function newYorkWall(ms: number): number {
-  const part = Object.fromEntries(WALL.formatToParts(ms).map(({ type, value }) => [type, Number(value)]));
-  return Date.UTC(part.year!, part.month! - 1, part.day!, part.hour!, part.minute!);
+  return Date.parse(`${WALL.format(ms).replace(' ', 'T')}Z`);
 }
 
 /** Returns the instant at which a date, `YYYY-MM-DD`, begins in New York. */

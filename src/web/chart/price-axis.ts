@@ -14,6 +14,11 @@ export interface PriceAxis {
   readonly ticks: readonly number[];
 }
 
+/** Returns whether a price is on an axis. */
+export function isWithin({ low, high }: Pick<PriceAxis, 'low' | 'high'>, price: number): boolean {
+  return price >= low && price <= high;
+}
+
 const TICK_GAP = 40;
 
 /** Creates the axis. `zoom` is half of its length and `shift` the distance of its middle from spot, both percent of spot. */

@@ -1,18 +1,20 @@
+import { bisectCenter } from 'd3-array';
 import { scaleLinear } from 'd3-scale';
-import { area, curveLinear, curveStepBefore, line } from 'd3-shape';
+import { area, curveLinear, curveStepAfter, curveStepBefore, line } from 'd3-shape';
 import type { ComponentChildren } from 'preact';
+import { useMemo } from 'preact/hooks';
 import { useSize } from './canvas.tsx';
 import type { AxisBetween } from './chart-axis.ts';
 import { spacedTicks } from './price-axis.ts';
-import { useSpoken } from './spoken.ts';
+import { chartKeys, useSpoken } from './spoken.ts';
 
 type Values = readonly (number | null)[];
 
 /** Figures over the horizontal axis of a chart. Null: unknown, so that a line breaks and no mark is drawn. */
 export interface ChartSeries {
   readonly name: string;
-  /** `ranges` are whiskers and `band` an area, both from `from` to `y`. `steps` have a value from one place to the next. */
-  readonly mark: 'line' | 'steps' | 'dots' | 'diamonds' | 'bars' | 'ranges' | 'band';
+  /** `ranges` are whiskers and `band` an area, both from `from` to `y`. `steps` end and `stairs` begin at the place of their value. */
+  readonly mark: 'line' | 'steps' | 'stairs' | 'dots' | 'diamonds' | 'bars' | 'ranges' | 'band';
   readonly y: Values;
   readonly from?: Values;
   /** Places on the axis, if they are not those of the chart. */
@@ -28,14 +30,18 @@ export interface SeriesPlotProps {
   readonly series: readonly ChartSeries[];
   /** The text of a value on the vertical axis. */
   format(value: number): string;
+  /** The ends of the vertical axis, if they are not those of the values. */
+  readonly range?: readonly [low: number, high: number];
   /** True if the vertical axis begins at 0, as it must for bars. */
   readonly hasZero?: boolean;
   /** A horizontal rule with a name, such as spot. */
   readonly rule?: { readonly at: number; readonly name: string } | undefined;
-  /** Ranges of the horizontal axis that are shaded, such as those of events. */
-  readonly spans?: readonly (readonly [from: number, to: number])[];
+  /** Ranges of the horizontal axis that are shaded, such as those of events, with further class names. */
+  readonly spans?: readonly (readonly [from: number, to: number, name?: string])[];
   /** A place on the horizontal axis that is marked, such as the forward or the chosen expiry. */
   readonly marker?: { readonly at: number; readonly name?: string } | undefined;
+  /** Returns what stands over the plot, whose height is given, pixels. */
+  overlay?(x: (value: number) => number, y: (value: number) => number, height: number): ComponentChildren;
   /** False if a plot below has the labels of the axis. */
   readonly hasLabels?: boolean;
   readonly cursor: number | null;
@@ -56,10 +62,12 @@ export function SeriesPlot(props: SeriesPlotProps) {
     axis,
     series,
     format,
+    range,
     hasZero,
     rule,
     spans = [],
     marker,
+    overlay,
     hasLabels = true,
     cursor,
     onCursor,
@@ -68,15 +76,23 @@ export function SeriesPlot(props: SeriesPlotProps) {
   const { ref, size } = useSize<HTMLDivElement>();
   const { width, height } = size;
   const across = axis(LEFT + PAD.right, width - PAD.right);
-  const y = scaleLinear(extentOf(series, hasZero ?? false, rule?.at), [height - PAD.y, PAD.y]).nice(4);
+  const y = scaleLinear(range ?? extentOf(series, hasZero ?? false, rule?.at), [height - PAD.y, PAD.y]);
+  if (!range) y.nice(4);
   const [low, high] = y.domain() as [number, number];
   const ticks = spacedTicks(low, high, height - 2 * PAD.y, TICK_GAP);
-  const texts = shortTexts(ticks.map(format));
+  const texts = shortTexts(ticks.map((tick) => format(tick)));
   const at = x.map((each) => across.x(each));
   const nearest = (event: MouseEvent) => {
-    const offset = event.clientX - (event.currentTarget as HTMLElement).getBoundingClientRect().left;
-    return at.reduce((best, each, i) => (Math.abs(each - offset) < Math.abs(at[best]! - offset) ? i : best), 0);
+    return bisectCenter(at, event.clientX - (event.currentTarget as HTMLElement).getBoundingClientRect().left);
   };
+  // The cursor moves often, and changes no mark.
+  const drawn = useMemo(
+    () =>
+      series.map((each) => (
+        <Marks key={each.name} series={each} at={each.x?.map((value) => across.x(value)) ?? at} y={y} />
+      )),
+    [series, axis, width, height, rule?.at],
+  );
   const cursorAt = cursor === null ? undefined : at[cursor];
   return (
     <>
@@ -91,9 +107,9 @@ export function SeriesPlot(props: SeriesPlotProps) {
       >
         {height > 0 && (
           <svg width={width} height={height} aria-hidden="true">
-            {spans.map(([from, to]) => (
+            {spans.map(([from, to, name]) => (
               <rect
-                class="span"
+                class={`span ${name ?? ''}`}
                 x={across.x(from)}
                 width={Math.max(2, across.x(to) - across.x(from))}
                 y={0}
@@ -105,9 +121,7 @@ export function SeriesPlot(props: SeriesPlotProps) {
             ))}
             {marker && <line class="zero" x1={across.x(marker.at)} x2={across.x(marker.at)} y1={0} y2={height} />}
             {rule && <line class="rule text" x1={LEFT} x2={width} y1={y(rule.at)} y2={y(rule.at)} />}
-            {series.map((each) => (
-              <Marks key={each.name} series={each} at={each.x?.map((value) => across.x(value)) ?? at} y={y} />
-            ))}
+            {drawn}
           </svg>
         )}
         <div class="y-axis" aria-hidden="true">
@@ -127,12 +141,13 @@ export function SeriesPlot(props: SeriesPlotProps) {
             {marker.name}
           </span>
         )}
+        {height > 0 && overlay?.(across.x, y, height)}
         {cursorAt !== undefined && <div class="cursor-line" style={{ left: `${cursorAt}px` }} />}
       </div>
       {hasLabels && (
         <div class="x-axis" aria-hidden="true">
           {across.labels.map(({ x: center, text }) => (
-            <span data-label key={text} class="middle" style={{ left: `${center}px` }}>
+            <span data-label key={center} class="middle" style={{ left: `${center}px` }}>
               {text}
             </span>
           ))}
@@ -168,13 +183,14 @@ interface MarksProps {
 function Marks({ series: { mark, y: values, from = [], class: name = '' }, at, y }: MarksProps) {
   const rows = values.map((value, i) => ({ x: at[i]!, to: value, from: from[i] ?? null }));
   const known = rows.filter((row): row is { x: number; to: number; from: number | null } => row.to !== null);
-  if (mark === 'line' || mark === 'steps') {
+  const curve = CURVES[mark as keyof typeof CURVES];
+  if (curve) {
     const path = line<(typeof rows)[number]>(
       ({ x }) => x,
       ({ to }) => y(to!),
     )
       .defined(({ to }) => to !== null)
-      .curve(mark === 'line' ? curveLinear : curveStepBefore);
+      .curve(curve);
     return <path class={`curve ${name}`} d={path(rows) ?? ''} />;
   }
   if (mark === 'band') {
@@ -202,8 +218,15 @@ function Marks({ series: { mark, y: values, from = [], class: name = '' }, at, y
       .map(({ x, to, from: low }) => `M${x - 3} ${y(to)}h6m-3 0V${y(low!)}m-3 0h6`);
     return <path class={`curve ${name}`} d={path.join('')} />;
   }
-  return <path class={`point ${name}`} d={known.map(({ x, to }) => POINTS[mark](x, y(to))).join('')} />;
+  return (
+    <path
+      class={`point ${name}`}
+      d={known.map(({ x, to }) => POINTS[mark as keyof typeof POINTS](x, y(to))).join('')}
+    />
+  );
 }
+
+const CURVES = { line: curveLinear, steps: curveStepBefore, stairs: curveStepAfter } as const;
 
 const POINTS = {
   dots: (x: number, y: number) => `M${x - 3} ${y}a3 3 0 1 0 6 0a3 3 0 1 0-6 0`,
@@ -234,7 +257,12 @@ function Legend({ series }: { series: readonly ChartSeries[] }) {
 }
 
 /** Places of the samples of marks that have a length. */
-const SAMPLES: Partial<Record<ChartSeries['mark'], number[]>> = { line: [0, 20], steps: [0, 20], band: [0, 20] };
+const SAMPLES: Partial<Record<ChartSeries['mark'], number[]>> = {
+  line: [0, 20],
+  steps: [0, 20],
+  stairs: [0, 20],
+  band: [0, 20],
+};
 
 export interface CursorFrameProps {
   /** The name of the chart in tests. */
@@ -242,6 +270,8 @@ export interface CursorFrameProps {
   /** A sentence with the main figures. */
   readonly label: string;
   readonly count: number;
+  /** Further class names. */
+  readonly class?: string;
   readonly cursor: number | null;
   onCursor(index: number | null): void;
   onOpen?(index: number): void;
@@ -251,24 +281,22 @@ export interface CursorFrameProps {
 }
 
 /** The part of a chart that has the focus: arrow keys move the cursor of all plots within it, and its figures are spoken. */
-export function CursorFrame({ id, label, count, cursor, onCursor, onOpen, readout, children }: CursorFrameProps) {
+export function CursorFrame(props: CursorFrameProps) {
+  const { id, label, count, cursor, onCursor, onOpen, readout, children } = props;
   const [spoken, speak] = useSpoken();
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || count === 0) return;
-    const step = STEPS[event.key];
-    if (step !== undefined) {
+  const onKeyDown = chartKeys(({ key }) => {
+    const step = STEPS[key];
+    if (step !== undefined && count > 0) {
       const from = cursor ?? (step > 0 ? -1 : count);
       const next = Math.max(0, Math.min(count - 1, from + step));
       onCursor(next);
       speak(readout(next));
-    } else if (event.key === 'Enter' && cursor !== null && onOpen) onOpen(cursor);
-    else return;
-    event.preventDefault();
-    event.stopPropagation();
-  };
+    } else if (key === 'Enter' && cursor !== null && onOpen) onOpen(cursor);
+    else return false;
+  });
   return (
     <div
-      class="chart series"
+      class={`chart series ${props.class ?? ''}`}
       data-chart={id}
       role="application"
       aria-roledescription="chart"

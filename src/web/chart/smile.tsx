@@ -3,7 +3,7 @@ import { line } from 'd3-shape';
 import { useMemo } from 'preact/hooks';
 import type { Surface } from '../data/page-answers.ts';
 import { percent, plain, price, strikeText, volatility } from '../page-format.ts';
-import type { PanelTable } from '../state/panels.ts';
+import { columnTable, type PanelTable } from '../state/panels.ts';
 import { useSize } from './canvas.tsx';
 import { expiryLabels, maturityAxis, strikeAxis } from './chart-axis.ts';
 import { deviationAt, normalBelow, type SmileLaw } from './law-smile.ts';
@@ -113,10 +113,11 @@ export function smileReadout({ law, forward, tte, strike: strikes, iv }: Smile, 
 }
 
 export function smileTable({ forward, strike: strikes, iv }: Smile): PanelTable {
-  return {
-    columns: ['strike', 'log_moneyness', 'fitted_iv'],
-    rows: strikes.map((each, i) => [each, Math.log(each / forward), iv[i]!]),
-  };
+  return columnTable({
+    strike: strikes,
+    log_moneyness: strikes.map((each) => Math.log(each / forward)),
+    fitted_iv: iv,
+  });
 }
 
 /** Least width of the page's view on which small multiples are drawn, and their number. */
@@ -142,9 +143,12 @@ export function SmileMultiples({
   const { expiry, tte, atm_iv } = surface.expiries;
   const smiles = useMemo(() => {
     if (!isDrawn) return [];
-    const at = tte.map((time) => maturityAxis(tte, expiry)(0, MULTIPLES.most).x(time));
-    const apart = at.map(() => 1);
-    return spacedLabels(at, apart, 0).map((index) => {
+    const at = tte.map(maturityAxis(tte, expiry)(0, MULTIPLES.most).x);
+    return spacedLabels(
+      at,
+      at.map(() => 1),
+      0,
+    ).map((index) => {
       const { iv } = smileOf(surface, index, MULTIPLES.strikes);
       return { index, iv: iv.map((each) => each - iv[MULTIPLES.strikes >> 1]!) };
     });

@@ -15,3 +15,15 @@ export function useSpoken(): [text: string, speak: (text: string) => void] {
     },
   ];
 }
+
+/**
+ * Returns the handler of keys of a chart. `act` returns false for a key that it does not know. Keys with Ctrl, Alt and Meta belong to the
+ * browser.
+ */
+export function chartKeys(act: (event: KeyboardEvent) => unknown): (event: KeyboardEvent) => void {
+  return (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || act(event) === false) return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+}

@@ -5,12 +5,12 @@ import type { Levels, ProfileAnswer } from '../data/page-answers.ts';
 import { amount, percent, price, signedAmount } from '../page-format.ts';
 import { gexAt, type ProfilePair, profilePairs } from '../state/moment-diff.ts';
 import { page } from '../state/page.ts';
-import type { PanelTable } from '../state/panels.ts';
-import { AxisLabels } from './axis-labels.tsx';
+import { columnTable, type PanelTable } from '../state/panels.ts';
+import { AxisLabels, Crosshair, ExtentAxis } from './axis-labels.tsx';
 import { useSize } from './canvas.tsx';
 import { chartLevels } from './chart-levels.ts';
 import { cursorPrice } from './crosshair.ts';
-import { priceAxis } from './price-axis.ts';
+import { isWithin, priceAxis } from './price-axis.ts';
 
 /** Room for the prices at the left edge, pixels. */
 const PRICES = 44;
@@ -36,7 +36,6 @@ export function SpotProfile({
     [profile.spot_price, zoom, shift, height],
   );
   const shapes = useMemo(() => profileShapes(profile, before, axis, width), [profile, before, axis, width]);
-  const cursor = cursorPrice.value;
   const onMove = (event: PointerEvent) => {
     const box = (event.currentTarget as HTMLElement).getBoundingClientRect();
     cursorPrice.value = axis.priceAt(event.clientY - box.top);
@@ -55,15 +54,14 @@ export function SpotProfile({
             {shapes.before && <path class="curve before" d={shapes.before} />}
             <path class="curve" d={shapes.curve} />
             {chartLevels(levels)
-              .filter((level) => level.price >= axis.low && level.price <= axis.high)
+              .filter((level) => isWithin(axis, level.price))
               .map(({ id, tone, dash, price: at }) => (
                 <line key={id} class={`rule ${tone} ${dash}`} x1={PRICES} x2={width} y1={axis.y(at)} y2={axis.y(at)} />
               ))}
             {[profile.vanna_flip, profile.charm_flip].map(
               (at, i) =>
                 at !== null &&
-                at >= axis.low &&
-                at <= axis.high && (
+                isWithin(axis, at) && (
                   <text key={i} class="mark" x={width - 4} y={axis.y(at) + 4} text-anchor="end">
                     {i === 0 ? 'vanna flip' : 'charm flip'} ▸
                   </text>
@@ -72,24 +70,12 @@ export function SpotProfile({
           </svg>
         )}
         <AxisLabels axis={axis} />
-        {cursor !== null && cursor >= axis.low && cursor <= axis.high && (
-          <div class="crosshair" style={{ top: `${axis.y(cursor)}px` }} />
-        )}
+        <Crosshair axis={axis} />
         {!profile.flip_resolved && (
           <p class="chart-note">Net gamma has one sign within half of spot: there is no flip.</p>
         )}
       </div>
-      <div class="x-axis" aria-hidden="true">
-        <span data-label style={{ left: `${PRICES}px` }}>
-          {amount(-shapes.extent)}
-        </span>
-        <span data-label class="middle" style={{ left: `${shapes.zero}px` }}>
-          0
-        </span>
-        <span data-label class="end">
-          {signedAmount(shapes.extent)}
-        </span>
-      </div>
+      <ExtentAxis left={PRICES} middle={shapes.zero} extent={shapes.extent} />
     </div>
   );
 }
@@ -108,8 +94,11 @@ function profileShapes(
   const extent = Math.max(...[...points, ...earlier].map(([, gex]) => Math.abs(gex)), 0) || 1;
   const x = scaleLinear([-extent, extent], [PRICES, width - 2]);
   const zero = x(0);
-  const pairs = before ? profilePairs(profile, before).filter(({ spot }) => isNear(spot)) : [];
-  /** The area between the curves where the difference from A has a sign. */
+  // Without a comparison the area lies between the curve and zero.
+  const pairs = before
+    ? profilePairs(profile, before).filter(({ spot }) => isNear(spot))
+    : points.map(([spot, now]): ProfilePair => ({ spot, now, before: 0 }));
+  /** The area where the difference from A, or from zero, has a sign. */
   const between = (sign: 1 | -1) =>
     area<ProfilePair>()
       .y(({ spot }) => axis.y(spot))
@@ -119,18 +108,13 @@ function profileShapes(
     ([, gex]) => x(gex),
     ([at]) => axis.y(at),
   );
-  const filled = (sign: 1 | -1) =>
-    area<[number, number]>()
-      .y(([at]) => axis.y(at))
-      .x0(zero)
-      .x1(([, gex]) => x(sign * Math.max(0, sign * gex)))(points) ?? '';
   return {
     extent,
     zero,
     curve: curve(points) ?? '',
     before: before && (curve(earlier) ?? ''),
-    positive: before ? between(1) : filled(1),
-    negative: before ? between(-1) : filled(-1),
+    positive: between(1),
+    negative: between(-1),
   };
 }
 
@@ -148,12 +132,12 @@ export function profileReadout(profile: ProfileAnswer, at: number, before?: Prof
   const gex = gexAt(profile, at);
   const shares = Math.abs(gex / at);
   const was = before
-    ? ` · at A ${signedAmount(gexAt(before, at))}, signedAmount ${signedAmount(gex - gexAt(before, at))}`
+    ? ` · at A ${signedAmount(gexAt(before, at))}, change ${signedAmount(gex - gexAt(before, at))}`
     : '';
   const way = gex < 0 ? 'buy' : 'sell';
   return `were spot ${price(at)} (${percent(100 * (at / profile.spot_price - 1), 1)}): net ${signedAmount(gex)} · dealers ${way} ${amount(shares)} shares per +1 %${was}`;
 }
 
 export function profileTable(profile: ProfileAnswer): PanelTable {
-  return { columns: ['spot', 'net_gex'], rows: profile.spot.map((at, i) => [at, profile.net_gex[i]!]) };
+  return columnTable({ spot: profile.spot, net_gex: profile.net_gex });
 }

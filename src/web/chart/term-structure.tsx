@@ -114,6 +114,23 @@ export function refusalText(reason: string): string {
   return REFUSALS[reason] ?? reason.replaceAll('_', ' ');
 }
 
+/** Series without a smile with the reasons, which charts of volatilities cannot show. */
+export function RefusedSeries({ series }: { series: readonly (readonly [name: string, reason: string])[] }) {
+  if (series.length === 0) return null;
+  return (
+    <div class="refused" data-refused>
+      <h3>Without a smile ({series.length})</h3>
+      <ul>
+        {series.map(([name, reason]) => (
+          <li key={name}>
+            {name}: {refusalText(reason)}
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
 /** One sentence with the main figures of the term structure. */
 export function describeTerm(expiries: Expiries, moment: string | undefined): string {
   const { expiry, atm_iv: iv, gross_share_pct: share, count: rows } = expiries;

@@ -41,8 +41,8 @@ export function CombinedPanel({ moment }: { moment: string | undefined }) {
   const other = page.value.own.with!;
   const call =
     moment === undefined ? undefined : tickerCall('get_gex_combined', moment, { with: other, ...page.value.options });
-  const { answer, problem, isSlow } = useAnswer<Combined>(call);
-  const combined = answer?.body;
+  const asked = useAnswer<Combined>(call);
+  const combined = asked.answer?.body;
   const profile = combined && ({ ...combined, vanna_flip: null, charm_flip: null } as unknown as ProfileAnswer);
   return (
     <ChartPanel
@@ -55,9 +55,7 @@ export function CombinedPanel({ moment }: { moment: string | undefined }) {
           : 'net GEX, $ per 1 % move'
       }
       call={call}
-      answer={answer}
-      problem={problem}
-      isSlow={isSlow}
+      {...asked}
       table={profile && profileTable(profile)}
       readout={
         combined &&

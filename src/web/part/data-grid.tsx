@@ -3,13 +3,15 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/ho
 import type { PanelTable } from '../state/panels.ts';
 import { copy } from '../state/ui.ts';
 
+type Value = string | number | null;
+
 export interface GridColumn<Row> {
   readonly id: string;
   readonly title: string;
   /** The value, by which rows are sorted. */
-  value(row: Row): string | number | null;
+  value(row: Row): Value;
   /** What rows are sorted by, if it is not the value: for example the size of a change. */
-  rank?(row: Row): string | number | null;
+  rank?(row: Row): Value;
   /** The text of the cell. */
   text(row: Row): string;
   readonly isNumber?: boolean;
@@ -109,24 +111,25 @@ export function DataGrid<Row>({
   const onKeyDown = (event: KeyboardEvent) => {
     const { row, column } = focused;
     const page = Math.max(1, Math.floor((scroller.current!.clientHeight - ROW_HEIGHT) / ROW_HEIGHT) - 1);
-    const to = (MOVES[event.key] ?? (() => undefined))({
-      row,
-      column,
-      page,
-      last: shown.length - 1,
-      columns: columns.length - 1,
-      isControl: event.ctrlKey,
-    });
-    if (to) move(to[0], to[1]);
+    const [last, right] = [shown.length - 1, columns.length - 1];
+    const moves: Readonly<Record<string, readonly [row: number, column: number]>> = {
+      ArrowUp: [row - 1, column],
+      ArrowDown: [row + 1, column],
+      ArrowLeft: [row, column - 1],
+      ArrowRight: [row, column + 1],
+      PageUp: [row - page, column],
+      PageDown: [row + page, column],
+      Home: [event.ctrlKey ? 0 : row, 0],
+      End: [event.ctrlKey ? last : row, right],
+    };
+    const to = moves[event.key];
+    const current = shown[row];
+    if (to) move(...to);
     else if (event.key === 'Enter' && row < 0) sortBy(columns[column]!.id);
-    else if (event.key === 'Enter' && shown[row] !== undefined) onOpen?.(shown[row]!);
-    else if (
-      event.key === 'c' &&
-      (event.ctrlKey || event.metaKey) &&
-      String(getSelection()) === '' &&
-      shown[row] !== undefined
-    ) {
-      void copy(columns.map((each) => each.text(shown[row]!)).join('\t'), 'one row');
+    else if (current === undefined) return;
+    else if (event.key === 'Enter') onOpen?.(current);
+    else if (event.key === 'c' && (event.ctrlKey || event.metaKey) && String(getSelection()) === '') {
+      void copy(columns.map((each) => each.text(current)).join('\t'), 'one row');
     } else return;
     event.preventDefault();
     event.stopPropagation();
@@ -216,28 +219,6 @@ export function DataGrid<Row>({
   );
 }
 
-interface Place {
-  readonly row: number;
-  readonly column: number;
-  /** Rows of a page. */
-  readonly page: number;
-  /** Index of the last row and of the last column. */
-  readonly last: number;
-  readonly columns: number;
-  readonly isControl: boolean;
-}
-
-const MOVES: Readonly<Record<string, (place: Place) => [row: number, column: number]>> = {
-  ArrowUp: ({ row, column }) => [row - 1, column],
-  ArrowDown: ({ row, column }) => [row + 1, column],
-  ArrowLeft: ({ row, column }) => [row, column - 1],
-  ArrowRight: ({ row, column }) => [row, column + 1],
-  PageUp: ({ row, column, page }) => [row - page, column],
-  PageDown: ({ row, column, page }) => [row + page, column],
-  Home: ({ row, isControl }) => [isControl ? 0 : row, 0],
-  End: ({ row, last, columns, isControl }) => [isControl ? last : row, columns],
-};
-
 function filteredRows<Row>(rows: readonly Row[], columns: readonly GridColumn<Row>[], filter: string): readonly Row[] {
   const wanted = filter.trim().toLowerCase();
   if (wanted === '') return rows;
@@ -253,7 +234,7 @@ function sortedRows<Row>(
   if (!sort || !column) return rows;
   const direction = sort.isDescending ? -1 : 1;
   return rows.toSorted((a, b) => {
-    const [x, y] = column.rank ? [column.rank(a), column.rank(b)] : [column.value(a), column.value(b)];
+    const [x, y] = [a, b].map((row) => (column.rank ? column.rank(row) : column.value(row))) as [Value, Value];
     if (x === null || y === null) return Number(x === null) - Number(y === null);
     return direction * (typeof x === 'number' && typeof y === 'number' ? x - y : String(x).localeCompare(String(y)));
   });

@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals';
+import type { FigureNote, FigureTexts } from '../data/figure-texts.ts';
 import { useAnswer } from '../data/page-answers.ts';
 import { type Call, commandOf, curlOf, mcpOf, WEB_OPERATIONS, type WebOperation } from '../operations.ts';
 import type { ExplainedFigure } from '../state/explained-figures.ts';
@@ -14,17 +15,28 @@ type Tab = (typeof TABS)[number];
 const LINES_SHOWN = 40;
 
 /** The call that has a figure, elsewhere: with the moment of the snapshot, so that it gives this very figure. */
-export function ExplainCall({ figure, snapshot }: { figure: ExplainedFigure; snapshot: ExplainedSnapshot }) {
+export function ExplainCall({
+  figure,
+  snapshot,
+  notes,
+}: {
+  figure: ExplainedFigure;
+  snapshot: ExplainedSnapshot;
+  notes: FigureTexts['notes'] | undefined;
+}) {
   const tab = useSignal<Tab>('curl');
   const { ticker, moment, options } = snapshot;
   const call = tickerCall(OPERATION[figure] ?? 'get_live_gex_nodes', moment, options, ticker);
   const json = useAnswer<unknown>(tab.value === 'JSON' ? call : undefined);
-  const { text, note } = ((): { text?: string; note?: string } => {
-    if (tab.value === 'curl') return { text: curlOf(call, location.origin) };
-    if (tab.value === 'MCP') return mcpFormOf(call, Object.keys(options).length > 0);
-    if (tab.value === 'zomma') return { text: commandOf(commandCall(call, Object.keys(options).length > 0)) };
-    return json.problem ? { note: json.problem.message } : json.answer ? { text: json.answer.text } : {};
-  })();
+  const hasOptions = Object.keys(options).length > 0;
+  // Tools of MCP and of the program take no options.
+  const text = {
+    curl: () => curlOf(call, location.origin),
+    MCP: () => (hasOptions ? undefined : mcpOf(call)),
+    zomma: () => commandOf(commandCall(call, hasOptions)),
+    JSON: () => json.answer?.text,
+  }[tab.value]();
+  const note = tab.value === 'MCP' ? notes?.[mcpNote(call, hasOptions, text)!] : json.problem?.message;
   const onKeyDown = (event: KeyboardEvent) => {
     const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
     if (step === 0) return;
@@ -76,15 +88,10 @@ function commandCall(call: Call, hasOptions: boolean): Call {
   return hasOptions && WEB_OPERATIONS[call.operation].isTool ? { ...call, operation: 'get_gex_view' } : call;
 }
 
-/** Returns the message of MCP, or why there is none. Tools and resources of MCP take no options, and resources no moment. */
-function mcpFormOf(call: Call, hasOptions: boolean): { text?: string; note?: string } {
-  const { isTool }: WebOperation = WEB_OPERATIONS[call.operation];
-  const text = hasOptions ? undefined : mcpOf(call);
-  if (!text)
-    return {
-      note: hasOptions ? 'MCP has no form of a call with options of the analysis.' : 'MCP has no form of this call.',
-    };
-  return isTool
-    ? { text }
-    : { text, note: 'This resource of MCP has the newest snapshot, whatever the moment of the page.' };
+/** Returns why there is no message of MCP, or how it differs from the call: resources of MCP take no moment. */
+function mcpNote({ operation }: Call, hasOptions: boolean, text: string | undefined): FigureNote | undefined {
+  if (hasOptions) return 'mcp_options';
+  if (!text) return 'mcp_none';
+  const { isTool }: WebOperation = WEB_OPERATIONS[operation];
+  return isTool ? undefined : 'mcp_newest';
 }

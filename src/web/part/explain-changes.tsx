@@ -15,7 +15,8 @@ import { EXPLANATIONS, type ExplainedFigure, figureValue, strikeRow } from '../s
 import { page } from '../state/page.ts';
 import { largestChanges, type NamedValues, valuesBySeries, valuesByStrike } from '../state/snapshot-changes.ts';
 import { moments } from '../state/time-stops.ts';
-import { type ExplainedSnapshot, SmallTable } from './explain-part.tsx';
+import type { ExplainedSnapshot } from './explain-part.tsx';
+import { FigureTable } from './figure-table.tsx';
 
 const DRIVER_NAMES = {
   net_gex: 'Net GEX, $ per 1 %',
@@ -142,8 +143,9 @@ function ChangeTable({
       </p>
     );
   return (
-    <SmallTable
-      caption={`${unit}: ${signedText(total, print)} in all. These ${rows.length} are ${percent(sharePct, 0, false)} of the changes.`}
+    <FigureTable
+      hasCaption
+      label={`${unit}: ${signedText(total, print)} in all. These ${rows.length} are ${percent(sharePct, 0, false)} of the changes.`}
       head={[title, 'was', 'now', 'change']}
       rows={rows.map((row) => [
         nameOf(row.name),

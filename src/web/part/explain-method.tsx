@@ -1,16 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { readPageFile } from '../data/page-files.ts';
 import { Markdown } from './markdown.tsx';
 import { type MarkdownBlock, plainText, sectionOf } from './markdown-page.ts';
-
-let reading: Promise<MarkdownBlock[]> | undefined;
-
-/** Reads the page of methods, a file of the terminal that the build has parsed. */
-async function readMethods(): Promise<MarkdownBlock[]> {
-  const file = document.querySelector<HTMLMetaElement>('meta[name="zomma-methods"]')!.content;
-  const response = await fetch(file, { credentials: 'omit' });
-  if (!response.ok) throw new Error(`The server answered with status ${response.status}.`);
-  return (await response.json()) as MarkdownBlock[];
-}
 
 /** How a figure is made: the section of the documentation, read when the member opens it. A link of the section shows another one. */
 export function ExplainMethod({ section, item }: { section: string; item: string }) {
@@ -21,11 +12,9 @@ export function ExplainMethod({ section, item }: { section: string; item: string
   useEffect(() => setJumped(undefined), [section, item]);
   useEffect(() => {
     if (!isOpen || Array.isArray(page)) return;
-    reading ??= readMethods();
-    reading.then(setPage, (error: Error) => {
-      reading = undefined;
-      setPage(`The page cannot be read. ${error.message}`);
-    });
+    readPageFile<MarkdownBlock[]>('methods').then(setPage, (error: Error) =>
+      setPage(`The page cannot be read. ${error.message}`),
+    );
   }, [isOpen]);
   const shown = jumped ?? section;
   useEffect(() => {

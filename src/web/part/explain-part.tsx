@@ -78,39 +78,3 @@ export function Facts({ of }: { of: readonly (readonly [name: string, value: str
     </dl>
   );
 }
-
-/** A small table. The first cell of a row is its heading. */
-export function SmallTable({
-  caption,
-  head,
-  rows,
-}: {
-  caption?: string;
-  head: readonly string[];
-  rows: readonly (readonly string[])[];
-}) {
-  return (
-    <table class="small-table">
-      {caption && <caption>{caption}</caption>}
-      <thead>
-        <tr>
-          {head.map((each) => (
-            <th key={each} scope="col">
-              {each}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map(([name, ...cells]) => (
-          <tr key={name} data-row={name}>
-            <th scope="row">{name}</th>
-            {cells.map((cell, i) => (
-              <td key={head[i + 1]}>{cell}</td>
-            ))}
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  );
-}

@@ -1,9 +1,11 @@
 import type { FullAnswer } from '../../client/client.ts';
+import type { FigureTexts } from '../data/figure-texts.ts';
 import { useAnswer } from '../data/page-answers.ts';
 import { percent, plain } from '../page-format.ts';
 import { EXPLANATIONS, type ExplainedFigure } from '../state/explained-figures.ts';
 import { tickerCall } from '../state/page.ts';
-import { type ExplainedSnapshot, SmallTable } from './explain-part.tsx';
+import type { ExplainedSnapshot } from './explain-part.tsx';
+import { FigureTable } from './figure-table.tsx';
 
 const OUTCOMES = ['held', 'touched', 'crossed'] as const;
 
@@ -12,16 +14,18 @@ export function ExplainRecord({
   figure,
   snapshot,
   isVisible,
+  notes,
 }: {
   figure: ExplainedFigure;
   snapshot: ExplainedSnapshot;
   isVisible: boolean;
+  notes: FigureTexts['notes'] | undefined;
 }) {
   const { record } = EXPLANATIONS[figure];
   const { answer, problem } = useAnswer<FullAnswer<'get_level_record'>>(
     record && isVisible ? tickerCall('get_level_record', snapshot.moment, {}, snapshot.ticker) : undefined,
   );
-  if (!record) return <p>A record is counted for the call wall, the put wall and the gamma flip.</p>;
+  if (!record) return <p>{notes?.no_record}</p>;
   if (problem) return <p>{problem.status === 404 ? 'This server counts no record of levels.' : problem.message}</p>;
   if (!answer) return <p class="muted">Asking for the record…</p>;
   const score = answer.body[record];
@@ -29,8 +33,7 @@ export function ExplainRecord({
   if (score.too_few_days)
     return (
       <p>
-        {score.n} {score.n === 1 ? 'day is' : 'days are'} too few to say. Each trading day with levels from before its
-        open and a close adds one.
+        {score.n} {score.n === 1 ? 'day is' : 'days are'} {notes?.too_few_days}
       </p>
     );
   const share = (value: number | null) => percent(value, 0, false);
@@ -39,7 +42,8 @@ export function ExplainRecord({
       <p>
         {score.n} days: <strong>{score.verdict}</strong>.
       </p>
-      <SmallTable
+      <FigureTable
+        label="Outcomes"
         head={['outcome', 'days', 'share', '95 % interval', 'control']}
         rows={OUTCOMES.map((name) => {
           const { count, pct, low_pct, high_pct, control_pct } = score[name];
@@ -47,8 +51,8 @@ export function ExplainRecord({
         })}
       />
       <p class="muted">
-        Held: the close was not beyond the level. The control is a level at the same distance from spot. Spots seen a
-        day: {plain(spots, 3)}. What the price did between two snapshots is not known.
+        {notes?.held}
+        {plain(spots, 3)}.
       </p>
     </>
   );

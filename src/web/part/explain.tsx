@@ -1,6 +1,8 @@
 import { signal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import type { FigureTexts } from '../data/figure-texts.ts';
 import type { GexView } from '../data/page-answers.ts';
+import { usePageFile } from '../data/page-files.ts';
 import type { WebAnswer } from '../data/request.ts';
 import { countText, duration, exactMoment, percent, plain, signedAmount, strikeText, UNKNOWN } from '../page-format.ts';
 import { EXPLANATIONS, figureOfId, remarksOn, type StrikeRow, strikeRow } from '../state/explained-figures.ts';
@@ -33,6 +35,7 @@ export function Explain({ id }: { id: string }) {
   const panel = useRef<HTMLElement>(null);
   const heading = useRef<HTMLHeadingElement>(null);
   const asked = gexView.asked.value;
+  const texts = usePageFile<FigureTexts>('figures');
   const chosen = page.value.explain;
   const known = figureOfId(id);
   const told = known && asked.answer && tell(known, asked.answer);
@@ -71,7 +74,7 @@ export function Explain({ id }: { id: string }) {
       {!known ? (
         <p>This page has no figure of this name.</p>
       ) : told ? (
-        <Told told={told} answer={asked.answer!} />
+        <Told told={told} answer={asked.answer!} texts={texts} />
       ) : (
         <ViewState asked={asked} />
       )}
@@ -103,34 +106,47 @@ function tell({ figure, strike }: Known, { body, asOf }: WebAnswer<GexView>) {
   };
 }
 
-function Told({ told, answer }: { told: ToldFigure; answer: WebAnswer<GexView> }) {
+/** Figures do not wait for the texts, a file of the page. */
+function Told({
+  told,
+  answer,
+  texts,
+}: {
+  told: ToldFigure;
+  answer: WebAnswer<GexView>;
+  texts: FigureTexts | undefined;
+}) {
   const { figure, strike, value, note, number, tone, print, row } = told;
-  const explanation = EXPLANATIONS[figure];
+  const text = texts?.figures[figure];
   const snapshot = snapshotOf(answer);
   // The note of spot is its moment, which has a line of its own.
   const aside = figure === 'spot_price' ? '' : note;
   return (
     <>
       <p class="explain-value">
-        <strong class={tone}>{value}</strong> {number !== null && explanation.unit}
+        <strong class={tone}>{value}</strong> {number !== null && text?.unit}
         {aside && <span class="muted"> {number === null ? aside : `(${aside.replace(/^per 1 % · /, '')})`}</span>}
       </p>
       {number !== null && Math.abs(number) >= 1e5 && <p class="muted">exactly {countText(number)}</p>}
       <Moment moment={snapshot.moment} />
-      <h3>What it is</h3>
-      <p>{explanation.sentence}</p>
-      {explanation.formula && (
+      {text && (
         <>
-          <p>
-            <code class="formula">{explanation.formula}</code>
-          </p>
-          <p class="muted">Γ gamma, OI open interest, S spot, K strike</p>
+          <h3>What it is</h3>
+          <p>{text.sentence}</p>
+          {text.formula && (
+            <>
+              <p>
+                <code class="formula">{text.formula}</code>
+              </p>
+              <p class="muted">{texts.notes.symbols}</p>
+            </>
+          )}
+          {remarksOn(texts.remarks, snapshot.options).map((remark) => (
+            <p key={remark}>{remark}</p>
+          ))}
+          <ExplainMethod section={text.section} item={text.item} />
         </>
       )}
-      {remarksOn(snapshot.options).map((remark) => (
-        <p key={remark}>{remark}</p>
-      ))}
-      <ExplainMethod section={explanation.section} item={explanation.item} />
       {row && <Row row={row} />}
       <ExplainPart id="inputs" title="What went in">
         {() => <ExplainInputs answer={answer} figure={figure} />}
@@ -138,8 +154,8 @@ function Told({ told, answer }: { told: ToldFigure; answer: WebAnswer<GexView> }
       {figure !== 'strike' && (
         <ExplainPart id="firmness" title="How firm it is">
           {(isVisible) =>
-            explanation.kind === 'given' ? (
-              <p>Firm: the source gives it. No choice of the analysis changes it.</p>
+            EXPLANATIONS[figure].kind === 'given' ? (
+              <p>{texts?.notes.given}</p>
             ) : (
               <ExplainFirmness figure={figure} snapshot={snapshot} print={print} isVisible={isVisible} />
             )
@@ -153,11 +169,13 @@ function Told({ told, answer }: { told: ToldFigure; answer: WebAnswer<GexView> }
       </ExplainPart>
       {strike === null && (
         <ExplainPart id="record" title="Whether it held">
-          {(isVisible) => <ExplainRecord figure={figure} snapshot={snapshot} isVisible={isVisible} />}
+          {(isVisible) => (
+            <ExplainRecord figure={figure} snapshot={snapshot} isVisible={isVisible} notes={texts?.notes} />
+          )}
         </ExplainPart>
       )}
       <ExplainPart id="call" title="The same call">
-        {() => <ExplainCall figure={figure} snapshot={snapshot} />}
+        {() => <ExplainCall figure={figure} snapshot={snapshot} notes={texts?.notes} />}
       </ExplainPart>
     </>
   );

@@ -25,8 +25,8 @@ export function HedgingNodesPanel() {
   const last = later.at(-1);
   const args: Record<string, CallValue> = { limit: LIMIT, ...(last && { cursor: last.cursor }) };
   const call = tickerCall('detect_lethal_nodes', last?.at ?? moment, args);
-  const { answer, problem, isSlow } = useAnswer<HedgingNodes>(moment === undefined ? undefined : call);
-  const nodes = answer?.body;
+  const asked = useAnswer<HedgingNodes>(moment === undefined ? undefined : call);
+  const nodes = asked.answer?.body;
   const next = nodes?.next_cursor;
   const rows = useMemo(() => nodes?.top_nodes.map((_, i) => i) ?? [], [nodes]);
   const columns = useMemo(() => (nodes ? nodeColumns(nodes, later.length * LIMIT, moment) : []), [nodes]);
@@ -39,9 +39,7 @@ export function HedgingNodesPanel() {
       title="Hedging nodes"
       unit={`shares that dealers must trade${isCustom ? ' · with the default options, all expiries' : ''}`}
       call={call}
-      answer={answer}
-      problem={problem}
-      isSlow={isSlow}
+      {...asked}
       table={table}
       readout={nodes && nodesReadout(nodes, later.length * LIMIT, moment)}
       controls={
@@ -52,7 +50,7 @@ export function HedgingNodesPanel() {
           <button
             type="button"
             disabled={!next}
-            onClick={() => setLater([...later, { cursor: next!, at: answer!.asOf ?? moment! }])}
+            onClick={() => setLater([...later, { cursor: next!, at: asked.answer!.asOf ?? moment! }])}
           >
             Next {LIMIT}
           </button>
@@ -81,67 +79,53 @@ export function tradeText(shares: number): string {
   return shares === 0 ? '0' : `${shares > 0 ? 'buy' : 'sell'} ${amount(Math.abs(shares))}`;
 }
 
-type Node = HedgingNodes['top_nodes'][number];
-type Component = HedgingNodes['components'][number];
+type NodeRow = HedgingNodes['top_nodes'][number] & HedgingNodes['components'][number] & { readonly rank: number };
+
+const share = (probability: number) => percent(100 * probability, 1, false);
+
+/** Id, title, text and width of each column. Widths are those of the grid unless given. */
+const COLUMNS: readonly (readonly [
+  id: keyof NodeRow,
+  title: string,
+  text?: (value: never, moment: string | undefined) => string,
+  width?: number,
+])[] = [
+  ['strike', 'Strike', strikeText],
+  ['put_call', 'Side', (side: string) => (side === 'C' ? 'call' : 'put'), 60],
+  ['expiry_date', 'Expiry', expiryDay, 124],
+  ['Dealer_Share_Exposure', 'On +1 %', tradeText],
+  ['Delta_Flux_j', 'In a day', tradeText],
+  ['strike_shares', 'At strike', tradeText],
+  ['rank', 'Rank'],
+  ['dealer_contracts', 'Position', signedAmount],
+  ['gex', 'GEX', signedAmount],
+  ['iv', 'Volatility', (iv: number) => volatility(iv)],
+  ['iv_band', '± band', (band: number) => volatility(band, 2)],
+  ['delta', 'Delta', (delta: number) => plain(delta)],
+  ['delta_after_a_day', 'Δ in a day', (delta: number) => plain(delta)],
+  ['gamma', 'Gamma', (gamma: number) => plain(gamma)],
+  ['tte', 'Time', daysText],
+  ['ends_in_the_money', 'P(in money)', share],
+  ['root', 'Root'],
+];
 
 /** The columns of the grid, whose rows are indices of nodes. `first` is the number of nodes on earlier pages. */
-export function nodeColumns({ top_nodes, components }: HedgingNodes, first: number, moment: string | undefined) {
-  const column = (
-    id: string,
-    title: string,
-    value: (node: Node, component: Component, i: number) => string | number | null,
-    text: (value: never) => string = String,
-    width?: number,
-  ): GridColumn<number> => ({
-    id,
-    title,
-    ...(width !== undefined && { width }),
-    isNumber: typeof (top_nodes[0] && value(top_nodes[0], components[0]!, 0)) !== 'string',
-    value: (i) => value(top_nodes[i]!, components[i]!, i),
-    text: (i) => {
-      const known = value(top_nodes[i]!, components[i]!, i);
-      return known === null ? UNKNOWN : text(known as never);
-    },
+export function nodeColumns(
+  { top_nodes, components }: HedgingNodes,
+  first: number,
+  moment: string | undefined,
+): GridColumn<number>[] {
+  const rows = top_nodes.map((node, i): NodeRow => ({ ...node, ...components[i]!, rank: first + i + 1 }));
+  return COLUMNS.map(([id, title, text = String, width]) => {
+    // A volatility of 0 is unknown.
+    const value = (i: number) => (id === 'iv' ? rows[i]!.iv || null : rows[i]![id]);
+    return {
+      id,
+      title,
+      ...(width && { width }),
+      isNumber: typeof rows[0]?.[id] !== 'string',
+      value,
+      text: (i) => (value(i) === null ? UNKNOWN : text(value(i) as never, moment)),
+    };
   });
-  return [
-    column('strike', 'Strike', ({ strike: at }) => at, strikeText),
-    column(
-      'put_call',
-      'Side',
-      ({ put_call }) => put_call,
-      (side: string) => (side === 'C' ? 'call' : 'put'),
-      60,
-    ),
-    column(
-      'expiry_date',
-      'Expiry',
-      ({ expiry_date }) => expiry_date,
-      (date: string) => expiryDay(date, moment),
-      124,
-    ),
-    column('Dealer_Share_Exposure', 'On +1 %', (node) => node.Dealer_Share_Exposure, tradeText),
-    column('Delta_Flux_j', 'In a day', (node) => node.Delta_Flux_j, tradeText),
-    column('strike_shares', 'At strike', (_, { strike_shares }) => strike_shares, tradeText),
-    column('rank', 'Rank', (_node, _component, i) => first + i + 1),
-    column('dealer_contracts', 'Position', (_, { dealer_contracts }) => dealer_contracts, signedAmount),
-    column('gex', 'GEX', (_, { gex }) => gex, signedAmount),
-    column('iv', 'Volatility', (_, { iv }) => iv || null, volatility),
-    column(
-      'iv_band',
-      '± band',
-      (_, { iv_band }) => iv_band,
-      (band: number) => volatility(band, 2),
-    ),
-    column('delta', 'Delta', (_, { delta }) => delta, plain),
-    column('delta_after_a_day', 'Δ in a day', (_, each) => each.delta_after_a_day, plain),
-    column('gamma', 'Gamma', (_, { gamma }) => gamma, plain),
-    column('tte', 'Time', (_, { tte }) => tte, daysText),
-    column(
-      'ends_in_the_money',
-      'P(in money)',
-      (_, each) => each.ends_in_the_money,
-      (p: number) => percent(100 * p, 1, false),
-    ),
-    column('root', 'Root', (_, { root }) => root),
-  ];
 }

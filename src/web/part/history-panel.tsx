@@ -1,4 +1,4 @@
-import { signal } from '@preact/signals';
+import { scaleLinear } from 'd3-scale';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { LevelLabels } from '../chart/axis-labels.tsx';
 import { useSize } from '../chart/canvas.tsx';
@@ -13,8 +13,8 @@ import {
   selectionWords,
   volatilityWords,
 } from '../chart/history-words.ts';
-import { priceAxis } from '../chart/price-axis.ts';
-import { type PlotGroup, type PlotSeries, TimePlot } from '../chart/time-plot.tsx';
+import { type ChartSeries, CursorFrame, SeriesPlot } from '../chart/series-chart.tsx';
+import { tradingTicks } from '../chart/trading-axis.ts';
 import { type History, useAnswer } from '../data/page-answers.ts';
 import { amount, strikeText, volatility } from '../page-format.ts';
 import { historyCall, navigate, page, tickerCall } from '../state/page.ts';
@@ -32,19 +32,17 @@ const POINTS_MAX = 2_000;
 
 /** Spot with flip and walls, net gamma, and volatility over time, on one time axis. */
 export function HistoryPanel({ moment }: { moment: string }) {
-  const [selected, setSelected] = useState<readonly [number, number] | null>(null);
+  const [cursor, setCursor] = useState<number | null>(null);
+  const [selected, setSelected] = useState<RowSpan | null>(null);
   const { own, ticker } = page.value;
   const span = useMemo(() => historySpan(own, moment), [own.from, own.to, own.per, moment]);
   const { from, to, per } = span;
   const args = { per, ...(from && { from }), ...(to && { to }), points: POINTS_MAX };
   const asked = useAnswer<History>(historyCall('get_gex_history', moment, args), `${moment} ${fillingPast.value}`);
   const history = asked.answer?.body;
-  const group = useRef<PlotGroup>(undefined);
-  group.current ??= { cursor: signal(null), selected: signal(null) };
   useEffect(() => {
     // A row of one span or ticker is another row in the next.
-    group.current!.cursor.value = null;
-    group.current!.selected.value = null;
+    setCursor(null);
     setSelected(null);
   }, [ticker, own.from, own.to, span.per]);
   // While the next span is on its way, the charts show the last one.
@@ -55,10 +53,8 @@ export function HistoryPanel({ moment }: { moment: string }) {
     const series = historySeries(history, spanEnds(answered, history));
     return { series, domain: spanDomain(answered, series.axis) };
   }, [history]);
-  const series = shown?.series;
   const table = useMemo(() => history && historyTable(history, moveToMoment), [history]);
-  const rowAt = (index: number | null) => (index === null ? null : (series?.row[index] ?? null));
-  const cursorRow = rowAt(group.current.cursor.value);
+  const cursorRow = history && cursor !== null && cursor < history.count ? cursor : null;
   const show = (change: Readonly<Record<string, string | null>>) => {
     const next = Object.entries({ ...own, ...change }).filter((entry): entry is [string, string] => entry[1] !== null);
     navigate({ own: Object.fromEntries(next) });
@@ -75,11 +71,9 @@ export function HistoryPanel({ moment }: { moment: string }) {
       {...asked}
       table={table}
       readout={
-        history && selected
-          ? selectionWords(history, selected[0], selected[1])
-          : history && cursorRow !== null
-            ? historyReadout(history, cursorRow)
-            : 'Point at a day, or use the arrow keys in the chart. Drag to choose a span.'
+        history && (selected || cursorRow !== null)
+          ? readoutOf(history, selected, cursorRow!)
+          : 'Point at a day, or use the arrow keys in the chart. Drag to choose a span.'
       }
       controls={
         <>
@@ -121,9 +115,12 @@ export function HistoryPanel({ moment }: { moment: string }) {
         <HistoryPlots
           history={history}
           {...shown}
-          group={group.current}
+          cursor={cursorRow}
           selected={selected}
-          onSelect={setSelected}
+          onMove={(row, rows) => {
+            setCursor(row);
+            setSelected(rows);
+          }}
           onSpan={(from, to) => show(spanOfRows(history, from, to))}
           onOpen={goTo}
         />
@@ -132,14 +129,21 @@ export function HistoryPanel({ moment }: { moment: string }) {
   );
 }
 
+/** The first and the last row of a selection. */
+type RowSpan = readonly [from: number, to: number];
+
+/** The figures at the cursor, or what changed over the selected rows. */
+function readoutOf(history: History, selected: RowSpan | null, row: number): string {
+  return selected ? selectionWords(history, ...selected) : historyReadout(history, row);
+}
+
 interface HistoryPlotsProps {
   readonly history: History;
   readonly series: ReturnType<typeof historySeries>;
   readonly domain: readonly [number, number];
-  readonly group: PlotGroup;
-  /** The selected rows of the history. */
-  readonly selected: readonly [from: number, to: number] | null;
-  readonly onSelect: (rows: readonly [number, number] | null) => void;
+  readonly cursor: number | null;
+  readonly selected: RowSpan | null;
+  readonly onMove: (row: number, selected: RowSpan | null) => void;
   /** Called with rows whose span is to be shown alone. */
   readonly onSpan: (from: number, to: number) => void;
   readonly onOpen: (row: number) => void;
@@ -147,59 +151,98 @@ interface HistoryPlotsProps {
 
 /** From this width on, levels are labelled with their names, pixels. */
 const WIDE = 600;
+/** The least distance of two times at the axis, pixels. */
+const TIMES_APART = 58;
 
-function HistoryPlots(props: HistoryPlotsProps) {
-  const { history, series, domain, group, onSpan, onOpen } = props;
+/** Three plots with one axis and one cursor. Arrow keys with Shift and the pressed pointer select rows, Space shows the selection alone. */
+function HistoryPlots({ history, series, domain, cursor, selected, onMove, onSpan, onOpen }: HistoryPlotsProps) {
   const { ref, size } = useSize<HTMLDivElement>();
   const isNarrow = size.width < WIDE;
-  const prices = useMemo(() => historyRange(series), [series]);
+  const range = useMemo(() => historyRange(series), [series]);
   const panes = useMemo(() => panesOf(series), [series]);
-  const { at, pinned } = page.value;
-  const marks = useMemo(
-    () => [
-      ...(at ? [{ at: series.axis.at(Date.parse(at)), letter: 'B' as const, dash: 'solid' as const }] : []),
-      ...(pinned ? [{ at: series.axis.at(Date.parse(pinned)), letter: 'A' as const, dash: 'dashed' as const }] : []),
-    ],
-    [at, pinned, series],
+  const axis = useMemo(
+    () => (left: number, right: number) => {
+      const end = right - (isNarrow ? 56 : 98);
+      const x = scaleLinear(domain, [left, end]);
+      const ticks = tradingTicks(series.axis, domain[0], domain[1], (end - left) / TIMES_APART);
+      return { x: (value: number) => x(value), labels: ticks.map(({ at, label }) => ({ x: x(at), text: label })) };
+    },
+    [series, ...domain, isNarrow],
   );
-  const keys = useHistoryKeys(props);
+  const { at, pinned } = page.value;
   const last = history.count - 1;
-  const shared = {
-    group,
-    domain,
-    marks,
-    axis: series.axis,
-    x: series.x,
-    right: isNarrow ? 66 : 108,
-    onSelect: (from: number, to: number) => onSpan(series.row[from]!, series.row[to]!),
+  /** The row from which on rows are selected. Null: the next row of the pressed pointer. Undefined: no row is selected. */
+  const anchor = useRef<number | null>(undefined);
+  const selectedTo = (row: number): RowSpan | null => {
+    const from = anchor.current ?? row;
+    return from === row ? null : [Math.min(from, row), Math.max(from, row)];
   };
+  const moveTo = (row: number | null) => {
+    if (row === null) return;
+    if (anchor.current === null) anchor.current = row;
+    onMove(row, selectedTo(row));
+  };
+  const x = series.at;
+  const spans = [
+    ...series.axis.days.flatMap(({ start, width, count }) =>
+      count === 0 && start > (x[0] ?? 0) && start < (x.at(-1) ?? 0) ? [[start, start + width] as const] : [],
+    ),
+    ...(selected ? [[x[selected[0]]!, x[selected[1]]!, 'selected'] as const] : []),
+  ];
+  const pins = [['A', pinned] as const, ['B', at] as const];
+  const marks = (place: (value: number) => number) =>
+    pins.map(([letter, moment]) => {
+      const position = moment ? series.axis.at(Date.parse(moment)) : Number.NaN;
+      if (!(position >= domain[0] && position <= domain[1])) return null;
+      const left = `${place(position)}px`;
+      return (
+        <>
+          <div class="cursor-line" style={{ left }} />
+          <span data-label class="rule-name top" aria-hidden="true" style={{ left }}>
+            {letter}
+          </span>
+        </>
+      );
+    });
+  const shared = { x, axis, spans, cursor, overlay: marks, onCursor: moveTo, onOpen, hasLabels: false };
   return (
-    <div class="chart" data-chart="history">
-      <div
-        ref={ref}
-        class="history-plots"
-        role="application"
-        aria-roledescription="chart"
-        aria-label={`${describeHistory(history, series.gaps)} ${volatilityWords(history)}. Arrow keys move from row to row, Enter shows the moment of a row.`}
-        tabIndex={0}
-        onKeyDown={keys.onKeyDown}
-        onDblClick={() => {
-          const row = series.row[group.cursor.value ?? -1] ?? null;
-          if (row !== null) onOpen(row);
-        }}
+    <div
+      ref={ref}
+      class="history-plots"
+      onKeyDownCapture={(event) => {
+        anchor.current = event.shiftKey ? (anchor.current ?? cursor ?? last) : undefined;
+        if (event.key !== ' ' || !selected) return;
+        onSpan(...selected);
+        event.preventDefault();
+      }}
+      onPointerDownCapture={({ pointerType }) => {
+        anchor.current = pointerType === 'touch' ? undefined : null;
+      }}
+      onPointerUp={() => {
+        if (selected && anchor.current !== undefined) onSpan(...selected);
+        anchor.current = undefined;
+      }}
+      onPointerLeave={() => {
+        anchor.current = undefined;
+      }}
+    >
+      <CursorFrame
+        id="history"
+        label={`${describeHistory(history, series.gaps)} ${volatilityWords(history)}. Arrow keys move from row to row, Enter shows the moment of a row.`}
+        count={history.count}
+        cursor={cursor}
+        onCursor={moveTo}
+        onOpen={onOpen}
+        readout={(row) => readoutOf(history, selectedTo(row), row)}
       >
         <p data-label>Spot, flip and walls, dollars</p>
-        <TimePlot
+        <SeriesPlot
           {...shared}
-          name="levels"
           series={panes.levels}
-          range={prices}
-          print={strikeText}
-          hasTimes={false}
-          labels={(height) => {
+          range={range}
+          format={strikeText}
+          overlay={(place, y, height) => {
             if (last < 0) return null;
-            const middle = (prices[0] + prices[1]) / 2;
-            const axis = priceAxis(middle, (50 * (prices[1] - prices[0])) / middle, 0, height);
             const levels = chartLevels({
               spot_price: history.spot[last]!,
               gex_flip: history.gex_flip[last]!,
@@ -208,105 +251,40 @@ function HistoryPlots(props: HistoryPlotsProps) {
               put_wall: history.put_wall[last]!,
               max_pain: Number.NaN,
             });
-            return <LevelLabels levels={levels} axis={axis} isNarrow={isNarrow} />;
+            return (
+              <>
+                {marks(place)}
+                <LevelLabels levels={levels} axis={{ low: range[0], high: range[1], height, y }} isNarrow={isNarrow} />
+              </>
+            );
           }}
         />
         <p data-label>Net GEX, dollars per 1 % move</p>
-        <TimePlot
-          {...shared}
-          name="net_gex"
-          series={panes.gamma}
-          range={rangeOf(history.net_gex, true)}
-          print={amount}
-          hasTimes={false}
-        />
+        <SeriesPlot {...shared} series={panes.gamma} format={amount} hasZero />
         <p data-label>{volatilityWords(history)}</p>
-        <TimePlot
-          {...shared}
-          name="volatility"
-          series={panes.volatility}
-          range={rangeOf(history.atm_iv_30d, false)}
-          print={volatility}
-          hasTimes
-        />
+        <SeriesPlot {...shared} series={panes.volatility} format={volatility} hasLabels />
         {last < 0 && <p class="chart-note">No levels are stored in this span.</p>}
-      </div>
-      <div class="spoken" aria-live="polite">
-        {keys.spoken}
-      </div>
+      </CursorFrame>
     </div>
   );
 }
 
 /** Levels differ by pattern: spot is a thick line, the flip is dashed, and walls are steps in the hue of their sign. */
-function panesOf(series: ReturnType<typeof historySeries>): Record<'levels' | 'gamma' | 'volatility', PlotSeries[]> {
-  const line = { kind: 'line', tone: 'text', width: 2, dash: 'solid' } as const;
-  const step = { kind: 'step', width: 1.5, dash: 'solid' } as const;
+function panesOf({
+  x,
+  ...values
+}: ReturnType<typeof historySeries>): Record<'levels' | 'gamma' | 'volatility', ChartSeries[]> {
   return {
     levels: [
-      { ...step, name: 'call wall', values: series.callWall, tone: 'positive' },
-      { ...step, name: 'put wall', values: series.putWall, tone: 'negative' },
-      { ...line, name: 'flip', values: series.flip, width: 1.5, dash: 'dashed' },
-      { ...line, name: 'spot', values: series.spot },
+      { x, name: 'call wall', mark: 'stairs', y: values.callWall, class: 'positive' },
+      { x, name: 'put wall', mark: 'stairs', y: values.putWall, class: 'negative' },
+      { x, name: 'flip', mark: 'line', y: values.flip, class: 'dashed' },
+      { x, name: 'spot', mark: 'line', y: values.spot, class: 'spot' },
     ],
     gamma: [
-      { name: 'positive', values: series.positive, kind: 'bars', tone: 'positive', width: 0, dash: 'solid' },
-      { name: 'negative', values: series.negative, kind: 'bars', tone: 'negative', width: 0, dash: 'solid' },
+      { x, name: 'positive', mark: 'bars', y: values.positive, class: 'positive' },
+      { x, name: 'negative', mark: 'bars', y: values.negative, class: 'negative' },
     ],
-    volatility: [{ ...line, name: 'ATM volatility', values: series.volatility, width: 1.5 }],
+    volatility: [{ x, name: 'ATM volatility', mark: 'line', y: values.volatility }],
   };
-}
-
-/** Returns the range of an axis with some room. `hasZero` says that bars grow from 0. */
-function rangeOf(values: readonly (number | null)[], hasZero: boolean): [number, number] {
-  const known = values.filter((each) => each !== null);
-  if (known.length === 0) return [0, 1];
-  const [low, high] = [Math.min(...known, ...(hasZero ? [0] : [])), Math.max(...known, ...(hasZero ? [0] : []))];
-  const room = (high - low || Math.abs(high) * 0.1 || 1) * 0.08;
-  return [low < 0 || !hasZero ? low - room : 0, high > 0 || !hasZero ? high + room : 0];
-}
-
-const PAGE_ROWS = 20;
-
-/** The keys of the chart: arrows move the cursor of all plots, with Shift they select, Space shows the selection, Enter the moment. */
-function useHistoryKeys({ history, series, group, selected, onSelect, onSpan, onOpen }: HistoryPlotsProps) {
-  const [spoken, setSpoken] = useState('');
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  const anchor = useRef<number | null>(null);
-  const filled = useMemo(() => series.row.flatMap((row, index) => (row === null ? [] : [index])), [series]);
-  const last = history.count - 1;
-  const moveTo = (to: number, isSelecting: boolean) => {
-    const row = Math.max(0, Math.min(last, to));
-    const from = series.row[group.cursor.value ?? -1] ?? last;
-    anchor.current = isSelecting ? (anchor.current ?? from) : null;
-    const start = anchor.current;
-    const rows = start === null || start === row ? null : ([Math.min(start, row), Math.max(start, row)] as const);
-    onSelect(rows);
-    group.cursor.value = filled[row]!;
-    group.selected.value = rows && [filled[rows[0]]!, filled[rows[1]]!];
-    clearTimeout(timer.current);
-    const text = rows ? selectionWords(history, rows[0], rows[1]) : historyReadout(history, row);
-    timer.current = setTimeout(() => setSpoken(text), 150);
-  };
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || last < 0) return;
-    const at = series.row[group.cursor.value ?? -1] ?? null;
-    const step = (by: number) => () => moveTo(at === null ? last : at + by, event.shiftKey);
-    const acts: Readonly<Record<string, () => void>> = {
-      ArrowLeft: step(-1),
-      ArrowRight: step(1),
-      PageUp: step(-PAGE_ROWS),
-      PageDown: step(PAGE_ROWS),
-      Home: () => moveTo(0, event.shiftKey),
-      End: () => moveTo(last, event.shiftKey),
-      Enter: () => at !== null && onOpen(at),
-      ' ': () => selected && onSpan(selected[0], selected[1]),
-    };
-    const act = acts[event.key];
-    if (!act) return;
-    act();
-    event.preventDefault();
-    event.stopPropagation();
-  };
-  return { onKeyDown, spoken };
 }

@@ -1,9 +1,10 @@
-import { useMemo } from 'preact/hooks';
 import { type EtfContagion, type GexView, useAnswer, type WhalePrints } from '../data/page-answers.ts';
 import { spillRequirements, spillSentence } from '../data/spill-words.ts';
+import type { Call } from '../operations.ts';
 import { amount, cleanText, countText, newYorkDay, percent, signedAmount, UNKNOWN } from '../page-format.ts';
-import { navigate, page, setOwn, tickerCall } from '../state/page.ts';
+import { navigate, page, setOwn } from '../state/page.ts';
 import { asOf } from '../state/page-market.ts';
+import { useTickerAnswer } from '../state/ticker-answer.ts';
 import { stops } from '../state/time-stops.ts';
 import { ChartPanel, Problem } from './chart-panel.tsx';
 import { OwnSelect } from './own-select.tsx';
@@ -12,22 +13,17 @@ const dayOf = (expiry: string) => newYorkDay(`${expiry}T17:00:00Z`, true);
 
 /** The large prints of one expiry and what they sum to, and whether the flow spills into the sector ETF. */
 export function LargePrints({ view }: { view: GexView }) {
-  const { own, ticker } = page.value;
-  const moment = asOf.value;
+  const { own } = page.value;
   const listed = [...new Set(view.expiries.expiry.map((each) => cleanText(each)))];
   const { whale_expiry, expiry: dominant } = view.levels;
   const initial =
     [whale_expiry, dominant].map((each) => cleanText(each)).find((each) => listed.includes(each)) ?? listed[0];
   // Another ticker may not have the expiry that the address names.
   const target = own.target && listed.includes(own.target) ? own.target : initial;
-  const call = useMemo(
-    () =>
-      moment === undefined || target === undefined
-        ? undefined
-        : tickerCall('get_whale_prints', moment, { target_expiry: target }),
-    [moment, target, ticker],
+  const asked = useTickerAnswer<WhalePrints>(
+    'get_whale_prints',
+    target === undefined ? undefined : { target_expiry: target },
   );
-  const asked = useAnswer<WhalePrints>(call);
   const body = asked.answer?.body;
   return (
     <div class="large-prints">
@@ -35,10 +31,7 @@ export function LargePrints({ view }: { view: GexView }) {
         id="large-prints"
         title="Large prints of an expiry"
         unit="premium, $"
-        call={call}
-        answer={asked.answer}
-        problem={asked.problem}
-        isSlow={asked.isSlow}
+        {...asked}
         table={body && largePrintsTable(body)}
         controls={
           target !== undefined && (
@@ -147,11 +140,11 @@ function Spill({ view, net }: { view: GexView; net: number | undefined }) {
   const shown = mine.map((text, i) => text || pages[i]!);
   const [fiat, iv, ceiling] = [Number(shown[0]), Number(shown[1]) / 100, Number(shown[2]) / 100];
   const isWhole = shown[0] !== '' && Number.isFinite(fiat) && iv > 0 && ceiling > 0;
-  const call = useMemo(() => {
-    if (moment === undefined || !isWhole) return undefined;
-    const args = { single_name_ticker: ticker, whale_fiat: fiat, current_iv: iv, iv_ceiling: ceiling, at: moment };
-    return { operation: 'evaluate_etf_contagion' as const, args };
-  }, [moment, ticker, isWhole, fiat, iv, ceiling]);
+  const args = { single_name_ticker: ticker, whale_fiat: fiat, current_iv: iv, iv_ceiling: ceiling };
+  const call: Call | undefined =
+    moment === undefined || !isWhole
+      ? undefined
+      : { operation: 'evaluate_etf_contagion', args: { ...args, at: moment } };
   const asked = useAnswer<EtfContagion>(call);
   // The call names the ticker by another argument than other calls.
   const answer = asked.answer?.call.args.single_name_ticker === ticker ? asked.answer : undefined;

@@ -7,9 +7,8 @@ import {
   fitSentence,
   lognormalReadout,
 } from '../chart/density-words.ts';
-import type { Asked, Radar } from '../data/page-answers.ts';
+import type { Radar } from '../data/page-answers.ts';
 import { whipsawParts } from '../data/whipsaw-parts.ts';
-import type { Call } from '../operations.ts';
 import {
   cleanText,
   countText,
@@ -23,6 +22,7 @@ import {
   volatility,
 } from '../page-format.ts';
 import { page, setOwn } from '../state/page.ts';
+import type { AskedCall } from '../state/ticker-answer.ts';
 import { ChartPanel } from './chart-panel.tsx';
 import { OwnSelect } from './own-select.tsx';
 
@@ -32,12 +32,11 @@ const LIMITS = ['5', '10', '20', '50'];
 export const RADAR_INITIAL = { dte: '30', limit: '10' } as const;
 
 interface RadarProps {
-  readonly asked: Asked<Radar>;
-  readonly call: Call | undefined;
+  readonly asked: AskedCall<Radar>;
 }
 
 /** The density of the ticker at the expiry nearest the wanted days, with two cursors. */
-export function DensityPanel({ asked, call }: RadarProps) {
+export function DensityPanel({ asked }: RadarProps) {
   const { answer } = asked;
   const radar = answer?.body;
   const { own } = page.value;
@@ -60,10 +59,7 @@ export function DensityPanel({ asked, call }: RadarProps) {
           ? `${newYorkDay(`${density.expiry}T17:00:00Z`, true)}, ${countText(density.days_to_expiry)} ${density.days_to_expiry === 1 ? 'day' : 'days'} · thin: lognormal at the money`
           : ''
       }
-      call={call}
-      answer={answer}
-      problem={asked.problem}
-      isSlow={asked.isSlow}
+      {...asked}
       table={table}
       readout={radar ? densityReadout(radar, pair!) : ''}
       controls={
@@ -125,7 +121,7 @@ function Fact({ name, value }: { name: string; value: string }) {
 }
 
 /** The whipsaw index with its parts. */
-export function WhipsawPanel({ asked, call }: RadarProps) {
+export function WhipsawPanel({ asked }: RadarProps) {
   const radar = asked.answer?.body;
   const parts = radar ? whipsawParts(radar) : [];
   const index = radar?.whipsaw_risk_index ?? null;
@@ -134,9 +130,7 @@ export function WhipsawPanel({ asked, call }: RadarProps) {
       id="whipsaw"
       title="Whipsaw risk"
       unit="0 calm to 100, mean of its parts"
-      call={call}
-      answer={asked.answer}
-      problem={asked.problem}
+      {...asked}
       table={
         radar && { columns: ['part', 'value', 'why'], rows: parts.map((each) => [each.name, each.value, each.why]) }
       }
@@ -169,7 +163,7 @@ function Part({ name, value, text, why }: { name: string; value: number | null; 
 }
 
 /** How much of the gamma lies on few strikes. */
-export function ConcentrationPanel({ asked, call }: RadarProps) {
+export function ConcentrationPanel({ asked }: RadarProps) {
   const radar = asked.answer?.body;
   const strikes = radar && (radar.largest_gamma_strikes ?? radar.concentrated_strikes);
   const table = useMemo(
@@ -187,9 +181,7 @@ export function ConcentrationPanel({ asked, call }: RadarProps) {
       id="concentration"
       title="Concentration"
       unit="share of gross gamma, %"
-      call={call}
-      answer={asked.answer}
-      problem={asked.problem}
+      {...asked}
       table={table}
       controls={
         <OwnSelect

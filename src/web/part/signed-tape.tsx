@@ -1,9 +1,8 @@
 import { useMemo } from 'preact/hooks';
-import { type SignedPrints, useAnswer } from '../data/page-answers.ts';
+import type { SignedPrints } from '../data/page-answers.ts';
 import { isOfFilter, type TapeFilter, type TapePrint, tapePrints } from '../data/tape-prints.ts';
 import { amount, countText, newYorkMoment, newYorkSecond, plain, price } from '../page-format.ts';
-import { page, tickerCall } from '../state/page.ts';
-import { asOf } from '../state/page-market.ts';
+import { useTickerAnswer } from '../state/ticker-answer.ts';
 import { ChartPanel } from './chart-panel.tsx';
 import { DataGrid, type GridColumn, gridTable } from './data-grid.tsx';
 
@@ -88,13 +87,9 @@ export function SignedTape({
   filter: TapeFilter | null;
   onClear: () => void;
 }) {
-  const moment = asOf.value;
   const limit = filter === null ? PRINTS.shown : PRINTS.most;
-  const call = useMemo(
-    () => (moment === undefined ? undefined : tickerCall('get_signed_prints', moment, { ...window, limit })),
-    [moment, window, limit, page.value.ticker],
-  );
-  const { answer, problem, isSlow } = useAnswer<SignedPrints>(call);
+  const asked = useTickerAnswer<SignedPrints>('get_signed_prints', { ...window, limit });
+  const { answer } = asked;
   const all = useMemo(() => (answer ? tapePrints(answer.body) : []), [answer]);
   const { group, key } = filter ?? {};
   const rows = useMemo(() => (filter ? all.filter((print) => isOfFilter(print, filter)) : all), [all, group, key]);
@@ -111,10 +106,7 @@ export function SignedTape({
           ? ''
           : `${filter ? `${filter.text} · ${countText(rows.length)} of the` : 'the'} newest ${countText(all.length)} of ${countText(of)} prints`
       }
-      call={call}
-      answer={answer}
-      problem={problem}
-      isSlow={isSlow}
+      {...asked}
       table={answer && table}
       controls={
         filter && (

@@ -72,7 +72,7 @@ const COLUMNS: readonly GridColumn<UniverseRow>[] = [
 
 /** All tickers of the universe, live. A press on a row goes to the ticker. */
 export function UniverseGrid() {
-  const { answer, problem, isSlow } = universe.asked.value;
+  const { answer } = universe.asked.value;
   const rows = useMemo(() => (answer ? universeRows(answer.body.macro_themes) : []), [answer]);
   // A live figure does not make another table: the table has the figures of the moment at which it is asked for.
   const table = useMemo(
@@ -90,8 +90,7 @@ export function UniverseGrid() {
       class="universe-panel"
       title="Universe"
       unit={`${countText(rows.length)} tickers · GEX per 1 % move · live${page.value.at === null ? '' : ', not of the replay'}`}
-      problem={problem}
-      isSlow={isSlow}
+      {...universe.asked.value}
       call={{ operation: 'get_target_universe', args: {} }}
       table={answer && table}
     >

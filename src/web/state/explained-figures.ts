@@ -4,15 +4,9 @@ import type { ChosenOptions } from './address.ts';
 /** The figures of a ticker that the panel Explain knows. A strike of the ladder has an id of its own, such as `strike.637_5`. */
 export type ExplainedFigure = keyof typeof EXPLANATIONS;
 
+export type Driver = 'net_gex' | 'call_gex' | 'put_gex' | 'open_interest';
+
 export interface Explanation {
-  readonly unit: string;
-  /** What the figure is. What follows "is" or "has" stands in docs/methods.md word for word. */
-  readonly sentence: string;
-  /** Empty: the figure is not computed. */
-  readonly formula: string;
-  /** The anchor of the section of docs/methods.md, and the words with which the item about the figure begins. */
-  readonly section: string;
-  readonly item: string;
   /** Whether the figure is a price of the underlying, an amount whose sign matters most, or given by the source. */
   readonly kind: 'price' | 'signed' | 'given';
   /** The column of the strikes whose change explains that of the figure. */
@@ -21,98 +15,17 @@ export interface Explanation {
   readonly record: 'call_wall' | 'put_wall' | 'flip' | null;
 }
 
-export type Driver = 'net_gex' | 'call_gex' | 'put_gex' | 'open_interest';
-
-const NODES = 'gex-nodes-get_live_gex_nodes-get-apiv1nodesgexticker';
-const VIEWS = 'other-views-of-the-levels';
-const GEX = 'sign · Γ · OI · multiplier · S² · 0.01';
+const EXPLAINED_AMOUNT = { kind: 'signed', driver: 'net_gex', record: null } as const;
 
 export const EXPLANATIONS = {
-  spot_price: {
-    unit: 'dollars',
-    sentence: 'Spot is the price of the underlying in the snapshot.',
-    formula: '',
-    section: 'conventions',
-    item: 'Spot',
-    kind: 'given',
-    driver: 'net_gex',
-    record: null,
-  },
-  call_wall: {
-    unit: 'dollars',
-    sentence:
-      'The call wall is the strike at or above spot with the largest sum of gamma times open interest over its calls.',
-    formula: 'the K ≥ S with the largest Σ Γ · OI over calls',
-    section: NODES,
-    item: 'call_wall',
-    kind: 'price',
-    driver: 'call_gex',
-    record: 'call_wall',
-  },
-  gex_flip: {
-    unit: 'dollars',
-    sentence: 'The gamma flip is the spot at which net gamma changes sign.',
-    formula: `Σ ${GEX.replace('Γ', 'Γ(S)')}\u00a0=\u00a00`,
-    section: NODES,
-    item: 'gex_flip',
-    kind: 'price',
-    driver: 'net_gex',
-    record: 'flip',
-  },
-  put_wall: {
-    unit: 'dollars',
-    sentence:
-      'The put wall is the strike at or below spot with the largest sum of gamma times open interest over its puts.',
-    formula: 'the K ≤ S with the largest Σ Γ · OI over puts',
-    section: NODES,
-    item: 'call_wall',
-    kind: 'price',
-    driver: 'put_gex',
-    record: 'put_wall',
-  },
-  max_pain: {
-    unit: 'dollars',
-    sentence:
-      'Max pain is the strike at which the options of the dominant series pay out least in total, if each counts with its open interest and the price settles at the strike.',
-    formula: 'the K with the least Σ OI · max(0, K − Kᵢ) over calls + Σ OI · max(0, Kᵢ − K) over puts',
-    section: NODES,
-    item: 'max_pain',
-    kind: 'price',
-    driver: 'open_interest',
-    record: null,
-  },
-  net_gex: {
-    unit: 'dollars per 1 % move',
-    sentence: 'Net GEX is the sum of GEX over the contracts of all live expiries.',
-    formula: `Σ ${GEX}`,
-    section: NODES,
-    item: 'GEX (gamma exposure)',
-    kind: 'signed',
-    driver: 'net_gex',
-    record: null,
-  },
-  hedging: {
-    unit: 'shares per 1 % move',
-    sentence:
-      'Hedging is the number of shares that dealers trade per 1 % move, which is net GEX divided by spot. It is positive if they trade against the move, and negative if they trade with it.',
-    formula: `Σ ${GEX} / S`,
-    section: VIEWS,
-    item: 'hedging',
-    kind: 'signed',
-    driver: 'net_gex',
-    record: null,
-  },
-  strike: {
-    unit: 'dollars per 1 % move',
-    sentence:
-      'Net GEX of a strike is one of the sums of GEX, DEX, VEX and CEX at each strike over the selected series.',
-    formula: `Σ ${GEX} over the contracts at the strike`,
-    section: VIEWS,
-    item: 'By strike (',
-    kind: 'signed',
-    driver: 'net_gex',
-    record: null,
-  },
+  spot_price: { kind: 'given', driver: 'net_gex', record: null },
+  call_wall: { kind: 'price', driver: 'call_gex', record: 'call_wall' },
+  gex_flip: { kind: 'price', driver: 'net_gex', record: 'flip' },
+  put_wall: { kind: 'price', driver: 'put_gex', record: 'put_wall' },
+  max_pain: { kind: 'price', driver: 'open_interest', record: null },
+  net_gex: EXPLAINED_AMOUNT,
+  hedging: EXPLAINED_AMOUNT,
+  strike: EXPLAINED_AMOUNT,
 } as const satisfies Readonly<Record<string, Explanation>>;
 
 /** Returns the figure that an id names, and the strike if it is that of a row of the ladder. Returns undefined for an unknown id. */
@@ -124,18 +37,12 @@ export function figureOfId(id: string): { figure: ExplainedFigure; strike: numbe
     : undefined;
 }
 
-/** Returns what the options of the page change in the sentence and the formula of every figure. */
-export function remarksOn({ weight, sign, gamma, iv, forward, expiries }: ChosenOptions): string[] {
-  return [
-    weight === 'volume' && 'OI is here the volume of the day, because the page weights contracts by volume.',
-    sign === 'flow' &&
-      "Dealers hold here the opposite of customers' net positions. The walls are the strikes at which dealers have the most gamma, long or short.",
-    gamma === 'feed' && 'Γ is here the gamma of the feed, except in the flip.',
-    iv === 'feed' && 'The volatility of the feed comes first if its price lies within the quote.',
-    iv === 'own' && 'Each contract has its own volatility in the feed.',
-    forward === 'flat' && 'Forwards are flat: spot, rate and dividend in place of put-call parity.',
-    expiries !== undefined && `Only these expiries count: ${expiries}.`,
-  ].filter((each) => each !== false);
+/** Returns what the options of the page change in the sentence and the formula of every figure: texts of `remarks`. */
+export function remarksOn(remarks: Readonly<Record<string, string>>, options: ChosenOptions): string[] {
+  return Object.entries(options).flatMap(([name, value]) => {
+    if (name === 'expiries') return [`${remarks.expiries}${value}.`];
+    return remarks[`${name}=${value}`] ?? [];
+  });
 }
 
 /** The fields of the levels that figures are read from: those of the default answer of get_live_gex_nodes. */

@@ -1,3 +1,5 @@
+import { bisectCenter, bisectRight } from 'd3-array';
+
 /** The stored snapshots of a ticker, in the order of time. */
 export interface Stops {
   /** Their moments, ISO 8601, ascending. */
@@ -11,13 +13,7 @@ export interface Stops {
 
 /** Returns the index of the newest stop that is not after a moment, or -1. */
 export function stopAt({ ms }: Stops, momentMs: number): number {
-  let [low, high] = [0, ms.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (ms[middle]! <= momentMs) low = middle + 1;
-    else high = middle;
-  }
-  return low - 1;
+  return bisectRight(ms, momentMs) - 1;
 }
 
 /** Returns the index of the first stop after a moment, or of the last one before it. Undefined if there is none. The moment need not be a stop. */
@@ -54,12 +50,5 @@ export function withStop(stops: Stops, at: string, day: string, spot: number): S
 
 /** Returns the index of the value nearest a number. The values ascend. */
 export function nearestIndex(values: readonly number[], to: number): number {
-  let [low, high] = [0, values.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (values[middle]! < to) low = middle + 1;
-    else high = middle;
-  }
-  if (low === 0) return 0;
-  return low < values.length && values[low]! - to < to - values[low - 1]! ? low : low - 1;
+  return bisectCenter(values, to);
 }

@@ -4,7 +4,7 @@ import { MEASURE_UNITS } from '../chart/ladder.tsx';
 import { MatrixChart } from '../chart/matrix.tsx';
 import { type MatrixPlace, matrixChange } from '../chart/matrix-cells.ts';
 import { matrixReadout, matrixTable } from '../chart/matrix-words.ts';
-import { expiryReadout, refusalText, TermStructure } from '../chart/term-structure.tsx';
+import { expiryReadout, RefusedSeries, TermStructure } from '../chart/term-structure.tsx';
 import { joinRows } from '../data/joined-rows.ts';
 import { type Expiries, type Matrix, useAnswer } from '../data/page-answers.ts';
 import type { Call } from '../operations.ts';
@@ -12,14 +12,15 @@ import { countText, newYorkMoment, signedAmount } from '../page-format.ts';
 import { ChartPanel } from '../part/chart-panel.tsx';
 import { DataGrid, gridTable } from '../part/data-grid.tsx';
 import { MeasureChoice } from '../part/measure-choice.tsx';
+import { OwnSelect } from '../part/own-select.tsx';
 import { ViewState } from '../part/view-state.tsx';
-import { navigate, page, setOwn, tickerCall } from '../state/page.ts';
+import { navigate, page, tickerCall } from '../state/page.ts';
 import { asOf, comparedView, gexView } from '../state/page-market.ts';
 import { columnTable } from '../state/panels.ts';
 import { expiryColumns, seriesKeys } from './expiry-columns.ts';
 
 /** Half-widths of the matrix around spot that the view offers, percent. */
-const BANDS = ['5', '10', '20', '50'] as const;
+const BANDS = ['5', '10', '20', '50'];
 const BAND = '10';
 
 /** What expires when, and how volatility is priced: the matrix of strikes and expiries, the term structure, and one row per series. */
@@ -56,9 +57,7 @@ export function ExpiriesView() {
         title="Term structure"
         unit={isRestricted ? 'all expiries' : 'by expiry'}
         call={call}
-        answer={source.answer}
-        problem={source.problem}
-        isSlow={source.isSlow}
+        {...source}
         table={table}
         readout={
           expiries && cursor !== null
@@ -96,35 +95,22 @@ export function ExpiriesView() {
               onCursor={setAt}
               onPick={pick}
             />
-            <Refused expiries={expiries} moment={moment} />
+            <RefusedSeries
+              series={expiries.smile_refused.flatMap((reason, i) =>
+                reason === null
+                  ? []
+                  : [
+                      [
+                        `${expiryDay(expiries.expiry[i]!, moment)} ${expiries.root[i]} ${expiries.settlement[i]}`,
+                        reason,
+                      ],
+                    ],
+              )}
+            />
           </>
         )}
       </ChartPanel>
       {expiries && <ExpiryGrid expiries={expiries} before={before} moment={moment} call={call} onPick={pick} />}
-    </div>
-  );
-}
-
-/** Series without a smile, which the charts of volatilities cannot show. */
-function Refused({
-  expiries: { expiry, root, settlement, smile_refused },
-  moment,
-}: {
-  expiries: Expiries;
-  moment: string | undefined;
-}) {
-  const refused = smile_refused.flatMap((reason, i) =>
-    reason === null ? [] : [`${expiryDay(expiry[i]!, moment)} ${root[i]} ${settlement[i]}: ${refusalText(reason)}`],
-  );
-  if (refused.length === 0) return null;
-  return (
-    <div class="refused" data-refused>
-      <h3>Without a smile ({refused.length})</h3>
-      <ul>
-        {refused.map((text) => (
-          <li key={text}>{text}</li>
-        ))}
-      </ul>
     </div>
   );
 }
@@ -138,7 +124,7 @@ interface MatrixPanelProps {
 }
 
 function MatrixPanel({ measure, chosen, others, moment, onPick }: MatrixPanelProps) {
-  const band = BANDS.find((each) => each === page.value.own.band) ?? BAND;
+  const band = page.value.own.band ?? BAND;
   const call = tickerCall('get_gex_matrix', moment, { ...others, measure, band: Number(band) });
   const { answer, problem, isSlow } = useAnswer<Matrix>(moment === undefined ? undefined : call);
   const { pinned, isDiff } = page.value;
@@ -174,22 +160,13 @@ function MatrixPanel({ measure, chosen, others, moment, onPick }: MatrixPanelPro
       controls={
         <>
           <MeasureChoice />
-          <label class="choice">
-            <span class="spoken">Band around spot</span>
-            <select
-              value={band}
-              data-band
-              onChange={(event) =>
-                setOwn('band', event.currentTarget.value === BAND ? null : event.currentTarget.value)
-              }
-            >
-              {BANDS.map((each) => (
-                <option key={each} value={each}>
-                  ±{each} %
-                </option>
-              ))}
-            </select>
-          </label>
+          <OwnSelect
+            name="band"
+            label="Band around spot"
+            values={BANDS}
+            initial={BAND}
+            text={(value) => `±${value} %`}
+          />
         </>
       }
     >

@@ -12,6 +12,7 @@ import {
   strikeText,
   UNKNOWN,
   volatility,
+  volatilityPoints,
 } from '../page-format.ts';
 import type { GridColumn } from '../part/data-grid.tsx';
 
@@ -37,26 +38,32 @@ export function expiryColumns(
     title: string,
     print: (value: number | null) => string,
     tone?: (value: number) => string,
-  ): GridColumn<JoinedRow> => ({
-    id: name,
-    title,
-    isNumber: true,
-    value: ({ now }) => (now === undefined ? null : (expiries[name][now] ?? null)),
-    text: ({ now }) => (now === undefined ? UNKNOWN : print(expiries[name][now] ?? null)),
-    ...(tone && { tone: ({ now }) => tone(expiries[name][now ?? -1] ?? 0) }),
-  });
-  const difference = (name: NumberColumn, title: string, print: (value: number | null) => string) => ({
-    id: `${name}_change`,
-    title,
-    isNumber: true,
-    value: (row: JoinedRow) => changeOf(row, expiries[name], before![name]),
-    text: (row: JoinedRow) => presence(row) ?? print(changeOf(row, expiries[name], before![name])),
-    tone: (row: JoinedRow) => signTone(changeOf(row, expiries[name], before![name]) ?? 0),
-  });
+  ): GridColumn<JoinedRow> => {
+    const value = ({ now }: JoinedRow) => expiries[name][now ?? -1] ?? null;
+    return {
+      id: name,
+      title,
+      isNumber: true,
+      value,
+      text: (row) => print(value(row)),
+      ...(tone && { tone: (row) => tone(value(row) ?? 0) }),
+    };
+  };
+  const difference = (name: NumberColumn, title: string, print: (value: number | null) => string) => {
+    const value = (row: JoinedRow) => changeOf(row, expiries[name], before![name]);
+    return {
+      id: `${name}_change`,
+      title,
+      isNumber: true,
+      value,
+      text: (row: JoinedRow) => presence(row) ?? print(value(row)),
+      tone: (row: JoinedRow) => signTone(value(row) ?? 0),
+    };
+  };
   const presence = (row: JoinedRow) =>
     presenceOf(row) === 'gone' && text('expiry', row) <= newYorkIsoDate(moment) ? 'expired' : presenceOf(row);
-  const points = (value: number | null) =>
-    value === null ? UNKNOWN : `${value > 0 ? '+' : ''}${percent(100 * value, 2, false)}`;
+  const share = (value: number | null) => percent(value, 1, false);
+  const series = (row: JoinedRow) => `${text('root', row)} ${text('settlement', row)}`;
   return [
     {
       id: 'expiry',
@@ -68,27 +75,29 @@ export function expiryColumns(
     {
       id: 'series',
       title: 'Series',
-      value: (row) => `${text('root', row)} ${text('settlement', row)}`,
-      text: (row) => `${text('root', row)} ${text('settlement', row)}`,
+      value: series,
+      text: series,
     },
-    ...(before ? [difference('net_gex', 'Δ net GEX', signedAmount), difference('atm_iv', 'Δ ATM IV', points)] : []),
+    ...(before
+      ? [difference('net_gex', 'Δ net GEX', signedAmount), difference('atm_iv', 'Δ ATM IV', volatilityPoints)]
+      : []),
     figure('tte', 'Time', (value) => (value === null ? UNKNOWN : daysText(value))),
     figure('net_gex', 'Net GEX', signedAmount, signTone),
-    figure('gross_share_pct', 'Of gross', (value) => percent(value, 1, false)),
-    figure('expired_share_pct', 'Expired', (value) => percent(value, 1, false)),
+    figure('gross_share_pct', 'Of gross', share),
+    figure('expired_share_pct', 'Expired', share),
     figure('atm_iv', 'ATM IV', volatility),
     figure('atm_iv_bid', 'bid', volatility),
     figure('atm_iv_ask', 'ask', volatility),
     figure('atm_iv_trading', 'Trading IV', volatility),
     figure('expected_move', 'Move ±', price),
-    figure('skew_25d', 'Skew', points),
+    figure('skew_25d', 'Skew', volatilityPoints),
     figure('max_pain', 'Max pain', strikeText),
     figure('forward', 'Forward', price),
     figure('rate', 'Rate', (value) => volatility(value, 2)),
     figure('open_interest', 'OI', amount),
     figure('volume', 'Volume', amount),
     figure('gross_gex', 'Gross GEX', amount),
-    figure('sign_margin_pct', 'Sign margin', (value) => percent(value, 1, false)),
+    figure('sign_margin_pct', 'Sign margin', share),
     {
       id: 'smile_refused',
       title: 'No smile because',

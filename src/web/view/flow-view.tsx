@@ -11,15 +11,16 @@ import {
   shareText,
   signedPrintShare,
 } from '../chart/flow-shapes.ts';
-import { type AggressorFlows, type Asked, useAnswer } from '../data/page-answers.ts';
+import type { AggressorFlows, Asked } from '../data/page-answers.ts';
 import { amount, marketNotes, percent } from '../page-format.ts';
 import { ChartPanel, Problem } from '../part/chart-panel.tsx';
 import { LargePrints } from '../part/large-prints.tsx';
 import { OwnSelect } from '../part/own-select.tsx';
 import { SignedTape } from '../part/signed-tape.tsx';
 import { ViewState } from '../part/view-state.tsx';
-import { page, setOwn, tickerCall } from '../state/page.ts';
-import { asOf, gexView } from '../state/page-market.ts';
+import { page, setOwn } from '../state/page.ts';
+import { gexView } from '../state/page-market.ts';
+import { type AskedCall, useTickerAnswer } from '../state/ticker-answer.ts';
 
 const DAYS = ['1', '5', '10', '30', '90', '366'];
 const PREMIUMS = ['0', '10000', '25000', '100000', '250000', '1000000'];
@@ -28,16 +29,11 @@ const INITIAL = { by: 'day', days: '30', premium: '0' } as const;
 /** Who traded what: the share of signed prints first, then the flow by day, manner or expiry, the tape, and large prints. */
 export function FlowView() {
   const view = gexView.asked.value;
-  const { own, ticker } = page.value;
-  const moment = asOf.value;
+  const { own } = page.value;
   const days = own.days ?? INITIAL.days;
   const premium = own.premium ?? INITIAL.premium;
-  const window = useMemo(() => ({ days: Number(days), min_premium: Number(premium) }), [days, premium]);
-  const call = useMemo(
-    () => (moment === undefined ? undefined : tickerCall('get_flow_by_aggressor', moment, window)),
-    [moment, window, ticker],
-  );
-  const asked = useAnswer<AggressorFlows>(call);
+  const window = { days: Number(days), min_premium: Number(premium) };
+  const asked = useTickerAnswer<AggressorFlows>('get_flow_by_aggressor', window);
   if (!view.answer) return <ViewState asked={view} />;
   const group = FLOW_GROUPS.find((each) => each === own.by) ?? INITIAL.by;
   // A choice belongs to its grouping: after a change of the grouping nothing is chosen.
@@ -48,7 +44,7 @@ export function FlowView() {
     <>
       <SignedLead share={share} covered={view.answer.body.levels.by_flow?.signed_share_pct ?? null} asked={asked} />
       <div class={`flow-grid${share?.all === 0 ? ' bare' : ''}`}>
-        <FlowPanel asked={asked} call={call} group={group} picked={picked} />
+        <FlowPanel asked={asked} group={group} picked={picked} />
         <SignedTape
           window={window}
           filter={picked === null ? null : { group, key: picked, text: flowKeyText(picked, group) }}
@@ -92,17 +88,14 @@ function SignedLead({
 
 function FlowPanel({
   asked,
-  call,
   group,
   picked,
 }: {
-  asked: Asked<AggressorFlows>;
-  call: ReturnType<typeof tickerCall> | undefined;
+  asked: AskedCall<AggressorFlows>;
   group: FlowGroup;
   picked: string | null;
 }) {
-  const { answer } = asked;
-  const body = answer?.body;
+  const body = asked.answer?.body;
   const rows = useMemo(() => (body ? flowRows(body[`by_${group}`], group) : []), [body, group]);
   const table = useMemo(() => flowTable(rows, group), [rows, group]);
   const [cursor, setCursor] = useState<number | null>(null);
@@ -113,10 +106,7 @@ function FlowPanel({
       class="flow-panel"
       title={`Flow by ${group}`}
       unit="premium, $ · bought up, sold down · calls solid, puts hatched, unsigned grey"
-      call={call}
-      answer={answer}
-      problem={asked.problem}
-      isSlow={asked.isSlow}
+      {...asked}
       table={body && table}
       readout={
         at

@@ -1,11 +1,11 @@
-import { useMemo } from 'preact/hooks';
-import { type Radar, useAnswer } from '../data/page-answers.ts';
+import type { Radar } from '../data/page-answers.ts';
 import { ConcentrationPanel, DensityPanel, RADAR_INITIAL, WhipsawPanel } from '../part/radar-panels.tsx';
 import { ToolForms } from '../part/tool-form.tsx';
 import { UniverseGrid } from '../part/universe-grid.tsx';
 import { ViewState } from '../part/view-state.tsx';
-import { page, tickerCall } from '../state/page.ts';
-import { asOf, gexView } from '../state/page-market.ts';
+import { page } from '../state/page.ts';
+import { gexView } from '../state/page-market.ts';
+import { useTickerAnswer } from '../state/ticker-answer.ts';
 
 /** The tools that Scan has as forms. */
 const TOOLS = [
@@ -18,27 +18,17 @@ const TOOLS = [
 /** The whole universe, the radar of the page's ticker, and small tools as forms. */
 export function ScanView() {
   const view = gexView.asked.value;
-  const { own, ticker } = page.value;
-  const moment = asOf.value;
-  const dte = own.dte ?? RADAR_INITIAL.dte;
-  const limit = own.limit ?? RADAR_INITIAL.limit;
-  const call = useMemo(
-    () =>
-      moment === undefined
-        ? undefined
-        : tickerCall('run_strategic_omni_radar', moment, { target_dte: Number(dte), limit: Number(limit) }),
-    [moment, dte, limit, ticker],
-  );
-  const asked = useAnswer<Radar>(call);
+  const { dte, limit } = { ...RADAR_INITIAL, ...page.value.own };
+  const asked = useTickerAnswer<Radar>('run_strategic_omni_radar', { target_dte: Number(dte), limit: Number(limit) });
   return (
     <div class="scan-grid">
       <UniverseGrid />
       {view.answer ? (
         <>
-          <DensityPanel asked={asked} call={call} />
+          <DensityPanel asked={asked} />
           <div class="scan-side">
-            <WhipsawPanel asked={asked} call={call} />
-            <ConcentrationPanel asked={asked} call={call} />
+            <WhipsawPanel asked={asked} />
+            <ConcentrationPanel asked={asked} />
           </div>
         </>
       ) : (

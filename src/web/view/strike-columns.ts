@@ -1,5 +1,5 @@
+import { bisectCenter } from 'd3-array';
 import { chartLevels } from '../chart/chart-levels.ts';
-import { nearestStrike } from '../chart/ladder.tsx';
 import { changeOf, type JoinedRow, presenceOf } from '../data/joined-rows.ts';
 import type { GexView, Strikes } from '../data/page-answers.ts';
 import { amount, percent, signedAmount, signTone, strikeText } from '../page-format.ts';
@@ -29,7 +29,7 @@ export function strikeColumns({ strikes, levels }: GexView, before: Strikes | un
   const at = ({ now, before: then }: JoinedRow) => strikes.strike[now ?? -1] ?? before!.strike[then!]!;
   const levelNames = new Map<number, string[]>();
   for (const { name, price } of chartLevels(levels)) {
-    const nearest = strikes.strike[nearestStrike(strikes.strike, price)]!;
+    const nearest = strikes.strike[bisectCenter(strikes.strike, price)]!;
     levelNames.set(nearest, [...(levelNames.get(nearest) ?? []), name]);
   }
   const levelsAt = (row: JoinedRow) => levelNames.get(at(row))?.join(', ') ?? '';

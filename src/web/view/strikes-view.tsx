@@ -1,5 +1,5 @@
+import { bisectCenter } from 'd3-array';
 import { useMemo } from 'preact/hooks';
-import { nearestStrike } from '../chart/ladder.tsx';
 import { type JoinedRow, joinRows } from '../data/joined-rows.ts';
 import { ChartPanel, Problem } from '../part/chart-panel.tsx';
 import { DataGrid, gridTable } from '../part/data-grid.tsx';
@@ -20,7 +20,7 @@ export function StrikesView() {
   const table = useMemo(() => gridTable(columns, rows), [columns, rows]);
   if (!view) return <ViewState asked={asked} />;
   const { strikes } = view;
-  const spot = nearestStrike(strikes.strike, strikes.spot_price);
+  const spot = bisectCenter(strikes.strike, strikes.spot_price);
   return (
     <div class="strikes-view">
       <ChartPanel
@@ -29,8 +29,7 @@ export function StrikesView() {
         title="Strikes"
         unit={`exposures in dollars · ${strikes.sign_convention}`}
         call={tickerCall('get_gex_by_strike', asOf.value, page.value.options)}
-        answer={asked.answer}
-        isSlow={asked.isSlow}
+        {...asked}
         table={table}
       >
         {pinned?.problem && <Problem problem={pinned.problem} />}

@@ -1,12 +1,14 @@
+import { bisectCenter } from 'd3-array';
 import { useMemo, useState } from 'preact/hooks';
 import { expiryDay, expiryLabels, maturityAxis } from '../chart/chart-axis.ts';
 import { CursorFrame, SeriesPlot } from '../chart/series-chart.tsx';
 import { SmileChart, SmileMultiples, smileOf, smileReadout, smileTable } from '../chart/smile.tsx';
-import { daysText, refusalText } from '../chart/term-structure.tsx';
+import { daysText, RefusedSeries } from '../chart/term-structure.tsx';
 import { type Surface, useAnswer } from '../data/page-answers.ts';
-import { newYorkMoment, percent, plain, volatility } from '../page-format.ts';
+import { newYorkMoment, percent, plain, volatility, volatilityPoints } from '../page-format.ts';
 import { ChartPanel } from '../part/chart-panel.tsx';
 import { FigureTable } from '../part/figure-table.tsx';
+import { OwnSelect } from '../part/own-select.tsx';
 import { ViewState } from '../part/view-state.tsx';
 import { page, setOwn, tickerCall } from '../state/page.ts';
 import { asOf, gexView } from '../state/page-market.ts';
@@ -23,7 +25,8 @@ export function SurfaceView() {
   const surface = asked.answer?.body;
   const settlements = surface?.expiries.settles_at ?? [];
   const chosen = settlements.indexOf(page.value.own.settlement ?? '');
-  const settlement = chosen >= 0 ? chosen : surface ? nearestTo(FIRST_SMILE, surface.expiries.tte) : 0;
+  const first = surface ? bisectCenter(surface.expiries.tte, FIRST_SMILE) : 0;
+  const settlement = chosen >= 0 ? chosen : first;
   const smile = useMemo(() => surface && smileOf(surface, settlement), [surface, settlement]);
   const tables = useMemo(
     () => surface && smile && { smile: smileTable(smile), maturities: columnTable(surface.maturities) },
@@ -45,16 +48,18 @@ export function SurfaceView() {
         table={tables?.smile}
         readout={at === null ? fitText(expiries, settlement) : smileReadout(smile, at)}
         controls={
-          <label class="choice">
-            <span class="spoken">Settlement</span>
-            <select value={settlement} data-settlement onChange={(event) => select(Number(event.currentTarget.value))}>
-              {expiries.expiry.map((expiry, i) => (
-                <option key={settlements[i]} value={i}>
-                  {expiryDay(expiry, moment)} {expiries.series[i]} ({daysText(expiries.tte[i]!)})
-                </option>
-              ))}
-            </select>
-          </label>
+          <OwnSelect
+            name="settlement"
+            label="Settlement"
+            values={settlements}
+            initial={settlements[first]!}
+            text={(value) => {
+              const i = settlements.indexOf(value);
+              return i < 0
+                ? value
+                : `${expiryDay(expiries.expiry[i]!, moment)} ${expiries.series[i]} (${daysText(expiries.tte[i]!)})`;
+            }}
+          />
         }
       >
         <SmileChart surface={surface} settlement={settlement} smile={smile} cursor={at} onCursor={setAt} />
@@ -90,17 +95,12 @@ const MATURITY_FIGURES = [
   ['forward_iv_trading', 'Forward', volatility],
   ['put_25d_iv', 'Put 25Δ', volatility],
   ['call_25d_iv', 'Call 25Δ', volatility],
-  ['skew_25d', 'Skew', points],
-  ['convexity_25d', 'Convexity', points],
+  ['skew_25d', 'Skew', volatilityPoints],
+  ['convexity_25d', 'Convexity', volatilityPoints],
   ['variance_swap_iv', 'Variance swap', volatility],
   ['skewness', 'Skewness', (value: number | null) => plain(value, 3)],
   ['kurtosis', 'Kurtosis', (value: number | null) => plain(value, 3)],
 ] as const;
-
-/** A difference of volatilities, in points. */
-function points(value: number | null): string {
-  return percent(value === null ? null : 100 * value, 2);
-}
 
 /** How well the law of a settlement agrees with its quotes. */
 function fitText({ quotes, outside_band, fit_error }: Surface['expiries'], i: number): string {
@@ -221,8 +221,8 @@ function termReadout({ expiries }: Surface, i: number, moment: string | undefine
     `${expiryDay(expiries.expiry[i]!, moment)} ${expiries.series[i]} (${daysText(expiries.tte[i]!)})`,
     `ATM ${volatility(expiries.atm_iv_trading[i])} (calendar ${volatility(expiries.atm_iv[i])} ± ${volatility(expiries.atm_iv_band[i], 2)})`,
     `forward ${volatility(expiries.forward_iv_trading[i])}`,
-    `skew ${points(expiries.skew_25d[i] ?? null)} ± ${volatility(expiries.skew_25d_band[i], 2)}`,
-    `convexity ${points(expiries.convexity_25d[i] ?? null)}`,
+    `skew ${volatilityPoints(expiries.skew_25d[i])} ± ${volatility(expiries.skew_25d_band[i], 2)}`,
+    `convexity ${volatilityPoints(expiries.convexity_25d[i])}`,
   ].join(' · ');
 }
 
@@ -252,22 +252,7 @@ function Events({ surface: { events, refused }, ...shared }: SurfacePartProps) {
           ])}
         />
       )}
-      {refused.count > 0 && (
-        <div class="refused" data-refused>
-          <h3>Without a smile ({refused.count})</h3>
-          <ul>
-            {refused.series.map((series, i) => (
-              <li key={series}>
-                {series}: {refusalText(refused.reason[i]!)}
-              </li>
-            ))}
-          </ul>
-        </div>
-      )}
+      <RefusedSeries series={refused.series.map((series, i) => [series, refused.reason[i]!])} />
     </ChartPanel>
   );
-}
-
-function nearestTo(time: number, times: readonly number[]): number {
-  return times.reduce((best, each, i) => (Math.abs(each - time) < Math.abs(times[best]! - time) ? i : best), 0);
 }

@@ -1,3 +1,4 @@
+import { bisectCenter } from 'd3-array';
 import { useMemo } from 'preact/hooks';
 import { cursorPrice, selection } from '../chart/crosshair.ts';
 import { ExpiryBars, expiryTable } from '../chart/expiry-bars.tsx';
@@ -5,7 +6,6 @@ import {
   Ladder,
   ladderTable,
   ladderUnit,
-  nearestStrike,
   selectionReadout,
   strikeReadout,
   visibleStrikesPerRow,
@@ -69,7 +69,7 @@ export function TickerView() {
             selected
               ? selectionReadout(strikes, selected)
               : cursor !== null
-                ? strikeReadout(strikes, nearestStrike(strikes.strike, cursor), before?.strikes)
+                ? strikeReadout(strikes, bisectCenter(strikes.strike, cursor), before?.strikes)
                 : 'Point at a strike, or press Enter in the chart and use the arrow keys.'
           }
           menu={

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import {
   boughtOf,
-  deltaLayout,
   describeFlow,
   type FlowRow,
   flowKeyText,
@@ -90,13 +89,6 @@ describe('bars', () => {
     expect(ticks.find(({ value }) => value === 0)!.y).toBeCloseTo(zero, 9);
     expect(ticks.every(({ y }) => y >= 0 && y <= height)).toBe(true);
   });
-});
-
-test('the net delta has an axis of its own, which has 0', () => {
-  const { points, zero } = deltaLayout(ROWS, [100, 200], 100);
-  expect(points[0]![1]).toBeGreaterThan(zero);
-  expect(points[1]![1]).toBeLessThan(zero);
-  expect((zero - points[1]![1]) / (points[0]![1] - zero)).toBeCloseTo(2, 9);
 });
 
 test('texts', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { historyRange, historySeries, lonePoints } from '../../../src/web/chart/history-series.ts';
+import { historyRange, historySeries } from '../../../src/web/chart/history-series.ts';
 import type { History } from '../../../src/web/data/page-answers.ts';
 
 /** A history with rows at given moments, whose spots count up from 100. */
@@ -63,8 +63,6 @@ describe('a line breaks', () => {
     const series = historySeries(historyAt('day', days, { flip_resolved: [true, false, true, false] }));
     expect(series.flip).toEqual([90, null, 92, null]);
     expect(series.spot).toEqual([100, 101, 102, 103]);
-    expect(lonePoints(series.flip)).toEqual([0, 2]);
-    expect(lonePoints(series.spot)).toEqual([]);
   });
 });
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test';
+import { FIGURE_TEXTS } from '../../../src/web/data/figure-texts.ts';
 import type { Strikes } from '../../../src/web/data/page-answers.ts';
 import type { MarkdownBlock, MarkdownSpan } from '../../../src/web/part/markdown-page.ts';
 import { parseMarkdown, plainText, sectionOf } from '../../../src/web/part/markdown-page.ts';
 import {
   dailyDeviation,
-  EXPLANATIONS,
   type ExplainedFigure,
   figureOfId,
   figureValue,
@@ -22,7 +22,7 @@ function textOf(blocks: readonly MarkdownBlock[]): string[] {
   });
 }
 
-describe.each(Object.entries(EXPLANATIONS))('%s', (_figure, { sentence, formula, section, item }) => {
+describe.each(Object.entries(FIGURE_TEXTS.figures))('%s', (_figure, { sentence, formula, section, item }) => {
   const paragraphs = textOf(sectionOf(methods, section));
 
   test('is explained in the words of the methods', () => {
@@ -60,12 +60,12 @@ test.each<[id: string, figure: ExplainedFigure | undefined, strike: number | nul
 });
 
 test('remarks name the options that are not the defaults', () => {
-  expect(remarksOn({})).toEqual([]);
-  expect(remarksOn({ weight: 'volume', expiries: '0dte' })).toEqual([
+  expect(remarksOn(FIGURE_TEXTS.remarks, {})).toEqual([]);
+  expect(remarksOn(FIGURE_TEXTS.remarks, { weight: 'volume', expiries: '0dte' })).toEqual([
     expect.stringContaining('volume of the day'),
     'Only these expiries count: 0dte.',
   ]);
-  expect(remarksOn({ sign: 'flow', gamma: 'feed', iv: 'own', forward: 'flat' })).toHaveLength(4);
+  expect(remarksOn(FIGURE_TEXTS.remarks, { sign: 'flow', gamma: 'feed', iv: 'own', forward: 'flat' })).toHaveLength(4);
 });
 
 test('values of figures, with a flip that is not resolved', () => {
