@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { basename, extname, join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { minify } from 'terser';
 import { clientConfigs } from './src/web/data/client-configs.ts';
 import { documentedSpeed } from './src/web/data/documented-speed.ts';
 import { FIGURE_TEXTS } from './src/web/data/figure-texts.ts';
@@ -114,16 +115,6 @@ async function web(): Promise<void> {
     naming: '[name]-[hash].[ext]',
     define: { 'process.env.NODE_ENV': '"production"' },
     metafile: true,
-    plugins: [
-      {
-        name: 'scales of numbers',
-        setup(build) {
-          build.onResolve({ filter: /^d3-interpolate$/ }, () => ({
-            path: join(ROOT, 'src/web/chart/interpolate-numbers.ts'),
-          }));
-        },
-      },
-    ],
     throw: false,
   });
   if (!success) fail(`src/web does not compile\n${logs.join('\n')}`);
@@ -132,13 +123,18 @@ async function web(): Promise<void> {
     content,
   });
   const asJson = (name: string, content: unknown) => asFile(name, 'json', Buffer.from(JSON.stringify(content)));
+  const [script, style] = await Promise.all(
+    ['.js', '.css'].map((kind) => outputs.find(({ path }) => extname(path) === kind)!.text()),
+  );
+  // Bun's own minifier leaves 4 % more.
+  const { code } = await minify(script!, {
+    module: true,
+    ecma: 2020,
+    compress: { passes: 2, unsafe_arrows: true, pure_getters: true },
+  });
   const files = [
-    ...(await Promise.all(
-      outputs.map(async (output) => ({
-        name: basename(output.path),
-        content: Buffer.from(await output.arrayBuffer()),
-      })),
-    )),
+    asFile('main', 'js', Buffer.from(code!)),
+    asFile('style', 'css', Buffer.from(style!)),
     asFile('kernels', 'wasm', readFileSync(join(ROOT, 'build/kernels.wasm'))),
     // Parsed here, so that the page needs no parsers.
     asJson('methods', parseMarkdown(readFileSync(join(ROOT, METHODS), 'utf8'))),

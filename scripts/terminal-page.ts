@@ -69,9 +69,9 @@ them with the key in them. *Tools* has each tool as a form that calls it over MC
 licences of the libraries in the page.`,
     '## The first data',
     `While there is no market data, do one of these on the machine of the server:`,
-    `- \`zomma ingest FILE…\` loads files of chains, closes, dividends or trades once, also while the server runs ([files](market-data.md)).
-- \`zomma serve --feed files:DIR\` watches a folder and loads each file that appears in it ([feeds](feeds.md)).
-- \`zomma serve --feed tradier\` polls a provider. Others are \`massive\` and \`cboe\` ([providers](providers.md)).
+    `- \`zomma ingest FILE…\` loads files of chains, closes, dividends or trades once, also while the server runs ([docs/market-data.md](market-data.md)).
+- \`zomma serve --feed files:DIR\` watches a folder and loads each file that appears in it ([docs/feeds.md](feeds.md)).
+- \`zomma serve --feed tradier\` polls a provider. Others are \`massive\` and \`cboe\` ([docs/providers.md](providers.md)).
 - \`zomma start\` runs a simulated market.`,
     '## Bench',
     `*Bench* runs the server's kernels in the browser, from the same WASM file and on the workloads of \`zomma bench\`: 4,096 options that all differ.

@@ -50,9 +50,11 @@ export const WEB_OPERATIONS = {
   get_signed_prints: route('Prints with their aggressors', '/api/v1/flow/{ticker}/prints'),
   get_target_universe: route('Target universe', '/api/v1/universe', { ofMarket: false, resource: 'zomma://universe' }),
   get_feed_status: route('Feeds', '/api/v1/feeds', { ofMarket: false }),
-  compute_options_greeks: {
-    ...route('Option Greeks', '/api/v1/physics/greeks', { method: 'POST', isTool: true, ofMarket: false }),
-  },
+  compute_options_greeks: route('Option Greeks', '/api/v1/physics/greeks', {
+    method: 'POST',
+    isTool: true,
+    ofMarket: false,
+  }),
   get_whale_prints: tool('Large-print flow', 'get_whale_prints'),
   calculate_merton_probability: tool('Jump probability', 'calculate_merton_probability'),
   calculate_kelly_sizing: tool('Kelly sizing', 'calculate_kelly_sizing', false),

@@ -65,7 +65,7 @@ export function plain(value: Known, digits = 4): string {
 }
 
 /** The class of a figure by its sign. */
-export function signTone(value: number): string {
+export function signTone(value: number): 'positive' | 'negative' | '' {
   return value > 0 ? 'positive' : value < 0 ? 'negative' : '';
 }
 

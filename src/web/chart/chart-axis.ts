@@ -1,5 +1,5 @@
-import { scaleLinear } from 'd3-scale';
 import { newYorkDay, strikeText } from '../page-format.ts';
+import { linearScale } from './linear-scale.ts';
 import { spacedTicks } from './price-axis.ts';
 import { spacedLabels } from './spaced-labels.ts';
 
@@ -35,7 +35,7 @@ export function maturityAxis(times: readonly number[], texts: readonly string[])
 /** An axis of strikes, dollars. */
 export function strikeAxis(low: number, high: number): AxisBetween {
   return (left, right) => {
-    const scale = scaleLinear([low, high], [left, right]);
+    const scale = linearScale([low, high], [left, right]);
     const ticks = spacedTicks(low, high, right - left, 64);
     return { x: (value) => scale(value), labels: ticks.map((tick) => ({ x: scale(tick), text: strikeText(tick) })) };
   };

@@ -1,4 +1,4 @@
-import { scaleLinear } from 'd3-scale';
+import { linearScale } from './linear-scale.ts';
 
 /** The vertical axis of prices that the charts of a ticker share. Price is upward. */
 export interface PriceAxis {
@@ -25,7 +25,7 @@ const TICK_GAP = 40;
 export function priceAxis(spot: number, zoom: number, shift: number, height: number): PriceAxis {
   const low = Math.max(0, spot * (1 + (shift - zoom) / 100));
   const high = Math.max(spot * (1 + (shift + zoom) / 100), low + spot * 1e-6);
-  const scale = scaleLinear([low, high], [height, 0]);
+  const scale = linearScale([low, high], [height, 0]);
   return {
     low,
     high,
@@ -39,7 +39,7 @@ export function priceAxis(spot: number, zoom: number, shift: number, height: num
 /** Returns round values within [low, high], ascending, at least `gap` pixels apart on an axis of `length` pixels. */
 export function spacedTicks(low: number, high: number, length: number, gap = TICK_GAP): number[] {
   if (!(length > 0) || !(high > low)) return [];
-  const scale = scaleLinear([low, high], [0, length]);
+  const scale = linearScale([low, high], [0, length]);
   for (let most = Math.floor(length / gap); most >= 1; most--) {
     const ticks = scale.ticks(most);
     if (ticks.length < 2 || scale(ticks[1]!) - scale(ticks[0]!) >= gap) return ticks;

@@ -1,10 +1,10 @@
 import { bisectCenter } from 'd3-array';
-import { scaleLinear } from 'd3-scale';
 import { area, curveLinear, curveStepAfter, curveStepBefore, line } from 'd3-shape';
 import type { ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { useSize } from './canvas.tsx';
 import type { AxisBetween } from './chart-axis.ts';
+import { linearScale, niceScale } from './linear-scale.ts';
 import { spacedTicks } from './price-axis.ts';
 import { chartKeys, useSpoken } from './spoken.ts';
 
@@ -76,9 +76,9 @@ export function SeriesPlot(props: SeriesPlotProps) {
   const { ref, size } = useSize<HTMLDivElement>();
   const { width, height } = size;
   const across = axis(LEFT + PAD.right, width - PAD.right);
-  const y = scaleLinear(range ?? extentOf(series, hasZero ?? false, rule?.at), [height - PAD.y, PAD.y]);
-  if (!range) y.nice(4);
-  const [low, high] = y.domain() as [number, number];
+  const pixels = [height - PAD.y, PAD.y] as const;
+  const y = range ? linearScale(range, pixels) : niceScale(extentOf(series, hasZero ?? false, rule?.at), pixels, 4);
+  const [low, high] = y.domain;
   const ticks = spacedTicks(low, high, height - 2 * PAD.y, TICK_GAP);
   const texts = shortTexts(ticks.map((tick) => format(tick)));
   const at = x.map((each) => across.x(each));

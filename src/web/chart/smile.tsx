@@ -1,4 +1,3 @@
-import { scaleLinear } from 'd3-scale';
 import { line } from 'd3-shape';
 import { useMemo } from 'preact/hooks';
 import type { Surface } from '../data/page-answers.ts';
@@ -7,6 +6,7 @@ import { columnTable, type PanelTable } from '../state/panels.ts';
 import { useSize } from './canvas.tsx';
 import { expiryLabels, maturityAxis, strikeAxis } from './chart-axis.ts';
 import { deviationAt, normalBelow, type SmileLaw } from './law-smile.ts';
+import { linearScale } from './linear-scale.ts';
 import { probabilityBelow } from './mixture-density.ts';
 import { CursorFrame, SeriesPlot } from './series-chart.tsx';
 import { spacedLabels } from './spaced-labels.ts';
@@ -156,7 +156,7 @@ export function SmileMultiples({
   const names = expiryLabels(expiry, moment);
   const all = smiles.flatMap(({ iv }) => iv);
   const [width, height] = MULTIPLES.size;
-  const y = scaleLinear([Math.min(...all), Math.max(...all)], [height - 3, 3]);
+  const y = linearScale([Math.min(...all), Math.max(...all)], [height - 3, 3]);
   const path = line<number>((_, i) => 2 + ((width - 4) * i) / (MULTIPLES.strikes - 1), y);
   return (
     <div ref={ref} class="multiples" data-multiples>

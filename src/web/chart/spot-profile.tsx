@@ -1,4 +1,3 @@
-import { scaleLinear } from 'd3-scale';
 import { area, line } from 'd3-shape';
 import { useMemo } from 'preact/hooks';
 import type { Levels, ProfileAnswer } from '../data/page-answers.ts';
@@ -10,6 +9,7 @@ import { AxisLabels, Crosshair, ExtentAxis } from './axis-labels.tsx';
 import { useSize } from './canvas.tsx';
 import { chartLevels } from './chart-levels.ts';
 import { cursorPrice } from './crosshair.ts';
+import { linearScale } from './linear-scale.ts';
 import { isWithin, priceAxis } from './price-axis.ts';
 
 /** Room for the prices at the left edge, pixels. */
@@ -92,7 +92,7 @@ function profileShapes(
   const points = inView(profile);
   const earlier = before ? inView(before) : [];
   const extent = Math.max(...[...points, ...earlier].map(([, gex]) => Math.abs(gex)), 0) || 1;
-  const x = scaleLinear([-extent, extent], [PRICES, width - 2]);
+  const x = linearScale([-extent, extent], [PRICES, width - 2]);
   const zero = x(0);
   // Without a comparison the area lies between the curve and zero.
   const pairs = before

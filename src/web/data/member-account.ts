@@ -55,23 +55,12 @@ export async function keyOfMember(uuid: string): Promise<string> {
   return cleanText(key);
 }
 
+const LINKAGE = ['status', 'telegram_id', 'routing_1dte', 'routing_radar', 'last_ping'] as const;
+
 /** The link of a member with Telegram, as the server has it. Texts are empty if nothing is linked. */
-export interface TelegramLinkage {
-  readonly status: string;
-  readonly telegram_id: string;
-  readonly routing_1dte: string;
-  readonly routing_radar: string;
-  readonly last_ping: string;
-}
+export type TelegramLinkage = Readonly<Record<(typeof LINKAGE)[number], string>>;
 
 export async function telegramLinkage(uuid: string): Promise<TelegramLinkage> {
   const body = await askApart(`/api/v1/auth/telegram-status?uuid=${encodeURIComponent(uuid)}`);
-  const text = (name: keyof TelegramLinkage) => cleanText(body[name]);
-  return {
-    status: text('status'),
-    telegram_id: text('telegram_id'),
-    routing_1dte: text('routing_1dte'),
-    routing_radar: text('routing_radar'),
-    last_ping: text('last_ping'),
-  };
+  return Object.fromEntries(LINKAGE.map((name) => [name, cleanText(body[name])])) as TelegramLinkage;
 }

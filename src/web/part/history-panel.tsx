@@ -1,4 +1,3 @@
-import { scaleLinear } from 'd3-scale';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { LevelLabels } from '../chart/axis-labels.tsx';
 import { useSize } from '../chart/canvas.tsx';
@@ -13,6 +12,7 @@ import {
   selectionWords,
   volatilityWords,
 } from '../chart/history-words.ts';
+import { linearScale } from '../chart/linear-scale.ts';
 import { type ChartSeries, CursorFrame, SeriesPlot } from '../chart/series-chart.tsx';
 import { tradingTicks } from '../chart/trading-axis.ts';
 import { type History, useAnswer } from '../data/page-answers.ts';
@@ -163,7 +163,7 @@ function HistoryPlots({ history, series, domain, cursor, selected, onMove, onSpa
   const axis = useMemo(
     () => (left: number, right: number) => {
       const end = right - (isNarrow ? 56 : 98);
-      const x = scaleLinear(domain, [left, end]);
+      const x = linearScale(domain, [left, end]);
       const ticks = tradingTicks(series.axis, domain[0], domain[1], (end - left) / TIMES_APART);
       return { x: (value: number) => x(value), labels: ticks.map(({ at, label }) => ({ x: x(at), text: label })) };
     },

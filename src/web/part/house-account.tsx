@@ -111,14 +111,15 @@ function Secret({ value, name, children }: { value: string; name: string; childr
   );
 }
 
-type Told = { readonly key: string } | { readonly link: TelegramLinkage } | { readonly problem: string };
+/** A member's key, the link with Telegram, or why there is neither. */
+type Told = string | TelegramLinkage | Error;
 
 /** A member's key and link with Telegram, for whoever has the member's UUID. */
 function Member() {
   const [uuid, setUuid] = useState('');
   const [told, setTold] = useState<Told>();
   const isUuid = MEMBER_UUID.test(uuid.trim());
-  const tell = (asked: Promise<Told>) => asked.catch((error: Error) => ({ problem: error.message })).then(setTold);
+  const tell = (asked: Promise<Told>) => asked.catch((error: Error) => error).then(setTold);
   return (
     <section class="house-card" data-member>
       <h2>A member's key and Telegram link</h2>
@@ -139,20 +140,10 @@ function Member() {
         </label>
       </form>
       <p class="secret">
-        <button
-          type="button"
-          data-get-key
-          disabled={!isUuid}
-          onClick={() => tell(keyOfMember(uuid.trim()).then((key) => ({ key })))}
-        >
+        <button type="button" data-get-key disabled={!isUuid} onClick={() => tell(keyOfMember(uuid.trim()))}>
           Get the key
         </button>
-        <button
-          type="button"
-          data-get-telegram
-          disabled={!isUuid}
-          onClick={() => tell(telegramLinkage(uuid.trim()).then((link) => ({ link })))}
-        >
+        <button type="button" data-get-telegram disabled={!isUuid} onClick={() => tell(telegramLinkage(uuid.trim()))}>
           Telegram link
         </button>
       </p>
@@ -166,19 +157,19 @@ function Member() {
 }
 
 function Answered({ told }: { told: Told }) {
-  if ('problem' in told) return <p class="problem">{told.problem}</p>;
-  if ('key' in told) {
+  if (told instanceof Error) return <p class="problem">{told.message}</p>;
+  if (typeof told === 'string') {
     return (
-      <Secret value={told.key} name="the member's key">
-        {isKey(told.key) && told.key !== memberKey.value && (
-          <button type="button" onClick={() => signIn(told.key, isKeyKept.value)}>
+      <Secret value={told} name="the member's key">
+        {isKey(told) && told !== memberKey.value && (
+          <button type="button" onClick={() => signIn(told, isKeyKept.value)}>
             Sign in with it
           </button>
         )}
       </Secret>
     );
   }
-  const { status, telegram_id, routing_1dte, routing_radar, last_ping } = told.link;
+  const { status, telegram_id, routing_1dte, routing_radar, last_ping } = told;
   return (
     <dl class="house-facts" data-telegram={status}>
       <Fact name="Status" value={status} />

@@ -3,7 +3,7 @@ import { VIEW_NAMES } from '../state/act-list.ts';
 import { formatAddress, VIEWS, type ViewName } from '../state/address.ts';
 import { memberKey, signOut } from '../state/member-key.ts';
 import { navigate, page, pageTicker, view } from '../state/page.ts';
-import { dialog, notice } from '../state/ui.ts';
+import { type DialogName, dialog, notice } from '../state/ui.ts';
 import { Commands, KeyMap } from './commands.tsx';
 import { Explain, isExplainAlwaysOpen } from './explain.tsx';
 import { OptionsSheet } from './options-sheet.tsx';
@@ -83,26 +83,13 @@ export function Shell({ views }: { views: Readonly<Record<ViewName, ComponentTyp
 }
 
 function Dialogs() {
-  switch (dialog.value) {
-    case 'keys':
-      return <KeyMap />;
-    case 'commands':
-      return <Commands />;
-    case 'ticker':
-      return <Commands isTickerOnly />;
-    case 'options':
-      return <OptionsSheet />;
-    case 'menu':
-      return <Menu />;
-    default:
-      return null;
-  }
+  const Dialog = dialog.value && DIALOGS[dialog.value];
+  return Dialog && <Dialog />;
 }
 
 /** The menu of a narrow page: the views, the watchlist, and what a wide page has in its head. */
 function Menu() {
   const close = () => (dialog.value = null);
-  const open = (name: 'keys' | 'commands' | 'options') => () => (dialog.value = name);
   return (
     <Sheet title="Menu" onClose={close} class="menu">
       <div class="menu-acts">
@@ -119,15 +106,11 @@ function Menu() {
             {VIEW_NAMES[each].name}
           </button>
         ))}
-        <button type="button" onClick={open('commands')}>
-          Commands
-        </button>
-        <button type="button" onClick={open('options')}>
-          Options
-        </button>
-        <button type="button" onClick={open('keys')}>
-          Keys
-        </button>
+        {(['commands', 'options', 'keys'] as const).map((name) => (
+          <button type="button" key={name} onClick={() => (dialog.value = name)}>
+            {name.replace(/^./, (first) => first.toUpperCase())}
+          </button>
+        ))}
         <button
           type="button"
           onClick={() => {
@@ -142,6 +125,14 @@ function Menu() {
     </Sheet>
   );
 }
+
+const DIALOGS: Readonly<Record<DialogName, ComponentType>> = {
+  keys: KeyMap,
+  commands: () => <Commands />,
+  ticker: () => <Commands isTickerOnly />,
+  options: OptionsSheet,
+  menu: Menu,
+};
 
 function skipToMain(event: Event): void {
   event.preventDefault();

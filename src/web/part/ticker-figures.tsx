@@ -1,5 +1,14 @@
 import type { Levels } from '../data/page-answers.ts';
-import { newYorkDay, newYorkMoment, percent, price, signedAmount, strikeText, UNKNOWN } from '../page-format.ts';
+import {
+  newYorkDay,
+  newYorkMoment,
+  percent,
+  price,
+  signedAmount,
+  signTone,
+  strikeText,
+  UNKNOWN,
+} from '../page-format.ts';
 import { asOf } from '../state/page-market.ts';
 import { Figure, type FigureProps } from './figure.tsx';
 
@@ -64,7 +73,7 @@ export function tickerFigures(levels: Levels, moment: string | undefined): Ticke
     figure('put_wall', 'Put wall', levels.put_wall, strikeText, distance(levels.put_wall)),
     figure('max_pain', 'Max pain', levels.max_pain, strikeText, `${newYorkDay(`${levels.expiry}T17:00:00Z`)} expiry`),
     figure('net_gex', 'Net GEX', net, signedAmount, `per 1 % · ${levels.regime.replaceAll('_', ' ')}`, {
-      tone: sign(net),
+      tone: signTone(net),
     }),
     figure(
       'hedging',
@@ -72,13 +81,9 @@ export function tickerFigures(levels: Levels, moment: string | undefined): Ticke
       hedging.shares_per_pct,
       (value) => `${signedAmount(value)} sh`,
       volume === null ? 'per 1 % · volume unknown' : `per 1 % · ${percent(volume, 1, false)} of ADV`,
-      { tone: sign(hedging.shares_per_pct) },
+      { tone: signTone(hedging.shares_per_pct) },
     ),
   ];
-}
-
-function sign(value: number): 'positive' | 'negative' | '' {
-  return value > 0 ? 'positive' : value < 0 ? 'negative' : '';
 }
 
 function comparison(now: number | null, then: number | null, was: string, print: (value: number) => string) {

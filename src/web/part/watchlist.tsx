@@ -1,5 +1,5 @@
 import { liveLevels } from '../data/live-levels.ts';
-import { percent, price, signedAmount, UNKNOWN } from '../page-format.ts';
+import { percent, price, signedAmount, signTone, UNKNOWN } from '../page-format.ts';
 import { navigate, pageTicker } from '../state/page.ts';
 import { tickers, universe } from '../state/page-market.ts';
 
@@ -52,7 +52,7 @@ function WatchRow({ name }: { name: string }) {
       <span>
         {flip === null ? UNKNOWN : `${flip >= 0 ? '▲' : '▼'} ${percent(Math.abs(flip), 1, false).replace(' %', '')}`}
       </span>
-      <span class={net === null || net === 0 ? '' : net > 0 ? 'positive' : 'negative'}>{signedAmount(net)}</span>
+      <span class={signTone(net ?? 0)}>{signedAmount(net)}</span>
     </button>
   );
 }

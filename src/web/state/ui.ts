@@ -28,8 +28,11 @@ export function followSettings(): void {
   effect(() => {
     const { value } = theme;
     localStorage.setItem(STORED.theme, value);
-    if (value === 'system') delete document.documentElement.dataset.theme;
-    else document.documentElement.dataset.theme = value;
+    const { dataset, style } = document.documentElement;
+    if (value === 'system') delete dataset.theme;
+    else dataset.theme = value;
+    // Without it, the `color-scheme` of the page's head holds: that of the operating system.
+    style.colorScheme = value === 'system' ? '' : value;
     themeVersion.value = themeVersion.peek() + 1;
   });
   effect(() => localStorage.setItem(STORED.letters, areLettersOn.value ? 'on' : 'off'));

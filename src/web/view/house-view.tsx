@@ -14,31 +14,23 @@ function HouseTools() {
 }
 
 const PARTS = {
-  feeds: HouseFeeds,
-  account: HouseAccount,
-  connect: HouseConnect,
-  tools: HouseTools,
-  about: HouseAbout,
+  feeds: { name: 'Feeds', Part: HouseFeeds },
+  account: { name: 'Account and key', Part: HouseAccount },
+  connect: { name: 'Connect', Part: HouseConnect },
+  tools: { name: 'Tools', Part: HouseTools },
+  about: { name: 'About', Part: HouseAbout },
 } as const;
-type HousePart = keyof typeof PARTS;
-
-const NAMES: Readonly<Record<HousePart, string>> = {
-  feeds: 'Feeds',
-  account: 'Account and key',
-  connect: 'Connect',
-  tools: 'Tools',
-  about: 'About',
-};
+const PART_IDS = Object.keys(PARTS) as (keyof typeof PARTS)[];
 
 /** Whether the data is good, and how others get it. */
 export function HouseView() {
   const { own } = page.value;
-  const part = (Object.keys(PARTS) as HousePart[]).find((each) => each === own.part) ?? 'feeds';
-  const Part = PARTS[part];
+  const part = PART_IDS.find((each) => each === own.part) ?? 'feeds';
+  const { Part } = PARTS[part];
   return (
     <div class="house" data-part={part}>
       <nav class="house-parts" aria-label="Parts of House">
-        {(Object.keys(PARTS) as HousePart[]).map((each) => (
+        {PART_IDS.map((each) => (
           <a
             key={each}
             href={formatAddress({ ...page.value, own: { part: each } })}
@@ -48,7 +40,7 @@ export function HouseView() {
               setOwn('part', each);
             }}
           >
-            {NAMES[each]}
+            {PARTS[each].name}
           </a>
         ))}
       </nav>
