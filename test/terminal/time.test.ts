@@ -171,8 +171,8 @@ describeInBrowser('time', () => {
 
   test('in the history, arrows and Enter choose a moment, a drag chooses a span, and the record lists its days', async () => {
     const { page } = await openWithPast(terminal, '#/SPY/history');
-    await page.waitForSelector('[data-plot="levels"] svg');
-    await page.focus('[data-chart="history"] [role="application"]');
+    await page.waitForSelector('[data-chart="history"] svg');
+    await page.focus('[role="application"][data-chart="history"]');
     for (const key of ['End', 'ArrowLeft', 'ArrowLeft']) await page.keyboard.press(key);
     const readout = await page.textContent('[data-panel="history"] .readout');
     await page.waitForFunction(
@@ -184,7 +184,7 @@ describeInBrowser('time', () => {
     expect(readout).toContain(`spot ${(await spotAt(terminal, chosen!)).toFixed(2)}`);
     await page.keyboard.press('Escape');
     await page.keyboard.press('l');
-    const box = (await page.locator('[data-plot="levels"]').boundingBox())!;
+    const box = (await page.locator('[data-chart="history"] .plot').first().boundingBox())!;
     await page.mouse.move(box.x + 300, box.y + 60);
     await page.mouse.down();
     await page.mouse.move(box.x + 450, box.y + 60, { steps: 4 });
