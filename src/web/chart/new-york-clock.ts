@@ -31,7 +31,7 @@ export const HOUR_STEPS = [
 
 /**
  * Returns the instants within [from, to], ms, at which New York clocks show a multiple of a step. A day on which the clocks change has 23 or
- * 25 hours. (Of the ticks that uPlot 1.6.32 puts in ranges with such a day, one of twelve is an hour off.)
+ * 25 hours.
  */
 export function hourTicks(from: number, to: number, step: number): { readonly at: number; readonly label: string }[] {
   const ticks: { at: number; label: string }[] = [];

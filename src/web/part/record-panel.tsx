@@ -62,7 +62,7 @@ export function RecordPanel({ moment }: { moment: string }) {
 function RateScale() {
   return (
     <div class="record-row record-scale" aria-hidden="true">
-      <span class="wide-only" />
+      <span />
       {OUTCOMES.map((outcome) => (
         <div key={outcome} class="rate">
           <svg width="100%" height="14" aria-hidden="true">

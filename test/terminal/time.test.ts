@@ -1,0 +1,225 @@
+import { expect, test } from 'bun:test';
+import type { Page } from 'playwright-core';
+import type { GexHistory } from '../../src/operations/gex-history.ts';
+import { describeInBrowser, figuresOf, type Terminal, withTerminal } from './browser.ts';
+
+describeInBrowser('time', () => {
+  const terminal = withTerminal();
+
+  test('the keys of time go from snapshot to snapshot and from day to day, pin A, swap and return to live', async () => {
+    const { page, at } = await openWithPast(terminal);
+    const last = at.length - 1;
+    const lastOf = (date: string) => at.findLast((each) => each.startsWith(date))!;
+    const dates = [...new Set(at.map((each) => each.slice(0, 10)))];
+    const steps: readonly (readonly [key: string, expected: Awaited<ReturnType<typeof stateOf>>])[] = [
+      ['[', { at: at[last - 1]! }],
+      ['[', { at: at[last - 2]! }],
+      [']', { at: at[last - 1]! }],
+      ['{', { at: lastOf(dates.at(-2)!) }],
+      ['{', { at: lastOf(dates.at(-3)!) }],
+      ['}', { at: lastOf(dates.at(-2)!) }],
+      ['p', { at: lastOf(dates.at(-2)!), pin: lastOf(dates.at(-2)!) }],
+      ['{', { at: lastOf(dates.at(-3)!), pin: lastOf(dates.at(-2)!) }],
+      ['d', { at: lastOf(dates.at(-3)!), pin: lastOf(dates.at(-2)!), diff: '1' }],
+      ['x', { at: lastOf(dates.at(-2)!), pin: lastOf(dates.at(-3)!), diff: '1' }],
+      ['d', { at: lastOf(dates.at(-2)!), pin: lastOf(dates.at(-3)!) }],
+      ['l', { pin: lastOf(dates.at(-3)!) }],
+      [']', { pin: lastOf(dates.at(-3)!) }],
+    ];
+    for (const [key, expected] of steps) {
+      await page.keyboard.press(key);
+      expect({ key, ...(await stateOf(page)) }).toEqual({ key, ...expected });
+    }
+    await page.context().close();
+  }, 180_000);
+
+  test('dragging over 200 places asks for at most 20 views, and the last wins whatever the order of the answers', async () => {
+    const { page, at } = await openWithPast(terminal);
+    const views: string[] = [];
+    await page.route(/\/view\?/, async (route) => {
+      views.push(new URL(route.request().url()).searchParams.get('at') ?? '');
+      // The first requests are answered last.
+      const response = await route.fetch().catch(() => undefined);
+      await new Promise((resolve) => setTimeout(resolve, 40 * Math.max(0, 12 - views.length)));
+      if (response) await route.fulfill({ response }).catch(() => {});
+    });
+    // Five strokes of forty places, and a rest after each.
+    for (let stroke = 1; stroke <= 5; stroke++) {
+      const before = await page.evaluate(() => location.hash);
+      await page.$eval(
+        '.strip-track input',
+        (input: HTMLInputElement, end) => {
+          for (let i = 40; i >= 0; i--) {
+            input.value = String(Number(input.max) * (end + 0.0025 * i));
+            input.dispatchEvent(new Event('input', { bubbles: true }));
+          }
+        },
+        0.95 - 0.1 * stroke,
+      );
+      await page.waitForFunction((hash) => location.hash !== hash, before);
+    }
+    const { at: shown } = await stateOf(page);
+    expect(at).toContain(shown!);
+    await page.waitForSelector(`[data-panel="ladder"][data-as-of="${shown}"]`);
+    expect(await page.getAttribute('.strip-moment', 'data-moment')).toBe(shown!);
+    expect(views.length).toBeLessThanOrEqual(20);
+    expect(views.every((each) => at.includes(each))).toBe(true);
+    await page.context().close();
+  }, 120_000);
+
+  test('a replay shows no live figure, and live is back within one frame', async () => {
+    const { page, at } = await openWithPast(terminal);
+    const live = await figuresOf(page);
+    const [then, now] = [at[at.length - 20]!, at.at(-1)!];
+    await page.evaluate((moment) => {
+      location.hash = `#/SPY/ticker?at=${moment}`;
+    }, then);
+    await page.waitForSelector(`[data-panel="ladder"][data-as-of="${then}"]`);
+    const rest = (await (await terminal.get(`/api/v1/nodes/gex/SPY?at=${then}`)).json()) as { spot_price: number };
+    const replayed = await figuresOf(page);
+    expect(replayed.spot_price).toBe(rest.spot_price.toFixed(2));
+    expect(replayed.gex_flip).not.toBe(live.gex_flip!);
+    const moments = await page.$$eval('[data-panel]', (panels) =>
+      panels.map((each) => each.getAttribute('data-as-of')),
+    );
+    expect(new Set(moments)).toEqual(new Set([then]));
+    const frames = await page.evaluate(
+      (moment) =>
+        new Promise<number>((resolve) => {
+          let count = 0;
+          const look = () => {
+            count++;
+            const shown = document.querySelector('[data-panel="ladder"]')!.getAttribute('data-as-of');
+            if (shown === moment || count > 60) resolve(count);
+            else requestAnimationFrame(look);
+          };
+          document.dispatchEvent(new KeyboardEvent('keydown', { key: 'l', bubbles: true }));
+          requestAnimationFrame(look);
+        }),
+      now,
+    );
+    expect(frames).toBeLessThanOrEqual(2);
+    expect(await figuresOf(page)).toEqual(live);
+    await page.context().close();
+  }, 120_000);
+
+  test('Play shows one snapshot after the other up to the newest, and ends when the member moves', async () => {
+    const { page, at } = await openWithPast(terminal);
+    const day = at.at(-1)!.slice(0, 10);
+    await page.selectOption('.play select', '250');
+    await page.click('[data-act="play"]');
+    const seen = await page.evaluate(
+      (end) =>
+        new Promise<string[]>((resolve) => {
+          const moments: string[] = [];
+          const look = () => {
+            const moment = document.querySelector('[data-panel="ladder"]')!.getAttribute('data-as-of')!;
+            if (moments.at(-1) !== moment) moments.push(moment);
+            if (moment === end && moments.length > 3) resolve(moments);
+            else requestAnimationFrame(look);
+          };
+          look();
+        }),
+      at.at(-1)!,
+    );
+    expect(seen.slice(1)).toEqual(at.filter((each) => each.startsWith(day)));
+    await page.waitForSelector('[data-act="play"]:has-text("Play")');
+    await page.click('[data-act="play"]');
+    await page.waitForFunction(() => location.hash.includes('at='));
+    await page.keyboard.press('{');
+    await page.waitForSelector('[data-act="play"]:has-text("Play")');
+    expect((await stateOf(page)).at! < day).toBe(true);
+    await page.context().close();
+  }, 120_000);
+
+  test('a moment that is no snapshot is shown as it is, beside the nearest', async () => {
+    const { page, at } = await openWithPast(terminal);
+    const between = new Date(Date.parse(at[at.length - 3]!) + 20_000).toISOString();
+    await page.evaluate((moment) => {
+      location.hash = `#/SPY/ticker?at=${moment}`;
+    }, between);
+    await page.waitForSelector('.strip-stop');
+    expect(await page.getAttribute('.strip-moment', 'data-moment')).toBe(between);
+    expect(await page.getAttribute('.strip-track input', 'aria-valuetext')).toContain('no snapshot');
+    await page.keyboard.press('[');
+    expect((await stateOf(page)).at).toBe(at[at.length - 3]!);
+    await page.context().close();
+  }, 120_000);
+
+  test('the difference of A and B is the opposite of that of B and A, and that of A and A is none', async () => {
+    const { page, at } = await openWithPast(terminal);
+    const [a, b] = [at[at.length - 30]!, at[at.length - 3]!];
+    const compare = async (first: string, second: string) => {
+      await page.evaluate((hash) => {
+        location.hash = hash;
+      }, `#/SPY/ticker?at=${second}&pin=${first}&diff=1`);
+      await page.waitForSelector(`[data-panel="ladder"][data-as-of="${second}"]`);
+      await page.waitForSelector('[data-diff="shown"]');
+      const notes = await page.$$eval('[data-figure] .figure-note', (found) => found.map((each) => each.textContent!));
+      return { notes, text: (await page.textContent('[data-diff]'))! };
+    };
+    const [there, back, same] = [await compare(a, b), await compare(b, a), await compare(a, a)];
+    const changes = (notes: readonly string[]) => notes.map((note) => note.split(', ').at(-1)!);
+    const opposite = (text: string) => (text.startsWith('−') ? text.replace('−', '+') : text.replace('+', '−'));
+    expect(changes(back.notes)).toEqual(changes(there.notes).map(opposite));
+    expect(new Set(changes(there.notes)).size).toBeGreaterThan(3);
+    expect(there.text).toContain(`expired in between: ${a.slice(0, 10)} PM`);
+    expect(new Set(changes(same.notes))).toEqual(new Set(['no change']));
+    expect(same.text).toContain('nothing differs');
+    await page.context().close();
+  }, 120_000);
+
+  test('in the history, arrows and Enter choose a moment, a drag chooses a span, and the record lists its days', async () => {
+    const { page } = await openWithPast(terminal, '#/SPY/history');
+    await page.waitForSelector('[data-chart="history"] svg');
+    await page.focus('[role="application"][data-chart="history"]');
+    for (const key of ['End', 'ArrowLeft', 'ArrowLeft']) await page.keyboard.press(key);
+    const readout = await page.textContent('[data-panel="history"] .readout');
+    await page.waitForFunction(
+      (text) => document.querySelector('[data-chart="history"] [aria-live]')?.textContent === text,
+      readout!,
+    );
+    await page.keyboard.press('Enter');
+    const { at: chosen } = await stateOf(page);
+    expect(readout).toContain(`spot ${(await spotAt(terminal, chosen!)).toFixed(2)}`);
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('l');
+    const box = (await page.locator('[data-chart="history"] .plot').first().boundingBox())!;
+    await page.mouse.move(box.x + 300, box.y + 60);
+    await page.mouse.down();
+    await page.mouse.move(box.x + 450, box.y + 60, { steps: 4 });
+    await page.mouse.up();
+    expect(await page.evaluate(() => location.hash)).toMatch(/_from=2026-\d\d-\d\d&_to=2026-\d\d-\d\d$/);
+    await page.click('[data-level="flip"] button');
+    await page.click('[data-days="flip"] [role="row"]:nth-child(2) [role="rowheader"]');
+    expect(await page.evaluate(() => location.hash)).toMatch(/^#\/SPY\/ticker\?at=2026/);
+    await page.context().close();
+  }, 120_000);
+});
+
+/** Opens a page whose strip has the past of SPY: sixty days, of which five have half-hours. Returns the moments of its stops. */
+async function openWithPast(terminal: Terminal, fragment = '#/SPY/ticker'): Promise<{ page: Page; at: string[] }> {
+  const page = await terminal.open(fragment);
+  await page.waitForFunction(
+    () => Number(document.querySelector<HTMLElement>('.strip-track')?.dataset.stops) > 120,
+    null,
+    { timeout: 120_000 },
+  );
+  if (fragment.includes('ticker')) await figuresOf(page);
+  const answer = await terminal.get('/api/v1/nodes/gex/SPY/history?per=snapshot&points=5000');
+  return { page, at: ((await answer.json()) as GexHistory).as_of };
+}
+
+async function spotAt(terminal: Terminal, moment: string): Promise<number> {
+  const answer = await terminal.get(`/api/v1/nodes/gex/SPY?at=${moment}`);
+  return ((await answer.json()) as { spot_price: number }).spot_price;
+}
+
+/** What the address says about time. */
+async function stateOf(page: Page): Promise<{ at?: string; pin?: string; diff?: string }> {
+  const hash = await page.evaluate(() => location.hash);
+  const query = new URLSearchParams(hash.slice(hash.indexOf('?') + 1));
+  return Object.fromEntries(
+    ['at', 'pin', 'diff'].flatMap((name) => (query.has(name) ? [[name, query.get(name)!]] : [])),
+  );
+}
