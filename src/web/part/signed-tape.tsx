@@ -11,70 +11,33 @@ const PRINTS = { shown: 1000, most: 5000 } as const;
 
 const SIDES: Readonly<Record<string, string>> = { buyer: '▲ bought', seller: '▼ sold' };
 
+/** A column that sorts by a value of the row, and prints it as it is if `print` does not say how. */
+const column = <Id extends keyof TapePrint>(
+  id: Id,
+  title: string,
+  width: number,
+  print: (value: TapePrint[Id]) => string = String,
+  isNumber = false,
+): GridColumn<TapePrint> => ({
+  ...{ id, title, width, isNumber },
+  value: (row) => row[id],
+  text: (row) => print(row[id]),
+});
+
 const COLUMNS: readonly GridColumn<TapePrint>[] = [
+  column('at', 'New York', 126, (at) => newYorkSecond(at).slice(4)),
+  column('contract', 'Contract', 184),
+  column('price', 'Price', 68, price, true),
+  column('quote', 'Bid / ask', 112),
+  column('size', 'Size', 68, countText, true),
+  column('premium', 'Premium $', 80, amount, true),
   {
-    id: 'at',
-    title: 'New York',
-    width: 126,
-    value: ({ at }) => at,
-    text: ({ at }) => newYorkSecond(at).slice(4),
-  },
-  {
-    id: 'contract',
-    title: 'Contract',
-    width: 184,
-    value: ({ contract }) => contract,
-    text: ({ contract }) => contract,
-  },
-  {
-    id: 'price',
-    title: 'Price',
-    isNumber: true,
-    width: 68,
-    value: (row) => row.price,
-    text: (row) => price(row.price),
-  },
-  { id: 'quote', title: 'Bid / ask', width: 112, value: ({ quote }) => quote, text: ({ quote }) => quote },
-  {
-    id: 'size',
-    title: 'Size',
-    isNumber: true,
-    width: 68,
-    value: ({ size }) => size,
-    text: ({ size }) => countText(size),
-  },
-  {
-    id: 'premium',
-    title: 'Premium $',
-    isNumber: true,
-    width: 80,
-    value: ({ premium }) => premium,
-    text: ({ premium }) => amount(premium),
-  },
-  {
-    id: 'aggressor',
-    title: 'Customer',
-    width: 84,
-    value: ({ aggressor }) => aggressor,
-    text: ({ aggressor }) => SIDES[aggressor] ?? '— unknown',
+    ...column('aggressor', 'Customer', 84, (side) => SIDES[side] ?? '— unknown'),
     tone: ({ aggressor }) => (aggressor === 'buyer' ? 'positive' : aggressor === 'seller' ? 'negative' : 'muted'),
   },
-  { id: 'signed_by', title: 'Signed by', width: 78, value: (row) => row.signed_by, text: (row) => row.signed_by },
-  {
-    id: 'manner',
-    title: 'Manner',
-    width: 84,
-    value: ({ manner }) => manner,
-    text: ({ manner }) => manner.replace('_', '-'),
-  },
-  {
-    id: 'delta',
-    title: 'Delta',
-    isNumber: true,
-    width: 64,
-    value: ({ delta }) => delta,
-    text: ({ delta }) => plain(delta, 3),
-  },
+  column('signed_by', 'Signed by', 78),
+  column('manner', 'Manner', 84, (manner) => manner.replace('_', '-')),
+  column('delta', 'Delta', 64, (delta) => plain(delta, 3), true),
 ];
 
 /** The prints, newest first, with who began each trade and how that is known. */
