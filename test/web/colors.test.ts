@@ -1,0 +1,113 @@
+import { describe, expect, test } from 'bun:test';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+// Reads the colours from the style sheets, so that a change of a colour is held to the limits of WCAG and to colour-blind eyes.
+
+const read = (file: string) => readFileSync(join(import.meta.dir, '../../src/web', file), 'utf8');
+
+/** The custom properties of a block that begins with a selector. */
+function tokensOf(css: string, selector: string): Record<string, string> {
+  const start = css.indexOf(`${selector} {`);
+  const block = css.slice(start, css.indexOf('}', start));
+  return Object.fromEntries(
+    [...block.matchAll(/--([\w-]+): (#[0-9a-f]{6});/g)].map(([, name, value]) => [name!, value!]),
+  );
+}
+
+const base = read('base.css');
+const matrix = read('view/expiries-view.css');
+const THEMES = {
+  light: { ...tokensOf(base, ':root'), ...tokensOf(matrix, ':root') },
+  dark: { ...tokensOf(base, ':root[data-theme="dark"]'), ...tokensOf(matrix, ':root[data-theme="dark"]') },
+};
+
+type Rgb = readonly [number, number, number];
+
+const linear = (hex: string): Rgb =>
+  [1, 3, 5].map((at) => {
+    const share = Number.parseInt(hex.slice(at, at + 2), 16) / 255;
+    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+  }) as unknown as Rgb;
+
+/** The contrast of two colours (WCAG 2.2, relative luminance). */
+function contrast(a: string, b: string): number {
+  const luminance = ([r, g, blue]: Rgb) => 0.2126 * r + 0.7152 * g + 0.0722 * blue;
+  const [x, y] = [luminance(linear(a)), luminance(linear(b))];
+  return (Math.max(x, y) + 0.05) / (Math.min(x, y) + 0.05);
+}
+
+/** What eyes with full colour blindness of a kind see, by Machado, Oliveira and Fernandes (2009), in linear RGB. */
+const SIGHT: Readonly<Record<string, readonly Rgb[]>> = {
+  full: [
+    [1, 0, 0],
+    [0, 1, 0],
+    [0, 0, 1],
+  ],
+  protan: [
+    [0.152286, 1.052583, -0.204868],
+    [0.114503, 0.786281, 0.099216],
+    [-0.003882, -0.048116, 1.051998],
+  ],
+  deutan: [
+    [0.367322, 0.860646, -0.227968],
+    [0.280085, 0.672501, 0.047413],
+    [-0.01182, 0.04294, 0.968881],
+  ],
+  tritan: [
+    [1.255528, -0.076749, -0.178779],
+    [-0.078411, 0.930809, 0.147602],
+    [0.004733, 0.691367, 0.3039],
+  ],
+};
+
+/** The distance of two colours in OKLab times 100, as an eye sees them. */
+function distance(a: string, b: string, sight: keyof typeof SIGHT): number {
+  const lab = (hex: string): Rgb => {
+    const rgb = linear(hex);
+    const [r, g, blue] = SIGHT[sight]!.map((row) =>
+      Math.max(0, row[0] * rgb[0] + row[1] * rgb[1] + row[2] * rgb[2]),
+    ) as unknown as Rgb;
+    const l = Math.cbrt(0.4122214708 * r + 0.5363325363 * g + 0.0514459929 * blue);
+    const m = Math.cbrt(0.2119034982 * r + 0.6806995451 * g + 0.1073969566 * blue);
+    const s = Math.cbrt(0.0883024619 * r + 0.2817188376 * g + 0.6299787005 * blue);
+    return [
+      0.2104542553 * l + 0.793617785 * m - 0.0040720468 * s,
+      1.9779984951 * l - 2.428592205 * m + 0.4505937099 * s,
+      0.0259040371 * l + 0.7827717662 * m - 0.808675766 * s,
+    ];
+  };
+  const [x, y] = [lab(a), lab(b)];
+  return 100 * Math.hypot(x[0] - y[0], x[1] - y[1], x[2] - y[2]);
+}
+
+describe.each(Object.entries(THEMES))('colours of the %s theme', (_, tokens) => {
+  test.each(['ground', 'surface', 'raised'])('texts on %s have a contrast of at least 4.5', (ground) => {
+    for (const name of ['text', 'muted', 'positive', 'negative']) {
+      expect({ name, contrast: contrast(tokens[name]!, tokens[ground]!) >= 4.5 }).toEqual({ name, contrast: true });
+    }
+  });
+
+  test.each(['simulated', 'warning', 'bad', 'good'])(
+    '%s has a contrast of at least 4.5 on ground and surface',
+    (name) => {
+      expect(contrast(tokens[name]!, tokens.ground!)).toBeGreaterThanOrEqual(4.5);
+      expect(contrast(tokens[name]!, tokens.surface!)).toBeGreaterThanOrEqual(4.5);
+    },
+  );
+
+  test('the focus has a contrast of at least 3', () => {
+    expect(contrast(tokens.focus!, tokens.ground!)).toBeGreaterThanOrEqual(3);
+  });
+
+  test.each(Object.keys(SIGHT))('positive and negative are apart for %s sight', (sight) => {
+    expect(distance(tokens.positive!, tokens.negative!, sight)).toBeGreaterThan(20);
+  });
+
+  test.each(Object.keys(SIGHT))('each step of the ramp is apart from the next for %s sight', (sight) => {
+    for (let i = 0; i < 8; i++) {
+      const [a, b] = [tokens[`ramp-${i}`]!, tokens[`ramp-${i + 1}`]!];
+      expect({ i, isApart: distance(a, b, sight) > 7 }).toEqual({ i, isApart: true });
+    }
+  });
+});
