@@ -220,9 +220,9 @@ describeInBrowser('the page keeps what the member does', () => {
     await figuresOf(page);
     await settled(page);
     await page.hover('[data-chart="ladder"] [role="application"]', { position: { x: 100, y: 200 } });
-    const before = await page.evaluate(() => scrollY);
+    const before = await page.evaluate(() => document.querySelector('main')!.scrollTop);
     await page.mouse.wheel(0, 60);
-    await page.waitForFunction((y) => scrollY > y, before);
+    await page.waitForFunction((y) => document.querySelector('main')!.scrollTop > y, before);
     expect(await addressOf(page)).not.toContain('zoom');
     await page.keyboard.down('Control');
     await page.mouse.wheel(0, 100);

@@ -7,13 +7,13 @@ import { BINARY, ROOT, run, type Server, startServer } from '../support/process.
 
 /** Where Chromium may be. `CHROMIUM` names another place. */
 const PLACES = [process.env.CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
-const executablePath = PLACES.find((path) => path !== undefined && existsSync(path));
+export const chromiumPath = PLACES.find((path) => path !== undefined && existsSync(path));
 
 /**
  * Describes tests that need a browser. Without Chromium the tests are skipped, and with `CI=true` a missing Chromium is a failure.
  */
 export function describeInBrowser(name: string, body: () => void): void {
-  if (executablePath !== undefined) describe(name, body);
+  if (chromiumPath !== undefined) describe(name, body);
   else if (process.env.CI === 'true')
     test(`${name}: Chromium is installed`, () => expect(PLACES).toContain('a path that exists'));
   else describe.skip(`${name} (skipped: Chromium is not installed)`, body);
@@ -67,7 +67,7 @@ export function withTerminal(args: (folder: string) => string[] = () => []): Ter
     const dataDir = mkdtempSync(join(tmpdir(), 'zomma-terminal-'));
     const [server, browser] = await Promise.all([
       startServer(BINARY, ['start', '--port', '0', '--data-dir', dataDir, '--rate-limit', 'off', ...args(dataDir)]),
-      chromium.launch({ executablePath: executablePath!, args: ['--no-sandbox', '--force-color-profile=srgb'] }),
+      chromium.launch({ executablePath: chromiumPath!, args: ['--no-sandbox', '--force-color-profile=srgb'] }),
     ]);
     await server.loaded;
     const key = /ZOMMA_\w{16}/.exec(server.before.join('\n'))![0];

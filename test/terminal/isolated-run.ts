@@ -1,0 +1,38 @@
+/**
+ * Runs in a network namespace with loopback only: starts the binary in an empty folder, opens every view in Chromium, and prints what it saw
+ * as JSON. `bun isolated-run.ts CHROMIUM FOLDER`.
+ */
+import { chromium } from 'playwright-core';
+import { VIEWS } from '../../src/web/state/address.ts';
+import { BINARY, startServer } from '../support/process.ts';
+import { settled, watch } from './browser.ts';
+
+const [, , executablePath, folder] = process.argv;
+const server = await startServer(BINARY, ['start', '--port', '0', '--data-dir', folder!]);
+const browser = await chromium.launch({ executablePath: executablePath!, args: ['--no-sandbox'] });
+const problems: string[] = [];
+const origins = new Set<string>();
+const words: Record<string, number> = {};
+try {
+  await server.loaded;
+  const key = /ZOMMA_\w{16}/.exec(server.before.join('\n'))![0];
+  const page = await browser.newPage();
+  watch(page, server.url, problems);
+  page.on('request', (request) => origins.add(new URL(request.url()).origin));
+  await page.goto(`${server.url}/#key=${key}`);
+  for (const view of VIEWS) {
+    await page.evaluate((name) => {
+      location.hash = `#/SPY/${name}`;
+    }, view);
+    await page.waitForSelector(`main[data-view="${view}"]`);
+    await settled(page);
+    words[view] = (await page.textContent('main'))!.length;
+  }
+} finally {
+  await browser.close();
+  await server.stop('SIGTERM');
+}
+process.stdout.write(
+  `${JSON.stringify({ problems, origins: [...origins].filter((each) => each !== 'null'), url: server.url, words })}\n`,
+);
+process.exit();
