@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { FigureTexts } from '../data/figure-texts.ts';
 import type { GexView } from '../data/page-answers.ts';
 import { usePageFile } from '../data/page-files.ts';
@@ -39,7 +39,7 @@ export function Explain({ id }: { id: string }) {
   const chosen = page.value.explain;
   const known = figureOfId(id);
   const told = known && asked.answer && tell(known, asked.answer);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const element = panel.current!;
     element.scrollTop = 0;
     if (chosen === null) return;
