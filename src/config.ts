@@ -151,6 +151,14 @@ export const SETTINGS = {
     default: '1',
     parse: (text) => wholeNumber(text, '--seed'),
   },
+  past: {
+    flag: '--past <on|off>',
+    env: 'ZOMMA_PAST',
+    group: 'feeds',
+    help: 'whether the simulated market gets a past on its first start: closes of 60 trading days, and half hours of five',
+    default: 'on',
+    parse: (text) => onOrOff(text, '--past'),
+  },
   rateLimit: {
     flag: '--rate-limit <rate>',
     env: 'ZOMMA_RATE_LIMIT',
@@ -344,6 +352,11 @@ function rateLimitOf(text: string): RateLimitPolicy | 'off' {
 }
 
 const WINDOW_S = { s: 1, min: 60, h: 3600 } as const;
+
+function onOrOff(text: string, flag: string): boolean {
+  if (text === 'on' || text === 'off') return text === 'on';
+  throw new OperatorError(`${flag} "${text}" is not known`, `Use ${flag} on or ${flag} off.`);
+}
 
 function switchOf(text: string): boolean {
   const value = text.toLowerCase();

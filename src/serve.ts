@@ -72,7 +72,7 @@ export async function serve(settings: ServeSettings, welcome?: (app: App, url: s
     // The server does not wait for feeds over a network. It serves the stored data until these feeds deliver.
     const localLoaded = Promise.all(ingests.filter((_, i) => isLocal(feeds[i]!)).map(({ loaded }) => loaded));
     loading.begin(localLoaded);
-    if (feeds.some(({ simulated }) => simulated)) {
+    if (settings.past && feeds.some(({ simulated }) => simulated)) {
       const { dataDir, dataMax, seed, universe, largePrintMin } = settings;
       const job = { dataDir, dataMax, seed, universe, largePrintMinUsd: largePrintMin };
       const isAnswering = () => app.scheduler.size > 0;

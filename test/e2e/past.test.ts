@@ -41,7 +41,7 @@ test('a first start has a past of the ticker in view within seconds, and of anot
   await withFolder(async (folder) => {
     const present = newest();
     const past = pastMoments(present);
-    const server = await startServer(FROM_SOURCE, ['start', '--port', '0', '--data-dir', folder]);
+    const server = await startServer(FROM_SOURCE, ['start', '--port', '0', '--data-dir', folder, '--past', 'on']);
     const ask = clientOf(server);
     const headers = { 'X-API-Key': server.before.join('\n').match(/ZOMMA_\w{16}/)![0] };
     const stream = await fetch(`${server.url}/api/v1/stream/gex/SPY,COST`, { headers });

@@ -4,7 +4,7 @@ import type { GexHistory } from '../../src/operations/gex-history.ts';
 import { describeInBrowser, figuresOf, type Terminal, withTerminal } from './browser.ts';
 
 describeInBrowser('time', () => {
-  const terminal = withTerminal();
+  const terminal = withTerminal(() => ['--past', 'on']);
 
   test('the keys of time go from snapshot to snapshot and from day to day, pin A, swap and return to live', async () => {
     const { page, at } = await openWithPast(terminal);
