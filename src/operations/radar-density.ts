@@ -49,7 +49,7 @@ export const densityParameters = Type.Object(
   {
     node: numberColumn('Mean, as a multiple of the forward.'),
     mass: numberColumn('Probability, 0 to 1.'),
-    kernel: numberColumn('Standard deviation of the log-price.'),
+    kernel: numberColumn('Standard deviation of the log-return of each component.'),
   },
   {
     additionalProperties: false,

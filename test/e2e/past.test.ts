@@ -98,7 +98,7 @@ test('a service that is killed in the middle of the past ends its filler, and co
   await withFolder(async (folder) => {
     const universe = join(folder, 'universe.json');
     writeFileSync(universe, '{"themes":{"few":["CHPT","UUP"]}}');
-    const args = ['start', '--port', '0', '--data-dir', join(folder, 'data'), '--universe', universe];
+    const args = ['start', '--port', '0', '--data-dir', join(folder, 'data'), '--universe', universe, '--past', 'on'];
     const first = await startServer(FROM_SOURCE, args);
     const rows = async (ask: ReturnType<typeof clientOf>) => rowsIn(await ask(historyOf('CHPT', 'snapshot'))) ?? [];
     await until(async () => (await rows(clientOf(first))).length > 10);

@@ -543,7 +543,7 @@ describe('other paths, methods and hosts', () => {
     await expectProblem(response, 405, 'method_not_allowed');
   });
 
-  test.each(['/', '/nothing', '/api/v1/tools/none', '/api/v1/nodes/gex/', '/health/', '/api/v1/nodes/gex/SPY/more'])(
+  test.each(['//', '/nothing', '/api/v1/tools/none', '/api/v1/nodes/gex/', '/health/', '/api/v1/nodes/gex/SPY/more'])(
     '%s is 404',
     async (path) => {
       await expectProblem(await service.request('GET', path), 404, 'not_found');

@@ -50,7 +50,7 @@ test('has no age, so that its ETag stays the same while the data ages', async ()
 });
 
 test('is an operation with a route, and not a tool', async () => {
-  expect(findOperation('get_gex_view')).toBeUndefined();
+  expect(findOperation('get_gex_view')!.tool).toBeUndefined();
   const response = await service.request('POST', '/api/v1/tools/get_gex_view', { body: { ticker: 'SPY' } });
   expect(response.status).toBe(404);
 });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { DOCS_PATHS } from '../../src/http/docs-page.ts';
+import { WEB_PATHS } from '../../src/http/web-page.ts';
 import { restView, toolView } from '../../src/operations/perform.ts';
 import { OPERATIONS, TOOLS } from '../../src/operations/registry.ts';
 import { validate } from '../../src/operations/validate.ts';
@@ -74,9 +75,10 @@ test('the server serves every path of the document, with its method', async () =
   }
 });
 
-test('the document names every served route except the parts of the page', () => {
+test('the document names every served route except the pages and their parts', () => {
   const served = service.app.routes
     .filter(({ path }) => ['/docs', '/openapi.json'].includes(path) || !DOCS_PATHS.includes(path))
+    .filter(({ path }) => !WEB_PATHS.includes(path))
     .map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`);
   expect(served.length).toBeGreaterThan(20);
   expect(served.sort()).toEqual(
