@@ -146,48 +146,57 @@ describeInBrowser('acts by keyboard alone', () => {
 describeInBrowser('the page keeps what the member does', () => {
   const terminal = withTerminal();
 
-  test('300 live events leave zoom, selection, focus, open panels and the scroll position as they were', async () => {
-    const page = await terminal.open('#/SPY/ticker?zoom=5&explain=gex_flip');
-    await figuresOf(page);
-    await settled(page);
-    await page.focus('[data-chart="ladder"] [role="application"]');
-    for (const key of ['ArrowUp', 'Shift+ArrowUp', 'Shift+ArrowUp']) await page.keyboard.press(key);
-    await page.evaluate(() => {
-      document.querySelector('.watchlist')!.scrollTop = 120;
-    });
-    const state = () =>
-      page.evaluate(() => ({
-        address: location.hash,
-        focus: document.activeElement?.getAttribute('aria-roledescription'),
-        readout: document.querySelector('[data-panel="ladder"] .readout')?.textContent,
-        explain: document.querySelector('.explain') !== null,
-        scroll: document.querySelector('.watchlist')!.scrollTop,
-      }));
-    const before = await state();
-    await page.evaluate(async () => {
-      const channel = new BroadcastChannel((await navigator.locks.query()).held![0]!.name!);
-      for (let i = 0; i < 300; i++) {
-        const event = {
-          id: 1_000_000 + i,
-          ticker: ['QQQ', 'IWM', 'DIA'][i % 3],
-          spot_price: 100 + i,
-          call_wall: 1,
-          put_wall: 1,
-          gex_flip: 101,
-          flip_resolved: true,
-          net_gex_mil: i,
-          regime: 'positive_gamma',
-          provenance: { as_of: '2026-11-20T21:00:00Z', simulated: true, source: 'test' },
-        };
-        channel.postMessage({ kind: 'events', events: [event], isStreaming: true });
-      }
-      await new Promise((resolve) => setTimeout(resolve, 500));
-      channel.close();
-    });
-    await page.waitForFunction(() => document.querySelector('[data-ticker="DIA"]')?.textContent?.includes('399.00'));
-    expect(await state()).toEqual(before);
-    await page.context().close();
-  });
+  test(
+    '300 live events leave zoom, selection, focus, open panels and the scroll position as they were',
+    async () => {
+      const page = await terminal.open('#/SPY/ticker?zoom=5&explain=gex_flip');
+      await figuresOf(page);
+      await settled(page);
+      await page.focus('[data-chart="ladder"] [role="application"]');
+      for (const key of ['ArrowUp', 'Shift+ArrowUp', 'Shift+ArrowUp']) await page.keyboard.press(key);
+      await page.evaluate(() => {
+        document.querySelector('.watchlist')!.scrollTop = 120;
+      });
+      const state = () =>
+        page.evaluate(() => ({
+          address: location.hash,
+          focus: document.activeElement?.getAttribute('aria-roledescription'),
+          readout: document.querySelector('[data-panel="ladder"] .readout')?.textContent,
+          explain: document.querySelector('.explain') !== null,
+          scroll: document.querySelector('.watchlist')!.scrollTop,
+        }));
+      const before = await state();
+      await page.evaluate(async () => {
+        const channel = new BroadcastChannel((await navigator.locks.query()).held![0]!.name!);
+        for (let i = 0; i < 300; i++) {
+          const event = {
+            id: 1_000_000 + i,
+            ticker: ['QQQ', 'IWM', 'DIA'][i % 3],
+            spot_price: 100 + i,
+            call_wall: 1,
+            put_wall: 1,
+            gex_flip: 101,
+            flip_resolved: true,
+            net_gex_mil: i,
+            regime: 'positive_gamma',
+            provenance: { as_of: '2026-11-20T21:00:00Z', simulated: true, source: 'test' },
+          };
+          channel.postMessage({ kind: 'events', events: [event], isStreaming: true });
+        }
+        await new Promise((resolve) => setTimeout(resolve, 500));
+        channel.close();
+      });
+      await page.waitForFunction(
+        () => document.querySelector('[data-ticker="DIA"]')?.textContent?.includes('399.00'),
+        null,
+        { polling: 100 },
+      );
+      expect(await state()).toEqual(before);
+      await page.context().close();
+      // A machine whose cores are all busy may draw no frame for half a minute.
+    },
+    { retry: 1 },
+  );
 
   test('a ticker that changes ten times in a second: the last is shown, and no figure of another under its name', async () => {
     const page = await terminal.open();
