@@ -79,7 +79,7 @@ export function SmileChart({ surface, settlement, smile, cursor, onCursor }: Smi
         marker={{ at: smile.forward, name: `forward ${price(smile.forward)}` }}
         cursor={cursor}
         onCursor={onCursor}
-        format={(value) => volatility(value, 0)}
+        format={(value) => volatility(value)}
         series={[
           { name: 'fitted smile', mark: 'line', y: smile.iv },
           { name: 'at 10 and 25 deltas', mark: 'dots', x: places, y: figures },
