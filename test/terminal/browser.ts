@@ -111,6 +111,16 @@ export function withTerminal(args: (folder: string) => string[] = () => []): Ter
   };
 }
 
+/** Opens a page in a context of its own, signed in, and waits until its figures stand. */
+export async function signIn({ browser, url, key }: Pick<Terminal, 'browser' | 'url' | 'key'>): Promise<Page> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+  const page = await context.newPage();
+  await page.goto(`${url}/#key=${key}`);
+  await figuresOf(page);
+  await settled(page);
+  return page;
+}
+
 /** Collects what a page must not have. */
 export function watch(page: Page, origin: string, problems: string[]): void {
   page.on('console', (message) => {
