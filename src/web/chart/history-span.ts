@@ -11,7 +11,7 @@ export interface HistorySpan {
   readonly per: 'day' | 'snapshot';
 }
 
-const DAY_MS = 86_400_000;
+export const DAY_MS = 86_400_000;
 const EDGE = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?Z)?$/;
 /** Of spans up to this length, every snapshot is shown. */
 const SNAPSHOT_DAYS = 10;
