@@ -1,7 +1,7 @@
 import { bisectCenter } from 'd3-array';
 import { useMemo, useState } from 'preact/hooks';
 import { expiryDay, expiryLabels, maturityAxis } from '../chart/chart-axis.ts';
-import { DAY_MS } from '../chart/history-span.ts';
+import { DAY_LENGTH_MS } from '../chart/history-span.ts';
 import { CursorFrame, SeriesPlot } from '../chart/series-chart.tsx';
 import { SmileChart, SmileMultiples, smileOf, smileReadout, smileTable } from '../chart/smile.tsx';
 import { daysText, RefusedSeries } from '../chart/term-structure.tsx';
@@ -24,7 +24,7 @@ export function SurfaceView() {
   const { settlement: wanted = '' } = page.value.own;
   const call = tickerCall('get_volatility_surface', moment, {
     detail: 'parameters',
-    quotes_days: Math.max(0, (Date.parse(wanted) - Date.parse(moment ?? '')) / DAY_MS) || FIRST_SMILE,
+    quotes_days: Math.max(0, (Date.parse(wanted) - Date.parse(moment ?? '')) / DAY_LENGTH_MS) || FIRST_SMILE,
   });
   const asked = useAnswer<Surface>(moment === undefined ? undefined : call);
   const surface = asked.answer?.body;
