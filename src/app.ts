@@ -22,7 +22,8 @@ import { createLoading, type Loading, marketWhileLoading } from './operations/lo
 import type { Context } from './operations/operation.ts';
 import { createScheduler, type Scheduler } from './operations/scheduler.ts';
 import type { Store } from './store/sqlite.ts';
-import { createContext, openAccess, openData, readUniverse } from './stored-data.ts';
+import { SCHEMA } from './store/upgrade.ts';
+import { createContext, openAccess, openData, readUniverse, requireSecret } from './stored-data.ts';
 
 export type AppSettings = ValuesIn<'data' | 'feeds' | 'server'>;
 
@@ -50,16 +51,31 @@ export interface App {
 
 /**
  * Composes the service: opens the store, creates feeds, streams and the HTTP application, and connects them. `catalog` replaces tools or
- * resources that MCP offers by default.
+ * resources that MCP offers by default. `admit` may throw `OperatorError` before anything is written to the store.
  */
-export function buildApp(settings: AppSettings, observe: Observe, catalog: Partial<Catalog> = {}): App {
+export function buildApp(
+  settings: AppSettings,
+  observe: Observe,
+  catalog: Partial<Catalog> = {},
+  admit: (store: Store, simulated: boolean) => void = () => {},
+): App {
   const universe = readUniverse(settings.universe);
   const feeds = createFeeds(settings, universe, () => store.checkpoints('files'));
   const policy = settings.rateLimit === 'off' ? undefined : settings.rateLimit;
-  const store = openData(settings.dataDir, () => observe({ kind: 'data_folder_open', mended_by: 'chmod g-w' }));
+  const store = openData(settings.dataDir, 'own', {
+    warn: () => observe({ kind: 'data_folder_open', mended_by: 'chmod g-w' }),
+    onUpgrade: (from) => observe({ kind: 'data_upgraded', from, to: SCHEMA }),
+  });
+  const { simulated } = feeds[0]!;
+  try {
+    admit(store, simulated);
+    requireSecret(store, settings.dataDir);
+  } catch (error) {
+    store.close();
+    throw error;
+  }
   store.openFeeds(feeds);
   const access = openAccess(store, settings.dataDir);
-  const { simulated } = feeds[0]!;
   const loading = createLoading();
   const stored = createContext(settings, store, universe, simulated);
   // In the standard universe, the first ticker is SPY.

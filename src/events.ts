@@ -72,6 +72,8 @@ export type Observation =
       readonly cpu_ms: number;
       readonly step: string | undefined;
     }
+  /** The database had the schema `from` and was upgraded to the schema `to`. A copy of it was made first. */
+  | { readonly kind: 'data_upgraded'; readonly from: number; readonly to: number }
   /** The group of the data folder may write to the folder. `mended_by` is the command that changes this. */
   | { readonly kind: 'data_folder_open'; readonly mended_by: string }
   | { readonly kind: 'started'; readonly address: string; readonly feed: string; readonly duration_ms: number }

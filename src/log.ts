@@ -28,6 +28,7 @@ const LEVEL: Record<Observation['kind'], LogLevel> = {
   packing_failed: 'error',
   levels_failed: 'error',
   event_loop_blocked: 'warning',
+  data_upgraded: 'info',
   data_folder_open: 'warning',
   connections_ended: 'warning',
   connections_unwatched: 'warning',

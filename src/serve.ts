@@ -11,6 +11,8 @@ import { createLog } from './log.ts';
 import { isLocal } from './market/feed.ts';
 import { createLevelRecorder, type LevelRecorder } from './operations/level-recorder.ts';
 import { warmUp } from './operations/warm-up.ts';
+import type { Store } from './store/sqlite.ts';
+import { lockData } from './stored-data.ts';
 
 export type ServeSettings = ValuesIn<'data' | 'feeds' | 'server' | 'log'>;
 
@@ -27,19 +29,34 @@ const FORCED_STOP_MS = 4_700;
 /** A feed stops after its current piece of work. If the system blocks this work, the service waits for the feed no longer than this, ms. */
 const INGEST_STOP_MS = 3_000;
 
+/** What `zomma start` adds to the service. */
+export interface Demo {
+  /** Throws `OperatorError` if the data folder is not for trials. `simulated` tells whether the feeds are. */
+  admit(store: Store, simulated: boolean): void;
+  /** Prints to stdout before the line `listening on URL`. */
+  welcome(app: App, url: string): void;
+}
+
 /**
  * Runs the service until SIGTERM or SIGINT. Listens, prints the line `listening on URL`, starts the feeds and the process that fills the past
- * of the simulated market. When local data is loaded, starts to record levels, to remove old data and to pack the tape. `welcome` may print
- * to stdout before this line.
+ * of the simulated market. When local data is loaded, starts to record levels, to remove old data and to pack the tape. Holds the lock of the
+ * data folder. `demo` is what `zomma start` adds.
  */
-export async function serve(settings: ServeSettings, welcome?: (app: App, url: string) => void): Promise<void> {
+export async function serve(settings: ServeSettings, demo?: Demo): Promise<void> {
   const startedAt = performance.now();
   const elapsedMs = () => Math.round(performance.now() - startedAt);
   const observe = createLog(settings.logLevel);
   const listening = listenOptions(settings);
   const { keepChains: chains, keepIntraday: intraday, keepPrints: prints } = settings;
   const room = createDataRoom({ ...settings, observe });
-  const app = buildApp(settings, observe);
+  const lock = lockData(settings.dataDir);
+  let app: App;
+  try {
+    app = buildApp(settings, observe, {}, demo?.admit);
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
   const { feeds, store, loading } = app;
   const stopped = Promise.withResolvers<NodeJS.Signals>();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopped.resolve(signal));
@@ -62,7 +79,7 @@ export async function serve(settings: ServeSettings, welcome?: (app: App, url: s
     (ingestsStopped ??= withinMs(INGEST_STOP_MS, Promise.all(ingests.map((ingest) => ingest.stop()))));
   try {
     const server = listen(app.handle, listening, app.connections);
-    welcome?.(app, server.url);
+    demo?.welcome(app, server.url);
     process.stdout.write(`listening on ${server.url}\n`);
     observe({ kind: 'started', address: server.url, feed: settings.feed, duration_ms: elapsedMs() });
 
@@ -105,6 +122,7 @@ export async function serve(settings: ServeSettings, welcome?: (app: App, url: s
     const isIdle = await stopIngests();
     await recorder?.stop();
     store.close();
+    lock.release();
     // A read that hangs in the system, for example on a network mount that is no longer reachable, would keep the process alive for ever.
     if (!isIdle && isStopping) process.exit();
   }

@@ -1,12 +1,16 @@
-import { mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Access, createAccess } from './access/access.ts';
+import { refuseForeignRoot } from './access/data-owner.ts';
 import { isOpenToGroup, loadSecret } from './access/secret.ts';
 import type { ValuesIn } from './config.ts';
+import { OperatorError } from './errors.ts';
 import { createMarket } from './market/market.ts';
 import { loadUniverse, STANDARD_UNIVERSE, type Universe } from './market/universe.ts';
 import type { Context } from './operations/operation.ts';
-import { openStore, type Store } from './store/sqlite.ts';
+import { type FolderLock, lockFolder } from './store/folder-lock.ts';
+import { openStore, type Store, type StoreMode } from './store/sqlite.ts';
+import { copyBeforeUpgrade, SCHEMA, undoUpgrade } from './store/upgrade.ts';
 
 /** The settings that all commands that read stored market data have in common. The service is one of these commands. */
 export type DataSettings = ValuesIn<'data'>;
@@ -30,21 +34,105 @@ export function readUniverse(file: string | undefined): Universe {
   return file === undefined ? STANDARD_UNIVERSE : loadUniverse(readFileSync(file, 'utf8'));
 }
 
+/** Name of the database in the data folder. */
+const DATABASE = 'zomma.sqlite';
+
+export interface OpenDataOptions {
+  /** Called if the group of the folder may write to the folder. */
+  readonly warn?: () => void;
+  /** Called with the schema that the database had before it was upgraded. */
+  readonly onUpgrade?: (from: number) => void;
+}
+
 /**
- * Opens the database of a data folder. Creates the folder with mode 0700 if it does not exist. Throws `OperatorError` if every user of the
- * machine may write to the folder. Calls `warn` if the group of the folder may write to the folder.
+ * Opens the database of a data folder. With the mode `own`, creates the folder with mode 0700 if it does not exist. With the other modes,
+ * the folder must have a database.
+ *
+ * Throws `OperatorError` if there is no database, if every user of the machine may write to the folder, or if this process is root's and
+ * would write to a folder of another user.
  */
-export function openData(dataDir: string, warn = () => {}): Store {
+export function openData(dataDir: string, mode: StoreMode = 'own', { warn, onUpgrade }: OpenDataOptions = {}): Store {
+  const path = join(dataDir, DATABASE);
+  if (mode === 'own') mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  else requireData(dataDir);
+  if (mode !== 'read') refuseForeignRoot(dataDir);
+  if (isOpenToGroup(dataDir)) warn?.();
+  return openStore(path, Date.now, mode, onUpgrade);
+}
+
+/** Upgrades the database of a data folder on which no server runs. Throws `OperatorError` if a server runs, or if there is no data. */
+export function upgradeData(dataDir: string): { from: number; to: number; copy: string } {
+  requireData(dataDir);
+  const lock = lockData(dataDir);
+  try {
+    let from = SCHEMA;
+    openData(dataDir, 'own', {
+      onUpgrade(schema) {
+        from = schema;
+      },
+    }).close();
+    return { from, to: SCHEMA, copy: copyBeforeUpgrade(join(dataDir, DATABASE), from) };
+  } finally {
+    lock.release();
+  }
+}
+
+/** Brings back the database from before the last upgrade. Throws `OperatorError` if a server runs, or if there is no copy. */
+export function undoDataUpgrade(dataDir: string): { schema: number; kept: string } {
+  requireData(dataDir);
+  const lock = lockData(dataDir);
+  try {
+    return undoUpgrade(join(dataDir, DATABASE));
+  } finally {
+    lock.release();
+  }
+}
+
+/** Locks a data folder for this server. Creates the folder if it does not exist. */
+export function lockData(dataDir: string): FolderLock {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  if (isOpenToGroup(dataDir)) warn();
-  return openStore(join(dataDir, 'zomma.sqlite'), Date.now);
+  refuseForeignRoot(dataDir);
+  // Without this check, anyone could have made the lock.
+  isOpenToGroup(dataDir);
+  return lockFolder(dataDir);
+}
+
+/** Opens the database of a data folder to write, and creates it if it does not exist. Never upgrades it. */
+export function createOrOpenData(dataDir: string): Store {
+  return openData(dataDir, hasData(dataDir) ? 'write' : 'own');
+}
+
+function requireData(dataDir: string): void {
+  if (hasData(dataDir)) return;
+  throw new OperatorError(
+    `${dataDir} has no data of Zomma`,
+    'Name the folder of the server with --data-dir. A server creates its folder: start it first with `zomma serve` or `zomma start`.',
+  );
+}
+
+/** Returns whether a server has made a database in the folder. */
+export function hasData(dataDir: string): boolean {
+  return existsSync(join(dataDir, DATABASE));
 }
 
 /** Opens an empty store in memory. */
 export function openMemory(): Store {
-  return openStore(':memory:', Date.now);
+  return openStore(':memory:', Date.now, 'own');
 }
 
+/** Creates the access check of a data folder. The secret is read, or created for the first member, when the first key is derived. */
 export function openAccess(store: Store, dataDir: string): Access {
-  return createAccess({ members: store, secret: () => loadSecret(dataDir), nowMs: Date.now });
+  return createAccess({
+    members: store,
+    secret: () => loadSecret(dataDir, store.members().length),
+    nowMs: Date.now,
+  });
+}
+
+/**
+ * Reads the secret of a data folder, or creates it if there is no member yet. A server does this before it listens, so that no request
+ * creates a secret.
+ */
+export function requireSecret(store: Store, dataDir: string): void {
+  loadSecret(dataDir, store.members().length);
 }

@@ -36,8 +36,16 @@ export interface Ports {
   ): Promise<readonly (readonly LoadedFile[])[]>;
   /** Calls `work` with the market data that is stored in a data folder. A server may run on the folder. */
   withMarket<T>(settings: ValuesIn<'data'>, work: (context: Context) => T): Promise<T>;
-  /** Calls `work` with the store of a data folder. A server may run on the folder. */
-  withStore<T>(settings: FolderSettings, work: (store: MarketStore) => T): Promise<T>;
-  /** Calls `work` with the members of a data folder. A server may run on the folder. */
-  withMembers<T>(settings: FolderSettings, work: (access: Access, members: MemberStore) => T): Promise<T>;
+  /** Upgrades the database of a data folder. Returns the schemas before and after, and the path of the copy. */
+  upgrade(settings: FolderSettings): Promise<{ readonly from: number; readonly to: number; readonly copy: string }>;
+  /** Brings back the database from before the last upgrade. Returns its schema, and the path of the database that it replaced. */
+  undoUpgrade(settings: FolderSettings): Promise<{ readonly schema: number; readonly kept: string }>;
+  /** Calls `work` with the store of a data folder, which must exist. A server may run on the folder. */
+  withStore<T>(settings: FolderSettings, mode: 'read' | 'write', work: (store: MarketStore) => T): Promise<T>;
+  /** Calls `work` with the members of a data folder, which must exist. A server may run on the folder. */
+  withMembers<T>(
+    settings: FolderSettings,
+    mode: 'read' | 'write',
+    work: (access: Access, members: MemberStore) => T,
+  ): Promise<T>;
 }
