@@ -107,7 +107,10 @@ describe('an earlier schema', () => {
     makeEarlier();
     const before = readdirSync(dataDir);
     const { code, stderr } = await zomma(...command.split(' '));
-    expect([code, stderr]).toEqual([1, expect.stringMatching(/has schema 3, and this program needs.*\n.*zomma upgrade/)]);
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/has schema 3, and this program needs.*\n.*zomma upgrade/),
+    ]);
     expect(schema()).toBe(3);
     expect(readdirSync(dataDir)).toEqual(before);
   });
