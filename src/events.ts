@@ -74,6 +74,14 @@ export type Observation =
     }
   /** The database had the schema `from` and was upgraded to the schema `to`. A copy of it was made first. */
   | { readonly kind: 'data_upgraded'; readonly from: number; readonly to: number }
+  /** The certificate that the server uses from now on for new connections. */
+  | { readonly kind: 'certificate_used'; readonly subject: string; readonly not_after: string }
+  /** The certificate's files have changed, but cannot be used. The server continues with the certificate that it has. */
+  | { readonly kind: 'certificate_refused'; readonly reason: string; readonly hint: string }
+  /** The certificate expires in `days` days, or has expired if `days` is negative. */
+  | { readonly kind: 'certificate_expiring'; readonly subject: string; readonly days: number }
+  /** SIGHUP: the files that can be read again were read again. */
+  | { readonly kind: 'reloaded'; readonly files: readonly string[] }
   /** The group of the data folder may write to the folder. `mended_by` is the command that changes this. */
   | { readonly kind: 'data_folder_open'; readonly mended_by: string }
   | { readonly kind: 'started'; readonly address: string; readonly feed: string; readonly duration_ms: number }

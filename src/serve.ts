@@ -6,6 +6,7 @@ import { type Ingest, startIngest } from './feeds/ingest.ts';
 import { startPacking } from './feeds/packing.ts';
 import { startPastFill } from './feeds/past-fill.ts';
 import { startRetention } from './feeds/retention.ts';
+import { type CertificateWatch, watchCertificate } from './http/certificate-watch.ts';
 import { listen, listenOptions } from './http/listen.ts';
 import { createLog } from './log.ts';
 import { isLocal } from './market/feed.ts';
@@ -46,6 +47,13 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
   const startedAt = performance.now();
   const elapsedMs = () => Math.round(performance.now() - startedAt);
   const observe = createLog(settings.logLevel);
+  let certificate: CertificateWatch | undefined;
+  // Without a handler, SIGHUP would end the process. Hooks of certificate clients send it after a renewal.
+  const onHangUp = () => {
+    certificate?.reload();
+    observe({ kind: 'reloaded', files: certificate ? [settings.tlsCert!, settings.tlsKey!] : [] });
+  };
+  process.on('SIGHUP', onHangUp);
   const listening = listenOptions(settings);
   const { keepChains: chains, keepIntraday: intraday, keepPrints: prints } = settings;
   const room = createDataRoom({ ...settings, observe });
@@ -79,6 +87,11 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
     (ingestsStopped ??= withinMs(INGEST_STOP_MS, Promise.all(ingests.map((ingest) => ingest.stop()))));
   try {
     const server = listen(app.handle, listening, app.connections);
+    const { tlsCert, tlsKey } = settings;
+    if (listening.tls) {
+      const files = { cert: tlsCert!, key: tlsKey! };
+      certificate = watchCertificate({ files, pair: listening.tls, listening: server, observe, nowMs: Date.now });
+    }
     demo?.welcome(app, server.url);
     process.stdout.write(`listening on ${server.url}\n`);
     observe({ kind: 'started', address: server.url, feed: settings.feed, duration_ms: elapsedMs() });
@@ -116,6 +129,8 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
     await shutDown(server);
   } finally {
     watchdog.stop();
+    process.off('SIGHUP', onHangUp);
+    certificate?.stop();
     retention?.stop();
     await pastFill?.stop();
     await packing?.stop();

@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs';
 import type { SettingValues } from '../config.ts';
 import { OperatorError } from '../errors.ts';
 import { isLoopback } from '../loopback.ts';
-import type { ConnectionMonitor } from './connections/connection-monitor.ts';
+import type { ConnectionMonitor, ConnectionServer } from './connections/connection-monitor.ts';
 import type { Handler } from './http-server.ts';
+import { CIPHERS, type PemPair, readTls, type TlsPair } from './tls.ts';
 
 export type ListenSettings = Pick<SettingValues, 'host' | 'port' | 'tlsCert' | 'tlsKey' | 'behindProxy'>;
 
@@ -11,12 +11,16 @@ export type ListenSettings = Pick<SettingValues, 'host' | 'port' | 'tlsCert' | '
 export interface ListenOptions {
   readonly host: string;
   readonly port: number;
-  /** PEM texts. */
-  readonly tls: { readonly cert: string; readonly key: string } | undefined;
+  readonly tls: PemPair | undefined;
 }
 
 export interface Listening {
   readonly url: string;
+  /**
+   * Uses another certificate for new connections. Open connections and their streams continue with the one that they began with. Throws
+   * `OperatorError` if the runtime refuses the pair, and then keeps the present one.
+   */
+  replaceTls(pair: PemPair): void;
   /** Accepts no new connections, and completes the requests in progress. Closes the remaining connections after the deadline. */
   stop(deadlineMs: number): Promise<void>;
 }
@@ -29,13 +33,19 @@ const IDLE_TIMEOUT_S = 60;
  */
 const RUNTIME_BODY_BYTES_MAX = 2 ** 31;
 
-/** Validates the settings before anything is started. Throws `OperatorError` if a setting is invalid or a TLS file cannot be read. */
-export function listenOptions({ host, port, tlsCert, tlsKey, behindProxy }: ListenSettings): ListenOptions {
+/** Validates the settings before anything is started. Throws `OperatorError` if a setting is invalid or a TLS file cannot be used. */
+export function listenOptions({
+  host,
+  port,
+  tlsCert,
+  tlsKey,
+  behindProxy,
+}: ListenSettings): ListenOptions & { readonly tls: TlsPair | undefined } {
   if ((tlsCert === undefined) !== (tlsKey === undefined)) {
     throw new OperatorError('--tls-cert and --tls-key must be given together', 'Give both flags, or neither.');
   }
   if (tlsCert !== undefined && tlsKey !== undefined) {
-    return { host, port, tls: { cert: read(tlsCert, '--tls-cert'), key: read(tlsKey, '--tls-key') } };
+    return { host, port, tls: readTls({ cert: tlsCert, key: tlsKey }) };
   }
   if (!behindProxy && !isLoopback(host)) {
     throw new OperatorError(
@@ -55,32 +65,55 @@ export function listen(
   { host, port, tls }: ListenOptions,
   connections?: Pick<ConnectionMonitor, 'start' | 'stop'>,
 ): Listening {
-  const server = serve(() =>
-    Bun.serve({
-      hostname: host,
-      port,
-      // With `reusePort: true`, two servers could listen on one port, and each would get some of the requests.
-      reusePort: false,
-      idleTimeout: IDLE_TIMEOUT_S,
-      maxRequestBodySize: RUNTIME_BODY_BYTES_MAX,
-      development: false,
-      fetch: handle,
-      ...(tls && { tls, http2: true }),
-    }),
-  );
-  connections?.start(server);
+  const serveOn = (at: number, pair: PemPair | undefined, reusePort: boolean) =>
+    serve(() =>
+      Bun.serve({
+        hostname: host,
+        port: at,
+        reusePort,
+        idleTimeout: IDLE_TIMEOUT_S,
+        maxRequestBodySize: RUNTIME_BODY_BYTES_MAX,
+        development: false,
+        fetch: handle,
+        ...(pair && { tls: { cert: pair.cert, key: pair.key, ciphers: CIPHERS }, http2: true }),
+      }),
+    );
+  // With `reusePort`, two programs could listen on one port, and each would get some of the requests. A certificate can be replaced only with
+  // a second listener on the port. So the port is first bound alone, to find out whether another program has it.
+  let server = serveOn(port, tls, false);
+  if (tls) {
+    const { port: bound } = server;
+    void server.stop(true);
+    server = serveOn(bound!, tls, true);
+  }
+  /** Listeners whose certificate was replaced. They accept nothing, and serve the connections that they had. */
+  const replaced: (typeof server)[] = [];
+  const all: ConnectionServer = {
+    port: server.port,
+    requestIP: (request) => server.requestIP(request),
+    closeIdleConnections: () => [server, ...replaced].reduce((count, each) => count + each.closeIdleConnections(), 0),
+  };
+  connections?.start(all);
   const displayHost = host.includes(':') ? `[${host}]` : host;
   return {
     url: `${tls ? 'https' : 'http'}://${displayHost}:${server.port}`,
+    replaceTls(pair) {
+      const next = serveOn(server.port!, pair, true);
+      // Without force, a listener keeps its connections, and their requests and streams continue.
+      void server.stop();
+      replaced.push(server);
+      server = next;
+    },
     async stop(deadlineMs) {
       connections?.stop();
       let timer: ReturnType<typeof setTimeout> | undefined;
       const deadline = new Promise<void>((resolve) => {
         timer = setTimeout(resolve, deadlineMs);
       });
-      await Promise.race([server.stop(), deadline]);
+      const servers = [server, ...replaced];
+      await Promise.race([Promise.all(servers.map((each) => each.stop())), deadline]);
       clearTimeout(timer);
-      await server.stop(true);
+      await Promise.all(servers.map((each) => each.stop(true)));
     },
   };
 }
@@ -97,15 +130,5 @@ function serve<Server>(start: () => Server): Server {
         : 'Check --host, --port and the TLS files.',
       { cause: error },
     );
-  }
-}
-
-function read(file: string, flag: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new OperatorError(`${flag}: cannot read ${file}`, 'Give a PEM file that this user may read.', {
-      cause: error,
-    });
   }
 }
