@@ -2,6 +2,7 @@ import type { SettingValues } from '../config.ts';
 import { OperatorError } from '../errors.ts';
 import { isLoopback } from '../loopback.ts';
 import type { ConnectionMonitor, ConnectionServer } from './connections/connection-monitor.ts';
+import { createPortSteering } from './connections/port-steering.ts';
 import type { Handler } from './http-server.ts';
 import { CIPHERS, type PemPair, readTls, type TlsPair } from './tls.ts';
 
@@ -27,6 +28,8 @@ export interface Listening {
 
 /** The runtime closes a connection without data after this time, s. The time is longer than the time between two pings of a stream. */
 const IDLE_TIMEOUT_S = 60;
+/** A listener whose certificate was replaced accepts the connections that the system had given to it within this time, ms. */
+const ACCEPTING_MS = 5_000;
 /**
  * The runtime's own limit on the size of a body, bytes. It is so large that it never applies, because the runtime would reject a body
  * without problem details.
@@ -86,8 +89,10 @@ export function listen(
     void server.stop(true);
     server = serveOn(bound!, tls, true);
   }
-  /** Listeners whose certificate was replaced. They accept nothing, and serve the connections that they had. */
+  /** Listeners whose certificate was replaced. They serve the connections that they have. */
   const replaced: (typeof server)[] = [];
+  const steering = tls && createPortSteering(server.port!);
+  steering?.add();
   const all: ConnectionServer = {
     port: server.port,
     requestIP: (request) => server.requestIP(request),
@@ -99,10 +104,16 @@ export function listen(
     url: `${tls ? 'https' : 'http'}://${displayHost}:${server.port}`,
     replaceTls(pair) {
       const next = serveOn(server.port!, pair, true);
-      // Without force, a listener keeps its connections, and their requests and streams continue.
-      void server.stop();
-      replaced.push(server);
+      const old = server;
+      replaced.push(old);
       server = next;
+      // Without force, a listener keeps its connections, and their requests and streams continue.
+      const close = () => {
+        void old.stop();
+        steering?.removeOldest();
+      };
+      if (steering?.add()) setTimeout(close, ACCEPTING_MS).unref();
+      else close();
     },
     async stop(deadlineMs) {
       connections?.stop();
