@@ -10,6 +10,7 @@ import {
   createConnectionMonitor,
   descriptorPlan,
 } from './http/connections/connection-monitor.ts';
+import { createDrain, type Drain } from './http/drain.ts';
 import { createServerApp, type Handler, handlerOf } from './http/http-server.ts';
 import { createGexEvents } from './http/live/gex-events.ts';
 import { createGexStreams, type GexStreams } from './http/live/gex-streams.ts';
@@ -37,6 +38,7 @@ export interface App {
   readonly mcp: McpOnDemand;
   readonly gexStreams: GexStreams;
   readonly connections: ConnectionMonitor;
+  readonly drain: Drain;
   readonly access: Access;
   readonly context: Context;
   readonly scheduler: Scheduler;
@@ -126,7 +128,9 @@ export function buildApp(
   // A server that starts with stored data answers from that data at once. A server that starts with an empty store lets requests wait for
   // the initial load.
   const isEmpty = store.underlyings(simulated).length === 0;
+  const drain = createDrain();
   const http = createServerApp({
+    drain,
     context,
     access,
     members: store,
@@ -153,6 +157,7 @@ export function buildApp(
     context,
     scheduler,
     connections,
+    drain,
     loading,
     tickerInView: () => tickerInView,
   };

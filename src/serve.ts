@@ -67,14 +67,17 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
   }
   const { feeds, store, loading } = app;
   const stopped = Promise.withResolvers<NodeJS.Signals>();
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopped.resolve(signal));
-  void stopped.promise.then(() => {
-    const forceExit = () => {
-      observe({ kind: 'stop_forced' });
-      process.exit(0);
-    };
-    setTimeout(forceExit, FORCED_STOP_MS).unref();
-  });
+  const forceExit = () => {
+    observe({ kind: 'stop_forced' });
+    process.exit(0);
+  };
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.once(signal, () => {
+      stopped.resolve(signal);
+      process.once(signal, forceExit);
+    });
+  }
+  void stopped.promise.then(() => setTimeout(forceExit, FORCED_STOP_MS).unref());
   const watchdog = startWatchdog(observe);
   let recorder: LevelRecorder | undefined;
   let retention: ReturnType<typeof startRetention> | undefined;
@@ -149,7 +152,7 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
     void stopIngests();
     // Streams must close first, because the server waits for open streams without a limit.
     app.gexStreams.close();
-    await app.mcp.close();
+    await Promise.all([app.mcp.close(), app.drain.begin()]);
     await server.stop(STOP_DEADLINE_MS);
   }
 }

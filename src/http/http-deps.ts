@@ -6,6 +6,7 @@ import type { Observe } from '../events.ts';
 import type { Context } from '../operations/operation.ts';
 import type { Scheduler } from '../operations/scheduler.ts';
 import type { ConnectionMonitor } from './connections/connection-monitor.ts';
+import type { Drain } from './drain.ts';
 import type { GexStreams } from './live/gex-streams.ts';
 import type { OriginPolicy } from './origins.ts';
 
@@ -32,6 +33,7 @@ export interface HttpDeps {
    * promise that settles when the initial load is complete or takes too long.
    */
   readonly loaded: () => Promise<void> | undefined;
+  readonly drain: Pick<Drain, 'onRequest'>;
   /** Builds the OpenAPI document. */
   readonly openapi: () => Record<string, unknown>;
   readonly observe: Observe;

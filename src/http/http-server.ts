@@ -18,12 +18,13 @@ export type Handler = (request: Request) => Response | Promise<Response>;
  * Origin, key and rate limit. The hooks see the same path as the router, so no path bypasses the hooks.
  */
 export function createServerApp(deps: HttpDeps): HttpApp {
-  const { access, limiter, origins, observe } = deps;
+  const { access, limiter, origins, drain, observe } = deps;
   const app = createHttpApp()
     .onRequest((context) => {
       announceStep('request');
       context.requestId = newRequestId();
       context.set.headers['X-Request-Id'] = context.requestId;
+      drain.onRequest(context.set);
     })
     .use(accessLog(observe))
     .use(problemDetails(observe))
