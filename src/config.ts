@@ -201,6 +201,13 @@ export const SETTINGS = {
     help: "origins of web pages that may call the server, separated by commas, e.g. https://agents.example.com. Pages from the server's own host and port may always call the server",
     parse: origins,
   },
+  ops: {
+    flag: '--ops <host:port>',
+    env: 'ZOMMA_OPS',
+    group: 'server',
+    help: 'address for monitoring, e.g. 127.0.0.1:9464. It serves /live, /ready and /metrics (Prometheus) without keys, so only the monitoring should reach it. Without this setting, there is none',
+    parse: hostAndPort,
+  },
   universe: {
     flag: '--universe <file>',
     env: 'ZOMMA_UNIVERSE',
@@ -383,6 +390,14 @@ function origins(text: string): string[] {
     `"${wrong}" is not an origin`,
     'Use scheme, name and port only, e.g. --allowed-origins https://agents.example.com.',
   );
+}
+
+/** Parses an address such as `127.0.0.1:9464` or `[::1]:9464`. Throws `OperatorError` if the text is not an address. */
+function hostAndPort(text: string): { readonly host: string; readonly port: number } {
+  const [, inBrackets, name, port] = /^(?:\[([\da-f:.]+)\]|([^\s:/[\]]+)):(\d{1,5})$/i.exec(text) ?? [];
+  const host = inBrackets ?? name;
+  if (host !== undefined && Number(port) <= 65_535) return { host, port: Number(port) };
+  throw new OperatorError(`--ops "${text}" is not an address`, 'Use HOST:PORT, e.g. --ops 127.0.0.1:9464.');
 }
 
 function listOf(text: string): string[] {

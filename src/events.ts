@@ -74,6 +74,10 @@ export type Observation =
     }
   /** The database had the schema `from` and was upgraded to the schema `to`. A copy of it was made first. */
   | { readonly kind: 'data_upgraded'; readonly from: number; readonly to: number }
+  /** The database was removed or replaced while the server runs. What the server writes is lost when it ends. */
+  | { readonly kind: 'database_gone'; readonly data_folder: string }
+  /** Liveness, readiness and metrics are served at this address. */
+  | { readonly kind: 'operations_served'; readonly address: string }
   /** The certificate that the server uses from now on for new connections. */
   | { readonly kind: 'certificate_used'; readonly subject: string; readonly not_after: string }
   /** The certificate's files have changed, but cannot be used. The server continues with the certificate that it has. */

@@ -29,6 +29,8 @@ const LEVEL: Record<Observation['kind'], LogLevel> = {
   levels_failed: 'error',
   event_loop_blocked: 'warning',
   data_upgraded: 'info',
+  database_gone: 'error',
+  operations_served: 'info',
   certificate_used: 'info',
   certificate_refused: 'error',
   certificate_expiring: 'warning',

@@ -1,6 +1,7 @@
 import { type App, buildApp } from './app.ts';
 import type { ValuesIn } from './config.ts';
-import { startWatchdog } from './event-loop-watchdog.ts';
+import { blockedSteps, startWatchdog } from './event-loop-watchdog.ts';
+import type { Observation, Observe } from './events.ts';
 import { createDataRoom } from './feeds/data-room.ts';
 import { type Ingest, startIngest } from './feeds/ingest.ts';
 import { startPacking } from './feeds/packing.ts';
@@ -10,10 +11,15 @@ import { type CertificateWatch, watchCertificate } from './http/certificate-watc
 import { listen, listenOptions } from './http/listen.ts';
 import { createLog } from './log.ts';
 import { isLocal } from './market/feed.ts';
+import { feedReport } from './operations/feed-status.ts';
 import { createLevelRecorder, type LevelRecorder } from './operations/level-recorder.ts';
 import { warmUp } from './operations/warm-up.ts';
+import type { Metrics } from './ops/ops-metrics.ts';
+import { type OpsServer, serveOps } from './ops/ops-server.ts';
 import type { Store } from './store/sqlite.ts';
-import { lockData } from './stored-data.ts';
+import { SCHEMA } from './store/upgrade.ts';
+import { diskUse, lockData, watchDatabase } from './stored-data.ts';
+import { COMMIT, VERSION } from './version.ts';
 
 export type ServeSettings = ValuesIn<'data' | 'feeds' | 'server' | 'log'>;
 
@@ -27,6 +33,8 @@ const STOP_DEADLINE_MS = 3_000;
  * answer. A forced exit is safe, because the stored data is consistent at every moment.
  */
 const FORCED_STOP_MS = 4_700;
+/** Time between two looks whether the database is still in its folder, ms. */
+const DATABASE_LOOK_MS = 5_000;
 /** A feed stops after its current piece of work. If the system blocks this work, the service waits for the feed no longer than this, ms. */
 const INGEST_STOP_MS = 3_000;
 
@@ -46,7 +54,9 @@ export interface Demo {
 export async function serve(settings: ServeSettings, demo?: Demo): Promise<void> {
   const startedAt = performance.now();
   const elapsedMs = () => Math.round(performance.now() - startedAt);
-  const observe = createLog(settings.logLevel);
+  const log = createLog(settings.logLevel);
+  let metrics: Metrics | undefined;
+  const observe = settings.ops ? withMetrics(log, () => metrics) : log;
   let certificate: CertificateWatch | undefined;
   // Without a handler, SIGHUP would end the process. Hooks of certificate clients send it after a renewal.
   const onHangUp = () => {
@@ -66,6 +76,12 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
     throw error;
   }
   const { feeds, store, loading } = app;
+  const isSameDatabase = watchDatabase(settings.dataDir);
+  const databaseWatch = setInterval(() => {
+    if (isSameDatabase()) return;
+    observe({ kind: 'database_gone', data_folder: settings.dataDir });
+    clearInterval(databaseWatch);
+  }, DATABASE_LOOK_MS).unref();
   const stopped = Promise.withResolvers<NodeJS.Signals>();
   const forceExit = () => {
     observe({ kind: 'stop_forced' });
@@ -83,6 +99,7 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
   let retention: ReturnType<typeof startRetention> | undefined;
   let packing: ReturnType<typeof startPacking> | undefined;
   let pastFill: ReturnType<typeof startPastFill> | undefined;
+  let ops: OpsServer | undefined;
   let ingests: Ingest[] = [];
   let ingestsStopped: Promise<boolean> | undefined;
   let isStopping = false;
@@ -99,6 +116,32 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
     process.stdout.write(`listening on ${server.url}\n`);
     observe({ kind: 'started', address: server.url, feed: settings.feed, duration_ms: elapsedMs() });
 
+    if (settings.ops) {
+      const { createMetrics } = await import('./ops/ops-metrics.ts');
+      const notReady = () =>
+        isSameDatabase()
+          ? [
+              !loading.isComplete && 'The market data is being loaded.',
+              app.drain.isDraining && 'The server is stopping.',
+              room.fullReason(),
+            ].filter((each): each is string => typeof each === 'string')
+          : ['The database was removed or replaced. Restart the server.'];
+      metrics = createMetrics({
+        version: VERSION,
+        commit: COMMIT,
+        schema: SCHEMA,
+        feeds: () => feedReport(app.context),
+        liveStreams: () => app.gexStreams.size,
+        blocked: blockedSteps,
+        levelsDue: () => store.levelsDue().length,
+        disk: () => diskUse(settings.dataDir),
+        certificateNotAfterMs: () => certificate?.notAfterMs(),
+        lastBackupMs: () => undefined,
+        isReady: () => notReady().length === 0,
+      });
+      ops = serveOps(settings.ops, { notReady, metrics: metrics.text });
+      observe({ kind: 'operations_served', address: ops.url });
+    }
     ingests = feeds.map((feed) =>
       startIngest({ feed, store, observe, nowMs: Date.now, room, onStored: () => recorder?.wake() }),
     );
@@ -132,6 +175,7 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
     await shutDown(server);
   } finally {
     watchdog.stop();
+    clearInterval(databaseWatch);
     process.off('SIGHUP', onHangUp);
     certificate?.stop();
     retention?.stop();
@@ -139,6 +183,7 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
     await packing?.stop();
     const isIdle = await stopIngests();
     await recorder?.stop();
+    await ops?.stop();
     store.close();
     lock.release();
     // A read that hangs in the system, for example on a network mount that is no longer reachable, would keep the process alive for ever.
@@ -155,6 +200,15 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
     await Promise.all([app.mcp.close(), app.drain.begin()]);
     await server.stop(STOP_DEADLINE_MS);
   }
+}
+
+/** Returns an observer that also counts for the metrics. A request is then observed even if the log ignores it. */
+function withMetrics(log: Observe, metrics: () => Metrics | undefined): Observe {
+  const observe: Observe = (observation) => {
+    if (!log.ignores?.has(observation.kind)) log(observation);
+    metrics()?.observe(observation);
+  };
+  return Object.assign(observe, { ignores: new Set<Observation['kind']>() });
 }
 
 /** Resolves with true if `work` completes within `ms`, and with false if it does not. */

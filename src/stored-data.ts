@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Access, createAccess } from './access/access.ts';
 import { refuseForeignRoot } from './access/data-owner.ts';
@@ -108,6 +108,25 @@ function requireData(dataDir: string): void {
     `${dataDir} has no data of Zomma`,
     'Name the folder of the server with --data-dir. A server creates its folder: start it first with `zomma serve` or `zomma start`.',
   );
+}
+
+/** Bytes of the database, of its write-ahead log, and free on their disk. */
+export function diskUse(dataDir: string): { database: number; wal: number; free: number } {
+  const path = join(dataDir, DATABASE);
+  const sizeOf = (file: string) => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  const { bavail, bsize } = statfsSync(dataDir);
+  return { database: sizeOf(path), wal: sizeOf(`${path}-wal`), free: bavail * bsize };
+}
+
+/**
+ * Returns a function that tells whether the database of a data folder is still the file that it was at the call. A server whose database was
+ * removed or replaced writes to a file that nobody will read again.
+ */
+export function watchDatabase(dataDir: string): () => boolean {
+  const path = join(dataDir, DATABASE);
+  const inode = () => statSync(path, { throwIfNoEntry: false })?.ino;
+  const opened = inode();
+  return () => inode() === opened;
 }
 
 /** Returns whether a server has made a database in the folder. */
