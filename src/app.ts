@@ -5,6 +5,7 @@ import { charge, createRateLimiter } from './access/rate-limit.ts';
 import type { ValuesIn } from './config.ts';
 import { createFeeds } from './create-feeds.ts';
 import type { Observe } from './events.ts';
+import { createAddressOf } from './http/client-address.ts';
 import {
   type ConnectionMonitor,
   createConnectionMonitor,
@@ -16,6 +17,7 @@ import { createGexEvents } from './http/live/gex-events.ts';
 import { createGexStreams, type GexStreams } from './http/live/gex-streams.ts';
 import { openapiDocument } from './http/openapi.ts';
 import { originPolicy } from './http/origins.ts';
+import { createRefusals, type Refusals } from './http/refusals.ts';
 import type { Feed } from './market/feed.ts';
 import { createMcpOnDemand, type McpOnDemand } from './mcp/http/on-demand.ts';
 import type { Catalog } from './mcp/mcp-deps.ts';
@@ -39,6 +41,7 @@ export interface App {
   readonly gexStreams: GexStreams;
   readonly connections: ConnectionMonitor;
   readonly drain: Drain;
+  readonly refusals: Refusals;
   readonly access: Access;
   readonly context: Context;
   readonly scheduler: Scheduler;
@@ -129,8 +132,12 @@ export function buildApp(
   // the initial load.
   const isEmpty = store.underlyings(simulated).length === 0;
   const drain = createDrain();
+  const addressOf = createAddressOf({ peerOf, trustedProxies: settings.trustedProxies ?? [] });
+  const refusals = createRefusals(observe, Date.now);
   const http = createServerApp({
     drain,
+    addressOf,
+    refusals,
     context,
     access,
     members: store,
@@ -158,6 +165,7 @@ export function buildApp(
     scheduler,
     connections,
     drain,
+    refusals,
     loading,
     tickerInView: () => tickerInView,
   };

@@ -11,6 +11,8 @@ export type Observation =
       readonly duration_ms: number;
       readonly request_id: string;
       readonly account: string | undefined;
+      readonly client: string;
+      readonly bytes: number | undefined;
     }
   | { readonly kind: 'request_failed'; readonly route: string; readonly request_id: string; readonly error: unknown }
   | { readonly kind: 'session_opened'; readonly account: string; readonly sessions: number }
@@ -76,6 +78,10 @@ export type Observation =
   | { readonly kind: 'data_upgraded'; readonly from: number; readonly to: number }
   /** The database was removed or replaced while the server runs. What the server writes is lost when it ends. */
   | { readonly kind: 'database_gone'; readonly data_folder: string }
+  /** A key or a UUID was refused. `client` is the address that sent it. The key is not reported. */
+  | { readonly kind: 'key_refused'; readonly client: string; readonly route: string; readonly code: string }
+  /** Further refusals of an address in the past minute, beyond those that were reported one by one. */
+  | { readonly kind: 'keys_refused'; readonly client: string; readonly count: number }
   /** Liveness, readiness and metrics are served at this address. */
   | { readonly kind: 'operations_served'; readonly address: string }
   /** The certificate that the server uses from now on for new connections. */

@@ -54,7 +54,7 @@ export interface Demo {
 export async function serve(settings: ServeSettings, demo?: Demo): Promise<void> {
   const startedAt = performance.now();
   const elapsedMs = () => Math.round(performance.now() - startedAt);
-  const log = createLog(settings.logLevel);
+  const log = createLog(settings.logLevel, settings);
   let metrics: Metrics | undefined;
   const observe = settings.ops ? withMetrics(log, () => metrics) : log;
   let certificate: CertificateWatch | undefined;
@@ -184,6 +184,7 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
     const isIdle = await stopIngests();
     await recorder?.stop();
     await ops?.stop();
+    app.refusals.stop();
     store.close();
     lock.release();
     // A read that hangs in the system, for example on a network mount that is no longer reachable, would keep the process alive for ever.

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { createByteBudget } from '../../src/access/byte-budget.ts';
 import { createDrain } from '../../src/http/drain.ts';
 import { createServerApp } from '../../src/http/http-server.ts';
+import { createRefusals } from '../../src/http/refusals.ts';
 import { createScheduler } from '../../src/operations/scheduler.ts';
 import { ROOT } from '../support/process.ts';
 import { type Service, startService } from '../support/service.ts';
@@ -26,6 +27,8 @@ test('Elysia reads no header, cookie, query or body, because no handler or hook 
       members: store,
       limiter: undefined,
       drain: createDrain(),
+      addressOf: () => '127.0.0.1',
+      refusals: createRefusals(() => {}, Date.now),
       storeVersion: store.version,
     },
     origins: { hosts: undefined, origins: new Set<string>() },
