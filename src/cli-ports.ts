@@ -57,6 +57,22 @@ export function createPorts(nowMs: () => number): Ports {
       }
     },
 
+    async backup({ dataDir }, to, passphrase) {
+      return (await import('./stored-data.ts')).backUpData(dataDir, to, { nowMs: nowMs(), passphrase });
+    },
+
+    async rehearseRestore(from) {
+      return (await import('./stored-data.ts')).rehearseRestore(from);
+    },
+
+    async restore(from, { dataDir }, passphrase) {
+      return (await import('./stored-data.ts')).restoreData(from, dataDir, passphrase);
+    },
+
+    async backupsIn(folder) {
+      return (await import('./store/backup.ts')).backupsIn(folder);
+    },
+
     async upgrade({ dataDir }) {
       return (await import('./stored-data.ts')).upgradeData(dataDir);
     },

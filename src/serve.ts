@@ -18,7 +18,7 @@ import type { Metrics } from './ops/ops-metrics.ts';
 import { type OpsServer, serveOps } from './ops/ops-server.ts';
 import type { Store } from './store/sqlite.ts';
 import { SCHEMA } from './store/upgrade.ts';
-import { diskUse, lockData, watchDatabase } from './stored-data.ts';
+import { diskUse, lastBackupMs, lockData, watchDatabase } from './stored-data.ts';
 import { COMMIT, VERSION } from './version.ts';
 
 export type ServeSettings = ValuesIn<'data' | 'feeds' | 'server' | 'log'>;
@@ -136,7 +136,7 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
         levelsDue: () => store.levelsDue().length,
         disk: () => diskUse(settings.dataDir),
         certificateNotAfterMs: () => certificate?.notAfterMs(),
-        lastBackupMs: () => undefined,
+        lastBackupMs: () => lastBackupMs(settings.dataDir),
         isReady: () => notReady().length === 0,
       });
       ops = serveOps(settings.ops, { notReady, metrics: metrics.text });

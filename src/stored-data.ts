@@ -1,16 +1,29 @@
-import { existsSync, mkdirSync, readFileSync, statfsSync, statSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Access, createAccess } from './access/access.ts';
 import { refuseForeignRoot } from './access/data-owner.ts';
-import { isOpenToGroup, loadSecret } from './access/secret.ts';
+import { isOpenToGroup, loadSecret, storeSecret } from './access/secret.ts';
 import type { ValuesIn } from './config.ts';
 import { OperatorError } from './errors.ts';
 import { createMarket } from './market/market.ts';
 import { loadUniverse, STANDARD_UNIVERSE, type Universe } from './market/universe.ts';
 import type { Context } from './operations/operation.ts';
+import { checkBackup, type Manifest, makeBackup, restoreBackup } from './store/backup.ts';
 import { type FolderLock, lockFolder } from './store/folder-lock.ts';
 import { openStore, type Store, type StoreMode } from './store/sqlite.ts';
 import { copyBeforeUpgrade, SCHEMA, undoUpgrade } from './store/upgrade.ts';
+import { VERSION } from './version.ts';
 
 /** The settings that all commands that read stored market data have in common. The service is one of these commands. */
 export type DataSettings = ValuesIn<'data'>;
@@ -58,6 +71,71 @@ export function openData(dataDir: string, mode: StoreMode = 'own', { warn, onUpg
   if (mode !== 'read') refuseForeignRoot(dataDir);
   if (isOpenToGroup(dataDir)) warn?.();
   return openStore(path, Date.now, mode, onUpgrade);
+}
+
+/** Name of the file in the data folder whose time is that of the last backup. */
+const LAST_BACKUP = 'last-backup';
+
+/** Backs up a data folder to a new folder. With a passphrase, includes the secret, encrypted. A server may run on the folder. */
+export async function backUpData(
+  dataDir: string,
+  to: string,
+  { nowMs, passphrase }: { readonly nowMs: number; readonly passphrase: string | undefined },
+): Promise<Manifest> {
+  requireData(dataDir);
+  const sealed =
+    passphrase === undefined ? undefined : { secret: loadSecret(dataDir, Number.POSITIVE_INFINITY), passphrase };
+  const manifest = await makeBackup(join(dataDir, DATABASE), to, {
+    ...{ version: VERSION, nowMs },
+    ...(sealed && { sealed }),
+  });
+  try {
+    // For the metrics of a server. Another user than the owner may back up, and does not write here.
+    refuseForeignRoot(dataDir);
+    writeFileSync(join(dataDir, LAST_BACKUP), `${manifest.made_at}\n`, { mode: 0o600 });
+  } catch {}
+  return manifest;
+}
+
+/** Returns when the last backup of a data folder was made, ms since the epoch. Undefined if there is none. */
+export function lastBackupMs(dataDir: string): number | undefined {
+  return statSync(join(dataDir, LAST_BACKUP), { throwIfNoEntry: false })?.mtimeMs;
+}
+
+/** Restores a backup into a temporary folder, and opens it as a command would. Returns its manifest. */
+export async function rehearseRestore(from: string): Promise<Manifest> {
+  const manifest = await checkBackup(from);
+  const folder = mkdtempSync(join(tmpdir(), 'zomma-rehearsal-'));
+  try {
+    copyFileSync(join(from, DATABASE), join(folder, DATABASE));
+    openStore(join(folder, DATABASE), Date.now).close();
+    return manifest;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Restores a backup into a data folder. Throws `OperatorError` if the folder has data, or if a server runs on it. */
+export async function restoreData(
+  from: string,
+  dataDir: string,
+  passphrase: string | undefined,
+): Promise<{ manifest: Manifest; hasSecret: boolean }> {
+  const manifest = await checkBackup(from);
+  const lock = lockData(dataDir);
+  try {
+    if (hasData(dataDir) || existsSync(join(dataDir, 'secret'))) {
+      throw new OperatorError(
+        `${dataDir} has data already`,
+        'Restore into a new folder, and give it to the server with --data-dir.',
+      );
+    }
+    const secret = await restoreBackup(from, join(dataDir, DATABASE), passphrase);
+    if (secret) storeSecret(dataDir, secret);
+    return { manifest, hasSecret: secret !== undefined };
+  } finally {
+    lock.release();
+  }
 }
 
 /** Upgrades the database of a data folder on which no server runs. Throws `OperatorError` if a server runs, or if there is no data. */

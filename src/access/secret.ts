@@ -93,6 +93,11 @@ function read(dataDir: string, path: string): Uint8Array | undefined {
   }
 }
 
+/** Stores the secret of a restored backup. Throws if the data folder has one. */
+export function storeSecret(dataDir: string, secret: Uint8Array): void {
+  writeDurably(join(dataDir, 'secret'), secret);
+}
+
 /**
  * Writes the secret to a temporary file and links it to its path. A link appears complete or not at all, so no process reads a partial
  * secret. A link never replaces a file, so the second of two processes finds that the path exists, and reads the secret of the first
