@@ -47,6 +47,10 @@ describe('help', () => {
     'chains',
     'chains list',
     'chains forget',
+    'backup',
+    'backup verify',
+    'restore',
+    'upgrade',
     ...MEMBERS.map((verb) => `members ${verb}`),
   ];
   test.each(commands)('zomma %s --help shows examples or commands', async (command) => {
