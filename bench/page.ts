@@ -1,5 +1,8 @@
 import { join } from 'node:path';
 
+/** The heading of the section that test/terminal/bench/run.ts writes. */
+export const TERMINAL_HEADING = '## The web terminal';
+
 const PAGE = join(import.meta.dir, '../docs/benchmarks.md');
 
 /** Returns a section of a page, from its heading to the next heading. Returns an empty text if the page does not have the section. */

@@ -7,6 +7,7 @@ import { type Contest, contests, isReached } from './kernels.ts';
 import { mcpSection } from './mcp.ts';
 import { buildNative } from './native.ts';
 import { tapeSection } from './packed-tape.ts';
+import { sectionUnder, TERMINAL_HEADING } from './page.ts';
 import { loadPeers } from './peers.ts';
 import { serviceSection } from './service.ts';
 import { stageTables } from './stages.ts';
@@ -53,7 +54,11 @@ console.log(lines.join('\n'));
 if (process.argv.includes('--write')) {
   const page = Bun.file(join(import.meta.dir, '../docs/benchmarks.md'));
   const text = await page.text();
-  const sections = [tapeSection, serviceSection, mcpSection, httpSection, startSection, stallsSection];
+  const terminalSection = (old: string) => sectionUnder(TERMINAL_HEADING, old);
+  const sections = [
+    ...[tapeSection, serviceSection, mcpSection, httpSection, startSection, stallsSection],
+    terminalSection,
+  ];
   for (const section of sections.map((of) => of(text))) if (section) lines.push('', section.trimEnd());
   await Bun.write(page, `${lines.join('\n')}\n`);
 }

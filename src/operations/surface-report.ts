@@ -3,9 +3,10 @@ import { type EventVariance, findEventsInSteps, termStructure } from '../analyti
 import type { FittedSurface, HorizonLaw, SurfaceSlice } from '../analytics/surface/fitted-surface.ts';
 import { type SmileFigures, smileFigures } from '../analytics/surface/smile-figures.ts';
 import { ClientError } from '../errors.ts';
-import { horizonEnd, YEAR_MS } from '../market/calendar.ts';
+import { DAY_MS, horizonEnd, YEAR_MS } from '../market/calendar.ts';
 import type { Chain } from '../market/chain.ts';
 import { CALENDAR } from '../market/variance-clock.ts';
+import { impliedVolatility } from '../math/implied-volatility.ts';
 import type { Steps } from '../steps.ts';
 import { surfaceOfPrepared } from './chain-surface.ts';
 import { provenanceOf, readMarket } from './market-reading.ts';
@@ -29,6 +30,10 @@ const MATURITIES = [7, 30, 60, 90, 180, 365];
 const GRID = { times: 60, strikes: 200 };
 /** Rate-limit tokens for the grid: some 150 ms of work. */
 const GRID_TOKENS = 30;
+/** Largest argument for the settlement whose quotes are added, days. */
+const QUOTES_DAYS_MAX = 3_650;
+/** Strikes are computed from their ratio to the forward, and have at most this many digits. */
+const STRIKE_DIGITS = 12;
 /** The grid reaches this many standard deviations below and above the forward, measured at the money at the last expiry. */
 const GRID_REACH = 3;
 
@@ -141,6 +146,24 @@ const answerSchema = Type.Object(
       },
       { additionalProperties: false, description: 'Series that do not determine a smile. GEX still includes them.' },
     ),
+    quotes: nullable(
+      Type.Object(
+        {
+          count: count('Rows of each column.'),
+          settles_at: Type.String({ description: 'The settlement of these quotes, ISO 8601.' }),
+          strike: numberColumn('Strike, dollars.'),
+          side: textColumn('C: the quote of the call; P: that of the put.'),
+          iv_bid: nullableColumn(
+            'Volatility at the lower edge of the band, decimal per calendar year; 0 if that edge is no price above zero.',
+          ),
+          iv_ask: nullableColumn(
+            'Volatility at the upper edge of the band, decimal per calendar year; null if no volatility gives that price.',
+          ),
+        },
+        { additionalProperties: false },
+      ),
+      'The quotes out of the money to which one smile is fitted, in order of the strike, with their bands: bid to ask, at least 0.2 cents to each side of the mid. Null unless quotes_days is given.',
+    ),
     grid: nullable(
       Type.Object(
         {
@@ -195,20 +218,34 @@ export const getVolatilitySurface = defineOperation({
         ),
         'figures',
       ),
+      quotes_days: Type.Optional(
+        number('Adds the quotes of the settlement nearest to this many calendar days.', {
+          minimum: 0,
+          maximum: QUOTES_DAYS_MAX,
+        }),
+      ),
     },
     { additionalProperties: false },
   ),
   full: answerSchema,
   rest: { method: 'GET', path: '/api/v1/surface/{ticker}' },
-  *run({ ticker: name, detail }, context) {
+  *run({ ticker: name, detail, quotes_days: quotesDays }, context) {
     const { chain, prepared } = yield* readMarket(name, context);
     const surface = yield* surfaceOfPrepared(prepared);
-    return { result: yield* reportSurface(chain, surface, detail), provenance: provenanceOf(chain, context) };
+    return {
+      result: yield* reportSurface(chain, surface, detail, quotesDays),
+      provenance: provenanceOf(chain, context),
+    };
   },
 });
 
 /** Builds the answer for a surface. Throws `ClientError` if no series of the chain determines a smile. */
-export function* reportSurface(chain: Chain, surface: FittedSurface, detail: Detail): Steps<SurfaceAnswer> {
+export function* reportSurface(
+  chain: Chain,
+  surface: FittedSurface,
+  detail: Detail,
+  quotesDays?: number,
+): Steps<SurfaceAnswer> {
   if (surface.slices.length === 0) {
     throw new ClientError('no_chain', `The chain of ${chain.underlying} has too few quotes for a volatility surface`, {
       hint: 'Load a snapshot in which one expiry has at least five quoted strikes, two of them on each side of the forward.',
@@ -251,8 +288,31 @@ export function* reportSurface(chain: Chain, surface: FittedSurface, detail: Det
       series: surface.refused.map(({ series: { series } }) => `${series.root} ${series.expiry} ${series.settlement}`),
       reason: surface.refused.map(({ reason }) => reason as string),
     },
+    quotes:
+      quotesDays === undefined ? null : quotesOf(nearestSlice(surface, surface.clock.startMs + quotesDays * DAY_MS)),
     grid: detail === 'grid' ? yield* gridOf(surface) : null,
     parameters: detail === 'parameters' ? parametersOf(surface) : null,
+  };
+}
+
+/** Returns the quotes of a settlement. The volatilities are those of the edges of their bands. */
+function quotesOf({ settlesAt, forward, tte, quotes }: SurfaceSlice): SurfaceAnswer['quotes'] {
+  const { callPut, moneyness, price, halfWidth } = quotes;
+  const count = price.length;
+  const order = [...moneyness.keys()].sort((a, b) => moneyness[a]! - moneyness[b]!);
+  const volatilityAt = (sign: 1 | -1) =>
+    impliedVolatility({
+      ...{ count, callPut, spot: 1, strike: moneyness, tte, rate: 0, dividend: 0 },
+      price: price.map((each, i) => each + sign * halfWidth[i]!),
+    });
+  const [bid, ask] = [volatilityAt(-1), volatilityAt(1)];
+  return {
+    count,
+    settles_at: new Date(settlesAt).toISOString(),
+    strike: order.map((i) => Number((moneyness[i]! * forward).toPrecision(STRIKE_DIGITS))),
+    side: order.map((i) => (callPut[i] === 1 ? 'C' : 'P')),
+    iv_bid: order.map((i) => finiteOrNull(bid[i]!)),
+    iv_ask: order.map((i) => finiteOrNull(ask[i]!)),
   };
 }
 

@@ -79,6 +79,8 @@ const CLOCK = parts({ hour: '2-digit', minute: '2-digit' });
 const SECOND = parts({ hour: '2-digit', minute: '2-digit', second: '2-digit' });
 const DATE = new Intl.DateTimeFormat('en-CA', { timeZone: NEW_YORK, dateStyle: 'short' });
 
+const DATE_LENGTH = 'yyyy-mm-dd'.length;
+
 type Instant = string | number | null | undefined;
 
 function instantMs(instant: Instant): number {
@@ -105,9 +107,14 @@ export function newYorkSecond(instant: Instant): string {
   return orUnknown(instant, (date) => `${dayText(date)} ${SECOND.format(date)}`);
 }
 
-/** The New York day of an instant: `Fri 20 Nov`, with the year if `withYear`. */
+/** The New York day of an instant or a date: `Fri 20 Nov`, with the year if `withYear`. */
 export function newYorkDay(instant: Instant, withYear = false): string {
-  return orUnknown(instant, (date) => `${dayText(date)}${withYear ? ` ${YEAR.format(date)}` : ''}`);
+  // A date alone would be midnight of UTC, which is the day before in New York.
+  const isDate = typeof instant === 'string' && instant.length === DATE_LENGTH;
+  return orUnknown(
+    isDate ? `${instant}T17:00Z` : instant,
+    (date) => `${dayText(date)}${withYear ? ` ${YEAR.format(date)}` : ''}`,
+  );
 }
 
 /** The New York time of an instant: `16:00`. */

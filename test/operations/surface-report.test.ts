@@ -136,6 +136,39 @@ describe('detail', () => {
   });
 });
 
+describe('the quotes of one settlement', () => {
+  const { context } = smallMarket({ chains: [CHAIN] });
+  const withQuotes = (quotes_days?: number) =>
+    callExtended(
+      getVolatilitySurface,
+      { ticker: 'ACME', ...(quotes_days !== undefined && { quotes_days }) },
+      context,
+    ) as SurfaceAnswer;
+
+  test('are left out by default', () => expect(withQuotes().quotes).toBeNull());
+
+  test.each([
+    [0, 0],
+    [12, 1],
+    [31, 4],
+    [3_650, 6],
+  ])(
+    'at %d days they are those of settlement %d, in order of the strike, with the volatility between those of bid and ask',
+    (days, row) => {
+      const { quotes, expiries } = withQuotes(days);
+      const { count, strike, side, iv_bid, iv_ask, settles_at } = quotes!;
+      expect(settles_at).toBe(expiries.settles_at[row]!);
+      expect(count).toBe(expiries.quotes[row]!);
+      expect(strike).toEqual(strike.toSorted((a, b) => a - b));
+      expect(strike.every(Number.isInteger)).toBe(true);
+      for (const [i, at] of strike.entries()) {
+        expect(side[i]).toBe(at >= expiries.forward[row]! ? 'C' : 'P');
+        expect([at, iv_bid[i]! <= iv(at) + 1e-9 && iv(at) <= iv_ask[i]! + 1e-9]).toEqual([at, true]);
+      }
+    },
+  );
+});
+
 test('a chain whose series all have too few quotes gets an error', () => {
   const chain = chainOf(quoted({ strikes: [95, 100, 105] }));
   const { context } = smallMarket({ chains: [chain] });

@@ -114,6 +114,16 @@ export function withTerminal(args: (folder: string) => string[] = () => []): Ter
   };
 }
 
+/** Opens a page in a context of its own, signed in, and waits until its figures stand. */
+export async function signIn({ browser, url, key }: Pick<Terminal, 'browser' | 'url' | 'key'>): Promise<Page> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+  const page = await context.newPage();
+  await page.goto(`${url}/#key=${key}`);
+  await figuresOf(page);
+  await settled(page);
+  return page;
+}
+
 /** The requests for data that a page waits for. */
 const pending = new WeakMap<Page, Set<Request>>();
 
@@ -148,12 +158,13 @@ export async function figuresOf(page: Page): Promise<Record<string, string>> {
   );
 }
 
-/** Time without a change after which a page that waits for no answer is at rest, ms: more than any pause that the page makes itself. */
-const REST_MS = 120;
+/** Time without a change after which a page is at rest, ms: if it is known to wait for no answer, the longest pause that it makes itself. */
+const REST_MS = { known: 120, unknown: 250 };
 
 /** Waits until no answer is on its way and nothing was drawn for a moment. */
 export async function still(page: Page): Promise<void> {
-  const waited = pending.get(page) ?? new Set();
+  const followed = pending.get(page);
+  const waited = followed ?? new Set();
   do {
     while (waited.size > 0)
       await Promise.race([page.waitForEvent('requestfinished'), page.waitForEvent('requestfailed')]);
@@ -171,7 +182,7 @@ export async function still(page: Page): Promise<void> {
           });
           observer.observe(document.querySelector('main') ?? document.body, { subtree: true, childList: true });
         }),
-      REST_MS,
+      followed ? REST_MS.known : REST_MS.unknown,
     );
   } while (waited.size > 0);
 }

@@ -43,7 +43,7 @@ export function strikeAxis(low: number, high: number): AxisBetween {
 
 /** The day of an expiry, `YYYY-MM-DD`: `Fri 18 Dec`. The year is added if it is not that of `moment`. */
 export function expiryDay(expiry: string, moment: string | undefined): string {
-  return newYorkDay(`${expiry}T17:00:00Z`, moment !== undefined && expiry.slice(0, 4) !== moment.slice(0, 4));
+  return newYorkDay(expiry, moment !== undefined && expiry.slice(0, 4) !== moment.slice(0, 4));
 }
 
 /** The labels of expiries on an axis: `18 Dec`, and the year where it changes. */

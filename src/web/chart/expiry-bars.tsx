@@ -1,6 +1,6 @@
 import { useMemo } from 'preact/hooks';
 import type { Expiries } from '../data/page-answers.ts';
-import { percent, signedAmount, volatility } from '../page-format.ts';
+import { newYorkDay, percent, signedAmount, volatility } from '../page-format.ts';
 import { columnTable, type PanelTable } from '../state/panels.ts';
 import { useSize } from './canvas.tsx';
 
@@ -21,7 +21,7 @@ export function ExpiryBars({ expiries, onChoose }: { expiries: Expiries; onChoos
           {expiries.expiry.map((expiry, i) => (
             <li key={`${expiries.root[i]} ${expiry}`} style={{ height: `${height}px` }}>
               <button type="button" data-label title={`Analyse ${expiry} alone`} onClick={() => onChoose(expiry)}>
-                {expiry}
+                {newYorkDay(expiry, true).slice(4)}
                 {expiries.settlement[i] === 'AM' ? ' AM' : ''}
               </button>
               <span
@@ -41,7 +41,7 @@ export function ExpiryBars({ expiries, onChoose }: { expiries: Expiries; onChoos
 
 function describeExpiries({ expiry, gross_share_pct: share, net_gex: net }: Expiries): string {
   const largest = share.indexOf(Math.max(...share));
-  return `${percent(share[largest], 1, false)} of gross gamma expires on ${expiry[largest]}, net ${signedAmount(net[largest])} dollars per 1 % move.`;
+  return `${percent(share[largest], 1, false)} of gross gamma expires on ${newYorkDay(expiry[largest], true)}, net ${signedAmount(net[largest])} dollars per 1 % move.`;
 }
 
 export function expiryTable(expiries: Expiries): PanelTable {

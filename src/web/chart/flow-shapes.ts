@@ -103,7 +103,7 @@ export function flowLayout(rows: readonly FlowRow[], left: number, width: number
 
 /** The name of a row: a day as `Fri 20 Nov`, an expiry with its year, a manner in words. `isShort` leaves out what the axis has no room for. */
 export function flowKeyText(key: string, group: FlowGroup, isShort = false): string {
-  const day = newYorkDay(`${key}T17:00:00Z`, true);
+  const day = newYorkDay(key, true);
   if (group === 'manner' || day === UNKNOWN) return cleanText(key).replace('_', '-');
   if (!isShort) return group === 'expiry' ? day : day.slice(0, -5);
   return group === 'expiry' ? `${day.slice(4, -4)}’${day.slice(-2)}` : day.slice(4, -5);

@@ -11,7 +11,7 @@ export interface HistorySpan {
   readonly per: 'day' | 'snapshot';
 }
 
-const DAY_MS = 86_400_000;
+export const DAY_LENGTH_MS = 86_400_000;
 const EDGE = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?Z)?$/;
 /** Of spans up to this length, every snapshot is shown. */
 const SNAPSHOT_DAYS = 10;
@@ -22,7 +22,7 @@ export function historySpan(own: Readonly<Record<string, string>>, moment: strin
     text !== undefined && EDGE.test(text) && Number.isFinite(Date.parse(text)) ? text : undefined;
   const [from, to] = [edge(own.from), edge(own.to)];
   const isShort =
-    from !== undefined && instantOf(to ?? moment, true) - instantOf(from, false) <= SNAPSHOT_DAYS * DAY_MS;
+    from !== undefined && instantOf(to ?? moment, true) - instantOf(from, false) <= SNAPSHOT_DAYS * DAY_LENGTH_MS;
   const per = own.per === 'day' || own.per === 'snapshot' ? own.per : isShort ? 'snapshot' : 'day';
   return { from, to, per };
 }
@@ -31,12 +31,12 @@ export function historySpan(own: Readonly<Record<string, string>>, moment: strin
 function instantOf(edge: string, isEnd: boolean): number {
   if (edge.includes('T')) return Date.parse(edge);
   if (!isEnd) return newYorkMidnight(edge);
-  return newYorkMidnight(new Date(Date.parse(edge) + DAY_MS).toISOString().slice(0, 10));
+  return newYorkMidnight(new Date(Date.parse(edge) + DAY_LENGTH_MS).toISOString().slice(0, 10));
 }
 
 /** Returns the date, `YYYY-MM-DD`, some days before a moment. */
 export function daysBefore(moment: string, days: number): string {
-  return new Date(Date.parse(newYorkIsoDate(moment)) - days * DAY_MS).toISOString().slice(0, 10);
+  return new Date(Date.parse(newYorkIsoDate(moment)) - days * DAY_LENGTH_MS).toISOString().slice(0, 10);
 }
 
 /** Returns the span from one row of a history to another. */
@@ -51,7 +51,8 @@ const EMPTY_DAYS_MOST = 400;
 /** Returns the first and the last date of the axis of a span, as far as the span has ends and they are not far from the rows. */
 export function spanEnds({ from, to }: HistorySpan, { day }: History): { from?: string; to?: string } {
   const date = (edge: string) => (edge.includes('T') ? newYorkIsoDate(edge) : edge);
-  const shifted = (day: string, by: number) => new Date(Date.parse(day) + by * DAY_MS).toISOString().slice(0, 10);
+  const shifted = (day: string, by: number) =>
+    new Date(Date.parse(day) + by * DAY_LENGTH_MS).toISOString().slice(0, 10);
   const [first, last] = [day[0], day.at(-1)];
   if (first === undefined || last === undefined) return {};
   const least = (a: string, b: string) => (a < b ? a : b);

@@ -92,13 +92,13 @@ export function ladderBars(rows: LadderRows, layout: LadderLayout, asOutline = f
   return strokes;
 }
 
-/** Returns the rules of levels that lie within the axis, over the whole width. */
-export function ladderRules(rules: readonly LadderRule[], axis: PriceAxis, width: number): Stroke[] {
+/** Returns the rules of levels that lie within the axis. */
+export function ladderRules(rules: readonly LadderRule[], axis: PriceAxis, left: number, right: number): Stroke[] {
   return rules
     .filter(({ price }) => isWithin(axis, price))
     .map(({ price, tone, dash, width: thickness }) => {
       const y = Math.round(axis.y(price)) + 0.5;
-      return { kind: 'line', x1: 0, x2: width, y1: y, y2: y, tone, dash, width: thickness };
+      return { kind: 'line', x1: left, x2: right, y1: y, y2: y, tone, dash, width: thickness };
     });
 }
 

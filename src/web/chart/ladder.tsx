@@ -1,7 +1,7 @@
 import { bisectCenter } from 'd3-array';
 import { useMemo, useRef } from 'preact/hooks';
 import type { Levels, Strikes } from '../data/page-answers.ts';
-import { amount, countText, percent, signedAmount, strikeText } from '../page-format.ts';
+import { amount, percent, signedAmount, strikeText } from '../page-format.ts';
 import type { Measure } from '../state/address.ts';
 import { strikeDifferences } from '../state/moment-diff.ts';
 import { navigate, page } from '../state/page.ts';
@@ -56,7 +56,7 @@ export function Ladder({ strikes, levels, before, measure, onExplain }: LadderPr
     const selected = selection.value;
     const all: Stroke[] = axis.ticks.map((price) => gridLine(axis, price, left, right));
     if (selected) all.push(bandOf(selected, axis, left, right));
-    all.push(...ladderRules(shown, axis, size.width));
+    all.push(...ladderRules(shown, axis, left, size.width));
     all.push({ kind: 'line', x1: middle, x2: middle, y1: 0, y2: size.height, tone: 'muted', width: 1, dash: 'solid' });
     all.push(...ladderBars(rows, layout));
     if (earlier) all.push(...ladderBars(earlier, layout, true));
@@ -151,8 +151,8 @@ export function strikeReadout(strikes: Strikes, index: number, before?: Strikes)
     `puts ${signedAmount(strikes.put_gex[index])}`,
     `net ${signedAmount(strikes.net_gex[index])}`,
     ...comparison,
-    `OI ${countText(strikes.call_open_interest[index])} C, ${countText(strikes.put_open_interest[index])} P`,
-    `volume ${countText(strikes.call_volume[index])} C, ${countText(strikes.put_volume[index])} P`,
+    `OI ${amount(strikes.call_open_interest[index])} C, ${amount(strikes.put_open_interest[index])} P`,
+    `volume ${amount(strikes.call_volume[index])} C, ${amount(strikes.put_volume[index])} P`,
   ].join(' · ');
 }
 

@@ -253,7 +253,7 @@ function Ramp({ bounds, unit }: { bounds: readonly number[]; unit: string }) {
     ...bounds.map((each) => `≥ ${text(each)}`),
   ];
   return (
-    <ul class="ramp" aria-label={`Steps of the colours, ${unit}`}>
+    <ul class="legend" aria-label={`Steps of the colours, ${unit}`}>
       {bounds.length > 0 &&
         texts.map((text, step) => (
           <li key={text}>

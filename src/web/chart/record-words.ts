@@ -56,7 +56,7 @@ export function recordScope({ count, days, spots_per_day, left_out }: RecordAnsw
     .map(([reason, n]) => `${n} with ${reason.replace('_', ' ')}`);
   const without = missing.length > 0 ? ` · left out: ${missing.join(', ')}` : '';
   if (count === 0) return `No trading day is counted${without}`;
-  const day = (date: string | undefined) => newYorkDay(`${date}T17:00:00Z`, true);
+  const day = (date: string | undefined) => newYorkDay(date, true);
   return (
     `${count} trading days, ${day(days.date[0])} to ${day(days.date.at(-1))} · ` +
     `${plain(spots_per_day, 2)} spots seen a day, and not what the price did between them${without}`

@@ -51,9 +51,9 @@ export interface SmileChartProps {
   onCursor(index: number | null): void;
 }
 
-/** The fitted smile of one settlement over strikes, with its figures at 10 and 25 deltas and the band of the quotes at the money. */
+/** The fitted smile of one settlement over strikes, with its figures at 10 and 25 deltas, and the bands of the quotes. */
 export function SmileChart({ surface, settlement, smile, cursor, onCursor }: SmileChartProps) {
-  const { put_10d_iv, put_25d_iv, atm_iv, atm_iv_band, call_25d_iv, call_10d_iv } = surface.expiries;
+  const { put_10d_iv, put_25d_iv, atm_iv, call_25d_iv, call_10d_iv } = surface.expiries;
   const figures = [put_10d_iv, put_25d_iv, atm_iv, call_25d_iv, call_10d_iv].map(
     (column) => column[settlement] ?? null,
   );
@@ -62,8 +62,11 @@ export function SmileChart({ surface, settlement, smile, cursor, onCursor }: Smi
     // The strike at the money is the forward.
     return smile.forward * (i === 2 ? 1 : Math.exp(deviation ** 2 / 2 - DELTAS[i]! * deviation));
   });
-  const [atm, band] = [atm_iv[settlement] ?? null, atm_iv_band[settlement] ?? null];
-  const edge = (sign: 1 | -1) => [atm === null || band === null ? null : atm + sign * band];
+  // The quotes of another settlement are drawn nowhere until those of this one have arrived.
+  const quotes = surface.quotes?.settles_at === surface.expiries.settles_at[settlement] ? surface.quotes : null;
+  const [low, high] = [smile.strike[0]!, smile.strike.at(-1)!];
+  const near = (column: readonly (number | null)[] = []) =>
+    column.filter((_, i) => quotes!.iv_bid[i] && quotes!.strike[i]! > low && quotes!.strike[i]! < high);
   return (
     <CursorFrame
       id="smile"
@@ -75,15 +78,22 @@ export function SmileChart({ surface, settlement, smile, cursor, onCursor }: Smi
     >
       <SeriesPlot
         x={smile.strike}
-        axis={strikeAxis(smile.strike[0]!, smile.strike.at(-1)!)}
+        axis={strikeAxis(low, high)}
         marker={{ at: smile.forward, name: `forward ${price(smile.forward)}` }}
         cursor={cursor}
         onCursor={onCursor}
         format={(value) => volatility(value)}
         series={[
+          {
+            name: 'quotes, bid to ask',
+            mark: 'ranges',
+            class: 'faint',
+            x: near(quotes?.strike) as number[],
+            y: near(quotes?.iv_ask),
+            from: near(quotes?.iv_bid),
+          },
           { name: 'fitted smile', mark: 'line', y: smile.iv },
           { name: 'at 10 and 25 deltas', mark: 'dots', x: places, y: figures },
-          { name: 'bid to ask at the money', mark: 'ranges', x: [smile.forward], y: edge(1), from: edge(-1) },
         ]}
       />
     </CursorFrame>

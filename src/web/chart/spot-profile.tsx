@@ -135,7 +135,7 @@ export function profileReadout(profile: ProfileAnswer, at: number, before?: Prof
     ? ` · at A ${signedAmount(gexAt(before, at))}, change ${signedAmount(gex - gexAt(before, at))}`
     : '';
   const way = gex < 0 ? 'buy' : 'sell';
-  return `were spot ${price(at)} (${percent(100 * (at / profile.spot_price - 1), 1)}): net ${signedAmount(gex)} · dealers ${way} ${amount(shares)} shares per +1 %${was}`;
+  return `at ${price(at)} (${percent(100 * (at / profile.spot_price - 1), 1)}) net ${signedAmount(gex)}, dealers ${way} ${amount(shares)} sh${was}`;
 }
 
 export function profileTable(profile: ProfileAnswer): PanelTable {

@@ -59,48 +59,51 @@ export function ChartPanel(props: ChartPanelProps) {
       aria-label={title}
     >
       <header class="panel-head">
-        <h2>{title}</h2>
-        {unit && <span class="unit">{unit}</span>}
-        {isOther && <span class="moment">of {newYorkMoment(moment)}</span>}
-        {isSlow && <span class="waiting">waiting for the server</span>}
-        <span class="spring" />
-        {controls}
-        <PanelMenu title={title}>
-          {table && (
-            <button type="button" aria-pressed={isTable} onClick={() => toggleTable(id)} title="Chart or table (v)">
-              {isTable ? 'Show the chart' : 'Show the table'}
-            </button>
-          )}
-          {call && (
-            <button
-              type="button"
-              title="Copy the call as curl (c)"
-              onClick={() => copy(curlOf(call, location.origin), 'curl')}
-            >
-              Copy as curl
-            </button>
-          )}
-          {table && (
-            <button
-              type="button"
-              title="Save the figures as CSV"
-              onClick={() => save(fileName('csv'), new Blob([csvOf(table, origin())], { type: 'text/csv' }))}
-            >
-              Save CSV
-            </button>
-          )}
-          {!isTable && (
-            <button
-              type="button"
-              class="png"
-              title="Save the chart as a picture"
-              onClick={() => savePicture(ref.current!, fileName('png'), { title, unit: unit ?? '', ...origin() })}
-            >
-              Save picture
-            </button>
-          )}
-          {menu}
-        </PanelMenu>
+        <div class="panel-title">
+          <h2>{title}</h2>
+          {unit && <span class="unit"> {unit}</span>}
+          {isOther && <span class="moment"> of {newYorkMoment(moment)}</span>}
+          {isSlow && <span class="waiting"> waiting for the server</span>}
+        </div>
+        <div class="panel-acts">
+          {controls}
+          <PanelMenu title={title}>
+            {table && (
+              <button type="button" aria-pressed={isTable} onClick={() => toggleTable(id)} title="Chart or table (v)">
+                {isTable ? 'Show the chart' : 'Show the table'}
+              </button>
+            )}
+            {call && (
+              <button
+                type="button"
+                title="Copy the call as curl (c)"
+                onClick={() => copy(curlOf(call, location.origin), 'curl')}
+              >
+                Copy as curl
+              </button>
+            )}
+            {table && (
+              <button
+                type="button"
+                title="Save the figures as CSV"
+                onClick={() => save(fileName('csv'), new Blob([csvOf(table, origin())], { type: 'text/csv' }))}
+              >
+                Save CSV
+              </button>
+            )}
+            {!isTable && (
+              <button
+                type="button"
+                class="png"
+                title="Save the chart as a picture"
+                onClick={() => savePicture(ref.current!, fileName('png'), { title, unit: unit ?? '', ...origin() })}
+              >
+                Save picture
+              </button>
+            )}
+            {menu}
+          </PanelMenu>
+        </div>
       </header>
       {readout !== undefined && <p class="readout">{readout}</p>}
       {problem && !answer ? (

@@ -19,11 +19,11 @@ const PARTNERS: Readonly<Record<string, string>> = {
 export function WithField() {
   return (
     <label class="with-field">
-      <span class="muted">with </span>
       <input
         type="text"
         list="with-tickers"
-        placeholder={PARTNERS[pageTicker.value] ?? 'ticker'}
+        aria-label="Together with another ticker"
+        placeholder={`with ${PARTNERS[pageTicker.value] ?? '…'}`}
         value={page.value.own.with ?? ''}
         onChange={(event) => setOwn('with', event.currentTarget.value.trim().toUpperCase() || null)}
       />
@@ -52,7 +52,7 @@ export function CombinedPanel({ moment }: { moment: string | undefined }) {
       unit={
         combined
           ? `ratio ${plain(combined.ratio, 5)}${combined.basis_pct === null ? '' : `, ${percent(combined.basis_pct, 3)} off the usual`} · ${duration(Math.abs(combined.apart_s))} apart`
-          : 'net GEX, $ per 1 % move'
+          : 'net GEX, $ per 1 %'
       }
       call={call}
       {...asked}

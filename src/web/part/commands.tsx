@@ -77,10 +77,15 @@ function choicesFor(text: string, isTickerOnly: boolean): Choice[] {
   if (isTickerOnly) return names.slice(0, CHOICES_MAX);
   const command = parseCommand(wanted, { state: page.value, tickers: tickers.value, moments: moments.value });
   const direct = command ? [{ id: 'direct', label: command.label, run: () => navigate(command.change) }] : [];
-  const acts = ACT_LIST.filter(({ label, id }) => isFuzzy(`${label} ${id}`, wanted)).map(
-    ({ id, label, keys }): Choice => ({ id, label, keys, run: () => runAct(id) }),
-  );
+  const acts = ACT_LIST.filter(({ label, id }) => isFuzzy(`${label} ${id}`, wanted))
+    // Acts with a word that begins with the text come first.
+    .toSorted((a, b) => Number(hasWord(b.label, wanted)) - Number(hasWord(a.label, wanted)))
+    .map(({ id, label, keys }): Choice => ({ id, label, keys, run: () => runAct(id) }));
   return [...direct, ...(wanted === '' ? [] : names), ...acts].slice(0, wanted === '' ? 100 : CHOICES_MAX);
+}
+
+function hasWord(label: string, start: string): boolean {
+  return ` ${label}`.toLowerCase().includes(` ${start.toLowerCase()}`);
 }
 
 /** Returns whether the characters of `wanted` occur in `text` in this order. */

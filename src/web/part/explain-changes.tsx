@@ -173,5 +173,5 @@ function signedText(value: number, print: (value: number) => string): string {
 /** Returns a series as a reader names it: its expiry, and its root if that is not the ticker. */
 function seriesName(series: string, ticker: string): string {
   const [expiry, root] = series.split(' ');
-  return `${newYorkDay(`${expiry}T17:00:00Z`, true).slice(4)}${root === ticker ? '' : ` ${root}`}`;
+  return `${newYorkDay(expiry, true).slice(4)}${root === ticker ? '' : ` ${root}`}`;
 }

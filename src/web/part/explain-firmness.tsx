@@ -96,7 +96,7 @@ export function ExplainFirmness({
       />
       <p class="muted">
         {isPrice && deviation
-          ? `Shaded: a quarter of a day's move to either side, by ${volatility(deviation.iv)} at the money of ${newYorkDay(`${deviation.expiry}T17:00:00Z`)}. `
+          ? `Shaded: a quarter of a day's move to either side, by ${volatility(deviation.iv)} at the money of ${newYorkDay(deviation.expiry)}. `
           : ''}
         Press a reading to make it the page's.
         {set.address === address ? '' : ` Asking again: these are of ${newYorkMoment(set.snapshot.moment)}.`}

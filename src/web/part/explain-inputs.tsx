@@ -43,7 +43,7 @@ function listed(counts: Readonly<Record<string, number>>): string {
 
 function dominant({ levels }: GexView): string {
   const why = levels.expiry_chosen_by === 'large_prints' ? 'most premium in large prints' : 'most gamma';
-  return `${levels.expiry_root} ${newYorkDay(`${levels.expiry}T17:00:00Z`, true)}, by ${why}`;
+  return `${levels.expiry_root} ${newYorkDay(levels.expiry, true)}, by ${why}`;
 }
 
 function averageVolume({ levels }: GexView): string {

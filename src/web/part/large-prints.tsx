@@ -9,7 +9,7 @@ import { stops } from '../state/time-stops.ts';
 import { ChartPanel, Problem } from './chart-panel.tsx';
 import { OwnSelect } from './own-select.tsx';
 
-const dayOf = (expiry: string) => newYorkDay(`${expiry}T17:00:00Z`, true);
+const dayOf = (expiry: string) => newYorkDay(expiry, true);
 
 /** The large prints of one expiry and what they sum to, and whether the flow spills into the sector ETF. */
 export function LargePrints({ view }: { view: GexView }) {

@@ -10,7 +10,6 @@ import {
 import type { Radar } from '../data/page-answers.ts';
 import { whipsawParts } from '../data/whipsaw-parts.ts';
 import {
-  cleanText,
   countText,
   marketNotes,
   newYorkDay,
@@ -56,7 +55,7 @@ export function DensityPanel({ asked }: RadarProps) {
       title="Density at expiry"
       unit={
         density
-          ? `${newYorkDay(`${density.expiry}T17:00:00Z`, true)}, ${countText(density.days_to_expiry)} ${density.days_to_expiry === 1 ? 'day' : 'days'} · thin: lognormal at the money`
+          ? `${newYorkDay(density.expiry, true)}, ${countText(density.days_to_expiry)} ${density.days_to_expiry === 1 ? 'day' : 'days'} · thin: lognormal at the money`
           : ''
       }
       {...asked}
@@ -197,7 +196,7 @@ export function ConcentrationPanel({ asked }: RadarProps) {
         <div class="parts">
           <p>
             The five largest strikes have {percent(radar.institutional_concentration_pct, 1, false)} of the gamma of{' '}
-            {cleanText(radar.state_density.expiry)}, and{' '}
+            {newYorkDay(radar.state_density.expiry, true)}, and{' '}
             {percent(radar.institutional_concentration_all_expiries_pct, 1, false)} over all expiries (
             {radar.concentrated_strikes_all_expiries.strike.map((at) => strikeText(at)).join(', ')}).
           </p>

@@ -151,7 +151,7 @@ function RecordDays({ record, level }: { record: RecordAnswer; level: RecordLeve
       id: 'date',
       title: 'day',
       value: ({ date }) => date,
-      text: ({ date }) => newYorkDay(`${date}T17:00Z`, true),
+      text: ({ date }) => newYorkDay(date, true),
       width: 130,
     },
     { id: 'at', title: 'levels of', value: ({ at }) => at, text: ({ at }) => newYorkMoment(at), width: 150 },

@@ -26,11 +26,11 @@ const column = <Id extends keyof TapePrint>(
 
 const COLUMNS: readonly GridColumn<TapePrint>[] = [
   column('at', 'New York', 126, (at) => newYorkSecond(at).slice(4)),
-  column('contract', 'Contract', 184),
+  column('contract', 'Contract', 172),
   column('price', 'Price', 68, price, true),
   column('quote', 'Bid / ask', 112),
-  column('size', 'Size', 68, countText, true),
-  column('premium', 'Premium $', 80, amount, true),
+  column('size', 'Size', 74, countText, true),
+  column('premium', 'Premium $', 88, amount, true),
   {
     ...column('aggressor', 'Customer', 84, (side) => SIDES[side] ?? '— unknown'),
     tone: ({ aggressor }) => (aggressor === 'buyer' ? 'positive' : aggressor === 'seller' ? 'negative' : 'muted'),

@@ -71,16 +71,23 @@ export function tickerFigures(levels: Levels, moment: string | undefined): Ticke
       isFlipKnown ? distance(levels.gex_flip) : 'changes sign nowhere within half of spot',
     ),
     figure('put_wall', 'Put wall', levels.put_wall, strikeText, distance(levels.put_wall)),
-    figure('max_pain', 'Max pain', levels.max_pain, strikeText, `${newYorkDay(`${levels.expiry}T17:00:00Z`)} expiry`),
-    figure('net_gex', 'Net GEX', net, signedAmount, `per 1 % · ${levels.regime.replaceAll('_', ' ')}`, {
-      tone: signTone(net),
-    }),
+    figure('max_pain', 'Max pain', levels.max_pain, strikeText, `${newYorkDay(levels.expiry)} expiry`),
+    figure(
+      'net_gex',
+      'Net GEX',
+      net,
+      signedAmount,
+      `per 1 % · ${levels.regime.replace('ative_', '. ').replace('itive_', '. ')}`,
+      {
+        tone: signTone(net),
+      },
+    ),
     figure(
       'hedging',
       'Hedging',
       hedging.shares_per_pct,
       (value) => `${signedAmount(value)} sh`,
-      volume === null ? 'per 1 % · volume unknown' : `per 1 % · ${percent(volume, 1, false)} of ADV`,
+      volume === null ? 'per 1 % · volume unknown' : `per 1 % · ${percent(volume, 1, false)} ADV`,
       { tone: signTone(hedging.shares_per_pct) },
     ),
   ];

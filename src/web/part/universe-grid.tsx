@@ -41,22 +41,22 @@ function toneOf(value: number | null): string {
 
 function regimeOf(ticker: string): string | null {
   const levels = liveLevels(ticker).value;
-  return levels ? cleanText(levels.regime).replaceAll('_', ' ') : null;
+  return levels ? cleanText(levels.regime).replace('_gamma', '') : null;
 }
 
 const COLUMNS: readonly GridColumn<UniverseRow>[] = [
   { id: 'ticker', title: 'Ticker', width: 70, value: ({ ticker }) => ticker, text: ({ ticker }) => ticker },
-  { id: 'theme', title: 'Theme', width: 140, value: ({ theme }) => theme, text: ({ theme }) => theme },
+  { id: 'theme', title: 'Theme', width: 124, value: ({ theme }) => theme, text: ({ theme }) => theme },
   number('spot', 'Spot', 76, (levels) => levels?.spot_price ?? null, price),
   number('flip', 'Flip', 76, flipOf, price),
-  number('flip_pct', 'Flip from spot', 114, (levels) => distanceOf(flipOf(levels), levels?.spot_price), percent),
+  number('flip_pct', 'Flip from spot', 106, (levels) => distanceOf(flipOf(levels), levels?.spot_price), percent),
   number('call_wall', 'Call wall', 76, (levels) => levels?.call_wall ?? null, strikeText),
   number('put_wall', 'Put wall', 76, (levels) => levels?.put_wall ?? null, strikeText),
   number('net_gex', 'Net GEX $', 86, (levels) => (levels ? levels.net_gex_mil * 1e6 : null), signedAmount, true),
   {
     id: 'regime',
-    title: 'Regime',
-    width: 124,
+    title: 'Gamma',
+    width: 108,
     value: ({ ticker }) => regimeOf(ticker),
     text: ({ ticker }) => regimeOf(ticker) ?? UNKNOWN,
   },

@@ -127,15 +127,15 @@ function rateLimited({ rate, nowMs, clockOffsetMs }: RibbonInput) {
   const { quota, left, waitUntil } = rate;
   if (waitUntil !== null) {
     const seconds = Math.max(0, Math.ceil((waitUntil + clockOffsetMs - nowMs) / 1000));
-    return item('rate_limited', '⏳', `${quota} requests a minute are used up`, `again in ${seconds} s`);
+    return item('rate_limited', '‖', `${quota} requests a minute are used up`, `again in ${seconds} s`);
   }
   if (quota === 0 || left >= quota / 10) return null;
-  return item('rate_limited', '⏳', 'Few requests are left', `${left} of ${quota}; the page sends them more slowly`);
+  return item('rate_limited', '‖', 'Few requests are left', `${left} of ${quota}; the page sends them more slowly`);
 }
 
 function replay({ atMs, newerCount }: RibbonInput) {
   if (atMs === null) return null;
-  return item('replay', '⏮', 'REPLAY', `${newYorkMoment(atMs)} New York · live has ${newerCount} newer`);
+  return item('replay', '◄', 'REPLAY', `${newYorkMoment(atMs)} New York · live has ${newerCount} newer`);
 }
 
 function noData({ problem, atMs }: RibbonInput) {

@@ -5,8 +5,7 @@ import { BENCH_OPTIONS } from '../data/browser-kernels.ts';
 import type { DocumentedSpeed } from '../data/documented-speed.ts';
 import { usePageFile } from '../data/page-files.ts';
 import { parseServerBench } from '../data/server-speed.ts';
-import { cleanText, countText, plain, UNKNOWN } from '../page-format.ts';
-import { Fact } from '../part/house-feeds.tsx';
+import { cleanText, countText, plain } from '../page-format.ts';
 import { PlainTable } from '../part/plain-table.tsx';
 import { TerminalText } from '../part/terminal-text.tsx';
 import { type BenchRun, benchRun, startBench, stopBench } from '../state/bench-run.ts';
@@ -136,19 +135,13 @@ function Sources({
     <section class="bench-sources house-text">
       <h2>What the figures are</h2>
       <TerminalText section="bench" />
-      <dl class="house-facts">
-        <Fact name="This browser" value={cleanText(navigator.userAgent)} />
-        <Fact name="Logical processors here" value={countText(navigator.hardwareConcurrency)} />
-        {run && (
-          <Fact
-            name="Clock of this page"
-            value={`steps of ${plain(run.clockMs, 2)} ms, ${plain((100 * run.clockMs) / run.sliceMs, 2)} % of a round of ${plain(run.sliceMs, 3)} ms`}
-          />
-        )}
-        <Fact name="Documented machine" value={documented?.machine || UNKNOWN} />
-        <Fact name="Documented workloads" value={documented?.workloads.join('; ') || UNKNOWN} />
-        <Fact name="Machine of zomma bench" value={bench?.machine ?? UNKNOWN} />
-      </dl>
+      <p class="muted">
+        This browser: {cleanText(navigator.userAgent)}, {countText(navigator.hardwareConcurrency)} logical processors.
+        {run &&
+          ` Clock: steps of ${plain(run.clockMs, 2)} ms, ${plain((100 * run.clockMs) / run.sliceMs, 2)} % of a round of ${plain(run.sliceMs, 3)} ms.`}
+        {documented && ` Documented machine: ${documented.machine}; ${documented.workloads.join('; ')}.`}
+        {bench && ` zomma bench: ${bench.machine}.`}
+      </p>
       <label>
         Output of <code>zomma bench --json</code>
         <input

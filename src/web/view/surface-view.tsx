@@ -1,6 +1,7 @@
 import { bisectCenter } from 'd3-array';
 import { useMemo, useState } from 'preact/hooks';
 import { expiryDay, expiryLabels, maturityAxis } from '../chart/chart-axis.ts';
+import { DAY_LENGTH_MS } from '../chart/history-span.ts';
 import { CursorFrame, SeriesPlot } from '../chart/series-chart.tsx';
 import { SmileChart, SmileMultiples, smileOf, smileReadout, smileTable } from '../chart/smile.tsx';
 import { daysText, RefusedSeries } from '../chart/term-structure.tsx';
@@ -14,18 +15,22 @@ import { page, setOwn, tickerCall } from '../state/page.ts';
 import { asOf, gexView } from '../state/page-market.ts';
 import { columnTable } from '../state/panels.ts';
 
-/** The smile that the view shows first is that of the settlement nearest to this time, years. */
-const FIRST_SMILE = 30 / 365;
+/** The smile that the view shows first is that of the settlement nearest to this time, days. */
+const FIRST_SMILE = 30;
 
 /** How smiles, the term structure and events are priced. */
 export function SurfaceView() {
   const moment = asOf.value;
-  const call = tickerCall('get_volatility_surface', moment, { detail: 'parameters' });
+  const { settlement: wanted = '' } = page.value.own;
+  const call = tickerCall('get_volatility_surface', moment, {
+    detail: 'parameters',
+    quotes_days: Math.max(0, (Date.parse(wanted) - Date.parse(moment ?? '')) / DAY_LENGTH_MS) || FIRST_SMILE,
+  });
   const asked = useAnswer<Surface>(moment === undefined ? undefined : call);
   const surface = asked.answer?.body;
   const settlements = surface?.expiries.settles_at ?? [];
-  const chosen = settlements.indexOf(page.value.own.settlement ?? '');
-  const first = surface ? bisectCenter(surface.expiries.tte, FIRST_SMILE) : 0;
+  const chosen = settlements.indexOf(wanted);
+  const first = surface ? bisectCenter(surface.expiries.tte, FIRST_SMILE / 365) : 0;
   const settlement = chosen >= 0 ? chosen : first;
   const smile = useMemo(() => surface && smileOf(surface, settlement), [surface, settlement]);
   const tables = useMemo(

@@ -106,7 +106,7 @@ export function TickerView() {
             id="profile"
             class="profile-panel"
             title="Were spot elsewhere"
-            unit="net GEX, $ per 1 % move"
+            unit="net GEX, $ per 1 %"
             call={calls.profile}
             answer={answer}
             table={tables!.profile}

@@ -15,11 +15,14 @@ const COLORS: Colors = {
   band: '#222',
 };
 
-/** The milliseconds of a drawing: of its script, and until its pixels can be read. */
+/** The milliseconds of a drawing: of its script, until its pixels can be read, and from one frame with a drawing to the next. */
 interface Times {
   readonly script: number[];
+  readonly pixels: number[];
   readonly frame: number[];
 }
+
+const noTimes = (): Times => ({ script: [], pixels: [], frame: [] });
 
 function made(count: number, seed: number): LadderRows {
   let state = seed;
@@ -46,47 +49,70 @@ async function timed(times: Times, draw: () => CanvasRenderingContext2D): Promis
   for (let i = 0; i < 3; i++) await Promise.resolve();
   times.script.push(performance.now() - from);
   context.getImageData(0, 0, 1, 1);
-  times.frame.push(performance.now() - from);
+  times.pixels.push(performance.now() - from);
 }
 
-/** Draws `rounds` times with each, alternately. */
+/** Draws in each of some frames. A canvas whose pixels were read is drawn otherwise, so `draw` has a canvas of its own. */
+async function timedFrames(times: Times, rounds: number, draw: (i: number) => void): Promise<void> {
+  let last = 0;
+  for (let i = 0; i < rounds + WARM_UP; i++) {
+    const now = await new Promise<number>((resolve) => requestAnimationFrame(() => resolve(performance.now())));
+    if (i > WARM_UP) times.frame.push(now - last);
+    last = now;
+    draw(i);
+  }
+}
+
+const WARM_UP = 3;
+
+/** Draws `rounds` times with each, alternately, and then `rounds` frames with each. */
 async function compareLadder(count: number, rounds: number): Promise<{ ladder: Times; uplot: Times }> {
-  const context = canvasOf();
   const axis = priceAxis(600, 17, 0, SIZE.height);
   const data = [made(count, 1), made(count, 2)];
-  const [first] = data;
+  const ladder = () => {
+    const context = canvasOf();
+    return (i: number) => {
+      const rows = data[i % 2]!;
+      const extent = ladderExtent([rows], axis);
+      paint(context, ladderBars(rows, { axis, left: 44, right: SIZE.width, extent }), COLORS, SIZE);
+      return context;
+    };
+  };
   const bars = uPlot.paths.bars!({ size: [0.7, 14] });
   const columns = (rows: LadderRows): uPlot.AlignedData => [
     rows.strike as number[],
     rows.calls as number[],
     rows.puts as number[],
   ];
-  const plot = new uPlot(
-    {
-      width: SIZE.height,
-      height: SIZE.width,
-      scales: { x: { time: false } },
-      legend: { show: false },
-      cursor: { show: false },
-      series: [{}, { fill: COLORS.positive, paths: bars }, { fill: COLORS.negative, paths: bars }],
-    },
-    columns(first!),
-    document.body,
-  );
-  const result = { ladder: { script: [], frame: [] } as Times, uplot: { script: [], frame: [] } as Times };
-  for (let i = 0; i < rounds + 3; i++) {
-    const rows = data[i % 2]!;
-    const times = i < 3 ? { ladder: { script: [], frame: [] }, uplot: { script: [], frame: [] } } : result;
-    await timed(times.ladder, () => {
-      const extent = ladderExtent([rows], axis);
-      paint(context, ladderBars(rows, { axis, left: 44, right: SIZE.width, extent }), COLORS, SIZE);
-      return context;
-    });
-    await timed(times.uplot, () => {
-      plot.setData(columns(rows));
+  const uplot = () => {
+    const plot = new uPlot(
+      {
+        width: SIZE.height,
+        height: SIZE.width,
+        scales: { x: { time: false } },
+        legend: { show: false },
+        cursor: { show: false },
+        series: [{}, { fill: COLORS.positive, paths: bars }, { fill: COLORS.negative, paths: bars }],
+      },
+      columns(data[0]!),
+      document.body,
+    );
+    return (i: number) => {
+      plot.setData(columns(data[i % 2]!));
       return plot.ctx;
-    });
+    };
+  };
+  const result = { ladder: noTimes(), uplot: noTimes() };
+  const draw = { ladder: ladder(), uplot: uplot() };
+  for (let i = 0; i < rounds + WARM_UP; i++) {
+    const times = i < WARM_UP ? { ladder: noTimes(), uplot: noTimes() } : result;
+    await timed(times.ladder, () => draw.ladder(i));
+    await timed(times.uplot, () => draw.uplot(i));
   }
+  document.body.replaceChildren();
+  await timedFrames(result.ladder, rounds, ladder());
+  document.body.replaceChildren();
+  await timedFrames(result.uplot, rounds, uplot());
   return result;
 }
 

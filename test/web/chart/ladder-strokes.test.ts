@@ -102,8 +102,9 @@ test('rules of levels lie at their prices, and levels outside the axis have none
       { price: 200, tone: 'text', dash: 'solid', width: 1 },
     ],
     axis,
+    44,
     300,
   );
   expect(rules).toHaveLength(1);
-  expect(rules[0]).toMatchObject({ kind: 'line', y1: 200.5, y2: 200.5, x2: 300, dash: 'dashed' });
+  expect(rules[0]).toMatchObject({ kind: 'line', y1: 200.5, y2: 200.5, x1: 44, x2: 300, dash: 'dashed' });
 });
