@@ -42,31 +42,34 @@ export function writeAnswer(name: string, answer: StoredAnswer): void {
 
 /** What answers the requests of a page. */
 export interface ServedAnswers {
-  /** Requests for which there is no answer. */
-  readonly missing: string[];
   /** Changes answers before they are sent. Undefined: the server does not answer. `at` is the moment of the request, if it names one. */
   change: (answer: StoredAnswer, at: string | null) => StoredAnswer | undefined;
 }
 
-/** Answers all requests of a page for data, and stops its clock at the moment at which the answers were stored. */
-export async function serveStored(page: Page): Promise<ServedAnswers> {
+/** The answer to a request that has none. */
+const NOT_STORED = { status: 404, headers: {}, body: { code: 'not_stored' } };
+
+/**
+ * Answers all requests of a page for data, and stops its clock at the moment at which the answers were stored. Requests without an answer are
+ * problems.
+ */
+export async function serveStored(page: Page, problems: string[]): Promise<ServedAnswers> {
   const answers = new Map(readAnswers().map((answer) => [answer.request, answer]));
   const now = answers.get('GET /api/v1/feeds')!.body.checked_at as string;
-  const served: ServedAnswers = { missing: [], change: (answer) => answer };
+  const served: ServedAnswers = { change: (answer) => answer };
   await page.clock.setFixedTime(now);
   await page.route(/\/(?:api|mcp)\b/, async (route: Route) => {
     const request = route.request();
     const name = requestName(request.method(), request.url());
     // The stream stays open and sends nothing.
     if (name.includes('/stream/')) return;
-    const stored = answers.get(name);
-    if (!stored) served.missing.push(name);
     const answer = served.change(
-      stored ?? { request: name, status: 404, headers: {}, body: { code: 'not_stored' } },
+      answers.get(name) ?? { request: name, ...NOT_STORED },
       new URL(request.url()).searchParams.get('at'),
     );
     if (!answer) return route.abort();
     const { status, headers, body } = answer;
+    if (body === NOT_STORED.body) problems.push(`${name} has no stored answer: bun test/terminal/record-answers.ts`);
     await route.fulfill({ status, headers: { ...headers, date: new Date(now).toUTCString() }, json: body });
   });
   return served;
@@ -91,7 +94,7 @@ export async function openStored(
   const page = await terminal.open(`#/${STORED_TICKER}/${view}`, {
     ...options,
     prepare: async (each) => {
-      served = await serveStored(each);
+      served = await serveStored(each, terminal.problems);
     },
   });
   return { page, served: served! };
