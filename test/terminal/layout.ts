@@ -36,7 +36,7 @@ export function cutTexts(page: Page): Promise<string[]> {
         if (!part || whole.includes(text)) continue;
         const button = part.closest('.ribbon')?.querySelector('button');
         if (button?.checkVisibility()) continue;
-        found.add(`${part.tagName.toLowerCase()}.${part.className} "${text.slice(0, 60)}"`);
+        found.add(`${part.tagName.toLowerCase()}.${part.getAttribute('class') ?? ''} "${text.slice(0, 60)}"`);
       }
     }
     return [...found];
@@ -71,7 +71,10 @@ export function smallTargets(page: Page, least: number): Promise<Target[]> {
       const { right, bottom } = each.getBoundingClientRect();
       return each.checkVisibility({ visibilityProperty: true }) && right > 0 && bottom > -1e4;
     });
-    const boxOf = (each: HTMLElement) => (each.closest('label') ?? each).getBoundingClientRect();
+    const boxOf = (each: HTMLElement) => {
+      const [own, label] = [each, each.closest('label') ?? each].map((part) => part.getBoundingClientRect());
+      return own!.width * own!.height < label!.width * label!.height ? label! : own!;
+    };
     const isInline = (each: HTMLElement) =>
       getComputedStyle(each).display === 'inline' &&
       [...each.parentElement!.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.textContent!.trim());

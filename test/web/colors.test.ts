@@ -99,4 +99,12 @@ describe.each(Object.entries(THEMES))('colours of the %s theme', (_, tokens) => 
       expect({ i, isApart: seenDistance(a, b, sight) > 7 }).toEqual({ i, isApart: true });
     }
   });
+
+  test('without any hue, the size of a value can be read: each step of the ramp is further from the neutral one in lightness', () => {
+    const lightness = (step: number) => oklab(linear(tokens[`ramp-${step}`]!))[0];
+    for (const sign of [1, -1]) {
+      const away = [0, 1, 2, 3, 4].map((size) => Math.abs(lightness(4 + sign * size) - lightness(4)));
+      for (let size = 1; size <= 4; size++) expect(away[size]! - away[size - 1]!).toBeGreaterThan(5);
+    }
+  });
 });
