@@ -20,8 +20,16 @@ export async function readPixels(blank: Page, png: Uint8Array): Promise<Pixels> 
   return { width, height, data: Buffer.from(text, 'base64') };
 }
 
-/** The red, green and blue of a pixel. */
-export function pixelAt({ data, width }: Pixels, x: number, y: number): [number, number, number] {
-  const at = 4 * (y * width + x);
-  return [data[at]!, data[at + 1]!, data[at + 2]!];
+/** A channel that differs by less is the work of another rasterizer, 0 to 255. */
+const TOLERANCE = 32;
+
+/** Returns the share of the pixels of two pictures that differ, 0 to 1. Pictures of two sizes differ in all pixels. */
+export function differingShare(a: Pixels, b: Pixels): number {
+  if (a.width !== b.width || a.height !== b.height) return 1;
+  let count = 0;
+  for (let i = 0; i < a.data.length; i += 4) {
+    const isOther = [0, 1, 2].some((k) => Math.abs(a.data[i + k]! - b.data[i + k]!) > TOLERANCE);
+    if (isOther) count++;
+  }
+  return count / (a.width * a.height);
 }

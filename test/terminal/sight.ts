@@ -1,71 +1,18 @@
-import { expect, test } from 'bun:test';
+import { expect } from 'bun:test';
 import type { CDPSession, Page } from 'playwright-core';
-import { distance, type LinearRgb, linearRgb, oklab } from '../support/oklab.ts';
-import { describeInBrowser, still } from './browser.ts';
+import { type LinearRgb, linearRgb, oklab } from '../support/oklab.ts';
 import { type Pixels, readPixels } from './pixels.ts';
-import { openStored, readAnswers, withStoredTerminal } from './stored-answers.ts';
+import { readAnswers } from './stored-answers.ts';
 
 // What Chromium shows to eyes that lack a kind of cone, or all three.
 
-const IS_FULL = process.env.ZOMMA_TERMINAL_FULL === 'true';
-const THEMES = ['dark', 'light'] as const;
-const DEFICIENCIES = ['deuteranopia', 'protanopia', 'tritanopia'] as const;
-/** Distances of positive and negative marks in OKLab: of the two tones, and of the means over the four steps of either sign. */
-const LEAST = { ladder: 20, matrix: 15 } as const;
-
-/** A page so wide that a cell of the matrix has room for its sign, and not for its value. */
-const WIDTH = 1180;
-
-type Sight = 'none' | 'achromatopsia' | (typeof DEFICIENCIES)[number];
-
-describeInBrowser('signs for colour-blind eyes', () => {
-  const terminal = withStoredTerminal();
-
-  test.each(
-    // In CI each chart has one theme: the colours of both are held to the limits by the tests of the style sheet.
-    THEMES.flatMap((theme) => [['ladder', theme] as const, ['matrix', theme] as const]).filter(
-      ([chart, theme]) => IS_FULL || (chart === 'ladder') === (theme === 'dark'),
-    ),
-  )(
-    'the signs of the %s are apart (%s)',
-    async (chart, theme) => {
-      const { page } = await openStored(terminal, chart === 'ladder' ? 'ticker' : 'expiries', {
-        colorScheme: theme,
-        width: WIDTH,
-      });
-      await page.waitForSelector(`[data-chart="${chart}"] canvas`);
-      await still(page);
-      const tones = await tonesOf(page, chart);
-      const cdp = await page.context().newCDPSession(page);
-      const blank = await terminal.browser.newPage();
-      const seenAs = async (sight: Sight) => picture(page, cdp, blank, chart, sight);
-      const plain = await seenAs('none');
-      const marks = [placesOf(plain, tones.positive), placesOf(plain, tones.negative)] as const;
-      for (const places of marks) expect(places.length).toBeGreaterThan(3_000);
-      const apart: Record<string, number> = {};
-      for (const sight of DEFICIENCIES) {
-        const seen = await seenAs(sight);
-        apart[sight] = distance(meanOf(seen, marks[0]), meanOf(seen, marks[1]));
-      }
-      expect(Object.entries(apart).filter(([, each]) => each < LEAST[chart])).toEqual([]);
-
-      // Without any colour the two hues are greys of like lightness. Then the ladder says the sign by the side, and puts by their hatching, and
-      // a cell of the matrix by its text.
-      const grey = await seenAs('achromatopsia');
-      expect(distance(meanOf(grey, marks[0]), meanOf(grey, marks[1]))).toBeLessThan(LEAST[chart]);
-      if (chart === 'ladder') expectSidesAndHatching(grey, marks);
-      else expectSigns(grey);
-      await blank.close();
-      await page.context().close();
-    },
-    60_000,
-  );
-});
+export const DEFICIENCIES = ['deuteranopia', 'protanopia', 'tritanopia'] as const;
+export type Sight = 'none' | 'achromatopsia' | (typeof DEFICIENCIES)[number];
 
 type Rgb = readonly [number, number, number];
 
 /** The colours of positive and of negative marks. */
-function tonesOf(page: Page, chart: 'ladder' | 'matrix'): Promise<{ positive: Rgb[]; negative: Rgb[] }> {
+export function tonesOf(page: Page, chart: 'ladder' | 'matrix'): Promise<{ positive: Rgb[]; negative: Rgb[] }> {
   return page.evaluate((name) => {
     const style = getComputedStyle(document.documentElement);
     const color = (token: string) =>
@@ -86,7 +33,7 @@ function tonesOf(page: Page, chart: 'ladder' | 'matrix'): Promise<{ positive: Rg
 }
 
 /** The marks of a chart, without the texts and lines over them, as an eye sees them. */
-async function picture(page: Page, cdp: CDPSession, blank: Page, chart: string, type: Sight): Promise<Pixels> {
+export async function seenMarks(page: Page, cdp: CDPSession, blank: Page, chart: string, type: Sight): Promise<Pixels> {
   await cdp.send('Emulation.setEmulatedVisionDeficiency', { type });
   await page.evaluate(() => {
     const sheet = new CSSStyleSheet();
@@ -97,7 +44,7 @@ async function picture(page: Page, cdp: CDPSession, blank: Page, chart: string, 
 }
 
 /** Returns the indexes of the pixels that have one of some colours. */
-function placesOf({ data, width, height }: Pixels, tones: readonly Rgb[]): number[] {
+export function placesOf({ data, width, height }: Pixels, tones: readonly Rgb[]): number[] {
   const places: number[] = [];
   for (let i = 0; i < width * height; i++) {
     const isTone = ([r, g, b]: Rgb) =>
@@ -112,7 +59,7 @@ function labAt({ data }: Pixels, i: number): LinearRgb {
 }
 
 /** The mean of the colours at some pixels, in OKLab. */
-function meanOf(pixels: Pixels, places: readonly number[]): LinearRgb {
+export function meanOf(pixels: Pixels, places: readonly number[]): LinearRgb {
   const sum = [0, 0, 0];
   for (const place of places) for (const [k, each] of labAt(pixels, place).entries()) sum[k]! += each;
   return sum.map((each) => each / places.length) as unknown as LinearRgb;
@@ -121,7 +68,7 @@ function meanOf(pixels: Pixels, places: readonly number[]): LinearRgb {
 /** Lightness, 0 to 100, by which a mark stands out from its ground. */
 const INK = 15;
 
-function expectSidesAndHatching(grey: Pixels, [positive, negative]: readonly [number[], number[]]): void {
+export function expectSidesAndHatching(grey: Pixels, [positive, negative]: readonly [number[], number[]]): void {
   const { width, height } = grey;
   // The axis at the left edge takes 44 pixels, and the right edge has four free.
   const middle = (44 + width - 4) / 2;
@@ -150,7 +97,7 @@ function expectSidesAndHatching(grey: Pixels, [positive, negative]: readonly [nu
 }
 
 /** The text of a cell is a plus or a minus: only a plus has a stroke upward. */
-function expectSigns(grey: Pixels): void {
+export function expectSigns(grey: Pixels): void {
   const { values } = readAnswers().find(({ request }) => request.includes('/matrix?'))!.body as {
     values: (number | null)[][];
   };
