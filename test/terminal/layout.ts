@@ -9,10 +9,16 @@ export function cutTexts(page: Page): Promise<string[]> {
     const found = new Set<string>();
     const hides = (overflow: string) => overflow === 'hidden' || overflow === 'clip';
     const scrolls = (overflow: string) => overflow === 'auto' || overflow === 'scroll';
+    const styles = new Map<Element, CSSStyleDeclaration>();
+    const styleOf = (element: Element) => {
+      const known = styles.get(element) ?? getComputedStyle(element);
+      styles.set(element, known);
+      return known;
+    };
     /** Which part cuts the text of an element at a place, or undefined. */
     const cutting = (element: Element, rect: DOMRect): Element | undefined => {
       for (let part: Element | null = element; part; part = part.parentElement) {
-        const { overflowX, overflowY, position } = getComputedStyle(part);
+        const { overflowX, overflowY, position } = styleOf(part);
         if (scrolls(overflowX) || scrolls(overflowY) || position === 'fixed') return undefined;
         const box = part.getBoundingClientRect();
         if (hides(overflowX) && (rect.right > box.right + 1 || rect.left < box.left - 1)) return part;
