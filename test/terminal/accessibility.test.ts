@@ -1,90 +1,300 @@
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
-import axe from 'axe-core';
 import type { Page } from 'playwright-core';
-import { VIEWS } from '../../src/web/state/address.ts';
+import { VIEWS, type ViewName } from '../../src/web/state/address.ts';
 import { ROOT } from '../support/process.ts';
-import { describeInBrowser, settled, withTerminal } from './browser.ts';
+import { violationsOf } from './axe.ts';
+import { describeInBrowser, settled, still, withTerminal } from './browser.ts';
+import {
+  goTo,
+  openStored,
+  type ServedAnswers,
+  STORED_TICKER,
+  type StoredAnswer,
+  withStoredTerminal,
+} from './stored-answers.ts';
 
-const WIDTHS = [360, 1280, 2560] as const;
-const HEIGHTS = { 360: 740, 1280: 800, 2560: 1300 } as const;
-const PICTURES = join(ROOT, 'build/pictures');
+const SIZES = [
+  { width: 360, height: 740 },
+  { width: 1280, height: 800 },
+  { width: 2560, height: 1300 },
+] as const;
 const THEMES = ['dark', 'light'] as const;
 const IS_FULL = process.env.ZOMMA_TERMINAL_FULL === 'true';
-const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
+const PICTURES = join(ROOT, 'build/pictures');
+/** Tests that look at all combinations take minutes. */
+const LONG_MS = 600_000;
 
-/** Runs axe in the page. The policy of the page forbids script elements, so the source is evaluated. */
-export async function violationsOf(page: Page): Promise<string[]> {
-  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axe.source);
-  const { violations } = await page.evaluate(
-    (tags) =>
-      (globalThis as unknown as { axe: typeof axe }).axe.run(document, { runOnly: { type: 'tag', values: tags } }),
-    TAGS,
-  );
-  return violations.flatMap(({ id, nodes }) =>
-    nodes.map(({ target, failureSummary }) => `${id} ${target.join(' ')}: ${failureSummary}`),
+/** All sizes and themes. In CI, which has four minutes for the terminal, the sizes take turns with the themes. */
+const LOOKS = SIZES.flatMap((size, i) =>
+  THEMES.filter((_, k) => IS_FULL || k === i % 2).map((theme) => ({ size, theme, name: `${size.width}-${theme}` })),
+);
+type Look = (typeof LOOKS)[number];
+
+async function show(page: Page, { size, theme }: Look): Promise<void> {
+  await page.emulateMedia({ colorScheme: theme });
+  await page.setViewportSize(size);
+  await still(page);
+}
+
+/** Takes items from a list until it is empty, as many at a time as there are workers. */
+async function shareOut<T>(items: readonly T[], workers: readonly ((item: T) => Promise<void>)[]): Promise<void> {
+  const rest = [...items];
+  await Promise.all(
+    workers.map(async (work) => {
+      for (let item = rest.shift(); item !== undefined; item = rest.shift()) await work(item);
+    }),
   );
 }
 
 describeInBrowser('WCAG 2.2 AA by axe', () => {
   const terminal = withTerminal();
 
-  test.each(WIDTHS)(
-    'no view violates it at %d pixels; a picture of each is in build/pictures',
-    async (width) => {
-      const visit = async (theme: (typeof THEMES)[number]) => {
-        const page = await terminal.open('#/SPY/ticker', { width, height: HEIGHTS[width], colorScheme: theme });
+  test(
+    'no view violates it at any width; a picture of each is in build/pictures',
+    async () => {
+      const found: string[] = [];
+      const visit = async () => {
+        const page = await terminal.open('#/SPY/ticker');
         await page.waitForSelector('[data-figure]');
-        for (const view of VIEWS) {
+        return async (view: ViewName) => {
           await page.evaluate((name) => {
             location.hash = `#/SPY/${name}`;
           }, view);
           await page.waitForSelector(`main[data-view="${view}"]`);
           await settled(page);
-          await page.screenshot({ path: join(PICTURES, `${view}-${width}-${theme}.png`) });
-          expect({ view, theme, found: await violationsOf(page) }).toEqual({ view, theme, found: [] });
-          const wide = await page.evaluate(() =>
-            Math.max(
-              ...[document.documentElement, document.querySelector('main')!].map(
-                (each) => each.scrollWidth - each.clientWidth,
+          for (const look of LOOKS) {
+            await show(page, look);
+            await page.screenshot({ path: join(PICTURES, `${view}-${look.name}.png`) });
+            // What stands around the view is the same around all.
+            const around = view === 'ticker' ? [] : ['.watchlist', '.explain', '.strip'];
+            const violations = await violationsOf(page, ...around);
+            const wide = await page.evaluate(() =>
+              [document.documentElement, document.querySelector('main')!].some(
+                (each) => each.scrollWidth > each.clientWidth,
               ),
-            ),
-          );
-          expect({ view, wide }).toEqual({ view, wide: 0 });
-        }
-        await page.context().close();
+            );
+            if (wide) violations.push('the page scrolls sideways');
+            found.push(...violations.map((each) => `${view} ${look.name}: ${each}`));
+          }
+        };
       };
-      // Both at once, because the machine has more than one core. In CI, which has four minutes for the terminal, the widths take turns:
-      // `bun run test:terminal` visits every view in both themes, and a test of the style sheet has the contrast of all colours.
-      const themes = IS_FULL ? THEMES : [THEMES[WIDTHS.indexOf(width) % 2]!];
-      await Promise.all(themes.map(visit));
+      // Two pages, because the machine has more than one core.
+      await shareOut(VIEWS, await Promise.all([visit(), visit()]));
+      expect(found).toEqual([]);
     },
-    180_000,
+    LONG_MS,
   );
 
-  test.each([
-    ['the sign-in page', '', false],
-    ['the keys', '?', true],
-    ['the commands', 'Control+K', true],
-    ['the options', 'o', true],
-    ['the panel Explain', 'i', true],
-    ['a table in place of a chart', 'v', true],
-  ] as const)('%s does not violate it', async (_, key, isSignedIn) => {
-    const page = await terminal.open('#/SPY/ticker', { isSignedIn });
-    if (isSignedIn) await page.waitForSelector('[data-figure]');
-    if (key) await page.keyboard.press(key);
-    await page.waitForTimeout(100);
-    expect(await violationsOf(page)).toEqual([]);
-    await page.context().close();
-  });
-
-  test('nothing is cut at 200 % text and 320 pixels, and only grids scroll sideways', async () => {
-    const page = await terminal.open('#/SPY/ticker', { width: 320, height: 800 });
+  test('no sheet and no panel violates it', async () => {
+    const page = await terminal.open();
     await page.waitForSelector('[data-figure]');
-    await page.evaluate(() => {
-      document.documentElement.style.fontSize = '26px';
-    });
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
+    const found: string[] = [];
+    // What stands around them is looked at with the views.
+    for (const [key, shown, width, around] of [
+      ['?', 'dialog .key-groups', 1280, 'main'],
+      ['Control+K', 'dialog.sheet.commands', 1280, 'main'],
+      ['o', 'dialog .fields', 1280, 'main'],
+      ['v', '[data-panel="ladder"] [role="grid"]', 1280, '.figures'],
+      ['i', '.explain h2', 1280, 'main'],
+      ['i', '.explain h2', 360, 'main'],
+      ['menu', 'dialog.menu', 360, 'main'],
+    ] as const) {
+      await page.setViewportSize({ width, height: 800 });
+      if (key === 'menu') await page.click('button[aria-label="Menu"]');
+      else await page.keyboard.press(key);
+      await page.waitForSelector(shown);
+      found.push(
+        ...(await violationsOf(page, around, '.shell > .watchlist')).map((each) => `${key} ${width}: ${each}`),
+      );
+      if (key === 'v') await page.keyboard.press('v');
+      else await page.keyboard.press('Escape');
+      await page.waitForSelector(shown, { state: 'detached' });
+    }
     await page.context().close();
+    expect(found).toEqual([]);
+  });
+});
+
+/** A state of the data, and how a page gets into it. */
+interface State {
+  readonly name: string;
+  /** The view that is looked at where not all are. */
+  readonly view: ViewName;
+  /** What the address says besides ticker and view. */
+  readonly query?: string;
+  readonly change?: ServedAnswers['change'];
+  /** What happens once the figures are there. */
+  enter?(page: Page, served: ServedAnswers): Promise<void>;
+  /** What the page has in this state. */
+  readonly shown: string;
+}
+
+const NOW = '2026-11-20T21:00:00.000Z';
+const EARLIER = '2026-11-19T21:00:00.000Z';
+
+/** Changes the body of the answers to the requests that a pattern matches. */
+function changed(pattern: RegExp, change: (body: StoredAnswer['body']) => void): ServedAnswers['change'] {
+  return (answer) => {
+    if (!pattern.test(answer.request)) return answer;
+    const body = structuredClone(answer.body);
+    change(body);
+    return { ...answer, body };
+  };
+}
+
+/** Gives the ticker's row of the feed a state, while the exchange is open. */
+function ofFeed(tickerState: string, feedState = 'ok'): ServedAnswers['change'] {
+  return changed(/\/feeds$/, ({ session, feeds: [feed] }) => {
+    Object.assign(session, { state: 'open', reason: null });
+    Object.assign(feed, { state: feedState, error: '503 from the provider: try again later' });
+    const row = feed.tickers.find(({ ticker }: { ticker: string }) => ticker === STORED_TICKER);
+    Object.assign(row, { state: tickerState, coverage_pct: 83, refusal: null });
+  });
+}
+
+/** The server has no answer that depends on market data, but this problem. */
+function problem(code: string, more: object = {}): ServedAnswers['change'] {
+  return (answer) =>
+    'x-data-as-of' in answer.headers
+      ? {
+          ...answer,
+          status: 400,
+          headers: { 'content-type': 'application/problem+json' },
+          body: { code, status: 400, detail: `No chain of ${STORED_TICKER}`, hint: 'Load one: zomma ingest', ...more },
+        }
+      : answer;
+}
+
+/** The view of the earlier moment: some strikes are gone, some new, and all figures are others. */
+const asOfEarlier: ServedAnswers['change'] = (answer, at) =>
+  at !== EARLIER
+    ? answer
+    : changed(/\/view$/, ({ levels, strikes }) => {
+        levels.spot_price *= 0.99;
+        levels.net_gex_mil *= 0.5;
+        strikes.strike = strikes.strike.map((strike: number, i: number) => (i % 9 === 0 ? strike + 0.25 : strike));
+        strikes.net_gex = strikes.net_gex.map((gex: number) => -gex);
+      })({ ...answer, headers: { ...answer.headers, 'x-data-as-of': EARLIER } }, at);
+
+const STATES: readonly State[] = [
+  { name: 'replay', view: 'history', query: `at=${EARLIER}`, change: asOfEarlier, shown: '[data-state="replay"]' },
+  {
+    name: 'diff',
+    view: 'ticker',
+    query: `at=${NOW}&pin=${EARLIER}&diff=1`,
+    change: asOfEarlier,
+    shown: '[data-diff="shown"]',
+  },
+  { name: 'closed', view: 'expiries', shown: '[data-state="closed"]' },
+  { name: 'stale', view: 'ticker', change: ofFeed('stale'), shown: '[data-state="stale"]' },
+  { name: 'partial', view: 'scan', change: ofFeed('partial'), shown: '[data-state="partial"]' },
+  { name: 'failing', view: 'house', change: ofFeed('failing'), shown: '[data-state="failing"]' },
+  { name: 'down', view: 'house', change: ofFeed('stale', 'down'), shown: '[data-state="down"]' },
+  {
+    name: 'offline',
+    view: 'surface',
+    async enter(page, served) {
+      served.change = () => undefined;
+      await page.keyboard.press('w');
+    },
+    shown: '[data-state="offline"]',
+  },
+  {
+    name: 'rate limited',
+    view: 'strikes',
+    async enter(page, served) {
+      served.change = (answer) => ({
+        ...answer,
+        status: 429,
+        headers: { 'retry-after': '7', 'ratelimit-policy': '"account";q=600;w=60', ratelimit: '"account";r=0;t=7' },
+        body: { code: 'rate_limited', detail: '600 requests a minute are used up' },
+      });
+      await page.keyboard.press('w');
+    },
+    shown: '[data-state="rate_limited"]',
+  },
+  { name: 'empty', view: 'flow', change: problem('no_chain'), shown: '[data-state="empty"]' },
+  {
+    name: 'no past',
+    view: 'ticker',
+    query: `at=${EARLIER}`,
+    change: problem('no_chain', { nearest_before: EARLIER, nearest_after: NOW }),
+    shown: '[data-state="no_past"]',
+  },
+  { name: 'unknown ticker', view: 'ticker', change: problem('unknown_ticker'), shown: '[data-state="empty"]' },
+  {
+    name: 'flip unresolved',
+    view: 'ticker',
+    change: changed(/\/view$/, ({ levels, profile }) => {
+      for (const each of [levels, profile]) Object.assign(each, { flip_resolved: false });
+    }),
+    shown: '[data-figure="gex_flip"] :text("nowhere")',
+  },
+  {
+    name: 'nothing signed',
+    view: 'flow',
+    change: (answer, at) => {
+      const flow = changed(/\/flow\/\w+\?/, ({ signed_by }) =>
+        Object.assign(signed_by, { feed: 0, quote: 0, tick: 0, unknown: 103 }),
+      )(answer, at)!;
+      return changed(/\/view$/, ({ levels }) => Object.assign(levels, { by_flow: null }))(flow, at);
+    },
+    shown: 'main :text("No print")',
+  },
+];
+
+describeInBrowser('WCAG 2.2 AA by axe, in each state of the data', () => {
+  const terminal = withStoredTerminal();
+  terminal.expected.push(/Failed to load resource/);
+
+  test.each(IS_FULL ? VIEWS : ['its own view'])(
+    'no state violates it in %s',
+    async (place) => {
+      const found: string[] = [];
+      const visit = async () => {
+        const { page, served } = await openStored(terminal, 'house');
+        const look = async (state: State) => {
+          const { name, query, change, enter, shown } = state;
+          const suffix = query ? `?${query}` : '';
+          served.change = change ?? ((answer) => answer);
+          // A fragment alone loads no page.
+          await page.goto('about:blank');
+          await page.goto(`${terminal.url}/#key=${terminal.key}&/${STORED_TICKER}/${state.view}${suffix}`);
+          await page.waitForSelector('main[data-view]');
+          await settled(page);
+          await enter?.(page, served);
+          await page.waitForSelector(shown, { state: 'attached' });
+          const view = VIEWS.find((each) => each === place) ?? state.view;
+          await goTo(page, `${view}${suffix}`);
+          for (const each of IS_FULL ? LOOKS : [LOOKS[STATES.indexOf(state) % LOOKS.length]!]) {
+            await show(page, each);
+            const violations = await violationsOf(page, '.watchlist', '.explain');
+            found.push(...violations.map((violation) => `${name} ${view} ${each.name}: ${violation}`));
+          }
+        };
+        return { page, look };
+      };
+      const visits = await Promise.all([visit(), visit()]);
+      await shareOut(
+        STATES,
+        visits.map(({ look }) => look),
+      );
+      await Promise.all(visits.map(({ page }) => page.context().close()));
+      expect(found).toEqual([]);
+    },
+    LONG_MS,
+  );
+
+  test('the sign-in page does not violate it', async () => {
+    const page = await terminal.open('', { isSignedIn: false });
+    await page.waitForSelector('.sign-in');
+    const found: string[] = [];
+    for (const look of LOOKS) {
+      await show(page, look);
+      found.push(...(await violationsOf(page)).map((each) => `${look.name}: ${each}`));
+    }
+    await page.context().close();
+    expect(found).toEqual([]);
   });
 });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContextOptions, chromium, type Page, type Request } from 'playwright-core';
 import { BINARY, ROOT, run, type Server, startServer } from '../support/process.ts';
 
 /** Where Chromium may be. `CHROMIUM` names another place. */
@@ -34,6 +34,8 @@ export interface OpenOptions extends BrowserContextOptions {
   readonly height?: number;
   /** False opens the page without the key. */
   readonly isSignedIn?: boolean;
+  /** Called before the page is loaded, for example to answer its requests. */
+  prepare?(page: Page): Promise<unknown>;
 }
 
 /** A running server with a browser. */
@@ -98,12 +100,13 @@ export function withTerminal(args: (folder: string) => string[] = () => []): Ter
     problems,
     expected,
     get: (path) => fetch(`${on().server.url}${path}`, { headers: { 'X-API-Key': on().key } }),
-    async open(fragment = '#/SPY/ticker', { width = 1280, height = 800, isSignedIn = true, ...options } = {}) {
+    async open(fragment = '#/SPY/ticker', { width = 1280, height = 800, isSignedIn = true, prepare, ...options } = {}) {
       const { browser, server, key } = on();
       const context = await browser.newContext({ viewport: { width, height }, colorScheme: 'dark', ...options });
       await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: server.url });
       const page = await context.newPage();
       watch(page, server.url, problems);
+      await prepare?.(page);
       await page.goto(isSignedIn ? `${server.url}/#key=${key}&${fragment.slice(1)}` : `${server.url}/${fragment}`);
       if (isSignedIn) await page.waitForSelector('main[data-view]');
       return page;
@@ -121,14 +124,23 @@ export async function signIn({ browser, url, key }: Pick<Terminal, 'browser' | '
   return page;
 }
 
-/** Collects what a page must not have. */
+/** The requests for data that a page waits for. */
+const pending = new WeakMap<Page, Set<Request>>();
+
+/** Collects what a page must not have, and follows what it waits for. */
 export function watch(page: Page, origin: string, problems: string[]): void {
+  const waited = new Set<Request>();
+  pending.set(page, waited);
+  page.on('requestfinished', (request) => waited.delete(request));
+  page.on('requestfailed', (request) => waited.delete(request));
   page.on('console', (message) => {
     if (message.type() === 'error' || message.type() === 'warning') problems.push(`console: ${message.text()}`);
   });
   page.on('pageerror', (error) => problems.push(`exception: ${error.message}`));
   page.on('request', (request) => {
     const url = request.url();
+    // The stream of live levels never ends.
+    if (/\/(?:api|mcp)\b(?!.*\/stream\/)/.test(url)) waited.add(request);
     if (!url.startsWith(`${origin}/`) && !/^(?:data|blob):/.test(url)) problems.push(`request to ${url}`);
   });
 }
@@ -146,17 +158,44 @@ export async function figuresOf(page: Page): Promise<Record<string, string>> {
   );
 }
 
-/** Waits until the page has stopped changing: no panel waits for the server, and nothing was drawn for a moment. */
+/** Time without a change after which a page is at rest, ms: if it is known to wait for no answer, the longest pause that it makes itself. */
+const REST_MS = { known: 120, unknown: 250 };
+
+/** Waits until a change that needs no answer is on the page: charts follow their size in the frame after it. */
+export async function drawn(page: Page): Promise<void> {
+  await page.evaluate(async () => {
+    for (let i = 0; i < 3; i++) await new Promise(requestAnimationFrame);
+  });
+}
+
+/** Waits until no answer is on its way and nothing was drawn for a moment. */
+export async function still(page: Page): Promise<void> {
+  const followed = pending.get(page);
+  const waited = followed ?? new Set();
+  do {
+    while (waited.size > 0)
+      await Promise.race([page.waitForEvent('requestfinished'), page.waitForEvent('requestfailed')]);
+    await page.evaluate(
+      (restMs) =>
+        new Promise((resolve) => {
+          const rest = () => {
+            observer.disconnect();
+            resolve(true);
+          };
+          let timer = setTimeout(rest, restMs);
+          const observer = new MutationObserver(() => {
+            clearTimeout(timer);
+            timer = setTimeout(rest, restMs);
+          });
+          observer.observe(document.querySelector('main') ?? document.body, { subtree: true, childList: true });
+        }),
+      followed ? REST_MS.known : REST_MS.unknown,
+    );
+  } while (waited.size > 0);
+}
+
+/** Waits until the page has stopped changing, and no panel waits for the server. */
 export async function settled(page: Page): Promise<void> {
-  await page.waitForFunction(
-    () =>
-      new Promise((resolve) => {
-        let timer = setTimeout(() => resolve(true), 250);
-        new MutationObserver(() => {
-          clearTimeout(timer);
-          timer = setTimeout(() => resolve(true), 250);
-        }).observe(document.querySelector('main') ?? document.body, { subtree: true, childList: true });
-      }),
-  );
+  await still(page);
   await page.waitForSelector('.waiting', { state: 'detached' });
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { distance, type LinearRgb, linearRgb, oklab } from '../support/oklab.ts';
 
 // Reads the colours from the style sheets, so that a change of a colour is held to the limits of WCAG and to colour-blind eyes.
 
@@ -22,23 +23,18 @@ const THEMES = {
   dark: { ...tokensOf(base, ':root[data-theme="dark"]'), ...tokensOf(matrix, ':root[data-theme="dark"]') },
 };
 
-type Rgb = readonly [number, number, number];
-
-const linear = (hex: string): Rgb =>
-  [1, 3, 5].map((at) => {
-    const share = Number.parseInt(hex.slice(at, at + 2), 16) / 255;
-    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
-  }) as unknown as Rgb;
+const linear = (hex: string) =>
+  linearRgb([1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16)) as [number, number, number]);
 
 /** The contrast of two colours (WCAG 2.2, relative luminance). */
 function contrast(a: string, b: string): number {
-  const luminance = ([r, g, blue]: Rgb) => 0.2126 * r + 0.7152 * g + 0.0722 * blue;
+  const luminance = ([r, g, blue]: LinearRgb) => 0.2126 * r + 0.7152 * g + 0.0722 * blue;
   const [x, y] = [luminance(linear(a)), luminance(linear(b))];
   return (Math.max(x, y) + 0.05) / (Math.min(x, y) + 0.05);
 }
 
 /** What eyes with full colour blindness of a kind see, by Machado, Oliveira and Fernandes (2009), in linear RGB. */
-const SIGHT: Readonly<Record<string, readonly Rgb[]>> = {
+const SIGHT: Readonly<Record<string, readonly LinearRgb[]>> = {
   full: [
     [1, 0, 0],
     [0, 1, 0],
@@ -62,23 +58,16 @@ const SIGHT: Readonly<Record<string, readonly Rgb[]>> = {
 };
 
 /** The distance of two colours in OKLab times 100, as an eye sees them. */
-function distance(a: string, b: string, sight: keyof typeof SIGHT): number {
-  const lab = (hex: string): Rgb => {
+function seenDistance(a: string, b: string, sight: keyof typeof SIGHT): number {
+  const seen = (hex: string) => {
     const rgb = linear(hex);
-    const [r, g, blue] = SIGHT[sight]!.map((row) =>
-      Math.max(0, row[0] * rgb[0] + row[1] * rgb[1] + row[2] * rgb[2]),
-    ) as unknown as Rgb;
-    const l = Math.cbrt(0.4122214708 * r + 0.5363325363 * g + 0.0514459929 * blue);
-    const m = Math.cbrt(0.2119034982 * r + 0.6806995451 * g + 0.1073969566 * blue);
-    const s = Math.cbrt(0.0883024619 * r + 0.2817188376 * g + 0.6299787005 * blue);
-    return [
-      0.2104542553 * l + 0.793617785 * m - 0.0040720468 * s,
-      1.9779984951 * l - 2.428592205 * m + 0.4505937099 * s,
-      0.0259040371 * l + 0.7827717662 * m - 0.808675766 * s,
-    ];
+    return oklab(
+      SIGHT[sight]!.map((row) =>
+        Math.max(0, row[0] * rgb[0] + row[1] * rgb[1] + row[2] * rgb[2]),
+      ) as unknown as LinearRgb,
+    );
   };
-  const [x, y] = [lab(a), lab(b)];
-  return 100 * Math.hypot(x[0] - y[0], x[1] - y[1], x[2] - y[2]);
+  return distance(seen(a), seen(b));
 }
 
 describe.each(Object.entries(THEMES))('colours of the %s theme', (_, tokens) => {
@@ -101,13 +90,21 @@ describe.each(Object.entries(THEMES))('colours of the %s theme', (_, tokens) => 
   });
 
   test.each(Object.keys(SIGHT))('positive and negative are apart for %s sight', (sight) => {
-    expect(distance(tokens.positive!, tokens.negative!, sight)).toBeGreaterThan(20);
+    expect(seenDistance(tokens.positive!, tokens.negative!, sight)).toBeGreaterThan(20);
   });
 
   test.each(Object.keys(SIGHT))('each step of the ramp is apart from the next for %s sight', (sight) => {
     for (let i = 0; i < 8; i++) {
       const [a, b] = [tokens[`ramp-${i}`]!, tokens[`ramp-${i + 1}`]!];
-      expect({ i, isApart: distance(a, b, sight) > 7 }).toEqual({ i, isApart: true });
+      expect({ i, isApart: seenDistance(a, b, sight) > 7 }).toEqual({ i, isApart: true });
+    }
+  });
+
+  test('without any hue, the size of a value can be read: each step of the ramp is further from the neutral one in lightness', () => {
+    const lightness = (step: number) => oklab(linear(tokens[`ramp-${step}`]!))[0];
+    for (const sign of [1, -1]) {
+      const away = [0, 1, 2, 3, 4].map((size) => Math.abs(lightness(4 + sign * size) - lightness(4)));
+      for (let size = 1; size <= 4; size++) expect(away[size]! - away[size - 1]!).toBeGreaterThan(5);
     }
   });
 });

@@ -4,15 +4,24 @@ import { cursorPrice } from './crosshair.ts';
 import { placeLabels } from './place-labels.ts';
 import { isWithin, type PriceAxis } from './price-axis.ts';
 
-/** The prices at the left edge of a chart. Screen readers read the table instead. */
+/** Half of the height of a price at the left edge, pixels. */
+const HALF = 7;
+
+/** The prices at the left edge of a chart, but for those that its upper or lower edge would cut. Screen readers read the table instead. */
 export function AxisLabels({ axis }: { axis: PriceAxis }) {
   return (
     <div class="y-axis" aria-hidden="true">
-      {axis.ticks.map((price) => (
-        <span data-label key={price} style={{ top: `${axis.y(price)}px` }}>
-          {strikeText(price)}
-        </span>
-      ))}
+      {axis.ticks.map((price) => {
+        const y = axis.y(price);
+        return (
+          y > HALF &&
+          y < axis.height - HALF && (
+            <span data-label key={price} style={{ top: `${y}px` }}>
+              {strikeText(price)}
+            </span>
+          )
+        );
+      })}
     </div>
   );
 }

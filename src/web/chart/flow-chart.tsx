@@ -64,7 +64,8 @@ export function FlowChart({ rows, group, cursor, onCursor, chosen, onChoose }: F
         ref={ref}
         class="plot flow-bars"
         onPointerMove={(event) => onCursor(indexAt(event))}
-        onPointerLeave={() => onCursor(null)}
+        onPointerDown={(event) => onCursor(indexAt(event))}
+        onPointerLeave={(event) => event.pointerType !== 'touch' && onCursor(null)}
         onClick={(event) => {
           const index = indexAt(event);
           if (index !== null) onChoose(rows[index]!.key);

@@ -236,16 +236,19 @@ function useLadderCursor(
       if (dragFrom.current !== null && dragFrom.current !== at) selection.value = ascending(dragFrom.current, at);
     },
     onPointerDown(event: PointerEvent) {
+      const at = strikeAt(event);
+      cursorPrice.value = at;
       if (event.pointerType === 'touch') return;
-      dragFrom.current = strikeAt(event);
+      dragFrom.current = at;
       selection.value = null;
     },
     onPointerUp() {
       dragFrom.current = null;
     },
-    onPointerLeave() {
+    onPointerLeave(event: PointerEvent) {
       dragFrom.current = null;
-      cursorPrice.value = null;
+      // A finger that is lifted leaves the figures that it asked for.
+      if (event.pointerType !== 'touch') cursorPrice.value = null;
     },
     onDblClick(event: MouseEvent) {
       onExplain(strikeAt(event as PointerEvent));

@@ -40,9 +40,13 @@ export function SpotProfile({
     const box = (event.currentTarget as HTMLElement).getBoundingClientRect();
     cursorPrice.value = axis.priceAt(event.clientY - box.top);
   };
+  // A finger that is lifted leaves the figures that it asked for.
+  const onLeave = (event: PointerEvent) => {
+    if (event.pointerType !== 'touch') cursorPrice.value = null;
+  };
   return (
     <div class="chart profile" data-chart="profile">
-      <div ref={ref} class="plot" onPointerMove={onMove} onPointerLeave={() => (cursorPrice.value = null)}>
+      <div ref={ref} class="plot" onPointerMove={onMove} onPointerDown={onMove} onPointerLeave={onLeave}>
         {height > 0 && (
           <svg width={width} height={height} role="img" aria-label={describeProfile(profile)}>
             {axis.ticks.map((tick) => (

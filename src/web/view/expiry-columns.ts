@@ -101,6 +101,7 @@ export function expiryColumns(
     {
       id: 'smile_refused',
       title: 'No smile because',
+      width: 124,
       value: ({ now }) => expiries.smile_refused[now ?? -1] ?? null,
       text: ({ now }) => {
         const reason = expiries.smile_refused[now ?? -1];

@@ -67,7 +67,7 @@ export function strikeColumns({ strikes, levels }: GexView, before: Strikes | un
       (row) => 100 * (at(row) / strikes.spot_price - 1),
       (value) => percent(value, 1),
     ),
-    { id: 'level', title: 'Level', width: 124, value: levelsAt, text: levelsAt },
+    { id: 'level', title: 'Level', width: 148, value: levelsAt, text: levelsAt },
     ...(before ? compared(before) : []),
     ...EXPOSURES.map(([name, title, print]) =>
       number(name, title, ({ now }) => strikes[name][now ?? -1] ?? null, print as (value: number | null) => string),

@@ -1,0 +1,99 @@
+/**
+ * Stores the answers of a simulated market that the tests of the terminal serve: `bun test/terminal/record-answers.ts`. Opens every view over
+ * the compiled binary, and keeps each answer that the page got. Figures are rounded, and the longest lists are cut, to keep the files small.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { chromium } from 'playwright-core';
+import { VIEWS } from '../../src/web/state/address.ts';
+import { BINARY, startServer } from '../support/process.ts';
+import { chromiumPath, settled } from './browser.ts';
+import { FIXTURES, requestName, STORED_TICKER, type StoredAnswer, writeAnswer } from './stored-answers.ts';
+
+/** The tickers that stay in the universe and in the feeds. */
+const TICKERS = ['SPY', 'QQQ', STORED_TICKER, 'USO', 'NVDA'];
+const DIGITS = 6;
+/** A page this wide asks for all that any page asks for. */
+const SIZE = { width: 2560, height: 1300 };
+
+const folder = mkdtempSync(join(tmpdir(), 'zomma-record-'));
+const server = await startServer(BINARY, [
+  ...['start', '--port', '0', '--data-dir', folder, '--rate-limit', 'off', '--past', 'on'],
+]);
+const browser = await chromium.launch({ executablePath: chromiumPath!, args: ['--no-sandbox'] });
+try {
+  await server.loaded;
+  const key = /ZOMMA_\w{16}/.exec(server.before.join('\n'))![0];
+  await pastFilled(key);
+  const page = await browser.newPage({ viewport: SIZE });
+  const found = new Map<string, StoredAnswer>();
+  const reading: Promise<unknown>[] = [];
+  page.on('response', (response) => {
+    const { pathname } = new URL(response.url());
+    if (!/^\/(?:api|mcp)\b/.test(pathname) || pathname.includes('/stream/')) return;
+    const request = requestName(response.request().method(), response.url());
+    const headers = Object.fromEntries(
+      Object.entries(response.headers()).filter(([name]) => name === 'content-type' || name.startsWith('x-data-')),
+    );
+    reading.push(
+      response
+        .json()
+        .then((body) => found.set(request, { request, status: response.status(), headers, body: small(body) })),
+    );
+  });
+  await page.goto(`${server.url}/#key=${key}&/${STORED_TICKER}/ticker`);
+  await page.waitForSelector('[data-figure]');
+  for (const view of VIEWS) {
+    await page.evaluate((hash) => {
+      location.hash = hash;
+    }, `#/${STORED_TICKER}/${view}?explain=gex_flip`);
+    await page.waitForSelector(`main[data-view="${view}"]`);
+    await settled(page);
+  }
+  await Promise.all(reading);
+  rmSync(FIXTURES, { recursive: true, force: true });
+  for (const answer of found.values()) writeAnswer(fileNameOf(answer.request), answer);
+  process.stdout.write(`${found.size} answers in ${FIXTURES}\n`);
+} finally {
+  await browser.close();
+  await server.stop('SIGTERM');
+  rmSync(folder, { recursive: true, force: true });
+}
+process.exit();
+
+/** Resolves when the simulated market has filled its past. */
+async function pastFilled(key: string): Promise<void> {
+  for (;;) {
+    const answer = await fetch(`${server.url}/api/v1/feeds`, { headers: { 'X-API-Key': key } });
+    const { feeds } = (await answer.json()) as { feeds: { past: { done: number; total: number } | null }[] };
+    if (feeds.every(({ past }) => past !== null && past.done >= past.total)) return;
+    await Bun.sleep(1_000);
+  }
+}
+
+/** `GET /api/v1/nodes/gex/XLE/history?per=day&points=2000` is `nodes-gex-history-per-day-points-2000`. */
+function fileNameOf(request: string): string {
+  return request
+    .replace(/^\w+ \/(?:api\/v1\/)?/, '')
+    .replaceAll(`${STORED_TICKER}`, '')
+    .split(/[^\w.]+/)
+    .filter(Boolean)
+    .join('-');
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the answers of all operations.
+function small(value: any, name = ''): any {
+  if (typeof value === 'number') return Number.isInteger(value) ? value : Number(value.toPrecision(DIGITS));
+  if (name === 'macro_themes')
+    return Object.fromEntries(
+      Object.entries(value as Record<string, string[]>).flatMap(([theme, names]) => {
+        const kept = names.filter((each) => TICKERS.includes(each));
+        return kept.length > 0 ? [[theme, kept]] : [];
+      }),
+    );
+  if (name === 'tickers' && Array.isArray(value)) value = value.filter(({ ticker }) => TICKERS.includes(ticker));
+  if (Array.isArray(value)) return value.map((each) => small(each));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, small(each, key)]));
+}
