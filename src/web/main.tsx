@@ -2,7 +2,7 @@ import { effect } from '@preact/signals';
 import { render } from 'preact';
 import { isLeading } from './data/live-levels.ts';
 import { Shell } from './part/shell.tsx';
-import { followKeys, pageTitle } from './state/acts.ts';
+import { followFocus, followKeys, pageTitle } from './state/acts.ts';
 import { takeInitialKey } from './state/member-key.ts';
 import { followAddress } from './state/page.ts';
 import { followMarket } from './state/page-market.ts';
@@ -17,6 +17,7 @@ followAddress();
 followSettings();
 startClock();
 followKeys();
+followFocus();
 followMarket();
 followVersion();
 effect(() => {

@@ -2,25 +2,37 @@ import { expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
 import { ACT_LIST, VIEW_NAMES } from '../../src/web/state/act-list.ts';
 import { VIEWS } from '../../src/web/state/address.ts';
-import { describeInBrowser, figuresOf, settled, withTerminal } from './browser.ts';
+import { describeInBrowser, drawn, figuresOf, settled, withTerminal } from './browser.ts';
 
 const addressOf = (page: Page) => page.evaluate(() => location.hash);
-const focusOf = (page: Page) => page.evaluate(() => document.activeElement?.tagName ?? '');
+/** What has the focus. Nothing has it: `BODY`. */
+const focusOf = (page: Page) => page.evaluate(() => document.activeElement!.tagName);
+
+/** Presses keys while a chart or a cell of a grid of the view has the focus, and expects that something has it then. */
+async function pressFrom(page: Page, ...keys: string[]): Promise<void> {
+  await page.evaluate(() => {
+    const main = document.querySelector('main')!;
+    const chart = main.querySelector<HTMLElement>('[role="application"], [role="grid"] [tabindex="0"]');
+    (chart ?? main.querySelector('button'))?.focus();
+  });
+  expect({ keys, before: await focusOf(page) }).not.toEqual({ keys, before: 'BODY' });
+  for (const key of keys) await page.keyboard.press(key);
+  await drawn(page);
+  expect({ keys, after: await focusOf(page) }).not.toEqual({ keys, after: 'BODY' });
+}
 
 describeInBrowser('acts by keyboard alone', () => {
   const terminal = withTerminal();
 
-  test('one tour: views, ticker, analysis, time, Explain, table, copies, theme and sign-out', async () => {
+  test('one tour: views, ticker, analysis, time, Explain, table, copies, theme and sign-out; the focus is never lost', async () => {
     const page = await terminal.open();
     await figuresOf(page);
     for (const view of VIEWS) {
-      await page.keyboard.press('g');
-      await page.keyboard.press(VIEW_NAMES[view].key);
+      await pressFrom(page, 'g', VIEW_NAMES[view].key);
       await page.waitForSelector(`main[data-view="${view}"]`);
       expect(await addressOf(page)).toStartWith(`#/SPY/${view}`);
     }
-    await page.keyboard.press('g');
-    await page.keyboard.press('t');
+    await pressFrom(page, 'g', 't');
     await figuresOf(page);
     const steps: readonly (readonly [string, RegExp])[] = [
       ['j', /^#\/QQQ\/ticker/],
@@ -42,14 +54,18 @@ describeInBrowser('acts by keyboard alone', () => {
       ['Escape', /pin=[^&]+$/],
     ];
     for (const [key, address] of steps) {
-      await page.keyboard.press(key);
+      await pressFrom(page, key);
       expect([key, await addressOf(page)]).toEqual([key, expect.stringMatching(address)]);
-      expect([key, await focusOf(page)]).not.toEqual([key, '']);
     }
-    await page.keyboard.press('v');
+    // The ladder is gone, and its panel keeps the focus, so that the same key shows the ladder again.
+    const focusedPanel = () =>
+      page.evaluate(() => document.activeElement!.closest<HTMLElement>('[data-panel]')?.dataset.panel);
+    await pressFrom(page, 'v');
     await page.waitForSelector('[data-panel="ladder"] [role="grid"]');
+    expect(await focusedPanel()).toBe('ladder');
     await page.keyboard.press('v');
     await page.waitForSelector('[data-panel="ladder"] canvas');
+    expect(await focusedPanel()).toBe('ladder');
     await page.keyboard.press('c');
     expect(await page.evaluate(() => navigator.clipboard.readText())).toStartWith('curl -H "X-API-Key: $ZOMMA_KEY"');
     await page.keyboard.press('Shift+C');
@@ -58,9 +74,7 @@ describeInBrowser('acts by keyboard alone', () => {
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(page.url());
     await page.keyboard.press('t');
     expect(await page.evaluate(() => document.documentElement.dataset.theme)).toBe('dark');
-    await page.keyboard.press('/');
-    await page.keyboard.type('iw');
-    await page.keyboard.press('Enter');
+    await pressFrom(page, '/', 'i', 'w', 'Enter');
     expect(await addressOf(page)).toStartWith('#/IWM/ticker');
     await page.keyboard.press('Control+K');
     await page.keyboard.type('sign out');

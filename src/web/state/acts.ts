@@ -137,6 +137,19 @@ export function followKeys(): void {
   });
 }
 
+/** Gives the focus to the panel, or else to the view, of a part of the page that had the focus and is gone. */
+export function followFocus(): void {
+  let [focused, panel]: (Element | null)[] = [];
+  addEventListener('focusin', ({ target }) => {
+    focused = target as Element;
+    panel = focused.closest('.panel');
+  });
+  new MutationObserver(() => {
+    if (document.activeElement !== document.body || focused?.isConnected !== false) return;
+    (panel?.isConnected ? panel.querySelector('summary') : document.getElementById('main'))?.focus();
+  }).observe(document.body, { childList: true, subtree: true });
+}
+
 /** Returns whether a modifier makes another key of a key. On many keyboards brackets are typed with AltGr, or with Alt. */
 function hasModifier(event: KeyboardEvent): boolean {
   const isTyped = event.getModifierState('AltGraph') || (event.altKey && /^[[\]{}]$/.test(event.key));
