@@ -90,7 +90,8 @@ describeInBrowser('unknown figures', () => {
       const all = Object.values(unknown).join('\n');
       expect([address, (REASONS[address] ?? []).filter((reason) => !all.includes(reason))]).toEqual([address, []]);
       const [blank, drawn] = seen.map(({ drawings }) => drawings) as [Texts, Texts];
-      const differ = Object.keys(drawn).filter((each) => drawn[each] !== blank[each]);
+      // The heading beside the ladder may take one more line, which makes the ladder lower.
+      const differ = Object.keys(drawn).filter((each) => drawn[each] !== blank[each] && each !== 'ladder 0');
       expect([address, differ]).toEqual([address, [...(DRAWINGS[address] ?? [])]]);
     }
     await page.context().close();
