@@ -1,7 +1,6 @@
 import { expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
 import type { GexHistory } from '../../src/operations/gex-history.ts';
-import type { FeedStatusAnswer } from '../../src/web/data/page-answers.ts';
 import { newYorkMoment } from '../../src/web/page-format.ts';
 import { formatAddress, parseAddress, START } from '../../src/web/state/address.ts';
 import { answersOf, goTo } from './answers.ts';
@@ -345,15 +344,16 @@ describeInBrowser('a market with a past', () => {
 
 /** Opens a page whose strip has the past of SPY: sixty days, of which five have half-hours. Returns the moments of its stops. */
 async function openWithPast(terminal: Terminal, fragment = '#/SPY/ticker'): Promise<{ page: Page; at: string[] }> {
+  // Its snapshots come first, and the page that is opened after them has them all.
+  let at = await momentsOf(terminal);
+  while (at.length <= 120) {
+    await Bun.sleep(100);
+    at = await momentsOf(terminal);
+  }
   const page = await terminal.open(fragment);
-  await page.waitForFunction(
-    () => Number(document.querySelector<HTMLElement>('.strip-track')?.dataset.stops) > 120,
-    null,
-    { timeout: 120_000 },
-  );
+  await page.waitForFunction(() => Number(document.querySelector<HTMLElement>('.strip-track')?.dataset.stops) > 120);
   if (fragment.includes('ticker')) await figuresOf(page);
-  const answer = await terminal.get('/api/v1/nodes/gex/SPY/history?per=snapshot&points=5000');
-  return { page, at: ((await answer.json()) as GexHistory).as_of };
+  return { page, at };
 }
 
 async function spotAt(terminal: Terminal, moment: string): Promise<number> {
@@ -361,15 +361,22 @@ async function spotAt(terminal: Terminal, moment: string): Promise<number> {
   return ((await answer.json()) as { spot_price: number }).spot_price;
 }
 
-/** Waits until the past of all tickers is there. Returns its moments. */
+/** Returns the moments of the stored snapshots of SPY. */
+async function momentsOf(terminal: Terminal): Promise<string[]> {
+  const answer = await terminal.get('/api/v1/nodes/gex/SPY/history?per=snapshot&points=5000');
+  return ((await answer.json()) as GexHistory).as_of;
+}
+
+/** Half hours of the five trading days of the past, at least. */
+const PAST_MOMENTS = 60;
+
+/** Waits until the past of SPY is there, which comes first. Returns its moments. */
 async function pastIsFilled(terminal: Terminal): Promise<string[]> {
-  const read = async <Body>(path: string) => (await (await terminal.get(path)).json()) as Body;
   for (;;) {
-    const { past } = (await read<FeedStatusAnswer>('/api/v1/feeds')).feeds[0]!;
-    if (past && past.done === past.total) break;
+    const moments = await momentsOf(terminal);
+    if (moments.length > PAST_MOMENTS) return moments;
     await Bun.sleep(100);
   }
-  return (await read<GexHistory>('/api/v1/nodes/gex/SPY/history?per=snapshot&points=5000')).as_of;
 }
 
 /** What the address says about time. */
