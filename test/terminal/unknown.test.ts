@@ -164,7 +164,7 @@ function placesOf(page: Page): Promise<Places> {
       for (let i = 0; i < 2; i++) await new Promise((resolve) => requestAnimationFrame(resolve));
     };
     const read = (element: Element, path: string) => {
-      if (element.matches('[aria-hidden="true"], .panel-menu, .ramp')) return;
+      if (element.matches('[aria-hidden="true"], .panel-menu, .legend')) return;
       const own = [...element.childNodes].filter(({ nodeType }) => nodeType === Node.TEXT_NODE);
       if (own.length > 0) places[path] = own.map(({ textContent }) => textContent).join('');
       for (const name of ['title', 'aria-label'])
