@@ -159,7 +159,7 @@ export async function figuresOf(page: Page): Promise<Record<string, string>> {
 }
 
 /** Time without a change after which a page is at rest, ms: if it is known to wait for no answer, the longest pause that it makes itself. */
-const REST_MS = { known: 120, unknown: 250 };
+const REST_MS = { known: 100, unknown: 250 };
 
 /** Waits until a change that needs no answer is on the page: charts follow their size in the frame after it. */
 export async function drawn(page: Page): Promise<void> {

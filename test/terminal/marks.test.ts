@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { distance } from '../support/oklab.ts';
 import { ROOT } from '../support/process.ts';
-import { describeInBrowser, still } from './browser.ts';
+import { describeInBrowser, drawn, still } from './browser.ts';
 import { differingShare, readPixels } from './pixels.ts';
 import {
   DEFICIENCIES,
@@ -89,7 +89,7 @@ async function isolate(page: Page, { root, parts, height }: MarkedChart): Promis
     },
     [root, parts, height, WIDTH] as const,
   );
-  await still(page);
+  await drawn(page);
 }
 
 /** Distances of positive and negative marks in OKLab: of the two tones, and of the means over the four steps of either sign. */
@@ -115,6 +115,7 @@ describeInBrowser('marks', () => {
       await isolate(page, each);
       for (const theme of THEMES) {
         await page.emulateMedia({ colorScheme: theme });
+        await drawn(page);
         const name = `${each.id}-${theme}.png`;
         const png = await page.locator(each.root).screenshot();
         if (UPDATES) {

@@ -1,11 +1,14 @@
 import { expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
 import { VIEWS } from '../../src/web/state/address.ts';
-import { describeInBrowser } from './browser.ts';
+import { describeInBrowser, drawn } from './browser.ts';
 import { smallTargets } from './layout.ts';
 import { goTo, openStored, readAnswers, withStoredTerminal } from './stored-answers.ts';
 
 const PHONE = { width: 360, height: 740, hasTouch: true, isMobile: true } as const;
+const IS_FULL = process.env.ZOMMA_TERMINAL_FULL === 'true';
+/** How long an answer to a finger may take on a machine whose cores are busy, ms. */
+const PATIENCE_MS = 5_000;
 /** Every chart with a pointer, and the number of its plots. */
 const PLOTS = {
   ladder: 1,
@@ -42,10 +45,12 @@ async function plotAt(page: Page, index: number) {
   }, index);
 }
 
-/** Returns whether the view is scrolled away from a position within two seconds. */
+/** Returns whether the view is soon scrolled away from a position. */
 function isScrolledFrom(page: Page, top: number): Promise<boolean> {
   return page
-    .waitForFunction((from) => Math.abs(document.querySelector('main')!.scrollTop - from) > 4, top, { timeout: 2_000 })
+    .waitForFunction((from) => Math.abs(document.querySelector('main')!.scrollTop - from) > 4, top, {
+      timeout: PATIENCE_MS,
+    })
     .then(
       () => true,
       () => false,
@@ -65,10 +70,19 @@ async function atRest(page: Page): Promise<void> {
   );
 }
 
+/** The read-out of the panel of a plot. */
+function readoutOf(index: number): string {
+  const plots = [...document.querySelectorAll('main .plot')].filter((each) => each.checkVisibility());
+  return plots[index]!.closest('.panel')!.querySelector('.readout')!.textContent!;
+}
+
+/** Targets that are smaller: the heads of grids are as high as the rows, which are dense on purpose. The others are to be mended. */
+const SMALLER = /^div\.|^summary\.|^button\.primary "Call"/;
+
 describeInBrowser('a finger', () => {
   const terminal = withStoredTerminal();
 
-  test('one finger and the bare wheel scroll the page over every chart, and a tap reads the chart out', async () => {
+  test('scrolls the page over every chart, as the bare wheel does, reads charts out with a tap, and has targets of 44 by 24 pixels', async () => {
     const { page, served } = await openStored(terminal, 'ticker', PHONE);
     // A tap on a day of the flow asks for more rows of the tape.
     const prints = readAnswers().find(({ request }) => request.includes('/prints?'))!;
@@ -78,13 +92,19 @@ describeInBrowser('a finger', () => {
       cdp.send('Input.dispatchTouchEvent', { type, touchPoints });
     const seen: Record<string, number> = {};
     const defects: string[] = [];
-    for (const view of ['ticker', 'expiries', 'flow', 'history', 'scan', 'surface'] as const) {
+    for (const view of VIEWS) {
       await goTo(page, view);
+      const small = (await smallTargets(page, 44)).filter(
+        ({ name, width, height }) => (height < 43.5 || width < 23.5) && !SMALLER.test(name),
+      );
+      defects.push(...small.map((target) => `${view}: ${JSON.stringify(target)} is too small`));
       for (let i = 0; ; i++) {
         const plot = await plotAt(page, i);
         if (!plot) break;
         const { chart, x, y, top, below } = plot;
         seen[chart] = (seen[chart] ?? 0) + 1;
+        // In CI, the first plot of a chart stands for those below it.
+        if (!IS_FULL && seen[chart]! > 1) continue;
         const down = below > 2 * STROKE ? 1 : -1;
         await touch('touchStart', { x, y });
         for (const part of [0.25, 0.5, 0.75, 1]) await touch('touchMove', { x, y: y - down * part * STROKE });
@@ -96,65 +116,29 @@ describeInBrowser('a finger', () => {
         await page.mouse.wheel(0, down * STROKE);
         if (!(await isScrolledFrom(page, turned.top))) defects.push(`${chart} ${i}: the wheel does not scroll`);
         if (DRAGGED.has(chart)) continue;
-        // Two taps at two places, so that the second one changes what the first one has read out.
-        const texts = new Set<string>();
-        for (const share of [0.1, 0.4]) {
-          const { x: right, y: middle } = (await plotAt(page, i))!;
-          await page.touchscreen.tap(right - share * PHONE.width, middle + 100 * (share - 0.25));
-          const readout = await page
-            .waitForFunction(
-              ([index, before]) => {
-                const shown = [...document.querySelectorAll('main .plot')].filter((each) => each.checkVisibility());
-                const text = shown[index]!.closest('.panel')!.querySelector('.readout')!.textContent!;
-                return before.includes(text) || /\bPoint at\b|press\b|Enter,/.test(text) ? undefined : text;
-              },
-              [i, [...texts]] as const,
-              { timeout: 2_000 },
-            )
-            .then(
-              (handle) => handle.jsonValue(),
-              () => undefined,
-            );
-          if (readout === undefined) defects.push(`${chart} ${i}: a tap reads nothing out`);
-          else texts.add(readout!);
-        }
+        await atRest(page);
+        const tapped = (await plotAt(page, i))!;
+        const before = await page.evaluate(readoutOf, i);
+        await page.touchscreen.tap(tapped.x - 0.4 * PHONE.width, tapped.y + 40);
+        const until = Date.now() + PATIENCE_MS;
+        while ((await page.evaluate(readoutOf, i)) === before && Date.now() < until) await drawn(page);
+        const isReadOut = (await page.evaluate(readoutOf, i)) !== before;
+        if (!isReadOut) defects.push(`${chart} ${i}: a tap reads nothing out`);
       }
     }
+    await page.context().close();
     expect(defects).toEqual([]);
     expect(seen).toEqual(PLOTS);
-    await page.context().close();
-  }, 60_000);
+  }, 120_000);
 
-  /** Targets that are smaller, with the reason why they are not reported. */
-  const SMALLER: readonly (readonly [RegExp, string])[] = [
-    [
-      /^div\./,
-      'the heads of a grid are as high as its rows, which are dense on purpose; the panel has the rows as CSV',
-    ],
-    [/^summary\./, 'the menus of panels and the heads of forms: to do'],
-    [/^button\.primary "Call"/, 'to do'],
-  ];
-
-  test('every target is at least 44 pixels high and 24 wide', async () => {
+  test.todo('has targets of 44 by 44 pixels: the menus of panels, Menu, zoom, the strip and Call are smaller', async () => {
     const { page } = await openStored(terminal, 'ticker', PHONE);
+    const small: Record<string, unknown> = {};
     for (const view of VIEWS) {
       await goTo(page, view);
-      const small = (await smallTargets(page, 44)).filter(
-        ({ name, width, height }) =>
-          (height < 43.5 || width < 23.5) && !SMALLER.some(([pattern]) => pattern.test(name)),
-      );
-      expect({ view, small }).toEqual({ view, small: [] });
+      small[view] = (await smallTargets(page, 44)).filter(({ name }) => !/^div\./.test(name));
     }
     await page.context().close();
-  });
-
-  test.todo('every target is at least 44 pixels in both directions: menus of panels, Menu, zoom, strip, Call are smaller', async () => {
-    const { page } = await openStored(terminal, 'ticker', PHONE);
-    for (const view of VIEWS) {
-      await goTo(page, view);
-      const small = (await smallTargets(page, 44)).filter(({ name }) => !/^div\./.test(name));
-      expect({ view, small }).toEqual({ view, small: [] });
-    }
-    await page.context().close();
+    expect(small).toEqual(Object.fromEntries(VIEWS.map((view) => [view, []])));
   });
 });
