@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { arch, cpus, platform, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { makeDataFolder } from '../test/support/data-folder.ts';
 import { BINARY, FROM_SOURCE, startServer } from '../test/support/process.ts';
 import { TICKER, writeListedTape } from './listed-tape.ts';
 import { sectionUnder, writeSection } from './page.ts';
@@ -91,6 +92,7 @@ export async function measureTape(
             files: { kept: number }[];
           })
         : undefined;
+    if (!loaded) makeDataFolder(join(folder, 'data'));
     const bytes = loaded ? statSync(join(folder, 'data/zomma.sqlite')).size : Number.NaN;
     const { api_key: key } = (await runZomma(command, folder, 'members', 'add', '--uuid', UUID, '--json', ...data)) as {
       api_key: string;

@@ -5,16 +5,19 @@ import { charge, createRateLimiter } from './access/rate-limit.ts';
 import type { ValuesIn } from './config.ts';
 import { createFeeds } from './create-feeds.ts';
 import type { Observe } from './events.ts';
+import { createAddressOf } from './http/client-address.ts';
 import {
   type ConnectionMonitor,
   createConnectionMonitor,
   descriptorPlan,
 } from './http/connections/connection-monitor.ts';
+import { createDrain, type Drain } from './http/drain.ts';
 import { createServerApp, type Handler, handlerOf } from './http/http-server.ts';
 import { createGexEvents } from './http/live/gex-events.ts';
 import { createGexStreams, type GexStreams } from './http/live/gex-streams.ts';
 import { openapiDocument } from './http/openapi.ts';
 import { originPolicy } from './http/origins.ts';
+import { createRefusals, type Refusals } from './http/refusals.ts';
 import type { Feed } from './market/feed.ts';
 import { createMcpOnDemand, type McpOnDemand } from './mcp/http/on-demand.ts';
 import type { Catalog } from './mcp/mcp-deps.ts';
@@ -22,7 +25,8 @@ import { createLoading, type Loading, marketWhileLoading } from './operations/lo
 import type { Context } from './operations/operation.ts';
 import { createScheduler, type Scheduler } from './operations/scheduler.ts';
 import type { Store } from './store/sqlite.ts';
-import { createContext, openAccess, openData, readUniverse } from './stored-data.ts';
+import { SCHEMA } from './store/upgrade.ts';
+import { createContext, openAccess, openData, readUniverse, requireSecret } from './stored-data.ts';
 
 export type AppSettings = ValuesIn<'data' | 'feeds' | 'server'>;
 
@@ -36,6 +40,8 @@ export interface App {
   readonly mcp: McpOnDemand;
   readonly gexStreams: GexStreams;
   readonly connections: ConnectionMonitor;
+  readonly drain: Drain;
+  readonly refusals: Refusals;
   readonly access: Access;
   readonly context: Context;
   readonly scheduler: Scheduler;
@@ -50,16 +56,31 @@ export interface App {
 
 /**
  * Composes the service: opens the store, creates feeds, streams and the HTTP application, and connects them. `catalog` replaces tools or
- * resources that MCP offers by default.
+ * resources that MCP offers by default. `admit` may throw `OperatorError` before anything is written to the store.
  */
-export function buildApp(settings: AppSettings, observe: Observe, catalog: Partial<Catalog> = {}): App {
+export function buildApp(
+  settings: AppSettings,
+  observe: Observe,
+  catalog: Partial<Catalog> = {},
+  admit: (store: Store, simulated: boolean) => void = () => {},
+): App {
   const universe = readUniverse(settings.universe);
   const feeds = createFeeds(settings, universe, () => store.checkpoints('files'));
   const policy = settings.rateLimit === 'off' ? undefined : settings.rateLimit;
-  const store = openData(settings.dataDir, () => observe({ kind: 'data_folder_open', mended_by: 'chmod g-w' }));
+  const store = openData(settings.dataDir, 'own', {
+    warn: () => observe({ kind: 'data_folder_open', mended_by: 'chmod g-w' }),
+    onUpgrade: (from) => observe({ kind: 'data_upgraded', from, to: SCHEMA }),
+  });
+  const { simulated } = feeds[0]!;
+  try {
+    admit(store, simulated);
+    requireSecret(store, settings.dataDir);
+  } catch (error) {
+    store.close();
+    throw error;
+  }
   store.openFeeds(feeds);
   const access = openAccess(store, settings.dataDir);
-  const { simulated } = feeds[0]!;
   const loading = createLoading();
   const stored = createContext(settings, store, universe, simulated);
   // In the standard universe, the first ticker is SPY.
@@ -110,7 +131,13 @@ export function buildApp(settings: AppSettings, observe: Observe, catalog: Parti
   // A server that starts with stored data answers from that data at once. A server that starts with an empty store lets requests wait for
   // the initial load.
   const isEmpty = store.underlyings(simulated).length === 0;
+  const drain = createDrain();
+  const addressOf = createAddressOf({ peerOf, trustedProxies: settings.trustedProxies ?? [] });
+  const refusals = createRefusals(observe, Date.now);
   const http = createServerApp({
+    drain,
+    addressOf,
+    refusals,
     context,
     access,
     members: store,
@@ -137,6 +164,8 @@ export function buildApp(settings: AppSettings, observe: Observe, catalog: Parti
     context,
     scheduler,
     connections,
+    drain,
+    refusals,
     loading,
     tickerInView: () => tickerInView,
   };

@@ -1,8 +1,8 @@
-import { existsSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import type { Access } from './access/access.ts';
 import type { App } from './app.ts';
 import type { Ports } from './cli/ports.ts';
+import { OperatorError } from './errors.ts';
 import type { Store } from './store/sqlite.ts';
 
 /**
@@ -15,7 +15,7 @@ export function createPorts(nowMs: () => number): Ports {
 
     async serve(settings, { demo }) {
       const { serve } = await import('./serve.ts');
-      await serve(settings, demo ? welcomeDemo : undefined);
+      await serve(settings, demo ? { admit: admitTrial, welcome: welcomeDemo } : undefined);
     },
 
     async serveStdio(settings) {
@@ -39,13 +39,15 @@ export function createPorts(nowMs: () => number): Ports {
         import('./feeds/data-room.ts'),
       ]);
       const room = createDataRoom(settings);
-      return openedFor(settings.dataDir, ({ store }) => loadFiles(paths, { store, nowMs, room, onProgress }));
+      return openedFor(settings.dataDir, undefined, ({ store }) =>
+        loadFiles(paths, { store, nowMs, room, onProgress }),
+      );
     },
 
     async withMarket(data, work) {
-      const { createContext, openData, openMemory, readUniverse } = await import('./stored-data.ts');
-      // A command that only reads does not create the data folder. If the folder does not exist, the market is empty.
-      const store = existsSync(data.dataDir) ? openData(data.dataDir) : openMemory();
+      const { createContext, hasData, openData, openMemory, readUniverse } = await import('./stored-data.ts');
+      // A command that only reads creates nothing. If the folder has no data, the market is empty.
+      const store = hasData(data.dataDir) ? openData(data.dataDir, 'read') : openMemory();
       try {
         // The simulated market is used only if there is no recorded data.
         const simulated = store.underlyings(false).length === 0;
@@ -55,9 +57,33 @@ export function createPorts(nowMs: () => number): Ports {
       }
     },
 
-    withStore: ({ dataDir }, work) => openedFor(dataDir, ({ store }) => work(store)),
+    async backup({ dataDir }, to, passphrase) {
+      return (await import('./stored-data.ts')).backUpData(dataDir, to, { nowMs: nowMs(), passphrase });
+    },
 
-    withMembers: ({ dataDir }, work) => openedFor(dataDir, ({ store, access }) => work(access(), store)),
+    async rehearseRestore(from) {
+      return (await import('./stored-data.ts')).rehearseRestore(from);
+    },
+
+    async restore(from, { dataDir }, passphrase) {
+      return (await import('./stored-data.ts')).restoreData(from, dataDir, passphrase);
+    },
+
+    async backupsIn(folder) {
+      return (await import('./store/backup.ts')).backupsIn(folder);
+    },
+
+    async upgrade({ dataDir }) {
+      return (await import('./stored-data.ts')).upgradeData(dataDir);
+    },
+
+    async undoUpgrade({ dataDir }) {
+      return (await import('./stored-data.ts')).undoDataUpgrade(dataDir);
+    },
+
+    withStore: ({ dataDir }, mode, work) => openedFor(dataDir, mode, ({ store }) => work(store)),
+
+    withMembers: ({ dataDir }, mode, work) => openedFor(dataDir, mode, ({ store, access }) => work(access(), store)),
   };
 }
 
@@ -66,14 +92,33 @@ interface Opened {
   readonly access: () => Access;
 }
 
-async function openedFor<T>(dataDir: string, work: (opened: Opened) => T | Promise<T>): Promise<T> {
-  const { openAccess, openData } = await import('./stored-data.ts');
-  const store = openData(dataDir);
+/** Opens a data folder for `work`. Without a mode, creates the folder if it does not exist, and otherwise writes to it. */
+async function openedFor<T>(
+  dataDir: string,
+  mode: 'read' | 'write' | undefined,
+  work: (opened: Opened) => T | Promise<T>,
+): Promise<T> {
+  const { createOrOpenData, openAccess, openData } = await import('./stored-data.ts');
+  const store = mode ? openData(dataDir, mode) : createOrOpenData(dataDir);
   try {
     return await work({ store, access: () => openAccess(store, dataDir) });
   } finally {
     store.close();
   }
+}
+
+/**
+ * Throws `OperatorError` if `zomma start` would add a demo member to a folder with real members, or a simulated market to a folder with
+ * recorded data.
+ */
+function admitTrial(store: Store, simulated: boolean): void {
+  const isReal = store.members().some(({ tier }) => tier !== 'demo');
+  const isRecorded = simulated && store.underlyings(false).length > 0;
+  if (!isReal && !isRecorded) return;
+  throw new OperatorError(
+    `the data folder has ${isReal ? 'members' : 'recorded market data'}, and \`zomma start\` is for trials`,
+    'Serve it with `zomma serve`, or give `zomma start` another folder with --data-dir.',
+  );
 }
 
 /**

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { OperatorError } from './errors.ts';
 
 /** A setting of the service: its flag, its environment variable, its help text and its default. */
@@ -185,7 +186,7 @@ export const SETTINGS = {
     env: 'ZOMMA_BEHIND_PROXY',
     group: 'server',
     help: 'allow plain HTTP on addresses other than loopback, because a proxy in front serves HTTPS',
-    parse: switchOf,
+    parse: (text) => switchOf(text, 'ZOMMA_BEHIND_PROXY'),
   },
   allowedHosts: {
     flag: '--allowed-hosts <names>',
@@ -200,6 +201,28 @@ export const SETTINGS = {
     group: 'server',
     help: "origins of web pages that may call the server, separated by commas, e.g. https://agents.example.com. Pages from the server's own host and port may always call the server",
     parse: origins,
+  },
+  trustedProxies: {
+    flag: '--trusted-proxies <networks>',
+    env: 'ZOMMA_TRUSTED_PROXIES',
+    group: 'server',
+    help: 'networks of proxies, separated by commas, e.g. 127.0.0.1,10.0.0.0/8. Of their requests, X-Forwarded-For names the client, for the log and for limits per address',
+    parse: networksOf,
+  },
+  accessLog: {
+    flag: '--access-log',
+    default: 'false',
+    env: 'ZOMMA_ACCESS_LOG',
+    group: 'server',
+    help: 'log every request at the level info: client address, method, route, status, duration, bytes, account and request id',
+    parse: (text) => switchOf(text, 'ZOMMA_ACCESS_LOG'),
+  },
+  ops: {
+    flag: '--ops <host:port>',
+    env: 'ZOMMA_OPS',
+    group: 'server',
+    help: 'address for monitoring, e.g. 127.0.0.1:9464. It serves /live, /ready and /metrics (Prometheus) without keys, so only the monitoring should reach it. Without this setting, there is none',
+    parse: hostAndPort,
   },
   universe: {
     flag: '--universe <file>',
@@ -358,11 +381,11 @@ function onOrOff(text: string, flag: string): boolean {
   throw new OperatorError(`${flag} "${text}" is not known`, `Use ${flag} on or ${flag} off.`);
 }
 
-function switchOf(text: string): boolean {
+function switchOf(text: string, env: string): boolean {
   const value = text.toLowerCase();
   if (['', '0', 'false', 'no', 'off'].includes(value)) return false;
   if (['1', 'true', 'yes', 'on'].includes(value)) return true;
-  throw new OperatorError('ZOMMA_BEHIND_PROXY is neither true nor false', 'Use true or false.');
+  throw new OperatorError(`${env} is neither true nor false`, 'Use true or false.');
 }
 
 function hostNames(text: string): string[] {
@@ -383,6 +406,32 @@ function origins(text: string): string[] {
     `"${wrong}" is not an origin`,
     'Use scheme, name and port only, e.g. --allowed-origins https://agents.example.com.',
   );
+}
+
+/** Parses networks such as `10.0.0.0/8,::1`. Throws `OperatorError` if one of them is no network. */
+function networksOf(text: string): string[] {
+  const networks = listOf(text);
+  const wrong = networks.find((each) => {
+    const [address = '', bits, more] = each.split('/');
+    const version = isIP(address);
+    const most = version === 6 ? 128 : 32;
+    return (
+      version === 0 || more !== undefined || (bits !== undefined && !(/^\d{1,3}$/.test(bits) && Number(bits) <= most))
+    );
+  });
+  if (wrong === undefined) return networks;
+  throw new OperatorError(
+    `"${wrong}" is not a network`,
+    'Use addresses or networks, e.g. --trusted-proxies 10.0.0.0/8.',
+  );
+}
+
+/** Parses an address such as `127.0.0.1:9464` or `[::1]:9464`. Throws `OperatorError` if the text is not an address. */
+function hostAndPort(text: string): { readonly host: string; readonly port: number } {
+  const [, inBrackets, name, port] = /^(?:\[([\da-f:.]+)\]|([^\s:/[\]]+)):(\d{1,5})$/i.exec(text) ?? [];
+  const host = inBrackets ?? name;
+  if (host !== undefined && Number(port) <= 65_535) return { host, port: Number(port) };
+  throw new OperatorError(`--ops "${text}" is not an address`, 'Use HOST:PORT, e.g. --ops 127.0.0.1:9464.');
 }
 
 function listOf(text: string): string[] {

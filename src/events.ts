@@ -11,6 +11,8 @@ export type Observation =
       readonly duration_ms: number;
       readonly request_id: string;
       readonly account: string | undefined;
+      readonly client: string;
+      readonly bytes: number | undefined;
     }
   | { readonly kind: 'request_failed'; readonly route: string; readonly request_id: string; readonly error: unknown }
   | { readonly kind: 'session_opened'; readonly account: string; readonly sessions: number }
@@ -72,6 +74,24 @@ export type Observation =
       readonly cpu_ms: number;
       readonly step: string | undefined;
     }
+  /** The database had the schema `from` and was upgraded to the schema `to`. A copy of it was made first. */
+  | { readonly kind: 'data_upgraded'; readonly from: number; readonly to: number }
+  /** The database was removed or replaced while the server runs. What the server writes is lost when it ends. */
+  | { readonly kind: 'database_gone'; readonly data_folder: string }
+  /** A key or a UUID was refused. `client` is the address that sent it. The key is not reported. */
+  | { readonly kind: 'key_refused'; readonly client: string; readonly route: string; readonly code: string }
+  /** Further refusals of an address in the past minute, beyond those that were reported one by one. */
+  | { readonly kind: 'keys_refused'; readonly client: string; readonly count: number }
+  /** Liveness, readiness and metrics are served at this address. */
+  | { readonly kind: 'operations_served'; readonly address: string }
+  /** The certificate that the server uses from now on for new connections. */
+  | { readonly kind: 'certificate_used'; readonly subject: string; readonly not_after: string }
+  /** The certificate's files have changed, but cannot be used. The server continues with the certificate that it has. */
+  | { readonly kind: 'certificate_refused'; readonly reason: string; readonly hint: string }
+  /** The certificate expires in `days` days, or has expired if `days` is negative. */
+  | { readonly kind: 'certificate_expiring'; readonly subject: string; readonly days: number }
+  /** SIGHUP: the files that can be read again were read again. */
+  | { readonly kind: 'reloaded'; readonly files: readonly string[] }
   /** The group of the data folder may write to the folder. `mended_by` is the command that changes this. */
   | { readonly kind: 'data_folder_open'; readonly mended_by: string }
   | { readonly kind: 'started'; readonly address: string; readonly feed: string; readonly duration_ms: number }

@@ -219,7 +219,7 @@ export async function runFiller(): Promise<void> {
   const { dataDir, dataMax, universe, seed, largePrintMinUsd } = await given.promise;
   let first: PastProgress | undefined;
   try {
-    const store = openData(dataDir);
+    const store = openData(dataDir, 'write');
     await fillPast({
       ...{ store, seed, universe: readUniverse(universe), nowMs: Date.now(), largePrintMinUsd },
       tickerInView: () => tickerInView,

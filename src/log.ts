@@ -28,6 +28,15 @@ const LEVEL: Record<Observation['kind'], LogLevel> = {
   packing_failed: 'error',
   levels_failed: 'error',
   event_loop_blocked: 'warning',
+  data_upgraded: 'info',
+  database_gone: 'error',
+  key_refused: 'info',
+  keys_refused: 'info',
+  operations_served: 'info',
+  certificate_used: 'info',
+  certificate_refused: 'error',
+  certificate_expiring: 'warning',
+  reloaded: 'info',
   data_folder_open: 'warning',
   connections_ended: 'warning',
   connections_unwatched: 'warning',
@@ -38,8 +47,11 @@ const LEVEL: Record<Observation['kind'], LogLevel> = {
   stop_forced: 'warning',
 };
 
-/** Writes observations of `lowestLevel` and above to stderr, as JSON lines. stdout is reserved for output that programs read. */
-export function createLog(lowestLevel: LogLevel): Observe {
+/**
+ * Writes observations of `lowestLevel` and above to stderr, as JSON lines. stdout is reserved for output that programs read. With
+ * `accessLog`, every answered request is an observation of the level `info`.
+ */
+export function createLog(lowestLevel: LogLevel, { accessLog = false } = {}): Observe {
   const format = getJsonLinesFormatter({ properties: 'flatten' });
   configureSync({
     reset: true,
@@ -50,11 +62,12 @@ export function createLog(lowestLevel: LogLevel): Observe {
     ],
   });
   const logger = getLogger('zomma');
+  const level = { ...LEVEL, ...(accessLog && { request_answered: 'info' as const }) };
   const kinds = Object.keys(LEVEL) as Observation['kind'][];
-  const ignores = new Set(kinds.filter((kind) => LOG_LEVELS.indexOf(LEVEL[kind]) < LOG_LEVELS.indexOf(lowestLevel)));
+  const ignores = new Set(kinds.filter((kind) => LOG_LEVELS.indexOf(level[kind]) < LOG_LEVELS.indexOf(lowestLevel)));
   const observe: Observe = ({ kind, ...properties }) => {
     if (ignores.has(kind)) return;
-    logger[LEVEL[kind]](
+    logger[level[kind]](
       kind,
       'error' in properties ? { ...properties, error: describe(properties.error) } : properties,
     );

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { version } from '../package.json';
 import type { StdioSettings } from './cli/ports.ts';
 import { createFeeds } from './create-feeds.ts';
@@ -11,7 +10,7 @@ import { CATALOG } from './mcp/catalog.ts';
 import { serveOverStdio } from './mcp/stdio/serve-over-stdio.ts';
 import { createLevelRecorder, type LevelRecorder } from './operations/level-recorder.ts';
 import type { Store } from './store/sqlite.ts';
-import { createContext, openData, openMemory, readUniverse } from './stored-data.ts';
+import { createContext, createOrOpenData, hasData, openMemory, readUniverse } from './stored-data.ts';
 
 /**
  * Serves MCP over standard input and output, with the data of the store and the feeds, until the client closes standard input, or until
@@ -23,8 +22,8 @@ export async function serveStdio(settings: StdioSettings): Promise<void> {
   const stopped = Promise.withResolvers<true>();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopped.resolve(true));
   // Without `--feed`, a missing data folder is not created. With `--feed`, the data of the feed is stored in the folder.
-  const isStored = settings.feed !== undefined || existsSync(settings.dataDir);
-  const store = isStored ? openData(settings.dataDir) : openMemory();
+  const isStored = settings.feed !== undefined || hasData(settings.dataDir);
+  const store = isStored ? createOrOpenData(settings.dataDir) : openMemory();
   const feeds = feedsOf(settings, universe, store);
   const simulated = feeds.some((feed) => feed.simulated);
   const context = createContext(settings, store, universe, simulated);

@@ -1,16 +1,25 @@
 import { type App, buildApp } from './app.ts';
 import type { ValuesIn } from './config.ts';
-import { startWatchdog } from './event-loop-watchdog.ts';
+import { blockedSteps, startWatchdog } from './event-loop-watchdog.ts';
+import type { Observation, Observe } from './events.ts';
 import { createDataRoom } from './feeds/data-room.ts';
 import { type Ingest, startIngest } from './feeds/ingest.ts';
 import { startPacking } from './feeds/packing.ts';
 import { startPastFill } from './feeds/past-fill.ts';
 import { startRetention } from './feeds/retention.ts';
+import { type CertificateWatch, watchCertificate } from './http/certificate-watch.ts';
 import { listen, listenOptions } from './http/listen.ts';
 import { createLog } from './log.ts';
 import { isLocal } from './market/feed.ts';
+import { feedReport } from './operations/feed-status.ts';
 import { createLevelRecorder, type LevelRecorder } from './operations/level-recorder.ts';
 import { warmUp } from './operations/warm-up.ts';
+import type { Metrics } from './ops/ops-metrics.ts';
+import { type OpsServer, serveOps } from './ops/ops-server.ts';
+import type { Store } from './store/sqlite.ts';
+import { SCHEMA } from './store/upgrade.ts';
+import { diskUse, lastBackupMs, lockData, watchDatabase } from './stored-data.ts';
+import { COMMIT, VERSION } from './version.ts';
 
 export type ServeSettings = ValuesIn<'data' | 'feeds' | 'server' | 'log'>;
 
@@ -24,37 +33,73 @@ const STOP_DEADLINE_MS = 3_000;
  * answer. A forced exit is safe, because the stored data is consistent at every moment.
  */
 const FORCED_STOP_MS = 4_700;
+/** Time between two looks whether the database is still in its folder, ms. */
+const DATABASE_LOOK_MS = 5_000;
 /** A feed stops after its current piece of work. If the system blocks this work, the service waits for the feed no longer than this, ms. */
 const INGEST_STOP_MS = 3_000;
 
+/** What `zomma start` adds to the service. */
+export interface Demo {
+  /** Throws `OperatorError` if the data folder is not for trials. `simulated` tells whether the feeds are. */
+  admit(store: Store, simulated: boolean): void;
+  /** Prints to stdout before the line `listening on URL`. */
+  welcome(app: App, url: string): void;
+}
+
 /**
  * Runs the service until SIGTERM or SIGINT. Listens, prints the line `listening on URL`, starts the feeds and the process that fills the past
- * of the simulated market. When local data is loaded, starts to record levels, to remove old data and to pack the tape. `welcome` may print
- * to stdout before this line.
+ * of the simulated market. When local data is loaded, starts to record levels, to remove old data and to pack the tape. Holds the lock of the
+ * data folder. `demo` is what `zomma start` adds.
  */
-export async function serve(settings: ServeSettings, welcome?: (app: App, url: string) => void): Promise<void> {
+export async function serve(settings: ServeSettings, demo?: Demo): Promise<void> {
   const startedAt = performance.now();
   const elapsedMs = () => Math.round(performance.now() - startedAt);
-  const observe = createLog(settings.logLevel);
+  const log = createLog(settings.logLevel, settings);
+  let metrics: Metrics | undefined;
+  const observe = settings.ops ? withMetrics(log, () => metrics) : log;
+  let certificate: CertificateWatch | undefined;
+  // Without a handler, SIGHUP would end the process. Hooks of certificate clients send it after a renewal.
+  const onHangUp = () => {
+    certificate?.reload();
+    observe({ kind: 'reloaded', files: certificate ? [settings.tlsCert!, settings.tlsKey!] : [] });
+  };
+  process.on('SIGHUP', onHangUp);
   const listening = listenOptions(settings);
   const { keepChains: chains, keepIntraday: intraday, keepPrints: prints } = settings;
   const room = createDataRoom({ ...settings, observe });
-  const app = buildApp(settings, observe);
+  const lock = lockData(settings.dataDir);
+  let app: App;
+  try {
+    app = buildApp(settings, observe, {}, demo?.admit);
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
   const { feeds, store, loading } = app;
+  const isSameDatabase = watchDatabase(settings.dataDir);
+  const databaseWatch = setInterval(() => {
+    if (isSameDatabase()) return;
+    observe({ kind: 'database_gone', data_folder: settings.dataDir });
+    clearInterval(databaseWatch);
+  }, DATABASE_LOOK_MS).unref();
   const stopped = Promise.withResolvers<NodeJS.Signals>();
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopped.resolve(signal));
-  void stopped.promise.then(() => {
-    const forceExit = () => {
-      observe({ kind: 'stop_forced' });
-      process.exit(0);
-    };
-    setTimeout(forceExit, FORCED_STOP_MS).unref();
-  });
+  const forceExit = () => {
+    observe({ kind: 'stop_forced' });
+    process.exit(0);
+  };
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.once(signal, () => {
+      stopped.resolve(signal);
+      process.once(signal, forceExit);
+    });
+  }
+  void stopped.promise.then(() => setTimeout(forceExit, FORCED_STOP_MS).unref());
   const watchdog = startWatchdog(observe);
   let recorder: LevelRecorder | undefined;
   let retention: ReturnType<typeof startRetention> | undefined;
   let packing: ReturnType<typeof startPacking> | undefined;
   let pastFill: ReturnType<typeof startPastFill> | undefined;
+  let ops: OpsServer | undefined;
   let ingests: Ingest[] = [];
   let ingestsStopped: Promise<boolean> | undefined;
   let isStopping = false;
@@ -62,10 +107,41 @@ export async function serve(settings: ServeSettings, welcome?: (app: App, url: s
     (ingestsStopped ??= withinMs(INGEST_STOP_MS, Promise.all(ingests.map((ingest) => ingest.stop()))));
   try {
     const server = listen(app.handle, listening, app.connections);
-    welcome?.(app, server.url);
+    const { tlsCert, tlsKey } = settings;
+    if (listening.tls) {
+      const files = { cert: tlsCert!, key: tlsKey! };
+      certificate = watchCertificate({ files, pair: listening.tls, listening: server, observe, nowMs: Date.now });
+    }
+    demo?.welcome(app, server.url);
     process.stdout.write(`listening on ${server.url}\n`);
     observe({ kind: 'started', address: server.url, feed: settings.feed, duration_ms: elapsedMs() });
 
+    if (settings.ops) {
+      const { createMetrics } = await import('./ops/ops-metrics.ts');
+      const notReady = () =>
+        isSameDatabase()
+          ? [
+              !loading.isComplete && 'The market data is being loaded.',
+              app.drain.isDraining && 'The server is stopping.',
+              room.fullReason(),
+            ].filter((each): each is string => typeof each === 'string')
+          : ['The database was removed or replaced. Restart the server.'];
+      metrics = createMetrics({
+        version: VERSION,
+        commit: COMMIT,
+        schema: SCHEMA,
+        feeds: () => feedReport(app.context),
+        liveStreams: () => app.gexStreams.size,
+        blocked: blockedSteps,
+        levelsDue: () => store.levelsDue().length,
+        disk: () => diskUse(settings.dataDir),
+        certificateNotAfterMs: () => certificate?.notAfterMs(),
+        lastBackupMs: () => lastBackupMs(settings.dataDir),
+        isReady: () => notReady().length === 0,
+      });
+      ops = serveOps(settings.ops, { notReady, metrics: metrics.text });
+      observe({ kind: 'operations_served', address: ops.url });
+    }
     ingests = feeds.map((feed) =>
       startIngest({ feed, store, observe, nowMs: Date.now, room, onStored: () => recorder?.wake() }),
     );
@@ -99,12 +175,18 @@ export async function serve(settings: ServeSettings, welcome?: (app: App, url: s
     await shutDown(server);
   } finally {
     watchdog.stop();
+    clearInterval(databaseWatch);
+    process.off('SIGHUP', onHangUp);
+    certificate?.stop();
     retention?.stop();
     await pastFill?.stop();
     await packing?.stop();
     const isIdle = await stopIngests();
     await recorder?.stop();
+    await ops?.stop();
+    app.refusals.stop();
     store.close();
+    lock.release();
     // A read that hangs in the system, for example on a network mount that is no longer reachable, would keep the process alive for ever.
     if (!isIdle && isStopping) process.exit();
   }
@@ -116,9 +198,18 @@ export async function serve(settings: ServeSettings, welcome?: (app: App, url: s
     void stopIngests();
     // Streams must close first, because the server waits for open streams without a limit.
     app.gexStreams.close();
-    await app.mcp.close();
+    await Promise.all([app.mcp.close(), app.drain.begin()]);
     await server.stop(STOP_DEADLINE_MS);
   }
+}
+
+/** Returns an observer that also counts for the metrics. A request is then observed even if the log ignores it. */
+function withMetrics(log: Observe, metrics: () => Metrics | undefined): Observe {
+  const observe: Observe = (observation) => {
+    if (!log.ignores?.has(observation.kind)) log(observation);
+    metrics()?.observe(observation);
+  };
+  return Object.assign(observe, { ignores: new Set<Observation['kind']>() });
 }
 
 /** Resolves with true if `work` completes within `ms`, and with false if it does not. */

@@ -1,12 +1,29 @@
-import { mkdirSync, readFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Access, createAccess } from './access/access.ts';
-import { isOpenToGroup, loadSecret } from './access/secret.ts';
+import { refuseForeignRoot } from './access/data-owner.ts';
+import { isOpenToGroup, loadSecret, storeSecret } from './access/secret.ts';
 import type { ValuesIn } from './config.ts';
+import { OperatorError } from './errors.ts';
 import { createMarket } from './market/market.ts';
 import { loadUniverse, STANDARD_UNIVERSE, type Universe } from './market/universe.ts';
 import type { Context } from './operations/operation.ts';
-import { openStore, type Store } from './store/sqlite.ts';
+import { checkBackup, type Manifest, makeBackup, restoreBackup } from './store/backup.ts';
+import { type FolderLock, lockFolder } from './store/folder-lock.ts';
+import { openStore, type Store, type StoreMode } from './store/sqlite.ts';
+import { copyBeforeUpgrade, SCHEMA, undoUpgrade } from './store/upgrade.ts';
+import { VERSION } from './version.ts';
 
 /** The settings that all commands that read stored market data have in common. The service is one of these commands. */
 export type DataSettings = ValuesIn<'data'>;
@@ -30,21 +47,189 @@ export function readUniverse(file: string | undefined): Universe {
   return file === undefined ? STANDARD_UNIVERSE : loadUniverse(readFileSync(file, 'utf8'));
 }
 
+/** Name of the database in the data folder. */
+const DATABASE = 'zomma.sqlite';
+
+export interface OpenDataOptions {
+  /** Called if the group of the folder may write to the folder. */
+  readonly warn?: () => void;
+  /** Called with the schema that the database had before it was upgraded. */
+  readonly onUpgrade?: (from: number) => void;
+}
+
 /**
- * Opens the database of a data folder. Creates the folder with mode 0700 if it does not exist. Throws `OperatorError` if every user of the
- * machine may write to the folder. Calls `warn` if the group of the folder may write to the folder.
+ * Opens the database of a data folder. With the mode `own`, creates the folder with mode 0700 if it does not exist. With the other modes,
+ * the folder must have a database.
+ *
+ * Throws `OperatorError` if there is no database, if every user of the machine may write to the folder, or if this process is root's and
+ * would write to a folder of another user.
  */
-export function openData(dataDir: string, warn = () => {}): Store {
+export function openData(dataDir: string, mode: StoreMode = 'own', { warn, onUpgrade }: OpenDataOptions = {}): Store {
+  const path = join(dataDir, DATABASE);
+  if (mode === 'own') mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  else requireData(dataDir);
+  if (mode !== 'read') refuseForeignRoot(dataDir);
+  if (isOpenToGroup(dataDir)) warn?.();
+  return openStore(path, Date.now, mode, onUpgrade);
+}
+
+/** Name of the file in the data folder whose time is that of the last backup. */
+const LAST_BACKUP = 'last-backup';
+
+/** Backs up a data folder to a new folder. With a passphrase, includes the secret, encrypted. A server may run on the folder. */
+export async function backUpData(
+  dataDir: string,
+  to: string,
+  { nowMs, passphrase }: { readonly nowMs: number; readonly passphrase: string | undefined },
+): Promise<Manifest> {
+  requireData(dataDir);
+  const sealed =
+    passphrase === undefined ? undefined : { secret: loadSecret(dataDir, Number.POSITIVE_INFINITY), passphrase };
+  const manifest = await makeBackup(join(dataDir, DATABASE), to, {
+    ...{ version: VERSION, nowMs },
+    ...(sealed && { sealed }),
+  });
+  try {
+    // For the metrics of a server. Another user than the owner may back up, and does not write here.
+    refuseForeignRoot(dataDir);
+    writeFileSync(join(dataDir, LAST_BACKUP), `${manifest.made_at}\n`, { mode: 0o600 });
+  } catch {}
+  return manifest;
+}
+
+/** Returns when the last backup of a data folder was made, ms since the epoch. Undefined if there is none. */
+export function lastBackupMs(dataDir: string): number | undefined {
+  return statSync(join(dataDir, LAST_BACKUP), { throwIfNoEntry: false })?.mtimeMs;
+}
+
+/** Restores a backup into a temporary folder, and opens it as a command would. Returns its manifest. */
+export async function rehearseRestore(from: string): Promise<Manifest> {
+  const manifest = await checkBackup(from);
+  const folder = mkdtempSync(join(tmpdir(), 'zomma-rehearsal-'));
+  try {
+    copyFileSync(join(from, DATABASE), join(folder, DATABASE));
+    openStore(join(folder, DATABASE), Date.now).close();
+    return manifest;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Restores a backup into a data folder. Throws `OperatorError` if the folder has data, or if a server runs on it. */
+export async function restoreData(
+  from: string,
+  dataDir: string,
+  passphrase: string | undefined,
+): Promise<{ manifest: Manifest; hasSecret: boolean }> {
+  const manifest = await checkBackup(from);
+  const lock = lockData(dataDir);
+  try {
+    if (hasData(dataDir) || existsSync(join(dataDir, 'secret'))) {
+      throw new OperatorError(
+        `${dataDir} has data already`,
+        'Restore into a new folder, and give it to the server with --data-dir.',
+      );
+    }
+    const secret = await restoreBackup(from, join(dataDir, DATABASE), passphrase);
+    if (secret) storeSecret(dataDir, secret);
+    return { manifest, hasSecret: secret !== undefined };
+  } finally {
+    lock.release();
+  }
+}
+
+/** Upgrades the database of a data folder on which no server runs. Throws `OperatorError` if a server runs, or if there is no data. */
+export function upgradeData(dataDir: string): { from: number; to: number; copy: string } {
+  requireData(dataDir);
+  const lock = lockData(dataDir);
+  try {
+    let from = SCHEMA;
+    openData(dataDir, 'own', {
+      onUpgrade(schema) {
+        from = schema;
+      },
+    }).close();
+    return { from, to: SCHEMA, copy: copyBeforeUpgrade(join(dataDir, DATABASE), from) };
+  } finally {
+    lock.release();
+  }
+}
+
+/** Brings back the database from before the last upgrade. Throws `OperatorError` if a server runs, or if there is no copy. */
+export function undoDataUpgrade(dataDir: string): { schema: number; kept: string } {
+  requireData(dataDir);
+  const lock = lockData(dataDir);
+  try {
+    return undoUpgrade(join(dataDir, DATABASE));
+  } finally {
+    lock.release();
+  }
+}
+
+/** Locks a data folder for this server. Creates the folder if it does not exist. */
+export function lockData(dataDir: string): FolderLock {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  if (isOpenToGroup(dataDir)) warn();
-  return openStore(join(dataDir, 'zomma.sqlite'), Date.now);
+  refuseForeignRoot(dataDir);
+  // Without this check, anyone could have made the lock.
+  isOpenToGroup(dataDir);
+  return lockFolder(dataDir);
+}
+
+/** Opens the database of a data folder to write, and creates it if it does not exist. Never upgrades it. */
+export function createOrOpenData(dataDir: string): Store {
+  return openData(dataDir, hasData(dataDir) ? 'write' : 'own');
+}
+
+function requireData(dataDir: string): void {
+  if (hasData(dataDir)) return;
+  throw new OperatorError(
+    `${dataDir} has no data of Zomma`,
+    'Name the folder of the server with --data-dir. A server creates its folder: start it first with `zomma serve` or `zomma start`.',
+  );
+}
+
+/** Bytes of the database, of its write-ahead log, and free on their disk. */
+export function diskUse(dataDir: string): { database: number; wal: number; free: number } {
+  const path = join(dataDir, DATABASE);
+  const sizeOf = (file: string) => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  const { bavail, bsize } = statfsSync(dataDir);
+  return { database: sizeOf(path), wal: sizeOf(`${path}-wal`), free: bavail * bsize };
+}
+
+/**
+ * Returns a function that tells whether the database of a data folder is still the file that it was at the call. A server whose database was
+ * removed or replaced writes to a file that nobody will read again.
+ */
+export function watchDatabase(dataDir: string): () => boolean {
+  const path = join(dataDir, DATABASE);
+  const inode = () => statSync(path, { throwIfNoEntry: false })?.ino;
+  const opened = inode();
+  return () => inode() === opened;
+}
+
+/** Returns whether a server has made a database in the folder. */
+export function hasData(dataDir: string): boolean {
+  return existsSync(join(dataDir, DATABASE));
 }
 
 /** Opens an empty store in memory. */
 export function openMemory(): Store {
-  return openStore(':memory:', Date.now);
+  return openStore(':memory:', Date.now, 'own');
 }
 
+/** Creates the access check of a data folder. The secret is read, or created for the first member, when the first key is derived. */
 export function openAccess(store: Store, dataDir: string): Access {
-  return createAccess({ members: store, secret: () => loadSecret(dataDir), nowMs: Date.now });
+  return createAccess({
+    members: store,
+    secret: () => loadSecret(dataDir, store.members().length),
+    nowMs: Date.now,
+  });
+}
+
+/**
+ * Reads the secret of a data folder, or creates it if there is no member yet. A server does this before it listens, so that no request
+ * creates a secret.
+ */
+export function requireSecret(store: Store, dataDir: string): void {
+  loadSecret(dataDir, store.members().length);
 }

@@ -9,13 +9,13 @@ const SRC = resolve(import.meta.dir, '../src');
  * Modules of one layer do not import each other.
  */
 const LAYERS: readonly (readonly string[])[] = [
-  ['errors.ts', 'events.ts', 'cache.ts', 'clean-text.ts', 'json-shape.ts', 'loopback.ts', 'steps.ts'],
+  ['errors.ts', 'events.ts', 'cache.ts', 'clean-text.ts', 'json-shape.ts', 'loopback.ts', 'steps.ts', 'version.ts'],
   ['event-loop-watchdog.ts', 'config.ts'],
   ['math', 'garbage.ts'],
   ['market', 'access', 'bench', 'log.ts'],
   ['analytics', 'feeds', 'store', 'sse'],
   ['operations'],
-  ['http', 'mcp', 'cli', 'client'],
+  ['http', 'mcp', 'cli', 'client', 'ops'],
   // The web terminal runs in the browser. The server serves its files as the build made them, and imports none of its modules.
   ['web'],
   ['create-feeds.ts', 'stored-data.ts'],

@@ -38,16 +38,23 @@ export function isOpenToGroup(dataDir: string): boolean {
 }
 
 /**
- * Returns the server's secret from the file `secret` in the data folder. If there is no such file, creates it with 32 random bytes and mode
- * 0600. If the data folder is missing, creates it with mode 0700. Processes that race to create the secret all return the same secret.
+ * Returns the server's secret from the file `secret` in the data folder. If there is no such file and no member, creates it with 32 random
+ * bytes and mode 0600. If the data folder is missing, creates it with mode 0700. Processes that race to create the secret all return the
+ * same secret.
  *
- * Throws `OperatorError` if the file is too short, is accessible to users other than its owner, belongs neither to the user of this process
- * nor to the owner of the data folder, or cannot be read or created.
+ * Throws `OperatorError` if there are members and the file is missing, or if the file is too short, is accessible to users other than its
+ * owner, belongs neither to the user of this process nor to the owner of the data folder, or cannot be read or created.
  */
-export function loadSecret(dataDir: string): Uint8Array {
+export function loadSecret(dataDir: string, members = 0): Uint8Array {
   const path = join(dataDir, 'secret');
   try {
-    return read(dataDir, path) ?? create(dataDir, path);
+    const secret = read(dataDir, path);
+    if (secret) return secret;
+    if (members === 0) return create(dataDir, path);
+    throw new OperatorError(
+      `${path} is missing, and ${members === 1 ? 'the key of a member depends' : `the keys of ${members} members depend`} on it`,
+      'Restore the file from a backup. With a new secret, every member would need a new key.',
+    );
   } catch (error) {
     if (error instanceof OperatorError) throw error;
     throw new OperatorError(`cannot read or create ${path}`, 'Make sure that this user may write to the data folder.', {
@@ -84,6 +91,11 @@ function read(dataDir: string, path: string): Uint8Array | undefined {
   } finally {
     closeSync(fd);
   }
+}
+
+/** Stores the secret of a restored backup. Throws if the data folder has one. */
+export function storeSecret(dataDir: string, secret: Uint8Array): void {
+  writeDurably(join(dataDir, 'secret'), secret);
 }
 
 /**

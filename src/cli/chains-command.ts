@@ -15,7 +15,7 @@ export function addChains(program: Command, ports: Ports): void {
     .addHelpText('after', '\nExamples:\n  $ zomma chains list\n  $ zomma chains list --ticker SPY --json\n')
     .action(async (options) => {
       const ticker = options.ticker === undefined ? undefined : canonicalTicker(options.ticker);
-      const rows = await ports.withStore(options, (store) =>
+      const rows = await ports.withStore(options, 'read', (store) =>
         store
           .snapshots(ticker)
           .filter(({ underlying }) => isTicker(underlying))
@@ -50,7 +50,7 @@ export function addChains(program: Command, ports: Ports): void {
       const asOf = options.asOf === undefined ? undefined : Date.parse(options.asOf);
       if (Number.isNaN(asOf))
         throw new OperatorError('--as-of is not a time', 'Use ISO 8601, as in the output of `zomma chains list`.');
-      const count = await ports.withStore(options, (store) =>
+      const count = await ports.withStore(options, 'write', (store) =>
         store.forgetSnapshots(canonicalTicker(options.ticker), asOf),
       );
       if (count === 0)

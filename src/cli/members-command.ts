@@ -37,9 +37,8 @@ export function addMembers(program: Command, ports: Ports): void {
       '\nExamples:\n  $ zomma members add --uuid 7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90\n  $ zomma members add --uuid 7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90 --tier pro --expires 2027-12-31T23:59:59Z --json\n',
     )
     .action(async (options) => {
-      const { member, apiKey } = await ports.withMembers(options, (access) =>
-        access.addMember({ uuid: options.uuid, tier: options.tier, expiresAt: expiry(options.expires) }),
-      );
+      const request = { uuid: canonicalUuid(options.uuid), tier: options.tier, expiresAt: expiry(options.expires) };
+      const { member, apiKey } = await ports.withMembers(options, 'write', (access) => access.addMember(request));
       const shown = { uuid: member.uuid, api_key: apiKey, tier: member.tier, status: member.status };
       print(
         options.json
@@ -56,7 +55,7 @@ export function addMembers(program: Command, ports: Ports): void {
       '\nExamples:\n  $ zomma members list\n  $ zomma members list --json --data-dir /var/lib/zomma\n',
     )
     .action(async (options) => {
-      const rows = await ports.withMembers(options, (_, store) =>
+      const rows = await ports.withMembers(options, 'read', (_, store) =>
         store.members().map(({ uuid, tier, status, expiresAt }) => ({
           uuid,
           tier,
@@ -76,7 +75,7 @@ export function addMembers(program: Command, ports: Ports): void {
   ])
     .addHelpText('after', '\nExamples:\n  $ zomma members revoke --uuid 7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90\n')
     .action(async (options) => {
-      const member = await ports.withMembers(options, (access) => access.revoke(options.uuid));
+      const member = await ports.withMembers(options, 'write', (access) => access.revoke(options.uuid));
       print(`${member.uuid}  ${member.status}`);
     });
 
@@ -107,7 +106,7 @@ export function addMembers(program: Command, ports: Ports): void {
       '\nExamples:\n  $ zomma members link --uuid 7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90 --telegram 5550123456 --routing-radar off\n',
     )
     .action(async (options) => {
-      await ports.withMembers(options, (_, store) =>
+      await ports.withMembers(options, 'write', (_, store) =>
         store.saveTelegramLink(canonicalUuid(options.uuid), {
           telegramId: options.telegram,
           routing1dte: options.routing1dte === 'on',

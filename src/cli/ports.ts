@@ -9,6 +9,16 @@ type FolderSettings = Pick<SettingValues, 'dataDir'>;
 
 export type StdioSettings = Omit<ValuesIn<'data' | 'feeds' | 'log'>, 'feed'> & { readonly feed: string | undefined };
 
+/** What a backup holds. */
+export interface BackupManifest {
+  readonly version: string;
+  readonly schema: number;
+  readonly made_at: string;
+  readonly files: Readonly<Record<string, { readonly bytes: number; readonly sha256: string }>>;
+  /** Rows of each table. */
+  readonly rows: Readonly<Record<string, number>>;
+}
+
 /** The functions of the composition root that the command line calls. */
 export interface Ports {
   /** The wall clock, ms since the epoch. */
@@ -36,8 +46,28 @@ export interface Ports {
   ): Promise<readonly (readonly LoadedFile[])[]>;
   /** Calls `work` with the market data that is stored in a data folder. A server may run on the folder. */
   withMarket<T>(settings: ValuesIn<'data'>, work: (context: Context) => T): Promise<T>;
-  /** Calls `work` with the store of a data folder. A server may run on the folder. */
-  withStore<T>(settings: FolderSettings, work: (store: MarketStore) => T): Promise<T>;
-  /** Calls `work` with the members of a data folder. A server may run on the folder. */
-  withMembers<T>(settings: FolderSettings, work: (access: Access, members: MemberStore) => T): Promise<T>;
+  /** Backs up a data folder to a new folder. With a passphrase, includes the secret, encrypted. A server may run. */
+  backup(settings: FolderSettings, to: string, passphrase: string | undefined): Promise<BackupManifest>;
+  /** Restores a backup into a temporary folder and compares it with its manifest. */
+  rehearseRestore(from: string): Promise<BackupManifest>;
+  /** Restores a backup into a data folder without data. */
+  restore(
+    from: string,
+    settings: FolderSettings,
+    passphrase: string | undefined,
+  ): Promise<{ readonly manifest: BackupManifest; readonly hasSecret: boolean }>;
+  /** Returns the backups in a folder, the oldest first. */
+  backupsIn(folder: string): Promise<readonly string[]>;
+  /** Upgrades the database of a data folder. Returns the schemas before and after, and the path of the copy. */
+  upgrade(settings: FolderSettings): Promise<{ readonly from: number; readonly to: number; readonly copy: string }>;
+  /** Brings back the database from before the last upgrade. Returns its schema, and the path of the database that it replaced. */
+  undoUpgrade(settings: FolderSettings): Promise<{ readonly schema: number; readonly kept: string }>;
+  /** Calls `work` with the store of a data folder, which must exist. A server may run on the folder. */
+  withStore<T>(settings: FolderSettings, mode: 'read' | 'write', work: (store: MarketStore) => T): Promise<T>;
+  /** Calls `work` with the members of a data folder, which must exist. A server may run on the folder. */
+  withMembers<T>(
+    settings: FolderSettings,
+    mode: 'read' | 'write',
+    work: (access: Access, members: MemberStore) => T,
+  ): Promise<T>;
 }

@@ -1,22 +1,28 @@
 import type { Observe } from '../events.ts';
-import { type HttpApp, patternOf } from './http-app.ts';
+import type { AddressOf } from './client-address.ts';
+import { type HttpApp, patternOf, type ResponseHead } from './http-app.ts';
 
 /** Reports every answered request to `observe`. Adds no hook if `observe` ignores this kind of observation. */
-export const accessLog = (observe: Observe) => (app: HttpApp) => {
+export const accessLog = (observe: Observe, addressOf: AddressOf) => (app: HttpApp) => {
   if (observe.ignores?.has('request_answered')) return app;
   return app
     .onRequest((context) => {
       context.startedAt = performance.now();
+      context.client = addressOf(context.request);
     })
-    .onAfterResponse(({ request: { method }, path, route, set, responseValue, requestId, account, startedAt }) => {
-      observe({
-        kind: 'request_answered',
-        method,
-        route: patternOf(app, path, route),
-        status: responseValue instanceof Response ? responseValue.status : Number(set.status ?? 200),
-        duration_ms: Math.round((performance.now() - startedAt) * 1000) / 1000,
-        request_id: requestId,
-        account: account?.id,
-      });
-    });
+    .onAfterResponse(
+      ({ request: { method }, path, route, set, responseValue, requestId, account, startedAt, client }) => {
+        observe({
+          kind: 'request_answered',
+          client,
+          bytes: typeof responseValue === 'string' ? Buffer.byteLength(responseValue) : (set as ResponseHead).bytes,
+          method,
+          route: patternOf(app, path, route),
+          status: responseValue instanceof Response ? responseValue.status : Number(set.status ?? 200),
+          duration_ms: Math.round((performance.now() - startedAt) * 1000) / 1000,
+          request_id: requestId,
+          account: account?.id,
+        });
+      },
+    );
 };

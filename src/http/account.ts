@@ -1,7 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
-import type { Access, Account } from '../access/access.ts';
+import type { Account } from '../access/access.ts';
 import { canonicalUuid } from '../access/api-key.ts';
-import type { MemberStore } from '../access/members.ts';
 import type { RateLimiter } from '../access/rate-limit.ts';
 import { telegramStatus } from '../access/telegram-link.ts';
 import { ClientError } from '../errors.ts';
@@ -9,18 +8,31 @@ import { count, nullable } from '../operations/schemas.ts';
 import { type HttpApp, queryOf, respondJson } from './http-app.ts';
 import type { HttpDeps } from './http-deps.ts';
 
-type AccountDeps = Pick<HttpDeps, 'access' | 'members' | 'limiter' | 'gexStreams'>;
+type AccountDeps = Pick<HttpDeps, 'access' | 'members' | 'limiter' | 'gexStreams' | 'addressOf' | 'refusals'>;
 
 /** Adds liveness, the two routes that members call with their UUID instead of a key, and the route that describes the account of a key. */
 export const accountRoutes =
-  ({ access, members, limiter, gexStreams }: AccountDeps) =>
+  ({ access, members, limiter, gexStreams, addressOf, refusals }: AccountDeps) =>
   (app: HttpApp) =>
     app
       .get('/health', ({ set }) => respondJson(set, { status: 'online' }))
-      .get('/api/v1/auth/my-key', ({ request, set }) => respondJson(set, myKey(queryOf(request.url), access)))
-      .get('/api/v1/auth/telegram-status', ({ request, set }) =>
-        respondJson(set, telegramLinkage(queryOf(request.url), members)),
-      )
+      .get('/api/v1/auth/my-key', ({ request, set, path }) => {
+        const address = addressOf(request);
+        const uuid = uuidOf(queryOf(request.url));
+        refusals.limit(address);
+        try {
+          return respondJson(set, { status: 'authorized', api_key: access.issueKey(uuid) });
+        } catch (error) {
+          if (error instanceof ClientError) refusals.report(address, path, error.code);
+          throw error;
+        }
+      })
+      .get('/api/v1/auth/telegram-status', ({ request, set }) => {
+        const uuid = uuidOf(queryOf(request.url));
+        refusals.limit(addressOf(request));
+        // An unknown UUID gets the same answer as a member without a link, so the answer does not reveal who is a member.
+        return respondJson(set, { ...telegramStatus(members.telegramLink(uuid)) });
+      })
       .get('/api/v1/account', ({ account, set }) =>
         respondJson(set, accountStatus(account!, limiter, gexStreams.streamsOf(account!.id))),
       );
@@ -68,19 +80,6 @@ function rateLimitStatus(limiter: RateLimiter, accountId: string) {
   // The guard has already taken the token of this request.
   const { remaining, resetS } = limiter.take(accountId, 0);
   return { requests: burst, window_s: windowS, remaining, resets_in_s: resetS };
-}
-
-/** Answers `GET /api/v1/auth/my-key`: a member's key. Throws `ClientError`: 400 if the UUID is invalid, 403 if the member has no access. */
-function myKey(query: URLSearchParams, access: Access): Record<string, unknown> {
-  return { status: 'authorized', api_key: access.issueKey(uuidOf(query)) };
-}
-
-/**
- * Answers `GET /api/v1/auth/telegram-status`. An unknown UUID gets the same answer as a member without a link, so the answer does not
- * reveal who is a member. Throws `ClientError` (400) if the UUID is invalid.
- */
-function telegramLinkage(query: URLSearchParams, members: MemberStore): Record<string, unknown> {
-  return { ...telegramStatus(members.telegramLink(uuidOf(query))) };
 }
 
 function uuidOf(query: URLSearchParams): string {

@@ -1,8 +1,8 @@
 import type { Access, Account } from '../access/access.ts';
-import { type RateLimiter, rateLimitHeaders } from '../access/rate-limit.ts';
+import { rateLimitHeaders } from '../access/rate-limit.ts';
 import { ClientError } from '../errors.ts';
 import { DOCS_PATHS } from './docs-page.ts';
-import type { BeforeRouting, HttpApp } from './http-app.ts';
+import { type BeforeRouting, type HttpApp, patternOf } from './http-app.ts';
 import type { HttpDeps } from './http-deps.ts';
 import { WEB_PATHS } from './web-page.ts';
 
@@ -21,19 +21,33 @@ const STREAM_PATHS = new Set(['/sse', '/messages']);
 /** The path on which the key may also be sent in the Authorization header, because many MCP clients cannot send another header. */
 const BEARER_PATH = '/mcp';
 
+type GuardDeps = Pick<HttpDeps, 'access' | 'limiter' | 'addressOf' | 'refusals'> & {
+  readonly connections: HttpDeps['connections'];
+};
+
 /**
  * Authenticates a request by its path and headers alone, before the request is parsed or routed, and counts it in the rate limit of its
  * account. Throws `ClientError`: 401 if the key is missing (on STREAM_PATHS 403), 403 if it is invalid, 429 if the rate limit is exceeded.
  */
 export const guard =
-  (access: Access, limiter: RateLimiter | undefined, connections: HttpDeps['connections']) => (app: HttpApp) =>
+  ({ access, limiter, connections, addressOf, refusals }: GuardDeps) =>
+  (app: HttpApp) =>
     app.onRequest((context) => {
       const { request, set, path } = context as typeof context & BeforeRouting;
       if (PUBLIC_PATHS.has(path)) {
         connections?.onRequest(request);
         return;
       }
-      context.account = authenticate(access, path, request.headers);
+      try {
+        context.account = authenticate(access, path, request.headers);
+      } catch (error) {
+        if (error instanceof ClientError && error.code === 'key_invalid') {
+          const address = addressOf(request);
+          refusals.report(address, patternOf(app, path, undefined), error.code);
+          refusals.limit(address);
+        }
+        throw error;
+      }
       if (limiter) {
         const decision = limiter.take(context.account.id);
         Object.assign(set.headers, rateLimitHeaders(limiter.policy, decision));

@@ -14,6 +14,7 @@ export function createHttpApp() {
     requestId: '',
     account: undefined as Account | undefined,
     startedAt: 0,
+    client: '',
   });
 }
 
@@ -23,6 +24,8 @@ export type HttpApp = ReturnType<typeof createHttpApp>;
 export interface ResponseHead {
   headers: Record<string, string | number>;
   status?: number | string;
+  /** Length of the body for the access log, bytes. Undefined for a stream. */
+  bytes?: number | undefined;
 }
 
 /**
@@ -55,7 +58,14 @@ export function respond(
   fields: Headers,
   status = 200,
 ): Response {
+  set.bytes = lengthOf(body);
   return withHead(new Response(body, { status, headers: fields }), set);
+}
+
+function lengthOf(body: string | Blob | Uint8Array | ReadableStream<Uint8Array> | null): number | undefined {
+  if (typeof body === 'string') return Buffer.byteLength(body);
+  if (body instanceof Uint8Array) return body.byteLength;
+  return body instanceof Blob ? body.size : undefined;
 }
 
 export function respondJson(set: ResponseHead, body: unknown): Response {

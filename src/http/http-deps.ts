@@ -5,9 +5,12 @@ import type { RateLimiter } from '../access/rate-limit.ts';
 import type { Observe } from '../events.ts';
 import type { Context } from '../operations/operation.ts';
 import type { Scheduler } from '../operations/scheduler.ts';
+import type { AddressOf } from './client-address.ts';
 import type { ConnectionMonitor } from './connections/connection-monitor.ts';
+import type { Drain } from './drain.ts';
 import type { GexStreams } from './live/gex-streams.ts';
 import type { OriginPolicy } from './origins.ts';
+import type { Refusals } from './refusals.ts';
 
 /** The dependencies of the HTTP adapter. */
 export interface HttpDeps {
@@ -32,6 +35,10 @@ export interface HttpDeps {
    * promise that settles when the initial load is complete or takes too long.
    */
   readonly loaded: () => Promise<void> | undefined;
+  readonly drain: Pick<Drain, 'onRequest'>;
+  /** Finds the address of a client, for the log and for limits. */
+  readonly addressOf: AddressOf;
+  readonly refusals: Refusals;
   /** Builds the OpenAPI document. */
   readonly openapi: () => Record<string, unknown>;
   readonly observe: Observe;

@@ -18,18 +18,19 @@ export type Handler = (request: Request) => Response | Promise<Response>;
  * Origin, key and rate limit. The hooks see the same path as the router, so no path bypasses the hooks.
  */
 export function createServerApp(deps: HttpDeps): HttpApp {
-  const { access, limiter, origins, observe } = deps;
+  const { access, limiter, origins, drain, addressOf, refusals, observe } = deps;
   const app = createHttpApp()
     .onRequest((context) => {
       announceStep('request');
-      context.requestId = newRequestId();
+      context.requestId = requestIdOf(context.request.headers.get('x-request-id'));
       context.set.headers['X-Request-Id'] = context.requestId;
+      drain.onRequest(context.set);
     })
-    .use(accessLog(observe))
+    .use(accessLog(observe, addressOf))
     .use(problemDetails(observe))
     .use(checkHost(origins))
     .use(checkOrigin(origins))
-    .use(guard(access, limiter, deps.connections));
+    .use(guard({ access, limiter, connections: deps.connections, addressOf, refusals }));
   // Elysia decides by a hook's source text whether to await the hook. In minified code, this decision can be wrong. None of these hooks is
   // asynchronous, so each is marked as synchronous.
   for (const hook of app.event.request ?? []) hook.isAsync = false;
@@ -45,6 +46,17 @@ export function createServerApp(deps: HttpDeps): HttpApp {
 export function handlerOf(app: HttpApp): Handler {
   return (request) => app.fetch(withRoutableUrl(request));
 }
+
+/**
+ * Returns the id that a proxy in front has given to a request, or a new one. An id in the form of a UUID or of a key gets a new one, because
+ * neither may stand in the log.
+ */
+function requestIdOf(given: string | null): string {
+  return given !== null && WELL_FORMED_ID.test(given) && !SECRET_FORM.test(given) ? given : newRequestId();
+}
+
+const WELL_FORMED_ID = /^[\w.:-]{4,64}$/;
+const SECRET_FORM = /ZOMMA_|[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}/i;
 
 /** Returns 64 random bits in hex. This is enough to find a request in the log, and cannot be mistaken for a UUID. */
 function newRequestId(): string {

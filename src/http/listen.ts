@@ -1,9 +1,10 @@
-import { readFileSync } from 'node:fs';
 import type { SettingValues } from '../config.ts';
 import { OperatorError } from '../errors.ts';
 import { isLoopback } from '../loopback.ts';
-import type { ConnectionMonitor } from './connections/connection-monitor.ts';
+import type { ConnectionMonitor, ConnectionServer } from './connections/connection-monitor.ts';
+import { createPortSteering } from './connections/port-steering.ts';
 import type { Handler } from './http-server.ts';
+import { CIPHERS, type PemPair, readTls, type TlsPair } from './tls.ts';
 
 export type ListenSettings = Pick<SettingValues, 'host' | 'port' | 'tlsCert' | 'tlsKey' | 'behindProxy'>;
 
@@ -11,31 +12,43 @@ export type ListenSettings = Pick<SettingValues, 'host' | 'port' | 'tlsCert' | '
 export interface ListenOptions {
   readonly host: string;
   readonly port: number;
-  /** PEM texts. */
-  readonly tls: { readonly cert: string; readonly key: string } | undefined;
+  readonly tls: PemPair | undefined;
 }
 
 export interface Listening {
   readonly url: string;
+  /**
+   * Uses another certificate for new connections. Open connections and their streams continue with the one that they began with. Throws
+   * `OperatorError` if the runtime refuses the pair, and then keeps the present one.
+   */
+  replaceTls(pair: PemPair): void;
   /** Accepts no new connections, and completes the requests in progress. Closes the remaining connections after the deadline. */
   stop(deadlineMs: number): Promise<void>;
 }
 
 /** The runtime closes a connection without data after this time, s. The time is longer than the time between two pings of a stream. */
 const IDLE_TIMEOUT_S = 60;
+/** A listener whose certificate was replaced accepts the connections that the system had given to it within this time, ms. */
+const ACCEPTING_MS = 5_000;
 /**
  * The runtime's own limit on the size of a body, bytes. It is so large that it never applies, because the runtime would reject a body
  * without problem details.
  */
 const RUNTIME_BODY_BYTES_MAX = 2 ** 31;
 
-/** Validates the settings before anything is started. Throws `OperatorError` if a setting is invalid or a TLS file cannot be read. */
-export function listenOptions({ host, port, tlsCert, tlsKey, behindProxy }: ListenSettings): ListenOptions {
+/** Validates the settings before anything is started. Throws `OperatorError` if a setting is invalid or a TLS file cannot be used. */
+export function listenOptions({
+  host,
+  port,
+  tlsCert,
+  tlsKey,
+  behindProxy,
+}: ListenSettings): ListenOptions & { readonly tls: TlsPair | undefined } {
   if ((tlsCert === undefined) !== (tlsKey === undefined)) {
     throw new OperatorError('--tls-cert and --tls-key must be given together', 'Give both flags, or neither.');
   }
   if (tlsCert !== undefined && tlsKey !== undefined) {
-    return { host, port, tls: { cert: read(tlsCert, '--tls-cert'), key: read(tlsKey, '--tls-key') } };
+    return { host, port, tls: readTls({ cert: tlsCert, key: tlsKey }) };
   }
   if (!behindProxy && !isLoopback(host)) {
     throw new OperatorError(
@@ -55,32 +68,63 @@ export function listen(
   { host, port, tls }: ListenOptions,
   connections?: Pick<ConnectionMonitor, 'start' | 'stop'>,
 ): Listening {
-  const server = serve(() =>
-    Bun.serve({
-      hostname: host,
-      port,
-      // With `reusePort: true`, two servers could listen on one port, and each would get some of the requests.
-      reusePort: false,
-      idleTimeout: IDLE_TIMEOUT_S,
-      maxRequestBodySize: RUNTIME_BODY_BYTES_MAX,
-      development: false,
-      fetch: handle,
-      ...(tls && { tls, http2: true }),
-    }),
-  );
-  connections?.start(server);
+  const serveOn = (at: number, pair: PemPair | undefined, reusePort: boolean) =>
+    serve(() =>
+      Bun.serve({
+        hostname: host,
+        port: at,
+        reusePort,
+        idleTimeout: IDLE_TIMEOUT_S,
+        maxRequestBodySize: RUNTIME_BODY_BYTES_MAX,
+        development: false,
+        fetch: handle,
+        ...(pair && { tls: { cert: pair.cert, key: pair.key, ciphers: CIPHERS }, http2: true }),
+      }),
+    );
+  // With `reusePort`, two programs could listen on one port, and each would get some of the requests. A certificate can be replaced only with
+  // a second listener on the port. So the port is first bound alone, to find out whether another program has it.
+  let server = serveOn(port, tls, false);
+  if (tls) {
+    const { port: bound } = server;
+    void server.stop(true);
+    server = serveOn(bound!, tls, true);
+  }
+  /** Listeners whose certificate was replaced. They serve the connections that they have. */
+  const replaced: (typeof server)[] = [];
+  const steering = tls && createPortSteering(server.port!);
+  steering?.add();
+  const all: ConnectionServer = {
+    port: server.port,
+    requestIP: (request) => server.requestIP(request),
+    closeIdleConnections: () => [server, ...replaced].reduce((count, each) => count + each.closeIdleConnections(), 0),
+  };
+  connections?.start(all);
   const displayHost = host.includes(':') ? `[${host}]` : host;
   return {
     url: `${tls ? 'https' : 'http'}://${displayHost}:${server.port}`,
+    replaceTls(pair) {
+      const next = serveOn(server.port!, pair, true);
+      const old = server;
+      replaced.push(old);
+      server = next;
+      // Without force, a listener keeps its connections, and their requests and streams continue.
+      const close = () => {
+        void old.stop();
+        steering?.removeOldest();
+      };
+      if (steering?.add()) setTimeout(close, ACCEPTING_MS).unref();
+      else close();
+    },
     async stop(deadlineMs) {
       connections?.stop();
       let timer: ReturnType<typeof setTimeout> | undefined;
       const deadline = new Promise<void>((resolve) => {
         timer = setTimeout(resolve, deadlineMs);
       });
-      await Promise.race([server.stop(), deadline]);
+      const servers = [server, ...replaced];
+      await Promise.race([Promise.all(servers.map((each) => each.stop())), deadline]);
       clearTimeout(timer);
-      await server.stop(true);
+      await Promise.all(servers.map((each) => each.stop(true)));
     },
   };
 }
@@ -97,15 +141,5 @@ function serve<Server>(start: () => Server): Server {
         : 'Check --host, --port and the TLS files.',
       { cause: error },
     );
-  }
-}
-
-function read(file: string, flag: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new OperatorError(`${flag}: cannot read ${file}`, 'Give a PEM file that this user may read.', {
-      cause: error,
-    });
   }
 }

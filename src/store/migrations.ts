@@ -2,28 +2,29 @@ import { type Database, SQLiteError } from 'bun:sqlite';
 import { OperatorError } from '../errors.ts';
 
 /**
- * Migrates the database to the newest version. Each migration is one transaction. `user_version` is the number of completed migrations. If
- * two processes migrate at once, the second one waits for the first one and then has nothing to do.
+ * Migrates the database to the newest schema, in one transaction. The number of a schema, `user_version`, is the number of completed
+ * migrations. If two processes migrate at once, the second one waits for the first one and then has nothing to do.
  *
- * Throws `OperatorError` if the database has a newer version than this program. The database stays unchanged.
+ * Throws `OperatorError` if the database has a newer schema than this program, or if a migration fails. The database stays unchanged.
  */
 export function migrate(db: Database, migrations: readonly string[] = MIGRATIONS): void {
-  const migrateOnce = db.transaction((): boolean => {
-    const version = versionOf(db);
-    if (version > migrations.length) {
-      throw new OperatorError(
-        `the database has version ${version}, but this program supports versions up to ${migrations.length}`,
-        'Run the newer version of the program, or restore a backup that was made before the upgrade.',
-      );
-    }
-    const migration = migrations[version];
-    if (migration === undefined) return false;
-    run(db, migration, version + 1);
-    db.run(`PRAGMA user_version = ${version + 1}`);
-    return true;
+  const migrateOnce = db.transaction((): void => {
+    const schema = schemaOf(db);
+    requireKnown(schema, migrations.length);
+    for (const [i, migration] of migrations.entries()) if (i >= schema) run(db, migration, i + 1);
+    db.run(`PRAGMA user_version = ${migrations.length}`);
   });
-  // A database usually has the newest version already. In that case, it is opened without the write lock.
-  while (versionOf(db) !== migrations.length && migrateOnce.immediate());
+  // A database usually has the newest schema already. In that case, it is opened without the write lock.
+  if (schemaOf(db) !== migrations.length) migrateOnce.immediate();
+}
+
+/** Throws `OperatorError` if the number of a schema is higher than that of the newest schema that this program knows. */
+export function requireKnown(schema: number, newest = MIGRATIONS.length): void {
+  if (schema <= newest) return;
+  throw new OperatorError(
+    `the database has schema ${schema}, but this program supports schemas up to ${newest}`,
+    'Run the newer version of the program, or go back with its command `zomma upgrade --back`.',
+  );
 }
 
 /** Runs a migration. Throws `OperatorError` if its SQL does not fit the database. */
@@ -40,7 +41,8 @@ function run(db: Database, migration: string, number: number): void {
   }
 }
 
-function versionOf(db: Database): number {
+/** Returns the number of the schema of a database, 0 for a new one. */
+export function schemaOf(db: Database): number {
   return db.query<{ user_version: number }, []>('PRAGMA user_version').get()?.user_version ?? 0;
 }
 

@@ -1,8 +1,9 @@
 import { Database, SQLiteError } from 'bun:sqlite';
 import { chmodSync, closeSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { ownership } from '../access/data-owner.ts';
 import type { MemberStore } from '../access/members.ts';
-import { OperatorError } from '../errors.ts';
+import { errorCode, OperatorError } from '../errors.ts';
 import type { FeedLedger } from '../market/feed-ledger.ts';
 import type { MarketStore } from '../market/store.ts';
 import { closeTable } from './close-table.ts';
@@ -10,10 +11,11 @@ import { dividendTable } from './dividend-table.ts';
 import { feedTable } from './feed-table.ts';
 import { levelTable } from './level-table.ts';
 import { memberTables } from './member-tables.ts';
-import { migrate } from './migrations.ts';
+import { requireKnown, schemaOf } from './migrations.ts';
 import { printTable } from './print-table.ts';
 import { retention } from './remove-old.ts';
 import { chainTable } from './snapshot-table.ts';
+import { SCHEMA, upgrade } from './upgrade.ts';
 
 /**
  * The functions that read and write all stored data. The data is in one SQLite file, which several processes can have open at the same
@@ -30,24 +32,54 @@ export interface Store extends MarketStore, FeedLedger, MemberStore {
 }
 
 /**
- * Opens the store at `path`, or a store in memory if `path` is `:memory:`. Creates the file with mode 0600 and its folder with mode 0700 if
- * they do not exist. Migrates an older database to this version. `nowMs` is the wall clock, ms since the epoch.
- *
- * Throws `OperatorError` if the file is not a database, has a newer version or cannot be used.
+ * What a process may do with the stored data.
+ * - `own`: creates the file, upgrades an older schema, reads and writes.
+ * - `write`: reads and writes a database that exists and has the newest schema.
+ * - `read`: only reads such a database.
  */
-export function openStore(path: string, nowMs: () => number): Store {
+export type StoreMode = 'own' | 'write' | 'read';
+
+/**
+ * Opens the store at `path`, or a store in memory if `path` is `:memory:`. With the mode `own`, creates the file with mode 0600 and its
+ * folder with mode 0700 if they do not exist, and upgrades an older database after a copy of it was made. `nowMs` is the wall clock, ms since
+ * the epoch. `onUpgrade` gets the schema that the database had before.
+ *
+ * Throws `OperatorError` if the file is not a database, has another schema or cannot be used.
+ */
+export function openStore(
+  path: string,
+  nowMs: () => number,
+  mode: StoreMode = 'own',
+  onUpgrade: (from: number) => void = () => {},
+): Store {
   let db: Database | undefined;
   try {
-    if (path !== MEMORY) makePrivate(path);
-    db = new Database(path, { create: true, readwrite: true, strict: true });
-    configure(db);
-    migrate(db);
+    const isOwn = mode === 'own';
+    if (isOwn && path !== MEMORY) makePrivate(path);
+    db = new Database(path, { create: isOwn, readwrite: true, strict: true });
+    db.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
+    if (!isOwn) requirePresentSchema(db, path);
+    if (mode === 'read') db.run('PRAGMA query_only = ON');
+    else configure(db);
+    const from = isOwn ? upgrade(db, path) : undefined;
+    if (from) onUpgrade(from);
     return storeOn(db, nowMs);
   } catch (error) {
-    db?.close();
+    db?.close(true);
     if (error instanceof OperatorError) throw error;
-    throw new OperatorError(`cannot open the database ${path}`, hintFor(error), { cause: error });
+    throw new OperatorError(...problemOf(path, error), { cause: error });
   }
+}
+
+/** Throws `OperatorError` if a database has not the newest schema. */
+function requirePresentSchema(db: Database, path: string): void {
+  const schema = schemaOf(db);
+  requireKnown(schema);
+  if (schema === SCHEMA) return;
+  throw new OperatorError(
+    `${path} has schema ${schema}, and this program needs schema ${SCHEMA}`,
+    'Run `zomma upgrade`, or start the server, which upgrades the data too. Both make a copy first.',
+  );
 }
 
 const MEMORY = ':memory:';
@@ -143,7 +175,6 @@ function atOnce<T>(work: () => T): T {
  * the revocation of a member. Market data arrives in a few large transactions, so their syncs (up to a few ms each) take little time.
  */
 function configure(db: Database): void {
-  db.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
   // This option has an effect on new files only. With this option, the pages that packing frees can be returned to the disk.
   db.run('PRAGMA auto_vacuum = INCREMENTAL');
   switchToWal(db);
@@ -179,9 +210,21 @@ function makePrivate(path: string): void {
   }
 }
 
-function hintFor(error: unknown): string {
-  if (error instanceof SQLiteError && (error.code === 'SQLITE_NOTADB' || error.code === 'SQLITE_CORRUPT')) {
+/** Returns what went wrong with the file of a database, in the words of SQLite or of the system, and what to do. */
+function problemOf(path: string, error: unknown): [message: string, hint: string] {
+  const reason = error instanceof Error ? error.message : String(error);
+  const whose = ownership(path) || ownership(dirname(path));
+  return [`cannot open the database ${path}: ${[reason, whose].filter(Boolean).join('; ')}`, hintFor(error, whose)];
+}
+
+function hintFor(error: unknown, whose: string): string {
+  const code = errorCode(error) ?? '';
+  if (/^SQLITE_(?:NOTADB|CORRUPT)/.test(code)) {
     return 'The file is not a complete SQLite database. Restore it from a backup, or move it away to start with an empty database.';
   }
+  if (/FULL|ENOSPC/.test(code)) return 'The disk is full. Free some space, then try again.';
+  if (/EROFS|READONLY/.test(code))
+    return 'The file or its file system is read-only. Make it writable, or give --data-dir another folder.';
+  if (whose) return 'Run the command as the owner of the data folder, or change the owner of the files with chown.';
   return 'Check that the folder exists, that this user may write to it, and that the disk has free space.';
 }

@@ -9,6 +9,7 @@ import { findOperation, OPERATIONS, TOOLS } from '../../src/operations/registry.
 import { satisfies } from '../../src/operations/validate.ts';
 import { openStore } from '../../src/store/sqlite.ts';
 import { writeChain } from '../support/chain-file.ts';
+import { makeDataFolder } from '../support/data-folder.ts';
 import { FROM_SOURCE, type Run, run } from '../support/process.ts';
 
 /** The command line, run from source in another folder. */
@@ -46,6 +47,10 @@ describe('help', () => {
     'chains',
     'chains list',
     'chains forget',
+    'backup',
+    'backup verify',
+    'restore',
+    'upgrade',
     ...MEMBERS.map((verb) => `members ${verb}`),
   ];
   test.each(commands)('zomma %s --help shows examples or commands', async (command) => {
@@ -328,6 +333,8 @@ test('`chains` lists the stored chains and forgets one', async () => {
 });
 
 describe('members', () => {
+  beforeAll(() => void makeDataFolder(dataDir));
+
   test('adds a member and prints the same key every time', async () => {
     const first = await zomma('members', 'add', '--uuid', UUID, '--json', '--data-dir', dataDir);
     const again = await zomma('members', 'add', '--uuid', UUID.toUpperCase(), '--json', '--data-dir', dataDir);
@@ -361,6 +368,14 @@ describe('members', () => {
     const { code, stderr } = await zomma('members', 'add', ...args, '--data-dir', dataDir);
     expect(code).toBe(1);
     expect(stderr).toMatch(message);
+  });
+
+  test('adds nobody to a folder that no server has made, and makes none', async () => {
+    const other = join(folder, 'other');
+    const { code, stderr } = await zomma('members', 'add', '--uuid', UUID, '--data-dir', other);
+    expect(code).toBe(1);
+    expect(stderr).toContain(`${other} has no data of Zomma`);
+    expect(existsSync(other)).toBe(false);
   });
 });
 

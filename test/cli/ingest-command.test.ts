@@ -6,6 +6,7 @@ import type { Ports } from '../../src/cli/ports.ts';
 import { createProgram } from '../../src/cli/program.ts';
 import { openStore } from '../../src/store/sqlite.ts';
 import { writeChain } from '../support/chain-file.ts';
+import { makeDataFolder } from '../support/data-folder.ts';
 import { FROM_SOURCE, run, startServer } from '../support/process.ts';
 
 /** `zomma ingest`, run as a process. */
@@ -135,6 +136,7 @@ test('accepts a tape without rows', async () => {
 test('a running server sees data that another process loads', async () => {
   mkdirSync(path('feed'));
   writeChain(path('feed/chain.csv'));
+  makeDataFolder(dataDir);
   const add = ['members', 'add', '--uuid', '7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90', '--json', '--data-dir', dataDir];
   const key = JSON.parse((await run(FROM_SOURCE, add)).stdout).api_key;
   const server = await startServer(FROM_SOURCE, [

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
@@ -289,13 +289,20 @@ describeRecorded('recorded chains', (recorded) => {
           ],
         );
         expect(made.code).toBe(0);
-        const args = ['serve', '--port', '0', '--feed', `files:${recorded}`, '--data-dir', join(folder, 'data')];
-        const plain = await startServer(BINARY, args);
-        const secure = await startServer(BINARY, [...args, '--tls-cert', cert, '--tls-key', tlsKey]);
+        const args = ['serve', '--port', '0', '--feed', `files:${recorded}`];
+        const [first, second] = [join(folder, 'data'), join(folder, 'secure')];
+        const plain = await startServer(BINARY, [...args, '--data-dir', first]);
+        const secure = await startServer(BINARY, [
+          ...args,
+          ...['--data-dir', second, '--tls-cert', cert, '--tls-key', tlsKey],
+        ]);
         await Promise.all([plain.loaded, secure.loaded]);
-        const { api_key } = JSON.parse(
-          (await run(BINARY, ['members', 'add', '--uuid', UUID, '--json', '--data-dir', join(folder, 'data')])).stdout,
-        );
+        // With the same secret, a member has the same key on both servers.
+        const add = async (dataDir: string) =>
+          JSON.parse((await run(BINARY, ['members', 'add', '--uuid', UUID, '--json', '--data-dir', dataDir])).stdout);
+        copyFileSync(join(first, 'secret'), join(second, 'secret'));
+        const { api_key } = await add(first);
+        await add(second);
         const headers = { 'X-API-Key': api_key };
         try {
           for (const ticker of ['AAPL', 'SPY', 'SPX', 'RUT']) {

@@ -2,7 +2,9 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createByteBudget } from '../../src/access/byte-budget.ts';
+import { createDrain } from '../../src/http/drain.ts';
 import { createServerApp } from '../../src/http/http-server.ts';
+import { createRefusals } from '../../src/http/refusals.ts';
 import { createScheduler } from '../../src/operations/scheduler.ts';
 import { ROOT } from '../support/process.ts';
 import { type Service, startService } from '../support/service.ts';
@@ -17,7 +19,18 @@ afterAll(() => service.close());
 test('Elysia reads no header, cookie, query or body, because no handler or hook uses them', () => {
   const { store, context, access, gexStreams, mcp } = service.app;
   const app = createServerApp({
-    ...{ context, access, gexStreams, mcp, members: store, limiter: undefined, storeVersion: store.version },
+    ...{
+      context,
+      access,
+      gexStreams,
+      mcp,
+      members: store,
+      limiter: undefined,
+      drain: createDrain(),
+      addressOf: () => '127.0.0.1',
+      refusals: createRefusals(() => {}, Date.now),
+      storeVersion: store.version,
+    },
     origins: { hosts: undefined, origins: new Set<string>() },
     ...{ scheduler: createScheduler(), budget: createByteBudget() },
     loaded: () => undefined,

@@ -233,7 +233,7 @@ test('migrations run in order from any version, once each, and a failed one is r
   migrate(db, [first, second]);
   migrate(db, [first, second]);
   expect(rows()).toEqual([1, 2]);
-  expect(() => migrate(db, [first])).toThrow('version 2');
+  expect(() => migrate(db, [first])).toThrow('schema 2');
   db.close();
 });
 

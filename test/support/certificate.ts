@@ -5,13 +5,17 @@ import { run } from './process.ts';
 export const OPENSSL = Bun.which('openssl') !== null || process.env.CI !== undefined;
 
 /**
- * Makes a certificate for this machine in a folder. Returns the paths of its PEM files. The key is small, so that handshakes take little
- * time.
+ * Makes a certificate for this machine, under a name, in a folder. Returns the paths of its PEM files, NAME.pem and NAME.key. The key is
+ * small, so that handshakes take little time.
  */
-export async function makeCertificate(folder: string): Promise<{ readonly cert: string; readonly key: string }> {
-  const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
-  const kind = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '1'];
-  const { code, stderr } = await run(['openssl'], [...kind, '-subj', '/CN=localhost', '-keyout', key, '-out', cert]);
+export async function makeCertificate(
+  folder: string,
+  name = 'localhost',
+): Promise<{ readonly cert: string; readonly key: string }> {
+  const [cert, key] = [join(folder, `${name}.pem`), join(folder, `${name}.key`)];
+  const kind = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '30'];
+  const names = ['-subj', `/CN=${name}`, '-addext', `subjectAltName=DNS:${name},IP:127.0.0.1`];
+  const { code, stderr } = await run(['openssl'], [...kind, ...names, '-keyout', key, '-out', cert]);
   if (code !== 0) throw new Error(`openssl: ${stderr}`);
   return { cert, key };
 }

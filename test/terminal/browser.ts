@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Browser, type BrowserContextOptions, chromium, type Page, type Request } from 'playwright-core';
 import { BINARY, ROOT, run, type Server, startServer } from '../support/process.ts';
+import { followAnswers } from './answers.ts';
 
 /** Where Chromium may be. `CHROMIUM` names another place. */
 const PLACES = [process.env.CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
@@ -27,6 +28,17 @@ function buildBinary(): Promise<unknown> {
     if (code !== 0) throw new Error(stderr);
   });
   return built;
+}
+
+/**
+ * The arguments of a server whose simulated market has three tickers with a past. That of all tickers would take a processor core for a
+ * minute, beside the tests.
+ */
+export function smallMarketWithPast(folder: string): string[] {
+  const file = join(folder, 'universe.json');
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(file, JSON.stringify({ themes: { indices: ['SPY', 'QQQ'], chips: ['NVDA'] } }));
+  return ['--past', 'on', '--universe', file];
 }
 
 export interface OpenOptions extends BrowserContextOptions {
@@ -106,6 +118,7 @@ export function withTerminal(args: (folder: string) => string[] = () => []): Ter
       await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: server.url });
       const page = await context.newPage();
       watch(page, server.url, problems);
+      await followAnswers(page);
       await prepare?.(page);
       await page.goto(isSignedIn ? `${server.url}/#key=${key}&${fragment.slice(1)}` : `${server.url}/${fragment}`);
       if (isSignedIn) await page.waitForSelector('main[data-view]');

@@ -5,7 +5,8 @@
 import { chromium } from 'playwright-core';
 import { VIEWS } from '../../src/web/state/address.ts';
 import { BINARY, startServer } from '../support/process.ts';
-import { settled, watch } from './browser.ts';
+import { followAnswers, goTo } from './answers.ts';
+import { watch } from './browser.ts';
 
 const [, , executablePath, folder] = process.argv;
 const server = await startServer(BINARY, ['start', '--port', '0', '--data-dir', folder!]);
@@ -18,14 +19,11 @@ try {
   const key = /ZOMMA_\w{16}/.exec(server.before.join('\n'))![0];
   const page = await browser.newPage();
   watch(page, server.url, problems);
+  await followAnswers(page);
   page.on('request', (request) => origins.add(new URL(request.url()).origin));
   await page.goto(`${server.url}/#key=${key}`);
   for (const view of VIEWS) {
-    await page.evaluate((name) => {
-      location.hash = `#/SPY/${name}`;
-    }, view);
-    await page.waitForSelector(`main[data-view="${view}"]`);
-    await settled(page);
+    await goTo(page, `#/SPY/${view}`);
     words[view] = (await page.textContent('main'))!.length;
   }
 } finally {

@@ -1,5 +1,8 @@
 import { expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
+import { cleanText } from '../../src/web/page-format.ts';
+import { VIEWS } from '../../src/web/state/address.ts';
+import { goTo } from './answers.ts';
 import { describeInBrowser, figuresOf, withTerminal } from './browser.ts';
 
 /** Everything that the browser keeps for the page's origin. */
@@ -39,12 +42,16 @@ describeInBrowser('the key in the browser', () => {
     expect(await page.evaluate(() => Object.values(localStorage).join())).not.toContain('ZOMMA_');
     await page.reload();
     await figuresOf(page);
+    await goTo(page, '#/SPY/expiries');
     await page.keyboard.press('Control+K');
     await page.keyboard.type('sign out');
     await page.keyboard.press('Enter');
     await page.waitForSelector('.sign-in');
     expect(await storageOf(page)).not.toContain('ZOMMA_');
     expect(await page.locator('[data-figure]').count()).toBe(0);
+    // The page has kept no answer, so the next member's page asks for it again.
+    await page.fill('#key', terminal.key);
+    await Promise.all([page.waitForRequest(/\/matrix\?.*at=/), page.press('#key', 'Enter')]);
     await page.context().close();
   });
 
@@ -100,63 +107,73 @@ describeInBrowser('the key in the browser', () => {
   });
 });
 
-/** Texts that run, hide or turn around wherever they are not handled as text. */
+/** Texts that run, hide, turn around or lead elsewhere wherever they are not handled as text. */
 const HOSTILE = [
   '<img src=x onerror="globalThis.ran=1">',
   '"><svg/onload=globalThis.ran=1>',
   'a\u202eb\u200bc',
   'javascript:globalThis.ran=1',
+  '//attacker.example/x',
 ];
+/** What a careless page takes for an element. */
+const ELEMENT = { type: 'img', props: { src: 'x', onerror: 'globalThis.ran=1' }, __k: [], constructor: undefined };
+
+/** Fields without which the page has no ticker, moment or tool to show. */
+const KEPT = new Set(['beta_lords', 'as_of', 'ticker', 'jsonrpc', 'name']);
 
 describeInBrowser('texts from outside', () => {
   const terminal = withTerminal();
 
-  /** Replaces every text of every answer, or every text by an object that a careless page takes for an element. */
-  const poison = (value: unknown, by: unknown, keep: ReadonlySet<string>, name = ''): unknown => {
-    if (typeof value === 'string') return keep.has(name) ? value : by;
-    if (Array.isArray(value)) return value.map((each) => poison(each, by, keep, name));
-    if (typeof value === 'object' && value !== null)
-      return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, poison(each, by, keep, key)]));
-    return value;
-  };
-  /** Fields without which the page has no ticker or moment to show. */
-  const KEPT = new Set(['beta_lords', 'as_of', 'ticker']);
-
   test.each([
-    ...HOSTILE.map((text): [string, unknown] => [text, text]),
-    [
-      'an object in place of a text',
-      { type: 'img', props: { src: 'x', onerror: 'globalThis.ran=1' }, __k: [], constructor: undefined },
-    ],
+    ['hostile texts', HOSTILE],
+    ['objects', [ELEMENT]],
   ])(
-    '%p in every text of every answer is shown as text, or not at all',
-    async (_, by) => {
+    '%s in place of the texts of every answer and of every problem are shown as text, or not at all',
+    async (_, hostile) => {
       terminal.expected.push(/./);
+      let next = 0;
+      const shown = new Set(hostile.filter((each) => typeof each === 'string').map((each) => cleanText(each)));
+      /** Replaces each text of an answer by the next of the hostile values. */
+      const poison = (value: unknown, name = ''): unknown => {
+        if (typeof value === 'string') return KEPT.has(name) ? value : hostile[next++ % hostile.length];
+        if (Array.isArray(value)) return value.map((each) => poison(each, name));
+        if (typeof value === 'object' && value !== null)
+          return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, poison(each, key)]));
+        return value;
+      };
       const page = await terminal.open('#/SPY/ticker', { isSignedIn: false });
-      await page.route('**/api/v1/**', async (route) => {
+      await page.route(/\/(?:api\/v1\/|mcp)/, async (route) => {
         if (route.request().url().includes('/stream/')) return route.abort();
         const response = await route.fetch();
         const body = await response.json().catch(() => ({}));
-        await route.fulfill({ response, json: poison(body, by, KEPT) });
+        const text = encodeURIComponent(HOSTILE.join(' '));
+        const headers = { ...response.headers(), 'x-data-source': text, 'x-data-notes': text };
+        await route.fulfill({ response, headers, json: poison(body) });
       });
       await page.fill('#key', terminal.key);
       await page.press('#key', 'Enter');
-      for (const view of ['ticker', 'expiries', 'strikes', 'flow', 'history', 'scan', 'surface', 'house']) {
-        await page.evaluate((name) => {
-          location.hash = `#/SPY/${name}`;
-        }, view);
-        await page.waitForTimeout(250);
+      await page.waitForSelector('main[data-view]');
+      const views = VIEWS.map((view) => `#/SPY/${view}`);
+      const others = ['#/SPY/ticker?explain=gex_flip', '#/SPY/house?_part=account', '#/SPY/house?_part=tools'];
+      // The last two are answered by a problem.
+      for (const address of [...views, ...others, '#/SPY/ticker?at=2020-01-02T15:00:00Z', '#/ZZZZ/ticker']) {
+        await goTo(page, address);
         const found = await page.evaluate(() => ({
           hasRun: 'ran' in globalThis,
           foreign: document.querySelectorAll('img, iframe, object, embed, svg[onload], script:not([src^="/web/"])')
             .length,
-          links: [...document.querySelectorAll('a')]
-            .map((each) => each.getAttribute('href') ?? '')
-            .filter((href) => !/^[#/]/.test(href)),
-          marks: /[\u200b-\u200f\u202a-\u202e\u2066-\u2069]/.test(document.body.textContent ?? ''),
+          links: [...document.body.querySelectorAll('[href], [src], [action], [formaction]')]
+            .flatMap((each) => ['href', 'src', 'action', 'formaction'].map((name) => each.getAttribute(name)))
+            .filter((target) => target !== null && !/^(?:#|\/(?!\/))/.test(target)),
+          texts: (document.body.textContent ?? '').replaceAll(/\s+/g, ' '),
         }));
-        expect({ view, ...found }).toEqual({ view, hasRun: false, foreign: 0, links: [], marks: false });
+        const { texts, ...rest } = found;
+        expect({ address, ...rest }).toEqual({ address, hasRun: false, foreign: 0, links: [] });
+        expect([address, /[\u200b-\u200f\u202a-\u202e\u2066-\u2069]/.test(texts)]).toEqual([address, false]);
+        for (const each of shown) if (texts.includes(each)) shown.delete(each);
       }
+      // Every text stood somewhere on the page.
+      expect([...shown]).toEqual([]);
       await page.context().close();
     },
     60_000,

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import type { FeedStatusAnswer } from '../../src/web/data/page-answers.ts';
 import { BINARY, run, type Server, startServer } from '../support/process.ts';
 import { describeInBrowser, figuresOf, settled, withTerminal } from './browser.ts';
 
@@ -13,25 +14,60 @@ const ribbonOf = async (page: import('playwright-core').Page, state: string, tim
 describeInBrowser('states of a simulated market', () => {
   const terminal = withTerminal();
 
-  test('simulated is told in the ribbon, the title, the CSV and the picture', async () => {
+  // The files and the pictures of all panels say it too: see the market with a past.
+  test('simulated is told in the ribbon and the title', async () => {
     const page = await terminal.open();
     await figuresOf(page);
     expect(await ribbonOf(page, 'simulated')).toContain('SIMULATED');
     expect(await page.title()).toStartWith('SIM ');
-    const save = async (name: string) => {
-      await page.click('[data-panel="ladder"] summary');
-      const [download] = await Promise.all([
-        page.waitForEvent('download'),
-        page.click(`[data-panel="ladder"] .panel-menu >> text=${name}`),
-      ]);
-      return Bun.file(await download.path());
-    };
-    const csv = await (await save('Save CSV')).text();
-    const [head, first] = csv.split('\r\n');
-    expect(head).toStartWith('ticker,as_of,simulated,strike,');
-    expect(first).toMatch(/^SPY,20[\dT:.-]+Z,true,/);
-    const png = await (await save('Save picture')).bytes();
-    expect([...png.slice(1, 4)].map((each) => String.fromCharCode(each)).join('')).toBe('PNG');
+    await page.context().close();
+  });
+
+  test('quotes that are older than the limit while the exchange is open are called stale within 5 s, and their age counts', async () => {
+    const page = await terminal.open('#/SPY/ticker', { isSignedIn: false });
+    await page.clock.install();
+    // The page starts its clock again, now by that of the test.
+    await page.reload();
+    const limit = Date.now() + 120_000;
+    const asOf = new Date(limit - 1_800_000).toISOString();
+    let pausedAt: number | undefined;
+    await page.route('**/api/v1/**', async (route) => {
+      const { pathname } = new URL(route.request().url());
+      const now = pausedAt ?? Date.now();
+      const date = new Date(now).toUTCString();
+      if (pathname.includes('/stream/')) return route.fulfill({ status: 204, headers: { date } });
+      const response = await route.fetch();
+      const headers = { ...response.headers(), 'x-data-as-of': asOf, date };
+      if (pathname !== '/api/v1/feeds') return route.fulfill({ response, headers });
+      const body = (await response.json()) as FeedStatusAnswer;
+      const hour = (hours: number) => new Date(limit + 3_600_000 * hours).toISOString();
+      const session = { ...body.session, state: 'open', reason: null, opens_at: hour(-2), closes_at: hour(2) };
+      const feeds = body.feeds.map((feed) => ({
+        ...feed,
+        // What the server says of the quotes at the time of the request.
+        tickers: feed.tickers.map((each) => ({ ...each, as_of: asOf, state: now > limit ? 'stale' : 'fresh' })),
+      }));
+      return route.fulfill({ response, headers, json: { ...body, session, stale_after_s: 1_800, feeds } });
+    });
+    await page.fill('#key', terminal.key);
+    await page.press('#key', 'Enter');
+    await figuresOf(page);
+    await ribbonOf(page, 'open');
+    pausedAt = limit - 1_000;
+    await Promise.all([
+      page.waitForResponse((response) => response.url().endsWith('/api/v1/feeds')),
+      page.clock.pauseAt(pausedAt),
+    ]);
+    expect(await page.locator('[data-state="stale"]').count()).toBe(0);
+    for (const [seconds, age] of [
+      [6, 'STALE 30 min'],
+      [60, 'STALE 31 min'],
+      [60, 'STALE 32 min'],
+    ] as const) {
+      pausedAt += 1_000 * seconds;
+      await page.clock.runFor(1_000 * seconds);
+      expect(await ribbonOf(page, 'stale', 1_000)).toContain(age);
+    }
     await page.context().close();
   });
 

@@ -2,9 +2,10 @@ import { expect, test } from 'bun:test';
 import { copyFileSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import * as format from '../../src/web/page-format.ts';
-import { run } from '../support/process.ts';
 import { describeRecorded } from '../support/recorded-chains.ts';
+import { goTo } from './answers.ts';
 import { describeInBrowser, figuresOf, withTerminal } from './browser.ts';
+import { checkPanels, menusOf } from './panel-acts.ts';
 
 /** Ten recorded chains, in and outside of the universe. */
 const CHAINS = ['AAPL', 'AMD', 'AMZN', 'F', 'GOOGL', 'JPM', 'MSFT', 'NVDA', 'TSLA', 'XLE'];
@@ -56,31 +57,12 @@ describeRecorded('recorded chains on the page', (dir) => {
       await page.context().close();
     }, 60_000);
 
-    test('every panel names one moment, and the copied curl gives the bytes that drew it', async () => {
-      const page = await terminal.open('#/MSFT/ticker');
-      const bodies = new Map<string, string>();
-      page.on('response', async (response) =>
-        bodies.set(new URL(response.url()).pathname, await response.text().catch(() => '')),
-      );
-      await page.reload();
-      await page.waitForSelector('#key');
-      await page.fill('#key', terminal.key);
-      await page.press('#key', 'Enter');
-      await figuresOf(page);
-      const moments = await page.evaluate(() =>
-        [...document.querySelectorAll<HTMLElement>('[data-panel]')].map((each) => each.dataset.asOf),
-      );
-      expect(moments.length).toBeGreaterThanOrEqual(2);
-      expect(new Set(moments).size).toBe(1);
-      await page.focus('[data-panel="ladder"] [role="application"]');
-      await page.keyboard.press('c');
-      const curl = await page.evaluate(() => navigator.clipboard.readText());
-      expect(curl).not.toContain(terminal.key);
-      expect(curl).toContain(`at=${encodeURIComponent(moments[0]!)}`);
-      const { stdout } = await run(['sh', '-c', `export ZOMMA_KEY=${terminal.key}; ${curl} -s`], []);
-      const view = JSON.parse(bodies.get('/api/v1/nodes/gex/MSFT/view')!) as { strikes: unknown };
-      expect(JSON.parse(stdout)).toEqual(view.strikes as never);
-      expect(stdout).toBe(JSON.stringify(view.strikes));
+    test('what a panel of a live page copies and saves is what it shows', async () => {
+      const page = await terminal.open('#/MSFT/ticker', { width: 1900, height: 720 });
+      for (const view of ['ticker', 'history']) {
+        await goTo(page, `#/MSFT/${view}`);
+        await checkPanels(page, terminal, await menusOf(page), { ticker: 'MSFT', isSimulated: false });
+      }
       await page.context().close();
     }, 60_000);
   });

@@ -1,5 +1,5 @@
-import { dlopen } from 'bun:ffi';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { openLibc } from './libc.ts';
 
 /** A connection that a server of this process has accepted. */
 export interface OwnConnection {
@@ -23,6 +23,8 @@ export interface OwnSockets {
    * nothing if the descriptor belongs to another connection by now.
    */
   end(connection: OwnConnection, port: number): void;
+  /** Returns the descriptor of a socket that listens on a port. Undefined if there is none. */
+  listener(port: number): number | undefined;
 }
 
 /** Descriptors inspected in one step, which takes less than 2 ms. */
@@ -31,6 +33,8 @@ const STEP_DESCRIPTORS = 2_000;
 const AF_INET = 2;
 const AF_INET6 = 10;
 const SHUT_BOTH = 2;
+const SOL_SOCKET = 1;
+const SO_ACCEPTCONN = 30;
 /** Size of a buffer for a socket address, in bytes. No socket address is larger. */
 const ADDRESS_BYTES = 128;
 const TEXT_BYTES = 64;
@@ -81,6 +85,19 @@ export function openOwnSockets(): OwnSockets | undefined {
         yield found;
       }
     },
+    listener(port) {
+      const value = new Uint32Array(1);
+      let left = openDescriptors();
+      for (let descriptor = 0; left > 0 && descriptor < descriptorsMax(); descriptor++) {
+        if (libc.fcntl(descriptor, F_GETFD) < 0) continue;
+        left--;
+        if (!reads(libc.getsockname, descriptor) || view.getUint16(2) !== port) continue;
+        length[0] = value.byteLength;
+        if (libc.getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, value, length) === 0 && value[0] === 1)
+          return descriptor;
+      }
+      return undefined;
+    },
     end({ descriptor, peer }, port) {
       if (connectionOf(descriptor, port)?.peer === peer) libc.shutdown(descriptor, SHUT_BOTH);
     },
@@ -124,23 +141,4 @@ function readLimit(): number {
   } catch {
     return Number.POSITIVE_INFINITY;
   }
-}
-
-function openLibc() {
-  if (process.platform !== 'linux') return undefined;
-  const musl = `libc.musl-${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}.so.1`;
-  for (const name of ['libc.so.6', musl]) {
-    try {
-      return dlopen(name, {
-        getsockname: { args: ['i32', 'ptr', 'ptr'], returns: 'i32' },
-        getpeername: { args: ['i32', 'ptr', 'ptr'], returns: 'i32' },
-        inet_ntop: { args: ['i32', 'ptr', 'ptr', 'u32'], returns: 'ptr' },
-        fcntl: { args: ['i32', 'i32'], returns: 'i32' },
-        shutdown: { args: ['i32', 'i32'], returns: 'i32' },
-      }).symbols;
-    } catch {
-      // No library of this name can be loaded. The next name is tried.
-    }
-  }
-  return undefined;
 }

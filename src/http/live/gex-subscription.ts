@@ -107,7 +107,10 @@ export function createSubscription({ events, tickers, after, runScheduled, onClo
     },
     end(drop) {
       if (drop) stream.drop();
-      else stream.close();
+      else {
+        stream.write(PREAMBLE);
+        stream.close();
+      }
       wakeUp?.();
     },
   };

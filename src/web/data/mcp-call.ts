@@ -1,4 +1,3 @@
-import { effect } from '@preact/signals';
 import { cleanText } from '../page-format.ts';
 import { memberKey } from '../state/member-key.ts';
 import { RequestProblem, send } from './request.ts';
@@ -133,8 +132,7 @@ export async function listMcpTools(): Promise<{ tools: readonly McpTool[]; probl
   return { tools: [], problem: problem ?? 'The server lists no tools.' };
 }
 
-effect(() => {
-  memberKey.value;
+memberKey.subscribe(() => {
   listed = undefined;
 });
 

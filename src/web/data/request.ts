@@ -1,4 +1,4 @@
-import { effect, signal } from '@preact/signals';
+import { signal } from '@preact/signals';
 import type { Call } from '../operations.ts';
 import { requestOf } from '../operations.ts';
 import { cleanText } from '../page-format.ts';
@@ -51,10 +51,8 @@ export const rateLimit = signal<{ quota: number; left: number; waitUntil: number
 const KEPT_MAX = 64;
 const kept = new Map<string, { etag: string | null; answer: WebAnswer<unknown> }>();
 
-effect(() => {
-  memberKey.value;
-  kept.clear();
-});
+// Not an effect that only reads the key: the minifier drops a read whose value is not used.
+memberKey.subscribe(() => kept.clear());
 
 /** The earliest moment of the next request while few tokens are left. */
 let spacedUntil = 0;

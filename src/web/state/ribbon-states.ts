@@ -80,7 +80,7 @@ const CLOCK_MS = 30_000;
 /** Returns what the ribbon says, in the order of RIBBON_STATES. */
 export function ribbonItems(input: RibbonInput): RibbonItem[] {
   if (!input.isSignedIn) return [];
-  const items = [
+  return [
     otherVersion(input),
     simulated(input),
     offline(input),
@@ -93,7 +93,6 @@ export function ribbonItems(input: RibbonInput): RibbonItem[] {
     interrupted(input),
     clock(input),
   ].filter((item): item is RibbonItem => item !== null);
-  return items.toSorted((a, b) => RIBBON_STATES.indexOf(a.state) - RIBBON_STATES.indexOf(b.state));
 }
 
 function item(state: RibbonState, glyph: string, strong: string, text = ''): RibbonItem {
@@ -152,7 +151,11 @@ function trouble(input: RibbonInput) {
     return item('down', '✕', `${feed.name} is down`, `${feed.error ?? 'no poll succeeds'}${next}`);
   if (feed.tickerState === 'failing')
     return item('failing', '✕', `${feed.name} fails`, `${feed.error ?? 'the last polls failed'}${next}`);
-  if (feed.tickerState !== 'stale' || asOfMs === null || input.session?.state !== 'open') return null;
+  const { session } = input;
+  if (asOfMs === null || session?.state !== 'open') return null;
+  // The report of the feeds may be half a minute old. Time outside of the session does not count.
+  const ageMs = Math.min(nowMs, Date.parse(session.closes_at)) - Math.max(asOfMs, Date.parse(session.opens_at));
+  if (feed.tickerState !== 'stale' && ageMs <= 1000 * staleAfterS) return null;
   return item('stale', '◷', `STALE ${duration((nowMs - asOfMs) / 1000)}`, `expected every ${duration(staleAfterS)}`);
 }
 

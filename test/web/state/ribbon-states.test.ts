@@ -128,6 +128,26 @@ describe('the states of the ribbon', () => {
   });
 
   test.each([
+    ['30 min old', '2026-11-20T18:30:00Z', '2026-11-20T19:00:00Z', false],
+    ['a second more than 30 min old', '2026-11-20T18:30:00Z', '2026-11-20T19:00:01Z', true],
+    ['of the evening before, 30 min after the open', '2026-11-19T21:00:00Z', '2026-11-20T15:00:00Z', false],
+    [
+      'of the evening before, a second more than 30 min after the open',
+      '2026-11-19T21:00:00Z',
+      '2026-11-20T15:00:01Z',
+      true,
+    ],
+    [
+      '30 min old at the close, which the report does not know yet',
+      '2026-11-20T20:30:00Z',
+      '2026-11-20T21:00:20Z',
+      false,
+    ],
+  ])('quotes that are %s are stale or not, although the last report calls them fresh', (_, asOf, now, isStale) => {
+    expect(states({ asOfMs: at(asOf), nowMs: at(now) }).includes('stale')).toBe(isStale);
+  });
+
+  test.each([
     ['on a Sunday', { ...CAUSES.closed, feed: { ...FEED, tickerState: 'stale' } }],
     ['at night', { session: { ...WEEKEND, reason: 'night' }, feed: { ...FEED, tickerState: 'stale' } }],
     ['on a holiday', { session: { ...WEEKEND, reason: 'holiday' }, feed: { ...FEED, tickerState: 'stale' } }],

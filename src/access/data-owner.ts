@@ -1,0 +1,46 @@
+import { readFileSync, statSync } from 'node:fs';
+import { OperatorError } from '../errors.ts';
+
+/**
+ * Throws `OperatorError` if this process is root's and the path belongs to another user. A file that root writes into the folder of a
+ * service could not be opened by the service.
+ */
+export function refuseForeignRoot(path: string): void {
+  const owner = ownerOf(path);
+  if (process.geteuid?.() !== 0 || owner === undefined || owner === 0) return;
+  const name = userName(owner);
+  throw new OperatorError(
+    `${path} belongs to ${name}, and root would write files that ${name} cannot open`,
+    `Run the command as that user: sudo -u ${name} zomma …`,
+  );
+}
+
+/** Returns whose a file is and who asks: `it belongs to root, and this process is run by zomma`. Empty if they are the same or unknown. */
+export function ownership(path: string): string {
+  const owner = ownerOf(path);
+  const own = process.geteuid?.();
+  return owner === undefined || own === undefined || owner === own
+    ? ''
+    : `it belongs to ${userName(owner)}, and this process is run by ${userName(own)}`;
+}
+
+function ownerOf(path: string): number | undefined {
+  if (process.platform === 'win32') return undefined;
+  try {
+    return statSync(path).uid;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns the name of a user, or `user 1000` if the system's list of users does not have it. */
+function userName(uid: number): string {
+  try {
+    const line = readFileSync('/etc/passwd', 'utf8')
+      .split('\n')
+      .find((each) => each.split(':')[2] === String(uid));
+    return line?.split(':')[0] ?? `user ${uid}`;
+  } catch {
+    return `user ${uid}`;
+  }
+}

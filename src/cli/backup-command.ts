@@ -1,0 +1,135 @@
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Command, Option } from 'commander';
+import { shownJson } from '../clean-text.ts';
+import { OperatorError } from '../errors.ts';
+import type { Ports } from './ports.ts';
+import { withSettings } from './settings.ts';
+
+/** Adds `zomma backup` and `zomma restore`. */
+export function addBackup(program: Command, ports: Ports): void {
+  const backup = withSettings(
+    program
+      .command('backup')
+      .argument('<dest>', 'folder to create; with --every, the folder of all backups')
+      .description(
+        'Back up the data folder, also while a server runs: a checked copy of one moment, with a manifest. The secret, on which all API keys depend, is left out unless --with-secret is given.',
+      ),
+    ['dataDir'],
+  )
+    .option('--with-secret', 'include the secret, encrypted under a passphrase')
+    .addOption(passphraseFile())
+    .addOption(
+      new Option('--every <time>', 'make a backup every so often until the command is ended, e.g. 1h or 1d').argParser(
+        (text) => timeOf(text, '--every'),
+      ),
+    )
+    .addOption(
+      new Option('--keep <n>', 'with --every: number of backups to keep').argParser((text) => countOf(text)).default(7),
+    )
+    .option('--json', 'print one JSON object')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ zomma backup /backup/zomma-monday --data-dir /var/lib/zomma
+  $ zomma backup /backup/zomma-full --with-secret --passphrase-file /root/zomma.pass
+  $ zomma backup /backup/zomma --every 1d --keep 14
+  $ zomma backup verify /backup/zomma-monday
+`,
+    )
+    .action(async (dest: string, options) => {
+      const passphrase = options.withSecret ? passphraseIn(options.passphraseFile, '--with-secret') : undefined;
+      const make = async (to: string) => {
+        const manifest = await ports.backup(options, to, passphrase);
+        const bytes = Object.values(manifest.files).reduce((sum, each) => sum + each.bytes, 0);
+        print(
+          options.json
+            ? shownJson({ backup: to, ...manifest })
+            : `${to}: ${(bytes / 1e6).toFixed(1)} MB, schema ${manifest.schema}, checked`,
+        );
+      };
+      if (options.every === undefined) return make(dest);
+      const stopped = Promise.withResolvers<true>();
+      for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopped.resolve(true));
+      for (;;) {
+        const name = new Date(ports.nowMs()).toISOString().replace(/[:.]/g, '-');
+        await make(join(dest, name));
+        for (const old of (await ports.backupsIn(dest)).slice(0, -options.keep)) {
+          rmSync(old, { recursive: true });
+          print(`${old}: removed`);
+        }
+        if (await Promise.race([stopped.promise, Bun.sleep(options.every)])) return;
+      }
+    });
+
+  backup
+    .command('verify')
+    .argument('<backup>', 'folder of a backup')
+    .description('Rehearse a restore: restore a backup into a temporary folder, and compare it with its manifest.')
+    .option('--json', 'print one JSON object')
+    .addHelpText('after', '\nExamples:\n  $ zomma backup verify /backup/zomma-monday\n')
+    .action(async (from: string, options) => {
+      const manifest = await ports.rehearseRestore(from);
+      const rows = Object.values(manifest.rows).reduce((sum, each) => sum + each, 0);
+      print(
+        options.json
+          ? shownJson({ backup: from, ...manifest })
+          : `${from}: whole. Made ${manifest.made_at} by ${manifest.version}, schema ${manifest.schema}, ${rows} rows`,
+      );
+    });
+
+  withSettings(
+    program
+      .command('restore')
+      .argument('<backup>', 'folder of a backup')
+      .description('Restore a backup into a data folder that has no data, and on which no server runs.'),
+    ['dataDir'],
+  )
+    .addOption(passphraseFile())
+    .addHelpText(
+      'after',
+      '\nExamples:\n  $ zomma restore /backup/zomma-monday --data-dir /var/lib/zomma\n  $ zomma restore /backup/zomma-full --passphrase-file /root/zomma.pass\n',
+    )
+    .action(async (from: string, options) => {
+      const passphrase = options.passphraseFile && passphraseIn(options.passphraseFile, '');
+      const { manifest, hasSecret } = await ports.restore(from, options, passphrase);
+      print(`${options.dataDir}: restored the backup of ${manifest.made_at}`);
+      const members = manifest.rows.members ?? 0;
+      if (!hasSecret && members > 0) {
+        print(
+          `The backup has no secret. Put the file "secret" of the earlier data folder into ${options.dataDir}: the keys of ${members} members depend on it.`,
+        );
+      }
+    });
+}
+
+function passphraseFile(): Option {
+  return new Option('--passphrase-file <file>', 'file with the passphrase that encrypts the secret');
+}
+
+function passphraseIn(file: string | undefined, flag: string): string {
+  if (file === undefined) {
+    throw new OperatorError(`${flag} needs --passphrase-file`, 'Write a passphrase to a file that only you may read.');
+  }
+  const text = readFileSync(file, 'utf8').trim();
+  if (text.length >= 8) return text;
+  throw new OperatorError(`the passphrase in ${file} has ${text.length} characters`, 'Use at least 8 characters.');
+}
+
+const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+function timeOf(text: string, flag: string): number {
+  const [, number, unit] = /^([1-9]\d{0,5})([smhd])$/.exec(text) ?? [];
+  if (number !== undefined) return Number(number) * UNIT_MS[unit!]!;
+  throw new OperatorError(`${flag} "${text}" is not a time`, `Use e.g. ${flag} 1h or ${flag} 1d.`);
+}
+
+function countOf(text: string): number {
+  if (/^[1-9]\d{0,4}$/.test(text)) return Number(text);
+  throw new OperatorError(`--keep "${text}" is not a number of backups`, 'Use 1 or more, e.g. --keep 7.');
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

@@ -1,0 +1,37 @@
+import type { Command } from 'commander';
+import type { Ports } from './ports.ts';
+import { withSettings } from './settings.ts';
+
+/** Adds `zomma upgrade`, which upgrades the database of a data folder, or brings back the one from before the last upgrade. */
+export function addUpgrade(program: Command, ports: Ports): void {
+  withSettings(
+    program
+      .command('upgrade')
+      .description(
+        'Upgrade the database to the schema of this program, in one transaction and after a copy was made. The server does the same when it starts. No server may run on the data folder.',
+      ),
+    ['dataDir'],
+  )
+    .option('--back', 'put the copy from before the last upgrade in the place of the database, for the earlier program')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  $ zomma upgrade --data-dir /var/lib/zomma\n  $ zomma upgrade --back --data-dir /var/lib/zomma\n',
+    )
+    .action(async (options) => {
+      if (options.back) {
+        const { schema, kept } = await ports.undoUpgrade(options);
+        print(`the database has schema ${schema} again. The one that it replaced is ${kept}`);
+        return;
+      }
+      const { from, to, copy } = await ports.upgrade(options);
+      print(
+        from === to
+          ? `the database has schema ${to} already`
+          : `the database has schema ${to}, before ${from}. The copy from before is ${copy}`,
+      );
+    });
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

@@ -1,0 +1,80 @@
+import { OperatorError } from '../errors.ts';
+import type { Observe } from '../events.ts';
+import type { Listening } from './listen.ts';
+import { readTls, type TlsFiles, type TlsPair, versionOfFiles } from './tls.ts';
+
+/** Time between two looks at the files, ms. */
+const LOOK_MS = 2_000;
+/** A certificate that expires within this time is reported at the start and once a day, ms. */
+const WARN_BEFORE_MS = 30 * 86_400_000;
+const DAY_MS = 86_400_000;
+
+export interface CertificateWatch {
+  /** Reads the files again, also if they have not changed. */
+  reload(): void;
+  /** Until when the certificate in use is valid, ms since the epoch. */
+  notAfterMs(): number;
+  stop(): void;
+}
+
+export interface CertificateWatchDeps {
+  readonly files: TlsFiles;
+  /** The pair that the server began with. */
+  readonly pair: TlsPair;
+  readonly listening: Pick<Listening, 'replaceTls'>;
+  readonly observe: Observe;
+  /** The wall clock, ms since the epoch. */
+  readonly nowMs: () => number;
+}
+
+/**
+ * Watches the files of a certificate, and uses a new pair for new connections as soon as the files have changed. A pair that cannot be used
+ * is reported, and the present one stays. Reports a certificate that is about to expire.
+ */
+export function watchCertificate({ files, pair, listening, observe, nowMs }: CertificateWatchDeps): CertificateWatch {
+  let present = pair;
+  let seen = versionOfFiles(files);
+  let warnedMs = Number.NEGATIVE_INFINITY;
+
+  const report = (): void =>
+    observe({
+      kind: 'certificate_used',
+      subject: present.subject,
+      not_after: new Date(present.notAfterMs).toISOString(),
+    });
+
+  const warnOfExpiry = (): void => {
+    const left = present.notAfterMs - nowMs();
+    if (left > WARN_BEFORE_MS || nowMs() - warnedMs < DAY_MS) return;
+    warnedMs = nowMs();
+    observe({ kind: 'certificate_expiring', subject: present.subject, days: Math.floor(left / DAY_MS) });
+  };
+
+  const reload = (): void => {
+    seen = versionOfFiles(files);
+    try {
+      const next = readTls(files);
+      if (next.cert === present.cert && next.key === present.key) return;
+      listening.replaceTls(next);
+      present = next;
+      warnedMs = Number.NEGATIVE_INFINITY;
+      report();
+      warnOfExpiry();
+    } catch (error) {
+      if (!(error instanceof OperatorError)) throw error;
+      observe({ kind: 'certificate_refused', reason: error.message, hint: error.hint });
+    }
+  };
+
+  report();
+  warnOfExpiry();
+  let before = seen;
+  const timer = setInterval(() => {
+    const version = versionOfFiles(files);
+    // While the files are being replaced, one of them may be missing, or belong to the other pair. So a change must last until the next look.
+    if (version !== '' && version !== seen && version === before) reload();
+    before = version;
+    warnOfExpiry();
+  }, LOOK_MS);
+  return { reload, notAfterMs: () => present.notAfterMs, stop: () => clearInterval(timer) };
+}

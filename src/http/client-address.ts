@@ -1,0 +1,62 @@
+import { BlockList, isIP } from 'node:net';
+
+/** Returns the address of the client that sent a request, or `unknown`. */
+export type AddressOf = (request: Request) => string;
+
+export interface AddressDeps {
+  /** Returns the other end of a request's connection: an address, a blank and a port. */
+  readonly peerOf: (request: Request) => string | undefined;
+  /** Networks of proxies, such as `10.0.0.0/8`, whose `X-Forwarded-For` is believed. */
+  readonly trustedProxies: readonly string[];
+}
+
+/**
+ * Creates a function that finds the address of a client. `X-Forwarded-For` counts only if the connection comes from a trusted proxy. Then
+ * the client is the last address of the field that is not a trusted proxy, because everything before it may be made up by the client.
+ */
+export function createAddressOf({ peerOf, trustedProxies }: AddressDeps): AddressOf {
+  const trusted = blockListOf(trustedProxies);
+  const isTrusted = (address: string) => contains(trusted, address);
+  return (request) => {
+    const peer = peerOf(request);
+    if (peer === undefined) return 'unknown';
+    const address = plainAddress(peer.slice(0, peer.lastIndexOf(' ')));
+    if (trustedProxies.length === 0 || !isTrusted(address)) return address;
+    const forwarded = (request.headers.get('x-forwarded-for') ?? '')
+      .split(',')
+      .map((each) => plainAddress(each.trim()));
+    const client = forwarded.findLast((each) => !isTrusted(each));
+    return client !== undefined && isIP(client) ? client : address;
+  };
+}
+
+/** Returns what one client can be assumed to have of the address space: an IPv4 address, or the first 64 bits of an IPv6 address. */
+export function networkOf(address: string): string {
+  if (isIP(address) !== 6) return address;
+  const [head = '', tail] = address.split('::');
+  const groups = head.split(':').filter(Boolean);
+  const last = tail?.split(':').filter(Boolean) ?? [];
+  while (tail !== undefined && groups.length + last.length < 8) groups.push('0');
+  return `${[...groups, ...last].slice(0, 4).join(':')}::/64`;
+}
+
+/** Returns a list of networks, each an address with the length of its prefix, or a single address. */
+export function blockListOf(networks: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const each of networks) {
+    const [address = '', bits] = each.split('/');
+    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
+    list.addSubnet(address, bits === undefined ? (family === 'ipv6' ? 128 : 32) : Number(bits), family);
+  }
+  return list;
+}
+
+export function contains(list: BlockList, address: string): boolean {
+  const version = isIP(address);
+  return version !== 0 && list.check(address, version === 6 ? 'ipv6' : 'ipv4');
+}
+
+/** Writes an IPv4 address that the system reports as an IPv6 address in its own form. */
+function plainAddress(address: string): string {
+  return /^::ffff:([\d.]+)$/i.exec(address)?.[1] ?? address;
+}

@@ -1,0 +1,123 @@
+import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
+import { readFileSync, statSync } from 'node:fs';
+import { ownership } from '../access/data-owner.ts';
+import { errorCode, OperatorError } from '../errors.ts';
+
+/** A certificate chain and its private key, PEM texts. */
+export interface PemPair {
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** A certificate chain with its private key, both checked. */
+export interface TlsPair extends PemPair {
+  /** Of the first certificate of the chain: whom it names, and until when it is valid, ms since the epoch. */
+  readonly subject: string;
+  readonly notAfterMs: number;
+}
+
+/** The files of a certificate chain and of its private key. */
+export interface TlsFiles {
+  readonly cert: string;
+  readonly key: string;
+}
+
+/**
+ * Cipher suites of TLS 1.2: authenticated encryption (AEAD) with forward secrecy alone. Every client since 2014 has one of them. TLS 1.3,
+ * which nearly all clients use, has no others. Without this list, the runtime also offers CBC suites and static RSA.
+ */
+export const CIPHERS = ['ECDHE-ECDSA', 'ECDHE-RSA']
+  .flatMap((exchange) =>
+    ['AES128-GCM-SHA256', 'AES256-GCM-SHA384', 'CHACHA20-POLY1305'].map((suite) => `${exchange}-${suite}`),
+  )
+  .join(':');
+
+/**
+ * Reads a certificate chain and its private key. Throws `OperatorError` that names the file and its fault: not readable, no PEM text, a key
+ * in place of a certificate, an encrypted key, or a key of another certificate.
+ */
+export function readTls({ cert: certFile, key: keyFile }: TlsFiles): TlsPair {
+  const [cert, key] = [readPem(certFile, '--tls-cert'), readPem(keyFile, '--tls-key')];
+  const certificate = certificateOf(cert, certFile);
+  if (!certificate.checkPrivateKey(privateKeyOf(key, keyFile))) {
+    throw new OperatorError(
+      `the certificate ${certFile} does not belong to the key ${keyFile}`,
+      'Give the certificate and the key of one pair.',
+    );
+  }
+  return {
+    cert,
+    key,
+    subject: certificate.subjectAltName ?? certificate.subject.replaceAll('\n', ', '),
+    notAfterMs: Date.parse(certificate.validTo),
+  };
+}
+
+/** Returns a text that changes when one of the files changes. Empty if a file is missing, as while it is being replaced. */
+export function versionOfFiles({ cert, key }: TlsFiles): string {
+  const versions = [cert, key].map((file) => {
+    const found = statSync(file, { throwIfNoEntry: false });
+    return found && `${found.mtimeMs} ${found.size} ${found.ino}`;
+  });
+  return versions.every(Boolean) ? versions.join(' ') : '';
+}
+
+function certificateOf(pem: string, file: string): X509Certificate {
+  if (!pem.includes('-----BEGIN CERTIFICATE-----')) {
+    throw new OperatorError(
+      `--tls-cert: ${file} is ${kindOf(pem)}, not a certificate in PEM form`,
+      'Give the file with the certificate chain, for example fullchain.pem.',
+    );
+  }
+  try {
+    return new X509Certificate(pem);
+  } catch (error) {
+    throw new OperatorError(`--tls-cert: ${file} holds a damaged certificate`, 'Get the certificate again.', {
+      cause: error,
+    });
+  }
+}
+
+function privateKeyOf(pem: string, file: string): KeyObject {
+  if (/ENCRYPTED/.test(pem)) {
+    throw new OperatorError(
+      `--tls-key: ${file} is encrypted`,
+      `Decrypt it into a file that this user alone may read: openssl pkey -in ${file} -out key.pem`,
+    );
+  }
+  if (!/-----BEGIN (?:EC |RSA )?PRIVATE KEY-----/.test(pem)) {
+    throw new OperatorError(
+      `--tls-key: ${file} is ${kindOf(pem)}, not a private key in PEM form`,
+      'Give the file with the private key, for example privkey.pem.',
+    );
+  }
+  try {
+    return createPrivateKey(pem);
+  } catch (error) {
+    throw new OperatorError(`--tls-key: ${file} holds a damaged key`, 'Restore the key, or get a new certificate.', {
+      cause: error,
+    });
+  }
+}
+
+/** What a file seems to be, for a message. */
+function kindOf(text: string): string {
+  if (text.trim() === '') return 'empty';
+  const [, label] = /-----BEGIN ([A-Z0-9 ]+)-----/.exec(text) ?? [];
+  if (label?.includes('PRIVATE KEY')) return 'a private key';
+  if (label === 'CERTIFICATE') return 'a certificate';
+  if (label !== undefined) return `a ${label.toLowerCase()}`;
+  // DER begins with a sequence (0x30 0x82). PKCS#12 files are DER too.
+  return text.charCodeAt(0) === 0x30 ? 'binary (DER or PKCS#12)' : 'no PEM text';
+}
+
+function readPem(file: string, flag: string): string {
+  try {
+    return readFileSync(file, 'latin1');
+  } catch (error) {
+    const reason = [errorCode(error), ownership(file)].filter(Boolean).join('; ');
+    throw new OperatorError(`${flag}: cannot read ${file}: ${reason}`, 'Give a PEM file that this user may read.', {
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,78 @@
+import { Database } from 'bun:sqlite';
+import { chmodSync, closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { OperatorError } from '../errors.ts';
+import { MIGRATIONS, migrate, schemaOf } from './migrations.ts';
+
+/** The number of the newest schema: the number of migrations that this program has. */
+export const SCHEMA = MIGRATIONS.length;
+
+/** Returns the path of the copy that is made before a database of a schema is upgraded. */
+export function copyBeforeUpgrade(path: string, schema: number): string {
+  return `${path}.schema-${schema}`;
+}
+
+/**
+ * Upgrades a database to the newest schema, in one transaction. First copies it to `copyBeforeUpgrade`, so that `undoUpgrade` can bring it
+ * back. A new database gets no copy. Returns the schema that the database had, or undefined if there was nothing to do.
+ *
+ * Throws `OperatorError` if the database has a newer schema than this program, or if a migration fails. The database then stays unchanged.
+ */
+export function upgrade(db: Database, path: string): number | undefined {
+  const before = schemaOf(db);
+  if (before === SCHEMA) return undefined;
+  if (before > 0 && before < SCHEMA) copyDurably(db, copyBeforeUpgrade(path, before));
+  migrate(db);
+  return before;
+}
+
+/**
+ * Puts the newest copy from before an upgrade in the place of the database, and keeps the present database beside it. The caller must hold
+ * the lock of the folder, and no other process may have the database open. Returns the schema of the copy and the path of what it replaced.
+ *
+ * Throws `OperatorError` if there is no copy of an earlier schema.
+ */
+export function undoUpgrade(path: string): { readonly schema: number; readonly kept: string } {
+  const db = new Database(path, { readwrite: true, strict: true });
+  const now = schemaOf(db);
+  const schema = Array.from({ length: now }, (_, i) => now - 1 - i).find((each) =>
+    existsSync(copyBeforeUpgrade(path, each)),
+  );
+  if (schema === undefined) {
+    db.close();
+    throw new OperatorError(
+      `there is no copy of ${path} from before an upgrade`,
+      'An upgrade makes the copy. Restore a backup with `zomma restore` instead.',
+    );
+  }
+  // With this journal mode, SQLite moves the write-ahead log into the file. Otherwise the log would be applied to the copy.
+  db.run('PRAGMA journal_mode = DELETE');
+  db.close(true);
+  const kept = copyBeforeUpgrade(path, now);
+  rmSync(kept, { force: true });
+  linkSync(path, kept);
+  // Replaces the file in one step: a process that is killed leaves either database, never neither.
+  renameSync(copyBeforeUpgrade(path, schema), path);
+  syncFolder(path);
+  return { schema, kept };
+}
+
+/** Copies a database to a file that is complete or not there, with mode 0600. Replaces an earlier copy. */
+export function copyDurably(db: Database, to: string): void {
+  const draft = `${to}.partial`;
+  rmSync(draft, { force: true });
+  db.run('VACUUM INTO ?', [draft]);
+  chmodSync(draft, 0o600);
+  const fd = openSync(draft, 'r+');
+  fsyncSync(fd);
+  closeSync(fd);
+  renameSync(draft, to);
+  syncFolder(to);
+}
+
+/** Makes a rename in the folder of a file durable. */
+function syncFolder(path: string): void {
+  const fd = openSync(dirname(path), 'r');
+  fsyncSync(fd);
+  closeSync(fd);
+}

@@ -1,0 +1,156 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { makeDataFolder } from '../support/data-folder.ts';
+import { FROM_SOURCE, run, type Server, startServer } from '../support/process.ts';
+
+/** Backups of a running server, restored and compared. */
+const ROUNDS = 4;
+let folder: string;
+let server: Server;
+const at = (name: string) => join(folder, name);
+const zomma = (...args: string[]) => run(FROM_SOURCE, args);
+const membersOf = async (dataDir: string) =>
+  JSON.parse((await zomma('members', 'list', '--json', '--data-dir', dataDir)).stdout).members as { uuid: string }[];
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'zomma-backup-'));
+  writeFileSync(at('pass'), 'correct horse battery\n', { mode: 0o600 });
+  server = await startServer(FROM_SOURCE, [
+    ...['start', '--port', '0', '--past', 'on', '--data-dir', at('data'), '--ops', '127.0.0.1:0'],
+  ]);
+  await server.loaded;
+});
+afterAll(async () => {
+  await server.stop('SIGTERM');
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test('each backup under ingest has what was committed before it, and is restored to it', async () => {
+  for (let i = 0; i < ROUNDS; i++) {
+    const uuid = crypto.randomUUID();
+    expect(await zomma('members', 'add', '--uuid', uuid, '--data-dir', at('data'))).toMatchObject({ code: 0 });
+    const made = await zomma('backup', at(`b${i}`), '--json', '--data-dir', at('data'));
+    expect(made).toMatchObject({ code: 0, stderr: '' });
+    const { rows, schema, version } = JSON.parse(made.stdout);
+    expect([rows.members, schema > 0, version]).toEqual([i + 2, true, expect.stringMatching(/^\d+\.\d+\.\d+$/)]);
+    expect(await zomma('restore', at(`b${i}`), '--data-dir', at(`r${i}`))).toMatchObject({ code: 0 });
+    expect((await membersOf(at(`r${i}`))).map((each) => each.uuid)).toContain(uuid);
+    for (const name of readdirSync(at(`b${i}`))) expect(statSync(join(at(`b${i}`), name)).mode & 0o077).toBe(0);
+    expect(existsSync(join(at(`b${i}`), 'secret.encrypted'))).toBe(false);
+  }
+}, 120_000);
+
+test('with the secret, the keys of members work on the restored server; without it, the command says what is missing', async () => {
+  const uuid = '7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90';
+  const { api_key: key } = JSON.parse(
+    (await zomma('members', 'add', '--uuid', uuid, '--json', '--data-dir', at('data'))).stdout,
+  );
+  const options = ['--with-secret', '--passphrase-file', at('pass')];
+  expect(await zomma('backup', at('full'), ...options, '--data-dir', at('data'))).toMatchObject({ code: 0 });
+  for (const name of readdirSync(at('full')))
+    expect(readFileSync(join(at('full'), name)).includes(readFileSync(join(at('data'), 'secret')))).toBe(false);
+  const none = await zomma('restore', at('full'), '--data-dir', at('locked'));
+  expect(none).toMatchObject({ code: 1, stderr: expect.stringContaining('is encrypted') });
+  writeFileSync(at('wrong'), 'another passphrase');
+  const wrong = await zomma('restore', at('full'), '--passphrase-file', at('wrong'), '--data-dir', at('locked2'));
+  expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('does not open') });
+  const restored = await zomma('restore', at('full'), '--passphrase-file', at('pass'), '--data-dir', at('moved'));
+  expect(restored).toMatchObject({ code: 0 });
+  const moved = await startServer(FROM_SOURCE, ['serve', '--port', '0', '--data-dir', at('moved')]);
+  const answer = await fetch(`${moved.url}/api/v1/account`, { headers: { 'X-API-Key': key } });
+  expect(answer.status).toBe(200);
+  await moved.stop('SIGTERM');
+  const bare = await zomma('restore', at('b0'), '--data-dir', at('bare'));
+  expect(bare.stdout).toContain('Put the file "secret" of the earlier data folder');
+}, 120_000);
+
+describe('a restore', () => {
+  test('is refused into a folder with data, and into that of a running server', async () => {
+    expect(await zomma('restore', at('b0'), '--data-dir', at('r0'))).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('has data already'),
+    });
+    expect(await zomma('restore', at('b0'), '--data-dir', at('data'))).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(`process ${server.pid} serves`),
+    });
+  }, 30_000);
+
+  const flipped = (name: string, offset: number) => {
+    const path = join(at('b1'), name);
+    const bytes = readFileSync(path);
+    bytes[offset]! ^= 0xff;
+    writeFileSync(path, bytes);
+  };
+  test.each([
+    [
+      'a database with one other byte',
+      () => flipped('zomma.sqlite', 9_000),
+      /zomma\.sqlite is not the file that was backed up/,
+    ],
+    [
+      'a database cut short',
+      () =>
+        writeFileSync(join(at('b1'), 'zomma.sqlite'), readFileSync(join(at('b1'), 'zomma.sqlite')).subarray(0, 8_192)),
+      /has 8192 bytes, and not/,
+    ],
+    ['no database', () => rmSync(join(at('b1'), 'zomma.sqlite')), /zomma\.sqlite is missing/],
+    ['no manifest', () => rmSync(join(at('b1'), 'manifest.json')), /is no backup/],
+  ])(
+    'of a backup with %s is refused, and so is its rehearsal',
+    async (_, damage, message) => {
+      damage();
+      for (const command of [
+        ['restore', at('b1'), '--data-dir', at('new')],
+        ['backup', 'verify', at('b1')],
+      ])
+        expect(await zomma(...command)).toMatchObject({ code: 1, stderr: expect.stringMatching(message) });
+      expect(existsSync(at('new/zomma.sqlite'))).toBe(false);
+    },
+    30_000,
+  );
+
+  test('is rehearsed', async () => {
+    expect(await zomma('backup', 'verify', at('b2'))).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('whole'),
+    });
+  }, 30_000);
+});
+
+test('a backup never replaces a folder, and the metrics of the server know the last one', async () => {
+  mkdirSync(at('taken'));
+  expect(await zomma('backup', at('taken'), '--data-dir', at('data'))).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('exists already'),
+  });
+  const ops = /"operations_served"[^\n]*"address":"([^"]+)"/.exec(server.log())![1]!;
+  const text = await (await fetch(`${ops}/metrics`)).text();
+  const seconds = Number(/^zomma_last_backup_timestamp_seconds (\S+)/m.exec(text)![1]);
+  expect(Date.now() / 1000 - seconds).toBeWithin(0, 120);
+}, 30_000);
+
+test('--every makes one after the other and keeps the newest', async () => {
+  const data = makeDataFolder(at('small'));
+  const child = Bun.spawn(
+    [...FROM_SOURCE, 'backup', at('series'), '--every', '1s', '--keep', '2', '--data-dir', data],
+    { stdout: 'pipe', stderr: 'inherit' },
+  );
+  const reader = child.stdout.getReader();
+  let read = '';
+  while (read.split('removed').length < 3) read += new TextDecoder().decode((await reader.read()).value);
+  child.kill('SIGTERM');
+  expect(await child.exited).toBe(0);
+  expect(readdirSync(at('series')).length).toBeWithin(2, 4);
+}, 30_000);

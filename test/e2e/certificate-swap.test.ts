@@ -1,0 +1,152 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect } from 'node:tls';
+import { makeCertificate } from '../support/certificate.ts';
+import { FROM_SOURCE, run, type Server, startServer } from '../support/process.ts';
+
+let folder: string;
+let server: Server;
+let port: number;
+const at = (name: string) => join(folder, name);
+/** Puts the pair of a name in the place of the pair in use. */
+const put = (name: string) => {
+  for (const kind of ['pem', 'key']) copyFileSync(at(`${name}.${kind}`), at(`live.${kind}`));
+};
+const logged = async (part: string) => {
+  const deadline = Date.now() + 15_000;
+  while (!server.log().includes(part)) {
+    if (Date.now() > deadline) throw new Error(`the log has no ${part}`);
+    await Bun.sleep(20);
+  }
+};
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'zomma-swap-'));
+  for (const name of ['a', 'b']) await makeCertificate(folder, name);
+  put('a');
+  server = await startServer(FROM_SOURCE, [
+    ...['start', '--port', '0', '--data-dir', at('data'), '--rate-limit', 'off'],
+    ...['--tls-cert', at('live.pem'), '--tls-key', at('live.key')],
+  ]);
+  await server.loaded;
+  port = Number(new URL(server.url).port);
+});
+afterAll(async () => {
+  await server.stop('SIGTERM');
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Opens a connection of its own, asks for /health, and returns the name of the certificate. */
+function ask(): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false }, () => {
+    const name = socket.getPeerCertificate().subject.CN;
+    let answer = '';
+    socket.on('data', (piece) => {
+      answer += piece.toString();
+      if (!answer.includes('online')) return;
+      resolve(name as string);
+      socket.destroy();
+    });
+    socket.write('GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  });
+  socket.on('error', reject);
+  socket.on('close', () => reject(new Error('closed without an answer')));
+  return promise;
+}
+
+/** A stream of live levels that stays open. `ended` is true as soon as it has ended. */
+async function openStream() {
+  const key = /ZOMMA_\w{16}/.exec(server.before.join('\n'))![0];
+  const response = await fetch(`${server.url}/api/v1/stream/gex/SPY`, {
+    headers: { 'X-API-Key': key },
+    tls: { rejectUnauthorized: false },
+  });
+  expect(response.status).toBe(200);
+  const state = { ended: false, bytes: 0 };
+  const reader = response.body!.getReader();
+  void (async () => {
+    for (;;) {
+      const { done, value } = await reader.read().catch(() => ({ done: true, value: undefined }));
+      if (done) break;
+      state.bytes += value!.length;
+    }
+    state.ended = true;
+  })();
+  return { state, cancel: () => reader.cancel() };
+}
+
+describe('a certificate that changes while the server runs', () => {
+  test('is used for new connections after SIGHUP: no connection fails, and no stream is cut', async () => {
+    const streams = await Promise.all([openStream(), openStream(), openStream()]);
+    let isSwapping = true;
+    const names: string[] = [];
+    const failures: unknown[] = [];
+    const clients = Array.from({ length: 8 }, async () => {
+      while (isSwapping || names.length < 200) {
+        await ask().then(
+          (name) => names.push(name),
+          (error) => failures.push(error),
+        );
+      }
+    });
+    for (const name of ['b', 'a', 'b']) {
+      const asked = names.length;
+      const before = server.log().split('"certificate_used"').length;
+      put(name);
+      process.kill(server.pid, 'SIGHUP');
+      while (server.log().split('"certificate_used"').length === before || names.length < asked + 30)
+        await Bun.sleep(5);
+    }
+    // The listeners that were replaced are closed some seconds later.
+    const closedBy = Date.now() + 6_000;
+    while (Date.now() < closedBy) await Bun.sleep(50);
+    isSwapping = false;
+    await Promise.all(clients);
+    expect(failures).toEqual([]);
+    expect(new Set(names)).toEqual(new Set(['a', 'b']));
+    expect(await ask()).toBe('b');
+    expect(streams.map(({ state }) => state.ended)).toEqual([false, false, false]);
+    for (const { cancel } of streams) await cancel();
+  }, 60_000);
+
+  test('is found without a signal too', async () => {
+    put('a');
+    while ((await ask()) !== 'a') await Bun.sleep(50);
+  }, 30_000);
+
+  test('stays if the new pair cannot be used, and the log names the file and the fault', async () => {
+    writeFileSync(at('live.pem'), 'junk');
+    process.kill(server.pid, 'SIGHUP');
+    await logged('"certificate_refused"');
+    expect(server.log()).toMatch(/live\.pem is no PEM text/);
+    expect(await ask()).toBe('a');
+  }, 30_000);
+});
+
+test('only suites with authenticated encryption and forward secrecy are offered', async () => {
+  const tries = [
+    '-tls1_2 -cipher AES128-SHA',
+    '-tls1_2 -cipher ECDHE-ECDSA-AES128-SHA',
+    '-tls1_2 -cipher AES128-GCM-SHA256',
+  ];
+  const handshake = async (options: string) =>
+    (await run(['openssl', 's_client'], [...options.split(' '), '-connect', `127.0.0.1:${port}`], '')).stdout;
+  for (const options of tries)
+    expect([options, await handshake(options)]).toEqual([options, expect.stringContaining('Cipher is (NONE)')]);
+  for (const options of ['-tls1_2', '-tls1_3'])
+    expect([options, await handshake(options)]).toEqual([
+      options,
+      expect.stringMatching(/Cipher is (?:TLS_|ECDHE-ECDSA-).*(?:GCM|POLY1305)/),
+    ]);
+}, 30_000);
+
+test('SIGHUP does not end a server without TLS', async () => {
+  const plain = await startServer(FROM_SOURCE, ['serve', '--port', '0', '--data-dir', at('plain')]);
+  process.kill(plain.pid, 'SIGHUP');
+  expect((await fetch(`${plain.url}/health`)).status).toBe(200);
+  const { code, stderr } = await plain.stop('SIGTERM');
+  expect([code, stderr]).toEqual([0, expect.stringContaining('"reloaded"')]);
+}, 30_000);

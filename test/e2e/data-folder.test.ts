@@ -1,0 +1,180 @@
+import { Database } from 'bun:sqlite';
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { MIGRATIONS, migrate } from '../../src/store/migrations.ts';
+import { writeChain } from '../support/chain-file.ts';
+import { makeDataFolder } from '../support/data-folder.ts';
+import { FROM_SOURCE, run, startServer } from '../support/process.ts';
+
+/** A data folder in the hands of several processes, each run from source. */
+const UUID = '7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90';
+
+let folder: string;
+let dataDir: string;
+let database: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'zomma-folder-'));
+  dataDir = join(folder, 'data');
+  database = join(dataDir, 'zomma.sqlite');
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const zomma = (...args: string[]) => run(FROM_SOURCE, [...args, '--data-dir', dataDir]);
+const serve = (...args: string[]) =>
+  startServer(FROM_SOURCE, ['serve', '--port', '0', '--past', 'off', '--data-dir', dataDir, ...args]);
+const schema = (path = database) => {
+  const db = new Database(path, { readonly: true });
+  try {
+    return db.query<{ user_version: number }, []>('PRAGMA user_version').get()!.user_version;
+  } finally {
+    db.close(true);
+  }
+};
+/** Makes a data folder with a database of schema 3. */
+const makeEarlier = () => {
+  mkdirSync(dataDir, { mode: 0o700 });
+  const db = new Database(database, { create: true, readwrite: true });
+  migrate(db, MIGRATIONS.slice(0, 3));
+  db.close(true);
+};
+
+test('has one server: a second one and an upgrade are refused with the process id, until the first is killed', async () => {
+  const server = await serve();
+  for (const command of [['serve', '--port', '0'], ['start', '--port', '0'], ['upgrade']]) {
+    const { code, stderr } = await zomma(...command);
+    expect([command[0], code, stderr]).toEqual([
+      command[0],
+      1,
+      expect.stringContaining(`process ${server.pid} serves the data folder ${dataDir}`),
+    ]);
+  }
+  // Commands that need no server run beside it.
+  expect(await zomma('members', 'list')).toMatchObject({ code: 0 });
+  process.kill(server.pid, 'SIGKILL');
+  await server.ended;
+  const next = await serve();
+  expect(await (await fetch(`${next.url}/health`)).json()).toEqual({ status: 'online' });
+  await next.stop('SIGTERM');
+}, 60_000);
+
+describe('a trial', () => {
+  test('is refused in a folder with recorded data, whose feeds stay as they were', async () => {
+    mkdirSync(join(folder, 'drop'));
+    writeChain(join(folder, 'drop/chain.csv'));
+    const server = await serve('--feed', `files:${join(folder, 'drop')}`);
+    await server.loaded;
+    await server.stop('SIGTERM');
+    const { code, stderr } = await zomma('start', '--port', '0');
+    expect([code, stderr]).toEqual([1, expect.stringContaining('has recorded market data')]);
+    const { feeds } = JSON.parse((await zomma('feeds', '--json')).stdout);
+    expect(feeds.map(({ feed }: { feed: string }) => feed)).toEqual(['files']);
+    expect(JSON.parse((await zomma('members', 'list', '--json')).stdout).members).toEqual([]);
+  }, 60_000);
+
+  test('is refused in a folder with a member', async () => {
+    makeDataFolder(dataDir);
+    await zomma('members', 'add', '--uuid', UUID);
+    const { code, stderr } = await zomma('start', '--port', '0');
+    expect([code, stderr]).toEqual([1, expect.stringContaining('has members')]);
+    expect(JSON.parse((await zomma('members', 'list', '--json')).stdout).members).toHaveLength(1);
+  }, 60_000);
+
+  test('may be repeated in its own folder', async () => {
+    for (let i = 0; i < 2; i++) {
+      const server = await startServer(FROM_SOURCE, [
+        ...['start', '--port', '0', '--past', 'off', '--data-dir', dataDir],
+      ]);
+      await server.stop('SIGTERM');
+    }
+    expect(JSON.parse((await zomma('members', 'list', '--json')).stdout).members).toHaveLength(1);
+  }, 60_000);
+});
+
+describe('an earlier schema', () => {
+  test.each([
+    'members list',
+    'chains list',
+    'feeds',
+    'history SPY',
+    'gex SPY',
+    'surface SPY',
+    `members add --uuid ${UUID}`,
+    'chains forget --ticker SPY',
+    'call get_target_universe {}',
+  ])('is left alone by `zomma %s`, which names the remedy', async (command) => {
+    makeEarlier();
+    const before = readdirSync(dataDir);
+    const { code, stderr } = await zomma(...command.split(' '));
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/has schema 3, and this program needs.*\n.*zomma upgrade/),
+    ]);
+    expect(schema()).toBe(3);
+    expect(readdirSync(dataDir)).toEqual(before);
+  });
+
+  test('is upgraded by `zomma upgrade` after a copy, and is back after `zomma upgrade --back`', async () => {
+    makeEarlier();
+    expect(await zomma('upgrade')).toMatchObject({ code: 0, stdout: expect.stringContaining('before 3') });
+    expect([schema(), schema(`${database}.schema-3`)]).toEqual([MIGRATIONS.length, 3]);
+    expect(await zomma('upgrade')).toMatchObject({ code: 0, stdout: expect.stringContaining('already') });
+    expect(await zomma('upgrade', '--back')).toMatchObject({ code: 0 });
+    expect(schema()).toBe(3);
+  });
+
+  test('is upgraded by the server, which logs it', async () => {
+    makeEarlier();
+    const server = await serve();
+    const { stderr } = await server.stop('SIGTERM');
+    expect(stderr).toContain('"data_upgraded"');
+    expect([schema(), schema(`${database}.schema-3`)]).toEqual([MIGRATIONS.length, 3]);
+  }, 60_000);
+});
+
+describe('the secret', () => {
+  test('beside members is never made anew: neither by a start nor by a request', async () => {
+    makeDataFolder(dataDir);
+    await zomma('members', 'add', '--uuid', UUID);
+    rmSync(join(dataDir, 'secret'));
+    const { code, stderr } = await zomma('serve', '--port', '0', '--past', 'off');
+    expect([code, stderr]).toEqual([1, expect.stringContaining('secret is missing, and the key of a member depends')]);
+    expect(existsSync(join(dataDir, 'secret'))).toBe(false);
+  }, 60_000);
+
+  test('is made by the first start, before any request', async () => {
+    const server = await serve();
+    expect(statSync(join(dataDir, 'secret')).mode & 0o777).toBe(0o600);
+    await server.stop('SIGTERM');
+  }, 60_000);
+});
+
+const isRoot = process.geteuid?.() === 0;
+/** A user without an account of its own. */
+const NOBODY = 65_534;
+
+test.skipIf(!isRoot)(
+  'of another user is read by root, and not written',
+  async () => {
+    makeDataFolder(dataDir);
+    for (const path of [dataDir, database]) chownSync(path, NOBODY, NOBODY);
+    for (const command of [
+      ['members', 'add', '--uuid', UUID],
+      ['serve', '--port', '0'],
+      ['start', '--port', '0'],
+      ['upgrade'],
+    ]) {
+      const { code, stderr } = await zomma(...command);
+      expect([command[0], code, stderr]).toEqual([
+        command[0],
+        1,
+        expect.stringMatching(/belongs to (nobody|user 65534).*\n.*sudo -u/),
+      ]);
+    }
+    expect(await zomma('members', 'list')).toMatchObject({ code: 0 });
+    const owners = readdirSync(dataDir).map((name) => [name, statSync(join(dataDir, name)).uid]);
+    expect(owners).toEqual([['zomma.sqlite', NOBODY]]);
+  },
+  60_000,
+);

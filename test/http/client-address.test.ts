@@ -1,0 +1,35 @@
+import { describe, expect, test } from 'bun:test';
+import { createAddressOf, networkOf } from '../../src/http/client-address.ts';
+
+const request = (forwarded?: string) =>
+  new Request('http://localhost/', forwarded === undefined ? {} : { headers: { 'X-Forwarded-For': forwarded } });
+
+describe('the address of a client', () => {
+  test.each([
+    ['without a proxy', [], '203.0.113.9 4000', undefined, '203.0.113.9'],
+    ['without a trusted proxy, whatever the field says', [], '203.0.113.9 4000', '198.51.100.1', '203.0.113.9'],
+    ['from another network than the proxies', ['10.0.0.0/8'], '203.0.113.9 4000', '198.51.100.1', '203.0.113.9'],
+    ['behind a trusted proxy', ['10.0.0.0/8'], '10.1.2.3 4000', '198.51.100.1', '198.51.100.1'],
+    ['behind two trusted proxies', ['10.0.0.0/8'], '10.1.2.3 1', '198.51.100.1, 10.9.9.9', '198.51.100.1'],
+    ['with made-up addresses before', ['10.0.0.0/8'], '10.1.2.3 1', '1.1.1.1, 198.51.100.1', '198.51.100.1'],
+    ['behind a proxy that sends nothing', ['127.0.0.1'], '127.0.0.1 1', undefined, '127.0.0.1'],
+    ['behind a proxy that sends no address', ['127.0.0.1'], '127.0.0.1 1', 'unknown', '127.0.0.1'],
+    ['as an IPv6 address of IPv4', [], '::ffff:203.0.113.9 1', undefined, '203.0.113.9'],
+    ['behind a proxy of IPv6', ['2001:db8::/32'], '2001:db8::1 1', '2001:db9::5', '2001:db9::5'],
+  ] as const)('%s', (_, trustedProxies, peer, forwarded, expected) => {
+    const addressOf = createAddressOf({ peerOf: () => peer, trustedProxies });
+    expect(addressOf(request(forwarded))).toBe(expected);
+  });
+
+  test('that is not known', () => {
+    expect(createAddressOf({ peerOf: () => undefined, trustedProxies: [] })(request())).toBe('unknown');
+  });
+});
+
+test.each([
+  ['203.0.113.9', '203.0.113.9'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+  ['2001:db8::6', '2001:db8:0:0::/64'],
+  ['::1', '0:0:0:0::/64'],
+  ['unknown', 'unknown'],
+])('the network of %s is %s', (address, network) => expect(networkOf(address)).toBe(network));

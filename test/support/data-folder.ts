@@ -1,0 +1,7 @@
+import { openData } from '../../src/stored-data.ts';
+
+/** Makes a data folder with an empty database, as a server does. Returns its path. */
+export function makeDataFolder(dataDir: string): string {
+  openData(dataDir).close();
+  return dataDir;
+}
