@@ -42,6 +42,8 @@ async function lookAt(
 ): Promise<string[]> {
   const found: string[] = [];
   for (const view of views) {
+    // Some parts of a view are open or closed by the width at which it is opened.
+    await page.setViewportSize(cases[0]!);
     await goTo(page, view);
     for (const { name, width, height, text } of cases) {
       await page.setViewportSize({ width, height });

@@ -1,8 +1,9 @@
 /**
- * Stores the answers of a simulated market that the tests of the terminal serve: `bun test/terminal/record-answers.ts`. Opens every view over
- * the compiled binary, and keeps each answer that the page got. Figures are rounded, and the longest lists are cut, to keep the files small.
+ * Stores the answers of a small simulated market that the tests of the terminal serve: `bun test/terminal/record-answers.ts`. Opens every view
+ * over the compiled binary, and keeps each answer that the page got, with rounded figures. The stored pictures and outlines are to be renewed
+ * after it: `ZOMMA_UPDATE_STORED=true bun test --timeout 60000 test/terminal/marks test/terminal/reading`.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
@@ -11,15 +12,16 @@ import { BINARY, startServer } from '../support/process.ts';
 import { chromiumPath, settled } from './browser.ts';
 import { FIXTURES, requestName, STORED_TICKER, type StoredAnswer, writeAnswer } from './stored-answers.ts';
 
-/** The tickers that stay in the universe and in the feeds. */
-const TICKERS = ['SPY', 'QQQ', STORED_TICKER, 'USO', 'NVDA'];
+const THEMES = { beta_lords: ['SPY', 'QQQ'], hyperscalers: ['NVDA'], energy_metals: [STORED_TICKER, 'USO'] };
 const DIGITS = 6;
 /** A page this wide asks for all that any page asks for. */
 const SIZE = { width: 2560, height: 1300 };
 
 const folder = mkdtempSync(join(tmpdir(), 'zomma-record-'));
+const universe = join(folder, 'universe.json');
+writeFileSync(universe, JSON.stringify({ themes: THEMES }));
 const server = await startServer(BINARY, [
-  ...['start', '--port', '0', '--data-dir', folder, '--rate-limit', 'off', '--past', 'on'],
+  ...['start', '--port', '0', '--data-dir', folder, '--rate-limit', 'off', '--past', 'on', '--universe', universe],
 ]);
 const browser = await chromium.launch({ executablePath: chromiumPath!, args: ['--no-sandbox'] });
 try {
@@ -39,7 +41,7 @@ try {
     reading.push(
       response
         .json()
-        .then((body) => found.set(request, { request, status: response.status(), headers, body: small(body) })),
+        .then((body) => found.set(request, { request, status: response.status(), headers, body: rounded(body) })),
     );
   });
   await page.goto(`${server.url}/#key=${key}&/${STORED_TICKER}/ticker`);
@@ -82,18 +84,10 @@ function fileNameOf(request: string): string {
     .join('-');
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: the answers of all operations.
-function small(value: any, name = ''): any {
+/** Returns an answer with figures of a few digits. */
+function rounded(value: unknown): unknown {
   if (typeof value === 'number') return Number.isInteger(value) ? value : Number(value.toPrecision(DIGITS));
-  if (name === 'macro_themes')
-    return Object.fromEntries(
-      Object.entries(value as Record<string, string[]>).flatMap(([theme, names]) => {
-        const kept = names.filter((each) => TICKERS.includes(each));
-        return kept.length > 0 ? [[theme, kept]] : [];
-      }),
-    );
-  if (name === 'tickers' && Array.isArray(value)) value = value.filter(({ ticker }) => TICKERS.includes(ticker));
-  if (Array.isArray(value)) return value.map((each) => small(each));
+  if (Array.isArray(value)) return value.map(rounded);
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, small(each, key)]));
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, rounded(each)]));
 }
