@@ -200,6 +200,16 @@ function licencesOf(inputs: readonly string[]): { name: string; text: string }[]
     });
 }
 
+/** Returns the commit of the source folder, or `unknown` if git or its folder is missing. */
+function commit(): string {
+  if (!Bun.which('git')) return 'unknown';
+  const { exitCode, stdout } = Bun.spawnSync(['git', 'rev-parse', '--short=12', 'HEAD'], {
+    cwd: ROOT,
+    stderr: 'ignore',
+  });
+  return exitCode === 0 ? stdout.toString().trim() : 'unknown';
+}
+
 /** Returns the text of a module that has the page and imports the files of the terminal, so that `bun build --compile` embeds them. */
 function manifestOf(page: string, names: readonly string[]): string {
   const imports = names.flatMap((name, i) =>
@@ -229,6 +239,7 @@ function binary(): void {
     '--format=esm',
     // Each command, and MCP, is a separate chunk that is loaded when it is needed.
     '--splitting',
+    `--define=process.env.ZOMMA_BUILD_COMMIT="${commit()}"`,
     '--no-compile-autoload-dotenv',
     '--no-compile-autoload-bunfig',
   ];

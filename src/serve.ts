@@ -1,4 +1,6 @@
+import { version } from '../package.json';
 import { type App, buildApp } from './app.ts';
+import { COMMIT } from './commit.ts';
 import type { ValuesIn } from './config.ts';
 import { blockedSteps, startWatchdog } from './event-loop-watchdog.ts';
 import type { Observation, Observe } from './events.ts';
@@ -19,7 +21,6 @@ import { type OpsServer, serveOps } from './ops/ops-server.ts';
 import type { Store } from './store/sqlite.ts';
 import { SCHEMA } from './store/upgrade.ts';
 import { diskUse, lastBackupMs, lockData, watchDatabase } from './stored-data.ts';
-import { COMMIT, VERSION } from './version.ts';
 
 export type ServeSettings = ValuesIn<'data' | 'feeds' | 'server' | 'log'>;
 
@@ -127,7 +128,7 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
             ].filter((each): each is string => typeof each === 'string')
           : ['The database was removed or replaced. Restart the server.'];
       metrics = createMetrics({
-        version: VERSION,
+        version,
         commit: COMMIT,
         schema: SCHEMA,
         feeds: () => feedReport(app.context),

@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { version } from '../package.json';
 import { type Access, createAccess } from './access/access.ts';
 import { refuseForeignRoot } from './access/data-owner.ts';
 import { isOpenToGroup, loadSecret, storeSecret } from './access/secret.ts';
@@ -19,11 +20,10 @@ import { OperatorError } from './errors.ts';
 import { createMarket } from './market/market.ts';
 import { loadUniverse, STANDARD_UNIVERSE, type Universe } from './market/universe.ts';
 import type { Context } from './operations/operation.ts';
-import { checkBackup, type Manifest, makeBackup, restoreBackup } from './store/backup.ts';
+import { checkBackup, DATABASE, type Manifest, makeBackup, restoreBackup } from './store/backup.ts';
 import { type FolderLock, lockFolder } from './store/folder-lock.ts';
 import { openStore, type Store, type StoreMode } from './store/sqlite.ts';
 import { copyBeforeUpgrade, SCHEMA, undoUpgrade } from './store/upgrade.ts';
-import { VERSION } from './version.ts';
 
 /** The settings that all commands that read stored market data have in common. The service is one of these commands. */
 export type DataSettings = ValuesIn<'data'>;
@@ -46,9 +46,6 @@ export function createContext(settings: DataSettings, store: Store, universe: Un
 export function readUniverse(file: string | undefined): Universe {
   return file === undefined ? STANDARD_UNIVERSE : loadUniverse(readFileSync(file, 'utf8'));
 }
-
-/** Name of the database in the data folder. */
-const DATABASE = 'zomma.sqlite';
 
 export interface OpenDataOptions {
   /** Called if the group of the folder may write to the folder. */
@@ -86,7 +83,7 @@ export async function backUpData(
   const sealed =
     passphrase === undefined ? undefined : { secret: loadSecret(dataDir, Number.POSITIVE_INFINITY), passphrase };
   const manifest = await makeBackup(join(dataDir, DATABASE), to, {
-    ...{ version: VERSION, nowMs },
+    ...{ version, nowMs },
     ...(sealed && { sealed }),
   });
   try {

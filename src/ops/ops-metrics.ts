@@ -31,18 +31,6 @@ export interface Metrics {
   text(): Promise<{ readonly text: string; readonly type: string }>;
 }
 
-/** The kinds of observations that the metrics count. */
-export const COUNTED: readonly Observation['kind'][] = [
-  'request_answered',
-  'session_opened',
-  'session_closed',
-  'rows_refused',
-  'data_refused',
-  'ingest_failed',
-  'levels_failed',
-  'stream_closed',
-];
-
 /**
  * Creates the metrics of the service. Names and units follow the conventions of Prometheus. No label has an account, a key or a path that a
  * caller chose.

@@ -2,13 +2,10 @@ import { Database } from 'bun:sqlite';
 import { createCipheriv, createDecipheriv, createHash, randomBytes, scryptSync } from 'node:crypto';
 import {
   chmodSync,
-  closeSync,
   copyFileSync,
   createReadStream,
   existsSync,
-  fsyncSync,
   mkdirSync,
-  openSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -19,9 +16,11 @@ import {
 import { basename, dirname, join, resolve } from 'node:path';
 import { OperatorError } from '../errors.ts';
 import { requireKnown, schemaOf } from './migrations.ts';
+import { copyDurably, syncPath } from './upgrade.ts';
 
-/** Names of the files of a backup. */
-const DATABASE = 'zomma.sqlite';
+/** Name of the database in a data folder and in a backup. */
+export const DATABASE = 'zomma.sqlite';
+/** Names of the other files of a backup. */
 const SECRET = 'secret.encrypted';
 const MANIFEST = 'manifest.json';
 
@@ -63,11 +62,10 @@ export async function makeBackup(
     const db = new Database(database, { readwrite: true, strict: true });
     try {
       db.run('PRAGMA busy_timeout = 30000');
-      db.run('VACUUM INTO ?', [copy]);
+      copyDurably(db, copy);
     } finally {
       db.close(true);
     }
-    chmodSync(copy, 0o600);
     if (sealed) writeFileSync(join(draft, SECRET), seal(sealed), { mode: 0o600 });
     const { schema, rows } = examine(copy);
     const files: Record<string, { bytes: number; sha256: string }> = {};
@@ -76,10 +74,10 @@ export async function makeBackup(
       ...{ format: 1, version, schema, made_at: new Date(nowMs).toISOString(), files, rows },
     };
     writeFileSync(join(draft, MANIFEST), `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600 });
-    for (const name of readdirSync(draft)) sync(join(draft, name));
-    sync(draft);
+    for (const name of readdirSync(draft)) syncPath(join(draft, name));
+    syncPath(draft);
     renameSync(draft, to);
-    sync(dirname(resolve(to)));
+    syncPath(dirname(resolve(to)));
     return manifest;
   } catch (error) {
     rmSync(draft, { recursive: true, force: true });
@@ -124,9 +122,9 @@ export async function restoreBackup(
   const draft = `${database}.partial`;
   copyFileSync(join(from, DATABASE), draft);
   chmodSync(draft, 0o600);
-  sync(draft);
+  syncPath(draft);
   renameSync(draft, database);
-  sync(dirname(database));
+  syncPath(dirname(database));
   return secret;
 }
 
@@ -188,12 +186,6 @@ async function digestOf(path: string): Promise<{ bytes: number; sha256: string }
   const hash = createHash('sha256');
   for await (const piece of createReadStream(path)) hash.update(piece as Buffer);
   return { bytes: statSync(path).size, sha256: hash.digest('hex') };
-}
-
-function sync(path: string): void {
-  const fd = openSync(path, 'r');
-  fsyncSync(fd);
-  closeSync(fd);
 }
 
 /** Cost of the derivation of a key from a passphrase: some 0.1 s and 32 MiB. */

@@ -53,7 +53,7 @@ export function undoUpgrade(path: string): { readonly schema: number; readonly k
   linkSync(path, kept);
   // Replaces the file in one step: a process that is killed leaves either database, never neither.
   renameSync(copyBeforeUpgrade(path, schema), path);
-  syncFolder(path);
+  syncPath(dirname(path));
   return { schema, kept };
 }
 
@@ -63,16 +63,14 @@ export function copyDurably(db: Database, to: string): void {
   rmSync(draft, { force: true });
   db.run('VACUUM INTO ?', [draft]);
   chmodSync(draft, 0o600);
-  const fd = openSync(draft, 'r+');
-  fsyncSync(fd);
-  closeSync(fd);
+  syncPath(draft);
   renameSync(draft, to);
-  syncFolder(to);
+  syncPath(dirname(to));
 }
 
-/** Makes a rename in the folder of a file durable. */
-function syncFolder(path: string): void {
-  const fd = openSync(dirname(path), 'r');
+/** Makes the contents of a file durable, or the names in a folder. */
+export function syncPath(path: string): void {
+  const fd = openSync(path, 'r');
   fsyncSync(fd);
   closeSync(fd);
 }

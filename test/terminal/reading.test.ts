@@ -148,7 +148,7 @@ describeInBrowser('reading', () => {
     expect((await Promise.all(schemes)).flat()).toEqual([]);
   });
 
-  test.todo('forced colours leave the legend of the matrix: .ramp i needs forced-color-adjust, as do the thumb of the strip and the bar of puts', async () => {
+  test.todo('forced colours leave the legend of the matrix: .legend i needs forced-color-adjust, as do the thumb of the strip and the bar of puts', async () => {
     const { page } = await openStored(terminal, 'expiries', { forcedColors: 'active' });
     await page.waitForSelector('.ramp i');
     const colors = await page.$$eval('.ramp i', (all) => all.map((each) => getComputedStyle(each).backgroundColor));

@@ -1,6 +1,2 @@
-import { version } from '../package.json';
-
-/** The version of the program. */
-export const VERSION = version;
 /** The commit that a binary was built from. The build replaces the name by the commit. A program that runs from source has none. */
 export const COMMIT: string = process.env.ZOMMA_BUILD_COMMIT ?? 'source';
