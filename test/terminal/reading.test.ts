@@ -59,12 +59,13 @@ async function lookAt(
   return found;
 }
 
-/** Texts that are cut, and are to be mended. */
-const CUT_SO_FAR = /^history at 320 pixels: p\.readout "59 trading days/;
-/** What text of twice the size still cuts: cells of grids, notes, read-outs, the last label of an axis. And views that it makes too wide. */
+/**
+ * What text of twice the size cuts, while the zoom of the browser cuts nothing: notes, read-outs (their height is fixed, so that a chart does
+ * not move under the pointer) and the last label of an axis. And views that it makes too wide.
+ */
 const BY_LARGE_TEXT = new RegExp(
   [
-    ': (?:div|span\\.figure-note|p\\.readout|svg)\\b',
+    ': (?:div\\.x-axis|span\\.figure-note|p\\.readout|svg)(?![\\w-])',
     '^(?:ticker|flow) at text of 200 %: scrolls',
     '^(?:flow|history|scan|surface) at text of 200 % at 320 pixels: scrolls',
   ].join('|'),
@@ -117,20 +118,12 @@ describeInBrowser('reading', () => {
   });
 
   test('at 320 and 1280 pixels and a zoom of 200 % no text is cut, no view scrolls sideways, no target is too small', async () => {
-    expect((await looked()).defects.filter((each) => !CUT_SO_FAR.test(each))).toEqual([]);
-  });
-
-  test('text of 200 % cuts no heading, no figure, no state and no field', async () => {
-    const found = await largeTextDefects(IS_FULL ? VIEWS : ['ticker']);
-    expect(found.filter((each) => !BY_LARGE_TEXT.test(each))).toEqual([]);
-  });
-
-  test.todo('the first line of the record is whole at 320 pixels: .readout has room for two lines', async () => {
     expect((await looked()).defects).toEqual([]);
   });
 
-  test.todo('text of 200 % cuts nothing: rows of grids are 26 pixels high, notes and read-outs one line', async () => {
-    expect(await largeTextDefects(VIEWS)).toEqual([]);
+  test('text of 200 % cuts no heading, no figure, no cell, no state and no field', async () => {
+    const found = await largeTextDefects(IS_FULL ? VIEWS : ['ticker']);
+    expect(found.filter((each) => !BY_LARGE_TEXT.test(each))).toEqual([]);
   });
 
   test('forced colours leave marks, levels, borders, states and the focus', async () => {
@@ -148,10 +141,10 @@ describeInBrowser('reading', () => {
     expect((await Promise.all(schemes)).flat()).toEqual([]);
   });
 
-  test.todo('forced colours leave the legend of the matrix: .legend i needs forced-color-adjust, as do the thumb of the strip and the bar of puts', async () => {
+  test('forced colours leave the legend of the matrix', async () => {
     const { page } = await openStored(terminal, 'expiries', { forcedColors: 'active' });
-    await page.waitForSelector('.ramp i');
-    const colors = await page.$$eval('.ramp i', (all) => all.map((each) => getComputedStyle(each).backgroundColor));
+    await page.waitForSelector('.legend i');
+    const colors = await page.$$eval('.legend i', (all) => all.map((each) => getComputedStyle(each).backgroundColor));
     await page.context().close();
     expect(new Set(colors).size).toBe(colors.length);
   });

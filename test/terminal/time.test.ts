@@ -247,7 +247,7 @@ describeInBrowser('a market with a past', () => {
   });
 
   // Pictures have canvases, SVG and labels of charts. Of grids and lists, which have none of them, the picture is blank below its title.
-  test.todo('only panels with a chart offer to save a picture', async () => {
+  test('only panels with a chart offer to save a picture', async () => {
     const page = await terminal.open('#/SPY/ticker', { width: 1900, height: 720 });
     for (const [address] of PANELS) {
       await goTo(page, `#/SPY/${address}`);
@@ -258,7 +258,7 @@ describeInBrowser('a market with a past', () => {
   });
 
   // Their operations take no options. The panel of hedging nodes says so, and the flip of History differs from that of Ticker without a word.
-  test.todo('panels that cannot follow the options of the page say so', async () => {
+  test('panels that cannot follow the options of the page say so', async () => {
     const page = await terminal.open();
     for (const [address, panels] of [
       ['strikes', ['nodes']],

@@ -4,7 +4,7 @@ import { savePicture } from '../chart/picture.ts';
 import type { RequestProblem, WebAnswer } from '../data/request.ts';
 import { type Call, curlOf } from '../operations.ts';
 import { newYorkMoment } from '../page-format.ts';
-import { pageTicker } from '../state/page.ts';
+import { page, pageTicker } from '../state/page.ts';
 import { asOf, isSimulated } from '../state/page-market.ts';
 import { asTables, csvOf, forgetPanel, type PanelTable, registerPanel, toggleTable } from '../state/panels.ts';
 import { copy, save } from '../state/ui.ts';
@@ -26,6 +26,8 @@ export interface ChartPanelProps {
   /** What the cursor reads, in a fixed place. */
   readonly readout?: ComponentChildren;
   readonly controls?: ComponentChildren;
+  /** True if the operation of the panel takes no options, so that it cannot follow those of the page. */
+  readonly ignoresOptions?: boolean;
   /** Further acts of the panel's menu. */
   readonly menu?: ComponentChildren;
   readonly class?: string;
@@ -45,23 +47,23 @@ export function ChartPanel(props: ChartPanelProps) {
     return () => forgetPanel(id, element);
   }, [id, title, call, table]);
   const isTable = asTables.value.has(id) && table !== undefined;
-  const moment = answer?.asOf;
-  const isOther = moment !== undefined && asOf.value !== undefined && moment !== asOf.value;
+  const moment = answer?.asOf ?? asOf.value;
+  const isOther = asOf.value !== undefined && moment !== asOf.value;
   const fileName = (kind: string) =>
-    `zomma-${pageTicker.value.replace('^', '')}-${id}-${(moment ?? asOf.value ?? '').replace(/[:.]/g, '')}.${kind}`;
-  const origin = () => ({ ticker: pageTicker.value, asOf: moment ?? asOf.value ?? '', isSimulated: isSimulated.value });
+    `zomma-${pageTicker.value.replace('^', '')}-${id}-${(moment ?? '').replace(/[:.]/g, '')}.${kind}`;
+  const origin = () => ({ ticker: pageTicker.value, asOf: moment ?? '', isSimulated: isSimulated.value });
   return (
-    <section
-      ref={ref}
-      class={`panel ${props.class ?? ''}`}
-      data-panel={id}
-      data-as-of={moment ?? asOf.value}
-      aria-label={title}
-    >
+    <section ref={ref} class={`panel ${props.class ?? ''}`} data-panel={id} data-as-of={moment} aria-label={title}>
       <header class="panel-head">
         <div class="panel-title">
           <h2>{title}</h2>
-          {unit && <span class="unit"> {unit}</span>}
+          {unit && (
+            <span class="unit">
+              {' '}
+              {unit}
+              {props.ignoresOptions && Object.keys(page.value.options)[0] && ' · with the default options'}
+            </span>
+          )}
           {isOther && <span class="moment"> of {newYorkMoment(moment)}</span>}
           {isSlow && <span class="waiting"> waiting for the server</span>}
         </div>
@@ -69,38 +71,30 @@ export function ChartPanel(props: ChartPanelProps) {
           {controls}
           <PanelMenu title={title}>
             {table && (
-              <button type="button" aria-pressed={isTable} onClick={() => toggleTable(id)} title="Chart or table (v)">
+              <button type="button" aria-pressed={isTable} onClick={() => toggleTable(id)} title="Key: v">
                 {isTable ? 'Show the chart' : 'Show the table'}
               </button>
             )}
             {call && (
-              <button
-                type="button"
-                title="Copy the call as curl (c)"
-                onClick={() => copy(curlOf(call, location.origin), 'curl')}
-              >
+              <button type="button" title="Key: c" onClick={() => copy(curlOf(call, location.origin), 'curl')}>
                 Copy as curl
               </button>
             )}
             {table && (
               <button
                 type="button"
-                title="Save the figures as CSV"
                 onClick={() => save(fileName('csv'), new Blob([csvOf(table, origin())], { type: 'text/csv' }))}
               >
                 Save CSV
               </button>
             )}
-            {!isTable && (
-              <button
-                type="button"
-                class="png"
-                title="Save the chart as a picture"
-                onClick={() => savePicture(ref.current!, fileName('png'), { title, unit: unit ?? '', ...origin() })}
-              >
-                Save picture
-              </button>
-            )}
+            <button
+              type="button"
+              class="png"
+              onClick={() => savePicture(ref.current!, fileName('png'), { title, unit: unit ?? '', ...origin() })}
+            >
+              Save picture
+            </button>
             {menu}
           </PanelMenu>
         </div>

@@ -41,9 +41,8 @@ export function gridTable<Row>(columns: readonly GridColumn<Row>[], rows: readon
   return { columns: columns.map(({ id }) => id), rows: rows.map((row) => columns.map(({ value }) => value(row))) };
 }
 
-const ROW_HEIGHT = 26;
 const OVERSCAN = 6;
-/** The size of the page's text to which the widths of columns refer, pixels. */
+/** The size of text to which the widths of columns refer, pixels. */
 const REM = 13;
 
 /**
@@ -71,11 +70,13 @@ export function DataGrid<Row>({
     [rows, columns, filter, sort],
   );
 
+  /** Two lines of the page's text, as in the style. */
+  const rowHeight = 2 * Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
   const virtualizer = useRef<Virtualizer<HTMLDivElement, HTMLDivElement>>(undefined);
   const options = {
     count: shown.length,
     getScrollElement: () => scroller.current,
-    estimateSize: () => ROW_HEIGHT,
+    estimateSize: () => rowHeight,
     overscan: OVERSCAN,
     scrollToFn: elementScroll,
     observeElementRect,
@@ -91,7 +92,7 @@ export function DataGrid<Row>({
     const row = startAt ? shown.findIndex(startAt) : -1;
     if (row < 0) return;
     setCell({ row, column: 0 });
-    scroller.current!.scrollTop = (row + 1) * ROW_HEIGHT - scroller.current!.clientHeight / 2;
+    scroller.current!.scrollTop = (row + 1) * rowHeight - scroller.current!.clientHeight / 2;
   }, []);
 
   const focused = { row: Math.min(cell.row, shown.length - 1), column: cell.column };
@@ -110,7 +111,7 @@ export function DataGrid<Row>({
   };
   const onKeyDown = (event: KeyboardEvent) => {
     const { row, column } = focused;
-    const page = Math.max(1, Math.floor((scroller.current!.clientHeight - ROW_HEIGHT) / ROW_HEIGHT) - 1);
+    const page = Math.max(1, Math.floor((scroller.current!.clientHeight - rowHeight) / rowHeight) - 1);
     const [last, right] = [shown.length - 1, columns.length - 1];
     const moves: Readonly<Record<string, readonly [row: number, column: number]>> = {
       ArrowUp: [row - 1, column],

@@ -4,7 +4,7 @@ import { daysText } from '../chart/term-structure.tsx';
 import { type HedgingNodes, useAnswer } from '../data/page-answers.ts';
 import type { CallValue } from '../operations.ts';
 import { amount, percent, plain, signedAmount, strikeText, UNKNOWN, volatility } from '../page-format.ts';
-import { page, tickerCall } from '../state/page.ts';
+import { tickerCall } from '../state/page.ts';
 import { asOf } from '../state/page-market.ts';
 import { ChartPanel } from './chart-panel.tsx';
 import { DataGrid, type GridColumn, gridTable } from './data-grid.tsx';
@@ -31,13 +31,13 @@ export function HedgingNodesPanel() {
   const rows = useMemo(() => nodes?.top_nodes.map((_, i) => i) ?? [], [nodes]);
   const columns = useMemo(() => (nodes ? nodeColumns(nodes, later.length * LIMIT, moment) : []), [nodes]);
   const table = useMemo(() => gridTable(columns, rows), [columns, rows]);
-  const isCustom = Object.keys(page.value.options).length > 0;
   return (
     <ChartPanel
       id="nodes"
       class="grid-panel nodes-panel"
       title="Hedging nodes"
-      unit={`shares that dealers must trade${isCustom ? ' · with the default options, all expiries' : ''}`}
+      unit="shares that dealers must trade"
+      ignoresOptions
       call={call}
       {...asked}
       table={table}

@@ -51,6 +51,7 @@ export function DensityPanel({ asked }: RadarProps) {
   return (
     <ChartPanel
       id="density"
+      ignoresOptions
       class="density-panel"
       title="Density at expiry"
       unit={
@@ -127,6 +128,7 @@ export function WhipsawPanel({ asked }: RadarProps) {
   return (
     <ChartPanel
       id="whipsaw"
+      ignoresOptions
       title="Whipsaw risk"
       unit="0 calm to 100, mean of its parts"
       {...asked}
@@ -178,6 +180,7 @@ export function ConcentrationPanel({ asked }: RadarProps) {
   return (
     <ChartPanel
       id="concentration"
+      ignoresOptions
       title="Concentration"
       unit="share of gross gamma, %"
       {...asked}

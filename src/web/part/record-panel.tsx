@@ -37,6 +37,7 @@ export function RecordPanel({ moment }: { moment: string }) {
       class="record-panel"
       title="Whether levels held"
       unit="percent of days · levels as they stood before the open"
+      ignoresOptions
       call={tickerCall('get_level_record', moment, ARGS)}
       {...asked}
       table={table}

@@ -76,10 +76,13 @@ export const isSimulated = computed(
 /** Number of snapshots of the ticker that arrived while the page shows an earlier moment. */
 export const newerCount = signal(0);
 
+/** The past that the simulated market fills. Undefined: none yet, or it is not simulated. */
+export const past = computed(() => feeds.asked.value.answer?.body.feeds.find((feed) => feed.past)?.past);
+
 /** How much of its past the simulated market has filled, as a text that changes only when more of it is there. Null: all, or not simulated. */
 export const fillingPast = computed(() => {
-  const past = feeds.asked.value.answer?.body.feeds.find((feed) => feed.past !== null)?.past;
-  return past && past.done < past.total ? `${past.done} of ${past.total} snapshots` : null;
+  const { value } = past;
+  return value && value.done < value.total ? `${value.done} of ${value.total} snapshots` : null;
 });
 
 const FEEDS_EVERY_MS = 30_000;

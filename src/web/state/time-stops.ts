@@ -6,7 +6,7 @@ import { askAhead } from '../data/request.ts';
 import { newYorkIsoDate } from '../page-format.ts';
 import type { PageState } from './address.ts';
 import { navigate, page, pageTicker } from './page.ts';
-import { analysisArguments, asOf, fillingPast, gexView } from './page-market.ts';
+import { analysisArguments, asOf, gexView, past } from './page-market.ts';
 import { dayBeside, firstOfReplay, type Stops, stopAt, stopBeside, withStop } from './stop-steps.ts';
 
 /** The history of the ticker with a row for each stored snapshot. */
@@ -16,11 +16,11 @@ export const stops = shareAnswer<History>(() => ({
 }));
 
 /** What was filled of the past when the stops were asked last. */
-let filled: string | null = null;
+let filled: number | undefined;
 
 effect(() => {
-  if (fillingPast.value === filled) return;
-  filled = fillingPast.value;
+  if (past.value?.done === filled) return;
+  filled = past.value?.done;
   if (stops.asked.value.answer) stops.refresh();
 });
 
