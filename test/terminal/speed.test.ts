@@ -5,7 +5,7 @@ import { describeInBrowser, withTerminal } from './browser.ts';
 /** `bun run test:terminal` measures alone. In CI, where other tests run, the limits of times are four times as high, with fewer rounds. */
 const IS_FULL = process.env.ZOMMA_TERMINAL_FULL === 'true';
 const SLACK = IS_FULL ? 1 : 4;
-const rounds = (full: number) => (IS_FULL ? full : Math.ceil(full / 3));
+const rounds = (full: number) => (IS_FULL ? full : Math.ceil(full / 4));
 
 describeInBrowser('budgets of the page', () => {
   const terminal = withTerminal();

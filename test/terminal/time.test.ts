@@ -10,7 +10,7 @@ import { checkPanels, menusOf } from './panel-acts.ts';
 import { PANELS, TABLES } from './panel-tables.ts';
 
 /** In CI, which has four minutes for the terminal, fewer states are visited. */
-const STATES = process.env.ZOMMA_TERMINAL_FULL === 'true' ? 200 : 12;
+const STATES = process.env.ZOMMA_TERMINAL_FULL === 'true' ? 200 : 8;
 
 describeInBrowser('a market with a past', () => {
   const terminal = withTerminal(smallMarketWithPast);
