@@ -43,6 +43,14 @@ export class OperatorError extends Error {
   }
 }
 
+/** A setting that is invalid or missing: a flag, a variable of the environment, or a line of the file of settings. Exit code 78. */
+export class SettingError extends OperatorError {
+  constructor(message: string, hint: string, options?: ErrorOptions) {
+    super(message, hint, options);
+    this.name = 'SettingError';
+  }
+}
+
 /** Returns the code of an error of the system or of SQLite, such as `ENOENT`. Returns `undefined` if the error has no code. */
 export function errorCode(error: unknown): string | undefined {
   const code = (error as { readonly code?: unknown } | null | undefined)?.code;

@@ -94,7 +94,17 @@ export type Observation =
   | { readonly kind: 'reloaded'; readonly files: readonly string[] }
   /** The group of the data folder may write to the folder. `mended_by` is the command that changes this. */
   | { readonly kind: 'data_folder_open'; readonly mended_by: string }
-  | { readonly kind: 'started'; readonly address: string; readonly feed: string; readonly duration_ms: number }
+  /** A variable of the environment begins with `ZOMMA_` and belongs to no setting. `nearest` is the name that was probably meant. */
+  | { readonly kind: 'setting_unknown'; readonly variable: string; readonly nearest: string }
+  | {
+      readonly kind: 'started';
+      readonly address: string;
+      readonly feed: string;
+      readonly version: string;
+      readonly commit: string;
+      readonly schema: number;
+      readonly duration_ms: number;
+    }
   /** The local data is loaded. `duration_ms` counts from the start. */
   | { readonly kind: 'loaded'; readonly duration_ms: number }
   /** Connections were closed to make room for others. `open` is the number of connections that are still open. */

@@ -41,6 +41,7 @@ const LEVEL: Record<Observation['kind'], LogLevel> = {
   connections_ended: 'warning',
   connections_unwatched: 'warning',
   few_descriptors: 'warning',
+  setting_unknown: 'warning',
   started: 'info',
   loaded: 'info',
   stopping: 'info',

@@ -18,6 +18,7 @@ import { createLevelRecorder, type LevelRecorder } from './operations/level-reco
 import { warmUp } from './operations/warm-up.ts';
 import type { Metrics } from './ops/ops-metrics.ts';
 import { type OpsServer, serveOps } from './ops/ops-server.ts';
+import { unknownVariables } from './setting-sources.ts';
 import type { Store } from './store/sqlite.ts';
 import { SCHEMA } from './store/upgrade.ts';
 import { diskUse, lastBackupMs, lockData, watchDatabase } from './stored-data.ts';
@@ -56,6 +57,8 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
   const startedAt = performance.now();
   const elapsedMs = () => Math.round(performance.now() - startedAt);
   const log = createLog(settings.logLevel, settings);
+  for (const { name, nearest } of unknownVariables(process.env))
+    log({ kind: 'setting_unknown', variable: name, nearest });
   let metrics: Metrics | undefined;
   const observe = settings.ops ? withMetrics(log, () => metrics) : log;
   let certificate: CertificateWatch | undefined;
@@ -115,7 +118,9 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
     }
     demo?.welcome(app, server.url);
     process.stdout.write(`listening on ${server.url}\n`);
-    observe({ kind: 'started', address: server.url, feed: settings.feed, duration_ms: elapsedMs() });
+    const { feed } = settings;
+    const address = server.url;
+    observe({ kind: 'started', address, feed, version, commit: COMMIT, schema: SCHEMA, duration_ms: elapsedMs() });
 
     if (settings.ops) {
       const { createMetrics } = await import('./ops/ops-metrics.ts');

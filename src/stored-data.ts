@@ -16,7 +16,7 @@ import { type Access, createAccess } from './access/access.ts';
 import { refuseForeignRoot } from './access/data-owner.ts';
 import { isOpenToGroup, loadSecret, storeSecret } from './access/secret.ts';
 import type { ValuesIn } from './config.ts';
-import { OperatorError } from './errors.ts';
+import { ClientError, OperatorError, SettingError } from './errors.ts';
 import { createMarket } from './market/market.ts';
 import { loadUniverse, STANDARD_UNIVERSE, type Universe } from './market/universe.ts';
 import type { Context } from './operations/operation.ts';
@@ -42,9 +42,19 @@ export function createContext(settings: DataSettings, store: Store, universe: Un
   };
 }
 
-/** Reads the universe from a file. Without a file, returns the standard universe. */
+/** Reads the universe from a file. Without a file, returns the standard universe. Throws `SettingError` if the file cannot be used. */
 export function readUniverse(file: string | undefined): Universe {
-  return file === undefined ? STANDARD_UNIVERSE : loadUniverse(readFileSync(file, 'utf8'));
+  if (file === undefined) return STANDARD_UNIVERSE;
+  try {
+    return loadUniverse(readFileSync(file, 'utf8'));
+  } catch (error) {
+    const hint = error instanceof ClientError ? error.hint : undefined;
+    throw new SettingError(
+      `--universe: ${file}: ${(error as Error).message}`,
+      hint ?? 'Give a JSON file that this user may read.',
+      { cause: error },
+    );
+  }
 }
 
 export interface OpenDataOptions {

@@ -9,9 +9,21 @@ const SRC = resolve(import.meta.dir, '../src');
  * Modules of one layer do not import each other.
  */
 const LAYERS: readonly (readonly string[])[] = [
-  ['errors.ts', 'events.ts', 'cache.ts', 'clean-text.ts', 'json-shape.ts', 'loopback.ts', 'steps.ts', 'commit.ts'],
+  [
+    'errors.ts',
+    'events.ts',
+    'cache.ts',
+    'clean-text.ts',
+    'json-shape.ts',
+    'loopback.ts',
+    'steps.ts',
+    'commit.ts',
+    'nearest-names.ts',
+    'exit-codes.ts',
+  ],
   ['event-loop-watchdog.ts', 'config.ts'],
-  ['math', 'garbage.ts'],
+  ['math', 'garbage.ts', 'setting-sources.ts'],
+  ['settings-file.ts'],
   ['market', 'access', 'bench', 'log.ts'],
   ['analytics', 'feeds', 'store', 'sse'],
   ['operations'],

@@ -23,6 +23,8 @@ export interface BackupManifest {
 export interface Ports {
   /** The wall clock, ms since the epoch. */
   readonly nowMs: () => number;
+  /** Returns the version, the commit and the schema of the database, for example `0.2.0 (1a2b3c4, schema 9)`. */
+  versionLine(): Promise<string>;
   /** Runs the service until SIGTERM or SIGINT. `demo` adds the demo member and prints its key. */
   serve(settings: ValuesIn<'data' | 'feeds' | 'server' | 'log'>, options: { readonly demo: boolean }): Promise<void>;
   /**
