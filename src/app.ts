@@ -2,7 +2,7 @@ import { version } from '../package.json';
 import type { Access, Account } from './access/access.ts';
 import { createByteBudget } from './access/byte-budget.ts';
 import { charge, createRateLimiter } from './access/rate-limit.ts';
-import type { ValuesIn } from './config.ts';
+import { parseSetting, SETTINGS, type ValuesIn } from './config.ts';
 import { createFeeds } from './create-feeds.ts';
 import type { Observe } from './events.ts';
 import { createAddressOf } from './http/client-address.ts';
@@ -15,6 +15,7 @@ import { createDrain, type Drain } from './http/drain.ts';
 import { createServerApp, type Handler, handlerOf } from './http/http-server.ts';
 import { createGexEvents } from './http/live/gex-events.ts';
 import { createGexStreams, type GexStreams } from './http/live/gex-streams.ts';
+import { createMyKeyPolicy } from './http/my-key-policy.ts';
 import { openapiDocument } from './http/openapi.ts';
 import { originPolicy } from './http/origins.ts';
 import { createRefusals, type Refusals } from './http/refusals.ts';
@@ -138,6 +139,7 @@ export function buildApp(
     drain,
     addressOf,
     refusals,
+    myKeyPolicy: createMyKeyPolicy({ myKeyFrom: settings.myKeyFrom, myKeyToken: myKeyToken(settings) }),
     context,
     access,
     members: store,
@@ -169,6 +171,12 @@ export function buildApp(
     loading,
     tickerInView: () => tickerInView,
   };
+}
+
+/** Reads the token of `my-key` from the environment, because every user of the machine can see a command line. */
+function myKeyToken({ myKeyToken: given }: AppSettings): string | undefined {
+  const text = process.env[SETTINGS.myKeyToken.env]?.trim();
+  return given ?? (text ? parseSetting('myKeyToken', text) : undefined);
 }
 
 /**

@@ -11,7 +11,7 @@ const CREDENTIALS = Object.values<Setting>(SETTINGS)
   .map(({ env, provider }) => `${env} for --feed ${provider}`);
 
 const CREDENTIALS_HELP = `Credentials come only from the environment, because every user of the machine can see a command line:
-  ${CREDENTIALS.join(', ')}`;
+  ${[...CREDENTIALS, `${SETTINGS.myKeyToken.env} for /api/v1/auth/my-key`].join(', ')}`;
 
 /** Adds `zomma serve`, which runs the service, and `zomma start`, which runs the same service with a demo member. */
 export function addServe(program: Command, ports: Ports): void {
