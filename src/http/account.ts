@@ -31,7 +31,7 @@ export const accountRoutes =
         const uuid = uuidOf(queryOf(request.url));
         refusals.limit(address);
         try {
-          return respondJson(set, { status: 'authorized', api_key: access.issueKey(uuid) });
+          return respondJson(set, { status: 'authorized', api_key: access.issueKey(uuid, address) });
         } catch (error) {
           if (error instanceof ClientError) refusals.report(address, path, error.code);
           throw error;
