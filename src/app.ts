@@ -15,6 +15,7 @@ import { createDrain, type Drain } from './http/drain.ts';
 import { createServerApp, type Handler, handlerOf } from './http/http-server.ts';
 import { createGexEvents } from './http/live/gex-events.ts';
 import { createGexStreams, type GexStreams } from './http/live/gex-streams.ts';
+import { createMyKeyPolicy } from './http/my-key-policy.ts';
 import { openapiDocument } from './http/openapi.ts';
 import { originPolicy } from './http/origins.ts';
 import { createRefusals, type Refusals } from './http/refusals.ts';
@@ -138,6 +139,7 @@ export function buildApp(
     drain,
     addressOf,
     refusals,
+    myKeyPolicy: createMyKeyPolicy(settings),
     context,
     access,
     members: store,

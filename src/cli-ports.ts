@@ -91,6 +91,10 @@ export function createPorts(nowMs: () => number): Ports {
       return (await import('./stored-data.ts')).undoDataUpgrade(dataDir);
     },
 
+    async audit({ dataDir }, sinceMs) {
+      return (await import('./stored-data.ts')).readAudit(dataDir, sinceMs);
+    },
+
     withStore: ({ dataDir }, mode, work) => openedFor(dataDir, mode, ({ store }) => work(store)),
 
     withMembers: ({ dataDir }, mode, work) => openedFor(dataDir, mode, ({ store, access }) => work(access(), store)),

@@ -207,7 +207,20 @@ export const SETTINGS = {
     env: 'ZOMMA_TRUSTED_PROXIES',
     group: 'server',
     help: 'networks of proxies, separated by commas, e.g. 127.0.0.1,10.0.0.0/8. Of their requests, X-Forwarded-For names the client, for the log and for limits per address',
-    parse: networksOf,
+    parse: (text) => networksOf(text, '--trusted-proxies'),
+  },
+  myKeyFrom: {
+    flag: '--my-key-from <networks>',
+    env: 'ZOMMA_MY_KEY_FROM',
+    group: 'server',
+    help: 'networks of the clients that may call /api/v1/auth/my-key, separated by commas, e.g. 10.0.0.5,10.1.0.0/16. Name the operator terminal here. By default every client may call it',
+    parse: (text) => networksOf(text, '--my-key-from'),
+  },
+  myKeyToken: {
+    env: 'ZOMMA_MY_KEY_TOKEN',
+    group: 'server',
+    help: 'bearer token that /api/v1/auth/my-key demands in the header Authorization, at least 16 characters. By default it demands none',
+    parse: bearerTokenOf,
   },
   accessLog: {
     flag: '--access-log',
@@ -404,7 +417,7 @@ function origins(text: string): string[] {
 }
 
 /** Parses networks such as `10.0.0.0/8,::1`. Throws `SettingError` if one of them is no network. */
-function networksOf(text: string): string[] {
+function networksOf(text: string, flag: string): string[] {
   const networks = listOf(text);
   const wrong = networks.find((each) => {
     const [address = '', bits, more] = each.split('/');
@@ -415,9 +428,15 @@ function networksOf(text: string): string[] {
     );
   });
   if (wrong === undefined) return networks;
+  throw new SettingError(`"${wrong}" is not a network`, `Use addresses or networks, e.g. ${flag} 10.0.0.0/8.`);
+}
+
+/** Parses a bearer token (RFC 6750). Throws `SettingError` that does not repeat the token. */
+function bearerTokenOf(text: string): string {
+  if (/^[A-Za-z0-9._~+/-]{16,512}=*$/.test(text)) return text;
   throw new SettingError(
-    `"${wrong}" is not a network`,
-    'Use addresses or networks, e.g. --trusted-proxies 10.0.0.0/8.',
+    'ZOMMA_MY_KEY_TOKEN is not a token of at least 16 characters',
+    'Use letters, digits and -._~+/ only, for example the output of `openssl rand -hex 32`.',
   );
 }
 

@@ -82,6 +82,17 @@ export type Observation =
   | { readonly kind: 'key_refused'; readonly client: string; readonly route: string; readonly code: string }
   /** Further refusals of an address in the past minute, beyond those that were reported one by one. */
   | { readonly kind: 'keys_refused'; readonly client: string; readonly count: number }
+  /** A change to members or keys that was recorded in the audit trail, by this process or by a command. `at` is when it was made. */
+  | {
+      readonly kind: 'audited';
+      readonly at: string;
+      readonly actor: string;
+      readonly client?: string;
+      readonly action: string;
+      readonly account?: string;
+      readonly result: string;
+      readonly detail?: string;
+    }
   /** Liveness, readiness and metrics are served at this address. */
   | { readonly kind: 'operations_served'; readonly address: string }
   /** The certificate that the server uses from now on for new connections. */

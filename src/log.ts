@@ -32,6 +32,7 @@ const LEVEL: Record<Observation['kind'], LogLevel> = {
   database_gone: 'error',
   key_refused: 'info',
   keys_refused: 'info',
+  audited: 'info',
   operations_served: 'info',
   certificate_used: 'info',
   certificate_refused: 'error',

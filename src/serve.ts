@@ -1,4 +1,5 @@
 import { version } from '../package.json';
+import { startAuditLog } from './access/audit-log.ts';
 import { type App, buildApp } from './app.ts';
 import { COMMIT } from './commit.ts';
 import type { ValuesIn } from './config.ts';
@@ -99,6 +100,7 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
   }
   void stopped.promise.then(() => setTimeout(forceExit, FORCED_STOP_MS).unref());
   const watchdog = startWatchdog(observe);
+  const stopAuditLog = startAuditLog(store, observe);
   let recorder: LevelRecorder | undefined;
   let retention: ReturnType<typeof startRetention> | undefined;
   let packing: ReturnType<typeof startPacking> | undefined;
@@ -191,6 +193,7 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
     await recorder?.stop();
     await ops?.stop();
     app.refusals.stop();
+    stopAuditLog();
     store.close();
     lock.release();
     // A read that hangs in the system, for example on a network mount that is no longer reachable, would keep the process alive for ever.

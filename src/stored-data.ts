@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { version } from '../package.json';
 import { type Access, createAccess } from './access/access.ts';
+import { type AuditEntry, type AuditEvent, auditEntryOf } from './access/audit.ts';
 import { refuseForeignRoot } from './access/data-owner.ts';
 import { isOpenToGroup, loadSecret, storeSecret } from './access/secret.ts';
 import type { ValuesIn } from './config.ts';
@@ -20,6 +21,7 @@ import { ClientError, OperatorError, SettingError } from './errors.ts';
 import { createMarket } from './market/market.ts';
 import { loadUniverse, STANDARD_UNIVERSE, type Universe } from './market/universe.ts';
 import type { Context } from './operations/operation.ts';
+import { saveAuditIn } from './store/audit-table.ts';
 import { checkBackup, DATABASE, type Manifest, makeBackup, restoreBackup } from './store/backup.ts';
 import { type FolderLock, lockFolder } from './store/folder-lock.ts';
 import { openStore, type Store, type StoreMode } from './store/sqlite.ts';
@@ -77,7 +79,29 @@ export function openData(dataDir: string, mode: StoreMode = 'own', { warn, onUpg
   else requireData(dataDir);
   if (mode !== 'read') refuseForeignRoot(dataDir);
   if (isOpenToGroup(dataDir)) warn?.();
-  return openStore(path, Date.now, mode, onUpgrade);
+  let upgradedFrom: number | undefined;
+  const store = openStore(path, Date.now, mode, (from) => {
+    upgradedFrom = from;
+    onUpgrade?.(from);
+  });
+  if (upgradedFrom !== undefined) {
+    recordAudit(store, { action: 'upgraded', detail: `schema ${upgradedFrom} to ${SCHEMA}` });
+  }
+  return store;
+}
+
+function recordAudit(store: Store, event: AuditEvent): void {
+  store.saveAudit(auditEntryOf(event, Date.now()));
+}
+
+/** Returns the audit trail of a data folder from a moment on, the oldest entry first. `sinceMs` is in ms since the epoch. */
+export function readAudit(dataDir: string, sinceMs: number): AuditEntry[] {
+  const store = openData(dataDir, 'read');
+  try {
+    return store.auditSince(sinceMs);
+  } finally {
+    store.close();
+  }
 }
 
 /** Name of the file in the data folder whose time is that of the last backup. */
@@ -90,12 +114,15 @@ export async function backUpData(
   { nowMs, passphrase }: { readonly nowMs: number; readonly passphrase: string | undefined },
 ): Promise<Manifest> {
   requireData(dataDir);
-  const sealed =
-    passphrase === undefined ? undefined : { secret: loadSecret(dataDir, Number.POSITIVE_INFINITY), passphrase };
-  const manifest = await makeBackup(join(dataDir, DATABASE), to, {
-    ...{ version, nowMs },
-    ...(sealed && { sealed }),
-  });
+  const path = join(dataDir, DATABASE);
+  let sealed: { secret: Uint8Array; passphrase: string } | undefined;
+  if (passphrase !== undefined) {
+    sealed = { secret: loadSecret(dataDir, Number.POSITIVE_INFINITY), passphrase };
+    // A copy of the secret is recorded before it is made, so that there is none without a record.
+    refuseForeignRoot(dataDir);
+    saveAuditIn(path, auditEntryOf({ action: 'secret_backed_up' }, nowMs));
+  }
+  const manifest = await makeBackup(path, to, { ...{ version, nowMs }, ...(sealed && { sealed }) });
   try {
     // For the metrics of a server. Another user than the owner may back up, and does not write here.
     refuseForeignRoot(dataDir);
@@ -139,6 +166,8 @@ export async function restoreData(
     }
     const secret = await restoreBackup(from, join(dataDir, DATABASE), passphrase);
     if (secret) storeSecret(dataDir, secret);
+    const detail = `the backup of ${manifest.made_at}, ${secret ? 'with' : 'without'} the secret`;
+    saveAuditIn(join(dataDir, DATABASE), auditEntryOf({ action: 'restored', detail }, Date.now()));
     return { manifest, hasSecret: secret !== undefined };
   } finally {
     lock.release();
@@ -166,8 +195,13 @@ export function upgradeData(dataDir: string): { from: number; to: number; copy: 
 export function undoDataUpgrade(dataDir: string): { schema: number; kept: string } {
   requireData(dataDir);
   const lock = lockData(dataDir);
+  const path = join(dataDir, DATABASE);
   try {
-    return undoUpgrade(join(dataDir, DATABASE));
+    const undone = undoUpgrade(path);
+    // A database of an early schema has no audit trail. The one that was replaced is kept, and records it in any case.
+    const entry = auditEntryOf({ action: 'upgrade_undone', detail: `back to schema ${undone.schema}` }, Date.now());
+    for (const each of [path, undone.kept]) saveAuditIn(each, entry);
+    return undone;
   } finally {
     lock.release();
   }
@@ -228,9 +262,15 @@ export function openMemory(): Store {
 export function openAccess(store: Store, dataDir: string): Access {
   return createAccess({
     members: store,
-    secret: () => loadSecret(dataDir, store.members().length),
+    secret: () => secretOf(store, dataDir),
     nowMs: Date.now,
+    audit: (event) => recordAudit(store, event),
+    transaction: store.transaction,
   });
+}
+
+function secretOf(store: Store, dataDir: string): Uint8Array {
+  return loadSecret(dataDir, store.members().length, () => recordAudit(store, { action: 'secret_created' }));
 }
 
 /**
@@ -238,5 +278,5 @@ export function openAccess(store: Store, dataDir: string): Access {
  * creates a secret.
  */
 export function requireSecret(store: Store, dataDir: string): void {
-  loadSecret(dataDir, store.members().length);
+  secretOf(store, dataDir);
 }

@@ -1,4 +1,5 @@
 import type { Access } from '../access/access.ts';
+import type { AuditEntry } from '../access/audit.ts';
 import type { MemberStore } from '../access/members.ts';
 import type { SettingValues, ValuesIn } from '../config.ts';
 import type { Delivery, LoadedFile } from '../market/feed.ts';
@@ -64,6 +65,8 @@ export interface Ports {
   upgrade(settings: FolderSettings): Promise<{ readonly from: number; readonly to: number; readonly copy: string }>;
   /** Brings back the database from before the last upgrade. Returns its schema, and the path of the database that it replaced. */
   undoUpgrade(settings: FolderSettings): Promise<{ readonly schema: number; readonly kept: string }>;
+  /** Returns the audit trail of a data folder from a moment on (ms since the epoch), the oldest entry first. */
+  audit(settings: FolderSettings, sinceMs: number): Promise<readonly AuditEntry[]>;
   /** Calls `work` with the store of a data folder, which must exist. A server may run on the folder. */
   withStore<T>(settings: FolderSettings, mode: 'read' | 'write', work: (store: MarketStore) => T): Promise<T>;
   /** Calls `work` with the members of a data folder, which must exist. A server may run on the folder. */

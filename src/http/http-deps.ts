@@ -9,6 +9,7 @@ import type { AddressOf } from './client-address.ts';
 import type { ConnectionMonitor } from './connections/connection-monitor.ts';
 import type { Drain } from './drain.ts';
 import type { GexStreams } from './live/gex-streams.ts';
+import type { MyKeyPolicy } from './my-key-policy.ts';
 import type { OriginPolicy } from './origins.ts';
 import type { Refusals } from './refusals.ts';
 
@@ -39,6 +40,7 @@ export interface HttpDeps {
   /** Finds the address of a client, for the log and for limits. */
   readonly addressOf: AddressOf;
   readonly refusals: Refusals;
+  readonly myKeyPolicy: MyKeyPolicy;
   /** Builds the OpenAPI document. */
   readonly openapi: () => Record<string, unknown>;
   readonly observe: Observe;

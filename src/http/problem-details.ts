@@ -1,5 +1,5 @@
 import { cleaned } from '../clean-text.ts';
-import { ClientError } from '../errors.ts';
+import { ClientError, type ClientErrorCode } from '../errors.ts';
 import type { Observe } from '../events.ts';
 import { drain } from './body.ts';
 import { DEFAULT_FIELDS, type HttpApp, methodsOf, patternOf } from './http-app.ts';
@@ -31,7 +31,7 @@ export const problemDetails = (observe: Observe) => (app: HttpApp) =>
   app.onError(async ({ error, code, request, path, route, requestId, set }) => {
     const clientError = code === 'NOT_FOUND' ? noRoute(methodsOf(app, path)) : clientErrorOf(error, request);
     if (clientError.code === 'method_not_allowed') set.headers.Allow = methodsOf(app, path).join(', ');
-    if (clientError.status === 401) set.headers['WWW-Authenticate'] = path === '/mcp' ? MCP_CHALLENGE : CHALLENGE;
+    if (clientError.status === 401) set.headers['WWW-Authenticate'] = challengeOf(clientError.code, path);
     if (clientError.code === 'internal') {
       observe({ kind: 'request_failed', route: patternOf(app, path, route), request_id: requestId, error });
     }
@@ -47,8 +47,13 @@ export const problemDetails = (observe: Observe) => (app: HttpApp) =>
  * has chosen.
  */
 const CHALLENGE = 'ApiKey realm="zomma"';
+const BEARER_CHALLENGE = 'Bearer realm="zomma"';
+
 /** On `/mcp`, the key may also be sent as a bearer token. */
-const MCP_CHALLENGE = `Bearer realm="zomma", ${CHALLENGE}`;
+function challengeOf(code: ClientErrorCode, path: string): string {
+  if (code === 'token_refused') return BEARER_CHALLENGE;
+  return path === '/mcp' ? `${BEARER_CHALLENGE}, ${CHALLENGE}` : CHALLENGE;
+}
 
 function problemOf(clientError: ClientError, requestId: string): ProblemDetails {
   const { nearest } = clientError;

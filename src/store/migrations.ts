@@ -360,4 +360,20 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE feeds ADD COLUMN past_done INTEGER;
   ALTER TABLE feeds ADD COLUMN past_total INTEGER;
   `,
+  `
+  -- The audit trail: changes to members and keys. No column has a UUID, a key or a Telegram handle. client: the address of the client, if a
+  -- request made the change. account: the id of the account that was changed. logged: whether a server has written the entry to its log.
+  CREATE TABLE audit (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    at INTEGER NOT NULL,
+    actor TEXT NOT NULL,
+    client TEXT,
+    action TEXT NOT NULL,
+    account TEXT,
+    result TEXT NOT NULL,
+    detail TEXT,
+    logged INTEGER NOT NULL DEFAULT 0 CHECK (logged IN (0, 1))
+  ) STRICT;
+  CREATE INDEX audit_unlogged ON audit (id) WHERE logged = 0;
+  `,
 ];

@@ -1,11 +1,13 @@
 import { Database, SQLiteError } from 'bun:sqlite';
 import { chmodSync, closeSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import type { AuditStore } from '../access/audit.ts';
 import { ownership } from '../access/data-owner.ts';
 import type { MemberStore } from '../access/members.ts';
 import { errorCode, OperatorError } from '../errors.ts';
 import type { FeedLedger } from '../market/feed-ledger.ts';
 import type { MarketStore } from '../market/store.ts';
+import { auditTable } from './audit-table.ts';
 import { closeTable } from './close-table.ts';
 import { dividendTable } from './dividend-table.ts';
 import { feedTable } from './feed-table.ts';
@@ -21,7 +23,7 @@ import { SCHEMA, upgrade } from './upgrade.ts';
  * The functions that read and write all stored data. The data is in one SQLite file, which several processes can have open at the same
  * time.
  */
-export interface Store extends MarketStore, FeedLedger, MemberStore {
+export interface Store extends MarketStore, FeedLedger, MemberStore, AuditStore {
   /**
    * Runs `work` in one transaction, and returns its result. If `work` throws, none of its writes is committed. `work` must not await. A
    * transaction can contain another transaction.
@@ -97,8 +99,9 @@ const BUSY_PAUSE_MS = 5;
 const LOG_BYTES_MAX = 64 * 1024 * 1024;
 
 function storeOn(db: Database, nowMs: () => number): Store {
-  const { version, unchanged } = versionOf(db);
+  const { version, unchanged, uncounted } = versionOf(db);
   const prints = printTable(db);
+  const audit = auditTable(db);
   return {
     version,
     ...chainTable(db),
@@ -110,6 +113,9 @@ function storeOn(db: Database, nowMs: () => number): Store {
     ...feedTable(db),
     ...retention(db),
     ...memberTables(db),
+    ...audit,
+    saveAudit: (entry) => uncounted(() => audit.saveAudit(entry)),
+    takeUnloggedAudit: () => uncounted(audit.takeUnloggedAudit),
     transaction: (work) => db.transaction(() => atOnce(work)).immediate(),
     // close(true) also finalizes the statements. After close(), the file would stay open until the statements are garbage-collected.
     close: () => db.close(true),
@@ -122,10 +128,10 @@ function storeOn(db: Database, nowMs: () => number): Store {
 const OTHERS_CHECK_MS = 10;
 
 /**
- * Creates two functions that concern the version of the stored data. `version` returns a text that changes when the data changes. It
+ * Creates three functions that concern the version of the stored data. `version` returns a text that changes when the data changes. It
  * consists of two counts of SQLite: the rows that this connection has changed, and the commits of other connections. `unchanged` runs steps
- * that change only the form in which data is stored. These steps do not change the version, so results that are cached by version stay
- * valid.
+ * that change only the form in which data is stored, and `uncounted` runs work that writes only what no cached result depends on. Neither
+ * changes the version, so results that are cached by version stay valid.
  */
 function versionOf(db: Database) {
   const selectOwn = db.prepare<{ changes: number }, []>('SELECT total_changes() AS changes');
@@ -134,7 +140,16 @@ function versionOf(db: Database) {
   let checkedAt = Number.NEGATIVE_INFINITY;
   let discounted = 0;
   const changes = () => selectOwn.get()!.changes;
+  const uncounted = <T>(work: () => T): T => {
+    const before = changes();
+    try {
+      return work();
+    } finally {
+      discounted += changes() - before;
+    }
+  };
   return {
+    uncounted,
     version(): string {
       const nowMs = performance.now();
       const isDue = nowMs - checkedAt >= OTHERS_CHECK_MS;
@@ -149,9 +164,7 @@ function versionOf(db: Database) {
     },
     *unchanged<T>(steps: Generator<T, void>): Generator<T, void> {
       for (;;) {
-        const before = changes();
-        const { value, done } = steps.next();
-        discounted += changes() - before;
+        const { value, done } = uncounted(() => steps.next());
         if (done) return;
         yield value;
       }
