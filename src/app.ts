@@ -71,6 +71,12 @@ export function buildApp(
   const store = openData(settings.dataDir, 'own', {
     warn: () => observe({ kind: 'data_folder_open', mended_by: 'chmod g-w' }),
     onUpgrade: (from) => observe({ kind: 'data_upgraded', from, to: SCHEMA }),
+    onDamaged({ underlying, asOf, source }) {
+      const as_of = new Date(asOf).toISOString();
+      observe({ kind: 'snapshot_damaged', underlying, as_of, source });
+      const reason = `the stored snapshot of ${as_of} is damaged and was set aside: check the disk, and ingest it again`;
+      store.rejected({ feed: feeds[0]!.name, origin: source, reason, ticker: underlying, at: Date.now() });
+    },
   });
   const { simulated } = feeds[0]!;
   try {

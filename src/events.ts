@@ -74,6 +74,8 @@ export type Observation =
       readonly cpu_ms: number;
       readonly step: string | undefined;
     }
+  /** A stored snapshot is damaged. It was set aside, and the one before it is served. */
+  | { readonly kind: 'snapshot_damaged'; readonly underlying: string; readonly as_of: string; readonly source: string }
   /** The database had the schema `from` and was upgraded to the schema `to`. A copy of it was made first. */
   | { readonly kind: 'data_upgraded'; readonly from: number; readonly to: number }
   /** The database was removed or replaced while the server runs. What the server writes is lost when it ends. */

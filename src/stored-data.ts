@@ -24,7 +24,7 @@ import type { Context } from './operations/operation.ts';
 import { saveAuditIn } from './store/audit-table.ts';
 import { checkBackup, DATABASE, type Manifest, makeBackup, restoreBackup } from './store/backup.ts';
 import { type FolderLock, lockFolder } from './store/folder-lock.ts';
-import { openStore, type Store, type StoreMode } from './store/sqlite.ts';
+import { openStore, type Store, type StoreEvents, type StoreMode } from './store/sqlite.ts';
 import { copyBeforeUpgrade, SCHEMA, undoUpgrade } from './store/upgrade.ts';
 
 /** The settings that all commands that read stored market data have in common. The service is one of these commands. */
@@ -59,11 +59,9 @@ export function readUniverse(file: string | undefined): Universe {
   }
 }
 
-export interface OpenDataOptions {
+export interface OpenDataOptions extends StoreEvents {
   /** Called if the group of the folder may write to the folder. */
   readonly warn?: () => void;
-  /** Called with the schema that the database had before it was upgraded. */
-  readonly onUpgrade?: (from: number) => void;
 }
 
 /**
@@ -73,16 +71,23 @@ export interface OpenDataOptions {
  * Throws `OperatorError` if there is no database, if every user of the machine may write to the folder, or if this process is root's and
  * would write to a folder of another user.
  */
-export function openData(dataDir: string, mode: StoreMode = 'own', { warn, onUpgrade }: OpenDataOptions = {}): Store {
+export function openData(
+  dataDir: string,
+  mode: StoreMode = 'own',
+  { warn, onUpgrade, onDamaged }: OpenDataOptions = {},
+): Store {
   const path = join(dataDir, DATABASE);
   if (mode === 'own') mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   else requireData(dataDir);
   if (mode !== 'read') refuseForeignRoot(dataDir);
   if (isOpenToGroup(dataDir)) warn?.();
   let upgradedFrom: number | undefined;
-  const store = openStore(path, Date.now, mode, (from) => {
-    upgradedFrom = from;
-    onUpgrade?.(from);
+  const store = openStore(path, Date.now, mode, {
+    onUpgrade(from) {
+      upgradedFrom = from;
+      onUpgrade?.(from);
+    },
+    onDamaged,
   });
   if (upgradedFrom !== undefined) {
     recordAudit(store, { action: 'upgraded', detail: `schema ${upgradedFrom} to ${SCHEMA}` });

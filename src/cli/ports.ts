@@ -3,6 +3,7 @@ import type { AuditEntry } from '../access/audit.ts';
 import type { MemberStore } from '../access/members.ts';
 import type { SettingValues, ValuesIn } from '../config.ts';
 import type { Delivery, LoadedFile } from '../market/feed.ts';
+import type { FeedLedger } from '../market/feed-ledger.ts';
 import type { MarketStore } from '../market/store.ts';
 import type { Context } from '../operations/operation.ts';
 
@@ -68,7 +69,11 @@ export interface Ports {
   /** Returns the audit trail of a data folder from a moment on (ms since the epoch), the oldest entry first. */
   audit(settings: FolderSettings, sinceMs: number): Promise<readonly AuditEntry[]>;
   /** Calls `work` with the store of a data folder, which must exist. A server may run on the folder. */
-  withStore<T>(settings: FolderSettings, mode: 'read' | 'write', work: (store: MarketStore) => T): Promise<T>;
+  withStore<T>(
+    settings: FolderSettings,
+    mode: 'read' | 'write',
+    work: (store: MarketStore & Pick<FeedLedger, 'forgetFeed'>) => T,
+  ): Promise<T>;
   /** Calls `work` with the members of a data folder, which must exist. A server may run on the folder. */
   withMembers<T>(
     settings: FolderSettings,

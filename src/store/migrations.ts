@@ -376,4 +376,19 @@ export const MIGRATIONS: readonly string[] = [
   ) STRICT;
   CREATE INDEX audit_unlogged ON audit (id) WHERE logged = 0;
   `,
+  `
+  -- Snapshots whose blob is damaged, moved out of the way of the snapshots before them.
+  CREATE TABLE damaged_snapshots (
+    id INTEGER PRIMARY KEY,
+    simulated INTEGER NOT NULL CHECK (simulated IN (0, 1)),
+    underlying TEXT NOT NULL,
+    as_of INTEGER NOT NULL,
+    day TEXT NOT NULL,
+    spot REAL NOT NULL,
+    source TEXT NOT NULL,
+    columns BLOB NOT NULL
+  ) STRICT;
+  -- Whether the feed is one of the server that started last. The states of other feeds stay until the operator removes them.
+  ALTER TABLE feeds ADD COLUMN active INTEGER NOT NULL DEFAULT 1 CHECK (active IN (0, 1));
+  `,
 ];

@@ -16,7 +16,7 @@ import { memberTables } from './member-tables.ts';
 import { requireKnown, schemaOf } from './migrations.ts';
 import { printTable } from './print-table.ts';
 import { retention } from './remove-old.ts';
-import { chainTable } from './snapshot-table.ts';
+import { chainTable, type OnDamaged } from './snapshot-table.ts';
 import { SCHEMA, upgrade } from './upgrade.ts';
 
 /**
@@ -41,10 +41,17 @@ export interface Store extends MarketStore, FeedLedger, MemberStore, AuditStore 
  */
 export type StoreMode = 'own' | 'write' | 'read';
 
+export interface StoreEvents {
+  /** Called with the schema that the database had before it was upgraded. */
+  readonly onUpgrade?: ((from: number) => void) | undefined;
+  /** Called with each snapshot that is found to be damaged and is set aside. Without it, the read of such a snapshot throws. */
+  readonly onDamaged?: OnDamaged | undefined;
+}
+
 /**
  * Opens the store at `path`, or a store in memory if `path` is `:memory:`. With the mode `own`, creates the file with mode 0600 and its
  * folder with mode 0700 if they do not exist, and upgrades an older database after a copy of it was made. `nowMs` is the wall clock, ms since
- * the epoch. `onUpgrade` gets the schema that the database had before.
+ * the epoch.
  *
  * Throws `OperatorError` if the file is not a database, has another schema or cannot be used.
  */
@@ -52,7 +59,7 @@ export function openStore(
   path: string,
   nowMs: () => number,
   mode: StoreMode = 'own',
-  onUpgrade: (from: number) => void = () => {},
+  { onUpgrade, onDamaged }: StoreEvents = {},
 ): Store {
   let db: Database | undefined;
   try {
@@ -64,8 +71,8 @@ export function openStore(
     if (mode === 'read') db.run('PRAGMA query_only = ON');
     else configure(db);
     const from = isOwn ? upgrade(db, path) : undefined;
-    if (from) onUpgrade(from);
-    return storeOn(db, nowMs);
+    if (from) onUpgrade?.(from);
+    return storeOn(db, nowMs, onDamaged);
   } catch (error) {
     db?.close(true);
     if (error instanceof OperatorError) throw error;
@@ -98,13 +105,13 @@ const BUSY_PAUSE_MS = 5;
 /** Size to which SQLite truncates the write-ahead log after a burst of writes. */
 const LOG_BYTES_MAX = 64 * 1024 * 1024;
 
-function storeOn(db: Database, nowMs: () => number): Store {
+function storeOn(db: Database, nowMs: () => number, onDamaged: OnDamaged | undefined): Store {
   const { version, unchanged, uncounted } = versionOf(db);
   const prints = printTable(db);
   const audit = auditTable(db);
   return {
     version,
-    ...chainTable(db),
+    ...chainTable(db, onDamaged),
     ...prints,
     packTape: (...range) => unchanged(prints.packTape(...range)),
     ...closeTable(db),
