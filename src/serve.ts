@@ -70,7 +70,7 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
   };
   process.on('SIGHUP', onHangUp);
   const listening = listenOptions(settings);
-  const { keepChains: chains, keepIntraday: intraday, keepPrints: prints } = settings;
+  const { keepChains: chains, keepIntraday: intraday, keepPrints: prints, keepLevels: levels } = settings;
   const room = createDataRoom({ ...settings, observe });
   const lock = lockData(settings.dataDir);
   let app: App;
@@ -173,7 +173,7 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
     const firstId = () => store.latestChainId(app.tickerInView(), feeds[0]!.simulated);
     recorder = createLevelRecorder({ store, largePrintMinUsd, observe, firstId, onRecorded });
     recorder.wake();
-    retention = startRetention({ store, kept: { chains, intraday, prints }, observe, nowMs: Date.now });
+    retention = startRetention({ store, kept: { chains, intraday, prints, levels }, observe, nowMs: Date.now });
     packing = startPacking({ store, observe, nowMs: Date.now, isAnswering: () => app.scheduler.size > 0 });
     await Promise.race([recorder.idle(), stopped.promise]);
     // Frees memory that only the load needed. With the simulated market, the process has 115 MiB before, and a third of this is freed.
