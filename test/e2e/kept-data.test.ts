@@ -56,7 +56,7 @@ test('a server with a damaged newest snapshot starts, tells it in log and feeds,
   await server.loaded;
   const headers = { 'X-API-Key': api_key };
   const answer = await fetch(`${server.url}/api/v1/nodes/gex/SPX/strikes`, { headers });
-  expect([answer.status, answer.headers.get('X-Zomma-As-Of')]).toEqual([200, new Date(now - DAY_MS).toISOString()]);
+  expect([answer.status, answer.headers.get('X-Data-As-Of')]).toEqual([200, new Date(now - DAY_MS).toISOString()]);
   const feeds = (await (await fetch(`${server.url}/api/v1/feeds`, { headers })).json()) as {
     feeds: { state: string; refusals: { reason: string; ticker: string }[] }[];
   };
