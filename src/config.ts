@@ -180,6 +180,12 @@ export const SETTINGS = {
     group: 'server',
     help: 'PEM file with the private key of the certificate',
   },
+  tlsClientCa: {
+    flag: '--tls-client-ca <file>',
+    env: 'ZOMMA_TLS_CLIENT_CA',
+    group: 'server',
+    help: 'PEM file with one or more certificate authorities. Only clients with a certificate of one of them can connect (mutual TLS), on every path. Without this setting, clients need no certificate',
+  },
   behindProxy: {
     flag: '--behind-proxy',
     default: 'false',

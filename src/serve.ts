@@ -64,9 +64,14 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
   const observe = settings.ops ? withMetrics(log, () => metrics) : log;
   let certificate: CertificateWatch | undefined;
   // Without a handler, SIGHUP would end the process. Hooks of certificate clients send it after a renewal.
+  const { tlsCert, tlsKey, tlsClientCa } = settings;
+  const tlsFiles = { cert: tlsCert!, key: tlsKey!, clientCa: tlsClientCa };
   const onHangUp = () => {
     certificate?.reload();
-    observe({ kind: 'reloaded', files: certificate ? [settings.tlsCert!, settings.tlsKey!] : [] });
+    observe({
+      kind: 'reloaded',
+      files: certificate ? Object.values(tlsFiles).filter((file) => file !== undefined) : [],
+    });
   };
   process.on('SIGHUP', onHangUp);
   const listening = listenOptions(settings);
@@ -113,10 +118,11 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
     (ingestsStopped ??= withinMs(INGEST_STOP_MS, Promise.all(ingests.map((ingest) => ingest.stop()))));
   try {
     const server = listen(app.handle, listening, app.connections);
-    const { tlsCert, tlsKey } = settings;
     if (listening.tls) {
-      const files = { cert: tlsCert!, key: tlsKey! };
-      certificate = watchCertificate({ files, pair: listening.tls, listening: server, observe, nowMs: Date.now });
+      certificate = watchCertificate({
+        ...{ files: tlsFiles, pair: listening.tls, listening: server },
+        ...{ observe, nowMs: Date.now },
+      });
     }
     demo?.welcome(app, server.url);
     process.stdout.write(`listening on ${server.url}\n`);
