@@ -145,7 +145,7 @@ export function buildApp(
     drain,
     addressOf,
     refusals,
-    isHttps: settings.tlsCert !== undefined,
+    isHttps: settings.tlsCert !== undefined || settings.tls !== undefined,
     myKeyPolicy: createMyKeyPolicy(settings),
     context,
     access,

@@ -168,6 +168,13 @@ export const SETTINGS = {
     default: '600/min',
     parse: rateLimitOf,
   },
+  tls: {
+    flag: '--tls <mode>',
+    env: 'ZOMMA_TLS',
+    group: 'server',
+    help: 'with "internal", serves HTTPS with a certificate of an authority of its own, which the server makes in the data folder and renews. "zomma tls trust" tells clients how to trust it. Takes the place of --tls-cert and --tls-key',
+    parse: tlsModeOf,
+  },
   tlsCert: {
     flag: '--tls-cert <file>',
     env: 'ZOMMA_TLS_CERT',
@@ -400,6 +407,11 @@ function switchOf(text: string, name: string): boolean {
   if (['0', 'false', 'no', 'off'].includes(value)) return false;
   if (['1', 'true', 'yes', 'on'].includes(value)) return true;
   throw new SettingError(`${name} is neither on nor off`, 'Use on or off, or true or false.');
+}
+
+function tlsModeOf(text: string): 'internal' {
+  if (text === 'internal') return text;
+  throw new OperatorError(`--tls "${text}" is not known`, 'Use --tls internal, or give --tls-cert and --tls-key.');
 }
 
 function hostNames(text: string): string[] {

@@ -8,7 +8,7 @@ import { CIPHERS, type PemPair, readTls, type TlsPair } from './tls.ts';
 
 export type ListenSettings = Pick<
   SettingValues,
-  'host' | 'port' | 'tlsCert' | 'tlsKey' | 'tlsClientCa' | 'behindProxy'
+  'host' | 'port' | 'tls' | 'tlsCert' | 'tlsKey' | 'tlsClientCa' | 'behindProxy'
 >;
 
 /** The address to listen on, with the contents of the TLS files. */
@@ -39,10 +39,14 @@ const ACCEPTING_MS = 5_000;
  */
 const RUNTIME_BODY_BYTES_MAX = 2 ** 31;
 
-/** Validates the settings before anything is started. Throws `SettingError` if a setting is invalid or a TLS file cannot be used. */
+/**
+ * Validates the settings before anything is started. The files of `--tls internal` are not read: the server makes them in its data folder.
+ * Throws `SettingError` if a setting is invalid or a TLS file cannot be used.
+ */
 export function listenOptions({
   host,
   port,
+  tls,
   tlsCert,
   tlsKey,
   tlsClientCa,
@@ -51,19 +55,23 @@ export function listenOptions({
   if ((tlsCert === undefined) !== (tlsKey === undefined)) {
     throw new SettingError('--tls-cert and --tls-key must be given together', 'Give both flags, or neither.');
   }
+  if (tls !== undefined) {
+    if (tlsCert === undefined) return { host, port, tls: undefined };
+    throw new SettingError('--tls internal and --tls-cert exclude each other', 'Give one of them.');
+  }
   if (tlsCert !== undefined && tlsKey !== undefined) {
     return { host, port, tls: readTls({ cert: tlsCert, key: tlsKey, clientCa: tlsClientCa }) };
   }
   if (tlsClientCa !== undefined) {
-    throw new OperatorError(
-      '--tls-client-ca needs --tls-cert and --tls-key',
+    throw new SettingError(
+      '--tls-client-ca needs --tls-cert and --tls-key, or --tls internal',
       'Clients send certificates over TLS only. If a proxy serves HTTPS, let the proxy check them.',
     );
   }
   if (!behindProxy && !isLoopback(host)) {
     throw new SettingError(
       `API keys would cross the network in the clear, because ${host} is not a loopback address`,
-      'Give --tls-cert and --tls-key, or --behind-proxy if a proxy in front serves HTTPS.',
+      'Give --tls-cert and --tls-key, --tls internal, or --behind-proxy if a proxy in front serves HTTPS.',
     );
   }
   return { host, port, tls: undefined };
