@@ -411,7 +411,7 @@ function switchOf(text: string, name: string): boolean {
 
 function tlsModeOf(text: string): 'internal' {
   if (text === 'internal') return text;
-  throw new OperatorError(`--tls "${text}" is not known`, 'Use --tls internal, or give --tls-cert and --tls-key.');
+  throw new SettingError(`--tls "${text}" is not known`, 'Use --tls internal, or give --tls-cert and --tls-key.');
 }
 
 function hostNames(text: string): string[] {

@@ -10,7 +10,7 @@ async function bridgedTo(...args: string[]): Promise<string> {
       address = url.href;
     },
   } as Ports;
-  const program = await createProgram(ports, '0.0.0', 'mcp');
+  const program = await createProgram(ports, 'mcp');
   try {
     await program.parseAsync(['bun', 'zomma', 'mcp', '--key', 'ZOMMA_0123456789ABCDEF', ...args]);
     return address;

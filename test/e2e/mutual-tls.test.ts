@@ -153,11 +153,11 @@ test.each([
 ])('%s as authority stops the start', async (_, file, message) => {
   const tls = ['--tls-cert', at('server-a.pem'), '--tls-key', at('server-a.key'), '--tls-client-ca', at(file)];
   const { code, stderr } = await run(FROM_SOURCE, ['serve', '--port', '0', '--data-dir', at('other'), ...tls]);
-  expect([code, stderr]).toEqual([1, expect.stringMatching(message)]);
+  expect([code, stderr]).toEqual([78, expect.stringMatching(message)]);
 });
 
 test('without a certificate of the server, authorities of clients stop the start', async () => {
   const args = ['serve', '--port', '0', '--data-dir', at('other'), '--tls-client-ca', at('staff.pem')];
   const { code, stderr } = await run(FROM_SOURCE, args);
-  expect([code, stderr]).toEqual([1, expect.stringContaining('--tls-client-ca needs --tls-cert and --tls-key')]);
+  expect([code, stderr]).toEqual([78, expect.stringContaining('--tls-client-ca needs --tls-cert and --tls-key')]);
 });
