@@ -11,7 +11,9 @@ import { startPacking } from './feeds/packing.ts';
 import { startPastFill } from './feeds/past-fill.ts';
 import { startRetention } from './feeds/retention.ts';
 import { type CertificateWatch, watchCertificate } from './http/certificate-watch.ts';
+import { ensureInternalTls } from './http/internal-tls.ts';
 import { listen, listenOptions } from './http/listen.ts';
+import { readTls, type TlsFiles } from './http/tls.ts';
 import { createLog } from './log.ts';
 import { isLocal } from './market/feed.ts';
 import { feedReport } from './operations/feed-status.ts';
@@ -38,6 +40,8 @@ const STOP_DEADLINE_MS = 3_000;
 const FORCED_STOP_MS = 4_700;
 /** Time between two looks whether the database is still in its folder, ms. */
 const DATABASE_LOOK_MS = 5_000;
+/** Time between two looks whether the internal certificate must be renewed, ms. */
+const RENEWAL_LOOK_MS = 3_600_000;
 /** A feed stops after its current piece of work. If the system blocks this work, the service waits for the feed no longer than this, ms. */
 const INGEST_STOP_MS = 3_000;
 
@@ -64,17 +68,36 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
   const observe = settings.ops ? withMetrics(log, () => metrics) : log;
   let certificate: CertificateWatch | undefined;
   // Without a handler, SIGHUP would end the process. Hooks of certificate clients send it after a renewal.
-  const onHangUp = () => {
+  const { tlsCert, tlsKey, tlsClientCa } = settings;
+  let tlsFiles: TlsFiles = { cert: tlsCert!, key: tlsKey!, clientCa: tlsClientCa };
+  const onHangUp = async () => {
+    await renewInternalTls();
     certificate?.reload();
-    observe({ kind: 'reloaded', files: certificate ? [settings.tlsCert!, settings.tlsKey!] : [] });
+    observe({
+      kind: 'reloaded',
+      files: certificate ? Object.values(tlsFiles).filter((file) => file !== undefined) : [],
+    });
+  };
+  const renewInternalTls = async (): Promise<void> => {
+    if (settings.tls !== 'internal' || !certificate) return;
+    try {
+      await ensureInternalTls(settings, Date.now());
+    } catch (error) {
+      const { message: reason, hint = 'Check the data folder.' } = error as Error & { hint?: string };
+      observe({ kind: 'certificate_refused', reason, hint });
+    }
   };
   process.on('SIGHUP', onHangUp);
-  const listening = listenOptions(settings);
+  let listening = listenOptions(settings);
   const { keepChains: chains, keepIntraday: intraday, keepPrints: prints, keepLevels: levels } = settings;
   const room = createDataRoom({ ...settings, observe });
   const lock = lockData(settings.dataDir);
   let app: App;
   try {
+    if (settings.tls === 'internal') {
+      tlsFiles = { ...(await ensureInternalTls(settings, Date.now())), clientCa: tlsClientCa };
+      listening = { ...listening, tls: readTls(tlsFiles) };
+    }
     app = buildApp(settings, observe, {}, demo?.admit);
   } catch (error) {
     lock.release();
@@ -100,6 +123,8 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
   }
   void stopped.promise.then(() => setTimeout(forceExit, FORCED_STOP_MS).unref());
   const watchdog = startWatchdog(observe);
+  // The certificate watch takes the renewed file into use.
+  const renewal = setInterval(() => void renewInternalTls(), RENEWAL_LOOK_MS).unref();
   const stopAuditLog = startAuditLog(store, observe);
   let recorder: LevelRecorder | undefined;
   let retention: ReturnType<typeof startRetention> | undefined;
@@ -113,10 +138,11 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
     (ingestsStopped ??= withinMs(INGEST_STOP_MS, Promise.all(ingests.map((ingest) => ingest.stop()))));
   try {
     const server = listen(app.handle, listening, app.connections);
-    const { tlsCert, tlsKey } = settings;
     if (listening.tls) {
-      const files = { cert: tlsCert!, key: tlsKey! };
-      certificate = watchCertificate({ files, pair: listening.tls, listening: server, observe, nowMs: Date.now });
+      certificate = watchCertificate({
+        ...{ files: tlsFiles, pair: listening.tls, listening: server },
+        ...{ observe, nowMs: Date.now },
+      });
     }
     demo?.welcome(app, server.url);
     process.stdout.write(`listening on ${server.url}\n`);
@@ -184,6 +210,7 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
   } finally {
     watchdog.stop();
     clearInterval(databaseWatch);
+    clearInterval(renewal);
     process.off('SIGHUP', onHangUp);
     certificate?.stop();
     retention?.stop();

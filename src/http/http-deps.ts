@@ -40,6 +40,8 @@ export interface HttpDeps {
   /** Finds the address of a client, for the log and for limits. */
   readonly addressOf: AddressOf;
   readonly refusals: Refusals;
+  /** Whether the server itself serves HTTPS. Behind a proxy, the proxy does. */
+  readonly isHttps: boolean;
   readonly myKeyPolicy: MyKeyPolicy;
   /** Builds the OpenAPI document. */
   readonly openapi: () => Record<string, unknown>;

@@ -11,6 +11,11 @@ import { problemDetails } from './problem-details.ts';
 import { streamRoutes } from './stream-routes.ts';
 import { webRoutes } from './web-page.ts';
 
+/** A year, as browsers and scanners expect it. Without `preload` and subdomains, which are the decision of the owner of the domain. */
+const TRANSPORT_SECURITY = 'max-age=31536000';
+/** For the name `localhost`, a browser would demand HTTPS of every other server of this machine too, on whatever port. */
+const LOCAL_NAME = /^(?:.+\.)?localhost(?::\d*)?$/i;
+
 export type Handler = (request: Request) => Response | Promise<Response>;
 
 /**
@@ -18,12 +23,15 @@ export type Handler = (request: Request) => Response | Promise<Response>;
  * Origin, key and rate limit. The hooks see the same path as the router, so no path bypasses the hooks.
  */
 export function createServerApp(deps: HttpDeps): HttpApp {
-  const { access, limiter, origins, drain, addressOf, refusals, observe } = deps;
+  const { access, limiter, origins, drain, addressOf, refusals, isHttps, observe } = deps;
   const app = createHttpApp()
     .onRequest((context) => {
       announceStep('request');
       context.requestId = requestIdOf(context.request.headers.get('x-request-id'));
       context.set.headers['X-Request-Id'] = context.requestId;
+      if (isHttps && !LOCAL_NAME.test(context.request.headers.get('host') ?? '')) {
+        context.set.headers['Strict-Transport-Security'] = TRANSPORT_SECURITY;
+      }
       drain.onRequest(context.set);
     })
     .use(accessLog(observe, addressOf))
