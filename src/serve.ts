@@ -16,6 +16,7 @@ import { listen, listenOptions } from './http/listen.ts';
 import { readTls, type TlsFiles } from './http/tls.ts';
 import { createLog } from './log.ts';
 import { isLocal } from './market/feed.ts';
+import { COMPILER_HINT, isWithoutCompiler, kernelNsPerOption } from './math/kernel-speed.ts';
 import { feedReport } from './operations/feed-status.ts';
 import { createLevelRecorder, type LevelRecorder } from './operations/level-recorder.ts';
 import { warmUp } from './operations/warm-up.ts';
@@ -205,6 +206,8 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
     // Frees memory that only the load needed. With the simulated market, the process has 115 MiB before, and a third of this is freed.
     Bun.shrink();
     await warmUp(app.context, app.scheduler);
+    const ns_per_option = Math.round(kernelNsPerOption());
+    if (isWithoutCompiler(ns_per_option)) observe({ kind: 'compiler_off', ns_per_option, hint: COMPILER_HINT });
     await stopped.promise;
     await shutDown(server);
   } finally {
