@@ -44,8 +44,10 @@ export interface AuditStore {
   saveAudit(entry: AuditEntry): void;
   /** Returns the entries from a moment on, the oldest first. `sinceMs` is in ms since the epoch. */
   auditSince(sinceMs: number): AuditEntry[];
-  /** Returns the entries that no log has yet, the oldest first, and marks them. A server logs them, also those of other processes. */
-  takeUnloggedAudit(): AuditEntry[];
+  /** Returns entries that no log has yet, by their id, the oldest first, at most 1,000. They may be of other processes. */
+  unloggedAudit(): ReadonlyMap<number, AuditEntry>;
+  /** Marks the entries up to an id as logged. */
+  markAuditLogged(id: number): void;
 }
 
 /** Completes an event to an entry. `nowMs` is the wall clock, ms since the epoch. */
