@@ -1,4 +1,5 @@
 import { userInfo } from 'node:os';
+import { userName } from './data-owner.ts';
 
 /** A change to members or keys. A kind that is stored keeps its name. */
 export type AuditAction =
@@ -67,12 +68,11 @@ export function auditEntryOf(
   };
 }
 
-/** Returns the user of this process: `zomma (uid 998)`. In a container, the system may have no name for the user. */
+/**
+ * Returns the user of this process: `zomma (uid 998)`. The name comes from the system's list of users and not from the environment, which
+ * the user chooses.
+ */
 function systemUser(): string {
   const uid = process.geteuid?.();
-  let name = 'user';
-  try {
-    name = userInfo().username;
-  } catch {}
-  return uid === undefined ? name : `${name} (uid ${uid})`;
+  return uid === undefined ? userInfo().username : `${userName(uid)} (uid ${uid})`;
 }
