@@ -10,6 +10,7 @@ import { startPacking } from './feeds/packing.ts';
 import { startPastFill } from './feeds/past-fill.ts';
 import { startRetention } from './feeds/retention.ts';
 import { type CertificateWatch, watchCertificate } from './http/certificate-watch.ts';
+import { descriptorsMax, openDescriptors } from './http/connections/own-sockets.ts';
 import { listen, listenOptions } from './http/listen.ts';
 import { createLog } from './log.ts';
 import { isLocal } from './market/feed.ts';
@@ -18,6 +19,7 @@ import { createLevelRecorder, type LevelRecorder } from './operations/level-reco
 import { warmUp } from './operations/warm-up.ts';
 import type { Metrics } from './ops/ops-metrics.ts';
 import { type OpsServer, serveOps } from './ops/ops-server.ts';
+import type { ServiceManager } from './ops/service-manager.ts';
 import type { Store } from './store/sqlite.ts';
 import { SCHEMA } from './store/upgrade.ts';
 import { diskUse, lastBackupMs, lockData, watchDatabase } from './stored-data.ts';
@@ -36,6 +38,10 @@ const STOP_DEADLINE_MS = 3_000;
 const FORCED_STOP_MS = 4_700;
 /** Time between two looks whether the database is still in its folder, ms. */
 const DATABASE_LOOK_MS = 5_000;
+/** The service manager is asked for this much time to open the data folder, and to upgrade it if it is of an earlier version, ms. */
+const OPENING_MS_MAX = 15 * 60_000;
+/** While data is loaded, the service manager ends the start if it gets no further message within this time, ms. */
+const LOADING_MS_MAX = 60_000;
 /** A feed stops after its current piece of work. If the system blocks this work, the service waits for the feed no longer than this, ms. */
 const INGEST_STOP_MS = 3_000;
 
@@ -60,11 +66,16 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
   const observe = settings.ops ? withMetrics(log, () => metrics) : log;
   let certificate: CertificateWatch | undefined;
   // Without a handler, SIGHUP would end the process. Hooks of certificate clients send it after a renewal.
-  const onHangUp = () => {
+  const reload = () => {
     certificate?.reload();
     observe({ kind: 'reloaded', files: certificate ? [settings.tlsCert!, settings.tlsKey!] : [] });
   };
+  const onHangUp = () => (manager ? manager.reloading(reload) : reload());
+  let manager: ServiceManager | undefined;
   process.on('SIGHUP', onHangUp);
+  manager = await connectManager(observe);
+  // An upgrade copies the database first, which takes a minute for some 20 GB.
+  manager?.starting('Opening the data folder', OPENING_MS_MAX);
   const listening = listenOptions(settings);
   const { keepChains: chains, keepIntraday: intraday, keepPrints: prints } = settings;
   const room = createDataRoom({ ...settings, observe });
@@ -95,7 +106,10 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
     });
   }
   void stopped.promise.then(() => setTimeout(forceExit, FORCED_STOP_MS).unref());
-  const watchdog = startWatchdog(observe);
+  const watchdog = startWatchdog(observe, {
+    slowStepMs: settings.slowStep,
+    ...(settings.ops && { onTick: (ms: number) => metrics?.countDelay(ms) }),
+  });
   let recorder: LevelRecorder | undefined;
   let retention: ReturnType<typeof startRetention> | undefined;
   let packing: ReturnType<typeof startPacking> | undefined;
@@ -133,9 +147,13 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
         schema: SCHEMA,
         feeds: () => feedReport(app.context),
         liveStreams: () => app.gexStreams.size,
+        jobs: () => app.scheduler.size,
         blocked: blockedSteps,
         levelsDue: () => store.levelsDue().length,
         disk: () => diskUse(settings.dataDir),
+        descriptors: () => ({ open: openDescriptors(), max: descriptorsMax() }),
+        hasDatabase: isSameDatabase,
+        isFull: () => room.fullReason() !== undefined,
         certificateNotAfterMs: () => certificate?.notAfterMs(),
         lastBackupMs: () => lastBackupMs(settings.dataDir),
         isReady: () => notReady().length === 0,
@@ -149,6 +167,7 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
     // The server does not wait for feeds over a network. It serves the stored data until these feeds deliver.
     const localLoaded = Promise.all(ingests.filter((_, i) => isLocal(feeds[i]!)).map(({ loaded }) => loaded));
     loading.begin(localLoaded);
+    manager?.starting('Loading market data', LOADING_MS_MAX);
     if (settings.past && feeds.some(({ simulated }) => simulated)) {
       const { dataDir, dataMax, seed, universe, largePrintMin } = settings;
       const job = { dataDir, dataMax, seed, universe, largePrintMinUsd: largePrintMin };
@@ -158,6 +177,7 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
     if (!(await Promise.race([localLoaded, stopped.promise.then(() => undefined)]))) return await shutDown(server);
 
     observe({ kind: 'loaded', duration_ms: elapsedMs() });
+    manager?.ready(`Serving ${server.url}`);
     const { largePrintMinUsd } = app.context;
     const onRecorded = () => {
       app.gexStreams.wake();
@@ -185,6 +205,7 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
     const isIdle = await stopIngests();
     await recorder?.stop();
     await ops?.stop();
+    manager?.close();
     app.refusals.stop();
     store.close();
     lock.release();
@@ -194,6 +215,7 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
 
   async function shutDown(server: ReturnType<typeof listen>): Promise<void> {
     observe({ kind: 'stopping', signal: await stopped.promise });
+    manager?.stopping();
     isStopping = true;
     loading.cancelWaits();
     void stopIngests();
@@ -202,6 +224,14 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
     await Promise.all([app.mcp.close(), app.drain.begin()]);
     await server.stop(STOP_DEADLINE_MS);
   }
+}
+
+/** Connects to systemd if it has started this process and waits for messages. Otherwise loads nothing. */
+async function connectManager(observe: Observe): Promise<ServiceManager | undefined> {
+  const { NOTIFY_SOCKET, WATCHDOG_USEC, WATCHDOG_PID } = process.env;
+  if (!NOTIFY_SOCKET) return undefined;
+  const { connectServiceManager } = await import('./ops/service-manager.ts');
+  return connectServiceManager({ NOTIFY_SOCKET, WATCHDOG_USEC, WATCHDOG_PID }, observe);
 }
 
 /** Returns an observer that also counts for the metrics. A request is then observed even if the log ignores it. */

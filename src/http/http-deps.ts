@@ -5,6 +5,7 @@ import type { RateLimiter } from '../access/rate-limit.ts';
 import type { Observe } from '../events.ts';
 import type { Context } from '../operations/operation.ts';
 import type { Scheduler } from '../operations/scheduler.ts';
+import type { RequestTracing } from '../trace-context.ts';
 import type { AddressOf } from './client-address.ts';
 import type { ConnectionMonitor } from './connections/connection-monitor.ts';
 import type { Drain } from './drain.ts';
@@ -39,6 +40,8 @@ export interface HttpDeps {
   /** Finds the address of a client, for the log and for limits. */
   readonly addressOf: AddressOf;
   readonly refusals: Refusals;
+  /** Makes a span of each request. Undefined if nobody collects spans. */
+  readonly tracing?: RequestTracing | undefined;
   /** Builds the OpenAPI document. */
   readonly openapi: () => Record<string, unknown>;
   readonly observe: Observe;

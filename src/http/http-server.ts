@@ -1,4 +1,5 @@
 import { announceStep } from '../event-loop-watchdog.ts';
+import { parseTraceparent, type RequestTracing } from '../trace-context.ts';
 import { accessLog } from './access-log.ts';
 import { accountRoutes } from './account.ts';
 import { docsRoutes } from './docs-page.ts';
@@ -18,15 +19,17 @@ export type Handler = (request: Request) => Response | Promise<Response>;
  * Origin, key and rate limit. The hooks see the same path as the router, so no path bypasses the hooks.
  */
 export function createServerApp(deps: HttpDeps): HttpApp {
-  const { access, limiter, origins, drain, addressOf, refusals, observe } = deps;
+  const { access, limiter, origins, drain, addressOf, refusals, tracing, observe } = deps;
   const app = createHttpApp()
     .onRequest((context) => {
       announceStep('request');
       context.requestId = requestIdOf(context.request.headers.get('x-request-id'));
       context.set.headers['X-Request-Id'] = context.requestId;
+      context.span = tracing?.current();
+      context.traceId = context.span?.traceId ?? traceIdOf(context.request.headers);
       drain.onRequest(context.set);
     })
-    .use(accessLog(observe, addressOf))
+    .use(accessLog(observe, addressOf, tracing !== undefined))
     .use(problemDetails(observe))
     .use(checkHost(origins))
     .use(checkOrigin(origins))
@@ -42,9 +45,16 @@ export function createServerApp(deps: HttpDeps): HttpApp {
     .use(streamRoutes(deps)) as unknown as HttpApp;
 }
 
-/** Returns a handler that answers requests with the application. */
-export function handlerOf(app: HttpApp): Handler {
-  return (request) => app.fetch(withRoutableUrl(request));
+/** Returns a handler that answers requests with the application, each within a span if there is tracing. */
+export function handlerOf(app: HttpApp, tracing?: RequestTracing): Handler {
+  if (!tracing) return (request) => app.fetch(withRoutableUrl(request));
+  return (request) => tracing.inRequest(request.headers, () => app.fetch(withRoutableUrl(request)));
+}
+
+/** Returns the trace that the sender of a request has named. */
+function traceIdOf(headers: Headers): string | undefined {
+  const field = headers.get('traceparent');
+  return field === null ? undefined : parseTraceparent(field)?.traceId;
 }
 
 /**

@@ -28,12 +28,18 @@ export interface ProblemDetails {
  * details about them.
  */
 export const problemDetails = (observe: Observe) => (app: HttpApp) =>
-  app.onError(async ({ error, code, request, path, route, requestId, set }) => {
+  app.onError(async ({ error, code, request, path, route, requestId, traceId, set }) => {
     const clientError = code === 'NOT_FOUND' ? noRoute(methodsOf(app, path)) : clientErrorOf(error, request);
     if (clientError.code === 'method_not_allowed') set.headers.Allow = methodsOf(app, path).join(', ');
     if (clientError.status === 401) set.headers['WWW-Authenticate'] = path === '/mcp' ? MCP_CHALLENGE : CHALLENGE;
     if (clientError.code === 'internal') {
-      observe({ kind: 'request_failed', route: patternOf(app, path, route), request_id: requestId, error });
+      observe({
+        kind: 'request_failed',
+        route: patternOf(app, path, route),
+        request_id: requestId,
+        trace_id: traceId,
+        error,
+      });
     }
     await drain(request);
     set.status = clientError.status;
