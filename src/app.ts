@@ -24,6 +24,7 @@ import type { Catalog } from './mcp/mcp-deps.ts';
 import { createLoading, type Loading, marketWhileLoading } from './operations/loading.ts';
 import type { Context } from './operations/operation.ts';
 import { createScheduler, type Scheduler } from './operations/scheduler.ts';
+import type { Tracing } from './ops/tracing.ts';
 import type { Store } from './store/sqlite.ts';
 import { SCHEMA } from './store/upgrade.ts';
 import { createContext, openAccess, openData, readUniverse, requireSecret } from './stored-data.ts';
@@ -56,13 +57,15 @@ export interface App {
 
 /**
  * Composes the service: opens the store, creates feeds, streams and the HTTP application, and connects them. `catalog` replaces tools or
- * resources that MCP offers by default. `admit` may throw `OperatorError` before anything is written to the store.
+ * resources that MCP offers by default. `admit` may throw `OperatorError` before anything is written to the store. With
+ * `tracing`, requests and the work for them are spans.
  */
 export function buildApp(
   settings: AppSettings,
   observe: Observe,
   catalog: Partial<Catalog> = {},
   admit: (store: Store, simulated: boolean) => void = () => {},
+  tracing?: Tracing,
 ): App {
   const universe = readUniverse(settings.universe);
   const feeds = createFeeds(settings, universe, () => store.checkpoints('files'));
@@ -95,7 +98,11 @@ export function buildApp(
   store.sumPrintsFrom(context.largePrintMinUsd);
   const { market } = context;
   const limiter = policy && createRateLimiter(policy, Date.now);
-  const scheduler = createScheduler();
+  const scheduler = tracing ? tracing.traced(createScheduler()) : createScheduler();
+  /** Reports a failed tool with the trace of its request. */
+  const observeTools: Observe = tracing
+    ? (each) => observe(each.kind === 'tool_failed' ? { ...each, trace_id: tracing.current()?.traceId } : each)
+    : observe;
   const { liveStreamsMax, mcpStreamsMax } = descriptorPlan();
   const connections = createConnectionMonitor({
     *streamPeers() {
@@ -115,7 +122,7 @@ export function buildApp(
     return createMcpOverHttp({
       context,
       version,
-      observe,
+      observe: observeTools,
       scheduler,
       charge: chargeTokens,
       ...CATALOG,
@@ -151,10 +158,11 @@ export function buildApp(
     storeVersion: store.version,
     loaded: () => (isEmpty && !loading.isComplete ? loading.waitUntilComplete(LOADING_WAIT_MS) : undefined),
     openapi: () => openapiDocument(version),
+    tracing,
     observe,
   });
   return {
-    handle: handlerOf(http),
+    handle: handlerOf(http, tracing),
     routes: http.routes,
     feeds,
     store,

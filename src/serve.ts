@@ -20,6 +20,7 @@ import { warmUp } from './operations/warm-up.ts';
 import type { Metrics } from './ops/ops-metrics.ts';
 import { type OpsServer, serveOps } from './ops/ops-server.ts';
 import type { ServiceManager } from './ops/service-manager.ts';
+import type { Tracing } from './ops/tracing.ts';
 import type { Store } from './store/sqlite.ts';
 import { SCHEMA } from './store/upgrade.ts';
 import { diskUse, lastBackupMs, lockData, watchDatabase } from './stored-data.ts';
@@ -42,6 +43,8 @@ const DATABASE_LOOK_MS = 5_000;
 const OPENING_MS_MAX = 15 * 60_000;
 /** While data is loaded, the service manager ends the start if it gets no further message within this time, ms. */
 const LOADING_MS_MAX = 60_000;
+/** The last spans are sent within this time, ms. Otherwise they are lost. */
+const TRACES_STOP_MS = 500;
 /** A feed stops after its current piece of work. If the system blocks this work, the service waits for the feed no longer than this, ms. */
 const INGEST_STOP_MS = 3_000;
 
@@ -79,10 +82,11 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
   const listening = listenOptions(settings);
   const { keepChains: chains, keepIntraday: intraday, keepPrints: prints } = settings;
   const room = createDataRoom({ ...settings, observe });
+  const tracing = await connectTracing(observe);
   const lock = lockData(settings.dataDir);
   let app: App;
   try {
-    app = buildApp(settings, observe, {}, demo?.admit);
+    app = buildApp(settings, observe, {}, demo?.admit, tracing);
   } catch (error) {
     lock.release();
     throw error;
@@ -206,11 +210,13 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
     await recorder?.stop();
     await ops?.stop();
     manager?.close();
+    const isSent = !tracing || (await withinMs(TRACES_STOP_MS, tracing.stop()));
     app.refusals.stop();
     store.close();
     lock.release();
     // A read that hangs in the system, for example on a network mount that is no longer reachable, would keep the process alive for ever.
-    if (!isIdle && isStopping) process.exit();
+    // So would the tries to reach a collector.
+    if (!(isIdle && isSent) && isStopping) process.exit();
   }
 
   async function shutDown(server: ReturnType<typeof listen>): Promise<void> {
@@ -232,6 +238,15 @@ async function connectManager(observe: Observe): Promise<ServiceManager | undefi
   if (!NOTIFY_SOCKET) return undefined;
   const { connectServiceManager } = await import('./ops/service-manager.ts');
   return connectServiceManager({ NOTIFY_SOCKET, WATCHDOG_USEC, WATCHDOG_PID }, observe);
+}
+
+/** Starts tracing if the environment names a collector. Otherwise loads nothing. */
+async function connectTracing(observe: Observe): Promise<Tracing | undefined> {
+  const { OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT, OTEL_SDK_DISABLED } = process.env;
+  const hasCollector = OTEL_EXPORTER_OTLP_TRACES_ENDPOINT || OTEL_EXPORTER_OTLP_ENDPOINT;
+  if (!hasCollector || OTEL_SDK_DISABLED?.toLowerCase() === 'true') return undefined;
+  const { startTracing } = await import('./ops/tracing.ts');
+  return startTracing(process.env, version, observe);
 }
 
 /** Returns an observer that also counts for the metrics. A request is then observed even if the log ignores it. */
