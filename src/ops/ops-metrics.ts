@@ -32,6 +32,7 @@ export interface MetricSources {
 const REQUEST_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 /** Bounds of the histogram of delays of the event loop, seconds. */
 const DELAY_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const STREAM_ENDS = ['client', 'behind', 'silent', 'access', 'age', 'share', 'shutdown'] as const;
 const FEED_STATES = ['ok', 'degraded', 'empty', 'down'] as const;
 
 export interface Metrics {
@@ -156,6 +157,11 @@ export function createMetrics(sources: MetricSources): Metrics {
     'zomma_last_backup_timestamp_seconds',
     'When the last backup was made, seconds since the epoch; 0 if never.',
   );
+
+  // A counter that appears with its first event has no increase, so an alert on it would not fire.
+  for (const of of ['request', 'tool']) defects.inc({ of }, 0);
+  for (const work of ['retention', 'packing', 'past']) workFailures.inc({ work }, 0);
+  for (const reason of STREAM_ENDS) streamsClosed.inc({ reason }, 0);
 
   const readSources = (): void => {
     const { feeds, checked_at } = sources.feeds();
