@@ -67,6 +67,7 @@ export function buildApp(
   admit: (store: Store, simulated: boolean) => void = () => {},
   tracing?: Tracing,
 ): App {
+  const { basePath } = settings;
   const universe = readUniverse(settings.universe);
   const feeds = createFeeds(settings, universe, () => store.checkpoints('files'));
   const policy = settings.rateLimit === 'off' ? undefined : settings.rateLimit;
@@ -130,6 +131,7 @@ export function buildApp(
       log: store,
       simulated,
       peerOf,
+      basePath,
       limits: { streamsMax: mcpStreamsMax },
     });
   });
@@ -157,12 +159,13 @@ export function buildApp(
     origins: originPolicy(settings),
     storeVersion: store.version,
     loaded: () => (isEmpty && !loading.isComplete ? loading.waitUntilComplete(LOADING_WAIT_MS) : undefined),
-    openapi: () => openapiDocument(version),
+    openapi: () => openapiDocument(version, basePath),
+    basePath,
     tracing,
     observe,
   });
   return {
-    handle: handlerOf(http, tracing),
+    handle: handlerOf(http, { tracing, basePath }),
     routes: http.routes,
     feeds,
     store,

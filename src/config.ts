@@ -457,9 +457,18 @@ function slowStepMs(text: string): number {
   throw new OperatorError('--slow-step must be at least 25', 'Use milliseconds, e.g. --slow-step 250.');
 }
 
+/** The first parts of the service's own paths. */
+const OWN_PATHS = new Set(['api', 'docs', 'health', 'mcp', 'messages', 'openapi.json', 'sse', 'web']);
+
 /** Parses the path of a proxy. Returns it without a slash at its end, so `/` is the empty text. Throws `OperatorError` if it is no path. */
 function basePathOf(text: string): string {
   const path = text.replace(/\/+$/, '');
+  if (OWN_PATHS.has(path.split('/')[1] ?? '')) {
+    throw new OperatorError(
+      `--base-path "${text}" begins like a path of the service itself`,
+      'Use another path, e.g. --base-path /zomma.',
+    );
+  }
   if (/^(?:\/[\w.~-]+)*$/.test(path) && !/\/\.\.?(?:\/|$)/.test(path)) return path;
   throw new OperatorError(
     `--base-path "${text}" is not a path`,

@@ -46,10 +46,7 @@ export function blockedSteps(): Readonly<Blocked> {
  * runs until no step has begun for REST_MS. So the watchdog also notices work that was not announced, if the work runs within REST_MS after
  * a step. `onTick` gets how late each tick is, ms.
  */
-export function startWatchdog(
-  observe: Observe,
-  { slowStepMs = SLOW_STEP_MS, onTick }: WatchdogOptions = {},
-): Watchdog {
+export function startWatchdog(observe: Observe, { slowStepMs = SLOW_STEP_MS, onTick }: WatchdogOptions = {}): Watchdog {
   const blocked: Blocked = { count: 0, totalMs: 0, longestMs: 0 };
   let timer: ReturnType<typeof setInterval> | undefined;
   /** The time of the last tick, ms. `cpuAtTick` is the CPU time that the process had used by then, µs. */

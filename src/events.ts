@@ -33,7 +33,12 @@ export type Observation =
       readonly streams: number;
     }
   /** A tool threw. `trace_id` is the trace of the request that called it, if spans are collected. */
-  | { readonly kind: 'tool_failed'; readonly tool: string; readonly trace_id?: string | undefined; readonly error: unknown }
+  | {
+      readonly kind: 'tool_failed';
+      readonly tool: string;
+      readonly trace_id?: string | undefined;
+      readonly error: unknown;
+    }
   | {
       readonly kind: 'chain_stored';
       readonly underlying: string;

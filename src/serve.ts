@@ -131,9 +131,10 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
       const files = { cert: tlsCert!, key: tlsKey! };
       certificate = watchCertificate({ files, pair: listening.tls, listening: server, observe, nowMs: Date.now });
     }
-    demo?.welcome(app, server.url);
-    process.stdout.write(`listening on ${server.url}\n`);
-    observe({ kind: 'started', address: server.url, feed: settings.feed, duration_ms: elapsedMs() });
+    const address = server.url + settings.basePath;
+    demo?.welcome(app, address);
+    process.stdout.write(`listening on ${address}\n`);
+    observe({ kind: 'started', address, feed: settings.feed, duration_ms: elapsedMs() });
 
     if (settings.ops) {
       const { createMetrics } = await import('./ops/ops-metrics.ts');
@@ -181,7 +182,7 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
     if (!(await Promise.race([localLoaded, stopped.promise.then(() => undefined)]))) return await shutDown(server);
 
     observe({ kind: 'loaded', duration_ms: elapsedMs() });
-    manager?.ready(`Serving ${server.url}`);
+    manager?.ready(`Serving ${address}`);
     const { largePrintMinUsd } = app.context;
     const onRecorded = () => {
       app.gexStreams.wake();

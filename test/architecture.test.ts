@@ -9,7 +9,18 @@ const SRC = resolve(import.meta.dir, '../src');
  * Modules of one layer do not import each other.
  */
 const LAYERS: readonly (readonly string[])[] = [
-  ['errors.ts', 'events.ts', 'cache.ts', 'clean-text.ts', 'json-shape.ts', 'loopback.ts', 'steps.ts', 'commit.ts', 'libc.ts', 'trace-context.ts'],
+  [
+    'errors.ts',
+    'events.ts',
+    'cache.ts',
+    'clean-text.ts',
+    'json-shape.ts',
+    'loopback.ts',
+    'steps.ts',
+    'commit.ts',
+    'libc.ts',
+    'trace-context.ts',
+  ],
   ['event-loop-watchdog.ts', 'config.ts'],
   ['math', 'garbage.ts'],
   ['market', 'access', 'bench', 'log.ts'],

@@ -19,10 +19,14 @@ beforeEach(() => {
       reported.push(observation);
       observed.resolve();
     },
-    { slowStepMs: STEP_MS_MAX, onTick: (lateMs) => void (mostLateMs = Math.max(mostLateMs, lateMs)) },
+    { slowStepMs: STEP_MS_MAX, onTick: noteTick },
   );
 });
 afterEach(() => watchdog.stop());
+
+function noteTick(lateMs: number): void {
+  mostLateMs = Math.max(mostLateMs, lateMs);
+}
 
 function work(ms: number): void {
   for (const until = performance.now() + ms; performance.now() < until; );
@@ -45,7 +49,7 @@ test('tells how late each tick is, and reports only steps that are slow enough',
   watchdog.stop();
   watchdog = startWatchdog(() => observed.resolve(), {
     slowStepMs: 10 * BLOCKING_MS,
-    onTick: (lateMs) => void (mostLateMs = Math.max(mostLateMs, lateMs)),
+    onTick: noteTick,
   });
   announceStep('a long step');
   work(BLOCKING_MS);

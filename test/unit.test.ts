@@ -26,12 +26,15 @@ test.skipIf(!analyzer && process.env.CI === undefined)(`systemd finds no fault i
   expect(misspelt.stderr).toContain('ProtectHom');
 });
 
-test.skipIf(!analyzer && process.env.CI === undefined)(`the unit is hardened, and the page states how much${missing}`, async () => {
-  const { stdout } = await analyze(['security', '--offline=true', '--no-pager']);
-  const exposure = Number(/Overall exposure level for zomma\.service: ([\d.]+)/.exec(stdout)?.[1]);
-  expect(exposure).toBeLessThanOrEqual(EXPOSURE_MAX);
-  expect(PAGE).toContain(`rates its exposure at ${exposure} of 10`);
-});
+test.skipIf(!analyzer && process.env.CI === undefined)(
+  `the unit is hardened, and the page states how much${missing}`,
+  async () => {
+    const { stdout } = await analyze(['security', '--offline=true', '--no-pager']);
+    const exposure = Number(/Overall exposure level for zomma\.service: ([\d.]+)/.exec(stdout)?.[1]);
+    expect(exposure).toBeLessThanOrEqual(EXPOSURE_MAX);
+    expect(PAGE).toContain(`rates its exposure at ${exposure} of 10`);
+  },
+);
 
 test('the unit keeps the compiler of the runtime, and is told when the server is ready', () => {
   expect(UNIT).not.toMatch(/^MemoryDenyWriteExecute/m);

@@ -11,7 +11,19 @@ export const accessLog = (observe: Observe, addressOf: AddressOf, hasSpans: bool
       context.client = addressOf(context.request);
     })
     .onAfterResponse(
-      ({ request: { method }, path, route, set, responseValue, requestId, account, startedAt, client, traceId, span }) => {
+      ({
+        request: { method },
+        path,
+        route,
+        set,
+        responseValue,
+        requestId,
+        account,
+        startedAt,
+        client,
+        traceId,
+        span,
+      }) => {
         const answer = {
           client,
           bytes: typeof responseValue === 'string' ? Buffer.byteLength(responseValue) : (set as ResponseHead).bytes,

@@ -6,6 +6,7 @@ import type { Observe } from '../events.ts';
 import type { Context } from '../operations/operation.ts';
 import type { Scheduler } from '../operations/scheduler.ts';
 import type { RequestTracing } from '../trace-context.ts';
+import type { BasePath } from './base-path.ts';
 import type { AddressOf } from './client-address.ts';
 import type { ConnectionMonitor } from './connections/connection-monitor.ts';
 import type { Drain } from './drain.ts';
@@ -42,6 +43,8 @@ export interface HttpDeps {
   readonly refusals: Refusals;
   /** Makes a span of each request. Undefined if nobody collects spans. */
   readonly tracing?: RequestTracing | undefined;
+  /** The path of a proxy below which the service is reached. Empty: none. */
+  readonly basePath: BasePath;
   /** Builds the OpenAPI document. */
   readonly openapi: () => Record<string, unknown>;
   readonly observe: Observe;

@@ -1,6 +1,7 @@
 import { cleaned } from '../clean-text.ts';
 import { ClientError } from '../errors.ts';
 import type { Observe } from '../events.ts';
+import { type BasePath, hintBelow } from './base-path.ts';
 import { drain } from './body.ts';
 import { DEFAULT_FIELDS, type HttpApp, methodsOf, patternOf } from './http-app.ts';
 
@@ -27,7 +28,7 @@ export interface ProblemDetails {
  * Answers every error with problem details, including unknown paths and methods. Defects are reported to `observe`, and the client gets no
  * details about them.
  */
-export const problemDetails = (observe: Observe) => (app: HttpApp) =>
+export const problemDetails = (observe: Observe, basePath: BasePath) => (app: HttpApp) =>
   app.onError(async ({ error, code, request, path, route, requestId, traceId, set }) => {
     const clientError = code === 'NOT_FOUND' ? noRoute(methodsOf(app, path)) : clientErrorOf(error, request);
     if (clientError.code === 'method_not_allowed') set.headers.Allow = methodsOf(app, path).join(', ');
@@ -45,7 +46,7 @@ export const problemDetails = (observe: Observe) => (app: HttpApp) =>
     set.status = clientError.status;
     if (clientError.retryAfterS !== undefined) set.headers['Retry-After'] = clientError.retryAfterS;
     Object.assign(set.headers, DEFAULT_FIELDS, { 'content-type': 'application/problem+json' });
-    return JSON.stringify(problemOf(clientError, requestId));
+    return JSON.stringify(problemOf(clientError, requestId, basePath));
   });
 
 /**
@@ -56,7 +57,7 @@ const CHALLENGE = 'ApiKey realm="zomma"';
 /** On `/mcp`, the key may also be sent as a bearer token. */
 const MCP_CHALLENGE = `Bearer realm="zomma", ${CHALLENGE}`;
 
-function problemOf(clientError: ClientError, requestId: string): ProblemDetails {
+function problemOf(clientError: ClientError, requestId: string, basePath: BasePath): ProblemDetails {
   const { nearest } = clientError;
   // The texts are cleaned, because a message may contain names that a caller, a provider or a file chose.
   return cleaned({
@@ -65,7 +66,7 @@ function problemOf(clientError: ClientError, requestId: string): ProblemDetails 
     status: clientError.status,
     detail: clientError.message,
     code: clientError.code,
-    hint: clientError.hint ?? 'See GET /docs for the requests that this server accepts.',
+    hint: hintBelow(basePath, clientError.hint ?? 'See GET /docs for the requests that this server accepts.'),
     request_id: requestId,
     ...(clientError.fieldErrors.length > 0 && {
       errors: clientError.fieldErrors.map(({ field, expected }) => ({ pointer: field, detail: expected })),

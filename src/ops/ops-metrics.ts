@@ -102,9 +102,11 @@ export function createMetrics(sources: MetricSources): Metrics {
     'Time since the last poll of a feed that completed without an error.',
     ['feed'],
   );
-  const feedStream = gauge('zomma_feed_stream_up', '1 if the stream of a feed is connected. Only for feeds with a stream.', [
-    'feed',
-  ]);
+  const feedStream = gauge(
+    'zomma_feed_stream_up',
+    '1 if the stream of a feed is connected. Only for feeds with a stream.',
+    ['feed'],
+  );
   const tickers = gauge('zomma_feed_tickers', 'Tickers of a feed, by their state.', ['feed', 'state']);
   const expected = gauge('zomma_feed_contracts_expected', 'Contracts that the sources of a feed list.', ['feed']);
   const received = gauge('zomma_feed_contracts_received', 'Usable contracts of the newest snapshots.', ['feed']);
@@ -165,7 +167,8 @@ export function createMetrics(sources: MetricSources): Metrics {
 
   const readSources = (): void => {
     const { feeds, checked_at } = sources.feeds();
-    for (const each of [feedState, feedAge, feedCompletedAge, feedStream, tickers, expected, received, rejections]) each.reset();
+    for (const each of [feedState, feedAge, feedCompletedAge, feedStream, tickers, expected, received, rejections])
+      each.reset();
     for (const {
       feed,
       state,

@@ -91,12 +91,15 @@ describe('metrics', () => {
     expect(await run([promtool!], ['check', 'metrics'], text)).toEqual({ code: 0, stdout: '', stderr: '' });
   });
 
-  test.each(['zomma-alerts.yml', 'zomma-dashboard.json'])('docs/monitoring/%s names only metrics that there are', async (file) => {
-    const { text } = await get('/metrics');
-    const named = namesIn(readFileSync(join(ROOT, 'docs/monitoring', file), 'utf8'));
-    expect(named.length).toBeGreaterThan(20);
-    expect(named.filter((name) => !hasMetric(text, name))).toEqual([]);
-  });
+  test.each(['zomma-alerts.yml', 'zomma-dashboard.json'])(
+    'docs/monitoring/%s names only metrics that there are',
+    async (file) => {
+      const { text } = await get('/metrics');
+      const named = namesIn(readFileSync(join(ROOT, 'docs/monitoring', file), 'utf8'));
+      expect(named.length).toBeGreaterThan(20);
+      expect(named.filter((name) => !hasMetric(text, name))).toEqual([]);
+    },
+  );
 
   test('each metric is on the dashboard', async () => {
     const { text } = await get('/metrics');
@@ -105,28 +108,38 @@ describe('metrics', () => {
     expect(names.filter((name) => !dashboard.includes(name))).toEqual([]);
   });
 
-  test.each(['zomma-alerts.yml', 'zomma-dashboard.json'])('docs/monitoring/%s names only labels that there are', async (file) => {
-    const { text } = await get('/metrics');
-    const selected = [...readFileSync(join(ROOT, 'docs/monitoring', file), 'utf8').matchAll(/(zomma_\w+)\{([^}]*)\}/g)];
-    const labels = selected.flatMap(([, name, inside]) =>
-      [...inside!.matchAll(/(\w+)(?:=~|!~|!=|=)/g)].map(([, label]) => [name!, label!] as const),
-    );
-    expect(labels.length).toBeGreaterThan(3);
-    // Prometheus adds these labels itself.
-    const own = labels.filter(([, label]) => !['instance', 'job'].includes(label));
-    expect(own.filter(([name, label]) => !new RegExp(`^${name}\\{[^}]*\\b${label}="`, 'm').test(text))).toEqual([]);
-  });
+  test.each(['zomma-alerts.yml', 'zomma-dashboard.json'])(
+    'docs/monitoring/%s names only labels that there are',
+    async (file) => {
+      const { text } = await get('/metrics');
+      const selected = [
+        ...readFileSync(join(ROOT, 'docs/monitoring', file), 'utf8').matchAll(/(zomma_\w+)\{([^}]*)\}/g),
+      ];
+      const labels = selected.flatMap(([, name, inside]) =>
+        [...inside!.matchAll(/(\w+)(?:=~|!~|!=|=)/g)].map(([, label]) => [name!, label!] as const),
+      );
+      expect(labels.length).toBeGreaterThan(3);
+      // Prometheus adds these labels itself.
+      const own = labels.filter(([, label]) => !['instance', 'job'].includes(label));
+      expect(own.filter(([name, label]) => !new RegExp(`^${name}\\{[^}]*\\b${label}="`, 'm').test(text))).toEqual([]);
+    },
+  );
 
-  test.each(['zomma-alerts.yml', 'zomma-dashboard.json'])('docs/monitoring/%s groups only by labels that there are', async (file) => {
-    const { text } = await get('/metrics');
-    const page = readFileSync(join(ROOT, 'docs/monitoring', file), 'utf8');
-    const grouped = [...page.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, names]) => names!.split(/, ?/));
-    const shown = [...page.matchAll(/\{\{(?: ?\$labels\.)?(\w+) ?\}\}/g)].map(([, name]) => name!);
-    expect([grouped.length, shown.length].every((count) => count > 5)).toBe(true);
-    // No row of the simulated market is refused, so its counter has no sample, but other counters have reasons too.
-    const missingLabels = [...new Set([...grouped, ...shown])].filter((label) => !new RegExp(`[{,]${label}="`).test(text));
-    expect(missingLabels).toEqual(['instance']);
-  });
+  test.each(['zomma-alerts.yml', 'zomma-dashboard.json'])(
+    'docs/monitoring/%s groups only by labels that there are',
+    async (file) => {
+      const { text } = await get('/metrics');
+      const page = readFileSync(join(ROOT, 'docs/monitoring', file), 'utf8');
+      const grouped = [...page.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, names]) => names!.split(/, ?/));
+      const shown = [...page.matchAll(/\{\{(?: ?\$labels\.)?(\w+) ?\}\}/g)].map(([, name]) => name!);
+      expect([grouped.length, shown.length].every((count) => count > 5)).toBe(true);
+      // No row of the simulated market is refused, so its counter has no sample, but other counters have reasons too.
+      const missingLabels = [...new Set([...grouped, ...shown])].filter(
+        (label) => !new RegExp(`[{,]${label}="`).test(text),
+      );
+      expect(missingLabels).toEqual(['instance']);
+    },
+  );
 
   test.skipIf(isSkipped)(`Prometheus accepts the alerts, and they fire as their test says${missing}`, async () => {
     const folderOf = join(ROOT, 'docs/monitoring');

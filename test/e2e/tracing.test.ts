@@ -70,7 +70,10 @@ async function spanOf(isIt: (span: SentSpan) => boolean): Promise<SentSpan> {
 }
 const lineWith = async (text: string) => {
   for (;;) {
-    const line = server.log().split('\n').find((each) => each.includes(text));
+    const line = server
+      .log()
+      .split('\n')
+      .find((each) => each.includes(text));
     if (line !== undefined) return JSON.parse(line) as Record<string, unknown>;
     await Bun.sleep(10);
   }
@@ -168,7 +171,11 @@ test('a collector that cannot be reached, or that hangs, costs no request, and i
         OTEL_EXPORTER_OTLP_TIMEOUT: '1000',
       });
       await other.loaded;
-      const reported = () => other.log().split('\n').filter((line) => line.includes('"traces_unsent"'));
+      const reported = () =>
+        other
+          .log()
+          .split('\n')
+          .filter((line) => line.includes('"traces_unsent"'));
       // More spans than the queue has room for.
       for (let round = 0; round < 50; round++) {
         const answers = await Promise.all(Array.from({ length: 100 }, () => fetch(`${other.url}/health`)));

@@ -54,7 +54,18 @@ export function withBattle<T>(
     const [dataDir, drop] = [join(folder, 'data'), join(folder, 'drop')];
     mkdirSync(drop);
     const [honestKey = '', ...keys] = storeMarket(dataDir, size, 1 + MEMBERS);
-    const args = ['serve', '--port', '0', '--slow-step', String(STEP_MS_MAX), '--data-dir', dataDir, '--feed', `files:${drop}`, ...limits];
+    const args = [
+      'serve',
+      '--port',
+      '0',
+      '--slow-step',
+      String(STEP_MS_MAX),
+      '--data-dir',
+      dataDir,
+      '--feed',
+      `files:${drop}`,
+      ...limits,
+    ];
     const server = await startServer(command, args);
     await server.loaded;
     try {
