@@ -15,6 +15,7 @@ import { createDrain, type Drain } from './http/drain.ts';
 import { createServerApp, type Handler, handlerOf } from './http/http-server.ts';
 import { createGexEvents } from './http/live/gex-events.ts';
 import { createGexStreams, type GexStreams } from './http/live/gex-streams.ts';
+import { createMyKeyPolicy } from './http/my-key-policy.ts';
 import { openapiDocument } from './http/openapi.ts';
 import { originPolicy } from './http/origins.ts';
 import { createRefusals, type Refusals } from './http/refusals.ts';
@@ -74,6 +75,12 @@ export function buildApp(
   const store = openData(settings.dataDir, 'own', {
     warn: () => observe({ kind: 'data_folder_open', mended_by: 'chmod g-w' }),
     onUpgrade: (from) => observe({ kind: 'data_upgraded', from, to: SCHEMA }),
+    onDamaged({ underlying, asOf, source }) {
+      const as_of = new Date(asOf).toISOString();
+      observe({ kind: 'snapshot_damaged', underlying, as_of, source });
+      const reason = `the stored snapshot of ${as_of} is damaged and was set aside: check the disk, and ingest it again`;
+      store.rejected({ feed: feeds[0]!.name, origin: source, reason, ticker: underlying, at: Date.now() });
+    },
   });
   const { simulated } = feeds[0]!;
   try {
@@ -147,6 +154,7 @@ export function buildApp(
     drain,
     addressOf,
     refusals,
+    myKeyPolicy: createMyKeyPolicy(settings),
     context,
     access,
     members: store,

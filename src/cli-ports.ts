@@ -1,9 +1,14 @@
 import { basename, dirname } from 'node:path';
+import { version } from '../package.json';
 import type { Access } from './access/access.ts';
 import type { App } from './app.ts';
 import type { Ports } from './cli/ports.ts';
+import { COMMIT } from './commit.ts';
 import { OperatorError } from './errors.ts';
 import type { Store } from './store/sqlite.ts';
+
+/** Number of digits by which a commit is named. */
+const COMMIT_DIGITS = 9;
 
 /**
  * Creates the ports: the functions through which the commands use the server, the feeds and the store. Each port loads its modules when it
@@ -12,6 +17,11 @@ import type { Store } from './store/sqlite.ts';
 export function createPorts(nowMs: () => number): Ports {
   return {
     nowMs,
+
+    async versionLine() {
+      const { SCHEMA } = await import('./store/upgrade.ts');
+      return `${version} (${COMMIT.slice(0, COMMIT_DIGITS)}, schema ${SCHEMA})`;
+    },
 
     async serve(settings, { demo }) {
       const { serve } = await import('./serve.ts');
@@ -79,6 +89,10 @@ export function createPorts(nowMs: () => number): Ports {
 
     async undoUpgrade({ dataDir }) {
       return (await import('./stored-data.ts')).undoDataUpgrade(dataDir);
+    },
+
+    async audit({ dataDir }, sinceMs) {
+      return (await import('./stored-data.ts')).readAudit(dataDir, sinceMs);
     },
 
     withStore: ({ dataDir }, mode, work) => openedFor(dataDir, mode, ({ store }) => work(store)),

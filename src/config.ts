@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { OperatorError } from './errors.ts';
+import { SettingError } from './errors.ts';
 
 /** A setting of the service: its flag, its environment variable, its help text and its default. */
 export interface Setting {
@@ -17,7 +17,7 @@ export interface Setting {
   /** The default as text, in the form of the flag's value. */
   readonly default?: string;
   /**
-   * Converts the text of the flag or of the environment variable to the setting's value. Throws `OperatorError` if the text is invalid.
+   * Converts the text of the flag or of the environment variable to the setting's value. Throws `SettingError` if the text is invalid.
    * Never returns `undefined`, because the parser of the command line would replace `undefined` by an empty string. Without `parse`, the text
    * is the value of the setting.
    */
@@ -158,7 +158,7 @@ export const SETTINGS = {
     group: 'feeds',
     help: 'whether the simulated market gets a past on its first start: closes of 60 trading days, and half hours of five',
     default: 'on',
-    parse: (text) => onOrOff(text, '--past'),
+    parse: (text) => switchOf(text, '--past'),
   },
   rateLimit: {
     flag: '--rate-limit <rate>',
@@ -186,7 +186,7 @@ export const SETTINGS = {
     env: 'ZOMMA_BEHIND_PROXY',
     group: 'server',
     help: 'allow plain HTTP on addresses other than loopback, because a proxy in front serves HTTPS',
-    parse: (text) => switchOf(text, 'ZOMMA_BEHIND_PROXY'),
+    parse: (text) => switchOf(text, '--behind-proxy'),
   },
   allowedHosts: {
     flag: '--allowed-hosts <names>',
@@ -207,7 +207,20 @@ export const SETTINGS = {
     env: 'ZOMMA_TRUSTED_PROXIES',
     group: 'server',
     help: 'networks of proxies, separated by commas, e.g. 127.0.0.1,10.0.0.0/8. Of their requests, X-Forwarded-For names the client, for the log and for limits per address',
-    parse: networksOf,
+    parse: (text) => networksOf(text, '--trusted-proxies'),
+  },
+  myKeyFrom: {
+    flag: '--my-key-from <networks>',
+    env: 'ZOMMA_MY_KEY_FROM',
+    group: 'server',
+    help: 'networks of the clients that may call /api/v1/auth/my-key, separated by commas, e.g. 10.0.0.5,10.1.0.0/16. Name the operator terminal here. By default every client may call it',
+    parse: (text) => networksOf(text, '--my-key-from'),
+  },
+  myKeyToken: {
+    env: 'ZOMMA_MY_KEY_TOKEN',
+    group: 'server',
+    help: 'bearer token that /api/v1/auth/my-key demands in the header Authorization, at least 16 characters. By default it demands none',
+    parse: bearerTokenOf,
   },
   accessLog: {
     flag: '--access-log',
@@ -215,7 +228,7 @@ export const SETTINGS = {
     env: 'ZOMMA_ACCESS_LOG',
     group: 'server',
     help: 'log every request at the level info: client address, method, route, status, duration, bytes, account and request id',
-    parse: (text) => switchOf(text, 'ZOMMA_ACCESS_LOG'),
+    parse: (text) => switchOf(text, '--access-log'),
   },
   slowStep: {
     flag: '--slow-step <ms>',
@@ -322,13 +335,13 @@ export function settingsIn(...groups: readonly SettingGroup[]): SettingName[] {
   return groups.flatMap((group) => names.filter((name) => SETTINGS[name].group === group));
 }
 
-/** Converts the text of a setting to its value. Throws `OperatorError` if the text is invalid. */
+/** Converts the text of a setting to its value. Throws `SettingError` if the text is invalid. */
 export function parseSetting<Name extends SettingName>(name: Name, text: string): SettingValues[Name] {
   const { parse }: Setting = SETTINGS[name];
   return (parse ? parse(text) : text) as SettingValues[Name];
 }
 
-/** Returns the values of all settings. A setting without a text gets its default. Throws `OperatorError` if a text is invalid. */
+/** Returns the values of all settings. A setting without a text gets its default. Throws `SettingError` if a text is invalid. */
 export function parseSettings(texts: Partial<Record<SettingName, string>>): SettingValues {
   const names = Object.keys(SETTINGS) as SettingName[];
   return Object.fromEntries(
@@ -354,37 +367,37 @@ export interface RateLimitPolicy {
 
 function wholeNumber(text: string, flag: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw new OperatorError(`${flag} must be a whole number from 0 to 999999999`, `Use e.g. ${flag} 1.`);
+  throw new SettingError(`${flag} must be a whole number from 0 to 999999999`, `Use e.g. ${flag} 1.`);
 }
 
 function portOf(text: string): number {
   if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
-  throw new OperatorError(`"${text}" is not a port`, 'Use 0 to 65535. With 0, the system chooses a free port.');
+  throw new SettingError(`"${text}" is not a port`, 'Use 0 to 65535. With 0, the system chooses a free port.');
 }
 
 function requestsPerMinute(text: string): number {
   const value = wholeNumber(text, '--feed-rate');
   if (value > 0) return value;
-  throw new OperatorError('--feed-rate must be 1 or more', 'Use 1 or more requests per minute, e.g. --feed-rate 60.');
+  throw new SettingError('--feed-rate must be 1 or more', 'Use 1 or more requests per minute, e.g. --feed-rate 60.');
 }
 
 function pollSeconds(text: string): number {
   const value = wholeNumber(text, '--feed-every');
   if (value > 0) return value;
-  throw new OperatorError('--feed-every must be 1 or more', 'Use 1 or more seconds, e.g. --feed-every 60.');
+  throw new SettingError('--feed-every must be 1 or more', 'Use 1 or more seconds, e.g. --feed-every 60.');
 }
 
 function feedHoursOf(text: string): 'session' | 'always' {
   if (text === 'session' || text === 'always') return text;
-  throw new OperatorError(`--feed-hours "${text}" is not known`, 'Use --feed-hours session or always.');
+  throw new SettingError(`--feed-hours "${text}" is not known`, 'Use --feed-hours session or always.');
 }
 
-/** Parses a rate limit such as `600/min`, or `off`. Throws `OperatorError` if the text is not a rate limit. */
+/** Parses a rate limit such as `600/min`, or `off`. Throws `SettingError` if the text is not a rate limit. */
 function rateLimitOf(text: string): RateLimitPolicy | 'off' {
   if (text === 'off') return text;
   const [, count, unit] = /^([1-9]\d{0,6})\/(s|min|h)$/.exec(text) ?? [];
   if (count !== undefined) return { burst: Number(count), windowS: WINDOW_S[unit as keyof typeof WINDOW_S] };
-  throw new OperatorError(
+  throw new SettingError(
     `"${text}" is not a rate limit`,
     'Use COUNT/s, COUNT/min or COUNT/h, such as 600/min, or off.',
   );
@@ -392,23 +405,18 @@ function rateLimitOf(text: string): RateLimitPolicy | 'off' {
 
 const WINDOW_S = { s: 1, min: 60, h: 3600 } as const;
 
-function onOrOff(text: string, flag: string): boolean {
-  if (text === 'on' || text === 'off') return text === 'on';
-  throw new OperatorError(`${flag} "${text}" is not known`, `Use ${flag} on or ${flag} off.`);
-}
-
-function switchOf(text: string, env: string): boolean {
+function switchOf(text: string, name: string): boolean {
   const value = text.toLowerCase();
-  if (['', '0', 'false', 'no', 'off'].includes(value)) return false;
+  if (['0', 'false', 'no', 'off'].includes(value)) return false;
   if (['1', 'true', 'yes', 'on'].includes(value)) return true;
-  throw new OperatorError(`${env} is neither true nor false`, 'Use true or false.');
+  throw new SettingError(`${name} is neither on nor off`, 'Use on or off, or true or false.');
 }
 
 function hostNames(text: string): string[] {
   const names = listOf(text);
   const wrong = names.find((name) => /:\d*$|[/*]/.test(name));
   if (wrong === undefined) return names;
-  throw new OperatorError(
+  throw new SettingError(
     `"${wrong}" is not the name of a host`,
     'Use a name without a port, e.g. --allowed-hosts zomma.example.com.',
   );
@@ -418,14 +426,14 @@ function origins(text: string): string[] {
   const pages = listOf(text);
   const wrong = pages.find((page) => URL.parse(page)?.origin !== page);
   if (wrong === undefined) return pages;
-  throw new OperatorError(
+  throw new SettingError(
     `"${wrong}" is not an origin`,
     'Use scheme, name and port only, e.g. --allowed-origins https://agents.example.com.',
   );
 }
 
-/** Parses networks such as `10.0.0.0/8,::1`. Throws `OperatorError` if one of them is no network. */
-function networksOf(text: string): string[] {
+/** Parses networks such as `10.0.0.0/8,::1`. Throws `SettingError` if one of them is no network. */
+function networksOf(text: string, flag: string): string[] {
   const networks = listOf(text);
   const wrong = networks.find((each) => {
     const [address = '', bits, more] = each.split('/');
@@ -436,25 +444,31 @@ function networksOf(text: string): string[] {
     );
   });
   if (wrong === undefined) return networks;
-  throw new OperatorError(
-    `"${wrong}" is not a network`,
-    'Use addresses or networks, e.g. --trusted-proxies 10.0.0.0/8.',
+  throw new SettingError(`"${wrong}" is not a network`, `Use addresses or networks, e.g. ${flag} 10.0.0.0/8.`);
+}
+
+/** Parses a bearer token (RFC 6750). Throws `SettingError` that does not repeat the token. */
+function bearerTokenOf(text: string): string {
+  if (/^[A-Za-z0-9._~+/-]{16,512}=*$/.test(text)) return text;
+  throw new SettingError(
+    'ZOMMA_MY_KEY_TOKEN is not a token of at least 16 characters',
+    'Use letters, digits and -._~+/ only, for example the output of `openssl rand -hex 32`.',
   );
 }
 
-/** Parses an address such as `127.0.0.1:9464` or `[::1]:9464`. Throws `OperatorError` if the text is not an address. */
+/** Parses an address such as `127.0.0.1:9464` or `[::1]:9464`. Throws `SettingError` if the text is not an address. */
 function hostAndPort(text: string): { readonly host: string; readonly port: number } {
   const [, inBrackets, name, port] = /^(?:\[([\da-f:.]+)\]|([^\s:/[\]]+)):(\d{1,5})$/i.exec(text) ?? [];
   const host = inBrackets ?? name;
   if (host !== undefined && Number(port) <= 65_535) return { host, port: Number(port) };
-  throw new OperatorError(`--ops "${text}" is not an address`, 'Use HOST:PORT, e.g. --ops 127.0.0.1:9464.');
+  throw new SettingError(`--ops "${text}" is not an address`, 'Use HOST:PORT, e.g. --ops 127.0.0.1:9464.');
 }
 
 /** Parses the threshold of a slow step, ms. Throws `OperatorError` if it is below the longest step that is planned. */
 function slowStepMs(text: string): number {
   const value = wholeNumber(text, '--slow-step');
   if (value >= 25) return value;
-  throw new OperatorError('--slow-step must be at least 25', 'Use milliseconds, e.g. --slow-step 250.');
+  throw new SettingError('--slow-step must be at least 25', 'Use milliseconds, e.g. --slow-step 250.');
 }
 
 /** The first parts of the service's own paths. */
@@ -464,13 +478,13 @@ const OWN_PATHS = new Set(['api', 'docs', 'health', 'mcp', 'messages', 'openapi.
 function basePathOf(text: string): string {
   const path = text.replace(/\/+$/, '');
   if (OWN_PATHS.has(path.split('/')[1] ?? '')) {
-    throw new OperatorError(
+    throw new SettingError(
       `--base-path "${text}" begins like a path of the service itself`,
       'Use another path, e.g. --base-path /zomma.',
     );
   }
   if (/^(?:\/[\w.~-]+)*$/.test(path) && !/\/\.\.?(?:\/|$)/.test(path)) return path;
-  throw new OperatorError(
+  throw new SettingError(
     `--base-path "${text}" is not a path`,
     'Use a path of letters, digits, and - . _ ~ that begins with a slash, e.g. --base-path /zomma.',
   );
@@ -487,12 +501,12 @@ function listOf(text: string): string[] {
 const MB = 1_000_000;
 const SIZE_UNITS: Readonly<Record<string, number>> = { MB, GB: 1_000 * MB, TB: 1_000_000 * MB };
 
-/** Parses a size such as `20GB`. Returns the number of bytes. Throws `OperatorError` if the text is not a size above 0. */
+/** Parses a size such as `20GB`. Returns the number of bytes. Throws `SettingError` if the text is not a size above 0. */
 function sizeOf(text: string): number {
   const [, number, unit] = /^(\d{1,9}(?:\.\d{1,3})?)\s?([MGT]B)$/i.exec(text.trim()) ?? [];
   const bytes = Number(number) * (SIZE_UNITS[unit?.toUpperCase() ?? ''] ?? Number.NaN);
   if (bytes > 0) return bytes;
-  throw new OperatorError(
+  throw new SettingError(
     '--data-max is not a size',
     'Use MB, GB or TB, such as 20GB. Omit the flag for no limit on the folder. The limit by free disk space still applies.',
   );
@@ -501,7 +515,7 @@ function sizeOf(text: string): number {
 function dollars(text: string, flag: string): number {
   const value = Number(text);
   if (text.trim() !== '' && value >= 0 && Number.isFinite(value)) return value;
-  throw new OperatorError(
+  throw new SettingError(
     `${flag} must be an amount of dollars, at least 0`,
     `Use a number without unit, e.g. ${flag} 100000.`,
   );
@@ -510,7 +524,7 @@ function dollars(text: string, flag: string): number {
 function minutesInMs(text: string): number {
   const value = Number(text);
   if (text.trim() !== '' && value > 0 && Number.isFinite(value)) return value * 60_000;
-  throw new OperatorError('--stale-after must be a number of minutes above 0', 'Use a number, e.g. --stale-after 30.');
+  throw new SettingError('--stale-after must be a number of minutes above 0', 'Use a number, e.g. --stale-after 30.');
 }
 
 /** Minimum of `--keep-prints`. The flow window is 30 days long and begins in the middle of a day, so it needs the prints of 31 days. */
@@ -518,7 +532,7 @@ const KEEP_PRINTS_DAYS_MIN = 31;
 
 function days(text: string, flag: string, least: number): number {
   if (/^\d{1,5}$/.test(text) && Number(text) >= least) return Number(text);
-  throw new OperatorError(
+  throw new SettingError(
     `${flag} must be a whole number of days, at least ${least}`,
     `Use e.g. ${flag} 90, or leave the flag out to keep everything.`,
   );
@@ -527,5 +541,5 @@ function days(text: string, flag: string, least: number): number {
 function logLevelOf(text: string): LogLevel {
   const level = LOG_LEVELS.find((each) => each === text);
   if (level) return level;
-  throw new OperatorError(`"${text}" is not a log level`, `Use one of: ${LOG_LEVELS.join(', ')}.`);
+  throw new SettingError(`"${text}" is not a log level`, `Use one of: ${LOG_LEVELS.join(', ')}.`);
 }

@@ -1,7 +1,7 @@
 import { mkdirSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { SETTINGS, type SettingName, type SettingValues, type ValuesIn } from './config.ts';
-import { OperatorError } from './errors.ts';
+import { SettingError } from './errors.ts';
 import { createCboeFeed } from './feeds/cboe/cboe-feed.ts';
 import { createFilesFeed } from './feeds/files/files-feed.ts';
 import type { ProviderOptions } from './feeds/http/provider-client.ts';
@@ -21,7 +21,7 @@ export type FeedSettings = Pick<SettingValues, 'dataDir'> & ValuesIn<'feeds'>;
 type StoredCheckpoints = () => ReadonlyMap<string, string>;
 
 /**
- * Creates the feeds of `settings.feed`, a list of feeds with commas between them. Throws `OperatorError` if a feed cannot be created, or if
+ * Creates the feeds of `settings.feed`, a list of feeds with commas between them. Throws `SettingError` if a feed cannot be created, or if
  * the feeds cannot be combined.
  */
 export function createFeeds(settings: FeedSettings, universe: Universe, checkpoints: StoredCheckpoints): Feed[] {
@@ -29,9 +29,9 @@ export function createFeeds(settings: FeedSettings, universe: Universe, checkpoi
     .split(BETWEEN_FEEDS)
     .map((feed) => withPace(createFeed({ ...settings, feed: feed.trim() }, universe, checkpoints), settings));
   const duplicate = feeds.find(({ name }, i) => feeds.findIndex((each) => each.name === name) !== i);
-  if (duplicate) throw new OperatorError(`the feed "${duplicate.name}" is named twice`, 'Name each kind of feed once.');
+  if (duplicate) throw new SettingError(`the feed "${duplicate.name}" is named twice`, 'Name each kind of feed once.');
   if (feeds.length > 1 && feeds.some(({ simulated }) => simulated)) {
-    throw new OperatorError(
+    throw new SettingError(
       'the feed "simulated" cannot be combined with other feeds',
       'Use "simulated" alone, or remove it from --feed.',
     );
@@ -57,10 +57,15 @@ type ProviderDeps = Pick<ProviderOptions, 'tickers' | 'ratePerMinute'>;
 /** The providers by the name of their feed. A new provider needs a row here and its settings in `SETTINGS`. */
 const PROVIDERS: Readonly<Record<string, (deps: ProviderDeps, settings: FeedSettings) => Feed>> = {
   cboe: (deps, { cboeUrl }) => createCboeFeed({ ...deps, baseUrl: cboeUrl }),
-  tradier: (deps, { tradierUrl }) =>
-    createTradierFeed({ ...deps, baseUrl: tradierUrl, token: credential('tradierToken') }),
-  massive: (deps, { massiveUrl, massiveSocketUrl }) =>
-    createMassiveFeed({ ...deps, baseUrl: massiveUrl, socketUrl: massiveSocketUrl, key: credential('massiveKey') }),
+  tradier: (deps, settings) =>
+    createTradierFeed({ ...deps, baseUrl: settings.tradierUrl, token: credential('tradierToken', settings) }),
+  massive: (deps, settings) =>
+    createMassiveFeed({
+      ...deps,
+      baseUrl: settings.massiveUrl,
+      socketUrl: settings.massiveSocketUrl,
+      key: credential('massiveKey', settings),
+    }),
 };
 
 /**
@@ -70,7 +75,7 @@ const PROVIDERS: Readonly<Record<string, (deps: ProviderDeps, settings: FeedSett
 const BETWEEN_FEEDS = new RegExp(`,(?=\\s*(?:files:|(?:simulated|${Object.keys(PROVIDERS).join('|')})\\s*(?:,|$)))`);
 
 /**
- * Creates the feed that `settings.feed` names. Throws `OperatorError` if no feed has this name, if the drop folder does not exist or
+ * Creates the feed that `settings.feed` names. Throws `SettingError` if no feed has this name, if the drop folder does not exist or
  * overlaps the folder of `--set-aside`, or if the credential is missing or contains invalid characters.
  */
 function createFeed(settings: FeedSettings, universe: Universe, checkpoints: StoredCheckpoints): Feed {
@@ -87,38 +92,35 @@ function createFeed(settings: FeedSettings, universe: Universe, checkpoints: Sto
   if (Object.hasOwn(PROVIDERS, feed)) {
     return PROVIDERS[feed]!({ tickers: [...universe.tickers], ratePerMinute: feedRate }, settings);
   }
-  throw new OperatorError(
+  throw new SettingError(
     `"${feed}" is not a feed`,
     `Use simulated, files:DIR with the folder of your option chains, or a provider: ${Object.keys(PROVIDERS).join(', ')}.`,
   );
 }
 
-/**
- * Reads a credential from the environment, because every user of the machine can see a command line. Throws `OperatorError` if the
- * credential is missing, or if it contains spaces or other characters that are not printable ASCII.
- */
-function credential(name: CredentialName): string {
+/** Returns a credential. Throws `SettingError` if it is missing, or if it contains characters that are not printable ASCII, such as spaces. */
+function credential(name: CredentialName, settings: FeedSettings): string {
   const { env, provider } = SETTINGS[name];
-  const value = process.env[env]?.trim() ?? '';
+  const value = settings[name]?.trim() ?? '';
   if (/^[\x21-\x7e]+$/.test(value)) return value;
   const problem = value === '' ? 'is not set' : 'is not a credential: it contains spaces or special characters';
-  throw new OperatorError(
+  throw new SettingError(
     `${env} ${problem}`,
-    `Set ${env} in the environment of the service. The feed "${provider}" sends this credential to its provider.`,
+    `Set ${env} in the environment of the service, or ${env}_FILE to a file with it. The feed "${provider}" sends this credential to its provider.`,
   );
 }
 
 /**
- * Returns the path of an existing folder. Throws `OperatorError` if the folder does not exist, because a path that is wrong at the start is
+ * Returns the path of an existing folder. Throws `SettingError` if the folder does not exist, because a path that is wrong at the start is
  * probably a typing error. If the folder disappears later, the feed reports the missing folder and continues to poll.
  */
 function existingFolder(path: string): string {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return path;
-  throw new OperatorError(`"${path}" is not a folder`, 'Use files:DIR with the folder of your option chains.');
+  throw new SettingError(`"${path}" is not a folder`, 'Use files:DIR with the folder of your option chains.');
 }
 
 /**
- * Creates the folder `path` of `--set-aside` if it does not exist, and returns its path. Throws `OperatorError` if this folder and the drop
+ * Creates the folder `path` of `--set-aside` if it does not exist, and returns its path. Throws `SettingError` if this folder and the drop
  * folder `from` are the same folder, or if one of them contains the other. If the drop folder contains `path`, the feed finds the moved
  * files again. If `path` contains the drop folder, a moved file can land in the drop folder, because a file is moved to the same path below
  * `path`.
@@ -127,7 +129,7 @@ function folderApart(path: string, from: string): string {
   mkdirSync(path, { recursive: true });
   const [a, b] = [`${realpathSync(path)}/`, `${realpathSync(from)}/`];
   if (!a.startsWith(b) && !b.startsWith(a)) return path;
-  throw new OperatorError(
+  throw new SettingError(
     `the folders "${path}" and "${from}" overlap`,
     'For --set-aside, use a folder that neither contains the drop folder nor lies within it.',
   );

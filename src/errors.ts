@@ -43,6 +43,14 @@ export class OperatorError extends Error {
   }
 }
 
+/** A setting that is invalid or missing: a flag, a variable of the environment, or a line of the file of settings. Exit code 78. */
+export class SettingError extends OperatorError {
+  constructor(message: string, hint: string, options?: ErrorOptions) {
+    super(message, hint, options);
+    this.name = 'SettingError';
+  }
+}
+
 /** Returns the code of an error of the system or of SQLite, such as `ENOENT`. Returns `undefined` if the error has no code. */
 export function errorCode(error: unknown): string | undefined {
   const code = (error as { readonly code?: unknown } | null | undefined)?.code;
@@ -82,10 +90,12 @@ export const CLIENT_ERRORS = {
   unknown_ticker: { status: 400, title: 'Ticker is not tracked' },
   no_chain: { status: 400, title: 'No usable option chain for this ticker' },
   key_missing: { status: 401, title: 'API key missing' },
+  token_refused: { status: 401, title: 'Token missing or rejected' },
   key_invalid: { status: 403, title: 'API key rejected' },
   member_refused: { status: 403, title: 'Member not authorized' },
   host_foreign: { status: 403, title: 'Host name is not accepted' },
   origin_foreign: { status: 403, title: 'Origin is not allowed' },
+  client_foreign: { status: 403, title: 'Client address is not accepted' },
   session_foreign: { status: 403, title: 'Session belongs to another key' },
   not_found: { status: 404, title: 'Not found' },
   method_not_allowed: { status: 405, title: 'Method not allowed' },

@@ -88,6 +88,8 @@ export type Observation =
       readonly cpu_ms: number;
       readonly step: string | undefined;
     }
+  /** A stored snapshot is damaged. It was set aside, and the one before it is served. */
+  | { readonly kind: 'snapshot_damaged'; readonly underlying: string; readonly as_of: string; readonly source: string }
   /** The database had the schema `from` and was upgraded to the schema `to`. A copy of it was made first. */
   | { readonly kind: 'data_upgraded'; readonly from: number; readonly to: number }
   /** The database was removed or replaced while the server runs. What the server writes is lost when it ends. */
@@ -100,6 +102,17 @@ export type Observation =
   | { readonly kind: 'manager_unreachable'; readonly reason: string }
   /** Spans could not be sent to the collector. Reported once, and again after some could be sent. */
   | { readonly kind: 'traces_unsent'; readonly reason: string }
+  /** A change to members or keys that was recorded in the audit trail, by this process or by a command. `at` is when it was made. */
+  | {
+      readonly kind: 'audited';
+      readonly at: string;
+      readonly actor: string;
+      readonly client?: string;
+      readonly action: string;
+      readonly account?: string;
+      readonly result: string;
+      readonly detail?: string;
+    }
   /** Liveness, readiness and metrics are served at this address. */
   | { readonly kind: 'operations_served'; readonly address: string }
   /** The certificate that the server uses from now on for new connections. */
@@ -112,7 +125,17 @@ export type Observation =
   | { readonly kind: 'reloaded'; readonly files: readonly string[] }
   /** The group of the data folder may write to the folder. `mended_by` is the command that changes this. */
   | { readonly kind: 'data_folder_open'; readonly mended_by: string }
-  | { readonly kind: 'started'; readonly address: string; readonly feed: string; readonly duration_ms: number }
+  /** A variable of the environment begins with `ZOMMA_` and belongs to no setting. `nearest` is the name that was probably meant. */
+  | { readonly kind: 'setting_unknown'; readonly variable: string; readonly nearest: string }
+  | {
+      readonly kind: 'started';
+      readonly address: string;
+      readonly feed: string;
+      readonly version: string;
+      readonly commit: string;
+      readonly schema: number;
+      readonly duration_ms: number;
+    }
   /** The local data is loaded. `duration_ms` counts from the start. */
   | { readonly kind: 'loaded'; readonly duration_ms: number }
   /** Connections were closed to make room for others. `open` is the number of connections that are still open. */

@@ -1,21 +1,22 @@
 import { CommanderError } from 'commander';
-import { version } from '../package.json';
 import { cleaned } from './clean-text.ts';
 import { createProgram } from './cli/program.ts';
 import { createPorts } from './cli-ports.ts';
 import { FILLER_COMMAND, READER_COMMAND } from './config.ts';
-import { ClientError, OperatorError } from './errors.ts';
+import { ClientError, OperatorError, SettingError } from './errors.ts';
+import { EXIT_CODES } from './exit-codes.ts';
 
 /** Runs the command in argv. An error that the user can fix is printed in two lines. A defect is printed with its stack. */
 try {
   if (process.argv[2] === READER_COMMAND) await (await import('./feeds/reader/reader-child.ts')).runReader();
   else if (process.argv[2] === FILLER_COMMAND) await (await import('./fill-past.ts')).runFiller();
-  else await (await createProgram(createPorts(Date.now), version, process.argv[2])).parseAsync();
+  else await (await createProgram(createPorts(Date.now), process.argv[2])).parseAsync();
 } catch (error) {
-  if (error instanceof CommanderError) process.exitCode = error.exitCode;
+  // The parser of the command line has printed its own error.
+  if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : EXIT_CODES.usage.code;
   else {
     process.stderr.write(`${describe(error)}\n`);
-    process.exitCode = 1;
+    process.exitCode = (error instanceof SettingError ? EXIT_CODES.setting : EXIT_CODES.failure).code;
   }
 }
 

@@ -1,4 +1,5 @@
 import { version } from '../package.json';
+import { startAuditLog } from './access/audit-log.ts';
 import { type App, buildApp } from './app.ts';
 import { COMMIT } from './commit.ts';
 import type { ValuesIn } from './config.ts';
@@ -21,6 +22,7 @@ import type { Metrics } from './ops/ops-metrics.ts';
 import { type OpsServer, serveOps } from './ops/ops-server.ts';
 import type { ServiceManager } from './ops/service-manager.ts';
 import type { Tracing } from './ops/tracing.ts';
+import { unknownVariables } from './setting-sources.ts';
 import type { Store } from './store/sqlite.ts';
 import { SCHEMA } from './store/upgrade.ts';
 import { diskUse, lastBackupMs, lockData, watchDatabase } from './stored-data.ts';
@@ -65,6 +67,8 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
   const startedAt = performance.now();
   const elapsedMs = () => Math.round(performance.now() - startedAt);
   const log = createLog(settings.logLevel, settings);
+  for (const { name, nearest } of unknownVariables(process.env))
+    log({ kind: 'setting_unknown', variable: name, nearest });
   let metrics: Metrics | undefined;
   const observe = settings.ops ? withMetrics(log, () => metrics) : log;
   let certificate: CertificateWatch | undefined;
@@ -114,6 +118,7 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
     slowStepMs: settings.slowStep,
     ...(settings.ops && { onTick: (ms: number) => metrics?.countDelay(ms) }),
   });
+  const stopAuditLog = startAuditLog(store, observe);
   let recorder: LevelRecorder | undefined;
   let retention: ReturnType<typeof startRetention> | undefined;
   let packing: ReturnType<typeof startPacking> | undefined;
@@ -134,7 +139,8 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
     const address = server.url + settings.basePath;
     demo?.welcome(app, address);
     process.stdout.write(`listening on ${address}\n`);
-    observe({ kind: 'started', address, feed: settings.feed, duration_ms: elapsedMs() });
+    const { feed } = settings;
+    observe({ kind: 'started', address, feed, version, commit: COMMIT, schema: SCHEMA, duration_ms: elapsedMs() });
 
     if (settings.ops) {
       const { createMetrics } = await import('./ops/ops-metrics.ts');
@@ -213,6 +219,7 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
     manager?.close();
     const isSent = !tracing || (await withinMs(TRACES_STOP_MS, tracing.stop()));
     app.refusals.stop();
+    stopAuditLog();
     store.close();
     lock.release();
     // A read that hangs in the system, for example on a network mount that is no longer reachable, would keep the process alive for ever.

@@ -13,16 +13,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { version } from '../package.json';
 import { type Access, createAccess } from './access/access.ts';
+import { type AuditEntry, type AuditEvent, auditEntryOf } from './access/audit.ts';
 import { refuseForeignRoot } from './access/data-owner.ts';
 import { isOpenToGroup, loadSecret, storeSecret } from './access/secret.ts';
 import type { ValuesIn } from './config.ts';
-import { OperatorError } from './errors.ts';
+import { ClientError, OperatorError, SettingError } from './errors.ts';
 import { createMarket } from './market/market.ts';
 import { loadUniverse, STANDARD_UNIVERSE, type Universe } from './market/universe.ts';
 import type { Context } from './operations/operation.ts';
+import { saveAuditIn } from './store/audit-table.ts';
 import { checkBackup, DATABASE, type Manifest, makeBackup, restoreBackup } from './store/backup.ts';
 import { type FolderLock, lockFolder } from './store/folder-lock.ts';
-import { openStore, type Store, type StoreMode } from './store/sqlite.ts';
+import { openStore, type Store, type StoreEvents, type StoreMode } from './store/sqlite.ts';
 import { copyBeforeUpgrade, SCHEMA, undoUpgrade } from './store/upgrade.ts';
 
 /** The settings that all commands that read stored market data have in common. The service is one of these commands. */
@@ -42,16 +44,24 @@ export function createContext(settings: DataSettings, store: Store, universe: Un
   };
 }
 
-/** Reads the universe from a file. Without a file, returns the standard universe. */
+/** Reads the universe from a file. Without a file, returns the standard universe. Throws `SettingError` if the file cannot be used. */
 export function readUniverse(file: string | undefined): Universe {
-  return file === undefined ? STANDARD_UNIVERSE : loadUniverse(readFileSync(file, 'utf8'));
+  if (file === undefined) return STANDARD_UNIVERSE;
+  try {
+    return loadUniverse(readFileSync(file, 'utf8'));
+  } catch (error) {
+    const hint = error instanceof ClientError ? error.hint : undefined;
+    throw new SettingError(
+      `--universe: ${file}: ${(error as Error).message}`,
+      hint ?? 'Give a JSON file that this user may read.',
+      { cause: error },
+    );
+  }
 }
 
-export interface OpenDataOptions {
+export interface OpenDataOptions extends StoreEvents {
   /** Called if the group of the folder may write to the folder. */
   readonly warn?: () => void;
-  /** Called with the schema that the database had before it was upgraded. */
-  readonly onUpgrade?: (from: number) => void;
 }
 
 /**
@@ -61,13 +71,42 @@ export interface OpenDataOptions {
  * Throws `OperatorError` if there is no database, if every user of the machine may write to the folder, or if this process is root's and
  * would write to a folder of another user.
  */
-export function openData(dataDir: string, mode: StoreMode = 'own', { warn, onUpgrade }: OpenDataOptions = {}): Store {
+export function openData(
+  dataDir: string,
+  mode: StoreMode = 'own',
+  { warn, onUpgrade, onDamaged }: OpenDataOptions = {},
+): Store {
   const path = join(dataDir, DATABASE);
   if (mode === 'own') mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   else requireData(dataDir);
   if (mode !== 'read') refuseForeignRoot(dataDir);
   if (isOpenToGroup(dataDir)) warn?.();
-  return openStore(path, Date.now, mode, onUpgrade);
+  let upgradedFrom: number | undefined;
+  const store = openStore(path, Date.now, mode, {
+    onUpgrade(from) {
+      upgradedFrom = from;
+      onUpgrade?.(from);
+    },
+    onDamaged,
+  });
+  if (upgradedFrom !== undefined) {
+    recordAudit(store, { action: 'upgraded', detail: `schema ${upgradedFrom} to ${SCHEMA}` });
+  }
+  return store;
+}
+
+function recordAudit(store: Store, event: AuditEvent): void {
+  store.saveAudit(auditEntryOf(event, Date.now()));
+}
+
+/** Returns the audit trail of a data folder from a moment on, the oldest entry first. `sinceMs` is in ms since the epoch. */
+export function readAudit(dataDir: string, sinceMs: number): AuditEntry[] {
+  const store = openData(dataDir, 'read');
+  try {
+    return store.auditSince(sinceMs);
+  } finally {
+    store.close();
+  }
 }
 
 /** Name of the file in the data folder whose time is that of the last backup. */
@@ -80,12 +119,15 @@ export async function backUpData(
   { nowMs, passphrase }: { readonly nowMs: number; readonly passphrase: string | undefined },
 ): Promise<Manifest> {
   requireData(dataDir);
-  const sealed =
-    passphrase === undefined ? undefined : { secret: loadSecret(dataDir, Number.POSITIVE_INFINITY), passphrase };
-  const manifest = await makeBackup(join(dataDir, DATABASE), to, {
-    ...{ version, nowMs },
-    ...(sealed && { sealed }),
-  });
+  const path = join(dataDir, DATABASE);
+  let sealed: { secret: Uint8Array; passphrase: string } | undefined;
+  if (passphrase !== undefined) {
+    sealed = { secret: loadSecret(dataDir, Number.POSITIVE_INFINITY), passphrase };
+    // A copy of the secret is recorded before it is made, so that there is none without a record.
+    refuseForeignRoot(dataDir);
+    saveAuditIn(path, auditEntryOf({ action: 'secret_backed_up' }, nowMs));
+  }
+  const manifest = await makeBackup(path, to, { ...{ version, nowMs }, ...(sealed && { sealed }) });
   try {
     // For the metrics of a server. Another user than the owner may back up, and does not write here.
     refuseForeignRoot(dataDir);
@@ -129,6 +171,8 @@ export async function restoreData(
     }
     const secret = await restoreBackup(from, join(dataDir, DATABASE), passphrase);
     if (secret) storeSecret(dataDir, secret);
+    const detail = `the backup of ${manifest.made_at}, ${secret ? 'with' : 'without'} the secret`;
+    saveAuditIn(join(dataDir, DATABASE), auditEntryOf({ action: 'restored', detail }, Date.now()));
     return { manifest, hasSecret: secret !== undefined };
   } finally {
     lock.release();
@@ -156,8 +200,13 @@ export function upgradeData(dataDir: string): { from: number; to: number; copy: 
 export function undoDataUpgrade(dataDir: string): { schema: number; kept: string } {
   requireData(dataDir);
   const lock = lockData(dataDir);
+  const path = join(dataDir, DATABASE);
   try {
-    return undoUpgrade(join(dataDir, DATABASE));
+    const undone = undoUpgrade(path);
+    // A database of an early schema has no audit trail. The one that was replaced is kept, and records it in any case.
+    const entry = auditEntryOf({ action: 'upgrade_undone', detail: `back to schema ${undone.schema}` }, Date.now());
+    for (const each of [path, undone.kept]) saveAuditIn(each, entry);
+    return undone;
   } finally {
     lock.release();
   }
@@ -218,9 +267,15 @@ export function openMemory(): Store {
 export function openAccess(store: Store, dataDir: string): Access {
   return createAccess({
     members: store,
-    secret: () => loadSecret(dataDir, store.members().length),
+    secret: () => secretOf(store, dataDir),
     nowMs: Date.now,
+    audit: (event) => recordAudit(store, event),
+    transaction: store.transaction,
   });
+}
+
+function secretOf(store: Store, dataDir: string): Uint8Array {
+  return loadSecret(dataDir, store.members().length, () => recordAudit(store, { action: 'secret_created' }));
 }
 
 /**
@@ -228,5 +283,5 @@ export function openAccess(store: Store, dataDir: string): Access {
  * creates a secret.
  */
 export function requireSecret(store: Store, dataDir: string): void {
-  loadSecret(dataDir, store.members().length);
+  secretOf(store, dataDir);
 }

@@ -22,6 +22,9 @@ const analyze = (args: readonly string[], change: (unit: string) => string = (un
 // Without systemd, the tests are skipped, except in CI, where it must be installed.
 test.skipIf(!analyzer && process.env.CI === undefined)(`systemd finds no fault in the unit${missing}`, async () => {
   expect(await analyze(['verify', '--man=no'])).toEqual({ code: 0, stdout: '', stderr: '' });
+  const withCredential = (unit: string) => unit.replace(/^#(?=LoadCredential|Environment)/gm, '');
+  expect(withCredential(UNIT)).not.toBe(UNIT);
+  expect(await analyze(['verify', '--man=no'], withCredential)).toEqual({ code: 0, stdout: '', stderr: '' });
   const misspelt = await analyze(['verify', '--man=no'], (unit) => unit.replace('ProtectHome=yes', 'ProtectHom=yes'));
   expect(misspelt.stderr).toContain('ProtectHom');
 });

@@ -1,6 +1,7 @@
 import { ClientError, OperatorError } from '../errors.ts';
 import { canonicalUuid, deriveKey, hasKeyForm, keyDigest } from './api-key.ts';
-import type { Member, MemberStore } from './members.ts';
+import type { AuditEvent } from './audit.ts';
+import type { Member, MemberStore, TelegramLink } from './members.ts';
 import { DEFAULT_TIER, isEligible, isTier, TIERS } from './tiers.ts';
 
 /** A member as the server sees it in a request. */
@@ -31,13 +32,19 @@ export interface Access {
    */
   revoke(uuid: string): Member;
   /**
-   * Returns the key of an authorized member.
+   * Stores the Telegram handle of a member.
+   *
+   * Throws `ClientError`: `invalid_parameter` if the UUID is malformed, `not_found` if there is no member with this UUID.
+   */
+  linkTelegram(uuid: string, link: TelegramLink): void;
+  /**
+   * Returns the key of an authorized member. `client` is the address of the client that asks.
    *
    * Throws `ClientError`: `invalid_parameter` if the UUID is malformed; `member_refused` if the member is unknown, has an ineligible tier,
    * is revoked or has expired. The `member_refused` error is identical in all cases, so that it does not reveal who is a member. Throws
    * `OperatorError` if the member was added with another secret.
    */
-  issueKey(uuid: string): string;
+  issueKey(uuid: string, client: string): string;
   /**
    * Returns the account of the key in an `X-API-Key` header. Writes of this process take effect at once, writes of other processes within
    * 10 ms.
@@ -61,10 +68,14 @@ export interface AccessDeps {
   readonly secret: () => Uint8Array;
   /** The wall clock, ms since the epoch. */
   readonly nowMs: () => number;
+  /** Records a change in the audit trail. */
+  readonly audit: (event: AuditEvent) => void;
+  /** Runs a change and its record in one transaction. */
+  readonly transaction: <T>(work: () => T) => T;
 }
 
 /** Creates the access check. No other part of the server decides who has access. */
-export function createAccess({ members, secret, nowMs }: AccessDeps): Access {
+export function createAccess({ members, secret, nowMs, audit, transaction }: AccessDeps): Access {
   let secretBytes: Uint8Array | undefined;
   /** Accounts by key. Most requests send a key that was sent before. The cache is valid for one version of the store. */
   const admitted = new Map<string, Account>();
@@ -72,6 +83,26 @@ export function createAccess({ members, secret, nowMs }: AccessDeps): Access {
   const keyOf = (uuid: string): string => {
     secretBytes ??= secret();
     return deriveKey(secretBytes, uuid);
+  };
+  /** Changes a member that must exist, and records the change or that there is no such member. */
+  const changeMember = (
+    action: 'member_revoked' | 'telegram_linked',
+    uuid: string,
+    change: (member: Member) => void,
+    detail?: string,
+  ): Member => {
+    const member = members.member(uuid);
+    if (member === undefined) {
+      audit({ action, result: 'not_found' });
+      throw new ClientError('not_found', 'The member does not exist', {
+        hint: 'Run `zomma members list` to see the members.',
+      });
+    }
+    transaction(() => {
+      change(member);
+      audit({ action, account: accountIdOf(member), ...(detail !== undefined && { detail }) });
+    });
+    return members.member(uuid)!;
   };
 
   return {
@@ -81,23 +112,31 @@ export function createAccess({ members, secret, nowMs }: AccessDeps): Access {
       requireTime(expiresAt);
       const apiKey = keyOf(uuid);
       const member: Member = { uuid, tier, status: 'active', expiresAt, keyDigest: keyDigest(apiKey) };
-      members.saveMember(member);
+      const action = members.member(uuid) ? 'member_changed' : 'member_added';
+      const detail = `tier ${tier}, ${expiresAt === null ? 'does not expire' : `expires ${new Date(expiresAt).toISOString()}`}`;
+      transaction(() => {
+        members.saveMember(member);
+        audit({ action, account: accountIdOf(member), detail });
+      });
       return { member, apiKey };
     },
 
-    revoke(text) {
-      const member = members.member(canonicalUuid(text));
-      if (member === undefined) {
-        throw new ClientError('not_found', 'The member does not exist', {
-          hint: 'Run `zomma members list` to see the members.',
-        });
-      }
-      const revoked: Member = { ...member, status: 'revoked' };
-      members.saveMember(revoked);
-      return revoked;
+    revoke: (text) =>
+      changeMember('member_revoked', canonicalUuid(text), (member) =>
+        members.saveMember({ ...member, status: 'revoked' }),
+      ),
+
+    linkTelegram(text, link) {
+      const [dte, radar] = [link.routing1dte, link.routingRadar].map((each) => (each ? 'on' : 'off'));
+      changeMember(
+        'telegram_linked',
+        canonicalUuid(text),
+        ({ uuid }) => members.saveTelegramLink(uuid, link),
+        `routing_1dte ${dte}, routing_radar ${radar}`,
+      );
     },
 
-    issueKey(text) {
+    issueKey(text, client) {
       const uuid = canonicalUuid(text);
       // The key is derived before the member is looked up, so that the response time does not reveal whether the member exists.
       const apiKey = keyOf(uuid);
@@ -116,6 +155,7 @@ export function createAccess({ members, secret, nowMs }: AccessDeps): Access {
           'Restore the secret file, or add the members again and have them fetch new keys.',
         );
       }
+      audit({ action: 'key_issued', account: accountIdOf(member), client });
       return apiKey;
     },
 
@@ -141,7 +181,7 @@ export function createAccess({ members, secret, nowMs }: AccessDeps): Access {
         });
       }
       const account: Account = {
-        id: member.keyDigest.slice(0, ACCOUNT_ID_LENGTH),
+        id: accountIdOf(member),
         tier: member.tier,
         expiresAt: member.expiresAt,
         isAdmitted: () => isAuthorized(members.memberByKeyDigest(member.keyDigest), nowMs()),
@@ -160,6 +200,10 @@ const ADMITTED_MAX = 10_000;
  * for a log line.
  */
 const ACCOUNT_ID_LENGTH = 16;
+
+function accountIdOf({ keyDigest }: Member): string {
+  return keyDigest.slice(0, ACCOUNT_ID_LENGTH);
+}
 
 function isAuthorized(member: Member | undefined, nowMs: number): member is Member {
   return (

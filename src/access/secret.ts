@@ -39,18 +39,18 @@ export function isOpenToGroup(dataDir: string): boolean {
 
 /**
  * Returns the server's secret from the file `secret` in the data folder. If there is no such file and no member, creates it with 32 random
- * bytes and mode 0600. If the data folder is missing, creates it with mode 0700. Processes that race to create the secret all return the
- * same secret.
+ * bytes and mode 0600, and calls `onCreate`. If the data folder is missing, creates it with mode 0700. Processes that race to create the
+ * secret all return the same secret.
  *
  * Throws `OperatorError` if there are members and the file is missing, or if the file is too short, is accessible to users other than its
  * owner, belongs neither to the user of this process nor to the owner of the data folder, or cannot be read or created.
  */
-export function loadSecret(dataDir: string, members = 0): Uint8Array {
+export function loadSecret(dataDir: string, members = 0, onCreate: () => void = () => {}): Uint8Array {
   const path = join(dataDir, 'secret');
   try {
     const secret = read(dataDir, path);
     if (secret) return secret;
-    if (members === 0) return create(dataDir, path);
+    if (members === 0) return create(dataDir, path, onCreate);
     throw new OperatorError(
       `${path} is missing, and ${members === 1 ? 'the key of a member depends' : `the keys of ${members} members depend`} on it`,
       'Restore the file from a backup. With a new secret, every member would need a new key.',
@@ -103,12 +103,13 @@ export function storeSecret(dataDir: string, secret: Uint8Array): void {
  * secret. A link never replaces a file, so the second of two processes finds that the path exists, and reads the secret of the first
  * process.
  */
-function create(dataDir: string, path: string): Uint8Array {
+function create(dataDir: string, path: string, onCreate: () => void): Uint8Array {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const draft = `${path}.${crypto.randomUUID()}`;
   writeDurably(draft, crypto.getRandomValues(new Uint8Array(SECRET_BYTES)));
   try {
     linkSync(draft, path);
+    onCreate();
   } catch (error) {
     if (errorCode(error) !== 'EEXIST') throw error;
   } finally {

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
-import { shownJson } from '../clean-text.ts';
+import { shownJson, shownName } from '../clean-text.ts';
 import { settingsIn } from '../config.ts';
+import { OperatorError } from '../errors.ts';
 import { DAY_MS, newYorkTime } from '../market/calendar.ts';
 import { type FeedReport, type FeedStatus, feedReport, type SessionStatus } from '../operations/feed-status.ts';
 import { writeOut } from './csv/streams.ts';
@@ -24,15 +25,25 @@ export function addFeeds(program: Command, ports: Ports): void {
         '--check',
         'for monitoring: exit with code 1 if there is no feed, or if a feed is down, empty or degraded. down: a poll failed, is overdue or makes no progress, the last attempt of every ticker failed, or there is no room for the data. empty: no data has arrived yet, or the feed has tickers and none of them has a snapshot. degraded: a ticker is not fresh, the report has a rejection, or the stream is disconnected',
       )
-      .option('--json', 'print one JSON object with every row, like GET /api/v1/feeds'),
+      .option('--json', 'print one JSON object with every row, like GET /api/v1/feeds')
+      .option('--forget <feed>', 'remove the state of a feed that the server had earlier and does not use now'),
     settingsIn('data'),
     { hidden: ['contagionMin'] },
   )
     .addHelpText(
       'after',
-      '\nExamples:\n  $ zomma feeds\n  $ zomma feeds --all\n  $ zomma feeds --check > /dev/null || page-the-operator\n',
+      '\nExamples:\n  $ zomma feeds\n  $ zomma feeds --all\n  $ zomma feeds --forget simulated\n  $ zomma feeds --check > /dev/null || page-the-operator\n',
     )
-    .action(async ({ json, all, check, ...settings }) => {
+    .action(async ({ json, all, check, forget, ...settings }) => {
+      if (forget !== undefined) {
+        if (!(await ports.withStore(settings, 'write', (store) => store.forgetFeed(forget))))
+          throw new OperatorError(
+            `there is no feed "${shownName(forget)}" that the server had earlier and does not use now`,
+            'The states of the feeds that the server uses stay, because monitoring needs them.',
+          );
+        process.stdout.write(`The state of the feed ${shownName(forget)} was removed.\n`);
+        return;
+      }
       const report = await ports.withMarket(settings, feedReport);
       await writeOut(Buffer.from(json ? `${shownJson(report)}\n` : pageOf(report, Boolean(all))));
       if (check && !report.healthy) process.exitCode = 1;
@@ -57,7 +68,7 @@ export function sessionLine({ state, reason, opens_at, closes_at, half_day }: Se
 }
 
 function linesOf(feed: FeedStatus, now: number, all: boolean): string[] {
-  const ago = (moment: string | null) => (moment === null ? 'never' : `${span(now - Date.parse(moment))} ago`);
+  const ago = (moment: string | null) => (moment === null ? 'never' : agoText(now - Date.parse(moment)));
   const next = feed.next_attempt === null ? 'polling now' : nextIn(Date.parse(feed.next_attempt) - now);
   const states = Object.entries(feed.tickers_by_state).map(([state, count]) => `${count} ${state}`);
   const coverage = feed.expected_contracts > 0 ? ` (${share(feed.received_contracts, feed.expected_contracts)})` : '';
@@ -127,6 +138,14 @@ function streamOf({ up, since, reason }: NonNullable<FeedStatus['stream']>, ago:
 function pastOf({ done, total }: NonNullable<FeedStatus['past']>): string {
   const coverage = done < total ? ` (${share(done, total)})` : '';
   return `${formatCount(done)} of ${formatCount(total)} snapshots filled${coverage}`;
+}
+
+/** Two clocks may differ by this time, ms. */
+const CLOCKS_APART_MS = 5_000;
+
+/** A moment is in the future if the clock was ahead when it was stored, or is behind now. */
+function agoText(ms: number): string {
+  return ms < -CLOCKS_APART_MS ? `${span(-ms)} in the future` : `${span(Math.max(0, ms))} ago`;
 }
 
 function nextIn(ms: number): string {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { SETTINGS, settingsIn } from '../config.ts';
-import { OperatorError } from '../errors.ts';
+import { OperatorError, SettingError } from '../errors.ts';
 import type { Ports } from './ports.ts';
 import { withSettings } from './settings.ts';
 
@@ -17,7 +17,7 @@ export function addMcp(program: Command, ports: Ports): void {
         '--key <key>',
         `API key for the server. Prefer the environment variable ${SETTINGS.key.env}, because every user of the machine can see a command line`,
       ),
-    settingsIn('feeds', 'data', 'log'),
+    settingsIn('feeds', 'data', 'log', 'client'),
     { withoutDefault: ['feed'] },
   )
     .addHelpText(
@@ -35,9 +35,10 @@ An entry in a client's configuration:
   {"mcpServers": {"zomma": {"command": "/usr/local/bin/zomma", "args": ["mcp", "--data-dir", "/var/lib/zomma"]}}}
 `,
     )
-    .action(({ url, key, ...settings }) => {
+    .action(({ url, key, ...settings }, command: Command) => {
       if (url !== undefined) return ports.bridge({ url: urlOf(url), key: keyOf(key) });
-      if (key !== undefined) throw new OperatorError('--key needs --url', 'Name the server with --url.');
+      if (command.getOptionValueSource('key') === 'cli')
+        throw new OperatorError('--key needs --url', 'Name the server with --url.');
       return ports.serveStdio(settings);
     });
 }
@@ -48,8 +49,11 @@ function urlOf(text: string): URL {
   throw new OperatorError(`"${text}" is not the address of a server`, 'Use e.g. --url http://127.0.0.1:8080.');
 }
 
-function keyOf(flag: string | undefined): string {
-  const key = flag ?? process.env[SETTINGS.key.env]?.trim();
+function keyOf(given: string | undefined): string {
+  const key = given?.trim();
   if (key) return key;
-  throw new OperatorError('--url needs an API key', `Set ${SETTINGS.key.env}, or use --key.`);
+  throw new SettingError(
+    '--url needs an API key',
+    `Set ${SETTINGS.key.env} or ${SETTINGS.key.env}_FILE, or use --key.`,
+  );
 }

@@ -106,8 +106,8 @@ export function addMembers(program: Command, ports: Ports): void {
       '\nExamples:\n  $ zomma members link --uuid 7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90 --telegram 5550123456 --routing-radar off\n',
     )
     .action(async (options) => {
-      await ports.withMembers(options, 'write', (_, store) =>
-        store.saveTelegramLink(canonicalUuid(options.uuid), {
+      await ports.withMembers(options, 'write', (access) =>
+        access.linkTelegram(options.uuid, {
           telegramId: options.telegram,
           routing1dte: options.routing1dte === 'on',
           routingRadar: options.routingRadar === 'on',

@@ -1,7 +1,9 @@
 import type { Access } from '../access/access.ts';
+import type { AuditEntry } from '../access/audit.ts';
 import type { MemberStore } from '../access/members.ts';
 import type { SettingValues, ValuesIn } from '../config.ts';
 import type { Delivery, LoadedFile } from '../market/feed.ts';
+import type { FeedLedger } from '../market/feed-ledger.ts';
 import type { MarketStore } from '../market/store.ts';
 import type { Context } from '../operations/operation.ts';
 
@@ -23,6 +25,8 @@ export interface BackupManifest {
 export interface Ports {
   /** The wall clock, ms since the epoch. */
   readonly nowMs: () => number;
+  /** Returns the version, the commit and the schema of the database, for example `0.2.0 (1a2b3c4, schema 9)`. */
+  versionLine(): Promise<string>;
   /** Runs the service until SIGTERM or SIGINT. `demo` adds the demo member and prints its key. */
   serve(settings: ValuesIn<'data' | 'feeds' | 'server' | 'log'>, options: { readonly demo: boolean }): Promise<void>;
   /**
@@ -62,8 +66,14 @@ export interface Ports {
   upgrade(settings: FolderSettings): Promise<{ readonly from: number; readonly to: number; readonly copy: string }>;
   /** Brings back the database from before the last upgrade. Returns its schema, and the path of the database that it replaced. */
   undoUpgrade(settings: FolderSettings): Promise<{ readonly schema: number; readonly kept: string }>;
+  /** Returns the audit trail of a data folder from a moment on (ms since the epoch), the oldest entry first. */
+  audit(settings: FolderSettings, sinceMs: number): Promise<readonly AuditEntry[]>;
   /** Calls `work` with the store of a data folder, which must exist. A server may run on the folder. */
-  withStore<T>(settings: FolderSettings, mode: 'read' | 'write', work: (store: MarketStore) => T): Promise<T>;
+  withStore<T>(
+    settings: FolderSettings,
+    mode: 'read' | 'write',
+    work: (store: MarketStore & Pick<FeedLedger, 'forgetFeed'>) => T,
+  ): Promise<T>;
   /** Calls `work` with the members of a data folder, which must exist. A server may run on the folder. */
   withMembers<T>(
     settings: FolderSettings,

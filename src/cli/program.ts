@@ -16,8 +16,10 @@ const COMMANDS: Readonly<Record<string, () => Promise<Add>>> = {
   ...command(['feeds'], async () => (await import('./feeds-command.ts')).addFeeds),
   ...command(['mcp'], async () => (await import('./mcp-command.ts')).addMcp),
   ...command(['members'], async () => (await import('./members-command.ts')).addMembers),
+  ...command(['audit'], async () => (await import('./audit-command.ts')).addAudit),
   ...command(['backup', 'restore'], async () => (await import('./backup-command.ts')).addBackup),
   ...command(['upgrade'], async () => (await import('./upgrade-command.ts')).addUpgrade),
+  ...command(['config'], async () => (await import('./config-command.ts')).addConfig),
   ...command(['bench'], async () => (await import('./bench-command.ts')).addBench),
 };
 
@@ -25,9 +27,9 @@ const COMMANDS: Readonly<Record<string, () => Promise<Add>>> = {
  * Creates the command line on top of the ports. `first` is the first argument. Loads only the code of the command that `first` names. If
  * `first` is not a command, loads all commands.
  */
-export async function createProgram(ports: Ports, version: string, first: string | undefined): Promise<Command> {
-  const program = describeProgram(version);
-  if (first === '--version' || first === '-V') return program;
+export async function createProgram(ports: Ports, first: string | undefined): Promise<Command> {
+  if (first === '--version' || first === '-V') return describeProgram(await ports.versionLine());
+  const program = describeProgram('');
   const chosen = first === undefined ? undefined : COMMANDS[first];
   for (const load of chosen ? [chosen] : new Set(Object.values(COMMANDS))) (await load())(program, ports);
   return program;
@@ -37,10 +39,11 @@ function command(names: readonly string[], load: () => Promise<Add>): Record<str
   return Object.fromEntries(names.map((name) => [name, load]));
 }
 
-function describeProgram(version: string): Command {
+function describeProgram(versionLine: string): Command {
   return new Command('zomma')
     .description('Options-market analytics server: Greeks, GEX levels, flow and jump probabilities over REST and MCP.')
-    .version(version)
+    .version(versionLine)
+    .exitOverride()
     .showHelpAfterError('(see --help)')
     .addHelpText(
       'after',

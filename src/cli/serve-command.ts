@@ -10,8 +10,9 @@ const CREDENTIALS = Object.values<Setting>(SETTINGS)
   .filter(({ provider }) => provider !== undefined)
   .map(({ env, provider }) => `${env} for --feed ${provider}`);
 
-const CREDENTIALS_HELP = `Credentials come only from the environment, because every user of the machine can see a command line:
-  ${CREDENTIALS.join(', ')}`;
+const CREDENTIALS_HELP = `Credentials have no flag, because every user of the machine can see a command line. They come from the environment,
+or from a file that the variable with _FILE at its end names:
+  ${[...CREDENTIALS, `${SETTINGS.myKeyToken.env} for /api/v1/auth/my-key`].join(', ')}`;
 
 /** Adds `zomma serve`, which runs the service, and `zomma start`, which runs the same service with a demo member. */
 export function addServe(program: Command, ports: Ports): void {
@@ -27,6 +28,7 @@ Examples:
   $ zomma serve --feed files:/srv/chains --data-dir /var/lib/zomma
   $ zomma serve --feed files:./chains --port 0 --rate-limit off
   $ zomma serve --host 0.0.0.0 --port 443 --tls-cert cert.pem --tls-key key.pem
+  $ zomma serve --config /etc/zomma/zomma.toml
 `,
     )
     .action((settings) => ports.serve(settings, { demo: false }));

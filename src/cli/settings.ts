@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import { parseSetting, SETTINGS, type Setting, type SettingName } from '../config.ts';
+import { parseWritten, SETTINGS_FILE, type SettingSources, settingSources } from '../setting-sources.ts';
 
 interface SettingsOptions {
   /** The settings that get no default. */
@@ -9,8 +10,9 @@ interface SettingsOptions {
 }
 
 /**
- * Adds the flags of some settings to a command. If a flag is not given, the value comes from the setting's environment variable. Adds
- * nothing for a credential, because a credential has no flag.
+ * Adds the flags of some settings to a command, and `--config`. Before the action of the command runs, a setting without a flag on the command
+ * line gets its value from the environment, else from the file of settings, else its default. Adds no flag for a credential, because a
+ * credential has none.
  */
 export function withSettings(
   command: Command,
@@ -20,18 +22,30 @@ export function withSettings(
   for (const name of names) {
     const setting: Setting = SETTINGS[name];
     if (setting.flag === undefined) continue;
-    const option = new Option(setting.flag, setting.help);
-    const parse = (text: string) => parseSetting(name, text);
-    // On the command line, a switch has no value. In the environment it has one, and the value `false` must not turn the switch on.
-    if (!setting.flag.includes('<')) {
-      const byDefault = setting.default ?? 'false';
-      option.default(parse(process.env[setting.env] ?? byDefault), `${byDefault}, env: ${setting.env}`);
-    } else {
-      option.env(setting.env).argParser(parse);
-      const text = withoutDefault.includes(name) ? undefined : setting.default;
-      if (text !== undefined) option.default(parse(text), JSON.stringify(text));
-    }
+    const byDefault = withoutDefault.includes(name) ? undefined : setting.default;
+    const notes = [...(byDefault === undefined ? [] : [`default: ${byDefault}`]), `env: ${setting.env}`];
+    const option = new Option(setting.flag, `${setting.help} (${notes.join(', ')})`);
+    // A switch has no value on the command line.
+    if (setting.flag.includes('<')) option.argParser((text) => parseSetting(name, text));
     command.addOption(option.hideHelp(hidden.includes(name)));
   }
-  return command;
+  command.option(SETTINGS_FILE.flag, `${SETTINGS_FILE.help} (env: ${SETTINGS_FILE.env})`);
+  return command.hook('preAction', async (_, action) => {
+    const sources = await sourcesFor(action);
+    for (const name of names) {
+      if (action.getOptionValueSource(name) === 'cli') continue;
+      const written = sources.find(name);
+      const byDefault = withoutDefault.includes(name) ? undefined : (SETTINGS[name] as Setting).default;
+      if (written) action.setOptionValueWithSource(name, parseWritten(name, written), written.origin);
+      else if (byDefault !== undefined) action.setOptionValueWithSource(name, parseSetting(name, byDefault), 'default');
+    }
+  });
+}
+
+/** Returns the settings outside the command line of a command that has `--config`. Throws `SettingError` if the file cannot be used. */
+export async function sourcesFor(command: Command): Promise<SettingSources> {
+  const path: string | undefined = command.getOptionValue('config') ?? process.env[SETTINGS_FILE.env];
+  // The parser of TOML is loaded only for a file.
+  const inFile = path ? (await import('../settings-file.ts')).readSettingsFile(path) : {};
+  return settingSources(process.env, inFile);
 }

@@ -8,20 +8,30 @@ import { count, nullable } from '../operations/schemas.ts';
 import { type HttpApp, queryOf, respondJson } from './http-app.ts';
 import type { HttpDeps } from './http-deps.ts';
 
-type AccountDeps = Pick<HttpDeps, 'access' | 'members' | 'limiter' | 'gexStreams' | 'addressOf' | 'refusals'>;
+type AccountDeps = Pick<
+  HttpDeps,
+  'access' | 'members' | 'limiter' | 'gexStreams' | 'addressOf' | 'refusals' | 'myKeyPolicy'
+>;
 
 /** Adds liveness, the two routes that members call with their UUID instead of a key, and the route that describes the account of a key. */
 export const accountRoutes =
-  ({ access, members, limiter, gexStreams, addressOf, refusals }: AccountDeps) =>
+  ({ access, members, limiter, gexStreams, addressOf, refusals, myKeyPolicy }: AccountDeps) =>
   (app: HttpApp) =>
     app
       .get('/health', ({ set }) => respondJson(set, { status: 'online' }))
       .get('/api/v1/auth/my-key', ({ request, set, path }) => {
         const address = addressOf(request);
+        try {
+          myKeyPolicy.check(address, request.headers.get('authorization'));
+        } catch (error) {
+          refusals.limit(address);
+          if (error instanceof ClientError) refusals.report(address, path, error.code);
+          throw error;
+        }
         const uuid = uuidOf(queryOf(request.url));
         refusals.limit(address);
         try {
-          return respondJson(set, { status: 'authorized', api_key: access.issueKey(uuid) });
+          return respondJson(set, { status: 'authorized', api_key: access.issueKey(uuid, address) });
         } catch (error) {
           if (error instanceof ClientError) refusals.report(address, path, error.code);
           throw error;

@@ -11,6 +11,7 @@ import type { AddressOf } from './client-address.ts';
 import type { ConnectionMonitor } from './connections/connection-monitor.ts';
 import type { Drain } from './drain.ts';
 import type { GexStreams } from './live/gex-streams.ts';
+import type { MyKeyPolicy } from './my-key-policy.ts';
 import type { OriginPolicy } from './origins.ts';
 import type { Refusals } from './refusals.ts';
 
@@ -45,6 +46,7 @@ export interface HttpDeps {
   readonly tracing?: RequestTracing | undefined;
   /** The path of a proxy below which the service is reached. Empty: none. */
   readonly basePath: BasePath;
+  readonly myKeyPolicy: MyKeyPolicy;
   /** Builds the OpenAPI document. */
   readonly openapi: () => Record<string, unknown>;
   readonly observe: Observe;

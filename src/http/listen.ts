@@ -1,5 +1,5 @@
 import type { SettingValues } from '../config.ts';
-import { OperatorError } from '../errors.ts';
+import { OperatorError, SettingError } from '../errors.ts';
 import { isLoopback } from '../loopback.ts';
 import type { ConnectionMonitor, ConnectionServer } from './connections/connection-monitor.ts';
 import { createPortSteering } from './connections/port-steering.ts';
@@ -36,7 +36,7 @@ const ACCEPTING_MS = 5_000;
  */
 const RUNTIME_BODY_BYTES_MAX = 2 ** 31;
 
-/** Validates the settings before anything is started. Throws `OperatorError` if a setting is invalid or a TLS file cannot be used. */
+/** Validates the settings before anything is started. Throws `SettingError` if a setting is invalid or a TLS file cannot be used. */
 export function listenOptions({
   host,
   port,
@@ -45,13 +45,13 @@ export function listenOptions({
   behindProxy,
 }: ListenSettings): ListenOptions & { readonly tls: TlsPair | undefined } {
   if ((tlsCert === undefined) !== (tlsKey === undefined)) {
-    throw new OperatorError('--tls-cert and --tls-key must be given together', 'Give both flags, or neither.');
+    throw new SettingError('--tls-cert and --tls-key must be given together', 'Give both flags, or neither.');
   }
   if (tlsCert !== undefined && tlsKey !== undefined) {
     return { host, port, tls: readTls({ cert: tlsCert, key: tlsKey }) };
   }
   if (!behindProxy && !isLoopback(host)) {
-    throw new OperatorError(
+    throw new SettingError(
       `API keys would cross the network in the clear, because ${host} is not a loopback address`,
       'Give --tls-cert and --tls-key, or --behind-proxy if a proxy in front serves HTTPS.',
     );

@@ -40,7 +40,7 @@ export function accountPaths() {
       'API key of a member',
       object({ status: { type: 'string', const: 'authorized' }, api_key: text('ZOMMA_ and 16 characters.') }),
       [UUID_PARAMETER],
-      [400, 403, 500],
+      [400, 401, 403, 429, 500],
     ),
     '/api/v1/auth/telegram-status': publicGet(
       'telegram_status',
@@ -53,7 +53,7 @@ export function accountPaths() {
         last_ping: text('YYYY-MM-DD HH:MM:SS, UTC. Empty if there was no ping.'),
       }),
       [UUID_PARAMETER],
-      [400, 500],
+      [400, 429, 500],
     ),
     '/api/v1/account': {
       get: {

@@ -1,5 +1,5 @@
 import { cleaned } from '../clean-text.ts';
-import { ClientError } from '../errors.ts';
+import { ClientError, type ClientErrorCode } from '../errors.ts';
 import type { Observe } from '../events.ts';
 import { type BasePath, hintBelow } from './base-path.ts';
 import { drain } from './body.ts';
@@ -32,7 +32,7 @@ export const problemDetails = (observe: Observe, basePath: BasePath) => (app: Ht
   app.onError(async ({ error, code, request, path, route, requestId, traceId, set }) => {
     const clientError = code === 'NOT_FOUND' ? noRoute(methodsOf(app, path)) : clientErrorOf(error, request);
     if (clientError.code === 'method_not_allowed') set.headers.Allow = methodsOf(app, path).join(', ');
-    if (clientError.status === 401) set.headers['WWW-Authenticate'] = path === '/mcp' ? MCP_CHALLENGE : CHALLENGE;
+    if (clientError.status === 401) set.headers['WWW-Authenticate'] = challengeOf(clientError.code, path);
     if (clientError.code === 'internal') {
       observe({
         kind: 'request_failed',
@@ -54,8 +54,13 @@ export const problemDetails = (observe: Observe, basePath: BasePath) => (app: Ht
  * has chosen.
  */
 const CHALLENGE = 'ApiKey realm="zomma"';
+const BEARER_CHALLENGE = 'Bearer realm="zomma"';
+
 /** On `/mcp`, the key may also be sent as a bearer token. */
-const MCP_CHALLENGE = `Bearer realm="zomma", ${CHALLENGE}`;
+function challengeOf(code: ClientErrorCode, path: string): string {
+  if (code === 'token_refused') return BEARER_CHALLENGE;
+  return path === '/mcp' ? `${BEARER_CHALLENGE}, ${CHALLENGE}` : CHALLENGE;
+}
 
 function problemOf(clientError: ClientError, requestId: string, basePath: BasePath): ProblemDetails {
   const { nearest } = clientError;

@@ -1,7 +1,7 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { ownership } from '../access/data-owner.ts';
-import { errorCode, OperatorError } from '../errors.ts';
+import { errorCode, SettingError } from '../errors.ts';
 
 /** A certificate chain and its private key, PEM texts. */
 export interface PemPair {
@@ -33,14 +33,14 @@ export const CIPHERS = ['ECDHE-ECDSA', 'ECDHE-RSA']
   .join(':');
 
 /**
- * Reads a certificate chain and its private key. Throws `OperatorError` that names the file and its fault: not readable, no PEM text, a key
+ * Reads a certificate chain and its private key. Throws `SettingError` that names the file and its fault: not readable, no PEM text, a key
  * in place of a certificate, an encrypted key, or a key of another certificate.
  */
 export function readTls({ cert: certFile, key: keyFile }: TlsFiles): TlsPair {
   const [cert, key] = [readPem(certFile, '--tls-cert'), readPem(keyFile, '--tls-key')];
   const certificate = certificateOf(cert, certFile);
   if (!certificate.checkPrivateKey(privateKeyOf(key, keyFile))) {
-    throw new OperatorError(
+    throw new SettingError(
       `the certificate ${certFile} does not belong to the key ${keyFile}`,
       'Give the certificate and the key of one pair.',
     );
@@ -64,7 +64,7 @@ export function versionOfFiles({ cert, key }: TlsFiles): string {
 
 function certificateOf(pem: string, file: string): X509Certificate {
   if (!pem.includes('-----BEGIN CERTIFICATE-----')) {
-    throw new OperatorError(
+    throw new SettingError(
       `--tls-cert: ${file} is ${kindOf(pem)}, not a certificate in PEM form`,
       'Give the file with the certificate chain, for example fullchain.pem.',
     );
@@ -72,7 +72,7 @@ function certificateOf(pem: string, file: string): X509Certificate {
   try {
     return new X509Certificate(pem);
   } catch (error) {
-    throw new OperatorError(`--tls-cert: ${file} holds a damaged certificate`, 'Get the certificate again.', {
+    throw new SettingError(`--tls-cert: ${file} holds a damaged certificate`, 'Get the certificate again.', {
       cause: error,
     });
   }
@@ -80,13 +80,13 @@ function certificateOf(pem: string, file: string): X509Certificate {
 
 function privateKeyOf(pem: string, file: string): KeyObject {
   if (/ENCRYPTED/.test(pem)) {
-    throw new OperatorError(
+    throw new SettingError(
       `--tls-key: ${file} is encrypted`,
       `Decrypt it into a file that this user alone may read: openssl pkey -in ${file} -out key.pem`,
     );
   }
   if (!/-----BEGIN (?:EC |RSA )?PRIVATE KEY-----/.test(pem)) {
-    throw new OperatorError(
+    throw new SettingError(
       `--tls-key: ${file} is ${kindOf(pem)}, not a private key in PEM form`,
       'Give the file with the private key, for example privkey.pem.',
     );
@@ -94,7 +94,7 @@ function privateKeyOf(pem: string, file: string): KeyObject {
   try {
     return createPrivateKey(pem);
   } catch (error) {
-    throw new OperatorError(`--tls-key: ${file} holds a damaged key`, 'Restore the key, or get a new certificate.', {
+    throw new SettingError(`--tls-key: ${file} holds a damaged key`, 'Restore the key, or get a new certificate.', {
       cause: error,
     });
   }
@@ -116,7 +116,7 @@ function readPem(file: string, flag: string): string {
     return readFileSync(file, 'latin1');
   } catch (error) {
     const reason = [errorCode(error), ownership(file)].filter(Boolean).join('; ');
-    throw new OperatorError(`${flag}: cannot read ${file}: ${reason}`, 'Give a PEM file that this user may read.', {
+    throw new SettingError(`${flag}: cannot read ${file}: ${reason}`, 'Give a PEM file that this user may read.', {
       cause: error,
     });
   }

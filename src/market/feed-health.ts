@@ -1,4 +1,4 @@
-import { openMsBetween } from './calendar.ts';
+import { DAY_MS, openMsBetween } from './calendar.ts';
 import type { FeedState, TickerState } from './feed-ledger.ts';
 
 /**
@@ -31,6 +31,14 @@ const OVERDUE_MS = 60_000;
  */
 const HUNG_MS = 900_000;
 
+/** No poll is planned further ahead, ms: a weekend with holidays on both sides takes less. */
+const AHEAD_MAX_MS = 7 * DAY_MS;
+
+/** Returns whether a moment is so far ahead that it was written while the clock was ahead, or that the clock is behind now. */
+export function isClockOff(moment: number, nowMs: number): boolean {
+  return moment - nowMs > AHEAD_MAX_MS;
+}
+
 /**
  * Returns the health of a ticker. Quotes are stale if they are older than `staleAfterMs` of trading time. Time outside trading hours does
  * not count, because no newer quotes appear then.
@@ -55,9 +63,13 @@ export function feedHealth(state: FeedState, nowMs: number, staleAfterMs: number
   return isWhole ? 'ok' : 'degraded';
 }
 
-/** Returns whether the next poll is overdue, or a running poll makes no progress. */
+/**
+ * Returns whether the next poll is overdue, or a running poll makes no progress. Moments that are too far ahead were written while the clock
+ * was ahead, and say nothing about the next poll.
+ */
 export function isOverdue({ nextAt, polledAt, tickers }: FeedState, nowMs: number): boolean {
-  if (nextAt !== null) return nowMs > nextAt + OVERDUE_MS;
+  if (nextAt !== null) return nowMs > nextAt + OVERDUE_MS || isClockOff(nextAt, nowMs);
   const lastActivityAt = Math.max(polledAt ?? 0, ...tickers.map(({ attemptedAt }) => attemptedAt ?? 0));
+  if (isClockOff(lastActivityAt, nowMs)) return true;
   return lastActivityAt > 0 && nowMs > lastActivityAt + HUNG_MS;
 }

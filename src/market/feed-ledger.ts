@@ -5,10 +5,12 @@ export interface FeedLedger {
   /** Stores a checkpoint. A null value removes it. */
   setCheckpoint(feed: string, key: string, value: string | null): void;
   /**
-   * Sets which feeds run, and which tickers each of them requests. Deletes the state of all other feeds, except their checkpoints and gaps.
-   * If a feed requests tickers, deletes the state of the other tickers of this feed.
+   * Sets which feeds run, and which tickers each of them requests. The states of other feeds are kept, and `feedStates` leaves them out. If a
+   * feed requests tickers, deletes the state of the other tickers of this feed.
    */
   openFeeds(feeds: readonly OpenedFeed[]): void;
+  /** Deletes the state of a feed that does not run, except its checkpoints and gaps. Returns false if there is no such feed. */
+  forgetFeed(feed: string): boolean;
   /** Records that a poll began. The results of the poll before stay valid until the new poll ends. */
   pollBegan(feed: string, at: number): void;
   pollEnded(poll: EndedPoll): void;

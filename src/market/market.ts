@@ -111,23 +111,41 @@ export function createMarket(store: MarketStore, universe: Universe, simulated: 
     flows = new Map();
     tapeVersions = new Map();
   };
+  /** Reads the snapshot that `find` names. The store sets a damaged snapshot aside when it is read, and then `find` names the one before it. */
+  const readFound = (
+    find: () => number | undefined,
+    held: (id: number) => Chain | undefined,
+  ): CachedChain | undefined => {
+    for (let last: number | undefined; ; ) {
+      const id = find();
+      if (id === undefined || id === last) return undefined;
+      const chain = held(id) ?? store.chain(id);
+      if (chain) return { id, chain };
+      last = id;
+    }
+  };
+  const heldNewest = (ticker: string, id: number): Chain | undefined => {
+    const cached = newest.get(ticker);
+    return cached?.id === id ? cached.chain : undefined;
+  };
   const newestChain = (ticker: string): Chain | undefined => {
     // An older version of the program may have stored chains whose names are not tickers.
     if (!isTicker(ticker)) return undefined;
-    const id = store.latestChainId(ticker, simulated, nowMs() + AHEAD_MS);
-    if (id === undefined) return undefined;
-    const cached = newest.get(ticker);
-    if (cached?.id === id) return cached.chain;
-    const chain = store.chain(id);
-    if (chain) newest.set(ticker, { id, chain });
-    return chain;
+    const found = readFound(
+      () => store.latestChainId(ticker, simulated, nowMs() + AHEAD_MS),
+      (id) => heldNewest(ticker, id),
+    );
+    if (found) newest.set(ticker, found);
+    return found?.chain;
   };
   const chainAt = (ticker: string, instantMs: number): Chain | undefined => {
-    const id = isTicker(ticker) ? store.chainIdAt(ticker, simulated, instantMs) : undefined;
-    if (id === undefined || isThinned(store, ticker, instantMs, simulated)) return undefined;
-    const cached = newest.get(ticker);
-    const chain = cached?.id === id ? cached.chain : (past.get(id) ?? store.chain(id));
-    if (chain === undefined) return undefined;
+    if (!isTicker(ticker) || isThinned(store, ticker, instantMs, simulated)) return undefined;
+    const found = readFound(
+      () => store.chainIdAt(ticker, simulated, instantMs),
+      (id) => heldNewest(ticker, id) ?? past.get(id),
+    );
+    if (found === undefined) return undefined;
+    const { id, chain } = found;
     past.delete(id);
     past.set(id, chain);
     if (past.size > PAST_CHAINS_MAX) past.delete(past.keys().next().value!);

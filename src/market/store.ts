@@ -65,6 +65,7 @@ export interface MarketStore {
     instantMs: number,
     untilMs: number,
   ): { readonly before: number | null; readonly after: number | null };
+  /** Returns a snapshot. Returns undefined if it was removed, or if it is damaged and was set aside. */
   chain(id: number): Chain | undefined;
   /** Reads the same chain as `chain`, but blocks the event loop for less time. */
   readChain(id: number): Promise<Chain | undefined>;
@@ -80,6 +81,8 @@ export interface MarketStore {
    * Returns the number of moments whose data was removed. This includes moments that only had levels.
    */
   forgetSnapshots(underlying: string, asOf?: number): number;
+  /** Returns the snapshots that were set aside because they are damaged. A snapshot of the same moment that is stored later replaces them. */
+  damagedSnapshots(): SnapshotListing[];
   /**
    * Removes some of the data that is older than the limits, in one transaction. Returns how many prints and chains were removed. Both
    * numbers are 0 once nothing is left to remove.

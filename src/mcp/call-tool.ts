@@ -2,11 +2,11 @@ import { type CallToolResult, ProtocolError, ProtocolErrorCode } from '@modelcon
 import type { Account } from '../access/access.ts';
 import { cleaned, cleanLine } from '../clean-text.ts';
 import { ClientError } from '../errors.ts';
+import { nearestNames } from '../nearest-names.ts';
 import type { Operation, Provenance } from '../operations/operation.ts';
 import { performInSteps, toolView } from '../operations/perform.ts';
 import type { Steps } from '../steps.ts';
 import type { McpDeps } from './mcp-deps.ts';
-import { nearestNames } from './nearest-names.ts';
 import { columnResourcesOf } from './resources.ts';
 
 /** The property of `AbortSignal` that a call reads. */

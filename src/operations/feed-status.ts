@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { cleanLine, shownName } from '../clean-text.ts';
 import { ClientError } from '../errors.ts';
-import { feedHealth, isOverdue, tickerHealth } from '../market/feed-health.ts';
+import { feedHealth, isClockOff, isOverdue, tickerHealth } from '../market/feed-health.ts';
 import type { FeedState, TickerState } from '../market/feed-ledger.ts';
 import { isTicker } from '../market/option-symbol.ts';
 import { tradingSession } from '../market/trading-session.ts';
@@ -255,9 +255,7 @@ function statusOf(state: FeedState, { nowMs, staleAfterMs }: Context): FeedStatu
     last_completed: instant(state.completedAt),
     next_attempt: instant(state.nextAt),
     last_data: instant(state.dataAt),
-    error:
-      shown(state.error) ??
-      (isOverdue(state, now) ? 'The feed is no longer polled: the service has ended or hangs.' : null),
+    error: shown(state.error) ?? (isOverdue(state, now) ? overdueText(state, now) : null),
     past: state.past,
     stream: connection && { up: connection.up, since: iso(connection.at), reason: shown(connection.reason) },
     tickers_expected: tickers.length,
@@ -276,6 +274,12 @@ function statusOf(state: FeedState, { nowMs, staleAfterMs }: Context): FeedStatu
     })),
     gaps: state.gaps.map(({ from, to, reason }) => ({ from: iso(from), to: instant(to), reason: cleanLine(reason) })),
   };
+}
+
+function overdueText({ nextAt, polledAt }: FeedState, now: number): string {
+  return isClockOff(Math.max(nextAt ?? 0, polledAt ?? 0), now)
+    ? 'The last poll is dated in the future: the clock was ahead then, or is behind now.'
+    : 'The feed is no longer polled: the service has ended or hangs.';
 }
 
 function tickerStatusOf(state: TickerState, now: number, staleAfterMs: number): Static<typeof tickerStatus> {

@@ -12,7 +12,7 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
-import { OperatorError } from '../errors.ts';
+import { SettingError } from '../errors.ts';
 import type { Observe } from '../events.ts';
 import type { Scheduler } from '../operations/scheduler.ts';
 import { parseTraceparent, type RequestSpan, type RequestTracing } from '../trace-context.ts';
@@ -36,13 +36,13 @@ const SEND_EVERY_MS = 2_000;
 
 /**
  * Starts tracing with the settings of OpenTelemetry's environment variables. Spans are sent in the background. A collector that does not
- * answer costs the spans, and neither time nor requests. `version` is the version of the service. Throws `OperatorError` if a variable has a
+ * answer costs the spans, and neither time nor requests. `version` is the version of the service. Throws `SettingError` if a variable has a
  * value that is not supported.
  */
 export function startTracing(env: TracingEnv, version: string, observe: Observe): Tracing {
   const protocol = env.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL || env.OTEL_EXPORTER_OTLP_PROTOCOL;
   if (protocol && protocol !== 'http/json') {
-    throw new OperatorError(
+    throw new SettingError(
       `OTEL_EXPORTER_OTLP_PROTOCOL "${protocol}" is not supported`,
       'Use http/json, which every collector accepts at its port for HTTP, usually 4318.',
     );
@@ -151,14 +151,14 @@ function withWarnings(exporter: OTLPTraceExporter, observe: Observe): SpanExport
   };
 }
 
-/** Returns the sampler that OTEL_TRACES_SAMPLER names. Throws `OperatorError` if there is none of this name. */
+/** Returns the sampler that OTEL_TRACES_SAMPLER names. Throws `SettingError` if there is none of this name. */
 function samplerOf({ OTEL_TRACES_SAMPLER: name = '', OTEL_TRACES_SAMPLER_ARG: arg }: TracingEnv): Sampler {
   const [, parentBased, kind] = /^(parentbased_)?(always_on|always_off|traceidratio)$/.exec(
     name || 'parentbased_always_on',
   ) ?? ['', '', ''];
   const ratio = arg ? Number(arg) : 1;
   if (!kind || !(ratio >= 0 && ratio <= 1)) {
-    throw new OperatorError(
+    throw new SettingError(
       kind ? `OTEL_TRACES_SAMPLER_ARG "${arg}" is not a share` : `OTEL_TRACES_SAMPLER "${name}" is not supported`,
       'Use e.g. OTEL_TRACES_SAMPLER=parentbased_traceidratio with OTEL_TRACES_SAMPLER_ARG=0.1 for a tenth of the traces.',
     );

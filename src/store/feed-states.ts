@@ -15,7 +15,7 @@ export function feedStates(db: Database): FeedLedger['feedStates'] {
   const selectFeeds = db.prepare<FeedRow, []>(
     `SELECT feed, simulated, polled_at AS polledAt, completed_at AS completedAt, next_at AS nextAt, data_at AS dataAt, error, connected,
        connection_at AS connectionAt, connection_reason AS connectionReason, past_done AS pastDone, past_total AS pastTotal
-     FROM feeds ORDER BY feed`,
+     FROM feeds WHERE active = 1 ORDER BY feed`,
   );
   const selectTickers = db.prepare<Omit<TickerState, 'refused'> & { refused: string }, [string, number]>(
     `SELECT ticker, attempted_at AS attemptedAt, fresh_at AS freshAt, as_of AS asOf, expected, received, refused, failures, refusal

@@ -22,12 +22,18 @@ function checkpointTable(db: Database): Pick<FeedLedger, 'checkpoints' | 'setChe
   };
 }
 
-function pollTable(db: Database): Pick<FeedLedger, 'openFeeds' | 'pollBegan' | 'pollEnded' | 'pastFilled'> {
-  const add = db.prepare<null, [string, number]>('INSERT OR IGNORE INTO feeds (feed, simulated) VALUES (?, ?)');
+function pollTable(
+  db: Database,
+): Pick<FeedLedger, 'openFeeds' | 'forgetFeed' | 'pollBegan' | 'pollEnded' | 'pastFilled'> {
+  const add = db.prepare<null, [string, number]>(
+    'INSERT INTO feeds (feed, simulated) VALUES (?, ?) ON CONFLICT DO UPDATE SET active = 1',
+  );
   const expect = db.prepare<null, [string, string]>('INSERT OR IGNORE INTO feed_tickers (feed, ticker) VALUES (?, ?)');
-  // Gaps of other feeds are not deleted, because answers that use the prints of these days still report the gaps.
-  const dropOthers = ['feeds', 'feed_tickers', 'feed_refusals'].map((table) =>
-    db.prepare<null, [string]>(`DELETE FROM ${table} WHERE feed NOT IN (SELECT value FROM json_each(?))`),
+  const deactivate = db.prepare<null, []>('UPDATE feeds SET active = 0');
+  // Gaps are not deleted, because answers that use the prints of these days still report the gaps.
+  const selectInactive = db.prepare<{ feed: string }, [string]>('SELECT feed FROM feeds WHERE feed = ? AND active = 0');
+  const deleteFeed = ['feeds', 'feed_tickers', 'feed_refusals'].map((table) =>
+    db.prepare<null, [string]>(`DELETE FROM ${table} WHERE feed = ?`),
   );
   // If a feed polls a list of tickers, the state of tickers that are no longer on the list is removed.
   const dropTickers = db.prepare<null, [string, string]>(
@@ -44,8 +50,7 @@ function pollTable(db: Database): Pick<FeedLedger, 'openFeeds' | 'pollBegan' | '
   );
 
   const open = db.transaction((feeds: readonly OpenedFeed[]) => {
-    const names = JSON.stringify(feeds.map(({ name }) => name));
-    for (const drop of dropOthers) drop.run(names);
+    deactivate.run();
     for (const { name, simulated, tickers } of feeds) {
       add.run(name, Number(simulated));
       if (tickers.length > 0) dropTickers.run(name, JSON.stringify(tickers));
@@ -54,8 +59,15 @@ function pollTable(db: Database): Pick<FeedLedger, 'openFeeds' | 'pollBegan' | '
     }
   });
 
+  const forget = db.transaction((feed: string) => {
+    if (!selectInactive.get(feed)) return false;
+    for (const statement of deleteFeed) statement.run(feed);
+    return true;
+  });
+
   return {
     openFeeds: (feeds) => open.immediate(feeds),
+    forgetFeed: (feed) => forget.immediate(feed),
     pollBegan: (feed, at) => void began.run(at, feed),
     pollEnded: (poll) => void ended.run({ ...poll }),
     pastFilled: (feed, { done, total }) => void past.run(done, total, feed),

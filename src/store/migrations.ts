@@ -360,4 +360,35 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE feeds ADD COLUMN past_done INTEGER;
   ALTER TABLE feeds ADD COLUMN past_total INTEGER;
   `,
+  `
+  -- The audit trail: changes to members and keys. No column has a UUID, a key or a Telegram handle. client: the address of the client, if a
+  -- request made the change. account: the id of the account that was changed. logged: whether a server has written the entry to its log.
+  CREATE TABLE audit (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    at INTEGER NOT NULL,
+    actor TEXT NOT NULL,
+    client TEXT,
+    action TEXT NOT NULL,
+    account TEXT,
+    result TEXT NOT NULL,
+    detail TEXT,
+    logged INTEGER NOT NULL DEFAULT 0 CHECK (logged IN (0, 1))
+  ) STRICT;
+  CREATE INDEX audit_unlogged ON audit (id) WHERE logged = 0;
+  `,
+  `
+  -- Snapshots whose blob is damaged, moved out of the way of the snapshots before them.
+  CREATE TABLE damaged_snapshots (
+    id INTEGER PRIMARY KEY,
+    simulated INTEGER NOT NULL CHECK (simulated IN (0, 1)),
+    underlying TEXT NOT NULL,
+    as_of INTEGER NOT NULL,
+    day TEXT NOT NULL,
+    spot REAL NOT NULL,
+    source TEXT NOT NULL,
+    columns BLOB NOT NULL
+  ) STRICT;
+  -- Whether the feed is one of the server that started last. The states of other feeds stay until the operator removes them.
+  ALTER TABLE feeds ADD COLUMN active INTEGER NOT NULL DEFAULT 1 CHECK (active IN (0, 1));
+  `,
 ];

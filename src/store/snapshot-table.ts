@@ -1,9 +1,13 @@
 import type { Database } from 'bun:sqlite';
+import { OperatorError } from '../errors.ts';
 import { newYorkDate } from '../market/calendar.ts';
 import type { Chain } from '../market/chain.ts';
 import type { MarketStore, SnapshotListing } from '../market/store.ts';
 import { decodeChain, decodeChainAsync, encodeChain } from './chain-codec.ts';
 import { thinSimulated } from './thin-simulated.ts';
+
+/** Called with a snapshot that is damaged and was set aside. */
+export type OnDamaged = (snapshot: SnapshotListing) => void;
 
 type ChainTable = Pick<
   MarketStore,
@@ -18,13 +22,17 @@ type ChainTable = Pick<
   | 'dailyChainIds'
   | 'snapshots'
   | 'forgetSnapshots'
+  | 'damagedSnapshots'
 >;
 
 /**
  * Creates the functions that read and write the snapshots of chains. All recorded snapshots are stored. When a simulated snapshot is
  * stored, those of its ticker that `simulatedRetention` does not keep are removed.
+ *
+ * With `onDamaged`, a snapshot that is found to be damaged is moved to a table of its own and reported, so that the snapshot before it is the
+ * newest. Without it, the read of a damaged snapshot throws `OperatorError`.
  */
-export function chainTable(db: Database): ChainTable {
+export function chainTable(db: Database, onDamaged?: OnDamaged): ChainTable {
   // REPLACE deletes the old row and inserts a row with a new id, so caches do not return the old snapshot.
   const insert = db.prepare<null, [SnapshotRow & { day: string }]>(
     `INSERT OR REPLACE INTO snapshots (simulated, underlying, as_of, day, spot, source, columns)
@@ -68,10 +76,23 @@ export function chainTable(db: Database): ChainTable {
   const which = 'WHERE underlying = ?1 AND (?2 IS NULL OR as_of = ?2)';
   const countForgotten = db.prepare<{ count: number }, [string, number | null]>(
     `SELECT count(*) AS count FROM
-       (SELECT simulated, as_of FROM snapshots ${which} UNION SELECT simulated, as_of FROM levels ${which})`,
+       (SELECT simulated, as_of FROM snapshots ${which} UNION SELECT simulated, as_of FROM levels ${which}
+        UNION SELECT simulated, as_of FROM damaged_snapshots ${which})`,
   );
   const deleteSnapshots = db.prepare<null, [string, number | null]>(`DELETE FROM snapshots ${which}`);
   const deleteLevels = db.prepare<null, [string, number | null]>(`DELETE FROM levels ${which}`);
+  const deleteDamaged = db.prepare<null, [string, number | null]>(`DELETE FROM damaged_snapshots ${which}`);
+  const selectDamaged = db.prepare<Omit<SnapshotListing, 'simulated'> & { simulated: number }, []>(
+    'SELECT underlying, as_of AS asOf, source, simulated FROM damaged_snapshots ORDER BY underlying, as_of',
+  );
+  const columnNames = 'id, simulated, underlying, as_of, day, spot, source, columns';
+  const copyDamaged = db.prepare<null, [number]>(
+    `INSERT OR REPLACE INTO damaged_snapshots (${columnNames}) SELECT ${columnNames} FROM snapshots WHERE id = ?`,
+  );
+  const deleteById = db.prepare<null, [number]>('DELETE FROM snapshots WHERE id = ?');
+  const replaceDamaged = db.prepare<null, [string, number, number]>(
+    'DELETE FROM damaged_snapshots WHERE underlying = ? AND as_of = ? AND simulated = ?',
+  );
 
   const save = db.transaction((chain: Chain) => {
     const day = newYorkDate(chain.asOf);
@@ -87,6 +108,7 @@ export function chainTable(db: Database): ChainTable {
       columns,
     });
     insertDue.run(lastInsertRowid);
+    replaceDamaged.run(underlying, asOf, Number(simulated));
     if (simulated) thin(underlying, asOf);
   });
 
@@ -94,8 +116,20 @@ export function chainTable(db: Database): ChainTable {
     const { count } = countForgotten.get(underlying, asOf)!;
     deleteSnapshots.run(underlying, asOf);
     deleteLevels.run(underlying, asOf);
+    deleteDamaged.run(underlying, asOf);
     return count;
   });
+
+  const setAside = db.transaction((id: number) => {
+    copyDamaged.run(id);
+    deleteById.run(id);
+  });
+  /** Sets aside a snapshot whose blob could not be decoded. Throws the error if it is another one, or if nobody is to be told. */
+  const setAsideAfter = (error: unknown, id: number, row: SnapshotRow): undefined => {
+    if (!(onDamaged && error instanceof OperatorError)) throw error;
+    setAside.immediate(id);
+    onDamaged(listingOf(row));
+  };
 
   const chainIdAt = (underlying: string, simulated: boolean, instantMs: number) =>
     selectLatest.get(Number(simulated), underlying, instantMs)?.id;
@@ -115,20 +149,31 @@ export function chainTable(db: Database): ChainTable {
 
     chain(id) {
       const row = selectById.get(id);
-      return row ? { ...fieldsOf(row), ...decodeChain(row.columns, nameOf(id, row)) } : undefined;
+      if (!row) return undefined;
+      try {
+        return { ...fieldsOf(row), ...decodeChain(row.columns, nameOf(id, row)) };
+      } catch (error) {
+        return setAsideAfter(error, id, row);
+      }
     },
     async readChain(id) {
       const row = selectById.get(id);
-      return row ? { ...fieldsOf(row), ...(await decodeChainAsync(row.columns, nameOf(id, row))) } : undefined;
+      if (!row) return undefined;
+      try {
+        return { ...fieldsOf(row), ...(await decodeChainAsync(row.columns, nameOf(id, row))) };
+      } catch (error) {
+        return setAsideAfter(error, id, row);
+      }
     },
 
     underlyings: (simulated, from = '', limit = -1) =>
       selectUnderlyings.all(Number(simulated), from, limit).map((row) => row.name),
 
-    snapshots: (underlying) =>
-      selectSnapshots.all(underlying ?? null).map((row) => ({ ...row, simulated: row.simulated === 1 })),
+    snapshots: (underlying) => selectSnapshots.all(underlying ?? null).map(listingOf),
 
     forgetSnapshots: (underlying, asOf) => forget.immediate(underlying, asOf ?? null),
+
+    damagedSnapshots: () => selectDamaged.all().map(listingOf),
 
     dailyChainIds: (underlying, fromMs, toMs, simulated) =>
       selectDaily.all(Number(simulated), underlying, fromMs, toMs).map((row) => row.id),
@@ -137,6 +182,15 @@ export function chainTable(db: Database): ChainTable {
 
 function fieldsOf({ columns, simulated, ...same }: SnapshotRow) {
   return { ...same, simulated: simulated === 1 };
+}
+
+function listingOf({
+  underlying,
+  asOf,
+  source,
+  simulated,
+}: Omit<SnapshotListing, 'simulated'> & { simulated: number }) {
+  return { underlying, asOf, source, simulated: simulated === 1 };
 }
 
 /** Returns the name of a snapshot for an error message. */

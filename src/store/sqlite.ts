@@ -1,11 +1,13 @@
 import { Database, SQLiteError } from 'bun:sqlite';
 import { chmodSync, closeSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import type { AuditStore } from '../access/audit.ts';
 import { ownership } from '../access/data-owner.ts';
 import type { MemberStore } from '../access/members.ts';
 import { errorCode, OperatorError } from '../errors.ts';
 import type { FeedLedger } from '../market/feed-ledger.ts';
 import type { MarketStore } from '../market/store.ts';
+import { auditTable } from './audit-table.ts';
 import { closeTable } from './close-table.ts';
 import { dividendTable } from './dividend-table.ts';
 import { feedTable } from './feed-table.ts';
@@ -14,14 +16,14 @@ import { memberTables } from './member-tables.ts';
 import { requireKnown, schemaOf } from './migrations.ts';
 import { printTable } from './print-table.ts';
 import { retention } from './remove-old.ts';
-import { chainTable } from './snapshot-table.ts';
+import { chainTable, type OnDamaged } from './snapshot-table.ts';
 import { SCHEMA, upgrade } from './upgrade.ts';
 
 /**
  * The functions that read and write all stored data. The data is in one SQLite file, which several processes can have open at the same
  * time.
  */
-export interface Store extends MarketStore, FeedLedger, MemberStore {
+export interface Store extends MarketStore, FeedLedger, MemberStore, AuditStore {
   /**
    * Runs `work` in one transaction, and returns its result. If `work` throws, none of its writes is committed. `work` must not await. A
    * transaction can contain another transaction.
@@ -39,10 +41,17 @@ export interface Store extends MarketStore, FeedLedger, MemberStore {
  */
 export type StoreMode = 'own' | 'write' | 'read';
 
+export interface StoreEvents {
+  /** Called with the schema that the database had before it was upgraded. */
+  readonly onUpgrade?: ((from: number) => void) | undefined;
+  /** Called with each snapshot that is found to be damaged and is set aside. Without it, the read of such a snapshot throws. */
+  readonly onDamaged?: OnDamaged | undefined;
+}
+
 /**
  * Opens the store at `path`, or a store in memory if `path` is `:memory:`. With the mode `own`, creates the file with mode 0600 and its
  * folder with mode 0700 if they do not exist, and upgrades an older database after a copy of it was made. `nowMs` is the wall clock, ms since
- * the epoch. `onUpgrade` gets the schema that the database had before.
+ * the epoch.
  *
  * Throws `OperatorError` if the file is not a database, has another schema or cannot be used.
  */
@@ -50,7 +59,7 @@ export function openStore(
   path: string,
   nowMs: () => number,
   mode: StoreMode = 'own',
-  onUpgrade: (from: number) => void = () => {},
+  { onUpgrade, onDamaged }: StoreEvents = {},
 ): Store {
   let db: Database | undefined;
   try {
@@ -62,8 +71,8 @@ export function openStore(
     if (mode === 'read') db.run('PRAGMA query_only = ON');
     else configure(db);
     const from = isOwn ? upgrade(db, path) : undefined;
-    if (from) onUpgrade(from);
-    return storeOn(db, nowMs);
+    if (from) onUpgrade?.(from);
+    return storeOn(db, nowMs, onDamaged);
   } catch (error) {
     db?.close(true);
     if (error instanceof OperatorError) throw error;
@@ -96,12 +105,13 @@ const BUSY_PAUSE_MS = 5;
 /** Size to which SQLite truncates the write-ahead log after a burst of writes. */
 const LOG_BYTES_MAX = 64 * 1024 * 1024;
 
-function storeOn(db: Database, nowMs: () => number): Store {
-  const { version, unchanged } = versionOf(db);
+function storeOn(db: Database, nowMs: () => number, onDamaged: OnDamaged | undefined): Store {
+  const { version, unchanged, uncounted } = versionOf(db);
   const prints = printTable(db);
+  const audit = auditTable(db);
   return {
     version,
-    ...chainTable(db),
+    ...chainTable(db, onDamaged),
     ...prints,
     packTape: (...range) => unchanged(prints.packTape(...range)),
     ...closeTable(db),
@@ -110,6 +120,9 @@ function storeOn(db: Database, nowMs: () => number): Store {
     ...feedTable(db),
     ...retention(db),
     ...memberTables(db),
+    ...audit,
+    saveAudit: (entry) => uncounted(() => audit.saveAudit(entry)),
+    takeUnloggedAudit: () => uncounted(audit.takeUnloggedAudit),
     transaction: (work) => db.transaction(() => atOnce(work)).immediate(),
     // close(true) also finalizes the statements. After close(), the file would stay open until the statements are garbage-collected.
     close: () => db.close(true),
@@ -122,10 +135,10 @@ function storeOn(db: Database, nowMs: () => number): Store {
 const OTHERS_CHECK_MS = 10;
 
 /**
- * Creates two functions that concern the version of the stored data. `version` returns a text that changes when the data changes. It
+ * Creates three functions that concern the version of the stored data. `version` returns a text that changes when the data changes. It
  * consists of two counts of SQLite: the rows that this connection has changed, and the commits of other connections. `unchanged` runs steps
- * that change only the form in which data is stored. These steps do not change the version, so results that are cached by version stay
- * valid.
+ * that change only the form in which data is stored, and `uncounted` runs work that writes only what no cached result depends on. Neither
+ * changes the version, so results that are cached by version stay valid.
  */
 function versionOf(db: Database) {
   const selectOwn = db.prepare<{ changes: number }, []>('SELECT total_changes() AS changes');
@@ -134,7 +147,16 @@ function versionOf(db: Database) {
   let checkedAt = Number.NEGATIVE_INFINITY;
   let discounted = 0;
   const changes = () => selectOwn.get()!.changes;
+  const uncounted = <T>(work: () => T): T => {
+    const before = changes();
+    try {
+      return work();
+    } finally {
+      discounted += changes() - before;
+    }
+  };
   return {
+    uncounted,
     version(): string {
       const nowMs = performance.now();
       const isDue = nowMs - checkedAt >= OTHERS_CHECK_MS;
@@ -149,9 +171,7 @@ function versionOf(db: Database) {
     },
     *unchanged<T>(steps: Generator<T, void>): Generator<T, void> {
       for (;;) {
-        const before = changes();
-        const { value, done } = steps.next();
-        discounted += changes() - before;
+        const { value, done } = uncounted(() => steps.next());
         if (done) return;
         yield value;
       }

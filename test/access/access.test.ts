@@ -1,6 +1,7 @@
 import { beforeEach, expect, test } from 'bun:test';
 import { type Access, createAccess } from '../../src/access/access.ts';
 import { keyDigest } from '../../src/access/api-key.ts';
+import type { AuditEvent } from '../../src/access/audit.ts';
 import type { Member } from '../../src/access/members.ts';
 import { ClientError, OperatorError } from '../../src/errors.ts';
 import { openStore, type Store } from '../../src/store/sqlite.ts';
@@ -15,12 +16,16 @@ let store: Store;
 let access: Access;
 let nowMs: number;
 let secretLoads: number;
+let events: AuditEvent[];
 const keys = new Map<string, string>();
+const CLIENT = '203.0.113.9';
+const audited = () => ({ audit: (event: AuditEvent) => void events.push(event), transaction: store.transaction });
 
 beforeEach(() => {
   store = openStore(':memory:', Date.now);
   nowMs = NOW_MS;
   secretLoads = 0;
+  events = [];
   access = createAccess({
     members: store,
     secret: () => {
@@ -28,6 +33,7 @@ beforeEach(() => {
       return SECRET;
     },
     nowMs: () => nowMs,
+    ...audited(),
   });
   for (const [uuid, request] of [
     [ACTIVE, {}],
@@ -64,8 +70,8 @@ test('addMember returns a working key, and issueKey returns the same key', () =>
   const expected: Member = { uuid: ACTIVE, tier: 'pro', status: 'active', expiresAt: null, keyDigest: digest };
   expect(member).toEqual(expected);
   expect(store.member(ACTIVE)).toEqual(expected);
-  expect(access.issueKey(ACTIVE)).toBe(apiKey);
-  expect(access.issueKey(ACTIVE.toUpperCase())).toBe(apiKey);
+  expect(access.issueKey(ACTIVE, CLIENT)).toBe(apiKey);
+  expect(access.issueKey(ACTIVE.toUpperCase(), CLIENT)).toBe(apiKey);
   expect(access.authenticate(apiKey)).toMatchObject({ id: digest.slice(0, 16), tier: 'pro' });
 });
 
@@ -90,10 +96,12 @@ test('an account is admitted until its key is revoked', () => {
 });
 
 test('issueKey rejects every ineligible member with the same error', () => {
-  const refusals = [UNKNOWN, NONE, REVOKED, EXPIRED, FUTURE_TIER].map((uuid) => failureOf(() => access.issueKey(uuid)));
+  const refusals = [UNKNOWN, NONE, REVOKED, EXPIRED, FUTURE_TIER].map((uuid) =>
+    failureOf(() => access.issueKey(uuid, CLIENT)),
+  );
   for (const refusal of refusals) expect(visible(refusal)).toEqual(visible(refusals[0]!));
   expect(refusals[0]).toMatchObject({ code: 'member_refused', status: 403 });
-  expect(failureOf(() => access.issueKey('me'))).toMatchObject({ code: 'invalid_parameter', status: 400 });
+  expect(failureOf(() => access.issueKey('me', CLIENT))).toMatchObject({ code: 'invalid_parameter', status: 400 });
 });
 
 test.each([
@@ -130,10 +138,10 @@ test('rejects every invalid, revoked or expired key with the same error', () => 
 test('membership ends exactly at its expiry', () => {
   const { apiKey } = access.addMember({ uuid: UNKNOWN, expiresAt: NOW_MS + 1000 });
   nowMs = NOW_MS + 999;
-  expect(access.issueKey(UNKNOWN)).toBe(apiKey);
+  expect(access.issueKey(UNKNOWN, CLIENT)).toBe(apiKey);
   expect(access.authenticate(apiKey).tier).toBe('member');
   nowMs = NOW_MS + 1000;
-  expect(failureOf(() => access.issueKey(UNKNOWN)).code).toBe('member_refused');
+  expect(failureOf(() => access.issueKey(UNKNOWN, CLIENT)).code).toBe('member_refused');
   expect(failureOf(() => access.authenticate(apiKey)).code).toBe('key_invalid');
 });
 
@@ -161,8 +169,8 @@ test.each([
 test('no error contains a UUID, a key or a key digest', () => {
   const key = keys.get(REVOKED)!;
   for (const failure of [
-    failureOf(() => access.issueKey(REVOKED)),
-    failureOf(() => access.issueKey(`${REVOKED}0`)),
+    failureOf(() => access.issueKey(REVOKED, CLIENT)),
+    failureOf(() => access.issueKey(`${REVOKED}0`, CLIENT)),
     failureOf(() => access.revoke(UNKNOWN)),
     failureOf(() => access.authenticate(key)),
     failureOf(() => access.authenticate(`${key},${key}`)),
@@ -181,18 +189,63 @@ test('the secret is loaded once, and only when a key is derived', () => {
       throw new Error('asked');
     },
     nowMs: () => nowMs,
+    ...audited(),
   });
   expect(quiet.authenticate(keys.get(ACTIVE)!).tier).toBe('member');
   quiet.revoke(ACTIVE);
-  expect(() => quiet.issueKey(ACTIVE)).toThrow('asked');
+  expect(() => quiet.issueKey(ACTIVE, CLIENT)).toThrow('asked');
 });
 
 test('issueKey fails under a changed secret, because the derived key would not work', () => {
-  const moved = createAccess({ members: store, secret: () => SECRET.with(0, 1), nowMs: () => nowMs });
-  expect(() => moved.issueKey(ACTIVE)).toThrow(OperatorError);
+  const moved = createAccess({ members: store, secret: () => SECRET.with(0, 1), nowMs: () => nowMs, ...audited() });
+  expect(() => moved.issueKey(ACTIVE, CLIENT)).toThrow(OperatorError);
   // Keys that were issued before still work. Adding the member again issues the new key.
   expect(moved.authenticate(keys.get(ACTIVE)!).tier).toBe('member');
   const { apiKey } = moved.addMember({ uuid: ACTIVE });
-  expect(moved.issueKey(ACTIVE)).toBe(apiKey);
+  expect(moved.issueKey(ACTIVE, CLIENT)).toBe(apiKey);
   expect(failureOf(() => moved.authenticate(keys.get(ACTIVE)!)).code).toBe('key_invalid');
+});
+
+test('each change and each issued key is recorded with the account, and a refused one changes nothing', () => {
+  events = [];
+  const idOf = (uuid: string) => keyDigest(keys.get(uuid)!).slice(0, 16);
+  const { apiKey } = access.addMember({ uuid: UNKNOWN, expiresAt: Date.UTC(2027, 0) });
+  access.addMember({ uuid: ACTIVE, tier: 'pro' });
+  access.revoke(EXPIRED);
+  access.linkTelegram(ACTIVE, { telegramId: 'a-handle', routing1dte: true, routingRadar: false, lastPingAt: 1 });
+  access.issueKey(ACTIVE, CLIENT);
+  const link = { telegramId: 'a-handle', routing1dte: true, routingRadar: true, lastPingAt: 1 };
+  const stranger = ACTIVE.replace('6f1c', '0000');
+  expect(failureOf(() => access.linkTelegram(stranger, link)).code).toBe('not_found');
+  expect(failureOf(() => access.revoke(stranger)).code).toBe('not_found');
+  expect(failureOf(() => access.issueKey(REVOKED, CLIENT)).code).toBe('member_refused');
+  expect(events).toEqual([
+    {
+      ...{ action: 'member_added', account: keyDigest(apiKey).slice(0, 16) },
+      detail: 'tier member, expires 2027-01-01T00:00:00.000Z',
+    },
+    { action: 'member_changed', account: idOf(ACTIVE), detail: 'tier pro, does not expire' },
+    { action: 'member_revoked', account: idOf(EXPIRED) },
+    { action: 'telegram_linked', account: idOf(ACTIVE), detail: 'routing_1dte on, routing_radar off' },
+    { action: 'key_issued', account: idOf(ACTIVE), client: CLIENT },
+    { action: 'telegram_linked', result: 'not_found' },
+    { action: 'member_revoked', result: 'not_found' },
+  ]);
+  for (const hidden of [ACTIVE, UNKNOWN, apiKey, 'a-handle']) expect(JSON.stringify(events)).not.toContain(hidden);
+});
+
+test('a change that cannot be recorded is not made', () => {
+  const unrecorded = createAccess({
+    members: store,
+    secret: () => SECRET,
+    nowMs: () => nowMs,
+    ...audited(),
+    audit() {
+      throw new Error('the disk is full');
+    },
+  });
+  const before = store.members();
+  expect(() => unrecorded.addMember({ uuid: UNKNOWN })).toThrow('full');
+  expect(() => unrecorded.revoke(ACTIVE)).toThrow('full');
+  expect(store.members()).toEqual(before);
 });

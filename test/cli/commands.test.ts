@@ -229,13 +229,13 @@ describe('gex FILE', () => {
   test('reports an invalid file, flag or selection in two lines without a stack trace', async () => {
     const junk = join(folder, 'junk.txt');
     writeFileSync(junk, 'hello');
-    const faults: [args: string[], message: RegExp][] = [
+    const faults: [args: string[], message: RegExp, code?: number][] = [
       [['gex', junk], /has no option chain/],
       [['gex', chain, '--ticker', 'none'], /has no chain of NONE\n.* --ticker: TEST\./],
       [['gex', chain, '--rate', 'four'], /not a rate/],
       [['gex', chain, '--csv', '--json'], /--json and --csv exclude each other/],
       [['gex', chain, '--plot', '--json'], /--json and --plot exclude each other/],
-      [['gex', '--csv', chain], /Put the file before --csv/],
+      [['gex', '--csv', chain], /Put the file before --csv/, 64],
       [['gex', chain, '--expiries', 'soon'], /--expiries soon/],
       [['gex', chain, '--expiries', '0dte'], /no unsettled contract/],
       [['gex', chain, '--sign', 'flow'], /no prints of unsettled contracts of TEST/],
@@ -244,9 +244,9 @@ describe('gex FILE', () => {
       [['gex', 'NONE', '--data-dir', dataDir], /not in the universe/],
       [['gex', 'missing.csv', '--data-dir', dataDir], /no file missing\.csv/],
     ];
-    for (const [args, message] of faults) {
+    for (const [args, message, expected = 1] of faults) {
       const { code, stdout, stderr } = await zomma(...args);
-      expect([args, code]).toEqual([args, 1]);
+      expect([args, code]).toEqual([args, expected]);
       expect(stdout).toBe('');
       expect(stderr).toMatch(message);
       expect(stderr).not.toMatch(/\n\s+at /);
@@ -360,13 +360,13 @@ describe('members', () => {
   });
 
   test.each([
-    ['a bad uuid', ['--uuid', 'abc'], /UUID/],
-    ['a bad tier', ['--uuid', UUID, '--tier', 'gold'], /tier/],
-    ['a bad expiry', ['--uuid', UUID, '--expires', 'never'], /--expires/],
-    ['no uuid', [], /--uuid/],
-  ])('rejects %s', async (_name, args, message) => {
+    ['a bad uuid', ['--uuid', 'abc'], /UUID/, 1],
+    ['a bad tier', ['--uuid', UUID, '--tier', 'gold'], /tier/, 64],
+    ['a bad expiry', ['--uuid', UUID, '--expires', 'never'], /--expires/, 1],
+    ['no uuid', [], /--uuid/, 64],
+  ])('rejects %s', async (_name, args, message, expected) => {
     const { code, stderr } = await zomma('members', 'add', ...args, '--data-dir', dataDir);
-    expect(code).toBe(1);
+    expect(code).toBe(expected);
     expect(stderr).toMatch(message);
   });
 
@@ -385,7 +385,7 @@ test('an environment switch set to `false` is off', async () => {
     stdout: 'pipe',
     stderr: 'pipe',
   });
-  expect(await child.exited).toBe(1);
+  expect(await child.exited).toBe(78);
   expect(await new Response(child.stderr).text()).toContain('in the clear');
 });
 
@@ -401,7 +401,7 @@ describe('serve rejects', () => {
     ['a missing certificate file', ['--tls-cert', 'no.pem', '--tls-key', 'no.pem'], /cannot read no\.pem/],
   ])('%s', async (_name, args, message) => {
     const { code, stdout, stderr } = await zomma('serve', '--port', '0', '--data-dir', dataDir, ...args);
-    expect(code).toBe(1);
+    expect(code).toBe(78);
     expect(stdout).toBe('');
     expect(stderr).toMatch(message);
   });

@@ -100,3 +100,28 @@ test('shows the reason for each problem, and the exit code reports it', async ()
   }
   expect(JSON.parse((await feeds('--json')).stdout)).toMatchObject({ healthy: false, feeds: [{ feed: 'massive' }] });
 });
+
+test('tells moments of a clock that was ahead as what they are', async () => {
+  ledger((store, now) => {
+    store.openFeeds([{ name: 'cboe', simulated: false, tickers: ['SPY'] }]);
+    const ahead = now + 1_652 * 1440 * MINUTE_MS;
+    store.pollEnded({ feed: 'cboe', beganAt: ahead, endedAt: ahead, nextAt: ahead, error: null });
+  });
+  const { stdout } = await feeds();
+  expect(stdout).toMatch(/polled +165[12] d in the future, completed 165[12] d in the future/);
+  expect(stdout).toContain('the clock was ahead then, or is behind now');
+  expect(stdout).not.toMatch(/-\d+ s/);
+});
+
+test('--forget removes the state of a feed that the server had earlier, and no other', async () => {
+  ledger((store) => store.openFeeds([{ name: 'files', simulated: false, tickers: [] }]));
+  expect(await feeds('--forget', 'files')).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('no feed "files"'),
+  });
+  expect(await feeds('--forget', 'cboe')).toMatchObject({
+    code: 0,
+    stdout: 'The state of the feed cboe was removed.\n',
+  });
+  expect(await feeds('--forget', 'cboe')).toMatchObject({ code: 1 });
+});

@@ -197,7 +197,7 @@ test.each([
       onProgress(1e6, 4e6, 2000);
       return [[{ path: 'tape.csv', rows: 8000, kept: 8000, known: 0, changed: 0, refused: {}, refusals: [] }]];
     };
-    await (await createProgram({ load } as Ports, '0', 'ingest')).parseAsync(['ingest', 'tape.csv'], { from: 'user' });
+    await (await createProgram({ load } as Ports, 'ingest')).parseAsync(['ingest', 'tape.csv'], { from: 'user' });
     expect(written.mock.calls.map(([text]) => String(text).replace('\r\x1b[K', ''))).toEqual(expected);
     expect(answered.mock.calls.join('')).toContain('8,000 rows in 2 s (4,000 rows/s)');
   } finally {

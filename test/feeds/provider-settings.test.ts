@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,17 +14,6 @@ import { CREDENTIAL, chainsOf, polled } from './provider-market.ts';
 const TICKERS = ['CHPT', 'BRK.B'];
 /** At the present time, because the service uses the real clock. */
 const { chainOf } = simulatedMarket(Date.now);
-
-const ENV = ['ZOMMA_TRADIER_TOKEN', 'ZOMMA_MASSIVE_KEY'] as const;
-const before = ENV.map((name) => process.env[name]);
-const forget = () => {
-  for (const name of ENV) delete process.env[name];
-};
-beforeEach(forget);
-afterEach(() => {
-  forget();
-  for (const [i, name] of ENV.entries()) if (before[i] !== undefined) process.env[name] = before[i];
-});
 
 const UNIVERSE = loadUniverse(JSON.stringify({ themes: { few: TICKERS } }));
 type Texts = Partial<Record<SettingName, string>>;
@@ -57,10 +46,9 @@ test.each<[string, Texts, string | undefined, RegExp]>([
   ['a feed named twice', { feed: 'cboe, cboe' }, undefined, /the feed "cboe" is named twice/],
   ['the simulated market beside another', { feed: 'simulated,cboe' }, undefined, /cannot be combined/],
 ])('%s is an operator error', (_what, settings, credential, message) => {
-  if (credential !== undefined) for (const name of ENV) process.env[name] = credential;
   let error: unknown;
   try {
-    feedOf(settings);
+    feedOf({ ...settings, ...(credential !== undefined && { tradierToken: credential, massiveKey: credential }) });
   } catch (thrown) {
     error = thrown;
   }
@@ -72,7 +60,6 @@ test.each<[string, Texts, string | undefined, RegExp]>([
 test.each(['cboe', 'tradier', 'massive'])(
   '--feed %s polls the address in its settings with its credential',
   async (feed) => {
-    for (const name of ENV) process.env[name] = CREDENTIAL;
     const server = await startProviderServer({ chainOf, credential: CREDENTIAL });
     const urls = {
       cboeUrl: server.url,
@@ -80,7 +67,7 @@ test.each(['cboe', 'tradier', 'massive'])(
       massiveUrl: server.url,
       massiveSocketUrl: server.socketUrl,
     };
-    const made = feedOf({ feed, feedRate: '60000', ...urls });
+    const made = feedOf({ feed, feedRate: '60000', tradierToken: CREDENTIAL, massiveKey: CREDENTIAL, ...urls });
     expect([made.name, made.tickers]).toEqual([feed, TICKERS]);
     expect(chainsOf(await polled(made))).toHaveLength(TICKERS.length);
     await server.close();
@@ -117,7 +104,7 @@ test("the service answers from a provider's data", async () => {
 
 test('credentials have no flag, and the help names their environment variables', async () => {
   const { stdout } = await run(FROM_SOURCE, ['serve', '--help']);
-  for (const name of ENV) expect(stdout).toContain(name);
+  for (const name of ['ZOMMA_TRADIER_TOKEN', 'ZOMMA_MASSIVE_KEY']) expect(stdout).toContain(name);
   expect(stdout).not.toMatch(/--(?:tradier-token|massive-key)/);
   expect(stdout.replace(/\s+/g, ' ')).toContain('its terms restrict automated use');
 });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { createByteBudget } from '../../src/access/byte-budget.ts';
 import { createDrain } from '../../src/http/drain.ts';
 import { createServerApp } from '../../src/http/http-server.ts';
+import { createMyKeyPolicy } from '../../src/http/my-key-policy.ts';
 import { createRefusals } from '../../src/http/refusals.ts';
 import { createScheduler } from '../../src/operations/scheduler.ts';
 import { ROOT } from '../support/process.ts';
@@ -29,6 +30,7 @@ test('Elysia reads no header, cookie, query or body, because no handler or hook 
       drain: createDrain(),
       addressOf: () => '127.0.0.1',
       refusals: createRefusals(() => {}, Date.now),
+      myKeyPolicy: createMyKeyPolicy({ myKeyFrom: undefined, myKeyToken: undefined }),
       storeVersion: store.version,
     },
     origins: { hosts: undefined, origins: new Set<string>() },

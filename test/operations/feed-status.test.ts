@@ -170,6 +170,19 @@ test('a poll that does not complete becomes overdue', async () => {
   expect([later.feed.state, later.feed.next_attempt]).toEqual(['down', null]);
 });
 
+test('a poll that is dated far in the future says that the clock was ahead', async () => {
+  const { store, context } = smallMarket();
+  const year = 365 * 1440 * MINUTE_MS;
+  store.openFeeds([{ name: 'files', simulated: false, tickers: [] }]);
+  const feed = (now: number) => feedReport({ ...context, nowMs: () => now }).feeds[0]!;
+  store.pollBegan('files', NOW + year);
+  expect(feed(NOW)).toMatchObject({ state: 'down', error: expect.stringContaining('the clock was ahead') });
+  store.pollEnded({ feed: 'files', beganAt: NOW, endedAt: NOW, nextAt: NOW + year, error: null });
+  expect(feed(NOW)).toMatchObject({ state: 'down', error: expect.stringContaining('the clock was ahead') });
+  store.pollEnded({ feed: 'files', beganAt: NOW, endedAt: NOW, nextAt: NOW + 4 * 1440 * MINUTE_MS, error: null });
+  expect(feed(NOW)).toMatchObject({ state: 'empty', error: null });
+});
+
 test('reports rejected trades of a stream until the stream reconnects', async () => {
   const prints: Delivery = { kind: 'prints', prints: [], refused: { bad_time: 50 } };
   const message = await statusAfter({ polls: [[chain('ACME', NOW), prints]] });
@@ -223,7 +236,7 @@ test('limits ten thousand refusals to the newest 200', async () => {
   expect([refusals.length, refusals[0]!.origin]).toEqual([200, 'last']);
 });
 
-test('drops feeds that are no longer configured and tickers that are no longer requested', () => {
+test('leaves out feeds that are no longer configured, and drops tickers that are no longer requested', () => {
   const { store } = smallMarket();
   const open = (name: string, tickers: string[]) => store.openFeeds([{ name, simulated: false, tickers }]);
   open('one', ['A', 'B']);
@@ -232,6 +245,11 @@ test('drops feeds that are no longer configured and tickers that are no longer r
   expect(store.feedStates().map(({ feed, tickers }) => [feed, tickers.map(({ ticker }) => ticker)])).toEqual([
     ['two', ['B', 'C']],
   ]);
+  // The state of a feed stays until the operator removes it, and not while a server uses it.
+  expect([store.forgetFeed('two'), store.forgetFeed('three')]).toEqual([false, false]);
+  open('one', ['A']);
+  expect(store.feedStates().map(({ feed, tickers }) => [feed, tickers.length])).toEqual([['one', 1]]);
+  expect([store.forgetFeed('two'), store.forgetFeed('two')]).toEqual([true, false]);
 });
 
 describe('paging', () => {

@@ -17,6 +17,8 @@ const DIGESTS: readonly string[] = [
   '1d4bf9b31e63e706',
   '94b960df387df46f',
   '2d5690ca7efe8349',
+  '5ece63b58fbf7fa4',
+  'a76323ec2944ad29',
 ];
 
 /** The first migrations came together with the tables' tests, before there was a database to upgrade. */

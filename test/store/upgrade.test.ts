@@ -34,7 +34,7 @@ describe.each(Array.from({ length: SCHEMA - 1 }, (_, i) => i + 1))('a database o
         expect(schemaAt(path)).toBe(schema);
       }
       const seen: number[] = [];
-      const store = openStore(path, Date.now, 'own', (from) => seen.push(from));
+      const store = openStore(path, Date.now, 'own', { onUpgrade: (from) => seen.push(from) });
       expect(seen).toEqual([schema]);
       expect(store.officialCloses('SPY', '2026-08-01', '2026-08-31', false)).toHaveLength(1);
       store.close();

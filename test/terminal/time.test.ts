@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
 import type { GexHistory } from '../../src/operations/gex-history.ts';
+import type { FeedStatusAnswer } from '../../src/web/data/page-answers.ts';
 import { newYorkMoment } from '../../src/web/page-format.ts';
 import { formatAddress, parseAddress, START } from '../../src/web/state/address.ts';
 import { answersOf, goTo } from './answers.ts';
@@ -370,11 +371,14 @@ async function momentsOf(terminal: Terminal): Promise<string[]> {
 /** Half hours of the five trading days of the past, at least. */
 const PAST_MOMENTS = 60;
 
-/** Waits until the past of SPY is there, which comes first. Returns its moments. */
+/** Waits until the past of every ticker is there. Returns the moments of SPY. */
 async function pastIsFilled(terminal: Terminal): Promise<string[]> {
   for (;;) {
     const moments = await momentsOf(terminal);
-    if (moments.length > PAST_MOMENTS) return moments;
+    const { feeds } = (await (await terminal.get('/api/v1/feeds')).json()) as FeedStatusAnswer;
+    // Other tickers are filled after the one in view.
+    const isFilled = feeds.every(({ past }) => past && past.done === past.total);
+    if (moments.length > PAST_MOMENTS && isFilled) return moments;
     await Bun.sleep(100);
   }
 }

@@ -42,7 +42,7 @@ const listened = new WeakSet<NodeJS.WriteStream>();
  * Writes to stdout. Resolves with true when the text is written, so that callers can wait for a slow reader. Resolves with false if the
  * reader has closed the pipe, for example `| head`. Rejects with every other error of the write.
  */
-export function writeOut(text: Buffer): Promise<boolean> {
+export function writeOut(text: Buffer | string): Promise<boolean> {
   if (!listened.has(process.stdout)) {
     process.stdout.on('error', () => {});
     listened.add(process.stdout);

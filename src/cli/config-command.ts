@@ -1,0 +1,178 @@
+import { type Command, Option } from 'commander';
+import { shownJson } from '../clean-text.ts';
+import { SETTINGS, type Setting, type SettingGroup, type SettingName, settingsIn } from '../config.ts';
+import { SettingError } from '../errors.ts';
+import { EXIT_CODES } from '../exit-codes.ts';
+import {
+  parseWritten,
+  SETTINGS_FILE,
+  type SettingSources,
+  settingKey,
+  unknownVariables,
+  type WrittenSetting,
+} from '../setting-sources.ts';
+import { writeOut } from './csv/streams.ts';
+import type { Ports } from './ports.ts';
+import { sourcesFor } from './settings.ts';
+import { columns } from './text-format.ts';
+
+/** The groups of settings in the order of the example, with their headings. */
+const GROUPS = {
+  data: 'The data folder and what is read from it',
+  server: 'The server',
+  feeds: 'Market data',
+  log: 'The log',
+} as const satisfies Partial<Record<SettingGroup, string>>;
+const NAMES = settingsIn(...(Object.keys(GROUPS) as (keyof typeof GROUPS)[]));
+
+/** Width of the lines of the example. */
+const WIDTH = 100;
+
+/** Adds `zomma config`, which writes an example of a file of settings, shows where each setting comes from, and checks all of them. */
+export function addConfig(program: Command, _ports: Ports): void {
+  const config = program.command('config').description('Show and check the settings of `zomma serve`.');
+  config
+    .command('example')
+    .description(`Print a TOML file with every setting, its meaning and its default. ${SETTINGS_FILE.flag} reads it.`)
+    .addHelpText('after', '\nExample:\n  $ zomma config example > zomma.toml\n')
+    .action(async () => {
+      await writeOut(exampleFile());
+    });
+  withFlags(config.command('show'))
+    .description(
+      'Print the value of every setting, and where it comes from. Accepts the flags of `zomma serve`. Prints no credential.',
+    )
+    .option('--json', 'print one JSON object')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  $ zomma config show\n  $ zomma config show --config /etc/zomma/zomma.toml --port 9000 --json\n',
+    )
+    .action(async ({ json }, command: Command) => {
+      const sources = await sourcesFor(command);
+      const rows = NAMES.map((name) => shownSetting(name, writtenFor(name, command, sources)));
+      await writeOut(json ? `${shownJson({ settings: rows })}\n` : tableOf(rows));
+    });
+  withFlags(config.command('check'))
+    .description(
+      `Check every setting, and name variables of the environment that belong to no setting. Accepts the flags of \`zomma serve\`. Exits with ${EXIT_CODES.setting.code} if something is wrong.`,
+    )
+    .option('--json', 'print one JSON object')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  $ zomma config check --config /etc/zomma/zomma.toml\n  $ zomma config check && systemctl restart zomma\n',
+    )
+    .action(async ({ json }, command: Command) => {
+      const { problems, count } = await checked(command);
+      if (problems.length > 0) process.exitCode = EXIT_CODES.setting.code;
+      const words = problems.map(({ message, hint }) => `${message}\n  ${hint}\n`).join('');
+      if (json) await writeOut(`${shownJson({ valid: problems.length === 0, problems })}\n`);
+      else
+        await writeOut(
+          words || `The settings are valid. ${count} of ${NAMES.length} are set, the others have their defaults.\n`,
+        );
+    });
+}
+
+/** Adds the flags of all settings without converting their values, so that every one of them can be shown and checked. */
+function withFlags(command: Command): Command {
+  command.option(SETTINGS_FILE.flag, `${SETTINGS_FILE.help} (env: ${SETTINGS_FILE.env})`);
+  for (const name of NAMES) {
+    const { flag, help }: Setting = SETTINGS[name];
+    if (flag !== undefined) command.addOption(new Option(flag, help).hideHelp());
+  }
+  return command;
+}
+
+/** Returns what is written for a setting: on the command line, in the environment, or in the file. */
+function writtenFor(name: SettingName, command: Command, sources: SettingSources): WrittenSetting | undefined {
+  const given: string | true | undefined = command.getOptionValue(name);
+  if (given === undefined) return sources.find(name);
+  return { text: String(given), origin: (SETTINGS[name] as Setting).flag!.split(' ')[0]! };
+}
+
+interface ShownSetting {
+  readonly setting: string;
+  /** Null: not set, and without a default. A credential is shown as `(hidden)`. */
+  readonly value: string | null;
+  readonly origin: string;
+}
+
+function shownSetting(name: SettingName, written: WrittenSetting | undefined): ShownSetting {
+  const { flag, default: byDefault }: Setting = SETTINGS[name];
+  const value = flag === undefined && written ? '(hidden)' : (written?.text ?? byDefault ?? null);
+  return {
+    setting: settingKey(name),
+    value,
+    origin: written?.origin ?? (byDefault === undefined ? 'not set' : 'default'),
+  };
+}
+
+function tableOf(rows: readonly ShownSetting[]): string {
+  const cells = rows.map(({ setting, value, origin }) => [setting, value ?? '', origin]);
+  return `${columns([['setting', 'value', 'origin'], ...cells]).join('\n')}\n`;
+}
+
+interface SettingProblem {
+  readonly message: string;
+  readonly hint: string;
+}
+
+/** Checks all settings. `count` is the number of settings that are set. */
+async function checked(
+  command: Command,
+): Promise<{ readonly problems: readonly SettingProblem[]; readonly count: number }> {
+  const problems: SettingProblem[] = unknownVariables(process.env).map(({ name, nearest }) => ({
+    message: `${name} is not a setting`,
+    hint: `Did you mean ${nearest}?`,
+  }));
+  const collect = (error: unknown) => {
+    if (!(error instanceof SettingError)) throw error;
+    problems.push({ message: error.message, hint: error.hint });
+    return undefined;
+  };
+  let count = 0;
+  const sources = await sourcesFor(command).catch(collect);
+  // Without the file, the settings cannot be told.
+  if (!sources) return { problems, count };
+  for (const name of NAMES) {
+    try {
+      const written = writtenFor(name, command, sources);
+      if (!written) continue;
+      count++;
+      parseWritten(name, written);
+    } catch (error) {
+      collect(error);
+    }
+  }
+  return { problems, count };
+}
+
+function exampleFile(): string {
+  const parts = Object.entries(GROUPS).map(([group, heading]) => {
+    const lines = settingsIn(group as SettingGroup).map((name) => {
+      const { help, flag, default: byDefault }: Setting = SETTINGS[name];
+      const placeholder = flag === undefined ? '"/path/of/a/file"' : `"${/<(.+)>/.exec(flag)?.[1] ?? ''}"`;
+      const meaning = flag === undefined ? `file that contains the ${help}` : help;
+      return `${comment(meaning)}\n# ${settingKey(name)} = ${byDefault === undefined ? placeholder : literal(byDefault)}\n`;
+    });
+    return `## ${heading}\n\n${lines.join('\n')}`;
+  });
+  return `${comment(
+    'Settings of Zomma. A line that begins with # has no effect: remove the # to change the setting. A flag and a variable of the environment take precedence over this file. A credential stands in a file of its own. Relative paths begin at the folder in which zomma is started.',
+  )}\n\n${parts.join('\n')}`;
+}
+
+function literal(text: string): string {
+  return /^(?:true|false|[1-9]\d*|0)$/.test(text) ? text : JSON.stringify(text);
+}
+
+/** Returns a text as lines of comments. */
+function comment(text: string): string {
+  const lines: string[] = [''];
+  for (const word of text.split(' ')) {
+    const longer = `${lines.at(-1)} ${word}`;
+    if (longer.length < WIDTH) lines[lines.length - 1] = longer;
+    else lines.push(` ${word}`);
+  }
+  return lines.map((line) => `#${line}`).join('\n');
+}

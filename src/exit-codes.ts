@@ -1,0 +1,13 @@
+/** The exit codes of every command. 64 and 78 are those of sysexits.h. A supervisor should not restart a service that ended with them. */
+export const EXIT_CODES = {
+  success: { code: 0, meaning: 'The command has done its work. A server has stopped after SIGTERM or SIGINT.' },
+  failure: {
+    code: 1,
+    meaning: 'The command has failed, for the reason on standard error. With `--check`, something is not in order.',
+  },
+  usage: { code: 64, meaning: 'The command line has an unknown command, flag or choice, or an argument is missing.' },
+  setting: {
+    code: 78,
+    meaning: 'A setting is invalid or missing: a flag, a variable, the file of settings, or a file that it names.',
+  },
+} as const;

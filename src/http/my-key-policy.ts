@@ -1,0 +1,44 @@
+import { timingSafeEqual } from 'node:crypto';
+import type { SettingValues } from '../config.ts';
+import { ClientError } from '../errors.ts';
+import { blockListOf, contains } from './client-address.ts';
+
+/**
+ * Decides who may ask for the key of a member. A UUID is enough to get a key, so an operator can narrow `my-key` to the operator terminal:
+ * by the address of the client, by a token, or by both.
+ */
+export interface MyKeyPolicy {
+  /**
+   * Throws `ClientError`: `client_foreign` (403) if the address is in none of the networks, `token_refused` (401) if the value of the
+   * header `Authorization` is not the token. Neither depends on the UUID.
+   */
+  check(address: string, authorization: string | null): void;
+}
+
+export type MyKeySettings = Pick<SettingValues, 'myKeyFrom' | 'myKeyToken'>;
+
+/** Creates the policy for the settings. Without settings, every client may ask. */
+export function createMyKeyPolicy({ myKeyFrom, myKeyToken }: MyKeySettings): MyKeyPolicy {
+  const networks = myKeyFrom && blockListOf(myKeyFrom);
+  const expected = myKeyToken === undefined ? undefined : digestOf(myKeyToken);
+  return {
+    check(address, authorization) {
+      if (networks && !contains(networks, address)) {
+        throw new ClientError('client_foreign', 'Clients of this address may not ask for keys', {
+          hint: 'Fetch your key from the operator terminal.',
+        });
+      }
+      if (expected === undefined) return;
+      const [, token = ''] = /^Bearer +(\S+)$/i.exec(authorization ?? '') ?? [];
+      if (timingSafeEqual(digestOf(token), expected)) return;
+      throw new ClientError('token_refused', 'The bearer token is missing or wrong', {
+        hint: 'Fetch your key from the operator terminal, which sends a token in the Authorization header.',
+      });
+    },
+  };
+}
+
+/** Digests have one length, as the comparison in constant time needs it, whatever the length of the token. */
+function digestOf(token: string): Uint8Array {
+  return new Bun.CryptoHasher('sha256').update(token).digest();
+}

@@ -1,0 +1,41 @@
+/** Number of names to suggest. */
+const NEAREST = 3;
+
+/**
+ * Returns the names most similar to an unknown name, the most similar first. Similarity is the larger of two: Dice's coefficient of the letter
+ * pairs, which finds words in another order, and the share of letters that an edit leaves, which finds typing errors.
+ */
+export function nearestNames(name: string, names: readonly string[]): string[] {
+  const given = name.slice(0, 100).toLowerCase();
+  return names
+    .map((each) => ({ each, similarity: similarity(given, each.toLowerCase()) }))
+    .toSorted((a, b) => b.similarity - a.similarity)
+    .slice(0, NEAREST)
+    .map(({ each }) => each);
+}
+
+function similarity(a: string, b: string): number {
+  const [pairs, others] = [pairsOf(a), pairsOf(b)];
+  const dice = (2 * pairs.intersection(others).size) / Math.max(1, pairs.size + others.size);
+  return Math.max(dice, 1 - editDistance(a, b) / Math.max(1, a.length, b.length));
+}
+
+function pairsOf(text: string): Set<string> {
+  return new Set(Array.from({ length: Math.max(0, text.length - 1) }, (_, i) => text.slice(i, i + 2)));
+}
+
+/** Number of letters to insert, remove or replace, and of neighbours to swap, that make one text of another (optimal string alignment). */
+function editDistance(a: string, b: string): number {
+  let [beforeLast, last] = [[] as number[], Array.from({ length: b.length + 1 }, (_, j) => j)];
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = last[j - 1]! + Number(a[i - 1] !== b[j - 1]);
+      row[j] = Math.min(last[j]! + 1, row[j - 1]! + 1, replaced);
+      const isSwap = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      if (isSwap) row[j] = Math.min(row[j]!, beforeLast[j - 2]! + 1);
+    }
+    [beforeLast, last] = [last, row];
+  }
+  return last[b.length]!;
+}

@@ -1,0 +1,59 @@
+import { Database } from 'bun:sqlite';
+import type { AuditEntry, AuditStore } from '../access/audit.ts';
+
+/**
+ * Entries that are kept of each of two classes: issued keys, which members cause, and all others, which only operators cause. Without the
+ * two classes, a member who asks for a key again and again would push out the entries of operators.
+ */
+const KEPT_MAX = 50_000;
+/** The table is trimmed once in this number of entries, because the trim reads the table. */
+const TRIM_EVERY = 1_000;
+
+/** Creates the functions that read and write the audit trail. With `keptMax`, keeps another number of entries of each class. */
+export function auditTable(db: Database, keptMax = KEPT_MAX, trimEvery = TRIM_EVERY): AuditStore {
+  const columns = 'at AS atMs, actor, client, action, account, result, detail';
+  const insert = db.prepare<{ id: number }, [AuditValues]>(
+    `INSERT INTO audit (at, actor, client, action, account, result, detail)
+     VALUES ($atMs, $actor, $client, $action, $account, $result, $detail) RETURNING id`,
+  );
+  const selectSince = db.prepare<AuditEntry, [number]>(`SELECT ${columns} FROM audit WHERE at >= ? ORDER BY id`);
+  const selectUnlogged = db.prepare<AuditEntry & { id: number }, []>(
+    `SELECT id, ${columns} FROM audit WHERE logged = 0 ORDER BY id LIMIT 1000`,
+  );
+  const markLogged = db.prepare<null, [number]>('UPDATE audit SET logged = 1 WHERE logged = 0 AND id <= ?');
+  const trim = db.prepare<null, [number, number]>(
+    `DELETE FROM audit WHERE (action = 'key_issued') = ?1 AND id <=
+       (SELECT id FROM audit WHERE (action = 'key_issued') = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)`,
+  );
+  return {
+    saveAudit(entry) {
+      const { id } = insert.get({ ...entry })!;
+      if (id % trimEvery === 0) for (const isIssue of [0, 1]) trim.run(isIssue, keptMax);
+    },
+    auditSince: (sinceMs) => selectSince.all(sinceMs),
+    takeUnloggedAudit() {
+      const rows = selectUnlogged.all();
+      if (rows.length > 0) markLogged.run(rows.at(-1)!.id);
+      return rows.map(({ id: _id, ...entry }) => entry);
+    },
+  };
+}
+
+/**
+ * Adds an entry to the database at `path`, which may have an earlier schema. Returns false if its schema is so early that it has no audit
+ * trail.
+ */
+export function saveAuditIn(path: string, entry: AuditEntry): boolean {
+  const db = new Database(path, { readwrite: true, strict: true });
+  try {
+    db.run('PRAGMA busy_timeout = 5000');
+    const found = db.query("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'audit'").get();
+    if (found) auditTable(db).saveAudit(entry);
+    return found !== null;
+  } finally {
+    db.close(true);
+  }
+}
+
+/** The fields of `AuditEntry` as a type alias, because the types of bun:sqlite do not accept an interface for named parameters. */
+type AuditValues = Pick<AuditEntry, keyof AuditEntry>;

@@ -1,0 +1,126 @@
+import { Database } from 'bun:sqlite';
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import { MIGRATIONS, migrate } from '../../src/store/migrations.ts';
+import { openStore } from '../../src/store/sqlite.ts';
+import { SCHEMA } from '../../src/store/upgrade.ts';
+import { FROM_SOURCE, run, type Server, startServer } from '../support/process.ts';
+
+/** What the audit trail and the log tell about changes to members and keys, by commands and by requests. */
+const UUID = '7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90';
+let folder: string;
+let server: Server;
+const at = (name: string) => join(folder, name);
+const start = () =>
+  startServer(FROM_SOURCE, ['serve', '--port', '0', '--data-dir', at('data'), '--trusted-proxies', '127.0.0.1']);
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'zomma-audit-'));
+  server = await start();
+});
+afterAll(async () => {
+  await server.stop('SIGTERM');
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const zomma = async (args: readonly string[], dataDir = at('data')) => {
+  const { code, stdout, stderr } = await run(FROM_SOURCE, [...args, '--data-dir', dataDir]);
+  expect([args, code, stderr]).toEqual([args, 0, '']);
+  return stdout;
+};
+const trail = async (...args: string[]) =>
+  JSON.parse(await zomma(['audit', '--json', ...args])).audit as Record<string, string | null>[];
+const logged = () =>
+  server
+    .log()
+    .split('\n')
+    .filter((line) => line.includes('"message":"audited"'))
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+const untilLogged = async (count: number) => {
+  while (logged().length < count) await Bun.sleep(10);
+};
+
+const OPERATOR = `${userInfo().username} (uid ${process.geteuid!()})`;
+
+test('every change is one row with its time, actor, account and result, and one line in the log of the server', async () => {
+  const { api_key: key } = JSON.parse(await zomma(['members', 'add', '--uuid', UUID, '--tier', 'pro', '--json']));
+  await zomma(['members', 'link', '--uuid', UUID, '--telegram', 'a-handle', '--routing-radar', 'off']);
+  const issued = await fetch(`${server.url}/api/v1/auth/my-key?uuid=${UUID}`, {
+    headers: { 'X-Forwarded-For': '203.0.113.7' },
+  });
+  expect(issued.status).toBe(200);
+  await zomma(['members', 'revoke', '--uuid', UUID]);
+  const refused = await run(FROM_SOURCE, [
+    'members',
+    'revoke',
+    '--uuid',
+    crypto.randomUUID(),
+    '--data-dir',
+    at('data'),
+  ]);
+  expect(refused.code).toBe(1);
+
+  const entries = await trail();
+  const account = entries[1]!.account!;
+  expect(account).toMatch(/^[\da-f]{16}$/);
+  const by = (action: string, more: object = {}) => ({
+    ...{ at: expect.stringMatching(/^20\d\d-.*Z$/), actor: OPERATOR, client: null, action },
+    ...{ account, result: 'done', detail: null, ...more },
+  });
+  const expected = [
+    by('secret_created', { account: null }),
+    by('member_added', { detail: 'tier pro, does not expire' }),
+    by('telegram_linked', { detail: 'routing_1dte on, routing_radar off' }),
+    by('key_issued', { actor: `account ${account}`, client: '203.0.113.7' }),
+    by('member_revoked'),
+    by('member_revoked', { account: null, result: 'not_found' }),
+  ];
+  expect(entries).toEqual(expected);
+
+  await untilLogged(expected.length);
+  expect(logged()).toMatchObject(
+    expected.map(({ action, actor, result }) => ({ level: 'INFO', action, actor, result })),
+  );
+  expect(logged()[3]).toMatchObject({ client: '203.0.113.7', account });
+  const told = server.log() + JSON.stringify(entries) + (await zomma(['audit']));
+  for (const hidden of [UUID, key, 'a-handle']) expect(told).not.toContain(hidden);
+}, 60_000);
+
+test('copies of the secret, and changes that were made while no server ran, are in the log of the next server', async () => {
+  await server.stop('SIGTERM');
+  writeFileSync(at('pass'), 'a long passphrase\n', { mode: 0o600 });
+  await zomma(['backup', at('plain')]);
+  await zomma(['backup', at('full'), '--with-secret', '--passphrase-file', at('pass')]);
+  await zomma(['restore', at('full'), '--passphrase-file', at('pass')], at('restored'));
+  const before = (await trail()).length;
+  server = await start();
+  await untilLogged(1);
+  expect(logged()).toMatchObject([{ action: 'secret_backed_up', actor: OPERATOR, result: 'done' }]);
+  const restored = JSON.parse(await zomma(['audit', '--json', '--since', '1h'], at('restored'))).audit;
+  expect(restored.slice(-2)).toMatchObject([
+    { action: 'secret_backed_up' },
+    { action: 'restored', detail: expect.stringMatching(/^the backup of 20.*Z, with the secret$/) },
+  ]);
+  expect(await trail('--since', '2100-01-01')).toEqual([]);
+  expect((await trail('--since', '1d')).length).toBe(before);
+}, 60_000);
+
+test('an upgrade and its undoing are recorded, the latter in the database that is kept', async () => {
+  mkdirSync(at('early'), { mode: 0o700 });
+  const db = new Database(at('early/zomma.sqlite'), { create: true, readwrite: true });
+  migrate(db, MIGRATIONS.slice(0, 11));
+  db.close(true);
+  await zomma(['upgrade'], at('early'));
+  const upgraded = { action: 'upgraded', actor: OPERATOR, detail: `schema 11 to ${SCHEMA}` };
+  expect(JSON.parse(await zomma(['audit', '--json'], at('early'))).audit).toMatchObject([upgraded]);
+  await zomma(['upgrade', '--back'], at('early'));
+  const kept = openStore(at(`early/zomma.sqlite.schema-${SCHEMA}`), Date.now, 'read');
+  expect(kept.auditSince(0)).toMatchObject([upgraded, { action: 'upgrade_undone', detail: 'back to schema 11' }]);
+  kept.close();
+}, 60_000);
+
+test.each(['yesterday', '7y'])('--since %s is refused', async (since) => {
+  const { code, stderr } = await run(FROM_SOURCE, ['audit', '--since', since, '--data-dir', at('data')]);
+  expect([code, stderr]).toEqual([1, expect.stringContaining('is not a time')]);
+});

@@ -1,0 +1,71 @@
+import { Database } from 'bun:sqlite';
+import { expect, test } from 'bun:test';
+import type { AuditEntry } from '../../src/access/audit.ts';
+import { auditTable, saveAuditIn } from '../../src/store/audit-table.ts';
+import { MIGRATIONS, migrate } from '../../src/store/migrations.ts';
+import { openStore } from '../../src/store/sqlite.ts';
+import { inFolder } from './samples.ts';
+
+const entry = (atMs: number, action = 'member_added'): AuditEntry => ({
+  ...{ atMs, actor: 'zomma (uid 998)', client: null, action, account: '0123456789abcdef' },
+  ...{ result: 'done', detail: null },
+});
+
+test('a database of the version before gets an empty audit trail, and keeps its members', () => {
+  const db = new Database(':memory:', { strict: true });
+  migrate(db, MIGRATIONS.slice(0, 11));
+  db.run("INSERT INTO members VALUES ('u', 'pro', 'active', NULL, 'd')");
+  migrate(db);
+  const audit = auditTable(db);
+  expect(audit.auditSince(0)).toEqual([]);
+  audit.saveAudit(entry(5));
+  expect(audit.auditSince(0)).toEqual([entry(5)]);
+  expect(db.query('SELECT uuid FROM members').all()).toEqual([{ uuid: 'u' }]);
+});
+
+test('entries are listed from a moment on, and each is taken for the log once, in any process', () =>
+  inFolder((folder) => {
+    const path = `${folder}/z.sqlite`;
+    const [server, command] = [openStore(path, Date.now), openStore(path, Date.now)];
+    for (const each of [entry(1), entry(2), entry(3)]) command.saveAudit(each);
+    expect(server.auditSince(2)).toEqual([entry(2), entry(3)]);
+    expect(server.takeUnloggedAudit()).toEqual([entry(1), entry(2), entry(3)]);
+    expect(saveAuditIn(path, entry(4))).toBe(true);
+    expect(server.takeUnloggedAudit()).toEqual([entry(4)]);
+    expect(server.takeUnloggedAudit()).toEqual([]);
+    server.close();
+    command.close();
+  }));
+
+test('an entry does not change the version, so results that are cached by version stay valid', () => {
+  const store = openStore(':memory:', Date.now);
+  const before = store.version();
+  store.saveAudit(entry(1));
+  store.takeUnloggedAudit();
+  expect(store.version()).toBe(before);
+  store.close();
+});
+
+test('the oldest entries of each class are removed: issued keys never push out the changes of operators', () => {
+  const db = new Database(':memory:', { strict: true });
+  migrate(db);
+  const audit = auditTable(db, 50, 10);
+  for (let i = 0; i < 30; i++) audit.saveAudit(entry(i));
+  for (let i = 0; i < 1_000; i++) audit.saveAudit(entry(100 + i, 'key_issued'));
+  const rows = audit.auditSince(0);
+  expect(rows.filter(({ action }) => action === 'member_added').map(({ atMs }) => atMs)).toEqual(
+    Array.from({ length: 30 }, (_, i) => i),
+  );
+  const issued = rows.filter(({ action }) => action === 'key_issued');
+  expect(issued.length).toBeWithin(50, 61);
+  expect(issued.at(-1)!.atMs).toBe(1_099);
+});
+
+test('a database of an earlier schema has no audit trail', () =>
+  inFolder((folder) => {
+    const path = `${folder}/z.sqlite`;
+    const db = new Database(path, { create: true, readwrite: true });
+    migrate(db, MIGRATIONS.slice(0, 3));
+    db.close(true);
+    expect(saveAuditIn(path, entry(1))).toBe(false);
+  }));
