@@ -83,6 +83,10 @@ export function createPorts(nowMs: () => number): Ports {
       return (await import('./store/backup.ts')).backupsIn(folder);
     },
 
+    async compact({ dataDir, keepChains: chains, keepIntraday: intraday, keepPrints: prints, keepLevels: levels }) {
+      return (await import('./stored-data.ts')).compactData(dataDir, { chains, intraday, prints, levels });
+    },
+
     async upgrade({ dataDir }) {
       return (await import('./stored-data.ts')).upgradeData(dataDir);
     },

@@ -304,6 +304,20 @@ export const SETTINGS = {
     help: 'number of days before the present day for which option prints are kept, at least 31. Without this setting, prints are never removed',
     parse: (text) => days(text, '--keep-prints', KEEP_PRINTS_DAYS_MIN),
   },
+  keepLevels: {
+    flag: '--keep-levels <days>',
+    env: 'ZOMMA_KEEP_LEVELS',
+    group: 'server',
+    help: 'number of days before the present day for which recorded levels are kept, at least 31. History, ranks and the record of levels read them. Without this setting, levels are never removed',
+    parse: (text) => days(text, '--keep-levels', KEEP_LEVELS_DAYS_MIN),
+  },
+  keepFiles: {
+    flag: '--keep-files <days>',
+    env: 'ZOMMA_KEEP_FILES',
+    group: 'feeds',
+    help: 'number of days after which the "files" feed deletes files that it has read completely, counted from the last change of the file to that of the newest file. Without this setting, the feed deletes no file',
+    parse: (text) => days(text, '--keep-files', 1),
+  },
   logLevel: {
     flag: '--log-level <level>',
     env: 'ZOMMA_LOG_LEVEL',
@@ -529,6 +543,9 @@ function minutesInMs(text: string): number {
 
 /** Minimum of `--keep-prints`. The flow window is 30 days long and begins in the middle of a day, so it needs the prints of 31 days. */
 const KEEP_PRINTS_DAYS_MIN = 31;
+
+/** Minimum of `--keep-levels`: the days that a month of History shows. */
+const KEEP_LEVELS_DAYS_MIN = 31;
 
 function days(text: string, flag: string, least: number): number {
   if (/^\d{1,5}$/.test(text) && Number(text) >= least) return Number(text);

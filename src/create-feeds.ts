@@ -79,13 +79,14 @@ const BETWEEN_FEEDS = new RegExp(`,(?=\\s*(?:files:|(?:simulated|${Object.keys(P
  * overlaps the folder of `--set-aside`, or if the credential is missing or contains invalid characters.
  */
 function createFeed(settings: FeedSettings, universe: Universe, checkpoints: StoredCheckpoints): Feed {
-  const { feed, seed, feedRate, setAside } = settings;
+  const { feed, seed, feedRate, setAside, keepFiles } = settings;
   if (feed === 'simulated') return createSimulatedFeed({ seed, universe });
   if (feed.startsWith('files:')) {
     const dir = existingFolder(feed.slice('files:'.length));
     return createFilesFeed(dir, {
       checkpoints,
       setAside: setAside && folderApart(setAside, dir),
+      keepDays: keepFiles,
       journal: join(settings.dataDir, 'reading.json'),
     });
   }

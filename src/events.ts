@@ -65,7 +65,9 @@ export type Observation =
   /** The data folder or its disk is full. Market data is not stored until there is room. */
   | { readonly kind: 'data_full'; readonly reason: string }
   | { readonly kind: 'data_has_room' }
-  | { readonly kind: 'old_removed'; readonly prints: number; readonly chains: number }
+  | { readonly kind: 'old_removed'; readonly prints: number; readonly chains: number; readonly levels: number }
+  /** `days` days of a kind of data are past their retention, which is a large share. They are removed when the service has run for a day. */
+  | { readonly kind: 'retention_waits'; readonly of: string; readonly days: number }
   | { readonly kind: 'retention_failed'; readonly error: unknown }
   | { readonly kind: 'tape_packed'; readonly prints: number }
   | { readonly kind: 'packing_failed'; readonly error: unknown }

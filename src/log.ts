@@ -24,6 +24,7 @@ const LEVEL: Record<Observation['kind'], LogLevel> = {
   data_full: 'warning',
   data_has_room: 'info',
   old_removed: 'info',
+  retention_waits: 'warning',
   retention_failed: 'error',
   tape_packed: 'info',
   packing_failed: 'error',

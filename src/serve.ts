@@ -84,7 +84,7 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
   // An upgrade copies the database first, which takes a minute for some 20 GB.
   manager?.starting('Opening the data folder', OPENING_MS_MAX);
   const listening = listenOptions(settings);
-  const { keepChains: chains, keepIntraday: intraday, keepPrints: prints } = settings;
+  const { keepChains: chains, keepIntraday: intraday, keepPrints: prints, keepLevels: levels } = settings;
   const room = createDataRoom({ ...settings, observe });
   const tracing = await connectTracing(observe);
   const lock = lockData(settings.dataDir);
@@ -197,7 +197,7 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
     const firstId = () => store.latestChainId(app.tickerInView(), feeds[0]!.simulated);
     recorder = createLevelRecorder({ store, largePrintMinUsd, observe, firstId, onRecorded });
     recorder.wake();
-    retention = startRetention({ store, kept: { chains, intraday, prints }, observe, nowMs: Date.now });
+    retention = startRetention({ store, kept: { chains, intraday, prints, levels }, observe, nowMs: Date.now });
     packing = startPacking({ store, observe, nowMs: Date.now, isAnswering: () => app.scheduler.size > 0 });
     await Promise.race([recorder.idle(), stopped.promise]);
     // Frees memory that only the load needed. With the simulated market, the process has 115 MiB before, and a third of this is freed.

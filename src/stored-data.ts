@@ -18,6 +18,8 @@ import { refuseForeignRoot } from './access/data-owner.ts';
 import { isOpenToGroup, loadSecret, storeSecret } from './access/secret.ts';
 import type { ValuesIn } from './config.ts';
 import { ClientError, OperatorError, SettingError } from './errors.ts';
+import { formatBytes } from './feeds/data-room.ts';
+import { type RetentionDays, removeOld } from './feeds/retention.ts';
 import { createMarket } from './market/market.ts';
 import { loadUniverse, STANDARD_UNIVERSE, type Universe } from './market/universe.ts';
 import type { Context } from './operations/operation.ts';
@@ -25,7 +27,7 @@ import { saveAuditIn } from './store/audit-table.ts';
 import { checkBackup, DATABASE, type Manifest, makeBackup, restoreBackup } from './store/backup.ts';
 import { type FolderLock, lockFolder } from './store/folder-lock.ts';
 import { openStore, type Store, type StoreEvents, type StoreMode } from './store/sqlite.ts';
-import { copyBeforeUpgrade, SCHEMA, undoUpgrade } from './store/upgrade.ts';
+import { compactDatabase, copyBeforeUpgrade, SCHEMA, undoUpgrade } from './store/upgrade.ts';
 
 /** The settings that all commands that read stored market data have in common. The service is one of these commands. */
 export type DataSettings = ValuesIn<'data'>;
@@ -207,6 +209,40 @@ export function undoDataUpgrade(dataDir: string): { schema: number; kept: string
     const entry = auditEntryOf({ action: 'upgrade_undone', detail: `back to schema ${undone.schema}` }, Date.now());
     for (const each of [path, undone.kept]) saveAuditIn(each, entry);
     return undone;
+  } finally {
+    lock.release();
+  }
+}
+
+/**
+ * Removes the data of a folder that is past its retention, and gives the space of removed data back to the disk. Returns what was removed, and
+ * the bytes of the database before and after. Throws `OperatorError` if a server runs, or if the disk has too little space for a copy.
+ */
+export async function compactData(
+  dataDir: string,
+  kept: RetentionDays,
+): Promise<{ removed: { prints: number; chains: number; levels: number }; before: number; after: number }> {
+  requireData(dataDir);
+  const lock = lockData(dataDir);
+  try {
+    const bytes = () => diskUse(dataDir).database + diskUse(dataDir).wal;
+    const before = bytes();
+    const { free } = diskUse(dataDir);
+    if (free < before) {
+      throw new OperatorError(
+        `the disk has ${formatBytes(free)} free, and the new copy of the database takes up to ${formatBytes(before)}`,
+        'Make room on the disk of the data folder, or back up to another disk and restore from there.',
+      );
+    }
+    const store = openData(dataDir, 'write');
+    let removed: Awaited<ReturnType<typeof removeOld>>;
+    try {
+      removed = await removeOld({ store, kept, observe: () => {}, nowMs: Date.now });
+    } finally {
+      store.close();
+    }
+    compactDatabase(join(dataDir, DATABASE));
+    return { removed, before, after: bytes() };
   } finally {
     lock.release();
   }

@@ -62,6 +62,17 @@ export interface Ports {
   ): Promise<{ readonly manifest: BackupManifest; readonly hasSecret: boolean }>;
   /** Returns the backups in a folder, the oldest first. */
   backupsIn(folder: string): Promise<readonly string[]>;
+  /**
+   * Removes the data of a folder that is past its retention, and gives the space of removed data back to the disk. Returns what was removed, and
+   * the bytes of the database before and after.
+   */
+  compact(
+    settings: FolderSettings & Pick<SettingValues, 'keepChains' | 'keepIntraday' | 'keepPrints' | 'keepLevels'>,
+  ): Promise<{
+    readonly removed: { readonly prints: number; readonly chains: number; readonly levels: number };
+    readonly before: number;
+    readonly after: number;
+  }>;
   /** Upgrades the database of a data folder. Returns the schemas before and after, and the path of the copy. */
   upgrade(settings: FolderSettings): Promise<{ readonly from: number; readonly to: number; readonly copy: string }>;
   /** Brings back the database from before the last upgrade. Returns its schema, and the path of the database that it replaced. */

@@ -18,6 +18,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Add>>> = {
   ...command(['members'], async () => (await import('./members-command.ts')).addMembers),
   ...command(['audit'], async () => (await import('./audit-command.ts')).addAudit),
   ...command(['backup', 'restore'], async () => (await import('./backup-command.ts')).addBackup),
+  ...command(['compact'], async () => (await import('./compact-command.ts')).addCompact),
   ...command(['upgrade'], async () => (await import('./upgrade-command.ts')).addUpgrade),
   ...command(['config'], async () => (await import('./config-command.ts')).addConfig),
   ...command(['bench'], async () => (await import('./bench-command.ts')).addBench),

@@ -79,6 +79,7 @@ function bytesIn(dir: string): number {
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 
-function formatBytes(bytes: number): string {
+/** Formats a number of bytes, for example `20.0 GB`. */
+export function formatBytes(bytes: number): string {
   return bytes < 1_000 * MB ? `${Math.round(bytes / MB)} MB` : `${(bytes / 1_000 / MB).toPrecision(3)} GB`;
 }

@@ -1,8 +1,8 @@
 import { announceStep } from '../event-loop-watchdog.ts';
 import type { Observe } from '../events.ts';
-import { addDays, newYorkDate, newYorkInstant } from '../market/calendar.ts';
+import { addDays, DAY_MS, newYorkDate, newYorkInstant } from '../market/calendar.ts';
 import { AHEAD_MS } from '../market/market.ts';
-import type { MarketStore } from '../market/store.ts';
+import type { MarketStore, RetainedKind } from '../market/store.ts';
 
 /** How many New York days of each kind of data are kept, in addition to the present day. If a field is omitted, all days are kept. */
 export interface RetentionDays {
@@ -11,26 +11,43 @@ export interface RetentionDays {
   readonly chains?: number | undefined;
   /** Days of which all snapshots are kept. Of an earlier day, only the last snapshot of each ticker is kept. */
   readonly intraday?: number | undefined;
+  readonly levels?: number | undefined;
 }
 
+type RetentionStore = Pick<MarketStore, 'removeOld' | 'dataSpan' | 'keptFrom'>;
+
 export interface RetentionDeps {
-  readonly store: MarketStore;
+  readonly store: RetentionStore;
   readonly kept: RetentionDays;
   readonly observe: Observe;
+  /** The wall clock, ms since the epoch. */
   readonly nowMs: () => number;
 }
 
 /** Time from one removal to the next, ms. */
 const EVERY_MS = 3_600_000;
 
+/** A removal of this many days is never large: a weekend with holidays on both sides, after which several days go at once. */
+const SMALL_MS = 7 * DAY_MS;
+/** A removal of more than this share of the days of a kind is large. */
+const LARGE_SHARE = 0.1;
+/** A large removal waits for this time, ms. A wrong clock is set right by then, or somebody has read the log. */
+const WAIT_MS = DAY_MS;
+
 /**
  * Removes data that is past its retention. The first removal begins immediately, and a further removal begins every hour until `stop` is
- * called.
+ * called. If more than a tenth of the days of a kind would go at once, nothing of the kind is removed before the service has run for a day.
+ * `elapsedMs` is a monotonic clock, ms.
  */
-export function startRetention(deps: RetentionDeps): { stop(): void } {
+export function startRetention(deps: RetentionDeps, elapsedMs = () => performance.now()): { stop(): void } {
   let hasStopped = false;
-  const run = () =>
-    void removeOld(deps, () => hasStopped).catch((error) => deps.observe({ kind: 'retention_failed', error }));
+  const startedAt = elapsedMs();
+  const run = () => {
+    const isPatient = elapsedMs() - startedAt < WAIT_MS;
+    void removeOld({ ...deps, kept: isPatient ? withoutLarge(deps) : deps.kept }, () => hasStopped).catch((error) =>
+      deps.observe({ kind: 'retention_failed', error }),
+    );
+  };
   run();
   const timer = setInterval(run, EVERY_MS);
   return {
@@ -45,24 +62,54 @@ export function startRetention(deps: RetentionDeps): { stop(): void } {
 export async function removeOld(
   { store, kept, observe, nowMs }: RetentionDeps,
   isStopped = () => false,
-): Promise<void> {
-  const fromOf = (days: number | undefined) =>
-    days === undefined ? undefined : newYorkInstant(addDays(newYorkDate(nowMs()), -days), '00:00');
+): Promise<{ readonly prints: number; readonly chains: number; readonly levels: number }> {
+  const total = { prints: 0, chains: 0, levels: 0 };
+  if (Object.values(kept).every((each) => each === undefined)) return total;
   const limits = {
-    printsFromMs: fromOf(kept.prints),
-    chainsFromMs: fromOf(kept.chains),
-    intradayFromMs: fromOf(kept.intraday),
+    printsFromMs: limitOf('prints', { store, kept, nowMs }),
+    chainsFromMs: limitOf('chains', { store, kept, nowMs }),
+    intradayFromMs: limitOf('intraday', { store, kept, nowMs }),
+    levelsFromMs: limitOf('levels', { store, kept, nowMs }),
     presentMs: nowMs() + AHEAD_MS,
   };
-  if (Object.values(kept).every((each) => each === undefined)) return;
-  const total = { prints: 0, chains: 0 };
   while (!isStopped()) {
     announceStep('retention');
-    const { prints, chains } = store.removeOld(limits);
-    if (prints + chains === 0) break;
+    const { prints, chains, levels } = store.removeOld(limits);
+    if (prints + chains + levels === 0) break;
     total.prints += prints;
     total.chains += chains;
+    total.levels += levels;
     await new Promise(setImmediate);
   }
-  if (total.prints + total.chains > 0) observe({ kind: 'old_removed', ...total });
+  if (total.prints + total.chains + total.levels > 0) observe({ kind: 'old_removed', ...total });
+  return total;
+}
+
+/**
+ * Returns the moment from which on data of a kind is kept: a midnight in New York, ms since the epoch. The days are counted back from the
+ * present or from the newest data, whichever is earlier, so that a clock that is ahead removes nothing.
+ */
+function limitOf(kind: RetainedKind, { store, kept, nowMs }: Omit<RetentionDeps, 'observe'>): number | undefined {
+  const days = kept[kind];
+  if (days === undefined) return undefined;
+  const untilMs = nowMs() + AHEAD_MS;
+  const newest = (['chains', 'prints'] as const).map((each) => store.dataSpan(each, untilMs)?.toMs ?? 0);
+  const from = Math.min(nowMs(), Math.max(...newest) || nowMs());
+  return newYorkInstant(addDays(newYorkDate(from), -days), '00:00');
+}
+
+/** Returns the days that are kept of each kind, without the kinds of which a large share would go at once. Reports these. */
+function withoutLarge(deps: RetentionDeps): RetentionDays {
+  const { store, kept, observe, nowMs } = deps;
+  const small = (Object.keys(kept) as RetainedKind[]).filter((kind) => {
+    const limit = limitOf(kind, deps);
+    const span = store.dataSpan(kind === 'intraday' ? 'chains' : kind, nowMs() + AHEAD_MS);
+    if (limit === undefined || span === undefined) return true;
+    // Of a ticker that is no longer tracked, the last snapshot stays, so the oldest data says little after the first removal.
+    const dueMs = limit - Math.max(span.fromMs, store.keptFrom(kind));
+    const isLarge = dueMs > SMALL_MS && dueMs > LARGE_SHARE * (span.toMs - span.fromMs);
+    if (isLarge) observe({ kind: 'retention_waits', of: kind, days: Math.round(dueMs / DAY_MS) });
+    return !isLarge;
+  });
+  return Object.fromEntries(small.map((kind) => [kind, kept[kind]]));
 }

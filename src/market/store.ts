@@ -14,15 +14,19 @@ export interface SnapshotListing {
   readonly simulated: boolean;
 }
 
+/** The kinds of data that have a retention. `intraday` are the snapshots of a day before the last one. */
+export type RetainedKind = 'chains' | 'intraday' | 'prints' | 'levels';
+
 /**
  * Limits of retention. Data from these moments on is kept. The moments are midnights in New York, ms since the epoch. If a limit is
- * `undefined`, all data is kept. The newest snapshot of each ticker and all levels are always kept.
+ * `undefined`, all data is kept. The newest snapshot of each ticker is always kept.
  */
 export interface Retention {
   readonly printsFromMs?: number | undefined;
   readonly chainsFromMs?: number | undefined;
   /** Of each day before this moment, only the last snapshot is kept. */
   readonly intradayFromMs?: number | undefined;
+  readonly levelsFromMs?: number | undefined;
   /** The present. A snapshot with a later date is not taken as the newest of its ticker. */
   readonly presentMs: number;
 }
@@ -84,15 +88,23 @@ export interface MarketStore {
   /** Returns the snapshots that were set aside because they are damaged. A snapshot of the same moment that is stored later replaces them. */
   damagedSnapshots(): SnapshotListing[];
   /**
-   * Removes some of the data that is older than the limits, in one transaction. Returns how many prints and chains were removed. Both
-   * numbers are 0 once nothing is left to remove.
+   * Removes some of the data that is older than the limits, in one transaction. Returns how many prints, chains and levels were removed.
+   * All numbers are 0 once nothing is left to remove.
    */
-  removeOld(limits: Retention): { readonly prints: number; readonly chains: number };
+  removeOld(limits: Retention): { readonly prints: number; readonly chains: number; readonly levels: number };
+  /**
+   * Returns the moments of the oldest and of the newest stored data of a kind, dated up to `untilMs`: of the recorded data, or of the
+   * simulated data if nothing is recorded. Returns undefined if there is none.
+   */
+  dataSpan(
+    kind: 'chains' | 'prints' | 'levels',
+    untilMs: number,
+  ): { readonly fromMs: number; readonly toMs: number } | undefined;
   /**
    * Returns the moment from which on all prints, or all snapshots of each day, are kept, ms since the epoch. Returns 0 if nothing was
    * removed.
    */
-  keptFrom(what: 'intraday' | 'prints'): number;
+  keptFrom(what: RetainedKind): number;
   /**
    * Stores prints. A print with an id that is stored already is not stored again, but it may correct or cancel the stored print. If
    * `atOnce` is set and the batch has a thousand or more prints of one day, these prints are stored as packed columns directly (see

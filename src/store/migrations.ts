@@ -390,5 +390,13 @@ export const MIGRATIONS: readonly string[] = [
   ) STRICT;
   -- Whether the feed is one of the server that started last. The states of other feeds stay until the operator removes them.
   ALTER TABLE feeds ADD COLUMN active INTEGER NOT NULL DEFAULT 1 CHECK (active IN (0, 1));
+  -- The moment from which on all data of a kind is kept. 'chains' and 'levels' are new.
+  CREATE TABLE kept_moments (
+    what TEXT PRIMARY KEY CHECK (what IN ('chains', 'intraday', 'prints', 'levels')),
+    at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  INSERT INTO kept_moments SELECT what, at FROM kept_from;
+  DROP TABLE kept_from;
+  ALTER TABLE kept_moments RENAME TO kept_from;
   `,
 ];

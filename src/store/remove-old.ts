@@ -1,19 +1,21 @@
 import type { Database } from 'bun:sqlite';
 import { newYorkDate } from '../market/calendar.ts';
-import type { MarketStore, Retention } from '../market/store.ts';
+import type { MarketStore, RetainedKind, Retention } from '../market/store.ts';
 import { printCounts } from './print-counts.ts';
 import { tapesIn } from './print-rows.ts';
 
 /** Maximum number of rows of prints that one transaction removes. Requests have their turn between two transactions. */
 const PRINTS_MAX = 250;
+/** Maximum number of rows of levels that one transaction removes. */
+const LEVELS_MAX = 1_000;
 /** Maximum number of snapshots that one statement removes. */
 const SNAPSHOTS_MAX = 20;
 
 /**
  * Creates the functions that remove data whose retention has ended, and that state from when on data is kept. Levels stay when their
- * snapshot is removed. The sums of a day are removed when the prints of the day have been removed.
+ * snapshot is removed, until their own retention ends. The sums of a day are removed when the prints of the day have been removed.
  */
-export function retention(db: Database): Pick<MarketStore, 'removeOld' | 'keptFrom'> {
+export function retention(db: Database): Pick<MarketStore, 'removeOld' | 'keptFrom' | 'dataSpan'> {
   const selectTapes = tapesIn(db);
   const counts = printCounts(db);
   const deletePrints = db.prepare<{ at: number; canceled: number }, [number, string, number, number]>(
@@ -41,10 +43,18 @@ export function retention(db: Database): Pick<MarketStore, 'removeOld' | 'keptFr
      ) LIMIT ?3)`,
   );
 
-  const saveKept = db.prepare<null, ['intraday' | 'prints', number]>(
+  const selectLevelNames = db.prepare<TickerKey, []>(
+    'SELECT simulated, underlying FROM levels GROUP BY simulated, underlying',
+  );
+  const deleteLevels = db.prepare<null, [number, string, number, number]>(
+    `DELETE FROM levels WHERE simulated = ?1 AND underlying = ?2 AND as_of IN
+       (SELECT as_of FROM levels WHERE simulated = ?1 AND underlying = ?2 AND as_of < ?3 LIMIT ?4)`,
+  );
+
+  const saveKept = db.prepare<null, [RetainedKind, number]>(
     'INSERT INTO kept_from VALUES (?1, ?2) ON CONFLICT DO UPDATE SET at = max(at, ?2)',
   );
-  const selectKept = db.prepare<{ at: number }, ['intraday' | 'prints']>('SELECT at FROM kept_from WHERE what = ?');
+  const selectKept = db.prepare<{ at: number }, [RetainedKind]>('SELECT at FROM kept_from WHERE what = ?');
   const removePrints = (fromMs: number): number => {
     // Record the moment before the first print is removed, so that answers report that prints are missing.
     saveKept.run('prints', fromMs);
@@ -71,15 +81,67 @@ export function retention(db: Database): Pick<MarketStore, 'removeOld' | 'keptFr
     saveKept.run('intraday', fromMs);
     return deleteIntraday.run(presentMs, fromMs, SNAPSHOTS_MAX).changes;
   };
-  const remove = db.transaction(({ printsFromMs, chainsFromMs, intradayFromMs, presentMs }: Retention) => ({
-    prints: printsFromMs === undefined ? 0 : counts.batch(() => removePrints(printsFromMs)),
-    chains:
-      (chainsFromMs === undefined ? 0 : deleteChains.run(presentMs, chainsFromMs, SNAPSHOTS_MAX).changes) +
-      (intradayFromMs === undefined ? 0 : removeIntraday(presentMs, intradayFromMs)),
-  }));
+  const removeChains = (presentMs: number, fromMs: number): number => {
+    saveKept.run('chains', fromMs);
+    return deleteChains.run(presentMs, fromMs, SNAPSHOTS_MAX).changes;
+  };
+  const removeLevels = (fromMs: number): number => {
+    saveKept.run('levels', fromMs);
+    let removed = 0;
+    for (const { simulated, underlying } of selectLevelNames.all()) {
+      removed += deleteLevels.run(simulated, underlying, fromMs, LEVELS_MAX - removed).changes;
+      if (removed >= LEVELS_MAX) break;
+    }
+    return removed;
+  };
+  const remove = db.transaction(
+    ({ printsFromMs, chainsFromMs, intradayFromMs, levelsFromMs, presentMs }: Retention) => ({
+      prints: printsFromMs === undefined ? 0 : counts.batch(() => removePrints(printsFromMs)),
+      chains:
+        (chainsFromMs === undefined ? 0 : removeChains(presentMs, chainsFromMs)) +
+        (intradayFromMs === undefined ? 0 : removeIntraday(presentMs, intradayFromMs)),
+      levels: levelsFromMs === undefined ? 0 : removeLevels(levelsFromMs),
+    }),
+  );
 
   return {
     removeOld: (limits) => remove.immediate(limits),
     keptFrom: (what) => selectKept.get(what)?.at ?? 0,
+    dataSpan: dataSpans(db),
+  };
+}
+
+interface TickerKey {
+  readonly simulated: number;
+  readonly underlying: string;
+}
+
+/** Creates the function that returns the oldest and the newest moment of a kind of data. */
+function dataSpans(db: Database): MarketStore['dataSpan'] {
+  // The queries step from one underlying to the next through the index, so their time does not grow with the number of rows.
+  const spanIn = (table: string, first: string, last: string) =>
+    db.prepare<{ fromMs: number | null; toMs: number | null }, [number, number]>(
+      `WITH RECURSIVE names (name) AS (
+         SELECT min(underlying) FROM ${table} WHERE simulated = ?1
+         UNION ALL
+         SELECT (SELECT min(underlying) FROM ${table} WHERE simulated = ?1 AND underlying > name)
+         FROM names WHERE name IS NOT NULL
+       ) SELECT
+         min((SELECT min(${first}) FROM ${table} WHERE simulated = ?1 AND underlying = name AND ${first} <= ?2)) AS fromMs,
+         max((SELECT max(${last}) FROM ${table} WHERE simulated = ?1 AND underlying = name AND ${last} <= ?2)) AS toMs
+       FROM names WHERE name IS NOT NULL`,
+    );
+  const spans = {
+    chains: [spanIn('snapshots', 'as_of', 'as_of')],
+    prints: [spanIn('prints', 'at', 'at'), spanIn('tape_parts', 'to_at', 'to_at')],
+    levels: [spanIn('levels', 'as_of', 'as_of')],
+  };
+  return (kind, untilMs) => {
+    for (const simulated of [0, 1]) {
+      const found = spans[kind].map((span) => span.get(simulated, untilMs)!);
+      const moments = found.flatMap(({ fromMs, toMs }) => (fromMs === null || toMs === null ? [] : [fromMs, toMs]));
+      if (moments.length > 0) return { fromMs: Math.min(...moments), toMs: Math.max(...moments) };
+    }
+    return undefined;
   };
 }

@@ -57,6 +57,23 @@ export function undoUpgrade(path: string): { readonly schema: number; readonly k
   return { schema, kept };
 }
 
+/**
+ * Writes a database anew without the space of removed data, in the place of the old file. The caller must hold the lock of the folder, and no
+ * other process may write to the database. A process that is killed leaves either file.
+ */
+export function compactDatabase(path: string): void {
+  const db = new Database(path, { readwrite: true, strict: true });
+  // A file of an earlier version gets this option now. With it, later removals give their space back to the disk.
+  db.run('PRAGMA auto_vacuum = INCREMENTAL');
+  const draft = `${path}.compact`;
+  copyDurably(db, draft);
+  // With this journal mode, SQLite moves the write-ahead log into the file. Otherwise the log would be applied to the copy.
+  db.run('PRAGMA journal_mode = DELETE');
+  db.close(true);
+  renameSync(draft, path);
+  syncPath(dirname(path));
+}
+
 /** Copies a database to a file that is complete or not there, with mode 0600. Replaces an earlier copy. */
 export function copyDurably(db: Database, to: string): void {
   const draft = `${to}.partial`;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { type RetentionDays, removeOld } from '../../src/feeds/retention.ts';
+import { type RetentionDays, removeOld, startRetention } from '../../src/feeds/retention.ts';
 import { newYorkDate } from '../../src/market/calendar.ts';
 import { createMarket } from '../../src/market/market.ts';
 import { STANDARD_UNIVERSE } from '../../src/market/universe.ts';
@@ -55,6 +55,7 @@ describe('retention keeps', () => {
     ],
     ['both limits', { intraday: 10, chains: 20 }, { snapshots: 22 + 10, other: 22 + 10 }],
     ['31 days of prints', { prints: 31 }, { prints: 64, summed: 64 }],
+    ['31 days of levels', { levels: 31 }, { levels: 64 }],
     ['only today', { chains: 0 }, { snapshots: 2, other: 2 }],
   ])('%s, and removes nothing else', async (_name, days, expected) => {
     const { counts, observed } = await afterRetention(days);
@@ -77,14 +78,73 @@ test('a removal that is stopped midway continues the next time', async () => {
   const many = Array.from({ length: 12_000 }, (_, i) =>
     printOf(`p${i}`, { at: NOW - 40 * DAY_MS + i, simulated: false }),
   );
-  store.savePrints(many);
+  store.savePrints([...many, printOf('now', { at: NOW, simulated: false })]);
   const deps = { store, kept: { prints: 31 }, observe: () => {}, nowMs: () => NOW };
   let checks = 0;
   await removeOld(deps, () => ++checks > 1);
-  expect(store.prints('SPX', 0, NOW, false, 0)).toHaveLength(11_750);
+  expect(store.prints('SPX', 0, NOW, false, 0)).toHaveLength(11_751);
   await removeOld(deps);
-  expect(store.prints('SPX', 0, NOW, false, 0)).toHaveLength(0);
+  expect(store.prints('SPX', 0, NOW, false, 0)).toHaveLength(1);
   store.close();
+});
+
+describe('a clock that is ahead', () => {
+  const AHEAD = NOW + 1_652 * DAY_MS;
+
+  test('removes nothing, because the days are counted from the newest data', async () => {
+    const store = openStore(':memory:', Date.now);
+    for (const days of [0, 5, 20]) keepLevels(store, { asOf: NOW - days * DAY_MS });
+    const observed: unknown[] = [];
+    const kept = { chains: 30, intraday: 30, prints: 31, levels: 31 };
+    await removeOld({ store, kept, observe: (each) => observed.push(each), nowMs: () => AHEAD });
+    expect([store.snapshots('SPX').length, observed]).toEqual([3, []]);
+    store.close();
+  });
+
+  test('and has dated a snapshot: what would go is a large share, so the removal waits for a day', async () => {
+    const store = openStore(':memory:', Date.now);
+    for (const days of [0, 5, 20, -1_652]) keepLevels(store, { asOf: NOW - days * DAY_MS });
+    const observed: unknown[] = [];
+    const kept = { chains: 30, levels: 31 };
+    const elapsedMs = 0;
+    const run = async () => {
+      const observe = (each: unknown) => void observed.push(each);
+      const { stop } = startRetention({ store, kept, observe, nowMs: () => AHEAD }, () => elapsedMs);
+      await new Promise(setImmediate);
+      stop();
+    };
+    await run();
+    expect(observed).toEqual([
+      { kind: 'retention_waits', of: 'chains', days: expect.any(Number) },
+      { kind: 'retention_waits', of: 'levels', days: expect.any(Number) },
+    ]);
+    expect(store.snapshots('SPX')).toHaveLength(4);
+    store.close();
+  });
+});
+
+test('a large removal takes place when the service has run for a day, and a small one at once', async () => {
+  for (const [days, ran, left] of [
+    [30, 0, 60],
+    [30, DAY_MS, 31],
+    [54, 0, 55],
+  ] as const) {
+    const store = openStore(':memory:', Date.now);
+    for (const day of DAYS) keepLevels(store, { asOf: NOW - day * DAY_MS });
+    const clock = [0, ran];
+    const observed: { kind: string }[] = [];
+    const observe = (each: { kind: string }) => void observed.push(each);
+    const elapsedMs = () => clock.shift() ?? ran;
+    const { stop } = startRetention({ store, kept: { chains: days }, observe, nowMs: () => NOW }, elapsedMs);
+    for (let i = 0; i < 5; i++) await new Promise(setImmediate);
+    stop();
+    expect([days, store.snapshots('SPX').length, observed.map(({ kind }) => kind)]).toEqual([
+      days,
+      left,
+      [left === 60 ? 'retention_waits' : 'old_removed'],
+    ]);
+    store.close();
+  }
 });
 
 test('a snapshot dated ahead does not count as the newest: the newest true one stays', async () => {
@@ -100,6 +160,7 @@ test('if only the last snapshot of a day is left, earlier moments of the day hav
   for (const days of [21, 20]) {
     for (const hours of [3, 0]) keepLevels(store, { asOf: NOW - days * DAY_MS - hours * HOUR_MS });
   }
+  keepLevels(store, { asOf: NOW });
   const market = () => createMarket(store, STANDARD_UNIVERSE, false, Date.now);
   const at = (days: number, hours: number) =>
     market()

@@ -131,7 +131,7 @@ test('of a recorded day that was thinned, the error names the snapshots before a
   const recorded = openStore(':memory:', Date.now);
   for (const hours of [0, 1, 24]) keepLevels(recorded, { asOf: NOON + hours * HOUR_MS });
   const kept = { presentMs: NOON + 3 * DAY_MS, intradayFromMs: NOON + 2 * DAY_MS };
-  expect(recorded.removeOld(kept)).toEqual({ prints: 0, chains: 1 });
+  expect(recorded.removeOld(kept)).toEqual({ prints: 0, chains: 1, levels: 0 });
   const market = createMarket(recorded, STANDARD_UNIVERSE, false, () => NOON + 3 * DAY_MS);
   const nearest = { before: null, after: new Date(NOON + HOUR_MS).toISOString() };
   expect(refusalOf(() => market.at(NOON).chain('SPX')).nearest).toEqual(nearest);

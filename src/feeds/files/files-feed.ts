@@ -1,5 +1,6 @@
 import type { Delivery, Feed } from '../../market/feed.ts';
 import { readFileIsolated } from '../reader/isolated-reader.ts';
+import { deleteOld } from './delete-old.ts';
 import { FileCheckpoints, versionOf } from './file-checkpoints.ts';
 import { GrowingTapes } from './growing-tapes.ts';
 import { readFile, rejectionOf } from './read-file.ts';
@@ -15,6 +16,8 @@ export interface FilesFeedOptions {
   readonly setAside?: string | undefined;
   /** Path of the journal, which records which file is being read. If omitted, a file that ends the process is read again at each start. */
   readonly journal?: string | undefined;
+  /** Days after which a file that was read completely is deleted. If omitted, no file is deleted. */
+  readonly keepDays?: number | undefined;
   readonly pollIntervalMs?: number;
   /** Waits between two checks of a file that was written a short time ago. */
   readonly pause?: () => Promise<void>;
@@ -75,6 +78,7 @@ export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
       yield* processFile(journal, file, root, checkpoints, nowMs);
     }
     isFirstPoll = false;
+    if (options.keepDays !== undefined) await deleteOld(root, files, checkpoints, options.keepDays);
     // Remove the checkpoints of missing files, so that a file which comes back is read again. If a folder could not be read, its files may
     // still exist.
     if (isComplete) yield* checkpoints.removalsOfMissing(present);

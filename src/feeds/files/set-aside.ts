@@ -53,7 +53,10 @@ interface SetAsideResult {
  * Opens a folder within the drop folder. Returns `undefined` if the folder is outside the drop folder. If the system has `/proc/self/fd`,
  * the returned path leads to the open folder, even if a folder of its real path is moved or becomes a link.
  */
-async function openFolder(root: string, folder: string): Promise<({ path: string } & AsyncDisposable) | undefined> {
+export async function openFolder(
+  root: string,
+  folder: string,
+): Promise<({ path: string } & AsyncDisposable) | undefined> {
   const path = join(root, folder);
   const handle: FileHandle = await open(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
   const close = () => handle.close();

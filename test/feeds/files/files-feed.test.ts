@@ -41,8 +41,8 @@ let checkpoints: Map<string, string>;
 beforeEach(() => {
   checkpoints = new Map();
 });
-const feedOf = (pause: () => Promise<void> = async () => {}, setAside?: string) =>
-  createFilesFeed(dir, { pause, checkpoints: () => checkpoints, setAside });
+const feedOf = (pause: () => Promise<void> = async () => {}, setAside?: string, keepDays?: number) =>
+  createFilesFeed(dir, { pause, checkpoints: () => checkpoints, setAside, keepDays });
 
 function storeCheckpoint({ key, value }: { key: string; value: string | null }): void {
   if (value === null) checkpoints.delete(key);
@@ -578,4 +578,31 @@ test('resolves the rejections of a file when it is read again or removed, and of
   expect(await resolved(feed)).toEqual([]);
   renameSync(away, dir);
   expect(await resolved(feed)).toEqual([dir]);
+});
+
+test('deletes files that were read and are older than the newest by some days, and no other file', async () => {
+  const old = ['old.csv', 'note.txt', 'rejected.csv', 'deep/old.csv'];
+  mkdirSync(join(dir, 'deep'), { recursive: true });
+  put('old.csv', chainOf('AAA'));
+  put('deep/old.csv', chainOf('DDD'));
+  put('note.txt', 'remember the milk');
+  put('rejected.csv', 'a,b\n1,2\n');
+  put('recent.csv', chainOf('BBB'));
+  put('newest.csv', chainOf('CCC'));
+  // The newest file is dated in 2001, as if the clock of this machine were far ahead.
+  for (const name of old) utimesSync(join(dir, name), 1e9 - 11 * 86_400, 1e9 - 11 * 86_400);
+  utimesSync(join(dir, 'recent.csv'), 1e9 - 9 * 86_400, 1e9 - 9 * 86_400);
+  utimesSync(join(dir, 'newest.csv'), 1e9, 1e9);
+  symlinkSync(join(dir, 'recent.csv'), join(dir, 'link.csv'));
+  const names = () => readdirSync(dir, { recursive: true }).map(String).toSorted();
+  const all = names();
+  const feed = feedOf(undefined, undefined, 10);
+  await poll(feed);
+  // What was read is stored with its checkpoint before it is deleted.
+  expect(names()).toEqual(all);
+  await poll(feed);
+  expect(names()).toEqual(all.filter((name) => name !== 'old.csv' && name !== 'deep/old.csv'));
+  const without = feedOf();
+  await poll(without);
+  expect(names()).toHaveLength(all.length - 2);
 });
