@@ -161,6 +161,7 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
         jobs: () => app.scheduler.size,
         blocked: blockedSteps,
         levelsDue: () => store.levelsDue().length,
+        damagedSnapshots: () => store.damagedSnapshots().length,
         disk: () => diskUse(settings.dataDir),
         descriptors: () => ({ open: openDescriptors(), max: descriptorsMax() }),
         hasDatabase: isSameDatabase,

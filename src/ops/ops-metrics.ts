@@ -13,6 +13,8 @@ export interface MetricSources {
   readonly jobs: () => number;
   readonly blocked: () => { readonly count: number; readonly totalMs: number; readonly longestMs: number };
   readonly levelsDue: () => number;
+  /** Stored snapshots that are damaged and were set aside. */
+  readonly damagedSnapshots: () => number;
   /** Bytes of the database, of its write-ahead log, and free on its disk. */
   readonly disk: () => { readonly database: number; readonly wal: number; readonly free: number };
   /** Open file descriptors of the process, and how many it may have. */
@@ -118,6 +120,11 @@ export function createMetrics(sources: MetricSources): Metrics {
   const ingestFailures = counter('zomma_ingest_failures_total', 'Polls that failed.');
   const levelFailures = counter('zomma_level_failures_total', 'Snapshots whose levels could not be recorded.');
   const workFailures = counter('zomma_maintenance_failures_total', 'Maintenance that failed, by its work.', ['work']);
+  const retentionWaits = counter(
+    'zomma_retention_waits_total',
+    'Times that the retention would have removed a large share at once, and waits.',
+  );
+  const damaged = gauge('zomma_damaged_snapshots', 'Stored snapshots that are damaged and were set aside.');
   const certificateFailures = counter(
     'zomma_tls_refused_total',
     'Changed certificates that could not be used, while the server continued with the earlier one.',
@@ -210,6 +217,7 @@ export function createMetrics(sources: MetricSources): Metrics {
     resident.set(memory.rss);
     heap.set(memory.heapUsed);
     due.set(sources.levelsDue());
+    damaged.set(sources.damagedSnapshots());
     streams.set(sources.liveStreams());
     ready.set(Number(sources.isReady()));
     notAfter.reset();
@@ -255,6 +263,9 @@ export function createMetrics(sources: MetricSources): Metrics {
           break;
         case 'ingest_failed':
           ingestFailures.inc();
+          break;
+        case 'retention_waits':
+          retentionWaits.inc();
           break;
         case 'retention_failed':
           workFailures.inc({ work: 'retention' });

@@ -193,5 +193,5 @@ test('a server that stops is not ready, and answers what lies in its sockets', a
 
 test.each(['9464', '127.0.0.1', 'http://127.0.0.1:9464', '127.0.0.1:99999'])('--ops %s is no address', async (text) => {
   const { code, stderr } = await run(FROM_SOURCE, ['serve', '--ops', text, '--data-dir', join(folder, 'none')]);
-  expect([code, stderr]).toEqual([1, expect.stringContaining('is not an address')]);
+  expect([code, stderr]).toEqual([78, expect.stringContaining('is not an address')]);
 });
