@@ -73,7 +73,7 @@ export function measureStalls(command: readonly string[], options: StallOptions)
     };
     const chains = await simulatedChains(options.tickers);
     const flags = ['--feed', `files:${drop}`, '--data-dir', join(folder, 'data'), '--rate-limit', 'off'];
-    const server = await startServer(command, ['start', '--port', '0', ...flags]);
+    const server = await startServer(command, ['start', '--port', '0', '--slow-step', String(STEP_MS_MAX), ...flags]);
     try {
       const measured: Stalls[] = [];
       const measure = async (load: string, work: () => Promise<unknown>) => {

@@ -25,6 +25,7 @@ import type { Catalog } from './mcp/mcp-deps.ts';
 import { createLoading, type Loading, marketWhileLoading } from './operations/loading.ts';
 import type { Context } from './operations/operation.ts';
 import { createScheduler, type Scheduler } from './operations/scheduler.ts';
+import type { Tracing } from './ops/tracing.ts';
 import type { Store } from './store/sqlite.ts';
 import { SCHEMA } from './store/upgrade.ts';
 import { createContext, openAccess, openData, readUniverse, requireSecret } from './stored-data.ts';
@@ -57,14 +58,17 @@ export interface App {
 
 /**
  * Composes the service: opens the store, creates feeds, streams and the HTTP application, and connects them. `catalog` replaces tools or
- * resources that MCP offers by default. `admit` may throw `OperatorError` before anything is written to the store.
+ * resources that MCP offers by default. `admit` may throw `OperatorError` before anything is written to the store. With
+ * `tracing`, requests and the work for them are spans.
  */
 export function buildApp(
   settings: AppSettings,
   observe: Observe,
   catalog: Partial<Catalog> = {},
   admit: (store: Store, simulated: boolean) => void = () => {},
+  tracing?: Tracing,
 ): App {
+  const { basePath } = settings;
   const universe = readUniverse(settings.universe);
   const feeds = createFeeds(settings, universe, () => store.checkpoints('files'));
   const policy = settings.rateLimit === 'off' ? undefined : settings.rateLimit;
@@ -102,7 +106,11 @@ export function buildApp(
   store.sumPrintsFrom(context.largePrintMinUsd);
   const { market } = context;
   const limiter = policy && createRateLimiter(policy, Date.now);
-  const scheduler = createScheduler();
+  const scheduler = tracing ? tracing.traced(createScheduler()) : createScheduler();
+  /** Reports a failed tool with the trace of its request. */
+  const observeTools: Observe = tracing
+    ? (each) => observe(each.kind === 'tool_failed' ? { ...each, trace_id: tracing.current()?.traceId } : each)
+    : observe;
   const { liveStreamsMax, mcpStreamsMax } = descriptorPlan();
   const connections = createConnectionMonitor({
     *streamPeers() {
@@ -122,7 +130,7 @@ export function buildApp(
     return createMcpOverHttp({
       context,
       version,
-      observe,
+      observe: observeTools,
       scheduler,
       charge: chargeTokens,
       ...CATALOG,
@@ -130,6 +138,7 @@ export function buildApp(
       log: store,
       simulated,
       peerOf,
+      basePath,
       limits: { streamsMax: mcpStreamsMax },
     });
   });
@@ -159,11 +168,13 @@ export function buildApp(
     origins: originPolicy(settings),
     storeVersion: store.version,
     loaded: () => (isEmpty && !loading.isComplete ? loading.waitUntilComplete(LOADING_WAIT_MS) : undefined),
-    openapi: () => openapiDocument(version),
+    openapi: () => openapiDocument(version, basePath),
+    basePath,
+    tracing,
     observe,
   });
   return {
-    handle: handlerOf(http),
+    handle: handlerOf(http, { tracing, basePath }),
     routes: http.routes,
     feeds,
     store,

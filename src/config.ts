@@ -243,6 +243,22 @@ export const SETTINGS = {
     help: 'log every request at the level info: client address, method, route, status, duration, bytes, account and request id',
     parse: (text) => switchOf(text, '--access-log'),
   },
+  slowStep: {
+    flag: '--slow-step <ms>',
+    env: 'ZOMMA_SLOW_STEP',
+    group: 'server',
+    help: 'log each time that one step of work blocks all other requests for longer than this, milliseconds, at least 25',
+    default: '250',
+    parse: slowStepMs,
+  },
+  basePath: {
+    flag: '--base-path <path>',
+    env: 'ZOMMA_BASE_PATH',
+    group: 'server',
+    help: 'path of a proxy below which the service is reached, e.g. /zomma. Addresses that the service gives begin with it. The proxy may pass the path on, or remove it',
+    default: '',
+    parse: basePathOf,
+  },
   ops: {
     flag: '--ops <host:port>',
     env: 'ZOMMA_OPS',
@@ -478,6 +494,32 @@ function hostAndPort(text: string): { readonly host: string; readonly port: numb
   const host = inBrackets ?? name;
   if (host !== undefined && Number(port) <= 65_535) return { host, port: Number(port) };
   throw new SettingError(`--ops "${text}" is not an address`, 'Use HOST:PORT, e.g. --ops 127.0.0.1:9464.');
+}
+
+/** Parses the threshold of a slow step, ms. Throws `OperatorError` if it is below the longest step that is planned. */
+function slowStepMs(text: string): number {
+  const value = wholeNumber(text, '--slow-step');
+  if (value >= 25) return value;
+  throw new SettingError('--slow-step must be at least 25', 'Use milliseconds, e.g. --slow-step 250.');
+}
+
+/** The first parts of the service's own paths. */
+const OWN_PATHS = new Set(['api', 'docs', 'health', 'mcp', 'messages', 'openapi.json', 'sse', 'web']);
+
+/** Parses the path of a proxy. Returns it without a slash at its end, so `/` is the empty text. Throws `OperatorError` if it is no path. */
+function basePathOf(text: string): string {
+  const path = text.replace(/\/+$/, '');
+  if (OWN_PATHS.has(path.split('/')[1] ?? '')) {
+    throw new SettingError(
+      `--base-path "${text}" begins like a path of the service itself`,
+      'Use another path, e.g. --base-path /zomma.',
+    );
+  }
+  if (/^(?:\/[\w.~-]+)*$/.test(path) && !/\/\.\.?(?:\/|$)/.test(path)) return path;
+  throw new SettingError(
+    `--base-path "${text}" is not a path`,
+    'Use a path of letters, digits, and - . _ ~ that begins with a slash, e.g. --base-path /zomma.',
+  );
 }
 
 function listOf(text: string): string[] {

@@ -2,6 +2,8 @@ import type { Observe } from './events.ts';
 
 /** The longest time that a step may block the event loop, ms. A longer step delays every other request. */
 export const STEP_MS_MAX = 25;
+/** By default, the log has a line for each time that the event loop was blocked for longer than this, ms. */
+export const SLOW_STEP_MS = 250;
 /** Interval of the timer that measures the event loop, ms. The timer does not run while the service is idle. */
 const TICK_MS = 2;
 /** The timer stops if no step has begun for this long, ms, so that an idle service uses no CPU. */
@@ -16,6 +18,11 @@ export interface Blocked {
 
 export interface Watchdog {
   stop(): void;
+}
+
+export interface WatchdogOptions {
+  readonly slowStepMs?: number;
+  readonly onTick?: (lateMs: number) => void;
 }
 
 let current: { announceStep(step: string): void; readonly blocked: Readonly<Blocked> } | undefined;
@@ -34,12 +41,12 @@ export function blockedSteps(): Readonly<Blocked> {
 }
 
 /**
- * Watches the event loop of this process. A process has one watchdog at a time. The watchdog counts and reports each period longer than
- * STEP_MS_MAX in which the loop was blocked, with the longest step of the period. A timer with the interval TICK_MS starts with a step and
+ * Watches the event loop of this process. A process has one watchdog at a time. The watchdog counts each period longer than
+ * STEP_MS_MAX in which the loop was blocked, and reports each one longer than `slowStepMs`, with the longest step of the period. A timer with the interval TICK_MS starts with a step and
  * runs until no step has begun for REST_MS. So the watchdog also notices work that was not announced, if the work runs within REST_MS after
- * a step.
+ * a step. `onTick` gets how late each tick is, ms.
  */
-export function startWatchdog(observe: Observe): Watchdog {
+export function startWatchdog(observe: Observe, { slowStepMs = SLOW_STEP_MS, onTick }: WatchdogOptions = {}): Watchdog {
   const blocked: Blocked = { count: 0, totalMs: 0, longestMs: 0 };
   let timer: ReturnType<typeof setInterval> | undefined;
   /** The time of the last tick, ms. `cpuAtTick` is the CPU time that the process had used by then, µs. */
@@ -66,10 +73,13 @@ export function startWatchdog(observe: Observe): Watchdog {
     beginStep(undefined, now);
     // The timer waits for TICK_MS between two ticks. This time does not count as blocked.
     const blockedMs = now - tickedMs - TICK_MS;
+    onTick?.(blockedMs);
     if (blockedMs > STEP_MS_MAX) {
       blocked.count++;
       blocked.totalMs += blockedMs;
       blocked.longestMs = Math.max(blocked.longestMs, blockedMs);
+    }
+    if (blockedMs > slowStepMs) {
       const cpuMs = Math.round((cpuNow() - cpuAtTick) / 1000);
       observe({ kind: 'event_loop_blocked', duration_ms: Math.round(blockedMs), cpu_ms: cpuMs, step: longest.name });
     }

@@ -13,8 +13,16 @@ export type Observation =
       readonly account: string | undefined;
       readonly client: string;
       readonly bytes: number | undefined;
+      /** The trace of the request, 32 hex digits. Undefined if its sender has named none and nobody collects spans. */
+      readonly trace_id: string | undefined;
     }
-  | { readonly kind: 'request_failed'; readonly route: string; readonly request_id: string; readonly error: unknown }
+  | {
+      readonly kind: 'request_failed';
+      readonly route: string;
+      readonly request_id: string;
+      readonly trace_id: string | undefined;
+      readonly error: unknown;
+    }
   | { readonly kind: 'session_opened'; readonly account: string; readonly sessions: number }
   | { readonly kind: 'session_closed'; readonly account: string; readonly sessions: number }
   | { readonly kind: 'stream_opened'; readonly account: string; readonly streams: number }
@@ -24,7 +32,13 @@ export type Observation =
       readonly reason: 'client' | 'behind' | 'silent' | 'access' | 'age' | 'share' | 'shutdown';
       readonly streams: number;
     }
-  | { readonly kind: 'tool_failed'; readonly tool: string; readonly error: unknown }
+  /** A tool threw. `trace_id` is the trace of the request that called it, if spans are collected. */
+  | {
+      readonly kind: 'tool_failed';
+      readonly tool: string;
+      readonly trace_id?: string | undefined;
+      readonly error: unknown;
+    }
   | {
       readonly kind: 'chain_stored';
       readonly underlying: string;
@@ -91,6 +105,10 @@ export type Observation =
   | { readonly kind: 'key_refused'; readonly client: string; readonly route: string; readonly code: string }
   /** Further refusals of an address in the past minute, beyond those that were reported one by one. */
   | { readonly kind: 'keys_refused'; readonly client: string; readonly count: number }
+  /** systemd waits for messages of this process, but they cannot be sent. A unit with `Type=notify` will not become active. */
+  | { readonly kind: 'manager_unreachable'; readonly reason: string }
+  /** Spans could not be sent to the collector. Reported once, and again after some could be sent. */
+  | { readonly kind: 'traces_unsent'; readonly reason: string }
   /** A change to members or keys that was recorded in the audit trail, by this process or by a command. `at` is when it was made. */
   | {
       readonly kind: 'audited';

@@ -228,7 +228,7 @@ export async function runFiller(): Promise<void> {
       async onProgress(past) {
         first ??= past;
         // The first complete snapshot follows after all snapshots of its ticker.
-        if (past.done > first.done) setPriority(NICENESS);
+        if (past.done > first.done) lowerPriority();
         // The next batch is computed while the service answers.
         await turn.promise;
         turn = Promise.withResolvers();
@@ -240,5 +240,14 @@ export async function runFiller(): Promise<void> {
   } catch (error) {
     const describe = ({ message, stack }: Error) => (error instanceof NoRoom ? message : (stack ?? message));
     send({ error: error instanceof Error ? describe(error) : String(error) });
+  }
+}
+
+/** Lowers the priority of this process, if the system allows it. A sandbox may forbid the call. */
+function lowerPriority(): void {
+  try {
+    setPriority(NICENESS);
+  } catch {
+    // The process also makes pauses while the service answers.
   }
 }

@@ -1,4 +1,5 @@
-import { configureSync, getJsonLinesFormatter, getLogger } from '@logtape/logtape';
+import { fstatSync } from 'node:fs';
+import { configureSync, getJsonLinesFormatter, getLogger, type LogRecord } from '@logtape/logtape';
 import { LOG_LEVELS, type LogLevel } from './config.ts';
 import type { Observation, Observe } from './events.ts';
 
@@ -35,6 +36,8 @@ const LEVEL: Record<Observation['kind'], LogLevel> = {
   database_gone: 'error',
   key_refused: 'info',
   keys_refused: 'info',
+  manager_unreachable: 'warning',
+  traces_unsent: 'warning',
   audited: 'info',
   operations_served: 'info',
   certificate_used: 'info',
@@ -52,12 +55,33 @@ const LEVEL: Record<Observation['kind'], LogLevel> = {
   stop_forced: 'warning',
 };
 
+/** The priorities of the journal, as in syslog(3). */
+const PRIORITY: Record<LogRecord['level'], number> = { trace: 7, debug: 7, info: 6, warning: 4, error: 3, fatal: 2 };
+
+/**
+ * Returns whether stderr is connected to the journal of systemd. `stream` is the value of JOURNAL_STREAM: the device and the inode of the
+ * journal's stream. A process whose stderr was redirected later inherits the variable, but not the stream.
+ */
+function isJournal(stream: string | undefined): boolean {
+  if (!stream) return false;
+  try {
+    const { dev, ino } = fstatSync(2, { bigint: true });
+    return stream === `${dev}:${ino}`;
+  } catch {
+    return false;
+  }
+}
+
 /**
  * Writes observations of `lowestLevel` and above to stderr, as JSON lines. stdout is reserved for output that programs read. With
- * `accessLog`, every answered request is an observation of the level `info`.
+ * `accessLog`, every answered request is an observation of the level `info`. If stderr is the journal of systemd, each line begins with its
+ * priority, e.g. `<4>`, which the journal removes.
  */
 export function createLog(lowestLevel: LogLevel, { accessLog = false } = {}): Observe {
-  const format = getJsonLinesFormatter({ properties: 'flatten' });
+  const json = getJsonLinesFormatter({ properties: 'flatten' });
+  const format = isJournal(process.env.JOURNAL_STREAM)
+    ? (record: LogRecord) => `<${PRIORITY[record.level]}>${json(record)}`
+    : json;
   configureSync({
     reset: true,
     sinks: { stderr: (record) => process.stderr.write(format(record)) },

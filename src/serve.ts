@@ -11,6 +11,7 @@ import { startPacking } from './feeds/packing.ts';
 import { startPastFill } from './feeds/past-fill.ts';
 import { startRetention } from './feeds/retention.ts';
 import { type CertificateWatch, watchCertificate } from './http/certificate-watch.ts';
+import { descriptorsMax, openDescriptors } from './http/connections/own-sockets.ts';
 import { ensureInternalTls } from './http/internal-tls.ts';
 import { listen, listenOptions } from './http/listen.ts';
 import { readTls, type TlsFiles } from './http/tls.ts';
@@ -22,6 +23,8 @@ import { createLevelRecorder, type LevelRecorder } from './operations/level-reco
 import { warmUp } from './operations/warm-up.ts';
 import type { Metrics } from './ops/ops-metrics.ts';
 import { type OpsServer, serveOps } from './ops/ops-server.ts';
+import type { ServiceManager } from './ops/service-manager.ts';
+import type { Tracing } from './ops/tracing.ts';
 import { unknownVariables } from './setting-sources.ts';
 import type { Store } from './store/sqlite.ts';
 import { SCHEMA } from './store/upgrade.ts';
@@ -43,6 +46,12 @@ const FORCED_STOP_MS = 4_700;
 const DATABASE_LOOK_MS = 5_000;
 /** Time between two looks whether the internal certificate must be renewed, ms. */
 const RENEWAL_LOOK_MS = 3_600_000;
+/** The service manager is asked for this much time to open the data folder, and to upgrade it if it is of an earlier version, ms. */
+const OPENING_MS_MAX = 15 * 60_000;
+/** While data is loaded, the service manager ends the start if it gets no further message within this time, ms. */
+const LOADING_MS_MAX = 60_000;
+/** The last spans are sent within this time, ms. Otherwise they are lost. */
+const TRACES_STOP_MS = 500;
 /** A feed stops after its current piece of work. If the system blocks this work, the service waits for the feed no longer than this, ms. */
 const INGEST_STOP_MS = 3_000;
 
@@ -71,7 +80,7 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
   // Without a handler, SIGHUP would end the process. Hooks of certificate clients send it after a renewal.
   const { tlsCert, tlsKey, tlsClientCa } = settings;
   let tlsFiles: TlsFiles = { cert: tlsCert!, key: tlsKey!, clientCa: tlsClientCa };
-  const onHangUp = async () => {
+  const reload = async () => {
     await renewInternalTls();
     certificate?.reload();
     observe({
@@ -88,10 +97,16 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
       observe({ kind: 'certificate_refused', reason, hint });
     }
   };
+  const onHangUp = () => (manager ? manager.reloading(reload) : reload());
+  let manager: ServiceManager | undefined;
   process.on('SIGHUP', onHangUp);
+  manager = await connectManager(observe);
+  // An upgrade copies the database first, which takes a minute for some 20 GB.
+  manager?.starting('Opening the data folder', OPENING_MS_MAX);
   let listening = listenOptions(settings);
   const { keepChains: chains, keepIntraday: intraday, keepPrints: prints, keepLevels: levels } = settings;
   const room = createDataRoom({ ...settings, observe });
+  const tracing = await connectTracing(observe);
   const lock = lockData(settings.dataDir);
   let app: App;
   try {
@@ -99,7 +114,7 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
       tlsFiles = { ...(await ensureInternalTls(settings, Date.now())), clientCa: tlsClientCa };
       listening = { ...listening, tls: readTls(tlsFiles) };
     }
-    app = buildApp(settings, observe, {}, demo?.admit);
+    app = buildApp(settings, observe, {}, demo?.admit, tracing);
   } catch (error) {
     lock.release();
     throw error;
@@ -123,7 +138,10 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
     });
   }
   void stopped.promise.then(() => setTimeout(forceExit, FORCED_STOP_MS).unref());
-  const watchdog = startWatchdog(observe);
+  const watchdog = startWatchdog(observe, {
+    slowStepMs: settings.slowStep,
+    ...(settings.ops && { onTick: (ms: number) => metrics?.countDelay(ms) }),
+  });
   // The certificate watch takes the renewed file into use.
   const renewal = setInterval(() => void renewInternalTls(), RENEWAL_LOOK_MS).unref();
   const stopAuditLog = startAuditLog(store, observe);
@@ -145,10 +163,10 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
         ...{ observe, nowMs: Date.now },
       });
     }
-    demo?.welcome(app, server.url);
-    process.stdout.write(`listening on ${server.url}\n`);
+    const address = server.url + settings.basePath;
+    demo?.welcome(app, address);
+    process.stdout.write(`listening on ${address}\n`);
     const { feed } = settings;
-    const address = server.url;
     observe({ kind: 'started', address, feed, version, commit: COMMIT, schema: SCHEMA, duration_ms: elapsedMs() });
 
     if (settings.ops) {
@@ -167,9 +185,14 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
         schema: SCHEMA,
         feeds: () => feedReport(app.context),
         liveStreams: () => app.gexStreams.size,
+        jobs: () => app.scheduler.size,
         blocked: blockedSteps,
         levelsDue: () => store.levelsDue().length,
+        damagedSnapshots: () => store.damagedSnapshots().length,
         disk: () => diskUse(settings.dataDir),
+        descriptors: () => ({ open: openDescriptors(), max: descriptorsMax() }),
+        hasDatabase: isSameDatabase,
+        isFull: () => room.fullReason() !== undefined,
         certificateNotAfterMs: () => certificate?.notAfterMs(),
         lastBackupMs: () => lastBackupMs(settings.dataDir),
         isReady: () => notReady().length === 0,
@@ -183,6 +206,7 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
     // The server does not wait for feeds over a network. It serves the stored data until these feeds deliver.
     const localLoaded = Promise.all(ingests.filter((_, i) => isLocal(feeds[i]!)).map(({ loaded }) => loaded));
     loading.begin(localLoaded);
+    manager?.starting('Loading market data', LOADING_MS_MAX);
     if (settings.past && feeds.some(({ simulated }) => simulated)) {
       const { dataDir, dataMax, seed, universe, largePrintMin } = settings;
       const job = { dataDir, dataMax, seed, universe, largePrintMinUsd: largePrintMin };
@@ -192,6 +216,7 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
     if (!(await Promise.race([localLoaded, stopped.promise.then(() => undefined)]))) return await shutDown(server);
 
     observe({ kind: 'loaded', duration_ms: elapsedMs() });
+    manager?.ready(`Serving ${address}`);
     const { largePrintMinUsd } = app.context;
     const onRecorded = () => {
       app.gexStreams.wake();
@@ -222,16 +247,20 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
     const isIdle = await stopIngests();
     await recorder?.stop();
     await ops?.stop();
+    manager?.close();
+    const isSent = !tracing || (await withinMs(TRACES_STOP_MS, tracing.stop()));
     app.refusals.stop();
     stopAuditLog();
     store.close();
     lock.release();
     // A read that hangs in the system, for example on a network mount that is no longer reachable, would keep the process alive for ever.
-    if (!isIdle && isStopping) process.exit();
+    // So would the tries to reach a collector.
+    if (!(isIdle && isSent) && isStopping) process.exit();
   }
 
   async function shutDown(server: ReturnType<typeof listen>): Promise<void> {
     observe({ kind: 'stopping', signal: await stopped.promise });
+    manager?.stopping();
     isStopping = true;
     loading.cancelWaits();
     void stopIngests();
@@ -240,6 +269,23 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
     await Promise.all([app.mcp.close(), app.drain.begin()]);
     await server.stop(STOP_DEADLINE_MS);
   }
+}
+
+/** Connects to systemd if it has started this process and waits for messages. Otherwise loads nothing. */
+async function connectManager(observe: Observe): Promise<ServiceManager | undefined> {
+  const { NOTIFY_SOCKET, WATCHDOG_USEC, WATCHDOG_PID } = process.env;
+  if (!NOTIFY_SOCKET) return undefined;
+  const { connectServiceManager } = await import('./ops/service-manager.ts');
+  return connectServiceManager({ NOTIFY_SOCKET, WATCHDOG_USEC, WATCHDOG_PID }, observe);
+}
+
+/** Starts tracing if the environment names a collector. Otherwise loads nothing. */
+async function connectTracing(observe: Observe): Promise<Tracing | undefined> {
+  const { OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT, OTEL_SDK_DISABLED } = process.env;
+  const hasCollector = OTEL_EXPORTER_OTLP_TRACES_ENDPOINT || OTEL_EXPORTER_OTLP_ENDPOINT;
+  if (!hasCollector || OTEL_SDK_DISABLED?.toLowerCase() === 'true') return undefined;
+  const { startTracing } = await import('./ops/tracing.ts');
+  return startTracing(process.env, version, observe);
 }
 
 /** Returns an observer that also counts for the metrics. A request is then observed even if the log ignores it. */

@@ -18,6 +18,8 @@ const LAYERS: readonly (readonly string[])[] = [
     'loopback.ts',
     'steps.ts',
     'commit.ts',
+    'libc.ts',
+    'trace-context.ts',
     'nearest-names.ts',
     'exit-codes.ts',
   ],

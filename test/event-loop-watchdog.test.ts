@@ -5,18 +5,28 @@ import type { Observation } from '../src/events.ts';
 /** These tests run on the real event loop of this process. */
 let reported: Extract<Observation, { kind: 'event_loop_blocked' }>[];
 let watchdog: Watchdog;
+/** The latest tick. */
+let mostLateMs: number;
 /** Resolves at the first reported step. Created before anything blocks, so that a test does not guess the moment. */
 let observed: PromiseWithResolvers<void>;
 beforeEach(() => {
   reported = [];
+  mostLateMs = 0;
   observed = Promise.withResolvers();
-  watchdog = startWatchdog((observation) => {
-    if (observation.kind !== 'event_loop_blocked') return;
-    reported.push(observation);
-    observed.resolve();
-  });
+  watchdog = startWatchdog(
+    (observation) => {
+      if (observation.kind !== 'event_loop_blocked') return;
+      reported.push(observation);
+      observed.resolve();
+    },
+    { slowStepMs: STEP_MS_MAX, onTick: noteTick },
+  );
 });
 afterEach(() => watchdog.stop());
+
+function noteTick(lateMs: number): void {
+  mostLateMs = Math.max(mostLateMs, lateMs);
+}
 
 function work(ms: number): void {
   for (const until = performance.now() + ms; performance.now() < until; );
@@ -33,6 +43,21 @@ test('counts and reports a step that blocks the event loop, with its name and CP
   expect(reported[0]!.cpu_ms).toBeGreaterThan(0);
   expect(blockedSteps().count).toBe(reported.length);
   expect(blockedSteps().longestMs).toBeGreaterThanOrEqual(BLOCKING_MS - STEP_MS_MAX);
+});
+
+test('tells how late each tick is, and reports only steps that are slow enough', async () => {
+  watchdog.stop();
+  watchdog = startWatchdog(() => observed.resolve(), {
+    slowStepMs: 10 * BLOCKING_MS,
+    onTick: noteTick,
+  });
+  announceStep('a long step');
+  work(BLOCKING_MS);
+  while (mostLateMs === 0) await Bun.sleep(1);
+  expect(mostLateMs).toBeGreaterThanOrEqual(BLOCKING_MS - STEP_MS_MAX);
+  expect(blockedSteps().count).toBe(1);
+  // Would be resolved by now, because the watchdog reports in the tick that counts.
+  expect(await Promise.race([observed.promise.then(() => 'reported'), 'not reported'])).toBe('not reported');
 });
 
 test('names the longest of several steps in one turn, though each step is short enough', async () => {

@@ -2,18 +2,29 @@ import type { Observe } from '../events.ts';
 import type { AddressOf } from './client-address.ts';
 import { type HttpApp, patternOf, type ResponseHead } from './http-app.ts';
 
-/** Reports every answered request to `observe`. Adds no hook if `observe` ignores this kind of observation. */
-export const accessLog = (observe: Observe, addressOf: AddressOf) => (app: HttpApp) => {
-  if (observe.ignores?.has('request_answered')) return app;
+/** Reports every answered request to `observe` and to its span. Adds no hook if `observe` ignores such observations and there are no spans. */
+export const accessLog = (observe: Observe, addressOf: AddressOf, hasSpans: boolean) => (app: HttpApp) => {
+  if (observe.ignores?.has('request_answered') && !hasSpans) return app;
   return app
     .onRequest((context) => {
       context.startedAt = performance.now();
       context.client = addressOf(context.request);
     })
     .onAfterResponse(
-      ({ request: { method }, path, route, set, responseValue, requestId, account, startedAt, client }) => {
-        observe({
-          kind: 'request_answered',
+      ({
+        request: { method },
+        path,
+        route,
+        set,
+        responseValue,
+        requestId,
+        account,
+        startedAt,
+        client,
+        traceId,
+        span,
+      }) => {
+        const answer = {
           client,
           bytes: typeof responseValue === 'string' ? Buffer.byteLength(responseValue) : (set as ResponseHead).bytes,
           method,
@@ -22,7 +33,10 @@ export const accessLog = (observe: Observe, addressOf: AddressOf) => (app: HttpA
           duration_ms: Math.round((performance.now() - startedAt) * 1000) / 1000,
           request_id: requestId,
           account: account?.id,
-        });
+          trace_id: traceId,
+        };
+        observe({ kind: 'request_answered', ...answer });
+        span?.end(answer);
       },
     );
 };

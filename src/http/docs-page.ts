@@ -1,6 +1,7 @@
 import { version } from 'swagger-ui-dist/package.json';
 import stylePath from 'swagger-ui-dist/swagger-ui.css' with { type: 'file' };
 import scriptPath from 'swagger-ui-dist/swagger-ui-bundle.js' with { type: 'file' };
+import { type BasePath, pageBelow } from './base-path.ts';
 import { type HttpApp, JSON_TYPE } from './http-app.ts';
 import { type PreparedResponse, prepareResponse, sendPrepared } from './prepared-response.ts';
 
@@ -29,7 +30,8 @@ const PAGE = `<!doctype html>
  * The script that starts Swagger UI. It is a separate file, because the Content-Security-Policy allows no inline script. It disables the
  * validator, which is on another host.
  */
-const START_SCRIPT = `SwaggerUIBundle({ url: '/openapi.json', dom_id: '#docs', deepLinking: true, validatorUrl: null, defaultModelRendering: 'model' });
+const startScript = (basePath: BasePath) =>
+  `SwaggerUIBundle({ url: '${basePath}/openapi.json', dom_id: '#docs', deepLinking: true, validatorUrl: null, defaultModelRendering: 'model' });
 `;
 
 /** The Content-Security-Policy. It allows only resources of this server, and data URLs for the icons in the package's style sheet. */
@@ -53,10 +55,10 @@ export const DOCS_PATHS: readonly string[] = ['/docs', START, SCRIPT, STYLE, OPE
  * Serves the OpenAPI document, and a page that shows it. The page is Swagger UI, embedded so that it works without internet access. Each
  * response is prepared on the first request for it.
  */
-export const docsRoutes = (openapi: () => Record<string, unknown>) => (app: HttpApp) => {
+export const docsRoutes = (openapi: () => Record<string, unknown>, basePath: BasePath) => (app: HttpApp) => {
   const prepare: Record<string, () => PreparedResponse> = {
-    '/docs': () => own(PAGE, { ...type('html'), 'Content-Security-Policy': POLICY }),
-    [START]: () => own(START_SCRIPT, type('javascript')),
+    '/docs': () => own(pageBelow(basePath, PAGE), { ...type('html'), 'Content-Security-Policy': POLICY }),
+    [START]: () => own(startScript(basePath), type('javascript')),
     [SCRIPT]: () => packaged(scriptPath, type('javascript')),
     [STYLE]: () => packaged(stylePath, type('css')),
     [OPENAPI]: () => own(JSON.stringify(openapi()), { 'Content-Type': JSON_TYPE }),

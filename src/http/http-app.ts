@@ -1,9 +1,10 @@
 import { type AnyElysia, Elysia } from 'elysia';
 import type { Account } from '../access/access.ts';
+import type { RequestSpan } from '../trace-context.ts';
 
 /**
  * Creates the Elysia application that every plugin and route of this folder extends. The context of a request has the request's id, its
- * account (set by the guard; undefined on public paths) and its arrival time (for the access log).
+ * account (set by the guard; undefined on public paths), its arrival time (for the access log), and its trace if it belongs to one.
  *
  * Elysia reads the source text of a handler to find which parts of a request the handler uses. So handlers name each part in their
  * parameter. If a handler took the whole context, Elysia would parse headers, cookies and query of each request. No handler names the body,
@@ -15,6 +16,8 @@ export function createHttpApp() {
     account: undefined as Account | undefined,
     startedAt: 0,
     client: '',
+    traceId: undefined as string | undefined,
+    span: undefined as RequestSpan | undefined,
   });
 }
 

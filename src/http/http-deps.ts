@@ -5,6 +5,8 @@ import type { RateLimiter } from '../access/rate-limit.ts';
 import type { Observe } from '../events.ts';
 import type { Context } from '../operations/operation.ts';
 import type { Scheduler } from '../operations/scheduler.ts';
+import type { RequestTracing } from '../trace-context.ts';
+import type { BasePath } from './base-path.ts';
 import type { AddressOf } from './client-address.ts';
 import type { ConnectionMonitor } from './connections/connection-monitor.ts';
 import type { Drain } from './drain.ts';
@@ -42,6 +44,10 @@ export interface HttpDeps {
   readonly refusals: Refusals;
   /** Whether the server itself serves HTTPS. Behind a proxy, the proxy does. */
   readonly isHttps: boolean;
+  /** Makes a span of each request. Undefined if nobody collects spans. */
+  readonly tracing?: RequestTracing | undefined;
+  /** The path of a proxy below which the service is reached. Empty: none. */
+  readonly basePath: BasePath;
   readonly myKeyPolicy: MyKeyPolicy;
   /** Builds the OpenAPI document. */
   readonly openapi: () => Record<string, unknown>;

@@ -1,6 +1,8 @@
 import { announceStep } from '../event-loop-watchdog.ts';
+import { parseTraceparent } from '../trace-context.ts';
 import { accessLog } from './access-log.ts';
 import { accountRoutes } from './account.ts';
+import { withoutBasePath } from './base-path.ts';
 import { docsRoutes } from './docs-page.ts';
 import { guard } from './guard.ts';
 import { createHttpApp, type HttpApp } from './http-app.ts';
@@ -23,7 +25,7 @@ export type Handler = (request: Request) => Response | Promise<Response>;
  * Origin, key and rate limit. The hooks see the same path as the router, so no path bypasses the hooks.
  */
 export function createServerApp(deps: HttpDeps): HttpApp {
-  const { access, limiter, origins, drain, addressOf, refusals, isHttps, observe } = deps;
+  const { access, limiter, origins, drain, addressOf, refusals, isHttps, tracing, basePath, observe } = deps;
   const app = createHttpApp()
     .onRequest((context) => {
       announceStep('request');
@@ -32,10 +34,12 @@ export function createServerApp(deps: HttpDeps): HttpApp {
       if (isHttps && !LOCAL_NAME.test(context.request.headers.get('host') ?? '')) {
         context.set.headers['Strict-Transport-Security'] = TRANSPORT_SECURITY;
       }
+      context.span = tracing?.current();
+      context.traceId = context.span?.traceId ?? traceIdOf(context.request.headers);
       drain.onRequest(context.set);
     })
-    .use(accessLog(observe, addressOf))
-    .use(problemDetails(observe))
+    .use(accessLog(observe, addressOf, tracing !== undefined))
+    .use(problemDetails(observe, basePath))
     .use(checkHost(origins))
     .use(checkOrigin(origins))
     .use(guard({ access, limiter, connections: deps.connections, addressOf, refusals }));
@@ -44,15 +48,25 @@ export function createServerApp(deps: HttpDeps): HttpApp {
   for (const hook of app.event.request ?? []) hook.isAsync = false;
   return app
     .use(accountRoutes(deps))
-    .use(webRoutes)
-    .use(docsRoutes(deps.openapi))
+    .use(webRoutes(basePath))
+    .use(docsRoutes(deps.openapi, basePath))
     .use(operationRoutes(deps))
     .use(streamRoutes(deps)) as unknown as HttpApp;
 }
 
-/** Returns a handler that answers requests with the application. */
-export function handlerOf(app: HttpApp): Handler {
-  return (request) => app.fetch(withRoutableUrl(request));
+/** Returns a handler that answers requests with the application, each within a span if there is tracing. */
+export function handlerOf(app: HttpApp, { tracing, basePath }: Pick<HttpDeps, 'tracing' | 'basePath'>): Handler {
+  const answer: Handler =
+    basePath === ''
+      ? (request) => app.fetch(withRoutableUrl(request))
+      : (request) => app.fetch(withRoutableUrl(withoutBasePath(request, basePath)));
+  return tracing ? (request) => tracing.inRequest(request.headers, () => answer(request)) : answer;
+}
+
+/** Returns the trace that the sender of a request has named. */
+function traceIdOf(headers: Headers): string | undefined {
+  const field = headers.get('traceparent');
+  return field === null ? undefined : parseTraceparent(field)?.traceId;
 }
 
 /**

@@ -2,11 +2,12 @@ import type { TSchema } from '@sinclair/typebox';
 import type { Operation } from '../operations/operation.ts';
 import { extendedView, restView, toolView } from '../operations/perform.ts';
 import { OPERATIONS, TOOLS } from '../operations/registry.ts';
+import type { BasePath } from './base-path.ts';
 import { binaryContent, body, components, json, problems, withTag } from './openapi-components.ts';
 import { accountPaths, streamPaths } from './openapi-routes.ts';
 
-/** Returns the OpenAPI 3.1 document of all HTTP routes. Operations come from the registry. */
-export function openapiDocument(version: string): Record<string, unknown> {
+/** Returns the OpenAPI 3.1 document of all HTTP routes below a base path. Operations come from the registry. */
+export function openapiDocument(version: string, basePath: BasePath): Record<string, unknown> {
   return {
     openapi: '3.1.0',
     info: {
@@ -15,7 +16,7 @@ export function openapiDocument(version: string): Record<string, unknown> {
       summary: 'Options-market analytics over REST and MCP.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
-    servers: [{ url: '/' }],
+    servers: [{ url: basePath || '/' }],
     security: [{ apiKey: [] }],
     tags: TAGS,
     paths: {

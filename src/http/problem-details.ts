@@ -1,6 +1,7 @@
 import { cleaned } from '../clean-text.ts';
 import { ClientError, type ClientErrorCode } from '../errors.ts';
 import type { Observe } from '../events.ts';
+import { type BasePath, hintBelow } from './base-path.ts';
 import { drain } from './body.ts';
 import { DEFAULT_FIELDS, type HttpApp, methodsOf, patternOf } from './http-app.ts';
 
@@ -27,19 +28,25 @@ export interface ProblemDetails {
  * Answers every error with problem details, including unknown paths and methods. Defects are reported to `observe`, and the client gets no
  * details about them.
  */
-export const problemDetails = (observe: Observe) => (app: HttpApp) =>
-  app.onError(async ({ error, code, request, path, route, requestId, set }) => {
+export const problemDetails = (observe: Observe, basePath: BasePath) => (app: HttpApp) =>
+  app.onError(async ({ error, code, request, path, route, requestId, traceId, set }) => {
     const clientError = code === 'NOT_FOUND' ? noRoute(methodsOf(app, path)) : clientErrorOf(error, request);
     if (clientError.code === 'method_not_allowed') set.headers.Allow = methodsOf(app, path).join(', ');
     if (clientError.status === 401) set.headers['WWW-Authenticate'] = challengeOf(clientError.code, path);
     if (clientError.code === 'internal') {
-      observe({ kind: 'request_failed', route: patternOf(app, path, route), request_id: requestId, error });
+      observe({
+        kind: 'request_failed',
+        route: patternOf(app, path, route),
+        request_id: requestId,
+        trace_id: traceId,
+        error,
+      });
     }
     await drain(request);
     set.status = clientError.status;
     if (clientError.retryAfterS !== undefined) set.headers['Retry-After'] = clientError.retryAfterS;
     Object.assign(set.headers, DEFAULT_FIELDS, { 'content-type': 'application/problem+json' });
-    return JSON.stringify(problemOf(clientError, requestId));
+    return JSON.stringify(problemOf(clientError, requestId, basePath));
   });
 
 /**
@@ -55,7 +62,7 @@ function challengeOf(code: ClientErrorCode, path: string): string {
   return path === '/mcp' ? `${BEARER_CHALLENGE}, ${CHALLENGE}` : CHALLENGE;
 }
 
-function problemOf(clientError: ClientError, requestId: string): ProblemDetails {
+function problemOf(clientError: ClientError, requestId: string, basePath: BasePath): ProblemDetails {
   const { nearest } = clientError;
   // The texts are cleaned, because a message may contain names that a caller, a provider or a file chose.
   return cleaned({
@@ -64,7 +71,7 @@ function problemOf(clientError: ClientError, requestId: string): ProblemDetails 
     status: clientError.status,
     detail: clientError.message,
     code: clientError.code,
-    hint: clientError.hint ?? 'See GET /docs for the requests that this server accepts.',
+    hint: hintBelow(basePath, clientError.hint ?? 'See GET /docs for the requests that this server accepts.'),
     request_id: requestId,
     ...(clientError.fieldErrors.length > 0 && {
       errors: clientError.fieldErrors.map(({ field, expected }) => ({ pointer: field, detail: expected })),

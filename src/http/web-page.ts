@@ -1,4 +1,5 @@
 import { files, page } from '../../build/web/manifest.js';
+import { type BasePath, pageBelow, scriptBelow } from './base-path.ts';
 import type { HttpApp } from './http-app.ts';
 import { type PreparedResponse, prepareResponse, sendPrepared } from './prepared-response.ts';
 
@@ -44,27 +45,39 @@ export const WEB_PATHS: readonly string[] = ['/', ...files.map(({ name }) => pat
  * Serves the web terminal from the binary. The page must be revalidated on each use. The name of every other file contains a hash of its
  * content, so clients may cache these files without revalidation.
  */
-export const webRoutes = (app: HttpApp) => {
-  const hash = new Bun.CryptoHasher('sha256').update(page).digest('base64url');
-  const prepared = prepareResponse(page, `"${hash}"`, PAGE_FIELDS);
+export const webRoutes = (basePath: BasePath) => (app: HttpApp) => {
+  const ownPage = pageBelow(basePath, page);
+  const hash = new Bun.CryptoHasher('sha256').update(ownPage).digest('base64url');
+  const prepared = prepareResponse(ownPage, `"${hash}"`, PAGE_FIELDS);
   app.get('/', ({ request, set }) => sendPrepared(prepared, request.headers, set));
   for (const file of files) {
     let loaded: Promise<PreparedResponse> | undefined;
     app.get(pathOf(file.name), async ({ request, set }) => {
-      loaded ??= loadFile(file);
+      loaded ??= loadFile(file, basePath);
       return sendPrepared(await loaded, request.headers, set);
     });
   }
   return app;
 };
 
-/** Reads the compressed forms of a file, which the build has made, so that the server does not compress it. */
-async function loadFile({ name, plain, brotli, gzip }: (typeof files)[number]): Promise<PreparedResponse> {
-  const prepared = prepareResponse(Bun.file(plain), `"${name}"`, {
+/**
+ * Reads the compressed forms of a file, which the build has made, so that the server does not compress it. A script for a base path is
+ * changed, and compressed on its first use.
+ */
+async function loadFile(
+  { name, plain, brotli, gzip }: (typeof files)[number],
+  base: BasePath,
+): Promise<PreparedResponse> {
+  const isChanged = base !== '' && name.endsWith('.js');
+  const content = isChanged ? scriptBelow(base, await Bun.file(plain).text()) : Bun.file(plain);
+  // The address of the script is the same for each base path below another proxy, so clients must revalidate it.
+  const cacheControl = isChanged ? 'no-cache' : 'public, max-age=31536000, immutable';
+  const prepared = prepareResponse(content, `"${name}${isChanged ? base : ''}"`, {
     'Content-Type': TYPES[name.slice(name.lastIndexOf('.') + 1)]!,
-    'Cache-Control': 'public, max-age=31536000, immutable',
+    'Cache-Control': cacheControl,
     'Cross-Origin-Resource-Policy': 'same-origin',
   });
+  if (isChanged) return prepared;
   prepared.compressed.set('br', await Bun.file(brotli).bytes());
   prepared.compressed.set('gzip', await Bun.file(gzip).bytes());
   return prepared;

@@ -35,6 +35,30 @@ test('start prints a demo key before the ready line, only on stdout, and the key
   });
 });
 
+test('sends spans to a collector', async () => {
+  const received = Promise.withResolvers<string>();
+  const collector = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    async fetch(request) {
+      received.resolve(await request.text());
+      return Response.json({});
+    },
+  });
+  try {
+    await withFolder(async (dataDir) => {
+      const server = await startServer(BINARY, ['start', '--port', '0', '--data-dir', dataDir], {
+        OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${collector.port}`,
+      });
+      await fetch(`${server.url}/health`);
+      expect(await received.promise).toContain('GET /health');
+      expect((await server.stop('SIGTERM')).code).toBe(0);
+    });
+  } finally {
+    await collector.stop(true);
+  }
+});
+
 describe('agents', () => {
   let folder: string;
   let server: Server;

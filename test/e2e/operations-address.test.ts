@@ -1,9 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { FROM_SOURCE, run, type Server, startServer } from '../support/process.ts';
+import { FROM_SOURCE, ROOT, run, type Server, startServer } from '../support/process.ts';
+
+/** Promtool checks the metrics and the alerts. Without it, these tests are skipped, except in CI, where it must be installed. */
+const promtool = Bun.which('promtool');
+const missing = promtool ? '' : ' (skipped: there is no promtool)';
+const isSkipped = !promtool && process.env.CI === undefined;
 
 /** The operations address of a running server. */
 let folder: string;
@@ -70,16 +75,91 @@ describe('metrics', () => {
       expect([name, sample(text, name) > 1e5]).toEqual([name, true]);
     expect(sample(text, 'zomma_ready')).toBe(1);
     expect(sample(text, 'zomma_levels_due')).toBeGreaterThanOrEqual(0);
+    expect(sample(text, 'zomma_db_present')).toBe(1);
+    expect(sample(text, 'zomma_data_full')).toBe(0);
+    expect(sample(text, 'zomma_keys_refused_total')).toBe(1);
+    expect(sample(text, 'zomma_open_descriptors')).toBeGreaterThan(5);
+    expect(sample(text, 'zomma_descriptors_max')).toBeGreaterThan(sample(text, 'zomma_open_descriptors'));
+    expect(sample(text, 'zomma_event_loop_delay_seconds_count')).toBeGreaterThan(10);
+    expect(sample(text, 'zomma_cpu_seconds_total')).toBeGreaterThan(0);
     for (const secret of [key, 'ZOMMA_AAAA']) expect(text).not.toContain(secret);
     await stream.body!.cancel();
   });
 
-  const promtool = Bun.which('promtool');
-  test.skipIf(promtool === null)('pass the check of Prometheus', async () => {
+  test.skipIf(isSkipped)(`pass the check of Prometheus${missing}`, async () => {
     const { text } = await get('/metrics');
     expect(await run([promtool!], ['check', 'metrics'], text)).toEqual({ code: 0, stdout: '', stderr: '' });
   });
+
+  test.each(['zomma-alerts.yml', 'zomma-dashboard.json'])(
+    'docs/monitoring/%s names only metrics that there are',
+    async (file) => {
+      const { text } = await get('/metrics');
+      const named = namesIn(readFileSync(join(ROOT, 'docs/monitoring', file), 'utf8'));
+      expect(named.length).toBeGreaterThan(20);
+      expect(named.filter((name) => !hasMetric(text, name))).toEqual([]);
+    },
+  );
+
+  test('each metric is on the dashboard', async () => {
+    const { text } = await get('/metrics');
+    const dashboard = readFileSync(join(ROOT, 'docs/monitoring/zomma-dashboard.json'), 'utf8');
+    const names = [...text.matchAll(/^# TYPE (\w+)/gm)].map(([, name]) => name!);
+    expect(names.filter((name) => !dashboard.includes(name))).toEqual([]);
+  });
+
+  test.each(['zomma-alerts.yml', 'zomma-dashboard.json'])(
+    'docs/monitoring/%s names only labels that there are',
+    async (file) => {
+      const { text } = await get('/metrics');
+      const selected = [
+        ...readFileSync(join(ROOT, 'docs/monitoring', file), 'utf8').matchAll(/(zomma_\w+)\{([^}]*)\}/g),
+      ];
+      const labels = selected.flatMap(([, name, inside]) =>
+        [...inside!.matchAll(/(\w+)(?:=~|!~|!=|=)/g)].map(([, label]) => [name!, label!] as const),
+      );
+      expect(labels.length).toBeGreaterThan(3);
+      // Prometheus adds these labels itself.
+      const own = labels.filter(([, label]) => !['instance', 'job'].includes(label));
+      expect(own.filter(([name, label]) => !new RegExp(`^${name}\\{[^}]*\\b${label}="`, 'm').test(text))).toEqual([]);
+    },
+  );
+
+  test.each(['zomma-alerts.yml', 'zomma-dashboard.json'])(
+    'docs/monitoring/%s groups only by labels that there are',
+    async (file) => {
+      const { text } = await get('/metrics');
+      const page = readFileSync(join(ROOT, 'docs/monitoring', file), 'utf8');
+      const grouped = [...page.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, names]) => names!.split(/, ?/));
+      const shown = [...page.matchAll(/\{\{(?: ?\$labels\.)?(\w+) ?\}\}/g)].map(([, name]) => name!);
+      expect([grouped.length, shown.length].every((count) => count > 5)).toBe(true);
+      // No row of the simulated market is refused, so its counter has no sample, but other counters have reasons too.
+      const missingLabels = [...new Set([...grouped, ...shown])].filter(
+        (label) => !new RegExp(`[{,]${label}="`).test(text),
+      );
+      expect(missingLabels).toEqual(['instance']);
+    },
+  );
+
+  test.skipIf(isSkipped)(`Prometheus accepts the alerts, and they fire as their test says${missing}`, async () => {
+    const folderOf = join(ROOT, 'docs/monitoring');
+    const checked = await run([promtool!], ['check', 'rules', join(folderOf, 'zomma-alerts.yml')]);
+    expect([checked.code, checked.stdout]).toEqual([0, expect.stringContaining('SUCCESS')]);
+    const tested = await run([promtool!], ['test', 'rules', join(folderOf, 'zomma-alerts-test.yml')]);
+    expect([tested.code, tested.stdout + tested.stderr]).toEqual([0, expect.stringContaining('SUCCESS')]);
+  });
 });
+
+/** Returns the names of metrics in a file. */
+function namesIn(text: string): string[] {
+  return [...new Set([...text.matchAll(/\bzomma_\w+/g)].map(([name]) => name))];
+}
+
+/** Returns whether an answer has a metric, by its name or, for a histogram, by the name of a sample. */
+function hasMetric(text: string, name: string): boolean {
+  const base = name.replace(/_(?:bucket|count|sum)$/, '');
+  return new RegExp(`^# TYPE (?:${name} |${base} histogram)`, 'm').test(text);
+}
 
 test('a server whose database was removed is not ready', async () => {
   rmSync(join(dataDir, 'zomma.sqlite'));

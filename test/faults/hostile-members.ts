@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { quantile } from '../../src/bench/race.ts';
+import { STEP_MS_MAX } from '../../src/event-loop-watchdog.ts';
 import { BINARY, FROM_SOURCE, type Server, startServer, withFolder } from '../support/process.ts';
 import { StolenTime } from '../support/stolen-time.ts';
 import type { AttackName, Orders } from './members/attacks.ts';
@@ -53,7 +54,18 @@ export function withBattle<T>(
     const [dataDir, drop] = [join(folder, 'data'), join(folder, 'drop')];
     mkdirSync(drop);
     const [honestKey = '', ...keys] = storeMarket(dataDir, size, 1 + MEMBERS);
-    const args = ['serve', '--port', '0', '--data-dir', dataDir, '--feed', `files:${drop}`, ...limits];
+    const args = [
+      'serve',
+      '--port',
+      '0',
+      '--slow-step',
+      String(STEP_MS_MAX),
+      '--data-dir',
+      dataDir,
+      '--feed',
+      `files:${drop}`,
+      ...limits,
+    ];
     const server = await startServer(command, args);
     await server.loaded;
     try {

@@ -37,6 +37,7 @@ test('Elysia reads no header, cookie, query or body, because no handler or hook 
     origins: { hosts: undefined, origins: new Set<string>() },
     ...{ scheduler: createScheduler(), budget: createByteBudget() },
     loaded: () => undefined,
+    basePath: '',
     openapi: () => ({}),
     observe: () => {},
   });

@@ -44,14 +44,18 @@ export interface Server {
   stop(signal: 'SIGTERM' | 'SIGINT'): Promise<{ code: number; durationMs: number; stderr: string }>;
 }
 
-/** Starts a server and waits for its ready line. */
-export async function startServer(command: readonly string[], args: readonly string[]): Promise<Server> {
+/** Starts a server and waits for its ready line. `env` is added to the environment. */
+export async function startServer(
+  command: readonly string[],
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Server> {
   const child = Bun.spawn([...command, ...args], {
     cwd: tmpdir(),
     stdout: 'pipe',
     stderr: 'pipe',
     stdin: 'ignore',
-    env: cleanEnv(),
+    env: { ...cleanEnv(), ...env },
   });
   const { text: stderr, loaded, log } = readLog(child.stderr);
   const lines: string[] = [];
@@ -114,9 +118,13 @@ export function withFolder<T>(work: (folder: string) => Promise<T>): Promise<T> 
   return work(folder).finally(() => rmSync(folder, { recursive: true, force: true }));
 }
 
-/** The settings of the machine that runs the tests must not reach the processes under test. */
-/** The environment without the developer's settings. Servers fill no past unless `--past on` says so, because that takes a core for a minute. */
-function cleanEnv(): Record<string, string> {
-  const own = Object.entries(process.env).filter(([name]) => !name.startsWith('ZOMMA_'));
+/**
+ * The environment without the settings of the machine that runs the tests. Servers fill no past unless `--past on` says so, because that
+ * takes a core for a minute.
+ */
+export function cleanEnv(): Record<string, string> {
+  const own = Object.entries(process.env).filter(([name]) => !OF_THE_MACHINE.test(name));
   return { ...(Object.fromEntries(own) as Record<string, string>), ZOMMA_PAST: 'off' };
 }
+
+const OF_THE_MACHINE = /^(?:ZOMMA_|OTEL_|NOTIFY_SOCKET$|WATCHDOG_|JOURNAL_STREAM$)/;

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { openLibc } from './libc.ts';
+import { openLibc } from '../../libc.ts';
 
 /** A connection that a server of this process has accepted. */
 export interface OwnConnection {
@@ -41,7 +41,14 @@ const TEXT_BYTES = 64;
 
 /** Returns access to the sockets of this process. Returns undefined on a system other than Linux, and if the C library cannot be loaded. */
 export function openOwnSockets(): OwnSockets | undefined {
-  const libc = openLibc();
+  const libc = openLibc({
+    getsockname: { args: ['i32', 'ptr', 'ptr'], returns: 'i32' },
+    getpeername: { args: ['i32', 'ptr', 'ptr'], returns: 'i32' },
+    inet_ntop: { args: ['i32', 'ptr', 'ptr', 'u32'], returns: 'ptr' },
+    fcntl: { args: ['i32', 'i32'], returns: 'i32' },
+    getsockopt: { args: ['i32', 'i32', 'i32', 'ptr', 'ptr'], returns: 'i32' },
+    shutdown: { args: ['i32', 'i32'], returns: 'i32' },
+  });
   if (!libc) return undefined;
   const bytes = new Uint8Array(ADDRESS_BYTES);
   const view = new DataView(bytes.buffer);

@@ -1,5 +1,5 @@
 import { ptr } from 'bun:ffi';
-import { openLibc } from './libc.ts';
+import { openLibc } from '../../libc.ts';
 import { openOwnSockets } from './own-sockets.ts';
 
 const SOL_SOCKET = 1;
@@ -23,7 +23,7 @@ export interface PortSteering {
  * them. With the steering, an older listener gets no more of them, and can be closed after it has accepted those that it had.
  */
 export function createPortSteering(port: number): PortSteering {
-  const libc = openLibc();
+  const libc = openLibc({ setsockopt: { args: ['i32', 'i32', 'i32', 'ptr', 'u32'], returns: 'i32' } });
   const sockets = openOwnSockets();
   /** The listeners in the order in which the kernel counts them, by the number that they were added with. */
   const order: number[] = [];

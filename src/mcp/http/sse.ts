@@ -45,7 +45,7 @@ export function createSseSessions(deps: TransportDeps): SseSessions {
         account,
         peer: request && deps.peerOf?.(request),
         subscribed: new SubscribedResources(quota.subscriptions, account.id),
-        endpoint: `/messages?sessionId=${id}`,
+        endpoint: `${deps.basePath ?? ''}/messages?sessionId=${id}`,
         createServer: (each) => createMcpServer(deps, each),
         onEnd: () => {
           streams.remove(session);

@@ -30,7 +30,7 @@ export interface McpOverHttp {
   close(): Promise<void>;
 }
 
-export interface McpOverHttpDeps extends McpDeps, ChangeSource, Pick<TransportDeps, 'peerOf'> {
+export interface McpOverHttpDeps extends McpDeps, ChangeSource, Pick<TransportDeps, 'peerOf' | 'basePath'> {
   readonly limits?: Partial<StreamLimits>;
 }
 

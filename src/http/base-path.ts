@@ -1,0 +1,46 @@
+/**
+ * The path of a proxy below which the service is reached, e.g. `/zomma`, or the empty text. Routes, hooks and log know paths without it.
+ * Only addresses that the service gives begin with it.
+ */
+export type BasePath = string;
+
+/**
+ * Removes the base path from the URL of a request, so that routes and hooks see the path below it. A request without the base path is left
+ * unchanged: its proxy has removed it, or it comes from this machine. The request stays the same object, because the runtime knows the
+ * client's address by it.
+ */
+export function withoutBasePath(request: Request, base: BasePath): Request {
+  const { url } = request;
+  const start = url.startsWith('/') ? 0 : url.indexOf('/', url.indexOf('://') + 3);
+  if (start < 0 || !url.startsWith(base, start)) return request;
+  const rest = url.slice(start + base.length);
+  if (!/^(?:[/?]|$)/.test(rest)) return request;
+  const below = `${url.slice(0, start)}${rest.startsWith('/') ? '' : '/'}${rest}`;
+  return Object.defineProperty(request, 'url', { value: below });
+}
+
+/** Returns a sentence for clients with the base path before each path, e.g. `See GET /zomma/docs`. */
+export function hintBelow(base: BasePath, sentence: string): string {
+  return base === '' ? sentence : sentence.replace(/\b(GET|POST|DELETE) \//g, `$1 ${base}/`);
+}
+
+/** Returns a page of HTML whose links, scripts and styles are below the base path. */
+export function pageBelow(base: BasePath, html: string): string {
+  return html.replace(/ (href|src)="\//g, ` $1="${base}/`);
+}
+
+/**
+ * Returns the script of the terminal for a base path. The script gives `fetch` paths of this server, links to the documents, and shows the
+ * address of the server. It is changed here and not in its source, because it must stay small, and most servers have no base path.
+ */
+export function scriptBelow(base: BasePath, script: string): string {
+  const own = JSON.stringify(base);
+  // The script is a module, so this name hides the one of the browser in this script only.
+  const fetchBelow = `const fetch=(path,init)=>globalThis.fetch(path[0]==="/"?${own}+path:path,init);`;
+  return (
+    fetchBelow +
+    script
+      .replaceAll('location.origin', `(location.origin+${own})`)
+      .replace(/"(\/docs|\/openapi\.json)"/g, (_, path) => JSON.stringify(base + path))
+  );
+}

@@ -1,0 +1,146 @@
+import type { Observe } from '../events.ts';
+import { openLibc } from '../libc.ts';
+
+/**
+ * The service manager that has started this process: systemd. It gets messages as sd_notify(3) describes them. The runtime has no datagram
+ * sockets of Unix, so they are sent through the C library.
+ */
+export interface ServiceManager {
+  /**
+   * Reports what the start does, and asks for `ms` more of time. Asks again in time, until the start is complete, so a start may take as long
+   * as the event loop turns at least once in `ms`.
+   */
+  starting(status: string, ms: number): void;
+  /** Reports that the start is complete. */
+  ready(status: string): void;
+  /** Runs `reload` between the messages that a reload begins and ends. Sends nothing while the service is not ready. */
+  reloading(reload: () => Promise<void>): Promise<void>;
+  /** Reports that the service stops, and sends no more of `starting` and `reloading`. */
+  stopping(): void;
+  /** Stops all messages that are sent by a timer. */
+  close(): void;
+}
+
+/** The variables through which systemd tells a service where to send messages. */
+export interface ManagerEnv {
+  readonly NOTIFY_SOCKET?: string | undefined;
+  readonly WATCHDOG_USEC?: string | undefined;
+  readonly WATCHDOG_PID?: string | undefined;
+}
+
+const AF_UNIX = 1;
+const SOCK_DGRAM = 2;
+const SOCK_CLOEXEC = 0o2000000;
+/** A message is dropped if the receiver has no room for it. The event loop must not wait. */
+const MSG_DONTWAIT = 0x40;
+const MSG_NOSIGNAL = 0x4000;
+const CLOCK_MONOTONIC = 1;
+/** Bytes of the path in struct sockaddr_un. */
+const PATH_BYTES_MAX = 108;
+
+/**
+ * Connects to the service manager, and from now on answers its watchdog at half of the interval that it asks for. The answers come from the
+ * event loop, so a process whose event loop hangs is restarted. If no message can be sent, one observation says so, because systemd would
+ * end the start of a unit with `Type=notify`.
+ */
+export function connectServiceManager(env: ManagerEnv, observe: Observe): ServiceManager {
+  const send = openSender(env.NOTIFY_SOCKET ?? '');
+  let isRefused = false;
+  const tell = (...assignments: readonly string[]): void => {
+    if (send?.(assignments.join('\n')) || isRefused) return;
+    isRefused = true;
+    observe({
+      kind: 'manager_unreachable',
+      reason: send ? 'A message to NOTIFY_SOCKET was refused.' : 'The runtime may not call the C library.',
+    });
+  };
+  const watchdogUs = watchdogInterval(env);
+  const answerWatchdog = () => tell('WATCHDOG=1');
+  const timer = watchdogUs ? setInterval(answerWatchdog, watchdogUs / 2_000).unref() : undefined;
+  let extension: ReturnType<typeof setInterval> | undefined;
+  let isReady = false;
+  return {
+    starting(status, ms) {
+      const ask = () => tell(`STATUS=${status}`, `EXTEND_TIMEOUT_USEC=${ms * 1_000}`);
+      clearInterval(extension);
+      extension = setInterval(ask, ms / 3).unref();
+      ask();
+    },
+    ready(status) {
+      isReady = true;
+      clearInterval(extension);
+      tell('READY=1', `STATUS=${status}`);
+    },
+    async reloading(reload) {
+      if (isReady) tell('RELOADING=1', `MONOTONIC_USEC=${monotonicUs()}`);
+      await reload();
+      if (isReady) tell('READY=1');
+    },
+    stopping() {
+      isReady = false;
+      clearInterval(extension);
+      tell('STOPPING=1', 'STATUS=Stopping');
+    },
+    close() {
+      clearInterval(extension);
+      clearInterval(timer);
+    },
+  };
+}
+
+/** Returns the interval of the watchdog, µs. Undefined if systemd watches another process or none. */
+function watchdogInterval({ WATCHDOG_USEC, WATCHDOG_PID }: ManagerEnv): number | undefined {
+  if (WATCHDOG_PID !== undefined && WATCHDOG_PID !== String(process.pid)) return undefined;
+  const interval = Number(WATCHDOG_USEC);
+  return interval > 0 ? interval : undefined;
+}
+
+/**
+ * Returns a function that sends a datagram to a socket of Unix, and returns whether the socket has taken it. `name` is a path, or begins
+ * with `@` for the abstract namespace. Returns undefined if the C library cannot be called.
+ */
+function openSender(name: string): ((message: string) => boolean) | undefined {
+  const libc = openLibc({
+    socket: { args: ['i32', 'i32', 'i32'], returns: 'i32' },
+    sendto: { args: ['i32', 'ptr', 'u64', 'i32', 'ptr', 'u32'], returns: 'i64' },
+    close: { args: ['i32'], returns: 'i32' },
+  });
+  if (!libc) return undefined;
+  const address = socketAddress(name);
+  return (message) => {
+    if (!address) return false;
+    const descriptor = libc.socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (descriptor < 0) return false;
+    const bytes = Buffer.from(message);
+    const sent = libc.sendto(
+      descriptor,
+      bytes,
+      bytes.byteLength,
+      MSG_DONTWAIT | MSG_NOSIGNAL,
+      address,
+      address.byteLength,
+    );
+    libc.close(descriptor);
+    return Number(sent) === bytes.byteLength;
+  };
+}
+
+/** Returns struct sockaddr_un of a name. Undefined if the name is neither a path nor abstract, or too long. */
+export function socketAddress(name: string): Uint8Array | undefined {
+  const path = Buffer.from(name);
+  if (!/^[/@]./.test(name) || path.byteLength >= PATH_BYTES_MAX) return undefined;
+  const isAbstract = name.startsWith('@');
+  if (isAbstract) path[0] = 0;
+  const address = new Uint8Array(2 + path.byteLength + (isAbstract ? 0 : 1));
+  new DataView(address.buffer).setUint16(0, AF_UNIX, true);
+  address.set(path, 2);
+  return address;
+}
+
+/** Returns the time of the system's monotonic clock, µs, which systemd compares with its own. */
+function monotonicUs(): bigint {
+  const libc = openLibc({ clock_gettime: { args: ['i32', 'ptr'], returns: 'i32' } });
+  const time = new BigInt64Array(2);
+  libc?.clock_gettime(CLOCK_MONOTONIC, time);
+  return time[0]! * 1_000_000n + time[1]! / 1_000n;
+}

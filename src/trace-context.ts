@@ -1,0 +1,47 @@
+/** The trace that a request belongs to, as its sender has named it: W3C Trace Context. */
+export interface TraceContext {
+  /** 32 hex digits. */
+  readonly traceId: string;
+  /** The span of the sender, 16 hex digits. */
+  readonly spanId: string;
+  /** Whether the sender records the trace. */
+  readonly isSampled: boolean;
+}
+
+/** The span of a request that is being answered. */
+export interface RequestSpan {
+  readonly traceId: string;
+  /** Ends the span. */
+  end(answer: AnsweredRequest): void;
+}
+
+/** What a span tells about an answered request. */
+export interface AnsweredRequest {
+  readonly method: string;
+  readonly route: string;
+  readonly status: number;
+  readonly client: string;
+  readonly bytes: number | undefined;
+  readonly request_id: string;
+  readonly account: string | undefined;
+}
+
+/** Makes a span of each request. */
+export interface RequestTracing {
+  /** Runs `work` within a new span. The span continues the trace of the request's headers, or begins one. */
+  inRequest<Result>(headers: Headers, work: () => Result): Result;
+  /** Returns the span that the caller runs in. */
+  current(): RequestSpan | undefined;
+}
+
+const FIELD = /^([\da-f]{2})-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})(-.*)?$/;
+
+/** Reads the header `traceparent`. Returns undefined if it is missing or malformed. */
+export function parseTraceparent(field: string | null): TraceContext | undefined {
+  const [, version, traceId, spanId, flags, more] = FIELD.exec(field ?? '') ?? [];
+  if (!version || !traceId || !spanId || !flags) return undefined;
+  // Later versions may add parts, and version 00 may not. Ids of zeros only are invalid.
+  if (version === 'ff' || (version === '00' && more !== undefined)) return undefined;
+  if (/^0+$/.test(traceId) || /^0+$/.test(spanId)) return undefined;
+  return { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & 1) === 1 };
+}

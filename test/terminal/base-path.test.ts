@@ -1,0 +1,57 @@
+import { expect, test } from 'bun:test';
+import { chromium } from 'playwright-core';
+import { VIEWS } from '../../src/web/state/address.ts';
+import { startPathProxy } from '../support/path-proxy.ts';
+import { FROM_SOURCE, startServer, withFolder } from '../support/process.ts';
+import { chromiumPath, describeInBrowser, figuresOf, watch } from './browser.ts';
+
+const BASE = '/zomma';
+
+describeInBrowser('the terminal below a path', () => {
+  test(
+    'shows figures, and each request, link and printed address has the path',
+    () =>
+      withFolder(async (folder) => {
+        const args = ['start', '--port', '0', '--data-dir', folder, '--base-path', BASE, '--rate-limit', 'off'];
+        const server = await startServer(FROM_SOURCE, args);
+        await server.loaded;
+        const key = /ZOMMA_\w{16}/.exec(server.before.join('\n'))![0];
+        const proxy = startPathProxy(server.url, BASE, false);
+        const browser = await chromium.launch({ executablePath: chromiumPath!, args: ['--no-sandbox'] });
+        const problems: string[] = [];
+        try {
+          const page = await (await browser.newContext()).newPage();
+          watch(page, proxy.url, problems);
+          await page.goto(`${proxy.url}/#key=${key}&/SPY/ticker`);
+          await figuresOf(page);
+          expect(new URL(page.url()).pathname).toBe(`${BASE}/`);
+          for (const view of VIEWS) {
+            await page.goto(`${proxy.url}/#/SPY/${view}`);
+            await page.waitForSelector(`main[data-view="${view}"]`);
+            const { links, text } = await page.evaluate(() => ({
+              links: [...document.querySelectorAll('a')].map((each) => each.getAttribute('href')!),
+              text: document.body.textContent,
+            }));
+            const outside = links.filter((link) => link.startsWith('/') && !link.startsWith('/zomma/'));
+            expect([view, outside]).toEqual([view, []]);
+            const { origin } = new URL(proxy.url);
+            expect([view, text.replaceAll(proxy.url, '').includes(origin)]).toEqual([view, false]);
+          }
+          await page.goto(`${proxy.url}/#/SPY/house?_part=connect`);
+          await page.waitForSelector('.house-cards pre >> nth=3');
+          const snippets = await page.evaluate(() =>
+            [...document.querySelectorAll('.house-cards pre')].map((each) => each.textContent!),
+          );
+          const addresses = snippets.flatMap((snippet) => snippet.match(/http:\/\/127[^\s"']*/g) ?? []);
+          expect(addresses.length).toBeGreaterThan(3);
+          expect(addresses.filter((address) => !address.startsWith(proxy.url))).toEqual([]);
+          expect(problems).toEqual([]);
+        } finally {
+          await browser.close();
+          await proxy.stop();
+          await server.stop('SIGTERM');
+        }
+      }),
+    120_000,
+  );
+});
