@@ -154,6 +154,7 @@ export function buildApp(
     drain,
     addressOf,
     refusals,
+    isHttps: settings.tlsCert !== undefined || settings.tls !== undefined,
     myKeyPolicy: createMyKeyPolicy(settings),
     context,
     access,

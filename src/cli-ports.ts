@@ -99,6 +99,10 @@ export function createPorts(nowMs: () => number): Ports {
       return (await import('./stored-data.ts')).readAudit(dataDir, sinceMs);
     },
 
+    async internalAuthority({ dataDir }) {
+      return (await import('./http/internal-tls.ts')).readInternalAuthority(dataDir);
+    },
+
     withStore: ({ dataDir }, mode, work) => openedFor(dataDir, mode, ({ store }) => work(store)),
 
     withMembers: ({ dataDir }, mode, work) => openedFor(dataDir, mode, ({ store, access }) => work(access(), store)),

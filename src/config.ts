@@ -168,6 +168,13 @@ export const SETTINGS = {
     default: '600/min',
     parse: rateLimitOf,
   },
+  tls: {
+    flag: '--tls <mode>',
+    env: 'ZOMMA_TLS',
+    group: 'server',
+    help: 'with "internal", serves HTTPS with a certificate of an authority of its own, which the server makes in the data folder and renews. "zomma tls trust" tells clients how to trust it. Takes the place of --tls-cert and --tls-key',
+    parse: tlsModeOf,
+  },
   tlsCert: {
     flag: '--tls-cert <file>',
     env: 'ZOMMA_TLS_CERT',
@@ -179,6 +186,12 @@ export const SETTINGS = {
     env: 'ZOMMA_TLS_KEY',
     group: 'server',
     help: 'PEM file with the private key of the certificate',
+  },
+  tlsClientCa: {
+    flag: '--tls-client-ca <file>',
+    env: 'ZOMMA_TLS_CLIENT_CA',
+    group: 'server',
+    help: 'PEM file with one or more certificate authorities. Only clients with a certificate of one of them can connect (mutual TLS), on every path. Without this setting, clients need no certificate',
   },
   behindProxy: {
     flag: '--behind-proxy',
@@ -424,6 +437,11 @@ function switchOf(text: string, name: string): boolean {
   if (['0', 'false', 'no', 'off'].includes(value)) return false;
   if (['1', 'true', 'yes', 'on'].includes(value)) return true;
   throw new SettingError(`${name} is neither on nor off`, 'Use on or off, or true or false.');
+}
+
+function tlsModeOf(text: string): 'internal' {
+  if (text === 'internal') return text;
+  throw new SettingError(`--tls "${text}" is not known`, 'Use --tls internal, or give --tls-cert and --tls-key.');
 }
 
 function hostNames(text: string): string[] {

@@ -90,6 +90,11 @@ export type Observation =
       readonly cpu_ms: number;
       readonly step: string | undefined;
     }
+  /**
+   * The runtime runs without its compiler (JIT), which a hardened unit or kernel can forbid (`MemoryDenyWriteExecute=`). The kernels then take
+   * some 30 to 90 times as long.
+   */
+  | { readonly kind: 'compiler_off'; readonly ns_per_option: number; readonly hint: string }
   /** A stored snapshot is damaged. It was set aside, and the one before it is served. */
   | { readonly kind: 'snapshot_damaged'; readonly underlying: string; readonly as_of: string; readonly source: string }
   /** The database had the schema `from` and was upgraded to the schema `to`. A copy of it was made first. */

@@ -30,6 +30,7 @@ const LEVEL: Record<Observation['kind'], LogLevel> = {
   packing_failed: 'error',
   levels_failed: 'error',
   event_loop_blocked: 'warning',
+  compiler_off: 'warning',
   snapshot_damaged: 'error',
   data_upgraded: 'info',
   database_gone: 'error',

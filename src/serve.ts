@@ -12,9 +12,12 @@ import { startPastFill } from './feeds/past-fill.ts';
 import { startRetention } from './feeds/retention.ts';
 import { type CertificateWatch, watchCertificate } from './http/certificate-watch.ts';
 import { descriptorsMax, openDescriptors } from './http/connections/own-sockets.ts';
+import { ensureInternalTls } from './http/internal-tls.ts';
 import { listen, listenOptions } from './http/listen.ts';
+import { readTls, type TlsFiles } from './http/tls.ts';
 import { createLog } from './log.ts';
 import { isLocal } from './market/feed.ts';
+import { COMPILER_HINT, isWithoutCompiler, kernelNsPerOption } from './math/kernel-speed.ts';
 import { feedReport } from './operations/feed-status.ts';
 import { createLevelRecorder, type LevelRecorder } from './operations/level-recorder.ts';
 import { warmUp } from './operations/warm-up.ts';
@@ -47,6 +50,8 @@ const OPENING_MS_MAX = 15 * 60_000;
 const LOADING_MS_MAX = 60_000;
 /** The last spans are sent within this time, ms. Otherwise they are lost. */
 const TRACES_STOP_MS = 500;
+/** Time between two looks whether the internal certificate must be renewed, ms. */
+const RENEWAL_LOOK_MS = 3_600_000;
 /** A feed stops after its current piece of work. If the system blocks this work, the service waits for the feed no longer than this, ms. */
 const INGEST_STOP_MS = 3_000;
 
@@ -72,24 +77,43 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
   let metrics: Metrics | undefined;
   const observe = settings.ops ? withMetrics(log, () => metrics) : log;
   let certificate: CertificateWatch | undefined;
-  // Without a handler, SIGHUP would end the process. Hooks of certificate clients send it after a renewal.
-  const reload = () => {
+  const { tlsCert, tlsKey, tlsClientCa } = settings;
+  let tlsFiles: TlsFiles = { cert: tlsCert!, key: tlsKey!, clientCa: tlsClientCa };
+  const reload = async () => {
+    await renewInternalTls();
     certificate?.reload();
-    observe({ kind: 'reloaded', files: certificate ? [settings.tlsCert!, settings.tlsKey!] : [] });
+    observe({
+      kind: 'reloaded',
+      files: certificate ? Object.values(tlsFiles).filter((file) => file !== undefined) : [],
+    });
   };
-  const onHangUp = () => (manager ? manager.reloading(reload) : reload());
+  const renewInternalTls = async (): Promise<void> => {
+    if (settings.tls !== 'internal' || !certificate) return;
+    try {
+      await ensureInternalTls(settings, Date.now());
+    } catch (error) {
+      const { message: reason, hint = 'Check the data folder.' } = error as Error & { hint?: string };
+      observe({ kind: 'certificate_refused', reason, hint });
+    }
+  };
+  const onHangUp = () => void (manager ? manager.reloading(reload) : reload());
   let manager: ServiceManager | undefined;
+  // Without a handler, SIGHUP would end the process. Hooks of certificate clients send it after a renewal.
   process.on('SIGHUP', onHangUp);
   manager = await connectManager(observe);
   // An upgrade copies the database first, which takes a minute for some 20 GB.
   manager?.starting('Opening the data folder', OPENING_MS_MAX);
-  const listening = listenOptions(settings);
+  let listening = listenOptions(settings);
   const { keepChains: chains, keepIntraday: intraday, keepPrints: prints, keepLevels: levels } = settings;
   const room = createDataRoom({ ...settings, observe });
   const tracing = await connectTracing(observe);
   const lock = lockData(settings.dataDir);
   let app: App;
   try {
+    if (settings.tls === 'internal') {
+      tlsFiles = { ...(await ensureInternalTls(settings, Date.now())), clientCa: tlsClientCa };
+      listening = { ...listening, tls: readTls(tlsFiles) };
+    }
     app = buildApp(settings, observe, {}, demo?.admit, tracing);
   } catch (error) {
     lock.release();
@@ -118,6 +142,8 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
     slowStepMs: settings.slowStep,
     ...(settings.ops && { onTick: (ms: number) => metrics?.countDelay(ms) }),
   });
+  // The certificate watch takes the renewed file into use.
+  const renewal = setInterval(() => void renewInternalTls(), RENEWAL_LOOK_MS).unref();
   const stopAuditLog = startAuditLog(store, observe);
   let recorder: LevelRecorder | undefined;
   let retention: ReturnType<typeof startRetention> | undefined;
@@ -131,10 +157,11 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
     (ingestsStopped ??= withinMs(INGEST_STOP_MS, Promise.all(ingests.map((ingest) => ingest.stop()))));
   try {
     const server = listen(app.handle, listening, app.connections);
-    const { tlsCert, tlsKey } = settings;
     if (listening.tls) {
-      const files = { cert: tlsCert!, key: tlsKey! };
-      certificate = watchCertificate({ files, pair: listening.tls, listening: server, observe, nowMs: Date.now });
+      certificate = watchCertificate({
+        ...{ files: tlsFiles, pair: listening.tls, listening: server },
+        ...{ observe, nowMs: Date.now },
+      });
     }
     const address = server.url + settings.basePath;
     demo?.welcome(app, address);
@@ -204,11 +231,14 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
     // Frees memory that only the load needed. With the simulated market, the process has 115 MiB before, and a third of this is freed.
     Bun.shrink();
     await warmUp(app.context, app.scheduler);
+    const ns_per_option = Math.round(kernelNsPerOption());
+    if (isWithoutCompiler(ns_per_option)) observe({ kind: 'compiler_off', ns_per_option, hint: COMPILER_HINT });
     await stopped.promise;
     await shutDown(server);
   } finally {
     watchdog.stop();
     clearInterval(databaseWatch);
+    clearInterval(renewal);
     process.off('SIGHUP', onHangUp);
     certificate?.stop();
     retention?.stop();

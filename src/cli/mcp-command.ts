@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { SETTINGS, settingsIn } from '../config.ts';
 import { OperatorError, SettingError } from '../errors.ts';
+import { isLoopback } from '../loopback.ts';
 import type { Ports } from './ports.ts';
 import { withSettings } from './settings.ts';
 
@@ -16,6 +17,10 @@ export function addMcp(program: Command, ports: Ports): void {
       .option(
         '--key <key>',
         `API key for the server. Prefer the environment variable ${SETTINGS.key.env}, because every user of the machine can see a command line`,
+      )
+      .option(
+        '--insecure-http',
+        'with --url: send the API key unencrypted to a server on another machine, for example within an encrypted tunnel',
       ),
     settingsIn('feeds', 'data', 'log', 'client'),
     { withoutDefault: ['feed'] },
@@ -35,18 +40,25 @@ An entry in a client's configuration:
   {"mcpServers": {"zomma": {"command": "/usr/local/bin/zomma", "args": ["mcp", "--data-dir", "/var/lib/zomma"]}}}
 `,
     )
-    .action(({ url, key, ...settings }, command: Command) => {
-      if (url !== undefined) return ports.bridge({ url: urlOf(url), key: keyOf(key) });
+    .action(({ url, key, insecureHttp = false, ...settings }, command: Command) => {
+      if (url !== undefined) return ports.bridge({ url: urlOf(url, insecureHttp), key: keyOf(key) });
       if (command.getOptionValueSource('key') === 'cli')
         throw new OperatorError('--key needs --url', 'Name the server with --url.');
       return ports.serveStdio(settings);
     });
 }
 
-function urlOf(text: string): URL {
+function urlOf(text: string, insecureHttp: boolean): URL {
   const url = URL.parse(text);
-  if (url && /^https?:$/.test(url.protocol)) return url;
-  throw new OperatorError(`"${text}" is not the address of a server`, 'Use e.g. --url http://127.0.0.1:8080.');
+  if (!url || !/^https?:$/.test(url.protocol)) {
+    throw new OperatorError(`"${text}" is not the address of a server`, 'Use e.g. --url http://127.0.0.1:8080.');
+  }
+  const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
+  if (url.protocol === 'https:' || insecureHttp || isLoopback(host)) return url;
+  throw new OperatorError(
+    `the API key would cross the network in the clear, because ${url.origin} is plain HTTP and not this machine`,
+    'Use https. If the network in between is encrypted, for example a VPN, add --insecure-http.',
+  );
 }
 
 function keyOf(given: string | undefined): string {

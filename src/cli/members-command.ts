@@ -10,7 +10,10 @@ import { withSettings } from './settings.ts';
 export function addMembers(program: Command, ports: Ports): void {
   const members = program.command('members').description('Add, list, revoke and link members.');
   const uuid = () =>
-    new Option('--uuid <uuid>', "the member's UUID in the membership system (required)").makeOptionMandatory();
+    new Option(
+      '--uuid <uuid>',
+      "the member's UUID in the membership system (required). With -, the command reads it from standard input, so that it is in no list of processes and no history of a shell",
+    ).makeOptionMandatory();
   const json = () => new Option('--json', 'print one JSON object');
 
   withSettings(
@@ -34,10 +37,10 @@ export function addMembers(program: Command, ports: Ports): void {
     .addOption(json())
     .addHelpText(
       'after',
-      '\nExamples:\n  $ zomma members add --uuid 7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90\n  $ zomma members add --uuid 7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90 --tier pro --expires 2027-12-31T23:59:59Z --json\n',
+      '\nExamples:\n  $ zomma members add --uuid 7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90\n  $ zomma members add --uuid 7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90 --tier pro --expires 2027-12-31T23:59:59Z --json\n  $ zomma members add --uuid - < uuid.txt\n',
     )
     .action(async (options) => {
-      const request = { uuid: canonicalUuid(options.uuid), tier: options.tier, expiresAt: expiry(options.expires) };
+      const request = { uuid: await uuidOf(options.uuid), tier: options.tier, expiresAt: expiry(options.expires) };
       const { member, apiKey } = await ports.withMembers(options, 'write', (access) => access.addMember(request));
       const shown = { uuid: member.uuid, api_key: apiKey, tier: member.tier, status: member.status };
       print(
@@ -75,7 +78,8 @@ export function addMembers(program: Command, ports: Ports): void {
   ])
     .addHelpText('after', '\nExamples:\n  $ zomma members revoke --uuid 7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90\n')
     .action(async (options) => {
-      const member = await ports.withMembers(options, 'write', (access) => access.revoke(options.uuid));
+      const uuid = await uuidOf(options.uuid);
+      const member = await ports.withMembers(options, 'write', (access) => access.revoke(uuid));
       print(`${member.uuid}  ${member.status}`);
     });
 
@@ -106,8 +110,9 @@ export function addMembers(program: Command, ports: Ports): void {
       '\nExamples:\n  $ zomma members link --uuid 7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90 --telegram 5550123456 --routing-radar off\n',
     )
     .action(async (options) => {
+      const uuid = await uuidOf(options.uuid);
       await ports.withMembers(options, 'write', (access) =>
-        access.linkTelegram(options.uuid, {
+        access.linkTelegram(uuid, {
           telegramId: options.telegram,
           routing1dte: options.routing1dte === 'on',
           routingRadar: options.routingRadar === 'on',
@@ -116,6 +121,16 @@ export function addMembers(program: Command, ports: Ports): void {
       );
       print('linked');
     });
+}
+
+/** Returns the UUID of `--uuid`, or the one in the first line of standard input if the option is `-`. */
+async function uuidOf(option: string): Promise<string> {
+  if (option !== '-') return canonicalUuid(option);
+  for await (const line of console) return canonicalUuid(line.trim());
+  throw new OperatorError(
+    'standard input has no UUID',
+    'With --uuid -, write the UUID to standard input, in one line.',
+  );
 }
 
 function switchOption(flag: string, help: string): Option {

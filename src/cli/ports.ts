@@ -21,6 +21,14 @@ export interface BackupManifest {
   readonly rows: Readonly<Record<string, number>>;
 }
 
+/** The certificate of an authority: its file, its PEM text, its SHA-256 in hex with colons, and its end in ms since the epoch. */
+export interface AuthorityCertificate {
+  readonly path: string;
+  readonly pem: string;
+  readonly fingerprint: string;
+  readonly notAfterMs: number;
+}
+
 /** The functions of the composition root that the command line calls. */
 export interface Ports {
   /** The wall clock, ms since the epoch. */
@@ -79,6 +87,8 @@ export interface Ports {
   undoUpgrade(settings: FolderSettings): Promise<{ readonly schema: number; readonly kept: string }>;
   /** Returns the audit trail of a data folder from a moment on (ms since the epoch), the oldest entry first. */
   audit(settings: FolderSettings, sinceMs: number): Promise<readonly AuditEntry[]>;
+  /** Returns the certificate authority that `--tls internal` has made in a data folder. */
+  internalAuthority(settings: FolderSettings): Promise<AuthorityCertificate>;
   /** Calls `work` with the store of a data folder, which must exist. A server may run on the folder. */
   withStore<T>(
     settings: FolderSettings,

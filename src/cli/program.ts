@@ -17,6 +17,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Add>>> = {
   ...command(['mcp'], async () => (await import('./mcp-command.ts')).addMcp),
   ...command(['members'], async () => (await import('./members-command.ts')).addMembers),
   ...command(['audit'], async () => (await import('./audit-command.ts')).addAudit),
+  ...command(['tls'], async () => (await import('./tls-command.ts')).addTls),
   ...command(['backup', 'restore'], async () => (await import('./backup-command.ts')).addBackup),
   ...command(['compact'], async () => (await import('./compact-command.ts')).addCompact),
   ...command(['upgrade'], async () => (await import('./upgrade-command.ts')).addUpgrade),

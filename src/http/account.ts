@@ -24,12 +24,12 @@ export const accountRoutes =
         try {
           myKeyPolicy.check(address, request.headers.get('authorization'));
         } catch (error) {
-          refusals.limit(address);
+          refusals.limit(address, path);
           if (error instanceof ClientError) refusals.report(address, path, error.code);
           throw error;
         }
         const uuid = uuidOf(queryOf(request.url));
-        refusals.limit(address);
+        refusals.limit(address, path);
         try {
           return respondJson(set, { status: 'authorized', api_key: access.issueKey(uuid, address) });
         } catch (error) {
@@ -37,9 +37,9 @@ export const accountRoutes =
           throw error;
         }
       })
-      .get('/api/v1/auth/telegram-status', ({ request, set }) => {
+      .get('/api/v1/auth/telegram-status', ({ request, set, path }) => {
         const uuid = uuidOf(queryOf(request.url));
-        refusals.limit(addressOf(request));
+        refusals.limit(addressOf(request), path);
         // An unknown UUID gets the same answer as a member without a link, so the answer does not reveal who is a member.
         return respondJson(set, { ...telegramStatus(members.telegramLink(uuid)) });
       })

@@ -54,7 +54,7 @@ export function watchCertificate({ files, pair, listening, observe, nowMs }: Cer
     seen = versionOfFiles(files);
     try {
       const next = readTls(files);
-      if (next.cert === present.cert && next.key === present.key) return;
+      if (next.cert === present.cert && next.key === present.key && next.clientCa === present.clientCa) return;
       listening.replaceTls(next);
       present = next;
       warnedMs = Number.NEGATIVE_INFINITY;

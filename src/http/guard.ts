@@ -42,9 +42,9 @@ export const guard =
         context.account = authenticate(access, path, request.headers);
       } catch (error) {
         if (error instanceof ClientError && error.code === 'key_invalid') {
-          const address = addressOf(request);
-          refusals.report(address, patternOf(app, path, undefined), error.code);
-          refusals.limit(address);
+          const [address, route] = [addressOf(request), patternOf(app, path, undefined)];
+          refusals.limit(address, route);
+          refusals.report(address, route, error.code);
         }
         throw error;
       }

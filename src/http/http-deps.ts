@@ -46,6 +46,8 @@ export interface HttpDeps {
   readonly tracing?: RequestTracing | undefined;
   /** The path of a proxy below which the service is reached. Empty: none. */
   readonly basePath: BasePath;
+  /** Whether the server itself serves HTTPS. Behind a proxy, the proxy does. */
+  readonly isHttps: boolean;
   readonly myKeyPolicy: MyKeyPolicy;
   /** Builds the OpenAPI document. */
   readonly openapi: () => Record<string, unknown>;

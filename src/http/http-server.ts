@@ -13,6 +13,11 @@ import { problemDetails } from './problem-details.ts';
 import { streamRoutes } from './stream-routes.ts';
 import { webRoutes } from './web-page.ts';
 
+/** A year, as browsers and scanners expect it. Without `preload` and subdomains, which are the decision of the owner of the domain. */
+const TRANSPORT_SECURITY = 'max-age=31536000';
+/** For the name `localhost`, a browser would demand HTTPS of every other server of this machine too, on whatever port. */
+const LOCAL_NAME = /^(?:.+\.)?localhost(?::\d*)?$/i;
+
 export type Handler = (request: Request) => Response | Promise<Response>;
 
 /**
@@ -20,7 +25,7 @@ export type Handler = (request: Request) => Response | Promise<Response>;
  * Origin, key and rate limit. The hooks see the same path as the router, so no path bypasses the hooks.
  */
 export function createServerApp(deps: HttpDeps): HttpApp {
-  const { access, limiter, origins, drain, addressOf, refusals, tracing, basePath, observe } = deps;
+  const { access, limiter, origins, drain, addressOf, refusals, isHttps, tracing, basePath, observe } = deps;
   const app = createHttpApp()
     .onRequest((context) => {
       announceStep('request');
@@ -28,6 +33,9 @@ export function createServerApp(deps: HttpDeps): HttpApp {
       context.set.headers['X-Request-Id'] = context.requestId;
       context.span = tracing?.current();
       context.traceId = context.span?.traceId ?? traceIdOf(context.request.headers);
+      if (isHttps && !LOCAL_NAME.test(context.request.headers.get('host') ?? '')) {
+        context.set.headers['Strict-Transport-Security'] = TRANSPORT_SECURITY;
+      }
       drain.onRequest(context.set);
     })
     .use(accessLog(observe, addressOf, tracing !== undefined))

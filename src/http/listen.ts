@@ -6,7 +6,10 @@ import { createPortSteering } from './connections/port-steering.ts';
 import type { Handler } from './http-server.ts';
 import { CIPHERS, type PemPair, readTls, type TlsPair } from './tls.ts';
 
-export type ListenSettings = Pick<SettingValues, 'host' | 'port' | 'tlsCert' | 'tlsKey' | 'behindProxy'>;
+export type ListenSettings = Pick<
+  SettingValues,
+  'host' | 'port' | 'tls' | 'tlsCert' | 'tlsKey' | 'tlsClientCa' | 'behindProxy'
+>;
 
 /** The address to listen on, with the contents of the TLS files. */
 export interface ListenOptions {
@@ -36,24 +39,39 @@ const ACCEPTING_MS = 5_000;
  */
 const RUNTIME_BODY_BYTES_MAX = 2 ** 31;
 
-/** Validates the settings before anything is started. Throws `SettingError` if a setting is invalid or a TLS file cannot be used. */
+/**
+ * Validates the settings before anything is started. The files of `--tls internal` are not read: the server makes them in its data folder.
+ * Throws `SettingError` if a setting is invalid or a TLS file cannot be used.
+ */
 export function listenOptions({
   host,
   port,
+  tls,
   tlsCert,
   tlsKey,
+  tlsClientCa,
   behindProxy,
 }: ListenSettings): ListenOptions & { readonly tls: TlsPair | undefined } {
   if ((tlsCert === undefined) !== (tlsKey === undefined)) {
     throw new SettingError('--tls-cert and --tls-key must be given together', 'Give both flags, or neither.');
   }
+  if (tls !== undefined) {
+    if (tlsCert === undefined) return { host, port, tls: undefined };
+    throw new SettingError('--tls internal and --tls-cert exclude each other', 'Give one of them.');
+  }
   if (tlsCert !== undefined && tlsKey !== undefined) {
-    return { host, port, tls: readTls({ cert: tlsCert, key: tlsKey }) };
+    return { host, port, tls: readTls({ cert: tlsCert, key: tlsKey, clientCa: tlsClientCa }) };
+  }
+  if (tlsClientCa !== undefined) {
+    throw new SettingError(
+      '--tls-client-ca needs --tls-cert and --tls-key, or --tls internal',
+      'Clients send certificates over TLS only. If a proxy serves HTTPS, let the proxy check them.',
+    );
   }
   if (!behindProxy && !isLoopback(host)) {
     throw new SettingError(
       `API keys would cross the network in the clear, because ${host} is not a loopback address`,
-      'Give --tls-cert and --tls-key, or --behind-proxy if a proxy in front serves HTTPS.',
+      'Give --tls-cert and --tls-key, --tls internal, or --behind-proxy if a proxy in front serves HTTPS.',
     );
   }
   return { host, port, tls: undefined };
@@ -78,7 +96,7 @@ export function listen(
         maxRequestBodySize: RUNTIME_BODY_BYTES_MAX,
         development: false,
         fetch: handle,
-        ...(pair && { tls: { cert: pair.cert, key: pair.key, ciphers: CIPHERS }, http2: true }),
+        ...(pair && { tls: tlsOptionsOf(pair), http2: true }),
       }),
     );
   // With `reusePort`, two programs could listen on one port, and each would get some of the requests. A certificate can be replaced only with
@@ -126,6 +144,14 @@ export function listen(
       clearTimeout(timer);
       await Promise.all(servers.map((each) => each.stop(true)));
     },
+  };
+}
+
+/** The TLS options of the runtime. With `clientCa`, a client without a certificate of these authorities sends no request. */
+function tlsOptionsOf({ cert, key, clientCa }: PemPair): Bun.TLSOptions {
+  return {
+    ...{ cert, key, ciphers: CIPHERS },
+    ...(clientCa !== undefined && { ca: clientCa, requestCert: true, rejectUnauthorized: true }),
   };
 }
 

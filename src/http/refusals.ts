@@ -18,10 +18,11 @@ export interface Refusals {
   /** Reports a refused key or UUID. */
   report(address: string, route: string, code: string): void;
   /**
-   * Counts a refused key, or a request that carries a UUID in place of a key. Throws `ClientError` (429) if the network of the address, or
-   * all networks together, have made too many. A UUID is counted before it is looked up: otherwise the answer would tell who is a member.
+   * Counts a refused key, or a request that carries a UUID in place of a key. If the network of the address, or all networks together, have
+   * made too many, reports this and throws `ClientError` (429). A UUID is counted before it is looked up: otherwise the answer would tell who
+   * is a member.
    */
-  limit(address: string): void;
+  limit(address: string, route: string): void;
   stop(): void;
 }
 
@@ -39,17 +40,20 @@ export function createRefusals(observe: Observe, nowMs: () => number): Refusals 
   const timer = setInterval(flush, MINUTE_MS);
   timer.unref();
 
+  const report = (address: string, route: string, code: string): void => {
+    const counted = counts.has(address) || counts.size < ADDRESSES_MAX ? address : 'others';
+    const count = (counts.get(counted) ?? 0) + 1;
+    counts.set(counted, count);
+    if (count <= LINES_MAX) observe({ kind: 'key_refused', client: address, route, code });
+  };
+
   return {
-    report(address, route, code) {
-      const counted = counts.has(address) || counts.size < ADDRESSES_MAX ? address : 'others';
-      const count = (counts.get(counted) ?? 0) + 1;
-      counts.set(counted, count);
-      if (count <= LINES_MAX) observe({ kind: 'key_refused', client: address, route, code });
-    },
-    limit(address) {
+    report,
+    limit(address, route) {
       const own = byNetwork.take(networkOf(address));
       const { allowed, retryAfterS } = own.allowed ? all.take('all') : own;
       if (allowed) return;
+      report(address, route, 'rate_limited');
       throw new ClientError('rate_limited', 'Too many keys or UUIDs were refused', {
         hint: 'Wait as many seconds as Retry-After says. Requests with a valid key are not affected.',
         retryAfterS,

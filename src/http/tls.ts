@@ -3,10 +3,13 @@ import { readFileSync, statSync } from 'node:fs';
 import { ownership } from '../access/data-owner.ts';
 import { errorCode, SettingError } from '../errors.ts';
 
-/** A certificate chain and its private key, PEM texts. */
+/** What a listener needs for TLS, PEM texts. */
 export interface PemPair {
+  /** The certificate chain. */
   readonly cert: string;
   readonly key: string;
+  /** The authorities of the clients' certificates. Undefined: clients need no certificate. */
+  readonly clientCa?: string | undefined;
 }
 
 /** A certificate chain with its private key, both checked. */
@@ -16,10 +19,11 @@ export interface TlsPair extends PemPair {
   readonly notAfterMs: number;
 }
 
-/** The files of a certificate chain and of its private key. */
+/** The files of a certificate chain, of its private key and, for mutual TLS, of the authorities of the clients. */
 export interface TlsFiles {
   readonly cert: string;
   readonly key: string;
+  readonly clientCa?: string | undefined;
 }
 
 /**
@@ -33,12 +37,12 @@ export const CIPHERS = ['ECDHE-ECDSA', 'ECDHE-RSA']
   .join(':');
 
 /**
- * Reads a certificate chain and its private key. Throws `SettingError` that names the file and its fault: not readable, no PEM text, a key
- * in place of a certificate, an encrypted key, or a key of another certificate.
+ * Reads a certificate chain, its private key and the authorities of the clients. Throws `SettingError` that names the file and its fault:
+ * not readable, no PEM text, a key in place of a certificate, an encrypted key, a key of another certificate, or an authority that is none.
  */
-export function readTls({ cert: certFile, key: keyFile }: TlsFiles): TlsPair {
+export function readTls({ cert: certFile, key: keyFile, clientCa: caFile }: TlsFiles): TlsPair {
   const [cert, key] = [readPem(certFile, '--tls-cert'), readPem(keyFile, '--tls-key')];
-  const certificate = certificateOf(cert, certFile);
+  const certificate = certificateOf(cert, certFile, '--tls-cert');
   if (!certificate.checkPrivateKey(privateKeyOf(key, keyFile))) {
     throw new SettingError(
       `the certificate ${certFile} does not belong to the key ${keyFile}`,
@@ -48,31 +52,51 @@ export function readTls({ cert: certFile, key: keyFile }: TlsFiles): TlsPair {
   return {
     cert,
     key,
+    clientCa: caFile === undefined ? undefined : authoritiesIn(caFile),
     subject: certificate.subjectAltName ?? certificate.subject.replaceAll('\n', ', '),
     notAfterMs: Date.parse(certificate.validTo),
   };
 }
 
 /** Returns a text that changes when one of the files changes. Empty if a file is missing, as while it is being replaced. */
-export function versionOfFiles({ cert, key }: TlsFiles): string {
-  const versions = [cert, key].map((file) => {
+export function versionOfFiles({ cert, key, clientCa }: TlsFiles): string {
+  const versions = [cert, key, ...(clientCa === undefined ? [] : [clientCa])].map((file) => {
     const found = statSync(file, { throwIfNoEntry: false });
     return found && `${found.mtimeMs} ${found.size} ${found.ino}`;
   });
   return versions.every(Boolean) ? versions.join(' ') : '';
 }
 
-function certificateOf(pem: string, file: string): X509Certificate {
+/**
+ * Reads the authorities of the clients' certificates. Every one is checked, because the runtime would take the authorities of the public web
+ * in place of a text without a certificate.
+ */
+function authoritiesIn(file: string): string {
+  const pem = readPem(file, '--tls-client-ca');
+  const certificates = pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [pem];
+  for (const each of certificates) {
+    if (certificateOf(each, file, '--tls-client-ca').ca) continue;
+    throw new SettingError(
+      `--tls-client-ca: ${file} holds a certificate that is not of an authority`,
+      'Give the certificate of the authority that signs the certificates of the clients.',
+    );
+  }
+  return certificates.join('\n');
+}
+
+function certificateOf(pem: string, file: string, flag: '--tls-cert' | '--tls-client-ca'): X509Certificate {
   if (!pem.includes('-----BEGIN CERTIFICATE-----')) {
     throw new SettingError(
-      `--tls-cert: ${file} is ${kindOf(pem)}, not a certificate in PEM form`,
-      'Give the file with the certificate chain, for example fullchain.pem.',
+      `${flag}: ${file} is ${kindOf(pem)}, not a certificate in PEM form`,
+      flag === '--tls-cert'
+        ? 'Give the file with the certificate chain, for example fullchain.pem.'
+        : 'Give the file with the certificate of the authority, for example ca.pem.',
     );
   }
   try {
     return new X509Certificate(pem);
   } catch (error) {
-    throw new SettingError(`--tls-cert: ${file} holds a damaged certificate`, 'Get the certificate again.', {
+    throw new SettingError(`${flag}: ${file} holds a damaged certificate`, 'Get the certificate again.', {
       cause: error,
     });
   }

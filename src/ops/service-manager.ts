@@ -14,7 +14,7 @@ export interface ServiceManager {
   /** Reports that the start is complete. */
   ready(status: string): void;
   /** Runs `reload` between the messages that a reload begins and ends. Sends nothing while the service is not ready. */
-  reloading(reload: () => void): void;
+  reloading(reload: () => Promise<void>): Promise<void>;
   /** Reports that the service stops, and sends no more of `starting` and `reloading`. */
   stopping(): void;
   /** Stops all messages that are sent by a timer. */
@@ -71,9 +71,11 @@ export function connectServiceManager(env: ManagerEnv, observe: Observe): Servic
       clearInterval(extension);
       tell('READY=1', `STATUS=${status}`);
     },
-    reloading(reload) {
-      if (isReady) tell('RELOADING=1', `MONOTONIC_USEC=${monotonicUs()}`);
-      reload();
+    async reloading(reload) {
+      if (!isReady) return reload();
+      tell('RELOADING=1', `MONOTONIC_USEC=${monotonicUs()}`);
+      await reload();
+      // The service may stop meanwhile.
       if (isReady) tell('READY=1');
     },
     stopping() {

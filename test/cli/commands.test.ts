@@ -359,6 +359,26 @@ describe('members', () => {
     });
   });
 
+  test.each(['add', 'revoke', 'link'])('`members %s --uuid -` reads the UUID from standard input', async (command) => {
+    const uuid = UUID.replace('7b', '8c');
+    await zomma('members', 'add', '--uuid', uuid, '--data-dir', dataDir);
+    const more = command === 'link' ? ['--telegram', '5551234567'] : [];
+    const args = ['members', command, '--uuid', '-', ...more, '--data-dir', dataDir];
+    expect(await run(FROM_SOURCE, args, `  ${uuid.toUpperCase()}\r\nanother line\n`)).toMatchObject({
+      code: 0,
+      stderr: '',
+    });
+    expect(await run(FROM_SOURCE, args, uuid)).toMatchObject({ code: 0, stderr: '' });
+    for (const [input, message] of [
+      ['', /standard input has no UUID/],
+      ['not-a-uuid\n', /uuid is not a UUID/],
+    ] as const) {
+      const { code, stderr } = await run(FROM_SOURCE, args, input);
+      expect([code, stderr]).toEqual([1, expect.stringMatching(message)]);
+      expect(stderr).not.toContain('not-a-uuid');
+    }
+  });
+
   test.each([
     ['a bad uuid', ['--uuid', 'abc'], /UUID/, 1],
     ['a bad tier', ['--uuid', UUID, '--tier', 'gold'], /tier/, 64],

@@ -226,6 +226,20 @@ describe('serving a folder of chains', () => {
   });
 });
 
+test('`--tls internal` serves HTTPS within two seconds, and `tls trust` prints the authority', async () => {
+  await withFolder(async (dataDir) => {
+    const startedAt = performance.now();
+    const server = await startServer(BINARY, ['serve', '--port', '0', '--tls', 'internal', '--data-dir', dataDir]);
+    expect(performance.now() - startedAt).toBeLessThan(2_000);
+    const ca = (await run(BINARY, ['tls', 'trust', '--pem', '--data-dir', dataDir])).stdout;
+    const response = await fetch(`${server.url}/health`, { tls: { ca } });
+    expect(response.headers.get('strict-transport-security')).toBe('max-age=31536000');
+    expect(await response.json()).toEqual({ status: 'online' });
+    await expect(fetch(`${server.url}/docs`)).rejects.toThrow(/certificate/);
+    expect((await server.stop('SIGTERM')).code).toBe(0);
+  });
+});
+
 test('bench prints a table and JSON without any file besides the binary', async () => {
   const table = await run(BINARY, ['bench', '--quick']);
   expect(table.code).toBe(0);

@@ -32,6 +32,7 @@ test('Elysia reads no header, cookie, query or body, because no handler or hook 
       refusals: createRefusals(() => {}, Date.now),
       myKeyPolicy: createMyKeyPolicy({ myKeyFrom: undefined, myKeyToken: undefined }),
       storeVersion: store.version,
+      isHttps: false,
     },
     origins: { hosts: undefined, origins: new Set<string>() },
     ...{ scheduler: createScheduler(), budget: createByteBudget() },

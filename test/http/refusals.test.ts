@@ -11,7 +11,7 @@ function made() {
   );
   const limited = (address: string) => {
     try {
-      refusals.limit(address);
+      refusals.limit(address, '/api/v1/universe');
       return undefined;
     } catch (error) {
       return error;
@@ -29,6 +29,16 @@ test('a network that makes too many is limited until its quota refills, and othe
   pass(1_000);
   expect(Array.from({ length: 6 }, () => limited('203.0.113.9')).filter(Boolean)).toHaveLength(1);
   refusals.stop();
+});
+
+test('what is limited is reported too, so that the log has every guess of an address once', () => {
+  const { refusals, seen, limited } = made();
+  for (let i = 0; i < 1_000; i++) {
+    if (!limited('203.0.113.9')) refusals.report('203.0.113.9', '/api/v1/universe', 'key_invalid');
+  }
+  refusals.stop();
+  expect(seen.filter(({ kind }) => kind === 'key_refused')).toHaveLength(20);
+  expect(seen.at(-1)).toEqual({ kind: 'keys_refused', client: '203.0.113.9', count: 980 });
 });
 
 test('addresses of one IPv6 network share a quota, and all networks share another', () => {

@@ -1,0 +1,138 @@
+import { X509Certificate } from 'node:crypto';
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import { isIP } from 'node:net';
+import { hostname, networkInterfaces } from 'node:os';
+import { join } from 'node:path';
+import type { SettingValues } from '../config.ts';
+import { OperatorError } from '../errors.ts';
+import type { IssuedPair } from './local-authority.ts';
+import { readTls, type TlsFiles, type TlsPair } from './tls.ts';
+
+const DAY_MS = 86_400_000;
+const AUTHORITY_DAYS = 3_650;
+/** Some clients accept no certificate that is valid for longer than 398 days. */
+const SERVER_DAYS = 90;
+/** A certificate is renewed when it is valid for less than this time: before the service would warn of its end. */
+const RENEW_BEFORE_MS = 40 * DAY_MS;
+/** A certificate is valid from before it was made, for clients whose clock is behind. */
+const BACKDATED_MS = 3_600_000;
+
+export type InternalTlsSettings = Pick<SettingValues, 'dataDir' | 'host' | 'allowedHosts'>;
+
+/** The authority that `--tls internal` has made for a data folder. */
+export interface InternalAuthority {
+  /** Path of its certificate. */
+  readonly path: string;
+  readonly pem: string;
+  /** SHA-256 of the certificate, in hex with colons. */
+  readonly fingerprint: string;
+  readonly notAfterMs: number;
+}
+
+/**
+ * Returns the files of the internal certificate of a data folder. The certificate and its key are in one file, so that both are replaced in
+ * one step. Makes the authority if there is none, and a new certificate if there is none, if the present one ends soon, or if it lacks a name
+ * or an address of this server. The caller holds the lock of the folder. `nowMs` is the wall clock, ms since the epoch.
+ *
+ * Throws `OperatorError` if the certificate of the authority or its key is missing or damaged.
+ */
+export async function ensureInternalTls(settings: InternalTlsSettings, nowMs: number): Promise<TlsFiles> {
+  const { folder, authorityCert, authorityKey, server } = pathsIn(settings.dataDir);
+  const files = { cert: server, key: server };
+  const names = namesOf(settings);
+  const make = await import('./local-authority.ts');
+  if (!existsSync(authorityCert) && !existsSync(authorityKey)) {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const period = { fromMs: nowMs - BACKDATED_MS, untilMs: nowMs + AUTHORITY_DAYS * DAY_MS };
+    const { cert, key } = make.makeLocalAuthority(`Zomma at ${hostname()}`, period);
+    writePrivate(authorityKey, key);
+    writePrivate(authorityCert, cert);
+  }
+  const authority = readAuthority(authorityCert, authorityKey);
+  if (!isFit(presentPair(files), authority, names, nowMs)) {
+    const untilMs = Math.min(nowMs + SERVER_DAYS * DAY_MS, authority.notAfterMs);
+    const period = { fromMs: nowMs - BACKDATED_MS, untilMs };
+    const { cert, key } = make.issueServerCertificate(authority, `Zomma on ${hostname()}`, names, period);
+    writePrivate(server, `${cert}${key}`);
+  }
+  return files;
+}
+
+/** Reads the authority of a data folder. Throws `OperatorError` if there is none. */
+export function readInternalAuthority(dataDir: string): InternalAuthority {
+  const { authorityCert: path } = pathsIn(dataDir);
+  if (!existsSync(path)) {
+    throw new OperatorError(
+      `${dataDir} has no certificate authority`,
+      'Start a server on the folder with --tls internal, which makes one.',
+    );
+  }
+  const pem = readFileSync(path, 'utf8');
+  const certificate = new X509Certificate(pem);
+  return { path, pem, fingerprint: certificate.fingerprint256, notAfterMs: Date.parse(certificate.validTo) };
+}
+
+function pathsIn(dataDir: string) {
+  const folder = join(dataDir, 'tls');
+  return {
+    folder,
+    authorityCert: join(folder, 'authority.pem'),
+    authorityKey: join(folder, 'authority.key'),
+    server: join(folder, 'server.pem'),
+  };
+}
+
+/** The names and addresses by which clients reach the server. An address for all interfaces stands for the addresses of this machine. */
+function namesOf({ host, allowedHosts }: InternalTlsSettings): string[] {
+  const isEveryAddress = host === '0.0.0.0' || host === '::';
+  const addresses = isEveryAddress
+    ? Object.values(networkInterfaces()).flatMap((each) => each?.map(({ address }) => address) ?? [])
+    : [host];
+  const given = (allowedHosts ?? []).map((name) => name.replace(/^\[(.*)\]$/, '$1'));
+  const names = ['localhost', '127.0.0.1', '::1', hostname().toLowerCase(), ...addresses, ...given];
+  // Addresses of a link have a zone, which a certificate cannot name.
+  return [...new Set(names)].filter((name) => /^[\w.:-]+$/.test(name) && !/^fe80:/i.test(name));
+}
+
+function readAuthority(cert: string, key: string): IssuedPair & { readonly notAfterMs: number } {
+  try {
+    return readTls({ cert, key });
+  } catch (error) {
+    if (!(error instanceof OperatorError)) throw error;
+    throw new OperatorError(
+      `the certificate authority of --tls internal cannot be used: ${error.message.replace(/^--tls-\w+: /, '')}`,
+      'Restore both files. Or remove them for a new authority, which every client has to trust anew.',
+      { cause: error },
+    );
+  }
+}
+
+/** The present pair, or undefined if there is none or it is damaged: it can be made again at any time. */
+function presentPair(files: TlsFiles): TlsPair | undefined {
+  try {
+    return readTls(files);
+  } catch (error) {
+    if (error instanceof OperatorError) return undefined;
+    throw error;
+  }
+}
+
+function isFit(pair: TlsPair | undefined, authority: IssuedPair, names: readonly string[], nowMs: number): boolean {
+  if (pair === undefined || pair.notAfterMs - nowMs < RENEW_BEFORE_MS) return false;
+  const certificate = new X509Certificate(pair.cert);
+  if (!certificate.checkIssued(new X509Certificate(authority.cert))) return false;
+  return names.every((name) => (isIP(name) === 0 ? certificate.checkHost(name) : certificate.checkIP(name)));
+}
+
+/** Replaces a file in one step, with mode 0600. */
+function writePrivate(path: string, text: string): void {
+  const draft = `${path}.partial`;
+  const fd = openSync(draft, 'w', 0o600);
+  try {
+    writeSync(fd, text);
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+  renameSync(draft, path);
+}

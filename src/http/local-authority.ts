@@ -1,0 +1,141 @@
+import { createPrivateKey, generateKeyPairSync, sign, X509Certificate } from 'node:crypto';
+import { isIP } from 'node:net';
+import { AsnConvert, OctetString } from '@peculiar/asn1-schema';
+import {
+  AlgorithmIdentifier,
+  AttributeTypeAndValue,
+  AttributeValue,
+  AuthorityKeyIdentifier,
+  BasicConstraints,
+  Certificate,
+  ExtendedKeyUsage,
+  Extension,
+  Extensions,
+  GeneralName,
+  id_ce_authorityKeyIdentifier,
+  id_ce_basicConstraints,
+  id_ce_extKeyUsage,
+  id_ce_keyUsage,
+  id_ce_subjectAltName,
+  id_ce_subjectKeyIdentifier,
+  id_kp_serverAuth,
+  KeyIdentifier,
+  KeyUsage,
+  KeyUsageFlags,
+  Name,
+  RelativeDistinguishedName,
+  SubjectAlternativeName,
+  SubjectKeyIdentifier,
+  SubjectPublicKeyInfo,
+  TBSCertificate,
+  Validity,
+  Version,
+} from '@peculiar/asn1-x509';
+
+/** A certificate and its private key, PEM texts. */
+export interface IssuedPair {
+  readonly cert: string;
+  readonly key: string;
+}
+
+interface Period {
+  readonly fromMs: number;
+  readonly untilMs: number;
+}
+
+const ECDSA_WITH_SHA256 = '1.2.840.10045.4.3.2';
+const COMMON_NAME = '2.5.4.3';
+
+/** Makes a certificate authority that can sign certificates of servers, and no further authorities. */
+export function makeLocalAuthority(commonName: string, period: Period): IssuedPair {
+  const own = newKey();
+  const subject = nameOf(commonName);
+  const extensions = [
+    extension(id_ce_basicConstraints, new BasicConstraints({ cA: true, pathLenConstraint: 0 }), true),
+    extension(id_ce_keyUsage, new KeyUsage(KeyUsageFlags.keyCertSign | KeyUsageFlags.cRLSign), true),
+    extension(id_ce_subjectKeyIdentifier, new SubjectKeyIdentifier(own.id)),
+  ];
+  return { cert: certify({ subject, issuer: subject, period, own, extensions, signer: own.pem }), key: own.pem };
+}
+
+/** Makes a certificate of a server for some host names and addresses, signed by an authority of `makeLocalAuthority`. */
+export function issueServerCertificate(
+  authority: IssuedPair,
+  commonName: string,
+  names: readonly string[],
+  period: Period,
+): IssuedPair {
+  const own = newKey();
+  const signer = AsnConvert.parse(new X509Certificate(authority.cert).raw, Certificate).tbsCertificate;
+  const alternatives = names.map((name) => new GeneralName(isIP(name) === 0 ? { dNSName: name } : { iPAddress: name }));
+  const keyIdentifier = new KeyIdentifier(keyIdOf(signer.subjectPublicKeyInfo));
+  const extensions = [
+    extension(id_ce_basicConstraints, new BasicConstraints({ cA: false }), true),
+    extension(id_ce_keyUsage, new KeyUsage(KeyUsageFlags.digitalSignature), true),
+    extension(id_ce_extKeyUsage, new ExtendedKeyUsage([id_kp_serverAuth])),
+    extension(id_ce_subjectAltName, new SubjectAlternativeName(alternatives)),
+    extension(id_ce_subjectKeyIdentifier, new SubjectKeyIdentifier(own.id)),
+    extension(id_ce_authorityKeyIdentifier, new AuthorityKeyIdentifier({ keyIdentifier })),
+  ];
+  const subject = nameOf(commonName);
+  return {
+    cert: certify({ subject, issuer: signer.subject, period, own, extensions, signer: authority.key }),
+    key: own.pem,
+  };
+}
+
+interface OwnKey {
+  readonly pem: string;
+  readonly info: SubjectPublicKeyInfo;
+  readonly id: Uint8Array;
+}
+
+function newKey(): OwnKey {
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const info = AsnConvert.parse(publicKey.export({ type: 'spki', format: 'der' }), SubjectPublicKeyInfo);
+  return { pem: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(), info, id: keyIdOf(info) };
+}
+
+/** The identifier of a public key: the first 160 bits of a SHA-256 (RFC 7093, method 1). */
+function keyIdOf({ subjectPublicKey }: SubjectPublicKeyInfo): Uint8Array {
+  return new Bun.CryptoHasher('sha256').update(subjectPublicKey).digest().subarray(0, 20);
+}
+
+interface Contents {
+  readonly subject: Name;
+  readonly issuer: Name;
+  readonly period: Period;
+  readonly own: OwnKey;
+  readonly extensions: readonly Extension[];
+  /** The private key that signs, PEM text. */
+  readonly signer: string;
+}
+
+/** Signs a certificate. Returns it as a PEM text. */
+function certify({ subject, issuer, period, own, extensions, signer }: Contents): string {
+  const signatureAlgorithm = new AlgorithmIdentifier({ algorithm: ECDSA_WITH_SHA256 });
+  const serialNumber = crypto.getRandomValues(new Uint8Array(16));
+  // A serial number is positive and has no leading zeros, so the first byte is from 64 to 127.
+  serialNumber[0] = (serialNumber[0]! & 0x3f) | 0x40;
+  const tbsCertificate = new TBSCertificate({
+    ...{ version: Version.v3, serialNumber: serialNumber.buffer, signature: signatureAlgorithm },
+    ...{ issuer, subject, subjectPublicKeyInfo: own.info, extensions: new Extensions([...extensions]) },
+    validity: new Validity({ notBefore: new Date(period.fromMs), notAfter: new Date(period.untilMs) }),
+  });
+  const signature = sign('sha256', new Uint8Array(AsnConvert.serialize(tbsCertificate)), createPrivateKey(signer));
+  const signatureValue = new Uint8Array(signature).buffer;
+  const der = AsnConvert.serialize(new Certificate({ tbsCertificate, signatureAlgorithm, signatureValue }));
+  const lines = Buffer.from(der)
+    .toString('base64')
+    .match(/.{1,64}/g)!;
+  return ['-----BEGIN CERTIFICATE-----', ...lines, '-----END CERTIFICATE-----', ''].join('\n');
+}
+
+function nameOf(commonName: string): Name {
+  const value = new AttributeValue({ utf8String: commonName });
+  return new Name([new RelativeDistinguishedName([new AttributeTypeAndValue({ type: COMMON_NAME, value })])]);
+}
+
+function extension(extnID: string, value: object, critical = false): Extension {
+  return new Extension({ extnID, critical, extnValue: new OctetString(AsnConvert.serialize(value)) });
+}

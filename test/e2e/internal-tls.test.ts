@@ -1,0 +1,169 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { X509Certificate } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect } from 'node:tls';
+import { ensureInternalTls } from '../../src/http/internal-tls.ts';
+import { makeAuthority, makeSigned } from '../support/certificate.ts';
+import { FROM_SOURCE, run, type Server, startServer } from '../support/process.ts';
+
+/** Servers with `--tls internal`, and clients that trust their authority. */
+const DAY_MS = 86_400_000;
+let folder: string;
+let dataDir: string;
+let server: Server;
+const serve = (...args: string[]) =>
+  startServer(FROM_SOURCE, ['start', '--port', '0', '--tls', 'internal', '--data-dir', dataDir, ...args]);
+const inTls = (name: string, from = dataDir) => join(from, 'tls', name);
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'zomma-internal-'));
+  dataDir = join(folder, 'data');
+  server = await serve();
+});
+afterAll(async () => {
+  await server.stop('SIGTERM');
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const trusted = async () => {
+  const { stdout } = await run(FROM_SOURCE, ['tls', 'trust', '--json', '--data-dir', dataDir]);
+  return JSON.parse(stdout) as { path: string; sha256: string; not_after: string; pem: string };
+};
+/** The certificate that the server presents to a client that trusts its authority. */
+function presented(url = server.url): Promise<X509Certificate> {
+  const { promise, resolve, reject } = Promise.withResolvers<X509Certificate>();
+  const ca = readFileSync(inTls('authority.pem'));
+  const socket = connect({ host: '127.0.0.1', port: Number(new URL(url).port), ca }, () => {
+    resolve(new X509Certificate(socket.getPeerCertificate().raw));
+    socket.destroy();
+  });
+  socket.on('error', reject);
+  return promise;
+}
+
+test('a client that trusts the authority reaches every local name, and any other client none', async () => {
+  const { path, sha256, not_after: notAfter, pem } = await trusted();
+  expect(pem).toBe(readFileSync(path, 'utf8'));
+  expect((Date.parse(notAfter) - Date.now()) / DAY_MS).toBeWithin(3_649, 3_651);
+  const fingerprint = await run(['openssl'], ['x509', '-in', path, '-noout', '-fingerprint', '-sha256']);
+  expect(fingerprint.stdout.trim()).toEndWith(`=${sha256}`);
+  const { port } = new URL(server.url);
+  for (const host of ['127.0.0.1', 'localhost']) {
+    const url = `https://${host}:${port}/health`;
+    const by = (...args: string[]) => run(['curl'], ['-s', '--noproxy', '*', ...args, url]);
+    expect([host, (await by('--cacert', path)).stdout]).toEqual([host, '{"status":"online"}']);
+    expect([host, (await by()).code]).toEqual([host, 60]);
+  }
+  const verified = await run(['openssl'], ['verify', '-x509_strict', '-CAfile', path, inTls('server.pem')]);
+  expect(verified.stdout).toContain('OK');
+});
+
+test('the instructions name the file, and only the owner can read the keys', async () => {
+  const { path, sha256, pem } = await trusted();
+  const { stdout } = await run(FROM_SOURCE, ['tls', 'trust', '--data-dir', dataDir]);
+  for (const part of [sha256, `curl --cacert ${path}`, `NODE_EXTRA_CA_CERTS=${path}`, 'update-ca-certificates'])
+    expect(stdout).toContain(part);
+  expect((await run(FROM_SOURCE, ['tls', 'trust', '--pem', '--data-dir', dataDir])).stdout).toBe(pem);
+  expect(stdout + pem).not.toContain('PRIVATE KEY');
+  expect(statSync(join(dataDir, 'tls')).mode & 0o777).toBe(0o700);
+  for (const name of ['authority.pem', 'authority.key', 'server.pem'])
+    expect([name, statSync(inTls(name)).mode & 0o777]).toEqual([name, 0o600]);
+});
+
+test('`zomma mcp --url` trusts the authority by NODE_EXTRA_CA_CERTS', async () => {
+  const key = /ZOMMA_\w{16}/.exec(server.before.join('\n'))![0];
+  const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } };
+  const request = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params });
+  const trusting = ['env', `NODE_EXTRA_CA_CERTS=${inTls('authority.pem')}`, ...FROM_SOURCE];
+  const { stdout } = await run(trusting, ['mcp', '--url', server.url, '--key', key], `${request}\n`);
+  expect(JSON.parse(stdout)).toMatchObject({ id: 1, result: { serverInfo: { name: expect.any(String) } } });
+});
+
+test('a certificate that ends soon is renewed by the running server, under the same authority', async () => {
+  const authority = readFileSync(inTls('authority.pem'), 'utf8');
+  const lines = () => server.log().split('"certificate_used"').length;
+  let before = lines();
+  // As if the server had run for 60 of the 90 days.
+  rmSync(inTls('server.pem'));
+  await ensureInternalTls({ dataDir, host: '127.0.0.1', allowedHosts: undefined }, Date.now() - 60 * DAY_MS);
+  while (lines() === before) await Bun.sleep(20);
+  const old = await presented();
+  expect((Date.parse(old.validTo) - Date.now()) / DAY_MS).toBeWithin(29, 31);
+  before = lines();
+  process.kill(server.pid, 'SIGHUP');
+  while (lines() === before) await Bun.sleep(5);
+  const renewed = await presented();
+  expect((Date.parse(renewed.validTo) - Date.now()) / DAY_MS).toBeWithin(89, 91);
+  expect(renewed.serialNumber).not.toBe(old.serialNumber);
+  expect(readFileSync(inTls('authority.pem'), 'utf8')).toBe(authority);
+}, 30_000);
+
+test('a restart keeps the certificate, unless it lacks a name', async () => {
+  const { serialNumber } = await presented();
+  await server.stop('SIGTERM');
+  server = await serve();
+  expect((await presented()).serialNumber).toBe(serialNumber);
+  await server.stop('SIGTERM');
+  server = await serve('--allowed-hosts', 'zomma.example.com');
+  const named = await presented();
+  expect(named.serialNumber).not.toBe(serialNumber);
+  expect(named.subjectAltName).toContain('DNS:zomma.example.com');
+}, 60_000);
+
+test('clients need a certificate of --tls-client-ca here too', async () => {
+  await makeAuthority(folder, 'staff');
+  await makeSigned(folder, 'member', 'staff');
+  await server.stop('SIGTERM');
+  server = await serve('--tls-client-ca', join(folder, 'staff.pem'));
+  const ask = (...own: string[]) =>
+    run(['curl'], ['-s', '--cacert', inTls('authority.pem'), ...own, `${server.url}/health`]);
+  const member = ['--cert', join(folder, 'member.pem'), '--key', join(folder, 'member.key')];
+  expect((await ask(...member)).stdout).toBe('{"status":"online"}');
+  expect((await ask()).stdout).toBe('');
+}, 30_000);
+
+describe('the files of a folder', () => {
+  const settings = (name: string, host = '127.0.0.1') => {
+    const own = join(folder, name);
+    mkdirSync(own, { recursive: true });
+    return { dataDir: own, host, allowedHosts: ['[2001:db8::7]', '203.0.113.7', 'z.example'] };
+  };
+
+  test('are made within two seconds, for the addresses of this machine', async () => {
+    const startedAt = performance.now();
+    const { cert } = await ensureInternalTls(settings('all', '0.0.0.0'), Date.now());
+    expect(performance.now() - startedAt).toBeLessThan(2_000);
+    const before = readFileSync(cert, 'utf8');
+    await ensureInternalTls(settings('all', '0.0.0.0'), Date.now());
+    expect(readFileSync(cert, 'utf8')).toBe(before);
+    const certificate = new X509Certificate(readFileSync(cert));
+    expect(certificate.checkHost('z.example')).toBe('z.example');
+    for (const address of ['127.0.0.1', '::1', '203.0.113.7', '2001:db8::7'])
+      expect([address, certificate.checkIP(address)]).toEqual([address, address]);
+    expect(certificate.checkIP('203.0.113.8')).toBeUndefined();
+  });
+
+  test('are made again if the certificate is damaged, but never if the authority is', async () => {
+    const own = settings('damaged');
+    const { cert } = await ensureInternalTls(own, Date.now());
+    writeFileSync(cert, 'junk');
+    await ensureInternalTls(own, Date.now());
+    expect(readFileSync(cert, 'utf8')).toContain('BEGIN CERTIFICATE');
+    const authority = readFileSync(inTls('authority.pem', own.dataDir), 'utf8');
+    rmSync(inTls('authority.key', own.dataDir));
+    await expect(ensureInternalTls(own, Date.now())).rejects.toThrow(
+      /the certificate authority of --tls internal cannot be used: cannot read .*authority\.key: ENOENT/,
+    );
+    expect(readFileSync(inTls('authority.pem', own.dataDir), 'utf8')).toBe(authority);
+  });
+});
+
+test.each([
+  ['another mode', ['serve', '--tls', 'magic'], /--tls "magic" is not known/, 78],
+  ['files too', ['serve', '--tls', 'internal', '--tls-cert', 'a', '--tls-key', 'b'], /exclude each other/, 78],
+  ['a folder without an authority', ['tls', 'trust'], /has no certificate authority/, 1],
+])('%s is refused', async (_, args, message, exitCode) => {
+  const { code, stderr } = await run(FROM_SOURCE, [...args, '--data-dir', join(folder, 'none')]);
+  expect([code, stderr]).toEqual([exitCode, expect.stringMatching(message)]);
+});

@@ -1,0 +1,163 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect } from 'node:tls';
+import { makeAuthority, makeSigned } from '../support/certificate.ts';
+import { FROM_SOURCE, run, type Server, startServer } from '../support/process.ts';
+
+/** A server that only clients with a certificate of its authority can reach. The server's own authority is another one. */
+let folder: string;
+let server: Server;
+const at = (name: string) => join(folder, name);
+const pem = (name: string) => readFileSync(at(name), 'utf8');
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'zomma-mutual-'));
+  for (const name of ['web', 'staff', 'next', 'foreign']) await makeAuthority(folder, name);
+  for (const [name, authority] of [
+    ['server-a', 'web'],
+    ['server-b', 'web'],
+    ['member', 'staff'],
+    ['later', 'next'],
+    ['stranger', 'foreign'],
+    // The authority of the server's own certificate gives no access to clients.
+    ['neighbour', 'web'],
+  ] as const) {
+    await makeSigned(folder, name, authority);
+  }
+  put('server-a', 'staff');
+  server = await startServer(FROM_SOURCE, [
+    ...['start', '--port', '0', '--data-dir', at('data')],
+    ...['--tls-cert', at('live.pem'), '--tls-key', at('live.key'), '--tls-client-ca', at('clients.pem')],
+  ]);
+  await server.loaded;
+});
+afterAll(async () => {
+  await server.stop('SIGTERM');
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function put(name: string, authority: string): void {
+  for (const kind of ['pem', 'key']) copyFileSync(at(`${name}.${kind}`), at(`live.${kind}`));
+  writeFileSync(
+    at('clients.pem'),
+    authority
+      .split(' ')
+      .map((each) => pem(`${each}.pem`))
+      .join(''),
+  );
+}
+
+/** Opens a connection with the certificate of a client, asks for /health, and returns the answer's status or `refused`. */
+function ask(client: string | undefined, version: 'TLSv1.2' | 'TLSv1.3' = 'TLSv1.3'): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const own = client === undefined ? {} : { cert: pem(`${client}.pem`), key: pem(`${client}.key`) };
+  const at = { host: '127.0.0.1', port: Number(new URL(server.url).port), ca: pem('web.pem'), servername: 'localhost' };
+  const socket = connect({ ...at, ...own, minVersion: version, maxVersion: version }, () =>
+    socket.write('GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n'),
+  );
+  socket.on('data', (piece) => {
+    resolve(piece.toString().split(' ')[1]!);
+    socket.destroy();
+  });
+  socket.on('error', () => resolve('refused'));
+  socket.on('close', () => resolve('refused'));
+  return promise;
+}
+
+const REQUESTS = [
+  ['member', '200'],
+  [undefined, 'refused'],
+  ['stranger', 'refused'],
+  ['neighbour', 'refused'],
+  ['later', 'refused'],
+] as const;
+
+describe.each(['TLSv1.2', 'TLSv1.3'] as const)('over %s', (version) => {
+  test.each(REQUESTS)('the client %p gets %s, also from /health', async (client, expected) => {
+    expect(await ask(client, version)).toBe(expected);
+  });
+});
+
+test.each([
+  ['--http1.1', 'member', 0],
+  ['--http2', 'member', 0],
+  ['--http1.1', undefined, 'failed'],
+  ['--http2', undefined, 'failed'],
+  ['--http1.1', 'stranger', 'failed'],
+  ['--http2', 'stranger', 'failed'],
+])('curl %s with the certificate %p: %p', async (protocol, client, expected) => {
+  const own = client === undefined ? [] : ['--cert', at(`${client}.pem`), '--key', at(`${client}.key`)];
+  const { code, stdout } = await run(
+    ['curl'],
+    ['-s', protocol, '--cacert', at('web.pem'), ...own, `${server.url}/health`],
+  );
+  if (expected === 0) expect([code, stdout]).toEqual([0, '{"status":"online"}']);
+  else expect([code === 0, stdout]).toEqual([false, '']);
+});
+
+test('a session that a stranger began cannot be resumed', async () => {
+  const address = ['-connect', `127.0.0.1:${new URL(server.url).port}`, '-ign_eof'];
+  const request = 'GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n';
+  const askOver = async (version: string, client: string) => {
+    const session = at(`${client}${version}.session`);
+    const own = ['-cert', at(`${client}.pem`), '-key', at(`${client}.key`)];
+    const answers: string[] = [];
+    for (const part of [
+      [...own, '-sess_out', session],
+      ['-sess_in', session],
+    ]) {
+      answers.push((await run(['openssl', 's_client'], [version, ...address, ...part], request)).stdout);
+    }
+    return answers;
+  };
+  for (const version of ['-tls1_2', '-tls1_3']) {
+    const [first, resumed] = await askOver(version, 'member');
+    expect(first).toContain('online');
+    expect(resumed).toMatch(/Reused[\s\S]*online/);
+    for (const answer of await askOver(version, 'stranger')) expect(answer).not.toContain('online');
+  }
+});
+
+test('the demand stays when the certificate is replaced, and changes with the file of the authorities', async () => {
+  const swaps = () => server.log().split('"certificate_used"').length;
+  const swapTo = async (name: string, authority: string) => {
+    const before = swaps();
+    put(name, authority);
+    process.kill(server.pid, 'SIGHUP');
+    while (swaps() === before) await Bun.sleep(5);
+  };
+  await swapTo('server-b', 'staff');
+  for (const [client, expected] of REQUESTS) expect([client, await ask(client)]).toEqual([client, expected]);
+  // While authorities change, both are in the file.
+  await swapTo('server-b', 'staff next');
+  for (const client of ['member', 'later']) expect([client, await ask(client)]).toEqual([client, '200']);
+  await swapTo('server-b', 'next');
+  expect([await ask('member'), await ask('later'), await ask(undefined)]).toEqual(['refused', '200', 'refused']);
+  writeFileSync(at('clients.pem'), 'junk');
+  process.kill(server.pid, 'SIGHUP');
+  while (!server.log().includes('"certificate_refused"')) await Bun.sleep(5);
+  expect(server.log()).toContain('clients.pem is no PEM text');
+  expect([await ask('later'), await ask(undefined), await ask('stranger')]).toEqual(['200', 'refused', 'refused']);
+}, 60_000);
+
+test.each([
+  [
+    'a certificate of a server',
+    'member.pem',
+    /--tls-client-ca: .*member\.pem holds a certificate that is not of an authority/,
+  ],
+  ['a key', 'staff.key', /--tls-client-ca: .*staff\.key is a private key, not a certificate/],
+  ['no file', 'none.pem', /--tls-client-ca: cannot read .*none\.pem: ENOENT/],
+])('%s as authority stops the start', async (_, file, message) => {
+  const tls = ['--tls-cert', at('server-a.pem'), '--tls-key', at('server-a.key'), '--tls-client-ca', at(file)];
+  const { code, stderr } = await run(FROM_SOURCE, ['serve', '--port', '0', '--data-dir', at('other'), ...tls]);
+  expect([code, stderr]).toEqual([78, expect.stringMatching(message)]);
+});
+
+test('without a certificate of the server, authorities of clients stop the start', async () => {
+  const args = ['serve', '--port', '0', '--data-dir', at('other'), '--tls-client-ca', at('staff.pem')];
+  const { code, stderr } = await run(FROM_SOURCE, args);
+  expect([code, stderr]).toEqual([78, expect.stringContaining('--tls-client-ca needs --tls-cert and --tls-key')]);
+});
