@@ -1,4 +1,4 @@
-import { basename, dirname } from 'node:path';
+import { basename, dirname, resolve } from 'node:path';
 import { version } from '../package.json';
 import type { Access } from './access/access.ts';
 import type { App } from './app.ts';
@@ -24,8 +24,14 @@ export function createPorts(nowMs: () => number): Ports {
     },
 
     async serve(settings, { demo }) {
-      const { serve } = await import('./serve.ts');
-      await serve(settings, demo ? { admit: admitTrial, welcome: welcomeDemo } : undefined);
+      const [{ serve }, { readInternalAuthority }] = await Promise.all([
+        import('./serve.ts'),
+        import('./http/internal-tls.ts'),
+      ]);
+      const authority = () =>
+        settings.tls === 'internal' ? resolve(readInternalAuthority(settings.dataDir).path) : undefined;
+      const trial = { admit: admitTrial, welcome: (app: App, url: string) => welcomeDemo(app, url, authority()) };
+      await serve(settings, demo ? trial : undefined);
     },
 
     async serveStdio(settings) {
@@ -145,13 +151,14 @@ function admitTrial(store: Store, simulated: boolean): void {
 
 /**
  * Adds the demo member if there is none yet. Prints the address that opens the terminal signed in, the demo member's key and a request to
- * try. The key stands in the fragment of the address, which browsers send to no server and the page removes at once.
+ * try. `authority` is the file of the authority that the request must trust, if it is an internal one. The key stands in the fragment of the address, which browsers send to no server and the page removes at once.
  */
-function welcomeDemo({ store, access, feeds }: App, url: string): void {
+function welcomeDemo({ store, access, feeds }: App, url: string, authority: string | undefined): void {
   const known = store.members().find(({ tier }) => tier === 'demo');
   const { apiKey } = access.addMember({ uuid: known?.uuid ?? crypto.randomUUID(), tier: 'demo' });
   process.stdout.write(`open: ${url}/#key=${apiKey}\n`);
   process.stdout.write(`demo key: ${apiKey}\n`);
-  process.stdout.write(`try: curl -H 'X-API-Key: ${apiKey}' ${url}/api/v1/nodes/gex/SPY\n`);
+  const trust = authority === undefined ? '' : `--cacert '${authority}' `;
+  process.stdout.write(`try: curl ${trust}-H 'X-API-Key: ${apiKey}' ${url}/api/v1/nodes/gex/SPY\n`);
   if (feeds.every(({ simulated }) => simulated)) process.stdout.write('The market is simulated: no real quotes.\n');
 }

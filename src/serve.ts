@@ -44,14 +44,14 @@ const STOP_DEADLINE_MS = 3_000;
 const FORCED_STOP_MS = 4_700;
 /** Time between two looks whether the database is still in its folder, ms. */
 const DATABASE_LOOK_MS = 5_000;
+/** Time between two looks whether the internal certificate must be renewed, ms. */
+const RENEWAL_LOOK_MS = 3_600_000;
 /** The service manager is asked for this much time to open the data folder, and to upgrade it if it is of an earlier version, ms. */
 const OPENING_MS_MAX = 15 * 60_000;
 /** While data is loaded, the service manager ends the start if it gets no further message within this time, ms. */
 const LOADING_MS_MAX = 60_000;
 /** The last spans are sent within this time, ms. Otherwise they are lost. */
 const TRACES_STOP_MS = 500;
-/** Time between two looks whether the internal certificate must be renewed, ms. */
-const RENEWAL_LOOK_MS = 3_600_000;
 /** A feed stops after its current piece of work. If the system blocks this work, the service waits for the feed no longer than this, ms. */
 const INGEST_STOP_MS = 3_000;
 
@@ -96,7 +96,7 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
       observe({ kind: 'certificate_refused', reason, hint });
     }
   };
-  const onHangUp = () => void (manager ? manager.reloading(reload) : reload());
+  const onHangUp = () => (manager ? manager.reloading(reload) : reload());
   let manager: ServiceManager | undefined;
   // Without a handler, SIGHUP would end the process. Hooks of certificate clients send it after a renewal.
   process.on('SIGHUP', onHangUp);

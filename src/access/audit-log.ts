@@ -1,3 +1,4 @@
+import { errorCode } from '../errors.ts';
 import type { Observe } from '../events.ts';
 import type { AuditEntry, AuditStore } from './audit.ts';
 
@@ -5,12 +6,27 @@ import type { AuditEntry, AuditStore } from './audit.ts';
 const LOOK_MS = 1_000;
 
 /**
- * Reports each entry of the audit trail once, also those of commands that ran beside the server or while no server ran. So the log of the
- * server has them all, and reaches whoever collects it. Returns a function that reports what is left and ends the reports.
+ * Reports each entry of the audit trail, also those of commands that ran beside the server or while no server ran. So the log of the server
+ * has them all, and reaches whoever collects it. An entry is marked after it was reported: a crash in between repeats it, and never loses it.
+ * Returns a function that reports what is left and ends the reports.
  */
-export function startAuditLog(store: AuditStore, observe: Observe): () => void {
+export function startAuditLog(
+  store: Pick<AuditStore, 'unloggedAudit' | 'markAuditLogged'>,
+  observe: Observe,
+): () => void {
+  let [reportedId, markedId] = [0, 0];
   const report = (): void => {
-    for (const entry of store.takeUnloggedAudit()) observe({ kind: 'audited', ...shownAudit(entry) });
+    try {
+      for (const [id, entry] of store.unloggedAudit()) {
+        if (id > reportedId) observe({ kind: 'audited', ...shownAudit(entry) });
+        reportedId = Math.max(reportedId, id);
+      }
+      if (reportedId > markedId) store.markAuditLogged(reportedId);
+      markedId = reportedId;
+    } catch (error) {
+      // The disk is full, or another process writes. The next look tries again, and repeats no entry.
+      if (!errorCode(error)?.startsWith('SQLITE_')) throw error;
+    }
   };
   report();
   const timer = setInterval(report, LOOK_MS);

@@ -1,4 +1,5 @@
 import { userInfo } from 'node:os';
+import { userName } from './data-owner.ts';
 
 /** A change to members or keys. A kind that is stored keeps its name. */
 export type AuditAction =
@@ -44,8 +45,10 @@ export interface AuditStore {
   saveAudit(entry: AuditEntry): void;
   /** Returns the entries from a moment on, the oldest first. `sinceMs` is in ms since the epoch. */
   auditSince(sinceMs: number): AuditEntry[];
-  /** Returns the entries that no log has yet, the oldest first, and marks them. A server logs them, also those of other processes. */
-  takeUnloggedAudit(): AuditEntry[];
+  /** Returns entries that no log has yet, by their id, the oldest first, at most 1,000. They may be of other processes. */
+  unloggedAudit(): ReadonlyMap<number, AuditEntry>;
+  /** Marks the entries up to an id as logged. */
+  markAuditLogged(id: number): void;
 }
 
 /** Completes an event to an entry. `nowMs` is the wall clock, ms since the epoch. */
@@ -65,12 +68,11 @@ export function auditEntryOf(
   };
 }
 
-/** Returns the user of this process: `zomma (uid 998)`. In a container, the system may have no name for the user. */
+/**
+ * Returns the user of this process: `zomma (uid 998)`. The name comes from the system's list of users and not from the environment, which
+ * the user chooses.
+ */
 function systemUser(): string {
   const uid = process.geteuid?.();
-  let name = 'user';
-  try {
-    name = userInfo().username;
-  } catch {}
-  return uid === undefined ? name : `${name} (uid ${uid})`;
+  return uid === undefined ? userInfo().username : `${userName(uid)} (uid ${uid})`;
 }

@@ -34,7 +34,7 @@ function ownerOf(path: string): number | undefined {
 }
 
 /** Returns the name of a user, or `user 1000` if the system's list of users does not have it. */
-function userName(uid: number): string {
+export function userName(uid: number): string {
   try {
     const line = readFileSync('/etc/passwd', 'utf8')
       .split('\n')

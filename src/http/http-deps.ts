@@ -42,12 +42,12 @@ export interface HttpDeps {
   /** Finds the address of a client, for the log and for limits. */
   readonly addressOf: AddressOf;
   readonly refusals: Refusals;
+  /** Whether the server itself serves HTTPS. Behind a proxy, the proxy does. */
+  readonly isHttps: boolean;
   /** Makes a span of each request. Undefined if nobody collects spans. */
   readonly tracing?: RequestTracing | undefined;
   /** The path of a proxy below which the service is reached. Empty: none. */
   readonly basePath: BasePath;
-  /** Whether the server itself serves HTTPS. Behind a proxy, the proxy does. */
-  readonly isHttps: boolean;
   readonly myKeyPolicy: MyKeyPolicy;
   /** Builds the OpenAPI document. */
   readonly openapi: () => Record<string, unknown>;

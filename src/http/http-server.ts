@@ -31,11 +31,11 @@ export function createServerApp(deps: HttpDeps): HttpApp {
       announceStep('request');
       context.requestId = requestIdOf(context.request.headers.get('x-request-id'));
       context.set.headers['X-Request-Id'] = context.requestId;
-      context.span = tracing?.current();
-      context.traceId = context.span?.traceId ?? traceIdOf(context.request.headers);
       if (isHttps && !LOCAL_NAME.test(context.request.headers.get('host') ?? '')) {
         context.set.headers['Strict-Transport-Security'] = TRANSPORT_SECURITY;
       }
+      context.span = tracing?.current();
+      context.traceId = context.span?.traceId ?? traceIdOf(context.request.headers);
       drain.onRequest(context.set);
     })
     .use(accessLog(observe, addressOf, tracing !== undefined))

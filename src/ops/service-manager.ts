@@ -75,7 +75,7 @@ export function connectServiceManager(env: ManagerEnv, observe: Observe): Servic
       if (!isReady) return reload();
       tell('RELOADING=1', `MONOTONIC_USEC=${monotonicUs()}`);
       await reload();
-      // The service may stop meanwhile.
+      // The service may have begun to stop meanwhile.
       if (isReady) tell('READY=1');
     },
     stopping() {

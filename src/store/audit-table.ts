@@ -31,11 +31,8 @@ export function auditTable(db: Database, keptMax = KEPT_MAX, trimEvery = TRIM_EV
       if (id % trimEvery === 0) for (const isIssue of [0, 1]) trim.run(isIssue, keptMax);
     },
     auditSince: (sinceMs) => selectSince.all(sinceMs),
-    takeUnloggedAudit() {
-      const rows = selectUnlogged.all();
-      if (rows.length > 0) markLogged.run(rows.at(-1)!.id);
-      return rows.map(({ id: _id, ...entry }) => entry);
-    },
+    unloggedAudit: () => new Map(selectUnlogged.all().map(({ id, ...entry }) => [id, entry])),
+    markAuditLogged: (id) => void markLogged.run(id),
   };
 }
 

@@ -122,7 +122,7 @@ function storeOn(db: Database, nowMs: () => number, onDamaged: OnDamaged | undef
     ...memberTables(db),
     ...audit,
     saveAudit: (entry) => uncounted(() => audit.saveAudit(entry)),
-    takeUnloggedAudit: () => uncounted(audit.takeUnloggedAudit),
+    markAuditLogged: (id) => uncounted(() => audit.markAuditLogged(id)),
     transaction: (work) => db.transaction(() => atOnce(work)).immediate(),
     // close(true) also finalizes the statements. After close(), the file would stay open until the statements are garbage-collected.
     close: () => db.close(true),

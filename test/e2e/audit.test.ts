@@ -1,7 +1,7 @@
 import { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir, userInfo } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MIGRATIONS, migrate } from '../../src/store/migrations.ts';
 import { openStore } from '../../src/store/sqlite.ts';
@@ -25,7 +25,11 @@ afterAll(async () => {
 });
 
 const zomma = async (args: readonly string[], dataDir = at('data')) => {
-  const { code, stdout, stderr } = await run(FROM_SOURCE, [...args, '--data-dir', dataDir]);
+  // The name of the actor does not come from the environment, which the user chooses.
+  const { code, stdout, stderr } = await run(
+    ['env', 'USER=somebody', ...FROM_SOURCE],
+    [...args, '--data-dir', dataDir],
+  );
   expect([args, code, stderr]).toEqual([args, 0, '']);
   return stdout;
 };
@@ -41,7 +45,8 @@ const untilLogged = async (count: number) => {
   while (logged().length < count) await Bun.sleep(10);
 };
 
-const OPERATOR = `${userInfo().username} (uid ${process.geteuid!()})`;
+const systemName = Bun.spawnSync(['id', '-un']).stdout.toString().trim();
+const OPERATOR = `${systemName} (uid ${process.geteuid!()})`;
 
 test('every change is one row with its time, actor, account and result, and one line in the log of the server', async () => {
   const { api_key: key } = JSON.parse(await zomma(['members', 'add', '--uuid', UUID, '--tier', 'pro', '--json']));

@@ -59,6 +59,13 @@ test('a client that trusts the authority reaches every local name, and any other
   expect(verified.stdout).toContain('OK');
 });
 
+test('the request that `zomma start` prints works as it stands', async () => {
+  const [, request] = /^try: (.*)$/m.exec(server.before.join('\n'))!;
+  await server.loaded;
+  const { code, stdout } = await run(['sh', '-c'], [`${request} -s`]);
+  expect([code, stdout]).toEqual([0, expect.stringContaining('"ticker":"SPY"')]);
+});
+
 test('the instructions name the file, and only the owner can read the keys', async () => {
   const { path, sha256, pem } = await trusted();
   const { stdout } = await run(FROM_SOURCE, ['tls', 'trust', '--data-dir', dataDir]);

@@ -23,16 +23,16 @@ test('a database of the version before gets an empty audit trail, and keeps its 
   expect(db.query('SELECT uuid FROM members').all()).toEqual([{ uuid: 'u' }]);
 });
 
-test('entries are listed from a moment on, and each is taken for the log once, in any process', () =>
+test('entries are listed from a moment on, and are unlogged until a process marks them', () =>
   inFolder((folder) => {
     const path = `${folder}/z.sqlite`;
     const [server, command] = [openStore(path, Date.now), openStore(path, Date.now)];
     for (const each of [entry(1), entry(2), entry(3)]) command.saveAudit(each);
     expect(server.auditSince(2)).toEqual([entry(2), entry(3)]);
-    expect(server.takeUnloggedAudit()).toEqual([entry(1), entry(2), entry(3)]);
+    expect([...server.unloggedAudit()]).toEqual([1, 2, 3].map((id) => [id, entry(id)]));
+    server.markAuditLogged(3);
     expect(saveAuditIn(path, entry(4))).toBe(true);
-    expect(server.takeUnloggedAudit()).toEqual([entry(4)]);
-    expect(server.takeUnloggedAudit()).toEqual([]);
+    expect([...server.unloggedAudit()]).toEqual([[4, entry(4)]]);
     server.close();
     command.close();
   }));
@@ -41,7 +41,7 @@ test('an entry does not change the version, so results that are cached by versio
   const store = openStore(':memory:', Date.now);
   const before = store.version();
   store.saveAudit(entry(1));
-  store.takeUnloggedAudit();
+  store.markAuditLogged(1);
   expect(store.version()).toBe(before);
   store.close();
 });
