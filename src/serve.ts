@@ -77,7 +77,6 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
   let metrics: Metrics | undefined;
   const observe = settings.ops ? withMetrics(log, () => metrics) : log;
   let certificate: CertificateWatch | undefined;
-  // Without a handler, SIGHUP would end the process. Hooks of certificate clients send it after a renewal.
   const { tlsCert, tlsKey, tlsClientCa } = settings;
   let tlsFiles: TlsFiles = { cert: tlsCert!, key: tlsKey!, clientCa: tlsClientCa };
   const reload = async () => {
@@ -99,6 +98,7 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
   };
   const onHangUp = () => (manager ? manager.reloading(reload) : reload());
   let manager: ServiceManager | undefined;
+  // Without a handler, SIGHUP would end the process. Hooks of certificate clients send it after a renewal.
   process.on('SIGHUP', onHangUp);
   manager = await connectManager(observe);
   // An upgrade copies the database first, which takes a minute for some 20 GB.

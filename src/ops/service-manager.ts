@@ -72,8 +72,10 @@ export function connectServiceManager(env: ManagerEnv, observe: Observe): Servic
       tell('READY=1', `STATUS=${status}`);
     },
     async reloading(reload) {
-      if (isReady) tell('RELOADING=1', `MONOTONIC_USEC=${monotonicUs()}`);
+      if (!isReady) return reload();
+      tell('RELOADING=1', `MONOTONIC_USEC=${monotonicUs()}`);
       await reload();
+      // The service may have begun to stop meanwhile.
       if (isReady) tell('READY=1');
     },
     stopping() {

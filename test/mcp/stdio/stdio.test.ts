@@ -133,12 +133,12 @@ describe('in front of a running server', () => {
   });
 
   test.each([
-    ['an invalid address', ['--url', 'zomma'], /not the address of a server/],
-    ['no key', ['--url', 'http://127.0.0.1:1'], /ZOMMA_KEY/],
-    ['a key without a server', ['--key', 'ZOMMA_0000000000000000'], /--url/],
-  ])('%s is refused', async (_name, args, message) => {
+    ['an invalid address', ['--url', 'zomma'], 1, /not the address of a server/],
+    ['no key', ['--url', 'http://127.0.0.1:1'], 78, /ZOMMA_KEY/],
+    ['a key without a server', ['--key', 'ZOMMA_0000000000000000'], 1, /--url/],
+  ])('%s is refused', async (_name, args, exitCode, message) => {
     const { code, stderr } = await run(FROM_SOURCE, ['mcp', ...args], '');
-    expect([code, message.test(stderr)]).toEqual([1, true]);
+    expect([code, message.test(stderr)]).toEqual([exitCode, true]);
   });
 });
 
