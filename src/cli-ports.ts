@@ -73,6 +73,11 @@ export function createPorts(nowMs: () => number): Ports {
       }
     },
 
+    async *check(options) {
+      const { runChecks } = await import('./checks.ts');
+      yield* runChecks({ ...options, nowMs: nowMs() });
+    },
+
     async backup({ dataDir }, to, passphrase) {
       return (await import('./stored-data.ts')).backUpData(dataDir, to, { nowMs: nowMs(), passphrase });
     },

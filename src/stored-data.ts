@@ -310,6 +310,11 @@ export function openAccess(store: Store, dataDir: string): Access {
   });
 }
 
+/** Reads the secret of a data folder. Throws `OperatorError` that names the fault. Creates none. */
+export function readSecret(store: Store, dataDir: string): Uint8Array {
+  return loadSecret(dataDir, Math.max(1, store.members().length));
+}
+
 function secretOf(store: Store, dataDir: string): Uint8Array {
   return loadSecret(dataDir, store.members().length, () => recordAudit(store, { action: 'secret_created' }));
 }

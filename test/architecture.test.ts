@@ -33,7 +33,7 @@ const LAYERS: readonly (readonly string[])[] = [
   // The web terminal runs in the browser. The server serves its files as the build made them, and imports none of its modules.
   ['web'],
   ['create-feeds.ts', 'stored-data.ts'],
-  ['app.ts'],
+  ['app.ts', 'checks.ts'],
   ['serve.ts', 'serve-stdio.ts', 'fill-past.ts'],
   ['cli-ports.ts'],
   ['main.ts'],

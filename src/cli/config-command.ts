@@ -1,18 +1,11 @@
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { shownJson } from '../clean-text.ts';
 import { SETTINGS, type Setting, type SettingGroup, type SettingName, settingsIn } from '../config.ts';
-import { SettingError } from '../errors.ts';
 import { EXIT_CODES } from '../exit-codes.ts';
-import {
-  parseWritten,
-  SETTINGS_FILE,
-  type SettingSources,
-  settingKey,
-  unknownVariables,
-  type WrittenSetting,
-} from '../setting-sources.ts';
+import { SETTINGS_FILE, settingKey, unknownVariables, type WrittenSetting } from '../setting-sources.ts';
 import { writeOut } from './csv/streams.ts';
 import type { Ports } from './ports.ts';
+import { readRawSettings, SERVER_SETTINGS, withRawSettings, writtenSetting } from './raw-settings.ts';
 import { sourcesFor } from './settings.ts';
 import { columns } from './text-format.ts';
 
@@ -23,7 +16,6 @@ const GROUPS = {
   feeds: 'Market data',
   log: 'The log',
 } as const satisfies Partial<Record<SettingGroup, string>>;
-const NAMES = settingsIn(...(Object.keys(GROUPS) as (keyof typeof GROUPS)[]));
 
 /** Width of the lines of the example. */
 const WIDTH = 100;
@@ -38,7 +30,7 @@ export function addConfig(program: Command, _ports: Ports): void {
     .action(async () => {
       await writeOut(exampleFile());
     });
-  withFlags(config.command('show'))
+  withRawSettings(config.command('show'))
     .description(
       'Print the value of every setting, and where it comes from. Accepts the flags of `zomma serve`. Prints no credential.',
     )
@@ -49,10 +41,10 @@ export function addConfig(program: Command, _ports: Ports): void {
     )
     .action(async ({ json }, command: Command) => {
       const sources = await sourcesFor(command);
-      const rows = NAMES.map((name) => shownSetting(name, writtenFor(name, command, sources)));
+      const rows = SERVER_SETTINGS.map((name) => shownSetting(name, writtenSetting(name, command, sources)));
       await writeOut(json ? `${shownJson({ settings: rows })}\n` : tableOf(rows));
     });
-  withFlags(config.command('check'))
+  withRawSettings(config.command('check'))
     .description(
       `Check every setting, and name variables of the environment that belong to no setting. Accepts the flags of \`zomma serve\`. Exits with ${EXIT_CODES.setting.code} if something is wrong.`,
     )
@@ -62,32 +54,18 @@ export function addConfig(program: Command, _ports: Ports): void {
       '\nExamples:\n  $ zomma config check --config /etc/zomma/zomma.toml\n  $ zomma config check && systemctl restart zomma\n',
     )
     .action(async ({ json }, command: Command) => {
-      const { problems, count } = await checked(command);
+      const { problems: invalid, count } = await readRawSettings(command);
+      const unknown = unknownVariables(process.env).map(({ name, nearest }) => ({
+        message: `${name} is not a setting`,
+        hint: `Did you mean ${nearest}?`,
+      }));
+      const problems = [...unknown, ...invalid.map(({ message, hint }) => ({ message, hint }))];
       if (problems.length > 0) process.exitCode = EXIT_CODES.setting.code;
       const words = problems.map(({ message, hint }) => `${message}\n  ${hint}\n`).join('');
+      const counts = `${count} of ${SERVER_SETTINGS.length} are set, the others have their defaults`;
       if (json) await writeOut(`${shownJson({ valid: problems.length === 0, problems })}\n`);
-      else
-        await writeOut(
-          words || `The settings are valid. ${count} of ${NAMES.length} are set, the others have their defaults.\n`,
-        );
+      else await writeOut(words || `The settings are valid. ${counts}.\n`);
     });
-}
-
-/** Adds the flags of all settings without converting their values, so that every one of them can be shown and checked. */
-function withFlags(command: Command): Command {
-  command.option(SETTINGS_FILE.flag, `${SETTINGS_FILE.help} (env: ${SETTINGS_FILE.env})`);
-  for (const name of NAMES) {
-    const { flag, help }: Setting = SETTINGS[name];
-    if (flag !== undefined) command.addOption(new Option(flag, help).hideHelp());
-  }
-  return command;
-}
-
-/** Returns what is written for a setting: on the command line, in the environment, or in the file. */
-function writtenFor(name: SettingName, command: Command, sources: SettingSources): WrittenSetting | undefined {
-  const given: string | true | undefined = command.getOptionValue(name);
-  if (given === undefined) return sources.find(name);
-  return { text: String(given), origin: (SETTINGS[name] as Setting).flag!.split(' ')[0]! };
 }
 
 interface ShownSetting {
@@ -110,41 +88,6 @@ function shownSetting(name: SettingName, written: WrittenSetting | undefined): S
 function tableOf(rows: readonly ShownSetting[]): string {
   const cells = rows.map(({ setting, value, origin }) => [setting, value ?? '', origin]);
   return `${columns([['setting', 'value', 'origin'], ...cells]).join('\n')}\n`;
-}
-
-interface SettingProblem {
-  readonly message: string;
-  readonly hint: string;
-}
-
-/** Checks all settings. `count` is the number of settings that are set. */
-async function checked(
-  command: Command,
-): Promise<{ readonly problems: readonly SettingProblem[]; readonly count: number }> {
-  const problems: SettingProblem[] = unknownVariables(process.env).map(({ name, nearest }) => ({
-    message: `${name} is not a setting`,
-    hint: `Did you mean ${nearest}?`,
-  }));
-  const collect = (error: unknown) => {
-    if (!(error instanceof SettingError)) throw error;
-    problems.push({ message: error.message, hint: error.hint });
-    return undefined;
-  };
-  let count = 0;
-  const sources = await sourcesFor(command).catch(collect);
-  // Without the file, the settings cannot be told.
-  if (!sources) return { problems, count };
-  for (const name of NAMES) {
-    try {
-      const written = writtenFor(name, command, sources);
-      if (!written) continue;
-      count++;
-      parseWritten(name, written);
-    } catch (error) {
-      collect(error);
-    }
-  }
-  return { problems, count };
 }
 
 function exampleFile(): string {

@@ -11,6 +11,16 @@ type FolderSettings = Pick<SettingValues, 'dataDir'>;
 
 export type StdioSettings = Omit<ValuesIn<'data' | 'feeds' | 'log'>, 'feed'> & { readonly feed: string | undefined };
 
+/** The outcome of one check of an installation. */
+export interface CheckOutcome {
+  /** What was checked, in one or two words. */
+  readonly of: string;
+  readonly state: 'ok' | 'warning' | 'failure';
+  readonly message: string;
+  /** What to do, if there is something to do. */
+  readonly hint?: string;
+}
+
 /** What a backup holds. */
 export interface BackupManifest {
   readonly version: string;
@@ -58,6 +68,12 @@ export interface Ports {
   ): Promise<readonly (readonly LoadedFile[])[]>;
   /** Calls `work` with the market data that is stored in a data folder. A server may run on the folder. */
   withMarket<T>(settings: ValuesIn<'data'>, work: (context: Context) => T): Promise<T>;
+  /** Checks an installation. Yields the outcome of each check. See `CheckOptions` of src/checks.ts. */
+  check(options: {
+    readonly settings: SettingValues;
+    readonly isThorough: boolean;
+    readonly onProgress: (read: number, of: number) => void;
+  }): AsyncIterable<CheckOutcome>;
   /** Backs up a data folder to a new folder. With a passphrase, includes the secret, encrypted. A server may run. */
   backup(settings: FolderSettings, to: string, passphrase: string | undefined): Promise<BackupManifest>;
   /** Restores a backup into a temporary folder and compares it with its manifest. */

@@ -21,6 +21,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Add>>> = {
   ...command(['backup', 'restore'], async () => (await import('./backup-command.ts')).addBackup),
   ...command(['compact'], async () => (await import('./compact-command.ts')).addCompact),
   ...command(['upgrade'], async () => (await import('./upgrade-command.ts')).addUpgrade),
+  ...command(['check'], async () => (await import('./check-command.ts')).addCheck),
   ...command(['config'], async () => (await import('./config-command.ts')).addConfig),
   ...command(['bench'], async () => (await import('./bench-command.ts')).addBench),
 };

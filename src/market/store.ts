@@ -87,6 +87,10 @@ export interface MarketStore {
   forgetSnapshots(underlying: string, asOf?: number): number;
   /** Returns the snapshots that were set aside because they are damaged. A snapshot of the same moment that is stored later replaces them. */
   damagedSnapshots(): SnapshotListing[];
+  /** Reads every stored snapshot and checks its checksum. Changes nothing. */
+  checkSnapshots(): Iterable<SnapshotListing & { readonly isDamaged: boolean }>;
+  /** Returns the number of stored snapshots. */
+  snapshotCount(): number;
   /**
    * Removes some of the data that is older than the limits, in one transaction. Returns how many prints, chains and levels were removed.
    * All numbers are 0 once nothing is left to remove.

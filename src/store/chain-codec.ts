@@ -60,19 +60,23 @@ export async function decodeChainAsync(blob: Uint8Array, name: string): Promise<
 
 /** Returns the compressed part of a blob. Throws `OperatorError` if the magic number or the checksum of the blob is wrong. */
 function compressedOf(blob: Uint8Array, name: string): Uint8Array<ArrayBuffer> {
-  const packed = blob.subarray(ENVELOPE_BYTES);
-  const envelope = new DataView(blob.buffer, blob.byteOffset, blob.byteLength);
-  if (
-    blob.byteLength < ENVELOPE_BYTES ||
-    envelope.getUint32(0, true) !== MAGIC ||
-    envelope.getUint32(4, true) !== Bun.hash.crc32(packed)
-  ) {
+  if (!isIntact(blob)) {
     throw new OperatorError(
       `${name} is damaged`,
       'Check the disk, and restore the database from a backup. Later snapshots are not affected.',
     );
   }
-  return packed as Uint8Array<ArrayBuffer>;
+  return blob.subarray(ENVELOPE_BYTES) as Uint8Array<ArrayBuffer>;
+}
+
+/** Returns whether the magic number and the checksum of a blob are right. */
+export function isIntact(blob: Uint8Array): boolean {
+  if (blob.byteLength < ENVELOPE_BYTES) return false;
+  const envelope = new DataView(blob.buffer, blob.byteOffset, blob.byteLength);
+  return (
+    envelope.getUint32(0, true) === MAGIC &&
+    envelope.getUint32(4, true) === Bun.hash.crc32(blob.subarray(ENVELOPE_BYTES))
+  );
 }
 
 /**

@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite';
-import { chmodSync } from 'node:fs';
+import { chmodSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { isBusy, OperatorError } from '../errors.ts';
 
@@ -39,6 +39,25 @@ export function lockFolder(dataDir: string): FolderLock {
     );
   }
   return { release: () => db.close(true) };
+}
+
+/**
+ * Returns the id of the process that serves a data folder, or `unknown` while that process takes the lock. Returns undefined if no process
+ * serves the folder. Changes nothing.
+ */
+export function lockHolder(dataDir: string): number | 'unknown' | undefined {
+  const path = join(dataDir, LOCK_FILE);
+  if (!existsSync(path)) return undefined;
+  const db = new Database(path, { readwrite: true, strict: true });
+  try {
+    begin(db);
+    return undefined;
+  } catch (error) {
+    if (!isBusy(error)) throw error;
+    return holderOf(db) ?? 'unknown';
+  } finally {
+    db.close();
+  }
 }
 
 function begin(db: Database): void {

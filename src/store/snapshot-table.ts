@@ -3,7 +3,7 @@ import { OperatorError } from '../errors.ts';
 import { newYorkDate } from '../market/calendar.ts';
 import type { Chain } from '../market/chain.ts';
 import type { MarketStore, SnapshotListing } from '../market/store.ts';
-import { decodeChain, decodeChainAsync, encodeChain } from './chain-codec.ts';
+import { decodeChain, decodeChainAsync, encodeChain, isIntact } from './chain-codec.ts';
 import { thinSimulated } from './thin-simulated.ts';
 
 /** Called with a snapshot that is damaged and was set aside. */
@@ -23,6 +23,8 @@ type ChainTable = Pick<
   | 'snapshots'
   | 'forgetSnapshots'
   | 'damagedSnapshots'
+  | 'checkSnapshots'
+  | 'snapshotCount'
 >;
 
 /**
@@ -89,6 +91,8 @@ export function chainTable(db: Database, onDamaged?: OnDamaged): ChainTable {
   const copyDamaged = db.prepare<null, [number]>(
     `INSERT OR REPLACE INTO damaged_snapshots (${columnNames}) SELECT ${columnNames} FROM snapshots WHERE id = ?`,
   );
+  const selectIds = db.prepare<{ id: number }, []>('SELECT id FROM snapshots ORDER BY id');
+  const selectCount = db.prepare<{ count: number }, []>('SELECT count(*) AS count FROM snapshots');
   const deleteById = db.prepare<null, [number]>('DELETE FROM snapshots WHERE id = ?');
   const replaceDamaged = db.prepare<null, [string, number, number]>(
     'DELETE FROM damaged_snapshots WHERE underlying = ? AND as_of = ? AND simulated = ?',
@@ -174,6 +178,13 @@ export function chainTable(db: Database, onDamaged?: OnDamaged): ChainTable {
     forgetSnapshots: (underlying, asOf) => forget.immediate(underlying, asOf ?? null),
 
     damagedSnapshots: () => selectDamaged.all().map(listingOf),
+    *checkSnapshots() {
+      for (const { id } of selectIds.all()) {
+        const row = selectById.get(id);
+        if (row) yield { ...listingOf(row), isDamaged: !isIntact(row.columns) };
+      }
+    },
+    snapshotCount: () => selectCount.get()!.count,
 
     dailyChainIds: (underlying, fromMs, toMs, simulated) =>
       selectDaily.all(Number(simulated), underlying, fromMs, toMs).map((row) => row.id),

@@ -29,6 +29,8 @@ export interface Store extends MarketStore, FeedLedger, MemberStore, AuditStore 
    * transaction can contain another transaction.
    */
   transaction<T>(work: () => T): T;
+  /** Reads every page of the file. Returns what is wrong with it, or nothing. */
+  integrityProblems(): string[];
   /** Closes the file. A second call does nothing. */
   close(): void;
 }
@@ -99,6 +101,9 @@ const MEMORY = ':memory:';
  */
 const BUSY_TIMEOUT_MS = 5_000;
 
+/** Number of problems of a damaged file that are told. */
+const PROBLEMS_MAX = 10;
+
 /** Pause between two tries to switch a file to WAL. */
 const BUSY_PAUSE_MS = 5;
 
@@ -124,6 +129,12 @@ function storeOn(db: Database, nowMs: () => number, onDamaged: OnDamaged | undef
     saveAudit: (entry) => uncounted(() => audit.saveAudit(entry)),
     markAuditLogged: (id) => uncounted(() => audit.markAuditLogged(id)),
     transaction: (work) => db.transaction(() => atOnce(work)).immediate(),
+    integrityProblems: () =>
+      db
+        .query<{ integrity_check: string }, []>(`PRAGMA integrity_check(${PROBLEMS_MAX})`)
+        .all()
+        .map(({ integrity_check }) => integrity_check)
+        .filter((problem) => problem !== 'ok'),
     // close(true) also finalizes the statements. After close(), the file would stay open until the statements are garbage-collected.
     close: () => db.close(true),
   };

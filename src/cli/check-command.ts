@@ -1,0 +1,54 @@
+import type { Command } from 'commander';
+import { shownJson } from '../clean-text.ts';
+import { unknownVariables } from '../setting-sources.ts';
+import { writeOut } from './csv/streams.ts';
+import type { CheckOutcome, Ports } from './ports.ts';
+import { readRawSettings, withRawSettings } from './raw-settings.ts';
+
+/** The exit code of each outcome. That of the command is the highest. */
+const EXIT_CODE = { ok: 0, warning: 1, failure: 2 } as const satisfies Record<CheckOutcome['state'], number>;
+const LABEL = { ok: 'ok      ', warning: 'WARNING ', failure: 'FAILURE ' } as const;
+/** Number of snapshots between two lines of progress. */
+const PROGRESS_EVERY = 1_000;
+
+/** Adds `zomma check`, which examines an installation and says what is wrong with it. */
+export function addCheck(program: Command, ports: Ports): void {
+  withRawSettings(program.command('check'))
+    .description(
+      'Check an installation: settings, data folder, database, snapshots, feeds, clock, disk, backup, certificate, port and runtime. Changes nothing. Accepts the flags of `zomma serve`. Exits with 1 after a warning, and with 2 after a failure.',
+    )
+    .option('--quick', 'do not read the whole database')
+    .option('--json', 'print one JSON object')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  $ zomma check --data-dir /var/lib/zomma\n  $ zomma check --config /etc/zomma/zomma.toml --quick --json\n',
+    )
+    .action(async ({ quick, json }, command: Command) => {
+      const { problems, count, values: settings } = await readRawSettings(command);
+      const outcomes: CheckOutcome[] = [];
+      const report = async (outcome: CheckOutcome) => {
+        outcomes.push(outcome);
+        if (!json) await writeOut(lineOf(outcome));
+      };
+      for (const { name, nearest } of unknownVariables(process.env)) {
+        const message = `${name} is not a setting: did you mean ${nearest}?`;
+        await report({ of: 'settings', state: 'warning', message });
+      }
+      for (const { message, hint } of problems) await report({ of: 'settings', state: 'failure', message, hint });
+      if (outcomes.length === 0)
+        await report({ of: 'settings', state: 'ok', message: `${count} are set, the others have their defaults` });
+      const isTerminal = process.stderr.isTTY && !json;
+      const onProgress = (read: number, of: number) => {
+        if (isTerminal && read % PROGRESS_EVERY === 0) process.stderr.write(`\r\x1b[K${read} of ${of} snapshots read`);
+        if (isTerminal && read === of) process.stderr.write('\r\x1b[K');
+      };
+      for await (const outcome of ports.check({ settings, isThorough: !quick, onProgress })) await report(outcome);
+      const worst = Math.max(...outcomes.map(({ state }) => EXIT_CODE[state]));
+      if (json) await writeOut(`${shownJson({ well: worst === 0, checks: outcomes })}\n`);
+      process.exitCode = worst;
+    });
+}
+
+function lineOf({ of, state, message, hint }: CheckOutcome): string {
+  return `${LABEL[state]} ${of.padEnd(12)} ${message}${hint === undefined ? '' : `\n${' '.repeat(22)}${hint}`}\n`;
+}

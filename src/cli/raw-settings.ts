@@ -1,0 +1,67 @@
+import { type Command, Option } from 'commander';
+import { SETTINGS, type Setting, type SettingName, type SettingValues, settingsIn } from '../config.ts';
+import { SettingError } from '../errors.ts';
+import { parseWritten, SETTINGS_FILE, type SettingSources, type WrittenSetting } from '../setting-sources.ts';
+import { sourcesFor } from './settings.ts';
+
+/** The settings of `zomma serve`, in the order in which they are shown. */
+export const SERVER_SETTINGS = settingsIn('data', 'server', 'feeds', 'log');
+
+/** Adds the flags of `zomma serve` without converting their values, so that every one of them can be shown and checked. */
+export function withRawSettings(command: Command): Command {
+  command.option(SETTINGS_FILE.flag, `${SETTINGS_FILE.help} (env: ${SETTINGS_FILE.env})`);
+  for (const name of SERVER_SETTINGS) {
+    const { flag, help }: Setting = SETTINGS[name];
+    if (flag !== undefined) command.addOption(new Option(flag, help).hideHelp());
+  }
+  return command;
+}
+
+/** Returns what is written for a setting: on the command line, in the environment, or in the file. */
+export function writtenSetting(
+  name: SettingName,
+  command: Command,
+  sources: SettingSources,
+): WrittenSetting | undefined {
+  const given: string | true | undefined = command.getOptionValue(name);
+  if (given === undefined) return sources.find(name);
+  return { text: String(given), origin: (SETTINGS[name] as Setting).flag!.split(' ')[0]! };
+}
+
+export interface ReadSettings {
+  /** What is wrong with a setting or with the file of settings. */
+  readonly problems: readonly SettingError[];
+  /** Number of settings that are set. */
+  readonly count: number;
+  /** The values of all settings. An invalid one has its default. */
+  readonly values: SettingValues;
+}
+
+/** Reads all settings, and collects what is wrong with them. */
+export async function readRawSettings(command: Command): Promise<ReadSettings> {
+  const problems: SettingError[] = [];
+  const collected = <T>(error: unknown): T | undefined => {
+    if (!(error instanceof SettingError)) throw error;
+    problems.push(error);
+    return undefined;
+  };
+  let count = 0;
+  // Without the file, the other settings can still be told.
+  const sources: SettingSources = (await sourcesFor(command).catch(collected<SettingSources>)) ?? {
+    find: () => undefined,
+  };
+  const values = SERVER_SETTINGS.map((name) => {
+    try {
+      const written = writtenSetting(name, command, sources);
+      if (written) {
+        count++;
+        return [name, parseWritten(name, written)];
+      }
+    } catch (error) {
+      collected(error);
+    }
+    const { default: text }: Setting = SETTINGS[name];
+    return [name, text === undefined ? undefined : parseWritten(name, { text, origin: 'default' })];
+  });
+  return { problems, count, values: Object.fromEntries(values) as SettingValues };
+}

@@ -1,0 +1,150 @@
+import { Database } from 'bun:sqlite';
+import { afterEach, beforeEach, expect, test } from 'bun:test';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openStore } from '../../src/store/sqlite.ts';
+import { keepLevels } from '../store/samples.ts';
+import { makeDataFolder } from '../support/data-folder.ts';
+import { FROM_SOURCE, startServer } from '../support/process.ts';
+
+const DAY_MS = 86_400_000;
+
+let folder: string;
+let dataDir: string;
+let database: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'zomma-check-'));
+  dataDir = makeDataFolder(join(folder, 'data'));
+  database = join(dataDir, 'zomma.sqlite');
+  writeFileSync(join(dataDir, 'last-backup'), '');
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+interface Outcome {
+  readonly of: string;
+  readonly state: string;
+  readonly message: string;
+  readonly hint?: string;
+}
+
+/** Runs `zomma check` and returns its exit code and the outcomes that are not well. */
+async function check(args: readonly string[] = [], env: Readonly<Record<string, string>> = {}) {
+  const child = Bun.spawn([...FROM_SOURCE, 'check', '--data-dir', dataDir, '--port', '0', '--json', ...args], {
+    env: { PATH: process.env.PATH!, ...env },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  });
+  const [stdout, stderr] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
+  const code = await child.exited;
+  if (stdout === '') throw new Error(stderr);
+  const { well, checks } = JSON.parse(stdout) as { well: boolean; checks: Outcome[] };
+  return { code, well, checks, unwell: checks.filter(({ state }) => state !== 'ok') };
+}
+
+/** Stores a snapshot of some days ago, and returns its moment. */
+function store(days: number): number {
+  const opened = openStore(database, Date.now);
+  const asOf = Math.floor(Date.now() / 1000) * 1000 - days * DAY_MS;
+  keepLevels(opened, { asOf });
+  opened.close();
+  return asOf;
+}
+
+test('a sound installation is well, with and without a server, and the check writes nothing', async () => {
+  store(1);
+  const before = readFileSync(database);
+  const idle = await check();
+  expect([idle.unwell, idle.code, idle.well]).toEqual([[], 0, true]);
+  expect(idle.checks.map(({ of }) => of)).toEqual([
+    ...['settings', 'data folder', 'server', 'secret', 'database', 'snapshots', 'clock', 'disk', 'backup'],
+    ...['universe', 'feeds', 'certificate', 'port', 'compiler', 'descriptors'],
+  ]);
+  expect(readFileSync(database).equals(before)).toBe(true);
+  const server = await startServer(FROM_SOURCE, ['serve', '--port', '0', '--data-dir', dataDir]);
+  await server.loaded;
+  const served = await check();
+  expect(served.checks.find(({ of }) => of === 'server')!.message).toBe(`process ${server.pid} serves the data folder`);
+  expect(served.checks.find(({ of }) => of === 'feed')!.message).toContain('simulated is ok');
+  expect([served.unwell, served.code]).toEqual([[], 0]);
+  await server.stop('SIGTERM');
+});
+
+test.each<[string, () => readonly string[] | undefined, Readonly<Record<string, string>>, number, Partial<Outcome>]>([
+  [
+    'a misspelt variable',
+    () => [],
+    { ZOMMA_PROT: '1' },
+    1,
+    { of: 'settings', message: 'ZOMMA_PROT is not a setting: did you mean ZOMMA_PORT?' },
+  ],
+  ['an invalid variable', () => [], { ZOMMA_SEED: 'x' }, 2, { of: 'settings', state: 'failure' }],
+  ['an unknown feed', () => ['--feed', 'nyse'], {}, 2, { of: 'feeds', message: '"nyse" is not a feed' }],
+  [
+    'a missing certificate',
+    () => ['--tls-cert', '/no/c.pem', '--tls-key', '/no/k.pem'],
+    {},
+    2,
+    { of: 'certificate', state: 'failure' },
+  ],
+  [
+    'a folder that its group may write to',
+    () => void chmodSync(dataDir, 0o770),
+    {},
+    1,
+    { of: 'data folder', state: 'warning' },
+  ],
+  [
+    'an old backup',
+    () => void utimesSync(join(dataDir, 'last-backup'), 1e9, 1e9),
+    {},
+    1,
+    { of: 'backup', state: 'warning' },
+  ],
+  [
+    'no backup',
+    () => rmSync(join(dataDir, 'last-backup')) as undefined,
+    {},
+    1,
+    { of: 'backup', message: 'none was made' },
+  ],
+  ['a snapshot from the future', () => void store(-30), {}, 1, { of: 'clock', state: 'warning' }],
+  ['no compiler', () => [], { BUN_JSC_useJIT: '0' }, 1, { of: 'compiler', state: 'warning' }],
+])('tells %s', async (_what, prepare, env, code, expected) => {
+  const args = prepare() ?? [];
+  const { unwell, code: ended } = await check(args, env);
+  expect(unwell).toMatchObject([expected]);
+  expect([ended, unwell.every(({ message, hint }) => /did you mean/.test(message) || hint !== undefined)]).toEqual([
+    code,
+    true,
+  ]);
+});
+
+test('reads every snapshot and every page, unless --quick is given', async () => {
+  const asOf = store(1);
+  const db = new Database(database, { readwrite: true, strict: true });
+  db.run("UPDATE snapshots SET columns = x'00' WHERE as_of = ?", [asOf]);
+  db.run('PRAGMA wal_checkpoint(TRUNCATE)');
+  const { page_size: size } = db.query('PRAGMA page_size').get() as { page_size: number };
+  db.close(true);
+  const damaged = await check();
+  expect([damaged.code, damaged.unwell]).toMatchObject([
+    1,
+    [{ of: 'snapshots', message: expect.stringContaining('1 damaged: SPX') }],
+  ]);
+  expect((await check(['--quick'])).unwell).toEqual([]);
+  const bytes = readFileSync(database);
+  bytes.fill(0xff, bytes.length - size, bytes.length - size / 2);
+  writeFileSync(database, bytes);
+  const { unwell, code } = await check();
+  expect([code, unwell[0]]).toMatchObject([2, { of: 'database', state: 'failure' }]);
+});
+
+test('a file that is no database, and a folder without data, are told', async () => {
+  writeFileSync(database, 'hello');
+  expect((await check()).unwell).toMatchObject([
+    { of: 'database', state: 'failure', hint: expect.stringContaining('backup') },
+  ]);
+  rmSync(dataDir, { recursive: true });
+  expect((await check()).unwell).toMatchObject([{ of: 'data folder', state: 'warning' }]);
+});
