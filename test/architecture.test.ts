@@ -48,6 +48,7 @@ const MAY_IMPORT_CONCRETE = new Set([
   'create-feeds.ts',
   'stored-data.ts',
   'app.ts',
+  'checks.ts',
   'serve.ts',
   'serve-stdio.ts',
   'fill-past.ts',
