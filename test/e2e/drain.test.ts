@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { connect, type Socket } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FROM_SOURCE, type Server, startServer } from '../support/process.ts';
+import { steadyClient } from '../support/steady-client.ts';
 
 let folder: string;
 beforeAll(() => {
@@ -20,45 +21,6 @@ async function started(): Promise<{ server: Server; key: string }> {
   return { server, key: /ZOMMA_\w{16}/.exec(server.before.join('\n'))![0] };
 }
 
-/** A client that sends one request after the other over one connection, and opens the next one when the server closes it. */
-function client(port: number, request: string) {
-  /** When the bytes of each request were given to the system, ms of `performance.now()`, and whether the answer has come. */
-  const sent: { at: number; isAnswered: boolean }[] = [];
-  const answers: string[] = [];
-  let isStopped = false;
-  let socket: Socket;
-  const open = () => {
-    let buffer = '';
-    socket = connect(port, '127.0.0.1', send);
-    socket.on('data', (piece) => {
-      buffer += piece.toString('latin1');
-      const headEnd = buffer.indexOf('\r\n\r\n');
-      const length = Number(/content-length: (\d+)/i.exec(buffer)?.[1] ?? Number.NaN);
-      if (headEnd < 0 || buffer.length < headEnd + 4 + length) return;
-      answers.push(buffer.slice(0, headEnd));
-      sent.at(-1)!.isAnswered = true;
-      buffer = '';
-      if (!/connection: close/i.test(answers.at(-1)!)) send();
-    });
-    socket.on('error', () => {});
-    socket.on('close', () => !isStopped && sent.at(-1)?.isAnswered && open());
-  };
-  const send = () => {
-    if (isStopped) return;
-    socket.write(request, () => {});
-    sent.push({ at: performance.now(), isAnswered: false });
-  };
-  open();
-  return {
-    sent,
-    answers,
-    stop() {
-      isStopped = true;
-      socket.destroy();
-    },
-  };
-}
-
 test('SIGTERM under load: every request that was sent before is answered, streams end with a time to return, and the exit code is 0', async () => {
   const { server, key } = await started();
   const port = Number(new URL(server.url).port);
@@ -73,7 +35,7 @@ test('SIGTERM under load: every request that was sent before is answered, stream
     }),
   );
   const paths = ['/api/v1/nodes/gex/SPY/profile', '/api/v1/nodes/gex/QQQ', '/health'];
-  const clients = Array.from({ length: 12 }, (_, i) => client(port, head(paths[i % paths.length]!)));
+  const clients = Array.from({ length: 12 }, (_, i) => steadyClient(port, head(paths[i % paths.length]!)));
   while (clients.some(({ answers }) => answers.length < 20)) await Bun.sleep(5);
   const signaledAt = performance.now();
   const { code, durationMs } = await server.stop('SIGTERM');

@@ -7,11 +7,12 @@ import { contentsOf, snapshotsIn } from './contents.ts';
 
 /**
  * The drop folder under faults, against the real process. Whatever happens on the way, the data stored at the end equals that of a clean
- * load of the folder. Set `ZOMMA_FAULT_FILES=10000` for a long run.
+ * load of the folder. Set `ZOMMA_FAULT_FILES=10000` or
+ * `ZOMMA_FAULT_KILLS=100` for a long run.
  */
 const FILES = Number(process.env.ZOMMA_FAULT_FILES ?? 200);
-const KILLS = 3;
-const PATIENCE_MS = 20_000 + 20 * FILES;
+const KILLS = Number(process.env.ZOMMA_FAULT_KILLS ?? 3);
+const PATIENCE_MS = 20_000 + 20 * FILES + 2_000 * KILLS;
 
 let folder: string;
 let drop: string;
