@@ -56,6 +56,8 @@ const PAGE_EVENTS = 256;
  * behind read the store.
  */
 const RECENT_EVENTS = 4_096;
+/** Events are dropped when there are more than RECENT_EVENTS times this factor. */
+const DROP_FROM = 1.25;
 /** Maximum number of events that one call of `refresh` reads, in some 5 ms. */
 const REFRESH_EVENTS = 1_024;
 /** Maximum number of cached pages of the store. They take some 8 MB. */
@@ -90,8 +92,8 @@ export function createGexEvents(
         hasMore = events.length === PAGE_EVENTS;
       }
       if (count > 0) pages.clear();
-      // Half of the events are dropped at once. To drop events one by one would move all other events each time.
-      if (recent.length > 2 * recentMax) {
+      // Many events are dropped at once. To drop events one by one would move all other events each time.
+      if (recent.length > DROP_FROM * recentMax) {
         from = recent.at(-recentMax - 1)!.seq;
         recent = recent.slice(-recentMax);
       }
