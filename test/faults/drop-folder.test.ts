@@ -167,5 +167,5 @@ test('the service sets a bad file aside only if it is configured to', async () =
     '--data-dir',
     data,
   ]);
-  expect([nested.exitCode, nested.stderr.toString()]).toEqual([1, expect.stringContaining('overlap')]);
+  expect([nested.exitCode, nested.stderr.toString()]).toEqual([78, expect.stringContaining('overlap')]);
 });

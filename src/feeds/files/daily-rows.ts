@@ -1,0 +1,45 @@
+import type { Delivery } from '../../market/feed.ts';
+import { type InPieces, PIECE_ROWS } from '../in-pieces.ts';
+import { unreadable } from '../rejections.ts';
+import type { Table } from './cells.ts';
+import type { FileFacts } from './format.ts';
+
+/** How the rows of a table with one value a day are read: closes or dividends. */
+export interface DailyRows<Row> {
+  /** What a row is, in the singular. */
+  readonly name: string;
+  /** Reads a row. `cell` returns the text of a column, empty if the table has no such column. Returns undefined if the row is not valid. */
+  read(cell: (column: string) => string): Row | undefined;
+  /** Returns the delivery of some rows. The list is filled after the call. */
+  delivery(rows: Row[]): Delivery;
+}
+
+/** Maximum number of rows in a delivery, so that each delivery is written in a few milliseconds. */
+const DELIVERED_ROWS = 500;
+
+/** Reads the rows of a table. Adds a rejection if some rows are not valid. Throws a `ClientError` if none is. */
+export function* readDailyRows<Row>(
+  { header, rows }: Pick<Table, 'header' | 'rows'>,
+  { origin }: FileFacts,
+  { name, read, delivery }: DailyRows<Row>,
+): InPieces<Delivery[]> {
+  const places = new Map(header.map((column, i) => [column, i]));
+  const deliveries: Delivery[] = [];
+  let batch: Row[] = [];
+  let count = 0;
+  let bad = 0;
+  for (const row of rows) {
+    if (++count % PIECE_ROWS === 0) yield;
+    const valid = read((column) => row[places.get(column) ?? -1]?.trim() ?? '');
+    if (valid === undefined) {
+      bad++;
+      continue;
+    }
+    if (batch.length === DELIVERED_ROWS) batch = [];
+    if (batch.length === 0) deliveries.push(delivery(batch));
+    batch.push(valid);
+  }
+  if (deliveries.length === 0) throw unreadable(`none of ${count} rows is a ${name}`);
+  if (bad > 0) deliveries.push({ kind: 'rejection', origin, reason: `${bad} of ${count} rows are not ${name}s` });
+  return deliveries;
+}
