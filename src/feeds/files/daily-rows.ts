@@ -23,7 +23,8 @@ export function* readDailyRows<Row>(
   { origin }: FileFacts,
   { name, read, delivery }: DailyRows<Row>,
 ): InPieces<Delivery[]> {
-  const places = new Map(header.map((column, i) => [column, i]));
+  // Of two columns of the same name, the first counts.
+  const places = new Map(header.map((column, i) => [column, i] as const).reverse());
   const deliveries: Delivery[] = [];
   let batch: Row[] = [];
   let count = 0;
