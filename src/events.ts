@@ -143,6 +143,8 @@ export type Observation =
       readonly schema: number;
       readonly duration_ms: number;
     }
+  /** The local data is still being loaded. Reported every few seconds. `duration_ms` counts from the start. */
+  | { readonly kind: 'loading'; readonly duration_ms: number }
   /** The local data is loaded. `duration_ms` counts from the start. */
   | { readonly kind: 'loaded'; readonly duration_ms: number }
   /** Connections were closed to make room for others. `open` is the number of connections that are still open. */

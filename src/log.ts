@@ -50,6 +50,7 @@ const LEVEL: Record<Observation['kind'], LogLevel> = {
   few_descriptors: 'warning',
   setting_unknown: 'warning',
   started: 'info',
+  loading: 'info',
   loaded: 'info',
   stopping: 'info',
   stop_forced: 'warning',

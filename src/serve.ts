@@ -42,6 +42,8 @@ const STOP_DEADLINE_MS = 3_000;
  * answer. A forced exit is safe, because the stored data is consistent at every moment.
  */
 const FORCED_STOP_MS = 4_700;
+/** Time between two lines of the log while data is loaded, ms. */
+const LOADING_EVERY_MS = 5_000;
 /** Time between two looks whether the database is still in its folder, ms. */
 const DATABASE_LOOK_MS = 5_000;
 /** Time between two looks whether the internal certificate must be renewed, ms. */
@@ -213,7 +215,10 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
       const isAnswering = () => app.scheduler.size > 0;
       pastFill = startPastFill({ job, tickerInView: app.tickerInView, isAnswering, loaded: localLoaded, observe });
     }
-    if (!(await Promise.race([localLoaded, stopped.promise.then(() => undefined)]))) return await shutDown(server);
+    const stillLoading = setInterval(() => observe({ kind: 'loading', duration_ms: elapsedMs() }), LOADING_EVERY_MS);
+    const isLoaded = await Promise.race([localLoaded, stopped.promise.then(() => undefined)]);
+    clearInterval(stillLoading);
+    if (!isLoaded) return await shutDown(server);
 
     observe({ kind: 'loaded', duration_ms: elapsedMs() });
     manager?.ready(`Serving ${address}`);
