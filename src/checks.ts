@@ -42,7 +42,7 @@ export async function* runChecks(options: CheckOptions): AsyncGenerator<CheckOut
   yield feedSettings(settings);
   yield certificate(options);
   if (holder === undefined) yield await port(settings);
-  yield runtime();
+  yield await runtime();
   yield descriptors();
 }
 
@@ -256,8 +256,8 @@ async function port({ host, port: wanted }: SettingValues): Promise<CheckOutcome
   return promise;
 }
 
-function runtime(): CheckOutcome {
-  const ns = Math.round(kernelNsPerOption());
+async function runtime(): Promise<CheckOutcome> {
+  const ns = Math.round(await kernelNsPerOption());
   const message = `${ns} ns for the Greeks of an option`;
   return isWithoutCompiler(ns)
     ? {

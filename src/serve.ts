@@ -236,7 +236,7 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
     // Frees memory that only the load needed. With the simulated market, the process has 115 MiB before, and a third of this is freed.
     Bun.shrink();
     await warmUp(app.context, app.scheduler);
-    const ns_per_option = Math.round(kernelNsPerOption());
+    const ns_per_option = Math.round(await kernelNsPerOption());
     if (isWithoutCompiler(ns_per_option)) observe({ kind: 'compiler_off', ns_per_option, hint: COMPILER_HINT });
     await stopped.promise;
     await shutDown(server);

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { isWithoutCompiler } from '../../src/math/kernel-speed.ts';
 
-const MEASURE = `import { kernelNsPerOption } from ${JSON.stringify(new URL('../../src/math/kernel-speed.ts', import.meta.url).href)}; console.log(kernelNsPerOption())`;
+const MEASURE = `import { kernelNsPerOption } from ${JSON.stringify(new URL('../../src/math/kernel-speed.ts', import.meta.url).href)}; console.log(await kernelNsPerOption())`;
 
 async function measured(env: Readonly<Record<string, string>>): Promise<number> {
   const child = Bun.spawn([process.execPath, '-e', MEASURE], { env: { ...process.env, ...env }, stdout: 'pipe' });
