@@ -62,12 +62,17 @@ test('a sound installation is well, with and without a server, and the check wri
   ]);
   expect(readFileSync(database).equals(before)).toBe(true);
   const server = await startServer(FROM_SOURCE, ['serve', '--port', '0', '--data-dir', dataDir]);
-  await server.loaded;
-  const served = await check();
-  expect(served.checks.find(({ of }) => of === 'server')!.message).toBe(`process ${server.pid} serves the data folder`);
-  expect(served.checks.find(({ of }) => of === 'feed')!.message).toContain('simulated is ok');
-  expect([served.unwell, served.code]).toEqual([[], 0]);
-  await server.stop('SIGTERM');
+  try {
+    await server.loaded;
+    const served = await check();
+    expect(served.checks.find(({ of }) => of === 'server')!.message).toBe(
+      `process ${server.pid} serves the data folder`,
+    );
+    expect(served.checks.find(({ of }) => of === 'feed')!.message).toContain('simulated is ok');
+    expect([served.unwell, served.code]).toEqual([[], 0]);
+  } finally {
+    await server.stop('SIGTERM');
+  }
 });
 
 test.each<[string, () => readonly string[] | undefined, Readonly<Record<string, string>>, number, Partial<Outcome>]>([
