@@ -31,8 +31,11 @@ export interface Listening {
 
 /** The runtime closes a connection without data after this time, s. The time is longer than the time between two pings of a stream. */
 const IDLE_TIMEOUT_S = 60;
-/** A listener whose certificate was replaced accepts the connections that the system had given to it within this time, ms. */
-const ACCEPTING_MS = 5_000;
+/**
+ * Number of listeners whose certificate was replaced and that stay open. A listener that stops closes its idle connections, and a request that
+ * is under way on one of them would be lost. A listener takes a descriptor and some 100 KB, so those of a year of renewals can stay.
+ */
+const REPLACED_OPEN_MAX = 32;
 /**
  * The runtime's own limit on the size of a body, bytes. It is so large that it never applies, because the runtime would reject a body
  * without problem details.
@@ -107,8 +110,9 @@ export function listen(
     void server.stop(true);
     server = serveOn(bound!, tls, true);
   }
-  /** Listeners whose certificate was replaced. They serve the connections that they have. */
+  /** Listeners whose certificate was replaced, the oldest first. They serve the connections that they have. */
   const replaced: (typeof server)[] = [];
+  let stoppedCount = 0;
   const steering = tls && createPortSteering(server.port!);
   steering?.add();
   const all: ConnectionServer = {
@@ -122,16 +126,15 @@ export function listen(
     url: `${tls ? 'https' : 'http'}://${displayHost}:${server.port}`,
     replaceTls(pair) {
       const next = serveOn(server.port!, pair, true);
-      const old = server;
-      replaced.push(old);
+      replaced.push(server);
       server = next;
-      // Without force, a listener keeps its connections, and their requests and streams continue.
-      const close = () => {
-        void old.stop();
+      const isSteered = steering?.add() ?? false;
+      // Without the steering, the older listeners would get some of the new connections.
+      while (replaced.length - stoppedCount > (isSteered ? REPLACED_OPEN_MAX : 0)) {
+        // Without force, requests in progress and streams continue.
+        void replaced[stoppedCount++]!.stop();
         steering?.removeOldest();
-      };
-      if (steering?.add()) setTimeout(close, ACCEPTING_MS).unref();
-      else close();
+      }
     },
     async stop(deadlineMs) {
       connections?.stop();
