@@ -40,6 +40,8 @@ test(`a certificate that changes ${SWAPS} times under ${CONNECTIONS} connections
   const server = await startServer(FROM_SOURCE, [
     ...['start', '--port', '0', '--data-dir', at('tls'), '--rate-limit', 'off'],
     ...['--tls-cert', at('live.pem'), '--tls-key', at('live.key')],
+    // Otherwise the limit on connections of one address that have sent no key yet ends some of a thousand that begin at once.
+    '--behind-proxy',
   ]);
   await server.loaded;
   const port = Number(new URL(server.url).port);
@@ -236,7 +238,8 @@ test(`${BACKUPS} backups under ingest: each is restored, and has what was commit
     expect(await run(FROM_SOURCE, ['backup', at(`b${i}`), '--data-dir', at('data')])).toMatchObject({ code: 0 });
     expect(await run(FROM_SOURCE, ['restore', at(`b${i}`), '--data-dir', at(`r${i}`)])).toMatchObject({ code: 0 });
     const [copy, restored] = [at(`b${i}`, 'zomma.sqlite'), at(`r${i}`, 'zomma.sqlite')].map(rowsOf);
-    expect(restored).toEqual(copy!);
+    // The restore is recorded in the audit trail.
+    expect(restored).toEqual({ ...copy!, audit: copy!.audit! + 1 });
     expect((await run(FROM_SOURCE, ['members', 'list', '--data-dir', at(`r${i}`)])).stdout).toContain(uuid);
   }
   const rows = Array.from({ length: BACKUPS }, (_, i) => rowsOf(at(`r${i}`, 'zomma.sqlite')).snapshots!);
@@ -245,7 +248,7 @@ test(`${BACKUPS} backups under ingest: each is restored, and has what was commit
   await server.stop('SIGTERM');
 }, 300_000);
 
-/** Returns the number of rows of each table, and digests of the tables whose rows never change. */
+/** Returns the number of rows of each table. */
 function rowsOf(path: string): Record<string, number> {
   const db = new Database(path, { readonly: true });
   try {
@@ -267,7 +270,7 @@ test.skipIf(!canMount)(
   async () => {
     const disk = at('disk');
     mkdirSync(disk);
-    expect(Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', 'size=40m', 'tmpfs', disk]).exitCode).toBe(0);
+    expect(Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', 'size=24m', 'tmpfs', disk]).exitCode).toBe(0);
     try {
       const drop = at('drop');
       mkdirSync(drop);
@@ -287,7 +290,7 @@ test.skipIf(!canMount)(
       // Files go on until the disk is full.
       let files = 0;
       await until(() => {
-        if (files < 600) writeFileSync(join(drop, `${files}.csv`), chainText(files++));
+        if (files < 2_000) writeFileSync(join(drop, `${files}.csv`), chainText(files++));
         return server.log().includes('"data_full"');
       }, 120_000);
       // Somebody else takes what is left.
