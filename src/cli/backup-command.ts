@@ -98,7 +98,7 @@ Examples:
       const members = manifest.rows.members ?? 0;
       if (!hasSecret && members > 0) {
         print(
-          `The backup has no secret. Put the file "secret" of the earlier data folder into ${options.dataDir}: the keys of ${members} members depend on it.`,
+          `The backup has no secret. Put the file "secret" of the earlier data folder into ${options.dataDir}: the keys of its members depend on it.`,
         );
       }
     });
