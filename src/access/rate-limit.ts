@@ -1,5 +1,5 @@
-import type { RateLimitPolicy } from '../config.ts';
 import { ClientError } from '../errors.ts';
+import type { RateLimitPolicy } from '../setting-values.ts';
 
 /** Whether a request is allowed, and the state of the token bucket of its account after the decision. */
 export interface RateDecision {
