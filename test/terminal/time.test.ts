@@ -345,14 +345,13 @@ describeInBrowser('a market with a past', () => {
 
 /** Opens a page whose strip has the past of SPY: sixty days, of which five have half-hours. Returns the moments of its stops. */
 async function openWithPast(terminal: Terminal, fragment = '#/SPY/ticker'): Promise<{ page: Page; at: string[] }> {
-  // Its snapshots come first, and the page that is opened after them has them all.
-  let at = await momentsOf(terminal);
-  while (at.length <= 120) {
-    await Bun.sleep(100);
-    at = await momentsOf(terminal);
-  }
+  const at = await pastIsFilled(terminal);
   const page = await terminal.open(fragment);
-  await page.waitForFunction(() => Number(document.querySelector<HTMLElement>('.strip-track')?.dataset.stops) > 120);
+  // While the exchange is open, further snapshots may arrive.
+  await page.waitForFunction(
+    (count) => Number(document.querySelector<HTMLElement>('.strip-track')?.dataset.stops) >= count,
+    at.length,
+  );
   if (fragment.includes('ticker')) await figuresOf(page);
   return { page, at };
 }
