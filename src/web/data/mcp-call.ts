@@ -1,5 +1,6 @@
 import { cleanText } from '../page-format.ts';
 import { memberKey } from '../state/member-key.ts';
+import { parseData } from './parse-data.ts';
 import { RequestProblem, send } from './request.ts';
 import type { McpTool } from './tool-fields.ts';
 
@@ -81,7 +82,7 @@ export async function callMcp(
 export function readResponse(text: string, status: number): Omit<McpOutcome, 'exchange'> {
   let body: Readonly<Record<string, unknown>>;
   try {
-    body = JSON.parse(text) as Record<string, unknown>;
+    body = parseData(text) as Record<string, unknown>;
   } catch {
     return { problem: `The server answered with status ${status} and no JSON.` };
   }
