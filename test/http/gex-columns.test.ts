@@ -53,7 +53,10 @@ describe.each(['SPY', 'TSLA', 'XLF'])('%s', (ticker) => {
     const row = (body.expiry as unknown as string[]).indexOf(known.expiry as unknown as string);
     expect(body.max_pain![row]).toBe(known.max_pain!);
     body.expected_move!.forEach((move, i) => {
-      expect(move).toBeCloseTo(body.forward![i]! * body.atm_iv![i]! * Math.sqrt(body.tte![i]!), 9);
+      const [forward, iv] = [body.forward![i], body.atm_iv![i]];
+      // During a session, the quotes of a cheap share may give a series no volatility at the money.
+      if (forward == null || iv == null) expect(move).toBeNull();
+      else expect(move).toBeCloseTo(forward * iv * Math.sqrt(body.tte![i]!), 9);
     });
     for (const skew of body.skew_25d!) expect(Math.abs(skew)).toBeLessThan(0.5);
   });
