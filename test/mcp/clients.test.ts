@@ -95,7 +95,7 @@ describe.each(CLIENT_NAMES)('%s', (name) => {
       const answer = await client.callTool({ name: 'get_live_gex_nodes', arguments: { ticker: 'spy' } });
       expect(answer._meta).toMatchObject({ 'zomma/provenance': { simulated: true, source: 'simulated' } });
       expect((answer.content as { text: string }[])[1]!.text).toMatch(
-        /^Source: "simulated", as of 20\d\d-.*, \d+ (?:s|min|h|days) old.*\. Simulated market: no real quotes\.$/,
+        /^Source: "simulated", as of 20\d\d-.*, \d+ (?:s|min|h|days) old.*\. Simulated market: no real quotes\.(?: .+)?$/,
       );
       const links = (answer.content as { type: string; uri?: string }[]).filter(({ type }) => type === 'resource_link');
       expect(links.map(({ uri }) => uri)).toEqual(['zomma://gex/SPY/profile', 'zomma://gex/SPY/strikes/all']);
