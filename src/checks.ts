@@ -32,18 +32,34 @@ const BACKUP_AGE_MAX_MS = 8 * DAY_MS;
 const CERTIFICATE_DAYS_MIN = 30;
 const DISK_DAYS_MIN = 30;
 const DESCRIPTORS_MIN = 4_096;
+/** Number of damaged snapshots that are named. */
+const DAMAGED_SHOWN_MAX = 5;
 
 /** Checks an installation: the data folder, the database, the disk, the clock, the feeds, the certificate, the port and the runtime. */
 export async function* runChecks(options: CheckOptions): AsyncGenerator<CheckOutcome> {
   const { settings } = options;
   const holder = hasData(settings.dataDir) ? lockHolder(settings.dataDir) : undefined;
-  yield* checkData(options, holder);
-  yield collected('universe', () => `${readUniverse(settings.universe).tickers.size} tickers`);
-  yield feedSettings(settings);
+  const universe = collected('universe', () => `${readUniverse(settings.universe).tickers.size} tickers`);
+  yield universe;
+  // The other checks do not depend on the tickers.
+  const usable = universe.state === 'ok' ? settings : { ...settings, universe: undefined };
+  yield* checkData({ ...options, settings: usable }, holder);
+  yield feedSettings(usable);
   yield certificate(options);
   if (holder === undefined) yield await port(settings);
-  yield await runtime();
+  yield await compiler();
   yield descriptors();
+}
+
+/** Returns an outcome that is well, or one with a hint. */
+function graded(
+  of: string,
+  isWell: boolean,
+  message: string,
+  hint: string,
+  otherwise: 'warning' | 'failure' = 'warning',
+): CheckOutcome {
+  return isWell ? { of, state: 'ok', message } : { of, state: otherwise, message, hint };
 }
 
 /** Runs a check that returns a message. A failure has the message and the hint of the error. */
@@ -80,17 +96,10 @@ async function* checkData(options: CheckOptions, holder: number | 'unknown' | un
     return;
   }
   try {
-    yield isOpen
-      ? {
-          of: 'data folder',
-          state: 'warning',
-          message: `the group of ${dataDir} may write to it`,
-          hint: `Run chmod g-w ${dataDir}.`,
-        }
-      : { of: 'data folder', state: 'ok', message: dataDir };
-    yield holder === undefined
-      ? { of: 'server', state: 'ok', message: 'no server runs on the data folder' }
-      : { of: 'server', state: 'ok', message: `process ${holder} serves the data folder` };
+    const folder = isOpen ? `the group of ${dataDir} may write to it` : dataDir;
+    yield graded('data folder', !isOpen, folder, `Run chmod g-w ${dataDir}.`);
+    const server = holder === undefined ? 'no server runs on' : `process ${holder} serves`;
+    yield { of: 'server', state: 'ok', message: `${server} the data folder` };
     yield secret(store, dataDir);
     yield* database(store, options);
     yield* feeds(store, options, holder !== undefined);
@@ -114,41 +123,35 @@ function secret(store: Store, dataDir: string): CheckOutcome {
 function* database(store: Store, { settings, isThorough, onProgress }: CheckOptions): Generator<CheckOutcome> {
   const { database: bytes, wal } = diskUse(settings.dataDir);
   const size = `schema ${SCHEMA}, ${formatBytes(bytes + wal)}`;
-  const restore = 'Restore a backup with `zomma restore`.';
-  if (isThorough) {
-    const problems = store.integrityProblems();
-    yield problems.length === 0
-      ? { of: 'database', state: 'ok', message: `${size}, every page is sound` }
-      : {
-          of: 'database',
-          state: 'failure',
-          message: `${DATABASE} is damaged: ${cleanLine(problems[0]!)}`,
-          hint: restore,
-        };
-    if (problems.length > 0) return;
-  } else yield { of: 'database', state: 'ok', message: `${size}, not read (--quick)` };
-  const damaged = store
-    .damagedSnapshots()
-    .map(({ underlying, asOf }) => `${underlying} ${new Date(asOf).toISOString()}`);
+  const [problem] = isThorough ? store.integrityProblems() : [];
+  const read = isThorough ? 'every page is sound' : 'not read (--quick)';
+  yield graded(
+    'database',
+    problem === undefined,
+    problem === undefined ? `${size}, ${read}` : `${DATABASE} is damaged: ${cleanLine(problem)}`,
+    'Restore a backup with `zomma restore`.',
+    'failure',
+  );
+  if (problem === undefined) yield snapshots(store, isThorough, onProgress);
+}
+
+/** Lists the snapshots that were found to be damaged. A thorough check reads all of them. */
+function snapshots(store: Store, isThorough: boolean, onProgress: CheckOptions['onProgress']): CheckOutcome {
+  const damaged = [...store.damagedSnapshots()];
+  const count = store.snapshotCount();
   let read = 0;
-  if (isThorough) {
-    for (const { underlying, asOf, isDamaged } of store.checkSnapshots()) {
-      if (isDamaged) damaged.push(`${underlying} ${new Date(asOf).toISOString()}`);
-      onProgress(++read, store.snapshotCount());
-    }
+  for (const { isDamaged, ...snapshot } of isThorough ? store.checkSnapshots() : []) {
+    if (isDamaged) damaged.push(snapshot);
+    onProgress(++read, count);
   }
-  yield damaged.length === 0
-    ? {
-        of: 'snapshots',
-        state: 'ok',
-        message: isThorough ? `${read} snapshots, every checksum is right` : 'none was found damaged',
-      }
-    : {
-        of: 'snapshots',
-        state: 'warning',
-        message: `${damaged.length} damaged: ${cleanLine(damaged.slice(0, 5).join(', '))}${damaged.length > 5 ? ' …' : ''}`,
-        hint: 'They are served past. Ingest them again from their files, or remove them with `zomma chains forget`.',
-      };
+  const named = damaged.slice(0, DAMAGED_SHOWN_MAX).map(({ underlying, asOf }) => `${underlying} ${isoTime(asOf)}`);
+  const well = isThorough ? `${read} snapshots, every checksum is right` : 'none was found damaged';
+  return graded(
+    'snapshots',
+    damaged.length === 0,
+    damaged.length === 0 ? well : `${damaged.length} damaged, among them ${cleanLine(named.join(', '))}`,
+    'The server answers from the snapshots before them. Ingest them again from their files, or remove them with `zomma chains forget`.',
+  );
 }
 
 function* feeds(store: Store, { settings, nowMs }: CheckOptions, isServed: boolean): Generator<CheckOutcome> {
@@ -162,27 +165,20 @@ function* feeds(store: Store, { settings, nowMs }: CheckOptions, isServed: boole
     const tickers = Object.entries(tickers_by_state).map(([each, count]) => `${count} ${each}`);
     const message = [`${feed} is ${state}`, error ?? tickers.join(', ')].filter(Boolean).join(': ');
     // Without a server, every feed is down.
-    const isWell = state === 'ok' || !isServed;
-    yield {
-      of: 'feed',
-      state: isWell ? 'ok' : 'warning',
-      message,
-      ...(isWell ? {} : { hint: '`zomma feeds` shows why.' }),
-    };
+    yield graded('feed', state === 'ok' || !isServed, message, '`zomma feeds` shows why.');
   }
 }
 
 /** Compares the clock with the newest stored data. */
 function clock(store: Store, { nowMs }: CheckOptions): CheckOutcome {
-  const newest = store.dataSpan('chains', Number.MAX_SAFE_INTEGER)?.toMs;
-  const now = new Date(nowMs).toISOString();
-  if (newest === undefined || newest <= nowMs + AHEAD_MS) return { of: 'clock', state: 'ok', message: now };
-  return {
-    of: 'clock',
-    state: 'warning',
-    message: `the newest data is dated ${new Date(newest).toISOString()}, and the clock says ${now}`,
-    hint: 'Set the clock by NTP. If it was ahead when the data was stored, remove that data with `zomma chains forget`.',
-  };
+  const newest = store.dataSpan('chains', Number.MAX_SAFE_INTEGER)?.toMs ?? 0;
+  const isWell = newest <= nowMs + AHEAD_MS;
+  return graded(
+    'clock',
+    isWell,
+    isWell ? isoTime(nowMs) : `the newest data is dated ${isoTime(newest)}, and the clock says ${isoTime(nowMs)}`,
+    'Set the clock by NTP. If it was ahead when the data was stored, remove that data with `zomma chains forget`.',
+  );
 }
 
 /** Compares the free disk with the pace at which the database has grown. */
@@ -190,29 +186,25 @@ function disk(store: Store, { settings, nowMs }: CheckOptions): CheckOutcome {
   const { database: bytes, free } = diskUse(settings.dataDir);
   const span = store.dataSpan('chains', nowMs);
   const days = span ? (span.toMs - span.fromMs) / DAY_MS : 0;
-  const free_ = `${formatBytes(free)} free`;
   // A database of a few hours says nothing about the pace.
-  if (days < 1) return { of: 'disk', state: 'ok', message: free_ };
+  if (days < 1) return { of: 'disk', state: 'ok', message: `${formatBytes(free)} free` };
   const lasts = Math.floor(free / (bytes / days));
-  const message = `${free_}; at ${formatBytes(bytes / days)} a day, enough for ${lasts} days`;
-  return lasts >= DISK_DAYS_MIN
-    ? { of: 'disk', state: 'ok', message }
-    : {
-        of: 'disk',
-        state: 'warning',
-        message,
-        hint: 'Set a retention (--keep-chains, --keep-intraday, --keep-prints), or add disk.',
-      };
+  return graded(
+    'disk',
+    lasts >= DISK_DAYS_MIN,
+    `${formatBytes(free)} free; at ${formatBytes(bytes / days)} a day, enough for ${lasts} days`,
+    'Set a retention (--keep-chains, --keep-intraday, --keep-prints), or add disk.',
+  );
 }
 
 function backup({ settings, nowMs }: CheckOptions): CheckOutcome {
   const last = lastBackupMs(settings.dataDir);
-  const hint = 'Run `zomma backup` each day, for example with a timer of systemd.';
-  if (last === undefined) return { of: 'backup', state: 'warning', message: 'none was made', hint };
-  const message = `the last one was made at ${new Date(last).toISOString()}`;
-  return nowMs - last <= BACKUP_AGE_MAX_MS
-    ? { of: 'backup', state: 'ok', message }
-    : { of: 'backup', state: 'warning', message, hint };
+  return graded(
+    'backup',
+    last !== undefined && nowMs - last <= BACKUP_AGE_MAX_MS,
+    last === undefined ? 'none was made' : `the last one was made at ${isoTime(last)}`,
+    'Run `zomma backup` each day, for example with a timer of systemd.',
+  );
 }
 
 function feedSettings(settings: SettingValues): CheckOutcome {
@@ -231,10 +223,13 @@ function certificate({ settings, nowMs }: CheckOptions): CheckOutcome {
   try {
     const { subject, notAfterMs } = readTls({ cert: tlsCert, key: tlsKey, clientCa: tlsClientCa });
     const days = Math.floor((notAfterMs - nowMs) / DAY_MS);
-    const message = `${cleanLine(subject)}, ${days < 0 ? 'expired' : 'valid'} until ${new Date(notAfterMs).toISOString()}`;
-    if (days >= CERTIFICATE_DAYS_MIN) return { of: 'certificate', state: 'ok', message };
-    const hint = 'Renew the certificate. A running server takes the new files into use by itself.';
-    return { of: 'certificate', state: days < 0 ? 'failure' : 'warning', message, hint };
+    return graded(
+      'certificate',
+      days >= CERTIFICATE_DAYS_MIN,
+      `${cleanLine(subject)}, ${days < 0 ? 'expired at' : 'valid until'} ${isoTime(notAfterMs)}`,
+      'Renew the certificate. A running server uses the new files by itself.',
+      days < 0 ? 'failure' : 'warning',
+    );
   } catch (error) {
     if (error instanceof OperatorError) return failureOf('certificate', error);
     throw error;
@@ -246,8 +241,7 @@ async function port({ host, port: wanted }: SettingValues): Promise<CheckOutcome
   const { promise, resolve } = Promise.withResolvers<CheckOutcome>();
   const server = createServer();
   server.once('error', (error) => {
-    const hint =
-      errorCode(error) === 'EADDRINUSE' ? 'Another program uses the port.' : 'CheckOutcome --host and --port.';
+    const hint = errorCode(error) === 'EADDRINUSE' ? 'Another program uses the port.' : 'Check --host and --port.';
     resolve({ of: 'port', state: 'failure', message: cleanLine(error.message), hint });
   });
   server.listen({ host, port: wanted }, () => {
@@ -256,28 +250,19 @@ async function port({ host, port: wanted }: SettingValues): Promise<CheckOutcome
   return promise;
 }
 
-async function runtime(): Promise<CheckOutcome> {
+async function compiler(): Promise<CheckOutcome> {
   const ns = Math.round(await kernelNsPerOption());
-  const message = `${ns} ns for the Greeks of an option`;
-  return isWithoutCompiler(ns)
-    ? {
-        of: 'compiler',
-        state: 'warning',
-        message: `${message}: the runtime runs without its compiler`,
-        hint: COMPILER_HINT,
-      }
-    : { of: 'compiler', state: 'ok', message };
+  const isOff = isWithoutCompiler(ns);
+  const message = `${ns} ns for the Greeks of an option${isOff ? ': the runtime runs without its compiler' : ''}`;
+  return graded('compiler', !isOff, message, COMPILER_HINT);
 }
 
 function descriptors(): CheckOutcome {
   const most = descriptorsMax();
-  const message = `${most} files and connections at once`;
-  return most >= DESCRIPTORS_MIN
-    ? { of: 'descriptors', state: 'ok', message }
-    : {
-        of: 'descriptors',
-        state: 'warning',
-        message,
-        hint: 'Raise the limit: LimitNOFILE= in the unit, or ulimit -n.',
-      };
+  const hint = 'Raise the limit: LimitNOFILE= in the unit, or ulimit -n.';
+  return graded('descriptors', most >= DESCRIPTORS_MIN, `${most} files and connections at once`, hint);
+}
+
+function isoTime(ms: number): string {
+  return new Date(ms).toISOString();
 }

@@ -5,6 +5,7 @@ export const EXIT_CODES = {
     code: 1,
     meaning: 'The command has failed, for the reason on standard error. With `--check`, something is not in order.',
   },
+  checkFailure: { code: 2, meaning: '`zomma check` has found a failure. With 1, it has found warnings only.' },
   usage: { code: 64, meaning: 'The command line has an unknown command, flag or choice, or an argument is missing.' },
   setting: {
     code: 78,

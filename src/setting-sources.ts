@@ -38,7 +38,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 const NAMES = Object.keys(SETTINGS) as SettingName[];
 
 /** Variables that are no settings: what tests and builds read, so that a developer is not warned. */
-const OTHER_VARIABLES = /^ZOMMA_(?:BUILD_COMMIT|RECORDED_CHAINS|FAULT_SECONDS|TERMINAL_FULL|UPDATE_STORED|BINARY)$/;
+const OTHER_VARIABLES = /^ZOMMA_(?:BUILD_COMMIT|RECORDED_CHAINS|FAULT_\w+|TERMINAL_FULL|UPDATE_STORED)$/;
 
 const isCredential = (name: SettingName) => (SETTINGS[name] as Setting).flag === undefined;
 

@@ -1,12 +1,17 @@
 import type { Command } from 'commander';
 import { shownJson } from '../clean-text.ts';
+import { EXIT_CODES } from '../exit-codes.ts';
 import { unknownVariables } from '../setting-sources.ts';
 import { writeOut } from './csv/streams.ts';
 import type { CheckOutcome, Ports } from './ports.ts';
 import { readRawSettings, withRawSettings } from './raw-settings.ts';
 
 /** The exit code of each outcome. That of the command is the highest. */
-const EXIT_CODE = { ok: 0, warning: 1, failure: 2 } as const satisfies Record<CheckOutcome['state'], number>;
+const EXIT_CODE = {
+  ok: EXIT_CODES.success.code,
+  warning: EXIT_CODES.failure.code,
+  failure: EXIT_CODES.checkFailure.code,
+} as const satisfies Record<CheckOutcome['state'], number>;
 const LABEL = { ok: 'ok      ', warning: 'WARNING ', failure: 'FAILURE ' } as const;
 /** Number of snapshots between two lines of progress. */
 const PROGRESS_EVERY = 1_000;

@@ -94,9 +94,10 @@ function exampleFile(): string {
   const parts = Object.entries(GROUPS).map(([group, heading]) => {
     const lines = settingsIn(group as SettingGroup).map((name) => {
       const { help, flag, default: byDefault }: Setting = SETTINGS[name];
-      const placeholder = flag === undefined ? '"/path/of/a/file"' : `"${/<(.+)>/.exec(flag)?.[1] ?? ''}"`;
       const meaning = flag === undefined ? `file that contains the ${help}` : help;
-      return `${comment(meaning)}\n# ${settingKey(name)} = ${byDefault === undefined ? placeholder : literal(byDefault)}\n`;
+      // A setting without a default takes a value, whose placeholder stands in its flag.
+      const value = byDefault === undefined ? JSON.stringify(/<(.+)>/.exec(flag ?? '<file>')![1]) : literal(byDefault);
+      return `${comment(meaning)}\n# ${settingKey(name)} = ${value}\n`;
     });
     return `## ${heading}\n\n${lines.join('\n')}`;
   });

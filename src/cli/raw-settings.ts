@@ -46,7 +46,7 @@ export async function readRawSettings(command: Command): Promise<ReadSettings> {
     return undefined;
   };
   let count = 0;
-  // Without the file, the other settings can still be told.
+  // Without the file, the other settings can still be checked.
   const sources: SettingSources = (await sourcesFor(command).catch(collected<SettingSources>)) ?? {
     find: () => undefined,
   };

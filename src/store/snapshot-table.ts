@@ -128,7 +128,7 @@ export function chainTable(db: Database, onDamaged?: OnDamaged): ChainTable {
     copyDamaged.run(id);
     deleteById.run(id);
   });
-  /** Sets aside a snapshot whose blob could not be decoded. Throws the error if it is another one, or if nobody is to be told. */
+  /** Sets aside a snapshot whose blob could not be decoded. Throws the error if it has another cause, or if there is no `onDamaged`. */
   const setAsideAfter = (error: unknown, id: number, row: SnapshotRow): undefined => {
     if (!(onDamaged && error instanceof OperatorError)) throw error;
     setAside.immediate(id);

@@ -101,7 +101,7 @@ const MEMORY = ':memory:';
  */
 const BUSY_TIMEOUT_MS = 5_000;
 
-/** Number of problems of a damaged file that are told. */
+/** Maximum number of problems of a damaged file that are returned. */
 const PROBLEMS_MAX = 10;
 
 /** Pause between two tries to switch a file to WAL. */

@@ -57,8 +57,8 @@ test('a sound installation is well, with and without a server, and the check wri
   const idle = await check();
   expect([idle.unwell, idle.code, idle.well]).toEqual([[], 0, true]);
   expect(idle.checks.map(({ of }) => of)).toEqual([
-    ...['settings', 'data folder', 'server', 'secret', 'database', 'snapshots', 'clock', 'disk', 'backup'],
-    ...['universe', 'feeds', 'certificate', 'port', 'compiler', 'descriptors'],
+    ...['settings', 'universe', 'data folder', 'server', 'secret', 'database', 'snapshots', 'clock', 'disk', 'backup'],
+    ...['feeds', 'certificate', 'port', 'compiler', 'descriptors'],
   ]);
   expect(readFileSync(database).equals(before)).toBe(true);
   const server = await startServer(FROM_SOURCE, ['serve', '--port', '0', '--data-dir', dataDir]);
@@ -84,6 +84,7 @@ test.each<[string, () => readonly string[] | undefined, Readonly<Record<string, 
     { of: 'settings', message: 'ZOMMA_PROT is not a setting: did you mean ZOMMA_PORT?' },
   ],
   ['an invalid variable', () => [], { ZOMMA_SEED: 'x' }, 2, { of: 'settings', state: 'failure' }],
+  ['a missing universe', () => ['--universe', '/no/such.json'], {}, 2, { of: 'universe', state: 'failure' }],
   ['an unknown feed', () => ['--feed', 'nyse'], {}, 2, { of: 'feeds', message: '"nyse" is not a feed' }],
   [
     'a missing certificate',
@@ -135,7 +136,7 @@ test('reads every snapshot and every page, unless --quick is given', async () =>
   const damaged = await check();
   expect([damaged.code, damaged.unwell]).toMatchObject([
     1,
-    [{ of: 'snapshots', message: expect.stringContaining('1 damaged: SPX') }],
+    [{ of: 'snapshots', message: expect.stringContaining('1 damaged, among them SPX') }],
   ]);
   expect((await check(['--quick'])).unwell).toEqual([]);
   const bytes = readFileSync(database);
@@ -145,7 +146,7 @@ test('reads every snapshot and every page, unless --quick is given', async () =>
   expect([code, unwell[0]]).toMatchObject([2, { of: 'database', state: 'failure' }]);
 });
 
-test('a file that is no database, and a folder without data, are told', async () => {
+test('reports a file that is no database, and a folder without data', async () => {
   writeFileSync(database, 'hello');
   expect((await check()).unwell).toMatchObject([
     { of: 'database', state: 'failure', hint: expect.stringContaining('backup') },

@@ -11,7 +11,7 @@ import { FROM_SOURCE, run, type Server, startServer } from '../support/process.t
 import { steadyClient } from '../support/steady-client.ts';
 
 /** What an operator relies on, at full size: `bun run test:operator`, some ten minutes on an idle machine. The everyday tests have it small. */
-const CONNECTIONS = Number(process.env.ZOMMA_CONNECTIONS ?? 1_000);
+const CONNECTIONS = 1_000;
 const SWAPS = 10;
 const UPGRADES_KILLED = 50;
 const BACKUPS = 12;
