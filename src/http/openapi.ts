@@ -131,6 +131,7 @@ function parameter(name: string, where: 'path' | 'query', { description, ...sche
     in: where,
     required: where === 'path',
     description,
+    ...(schema.type === 'array' && { style: 'form', explode: false }),
     schema,
     ...(example !== undefined && { example }),
   };

@@ -1,3 +1,4 @@
+import type { TSchema } from '@sinclair/typebox';
 import type { ByteBudget } from '../access/byte-budget.ts';
 import { charge, rateLimitHeaders } from '../access/rate-limit.ts';
 import { ClientError, type ClientErrorCode } from '../errors.ts';
@@ -247,19 +248,26 @@ function routerPath(path: string): string {
 }
 
 /**
- * Returns the arguments in the query: numbers as numbers, and a repeated parameter as a list, which no field accepts. If the path has all
- * arguments of the operation, as on the API contract's routes, unknown parameters are ignored.
+ * Returns the arguments in the query. A list is comma-separated, or a repeated parameter. Any other repeated parameter becomes a list, which
+ * no field accepts. If the path has all arguments of the operation, as on the API contract's routes, unknown parameters are ignored.
  */
 function queryArguments({ operation, input }: View, path: string, query: URLSearchParams): Record<string, unknown> {
   const isAllInPath = Object.keys(operation.input.properties).every((name) => path.includes(`{${name}}`));
   const names = [...new Set(query.keys())].filter((name) => !isAllInPath || Object.hasOwn(input.properties, name));
   return Object.fromEntries(
     names.map((name) => {
+      const schema = input.properties[name];
       const given = query.getAll(name);
-      const isNumeric = NUMERIC.has(input.properties[name]?.type) && given[0]!.trim() !== '';
-      return [name, given.length > 1 ? given : isNumeric ? Number(given[0]) : given[0]];
+      if (schema?.type === 'array')
+        return [name, given.flatMap((each) => each.split(',')).map((each) => valueIn(schema.items, each))];
+      return [name, given.length > 1 ? given : valueIn(schema, given[0]!)];
     }),
   );
+}
+
+/** Returns a value of the query as the number or the text that its schema asks for. */
+function valueIn(schema: TSchema | undefined, text: string): number | string {
+  return NUMERIC.has(schema?.type) && text.trim() !== '' ? Number(text) : text;
 }
 
 const NUMERIC: ReadonlySet<unknown> = new Set(['number', 'integer']);

@@ -1,8 +1,9 @@
 import { Type } from '@sinclair/typebox';
 import { addDay, FLOW_WINDOW_DAYS, type Flow, flowOfPrints, NO_FLOW } from '../analytics/flow/flow.ts';
 import { ClientError } from '../errors.ts';
-import { daysBetween, isDate, newYorkDate } from '../market/calendar.ts';
+import { isDate, newYorkDate } from '../market/calendar.ts';
 import type { Chain } from '../market/chain.ts';
+import { nearestExpiries } from '../market/nearest-expiries.ts';
 import type { PrintSum } from '../market/prints.ts';
 import { StepCache, type Steps } from '../steps.ts';
 import { gapNotes } from './gap-notes.ts';
@@ -11,8 +12,6 @@ import { type Context, defineOperation } from './operation.ts';
 import { SNAPSHOT_CONTRACTS } from './prices.ts';
 import { date, nullable, number, ticker } from './schemas.ts';
 
-/** Number of listed expiries that the error names if the requested expiry is not listed. */
-const NEAREST_NAMED = 4;
 /** The answer has a note if contracts of |delta| above 0.9 have a larger share of the premium than this. */
 const DEEP_SHARE_NOTED = 0.25;
 
@@ -144,15 +143,7 @@ function* snapshotFlow(chain: Chain, expiry: string, { market }: Context): Steps
 function requireListed(expiry: string, listed: ReadonlySet<string>, asOf: number): void {
   if (listed.has(expiry)) return;
   const isReal = isDate(expiry);
-  const today = newYorkDate(asOf);
-  const nearest = [...listed]
-    .filter((each) => isReal || each >= today)
-    .sort(
-      (a, b) =>
-        (isReal ? Math.abs(daysBetween(a, expiry)) - Math.abs(daysBetween(b, expiry)) : 0) || a.localeCompare(b),
-    )
-    .slice(0, NEAREST_NAMED)
-    .sort();
+  const nearest = nearestExpiries(listed, expiry, newYorkDate(asOf));
   throw new ClientError(
     'unprocessable',
     `${isReal ? expiry : 'target_expiry'} is ${isReal ? 'not a listed expiry of the ticker' : 'not a date of the calendar'}`,

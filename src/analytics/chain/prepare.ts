@@ -2,6 +2,7 @@ import { ClientError } from '../../errors.ts';
 import { countAllocated } from '../../garbage.ts';
 import { DAY_MS, newYorkDate, YEAR_MS } from '../../market/calendar.ts';
 import type { Chain, Series } from '../../market/chain.ts';
+import { nearestExpiries } from '../../market/nearest-expiries.ts';
 import { oneGreek } from '../../math/black-scholes.ts';
 import { byRange, runToCompletion, StepCache, type Steps } from '../../steps.ts';
 import { seriesForward } from './forward.ts';
@@ -165,12 +166,31 @@ function* liveSeries(chain: Chain, options: AnalysisOptions) {
     start = end;
   });
   if (live.length > 0) return { live, leftOut };
-  throw new ClientError('no_chain', `The chain of ${chain.underlying} has no unsettled contract to analyse`, {
-    hint:
-      options.expiries.kind === 'all'
-        ? 'Wait for a newer snapshot: every contract of this one had settled or is adjusted.'
-        : 'Select an expiry that the snapshot has, or `all`.',
+  throw nothingToAnalyse(chain, options.expiries);
+}
+
+/** Returns the error for a selection without a live series. It states why there is none, and names the nearest live expiries. */
+function nothingToAnalyse(chain: Chain, selection: ExpirySelection): ClientError {
+  const { underlying, asOf, series } = chain;
+  const of = `the snapshot of ${underlying} as of ${new Date(asOf).toISOString()}`;
+  const live = series.filter((each) => !exclusionReason(each, asOf, { kind: 'all' })).map(({ expiry }) => expiry);
+  if (live.length === 0) {
+    return new ClientError('no_chain', `Every contract of ${of} has settled or is adjusted`, {
+      hint: 'Wait for a newer snapshot.',
+    });
+  }
+  const today = newYorkDate(asOf);
+  const date = selection.kind === 'date' ? selection.date : today;
+  const nearest = nearestExpiries(live, date, today).join(', ');
+  return new ClientError('no_chain', `${reasonOfNone(chain, selection, date)} ${of}`, {
+    hint: `Nearest listed: ${nearest}.`,
   });
+}
+
+function reasonOfNone({ underlying, series }: Chain, selection: ExpirySelection, date: string): string {
+  if (selection.kind === 'next') return `No contract of ${underlying} settles within ${selection.days} days of`;
+  const isListed = series.some(({ expiry, adjusted }) => expiry === date && !adjusted);
+  return isListed ? `The expiry ${date} had settled before` : `${date} is not a listed expiry in`;
 }
 
 function exclusionReason(

@@ -92,18 +92,27 @@ test('leaves out adjusted deliverables, settled or not', () => {
 
 describe('throws a ClientError if no contract is left', () => {
   test.each([
-    ['all contracts settled', [contract({ expiry: TODAY })], { kind: 'all' }, /had settled/],
-    ['all contracts adjusted', [contract({ root: 'ACME1' })], { kind: 'all' }, /had settled/],
-    ['no contract selected', [contract()], { kind: '0dte' }, /Select an expiry/],
-    ['a date without an expiry', [contract()], { kind: 'date', date: '2026-01-17' }, /Select an expiry/],
-  ] as const)('%s', (_what, rows, expiries, hint) => {
+    ['all contracts settled', [contract({ expiry: TODAY })], { kind: 'all' }, 'Every contract of', 'newer snapshot'],
+    ['all contracts adjusted', [contract({ root: 'ACME1' })], { kind: 'all' }, 'is adjusted', 'newer snapshot'],
+    ['no contract of the day', [contract()], { kind: '0dte' }, `${TODAY} is not a listed expiry`, EXPIRY],
+    [
+      'only settled contracts of the day',
+      [contract(), contract({ expiry: TODAY })],
+      { kind: '0dte' },
+      `The expiry ${TODAY} had settled`,
+      EXPIRY,
+    ],
+    ['a date without an expiry', [contract()], { kind: 'date', date: '2026-01-17' }, 'is not a listed', EXPIRY],
+    ['too few days', [contract()], { kind: 'next', days: 1 }, 'settles within 1 days', EXPIRY],
+  ] as const)('%s', (_what, rows, expiries, message, hint) => {
     const read = () => prepared(rows, { expiries }, { asOf: CLOSE });
     expect(read).toThrow(ClientError);
     try {
       read();
     } catch (error) {
       expect((error as ClientError).code).toBe('no_chain');
-      expect((error as ClientError).hint).toMatch(hint);
+      expect((error as ClientError).message).toContain(message);
+      expect((error as ClientError).hint).toContain(hint);
     }
   });
 });
