@@ -3,7 +3,7 @@ import type { Account } from '../access/access.ts';
 import { cleaned, cleanLine } from '../clean-text.ts';
 import { ClientError } from '../errors.ts';
 import { nearestNames } from '../nearest-names.ts';
-import type { Operation, Provenance } from '../operations/operation.ts';
+import { type Operation, PICTURE_TYPE, type Provenance } from '../operations/operation.ts';
 import { performInSteps, toolView } from '../operations/perform.ts';
 import type { Steps } from '../steps.ts';
 import type { McpDeps } from './mcp-deps.ts';
@@ -61,7 +61,7 @@ async function answerOf(tool: Operation, deps: McpDeps, call: ToolCall): Promise
   const { account, signal } = call;
   const { scheduler, charge, context } = deps;
   const progress = new ProgressReport(call.onProgress);
-  const { body, provenance } = await scheduler.run({
+  const { body, provenance, picture } = await scheduler.run({
     account: account?.id ?? '',
     name: tool.name,
     steps: progress.of(performInSteps(toolView(tool), call.args, context, 'invalid_body')),
@@ -75,6 +75,7 @@ async function answerOf(tool: Operation, deps: McpDeps, call: ToolCall): Promise
     content: [
       { type: 'text', text: JSON.stringify(cleanBody) },
       ...(cleanProvenance ? [{ type: 'text' as const, text: describeProvenance(cleanProvenance) }] : []),
+      ...(picture ? [pictureContent(picture)] : []),
       ...(call.linksResources
         ? columnResourcesOf(tool, call.args).map((link) => ({ type: 'resource_link' as const, ...link }))
         : []),
@@ -82,6 +83,10 @@ async function answerOf(tool: Operation, deps: McpDeps, call: ToolCall): Promise
     structuredContent: cleanBody,
     ...(cleanProvenance && { _meta: { 'zomma/provenance': cleanProvenance } }),
   };
+}
+
+function pictureContent(picture: Uint8Array) {
+  return { type: 'image' as const, data: picture.toBase64(), mimeType: PICTURE_TYPE };
 }
 
 /** Describes the source and the age of the figures as text, because models read the content of a result but not its `_meta`. */

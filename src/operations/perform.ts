@@ -20,6 +20,8 @@ export interface View {
 export interface Performed {
   readonly body: Record<string, unknown>;
   readonly provenance: Provenance | undefined;
+  /** The answer as PNG, if the caller asked for an image and the operation draws. */
+  readonly picture?: Uint8Array;
 }
 
 /** Returns the view with the default answer of a tool. */
@@ -82,7 +84,9 @@ export function* performInSteps(
     ? pickFields(result, answers)
     : { ...result, ...(provenance && { provenance: { ...provenance, notes: [...provenance.notes] } }) };
   if (!satisfies(output, body)) throw notFiniteError(input, args, body) ?? schemaMismatch(operation);
-  return { body, provenance };
+  if (valid.format !== 'image' || !operation.picture || !provenance) return { body, provenance };
+  yield { message: 'Drawing the answer' };
+  return { body, provenance, picture: operation.picture(result, provenance) };
 }
 
 function schemaMismatch({ name }: Operation): Error {

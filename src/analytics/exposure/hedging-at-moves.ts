@@ -23,7 +23,7 @@ export interface HedgingAtMove {
  * spot. Each strike has the same volatility at every spot, and forwards move in proportion to spot. Contracts without a volatility are left
  * out.
  */
-export function* hedgingProfileInSteps(prepared: PreparedChain, moves: readonly number[]): Steps<HedgingAtMove[]> {
+export function* hedgingAtMovesInSteps(prepared: PreparedChain, moves: readonly number[]): Steps<HedgingAtMove[]> {
   const present = prepared.chain.spot;
   const spots = moves.map((move) => present * (1 + move / 100));
   const [before, ...after] = yield* pricedExposuresInSteps(prepared, [present, ...spots], 'Pricing the chain at moves');

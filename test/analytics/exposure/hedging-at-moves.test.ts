@@ -3,7 +3,7 @@ import { DEFAULT_OPTIONS } from '../../../src/analytics/chain/options.ts';
 import { prepareChain } from '../../../src/analytics/chain/prepare.ts';
 import type { PreparedChain } from '../../../src/analytics/chain/prepared-chain.ts';
 import { exposures } from '../../../src/analytics/exposure/dollar-exposures.ts';
-import { type HedgingAtMove, hedgingProfileInSteps } from '../../../src/analytics/exposure/hedging-profile.ts';
+import { type HedgingAtMove, hedgingAtMovesInSteps } from '../../../src/analytics/exposure/hedging-at-moves.ts';
 import type { Chain } from '../../../src/market/chain.ts';
 import { greeksOf } from '../../../src/math/black-scholes.ts';
 import { runToCompletion } from '../../../src/steps.ts';
@@ -14,7 +14,7 @@ import { chainOf, contract, EXPIRY, LATER, prepared, quoted, range, TODAY } from
 const MOVES = [-20, -5, -1, -0.5, 0, 0.5, 1, 5, 20];
 
 const profileOf = (ready: PreparedChain, moves: readonly number[] = MOVES): HedgingAtMove[] =>
-  runToCompletion(hedgingProfileInSteps(ready, moves));
+  runToCompletion(hedgingAtMovesInSteps(ready, moves));
 
 /** The book at a spot, one contract after the other: share delta, and net and gross gamma in dollars per 1 % move. */
 function bookAt(
@@ -146,5 +146,5 @@ test('long chains are computed in steps', () => {
   const strikes = range(60, 140, 0.02);
   const rows = quoted({ strikes, expiry: EXPIRY, iv: 0.3, rest: { openInterest: 1 } });
   // 42 spots times 4,001 pairs are six steps, with a break between each two.
-  expect([...hedgingProfileInSteps(prepared(rows), range(-20, 20))].length).toBeGreaterThanOrEqual(5);
+  expect([...hedgingAtMovesInSteps(prepared(rows), range(-20, 20))].length).toBeGreaterThanOrEqual(5);
 });
