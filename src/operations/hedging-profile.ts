@@ -19,9 +19,6 @@ const MOVES = [-5, -4, -3, -2, -1, -0.5, 0.5, 1, 2, 3, 4, 5];
 const MOVE_MAX = 50;
 const MOVES_MAX = 41;
 
-/** Significant digits of the numbers of a row, other than its shares. Further digits would only take tokens. */
-const DIGITS = 7;
-
 const row = Type.Object(
   {
     move_pct: number('Move of spot, percent.'),
@@ -74,7 +71,7 @@ export const getHedgingProfile = defineOperation({
     { additionalProperties: false },
   ),
   full,
-  tool: { answers: ['ticker', 'spot_price', 'expiry', 'gex_flip', 'rows'] },
+  tool: { answers: ['ticker', 'spot_price', 'expiry', 'gex_flip', 'rows'], echoes: ['regime'] },
   rest: { method: 'GET', path: '/api/v1/nodes/gex/{ticker}/hedging' },
   *run(input, context) {
     const expiries = expirySelection(input.expiry);
@@ -106,20 +103,15 @@ export const getHedgingProfile = defineOperation({
 function rowOf({ move, spot, shares: exact, gex, grossGex }: HedgingAtMove, volume: number | null) {
   // Adding 0 turns -0 into 0.
   const shares = Math.round(exact) + 0;
-  const share = shareOfVolumePct(shares, volume);
   return {
     move_pct: move,
-    spot: rounded(spot),
+    spot,
     shares,
-    dollars_mil: rounded((shares * spot) / MILLION),
-    volume_pct: share === null ? null : rounded(share),
-    net_gex_mil: rounded(gex / MILLION),
+    dollars_mil: (shares * spot) / MILLION,
+    volume_pct: shareOfVolumePct(shares, volume),
+    net_gex_mil: gex / MILLION,
     regime: gammaRegime({ gex, grossGex }) as string,
   };
-}
-
-function rounded(value: number): number {
-  return Number(value.toPrecision(DIGITS));
 }
 
 function drawn(result: Static<typeof full>, { source, simulated, as_of }: Provenance): Uint8Array {

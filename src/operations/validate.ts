@@ -139,19 +139,23 @@ export function expectation(schema: TSchema): string {
     case 'string':
       return schema.pattern
         ? `must match ${schema.pattern}: ${schema.description?.replace(/\.$/, '')}`
-        : 'must be a string';
+        : `must be a string${lengths(schema)}`;
     case 'object':
       return 'must be a JSON object';
     case 'array':
-      return `must be an array${lengths(schema)}`;
+      return `must be an array${itemCounts(schema)}`;
     default:
       return `must be of type ${schema.type}`;
   }
 }
 
-function lengths({ minItems, maxItems }: TSchema): string {
+function itemCounts({ minItems, maxItems }: TSchema): string {
   if (!maxItems) return '';
   return minItems ? ` of ${minItems} to ${maxItems} items` : ` of at most ${maxItems} items`;
+}
+
+function lengths({ minLength, maxLength }: TSchema): string {
+  return maxLength === undefined ? '' : ` of ${minLength ?? 0} to ${maxLength} characters`;
 }
 
 function bounds(schema: TSchema): string {
