@@ -21,11 +21,11 @@ const MOVES_MAX = 41;
 
 const row = Type.Object(
   {
-    move_pct: number('Move of spot, percent.'),
+    move_pct: number('Percent.'),
     spot: number('Spot after the move, dollars.'),
     shares: Type.Integer({ description: 'Shares traded from the present spot to this one: + buy, - sell.' }),
     dollars_mil: number('shares times spot, millions of dollars.'),
-    volume_pct: nullable(Type.Number(), 'Absolute shares, percent of the average daily volume; null if unknown.'),
+    volume_pct: nullable(Type.Number(), 'Percent of average daily volume; null if unknown.'),
     net_gex_mil: number('Net gamma after the move, millions of dollars per 1 % move.'),
     regime: Type.String({ description: 'positive_gamma, negative_gamma or undetermined, after the move.' }),
   },
@@ -71,7 +71,7 @@ export const getHedgingProfile = defineOperation({
     { additionalProperties: false },
   ),
   full,
-  tool: { answers: ['ticker', 'spot_price', 'expiry', 'gex_flip', 'rows'], echoes: ['regime'] },
+  tool: { answers: ['ticker', 'spot_price', 'expiry', 'gex_flip', 'rows'] },
   rest: { method: 'GET', path: '/api/v1/nodes/gex/{ticker}/hedging' },
   *run(input, context) {
     const expiries = expirySelection(input.expiry);

@@ -25,7 +25,7 @@ export interface HedgingAtMove {
  */
 export function* hedgingAtMovesInSteps(prepared: PreparedChain, moves: readonly number[]): Steps<HedgingAtMove[]> {
   const present = prepared.chain.spot;
-  const spots = moves.map((move) => present * (1 + move / 100));
+  const spots = moves.map((move) => present + (present * move) / 100);
   const [before, ...after] = yield* pricedExposuresInSteps(prepared, [present, ...spots], 'Pricing the chain at moves');
   const held = before!.dex / present;
   const levels = Float64Array.from(spots);
