@@ -8,6 +8,7 @@ import { restView } from '../../src/operations/perform.ts';
 import { findOperation, OPERATIONS, TOOLS } from '../../src/operations/registry.ts';
 import { satisfies } from '../../src/operations/validate.ts';
 import { openStore } from '../../src/store/sqlite.ts';
+import { decodePng } from '../picture/decode-png.ts';
 import { writeChain } from '../support/chain-file.ts';
 import { makeDataFolder } from '../support/data-folder.ts';
 import { FROM_SOURCE, type Run, run } from '../support/process.ts';
@@ -287,6 +288,40 @@ describe('call', () => {
       await called('compute_greeks_batch', { put_call: 'C', spot: 100, strike: [95, 105], tte: 0.25, iv: 0.2 }),
     ).toMatchObject({
       count: 2,
+    });
+  });
+
+  describe('format image', () => {
+    const args = ['get_hedging_profile', '{"ticker":"TEST","format":"image","at":"2026-08-21"}'];
+    let own: string;
+    beforeAll(async () => {
+      own = join(folder, 'drawn');
+      await zomma('ingest', chain, '--data-dir', own);
+    });
+
+    test('writes a PNG into a file', async () => {
+      const path = join(folder, 'picture.png');
+      const child = Bun.spawn([...FROM_SOURCE, 'call', ...args, '--data-dir', own], { stdout: Bun.file(path) });
+      expect(await child.exited).toBe(0);
+      expect(decodePng(readFileSync(path)).width).toBe(960);
+    });
+
+    test('writes nothing to a terminal, and says what to do', async () => {
+      const decoder = new TextDecoder();
+      let shown = '';
+      const child = Bun.spawn([...FROM_SOURCE, 'call', ...args, '--data-dir', own], {
+        terminal: {
+          cols: 200,
+          rows: 40,
+          data(_terminal, bytes) {
+            shown += decoder.decode(bytes, { stream: true });
+          },
+        },
+      });
+      expect(await child.exited).toBe(1);
+      child.terminal?.close();
+      expect(shown).toContain('Redirect it to a file: > picture.png');
+      expect(shown).not.toContain('PNG');
     });
   });
 
