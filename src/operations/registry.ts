@@ -14,6 +14,7 @@ import { solveImpliedVolatilities } from './implied-volatilities.ts';
 import { calculateKellySizing } from './kelly-sizing.ts';
 import { detectLethalNodes } from './lethal-nodes.ts';
 import { getLevelRecord } from './levels-held.ts';
+import { getLevelsHistory } from './levels-history.ts';
 import { evaluateMarketHamiltonian } from './market-hamiltonian.ts';
 import { calculateMertonProbability } from './merton-probability.ts';
 import { runStrategicOmniRadar } from './omni-radar.ts';
@@ -53,6 +54,7 @@ export const REGISTRY = {
   get_flow_by_aggressor: getFlowByAggressor,
   get_signed_prints: getSignedPrints,
   get_gex_history: getGexHistory,
+  get_levels_history: getLevelsHistory,
   get_level_record: getLevelRecord,
   get_feed_status: getFeedStatus,
 };
