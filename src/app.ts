@@ -30,7 +30,7 @@ import type { Store } from './store/sqlite.ts';
 import { SCHEMA } from './store/upgrade.ts';
 import { createContext, openAccess, openData, readUniverse, requireSecret } from './stored-data.ts';
 
-export type AppSettings = ValuesIn<'data' | 'feeds' | 'server'>;
+export type AppSettings = ValuesIn<'data' | 'feeds' | 'server' | 'mcp'>;
 
 /** The composed service. It listens only when `listen` is called with `handle`. */
 export interface App {
@@ -122,7 +122,7 @@ export function buildApp(
   });
   const { peerOf } = connections;
   const mcp = createMcpOnDemand(async () => {
-    const [{ createMcpOverHttp }, { CATALOG }] = await Promise.all([
+    const [{ createMcpOverHttp }, { catalogOf }] = await Promise.all([
       import('./mcp/http/transports.ts'),
       import('./mcp/catalog.ts'),
     ]);
@@ -133,7 +133,7 @@ export function buildApp(
       observe: observeTools,
       scheduler,
       charge: chargeTokens,
-      ...CATALOG,
+      ...catalogOf(settings.tools),
       ...catalog,
       log: store,
       simulated,

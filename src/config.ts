@@ -20,6 +20,7 @@ import {
   slowStepMs,
   switchOf,
   tlsModeOf,
+  toolSelectionOf,
   wholeNumber,
 } from './setting-values.ts';
 
@@ -53,7 +54,7 @@ export interface Setting {
  * - `log`: commands that write a log.
  * - `client`: commands that call a running server.
  */
-export type SettingGroup = 'data' | 'feeds' | 'server' | 'log' | 'client';
+export type SettingGroup = 'data' | 'feeds' | 'server' | 'mcp' | 'log' | 'client';
 
 /** Name of the hidden command that runs a child process of the service. The child process reads market data. */
 export const READER_COMMAND = 'read-market-data';
@@ -310,11 +311,19 @@ export const SETTINGS = {
     default: '1000000',
     parse: (text) => dollars(text, '--contagion-min'),
   },
+  tools: {
+    flag: '--tools <which>',
+    env: 'ZOMMA_TOOLS',
+    group: 'mcp',
+    help: 'tools that MCP offers: "all", or "contract" (only the nine tools of the API contract)',
+    default: 'all',
+    parse: toolSelectionOf,
+  },
   staleAfter: {
     flag: '--stale-after <minutes>',
     env: 'ZOMMA_STALE_AFTER',
     group: 'data',
-    help: 'age above which quotes count as stale, minutes',
+    help: 'age above which quotes count as stale, minutes of trading hours',
     default: '30',
     parse: minutesInMs,
   },

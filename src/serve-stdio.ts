@@ -6,7 +6,7 @@ import { startIngest } from './feeds/ingest.ts';
 import { createLog } from './log.ts';
 import { type Feed, isLocal } from './market/feed.ts';
 import type { Universe } from './market/universe.ts';
-import { CATALOG } from './mcp/catalog.ts';
+import { catalogOf } from './mcp/catalog.ts';
 import { serveOverStdio } from './mcp/stdio/serve-over-stdio.ts';
 import { createLevelRecorder, type LevelRecorder } from './operations/level-recorder.ts';
 import type { Store } from './store/sqlite.ts';
@@ -37,7 +37,7 @@ export async function serveStdio(settings: StdioSettings): Promise<void> {
     if (await Promise.race([Promise.all(localLoaded).then(() => undefined), stopped.promise])) return;
 
     const { largePrintMinUsd } = context;
-    const stdio = serveOverStdio({ context, version, observe, ...CATALOG, log: store, simulated });
+    const stdio = serveOverStdio({ context, version, observe, ...catalogOf(settings.tools), log: store, simulated });
     recorder = createLevelRecorder({ store, largePrintMinUsd, observe, onRecorded: stdio.wake });
     recorder.wake();
     await Promise.race([stdio.closed, stopped.promise]);

@@ -30,7 +30,7 @@ import type { Store } from './store/sqlite.ts';
 import { SCHEMA } from './store/upgrade.ts';
 import { diskUse, lastBackupMs, lockData, watchDatabase } from './stored-data.ts';
 
-export type ServeSettings = ValuesIn<'data' | 'feeds' | 'server' | 'log'>;
+export type ServeSettings = ValuesIn<'data' | 'feeds' | 'server' | 'mcp' | 'log'>;
 
 /**
  * When the service stops, requests in progress have this long to complete, ms. Streams are closed earlier. So the process ends within five

@@ -43,6 +43,14 @@ export function feedHoursOf(text: string): 'session' | 'always' {
   throw new SettingError(`--feed-hours "${text}" is not known`, 'Use --feed-hours session or always.');
 }
 
+/** The tools that MCP offers: every tool, or only those of the API contract. */
+export type ToolSelection = 'all' | 'contract';
+
+export function toolSelectionOf(text: string): ToolSelection {
+  if (text === 'all' || text === 'contract') return text;
+  throw new SettingError(`--tools "${text}" is not known`, 'Use --tools all or --tools contract.');
+}
+
 /** Parses a rate limit such as `600/min`, or `off`. Throws `SettingError` if the text is not a rate limit. */
 export function rateLimitOf(text: string): RateLimitPolicy | 'off' {
   if (text === 'off') return text;

@@ -14,6 +14,7 @@ const GROUPS = {
   data: 'The data folder and what is read from it',
   server: 'The server',
   feeds: 'Market data',
+  mcp: 'What AI agents get over MCP',
   log: 'The log',
 } as const satisfies Partial<Record<SettingGroup, string>>;
 

@@ -22,7 +22,7 @@ export function addMcp(program: Command, ports: Ports): void {
         '--insecure-http',
         'with --url: send the API key unencrypted to a server on another machine, for example within an encrypted tunnel',
       ),
-    settingsIn('feeds', 'data', 'log', 'client'),
+    settingsIn('feeds', 'data', 'mcp', 'log', 'client'),
     { withoutDefault: ['feed'] },
   )
     .addHelpText(

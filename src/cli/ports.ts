@@ -9,7 +9,9 @@ import type { Context } from '../operations/operation.ts';
 
 type FolderSettings = Pick<SettingValues, 'dataDir'>;
 
-export type StdioSettings = Omit<ValuesIn<'data' | 'feeds' | 'log'>, 'feed'> & { readonly feed: string | undefined };
+export type StdioSettings = Omit<ValuesIn<'data' | 'feeds' | 'mcp' | 'log'>, 'feed'> & {
+  readonly feed: string | undefined;
+};
 
 /** The outcome of one check of an installation. */
 export interface CheckOutcome {
@@ -46,7 +48,10 @@ export interface Ports {
   /** Returns the version, the commit and the schema of the database, for example `0.2.0 (1a2b3c4, schema 9)`. */
   versionLine(): Promise<string>;
   /** Runs the service until SIGTERM or SIGINT. `demo` adds the demo member and prints its key. */
-  serve(settings: ValuesIn<'data' | 'feeds' | 'server' | 'log'>, options: { readonly demo: boolean }): Promise<void>;
+  serve(
+    settings: ValuesIn<'data' | 'feeds' | 'server' | 'mcp' | 'log'>,
+    options: { readonly demo: boolean },
+  ): Promise<void>;
   /**
    * Serves MCP over standard input and output until the client closes its end, with the data of this machine. Without a feed, answers come
    * from the stored data, or from the simulated market if nothing is stored.

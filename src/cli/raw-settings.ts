@@ -5,7 +5,7 @@ import { parseWritten, SETTINGS_FILE, type SettingSources, type WrittenSetting }
 import { sourcesFor } from './settings.ts';
 
 /** The settings of `zomma serve`, in the order in which they are shown. */
-export const SERVER_SETTINGS = settingsIn('data', 'server', 'feeds', 'log');
+export const SERVER_SETTINGS = settingsIn('data', 'server', 'feeds', 'mcp', 'log');
 
 /** Adds the flags of `zomma serve` without converting their values, so that every one of them can be shown and checked. */
 export function withRawSettings(command: Command): Command {

@@ -3,7 +3,7 @@ import { SETTINGS, type Setting, settingsIn } from '../config.ts';
 import type { Ports } from './ports.ts';
 import { withSettings } from './settings.ts';
 
-const SERVE_SETTINGS = settingsIn('server', 'feeds', 'log', 'data');
+const SERVE_SETTINGS = settingsIn('server', 'feeds', 'mcp', 'log', 'data');
 
 /** The environment variables of the providers' credentials, each with its feed. */
 const CREDENTIALS = Object.values<Setting>(SETTINGS)

@@ -91,6 +91,14 @@ export function openMsBetween(fromMs: number, toMs: number, mostMs: number): num
   return open;
 }
 
+/**
+ * Returns whether quotes are stale: the exchange was open for more than `staleAfterMs` since they were taken. Other time does not count,
+ * because no newer quotes appear then.
+ */
+export function isStale(asOf: number, nowMs: number, staleAfterMs: number): boolean {
+  return openMsBetween(asOf, nowMs, staleAfterMs) > staleAfterMs;
+}
+
 /** Returns whether the exchange is open at any time between two instants. */
 export function tradesWithin(fromMs: number, toMs: number): boolean {
   const from = newYorkDate(fromMs);

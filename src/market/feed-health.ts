@@ -1,4 +1,4 @@
-import { DAY_MS, openMsBetween } from './calendar.ts';
+import { DAY_MS, isStale } from './calendar.ts';
 import type { FeedState, TickerState } from './feed-ledger.ts';
 
 /**
@@ -39,15 +39,12 @@ export function isClockOff(moment: number, nowMs: number): boolean {
   return moment - nowMs > AHEAD_MAX_MS;
 }
 
-/**
- * Returns the health of a ticker. Quotes are stale if they are older than `staleAfterMs` of trading time. Time outside trading hours does
- * not count, because no newer quotes appear then.
- */
+/** Returns the health of a ticker. `staleAfterMs` counts trading hours. */
 export function tickerHealth(state: TickerState, nowMs: number, staleAfterMs: number): TickerHealth {
   const { asOf, failures, expected, received } = state;
   if (asOf === null) return 'missing';
   if (failures > 0) return 'failing';
-  if (openMsBetween(asOf, nowMs, staleAfterMs) > staleAfterMs) return 'stale';
+  if (isStale(asOf, nowMs, staleAfterMs)) return 'stale';
   return (received ?? 0) < WHOLE_SHARE_MIN * (expected ?? 0) ? 'partial' : 'fresh';
 }
 

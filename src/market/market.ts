@@ -3,12 +3,13 @@ import { addDays, closeOf, DAY_MS, lastQuoted, newYorkDate, newYorkInstant } fro
 import type { CashDividend } from './cash-dividend.ts';
 import type { Chain } from './chain.ts';
 import type { LevelRecord, LevelSpot } from './level-record.ts';
-import { canonicalTicker, isTicker, rootOf } from './option-symbol.ts';
+import { isTicker, rootOf } from './option-symbol.ts';
 import type { Close, PrintSum } from './prints.ts';
 import { MINUTE_MS, simulatedRetention } from './simulated-past.ts';
 import type { MarketStore } from './store.ts';
 import type { LargeTape, PrintsQuery, TapeVersion } from './tape.ts';
 import { pickRows, type TapeColumns } from './tape-columns.ts';
+import { tickerWithin } from './ticker-names.ts';
 import type { Universe } from './universe.ts';
 
 /** The market data of the store, now or at a past moment. A market has one kind of data, simulated or recorded, and never both. */
@@ -21,10 +22,12 @@ export interface Market {
    */
   chain(ticker: string): Chain;
   /**
-   * Returns the canonical name of a ticker, which may be written in any spelling. The ticker need not be tracked. The root of an index's
-   * weekly options gives the name of the index.
+   * Returns the canonical name of a ticker, which may be written in any spelling, or by the name of the company, fund or index. The ticker
+   * need not be tracked. The root of an index's weekly options gives the name of the index.
    */
   nameOf(spelling: string): string;
+  /** Whether `nameOf` finds the ticker by a name or an old symbol. */
+  isByName(spelling: string): boolean;
   /**
    * Returns the name of a tracked ticker. A ticker is tracked if it is in the universe or has a chain. Throws
    * `ClientError('unknown_ticker')` if the ticker is not tracked.
@@ -34,6 +37,8 @@ export interface Market {
   findChain(ticker: string): Chain | undefined;
   /** Returns the tickers that have a chain, sorted: at most `limit` (default: 1,000) names from `from` on. */
   tickersWithChain(from?: string, limit?: number): readonly string[];
+  /** Returns the moment of a ticker's newest snapshot, ms since the epoch, without reading the snapshot. */
+  quotedAt(ticker: string): number | undefined;
   /**
    * Returns the sums of the prints that have a premium of at least `minPremiumUsd` dollars and traded in a certain period. The period is
    * `days` times 24 hours long. It ends at the chain's moment or at the last print, whichever is later. Prints of contracts with an
@@ -152,6 +157,14 @@ export function createMarket(store: MarketStore, universe: Universe, simulated: 
     return chain;
   };
 
+  /** Returns the canonical ticker of any spelling or name. A symbol with data is never taken for the name of another ticker. */
+  const tickerOf = (spelling: string): string => {
+    const symbol = symbolOf(spelling);
+    if (universe.tickers.has(symbol)) return symbol;
+    const named = universe.names.named(spelling) ?? universe.names.named(symbol);
+    return named === undefined || newestChain(symbol) ? symbol : named;
+  };
+
   /** Returns the market at an instant. Without an instant, returns the market now. */
   const marketUntil = (untilMs: number | undefined): Market => {
     const until = untilMs ?? Number.MAX_SAFE_INTEGER;
@@ -175,14 +188,19 @@ export function createMarket(store: MarketStore, universe: Universe, simulated: 
     const tracked = (spelling: string): string => {
       const ticker = tickerOf(spelling);
       if (universe.tickers.has(ticker) || newestChain(ticker)) return ticker;
+      const nearest = universe.names.nearest(spelling, store.underlyings(simulated).filter(isTicker));
       throw new ClientError('unknown_ticker', 'The ticker is not in the universe and has no stored chain', {
-        hint: 'Choose a tracked ticker: GET /api/v1/universe, or over MCP the resource zomma://universe, lists them.',
+        hint:
+          nearest.length === 0
+            ? 'No ticker has data yet. Try again later.'
+            : `Nearest with data: ${nearest.join(', ')}. screen_tickers lists all tickers that have data.`,
       });
     };
     return {
       isPast: untilMs !== undefined,
       findChain,
       nameOf: tickerOf,
+      isByName: (spelling) => tickerOf(spelling) !== symbolOf(spelling),
       tickersWithChain(from = '', limit = LISTED_MAX) {
         const tickers: string[] = [];
         for (let next = from; tickers.length < limit; ) {
@@ -195,6 +213,8 @@ export function createMarket(store: MarketStore, universe: Universe, simulated: 
         return tickers.slice(0, limit);
       },
       tracked,
+      quotedAt: (spelling) =>
+        store.snapshotsAround(tickerOf(spelling), simulated, untilMs ?? nowMs() + AHEAD_MS, 0).before ?? undefined,
       chain(spelling) {
         const chain = findChain(spelling);
         if (chain) return chain;
@@ -310,7 +330,7 @@ function noChainAt(ticker: string, atMs: number, { before, after }: Around): Cli
       ? 'No snapshot of the ticker is stored.'
       : `The nearest stored ${stored.length === 1 ? 'snapshot is' : 'snapshots are'} of ${stored.join(' and ')}.`;
   return new ClientError('no_chain', `No option chain of ${ticker} is stored for ${iso(atMs)}`, {
-    hint: `${nearest} GET /api/v1/nodes/gex/{ticker}/history?per=snapshot lists moments.`,
+    hint: `${nearest} get_levels_history lists moments.`,
     nearest: { before: before === null ? null : iso(before), after: after === null ? null : iso(after) },
   });
 }
@@ -336,10 +356,11 @@ function withoutAdjusted(columns: TapeColumns): TapeColumns {
 }
 
 /**
- * Returns the canonical ticker of any spelling. The root of an index's weekly options, or of a share class, gives the underlying's ticker.
+ * Returns the canonical ticker of any spelling of a symbol. The root of an index's weekly options, or of a share class, gives the
+ * underlying's ticker.
  */
-function tickerOf(spelling: string): string {
-  const ticker = canonicalTicker(spelling);
+function symbolOf(spelling: string): string {
+  const ticker = tickerWithin(spelling);
   const { underlying, adjusted } = rootOf(ticker);
   return adjusted ? ticker : underlying;
 }

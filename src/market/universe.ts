@@ -1,6 +1,7 @@
 import { ClientError, type FieldError } from '../errors.ts';
 import { isRecord } from '../json-shape.ts';
 import { canonicalTicker } from './option-symbol.ts';
+import { createTickerNames, type NamesOfTickers, type TickerNames } from './ticker-names.ts';
 
 /**
  * The tickers that Zomma watches, by theme, and the sector ETF of each single name. A single name is the share of one company. A universe
@@ -13,11 +14,13 @@ export interface Universe {
   readonly tickers: ReadonlySet<string>;
   /** The sector ETF (the proxy) of each single name. ETFs and names without a proxy have no entry. */
   readonly proxies: ReadonlyMap<string, string>;
+  /** The names by which clients may call tickers, inside the universe and outside. */
+  readonly names: TickerNames;
 }
 
 /**
- * Parses an operator's universe from JSON text: `{"themes": {"name": ["SPY", ...]}, "proxies": {"SMH": ["NVDA", ...]}}`. Without `proxies`,
- * the standard proxies apply. Throws `ClientError` if the text is not valid. The error names every invalid field as a JSON Pointer.
+ * Parses an operator's universe from JSON text: `{"themes": {"name": ["SPY", ...]}, "proxies": {"SMH": ["NVDA", ...]}, "names": {"META":
+ * ["Facebook", ...]}}`. Without `proxies`, the standard proxies apply. `names` are added to the standard names. Throws `ClientError` if the text is not valid. The error names every invalid field as a JSON Pointer.
  */
 export function loadUniverse(json: string): Universe {
   let parsed: unknown;
@@ -31,13 +34,16 @@ export function loadUniverse(json: string): Universe {
   }
   const fieldErrors: FieldError[] = [];
   for (const key of Object.keys(parsed)) {
-    if (key !== 'themes' && key !== 'proxies') fieldErrors.push({ field: pointer(key), expected: 'themes or proxies' });
+    if (!FIELDS.includes(key)) fieldErrors.push({ field: pointer(key), expected: 'themes, proxies or names' });
   }
   const themes = tickerLists(parsed.themes, '/themes', fieldErrors);
   const proxies = parsed.proxies === undefined ? SECTOR_PROXIES : tickerLists(parsed.proxies, '/proxies', fieldErrors);
-  for (const etf of Object.keys(proxies)) {
-    if (!TICKER.test(etf))
-      fieldErrors.push({ field: `/proxies${pointer(etf)}`, expected: 'an upper-case ticker as key' });
+  const names = parsed.names === undefined ? {} : nameLists(parsed.names, fieldErrors);
+  for (const [field, map] of Object.entries({ '/proxies': proxies, '/names': names })) {
+    for (const ticker of Object.keys(map)) {
+      if (!TICKER.test(ticker))
+        fieldErrors.push({ field: `${field}${pointer(ticker)}`, expected: 'an upper-case ticker as key' });
+    }
   }
   const count = Object.values(themes).reduce((sum, tickers) => sum + tickers.length, 0);
   if (count === 0) fieldErrors.push({ field: '/themes', expected: 'at least one ticker' });
@@ -53,10 +59,13 @@ export function loadUniverse(json: string): Universe {
       },
     );
   }
-  return universeOf(themes, proxies);
+  return universeOf(themes, proxies, names);
 }
 
-const HINT = 'Write it as {"themes": {"name": ["SPY", "QQQ"]}, "proxies": {"SMH": ["NVDA"]}}. `proxies` is optional.';
+const HINT =
+  'Write it as {"themes": {"name": ["SPY", "QQQ"]}, "proxies": {"SMH": ["NVDA"]}, "names": {"META": ["Facebook"]}}. ' +
+  '`proxies` and `names` are optional.';
+const FIELDS: readonly string[] = ['themes', 'proxies', 'names'];
 const TICKER = /^[A-Z][A-Z0-9]{0,5}(?:\.[A-Z])?$/;
 /** Limit on tickers, because the chain of each ticker is polled every minute and held in memory. */
 const TICKERS_MAX = 1_000;
@@ -88,14 +97,32 @@ function tickerLists(value: unknown, path: string, fieldErrors: FieldError[]): R
   return lists;
 }
 
+/** Returns the names by ticker. Adds an error to `fieldErrors` for each value that is no list of texts. */
+function nameLists(value: unknown, fieldErrors: FieldError[]): NamesOfTickers {
+  if (!isRecord(value)) {
+    fieldErrors.push({ field: '/names', expected: 'an object of lists of names' });
+    return {};
+  }
+  const isList = (list: unknown): list is string[] =>
+    Array.isArray(list) && list.every((name) => typeof name === 'string' && /[a-z0-9]/i.test(name));
+  for (const [ticker, list] of Object.entries(value)) {
+    if (!isList(list)) fieldErrors.push({ field: `/names${pointer(ticker)}`, expected: 'a list of names' });
+  }
+  return value as NamesOfTickers;
+}
+
 function universeOf(
   themes: Readonly<Record<string, readonly string[]>>,
   proxies: Readonly<Record<string, readonly string[]>>,
+  names: NamesOfTickers = {},
 ): Universe {
   return {
     themes,
     tickers: new Set(Object.values(themes).flat()),
-    proxies: new Map(Object.entries(proxies).flatMap(([etf, names]) => names.map((name) => [name, etf] as const))),
+    names: createTickerNames(names),
+    proxies: new Map(
+      Object.entries(proxies).flatMap(([etf, singles]) => singles.map((single) => [single, etf] as const)),
+    ),
   };
 }
 

@@ -3,14 +3,13 @@ import type { Account } from '../access/access.ts';
 import { cleaned, cleanLine } from '../clean-text.ts';
 import { ClientError } from '../errors.ts';
 import { nearestNames } from '../nearest-names.ts';
-import type { Operation, Provenance } from '../operations/operation.ts';
+import type { Operation } from '../operations/operation.ts';
 import { performInSteps, toolView } from '../operations/perform.ts';
 import type { Steps } from '../steps.ts';
-import type { McpDeps } from './mcp-deps.ts';
+import type { CancelSignal, McpDeps } from './mcp-deps.ts';
+import { READ_RESOURCE, readResourceAsTool } from './read-resource.ts';
 import { columnResourcesOf } from './resources.ts';
-
-/** The property of `AbortSignal` that a call reads. */
-export type CancelSignal = Pick<AbortSignal, 'aborted'>;
+import { toolAnswer } from './tool-answer.ts';
 
 export interface ToolCall {
   readonly account: Account | undefined;
@@ -18,7 +17,7 @@ export interface ToolCall {
   readonly args: unknown;
   /** Aborted if the client has canceled the call or disconnected. */
   readonly signal: CancelSignal;
-  /** Whether the client accepts resource links in results. */
+  /** Whether the result has links to resources: if the model can read them, or if the client asks for them. */
   readonly linksResources: boolean;
   /** Sends a progress report to the client. Undefined if the client has not asked for progress. */
   readonly onProgress?: (step: ProgressUpdate) => Promise<void>;
@@ -37,7 +36,8 @@ export interface ProgressUpdate {
 export async function callTool(deps: McpDeps, call: ToolCall): Promise<CallToolResult> {
   const tools = deps.tools();
   const tool = tools.find(({ name }) => name === call.name);
-  if (!tool) {
+  const isReader = deps.hasReader && call.name === READ_RESOURCE.name;
+  if (!tool && !isReader) {
     const nearest = nearestNames(
       call.name,
       tools.map(({ name }) => name),
@@ -47,12 +47,12 @@ export async function callTool(deps: McpDeps, call: ToolCall): Promise<CallToolR
     });
   }
   try {
-    return await answerOf(tool, deps, call);
+    return tool ? await answerOf(tool, deps, call) : await readResourceAsTool(deps, call, call.args);
   } catch (error) {
     // The error becomes a result and not a protocol error, because the agent reads results and can correct its arguments.
     if (error instanceof ClientError) return errorResult(error.message, error.hint);
     // The scheduler rejects a call whose client no longer waits. In this case the tool itself has not failed.
-    if (!call.signal.aborted) deps.observe({ kind: 'tool_failed', tool: tool.name, error });
+    if (!call.signal.aborted) deps.observe({ kind: 'tool_failed', tool: call.name, error });
     return errorResult('The tool could not compute an answer', 'Retry shortly.');
   }
 }
@@ -61,7 +61,7 @@ async function answerOf(tool: Operation, deps: McpDeps, call: ToolCall): Promise
   const { account, signal } = call;
   const { scheduler, charge, context } = deps;
   const progress = new ProgressReport(call.onProgress);
-  const { body, provenance } = await scheduler.run({
+  const performed = await scheduler.run({
     account: account?.id ?? '',
     name: tool.name,
     steps: progress.of(performInSteps(toolView(tool), call.args, context, 'invalid_body')),
@@ -69,33 +69,22 @@ async function answerOf(tool: Operation, deps: McpDeps, call: ToolCall): Promise
     charge: account && charge && ((tokens) => charge(account, tokens)),
   });
   await progress.flush();
-  const cleanBody = cleaned(body);
-  const cleanProvenance = provenance && cleaned(provenance);
+  const answer = cleaned(toolAnswer(performed));
+  const { provenance } = performed;
   return {
     content: [
-      { type: 'text', text: JSON.stringify(cleanBody) },
-      ...(cleanProvenance ? [{ type: 'text' as const, text: describeProvenance(cleanProvenance) }] : []),
+      { type: 'text', text: JSON.stringify(answer) },
       ...(call.linksResources
-        ? columnResourcesOf(tool, call.args).map((link) => ({ type: 'resource_link' as const, ...link }))
+        ? columnResourcesOf(tool, call.args, context).map((link) => ({ type: 'resource_link' as const, ...link }))
         : []),
     ],
-    structuredContent: cleanBody,
-    ...(cleanProvenance && { _meta: { 'zomma/provenance': cleanProvenance } }),
+    structuredContent: answer,
+    ...(provenance && { _meta: { [PROVENANCE_META]: cleaned(provenance) } }),
   };
 }
 
-/** Describes the source and the age of the figures as text, because models read the content of a result but not its `_meta`. */
-function describeProvenance({ source, as_of, age_s, stale, notes }: Provenance): string {
-  return [`Source: "${source}", as of ${as_of}, ${ageOf(age_s)} old${stale ? ', stale' : ''}.`, ...notes].join(' ');
-}
-
-/** Formats an age in the largest unit that gives a number of at least 2. */
-function ageOf(seconds: number): string {
-  if (seconds < 120) return `${seconds} s`;
-  if (seconds < 7_200) return `${Math.floor(seconds / 60)} min`;
-  if (seconds < 172_800) return `${Math.floor(seconds / 3_600)} h`;
-  return `${Math.floor(seconds / 86_400)} days`;
-}
+/** The key in `_meta` of a result for programs: the provenance as REST has it, with the age in seconds. */
+const PROVENANCE_META = 'zomma/provenance';
 
 /** Reports the progress of a call to its client: each step if the call has several, and a long wait before the first step. */
 class ProgressReport {

@@ -1,6 +1,14 @@
-import { TOOLS } from '../operations/registry.ts';
+import { CONTRACT_TOOLS, TOOLS } from '../operations/registry.ts';
+import type { ToolSelection } from '../setting-values.ts';
 import type { Catalog } from './mcp-deps.ts';
 import { RESOURCES } from './resources.ts';
 
-/** The tools and resources that MCP clients can use, over every transport. */
-export const CATALOG: Catalog = { tools: () => TOOLS, resources: RESOURCES };
+/**
+ * Returns what MCP clients can use, over every transport: every tool with a tool that reads resources, or only the tools of the API
+ * contract.
+ */
+export function catalogOf(selection: ToolSelection): Catalog {
+  const isContract = selection === 'contract';
+  const tools = isContract ? CONTRACT_TOOLS : TOOLS;
+  return { tools: () => tools, resources: RESOURCES, hasReader: !isContract };
+}

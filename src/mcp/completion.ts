@@ -1,23 +1,31 @@
 import type { CompleteRequestParams, CompleteResult } from '@modelcontextprotocol/server';
 import type { Context } from '../operations/operation.ts';
+import { promptHasArgument } from './prompts.ts';
 import { RESOURCES } from './resources.ts';
+import { METHODS } from './tool-methods.ts';
 
 /** Maximum number of values in one answer, a limit of the protocol. */
 const VALUES_MAX = 100;
-/** Maximum number of typed characters that are compared. No ticker and no date is longer. */
-const TYPED_MAX = 20;
+/** Maximum number of typed characters that are compared. No ticker, tool and date is longer. */
+const TYPED_MAX = 40;
 
 /**
- * Completes an argument of a resource template with the values that begin with the typed text. For `ticker`: the tickers with a chain, then
- * the other tickers of the universe. For `expiry`: `all`, and the expiries of the given ticker's chain that had not settled when the chain
- * was quoted. Returns no values if the reference is not a resource template.
+ * Completes an argument of a resource template or of a prompt with the values that begin with the typed text. For `ticker`: the tickers
+ * with a chain, then the other tickers of the universe. For `tickers`: the same for the last name of the list. For `expiry`: the expiries
+ * of the given ticker's chain that had not settled when the chain was quoted, and for resources also `all`. For `tool`: the tools. Returns
+ * no values for other arguments, and for an unknown template or prompt.
  */
 export function complete({ ref, argument, context: filled }: CompleteRequestParams, context: Context): CompleteResult {
   const isOurs =
-    ref.type === 'ref/resource' && RESOURCES.templates.some((each) => isOf(each.uriTemplate, ref.uri, argument.name));
-  const typed = argument.value.slice(0, TYPED_MAX).toUpperCase();
-  const values = isOurs ? candidates(argument.name, typed, filled?.arguments ?? {}, context) : [];
-  const fitting = values.filter((value) => value.toUpperCase().startsWith(typed));
+    ref.type === 'ref/resource'
+      ? RESOURCES.templates.some((each) => isOf(each.uriTemplate, ref.uri, argument.name))
+      : promptHasArgument(ref.name, argument.name);
+  // Of a list, the last name is completed.
+  const before = argument.name === 'tickers' ? (/^.*,\s*/s.exec(argument.value)?.[0] ?? '') : '';
+  const typed = argument.value.slice(before.length).slice(0, TYPED_MAX).toUpperCase();
+  const given = filled?.arguments ?? {};
+  const values = isOurs ? candidates(argument.name, typed, given, ref.type === 'ref/resource', context) : [];
+  const fitting = values.filter((value) => value.toUpperCase().startsWith(typed)).map((value) => before + value);
   const hasMore = fitting.length > VALUES_MAX;
   // If the values do not fit into one answer, their total is not known.
   return { completion: { values: fitting.slice(0, VALUES_MAX), ...(!hasMore && { total: fitting.length }), hasMore } };
@@ -32,12 +40,25 @@ function candidates(
   name: string,
   typed: string,
   filled: Readonly<Record<string, string>>,
+  ofResource: boolean,
   { market, universe }: Context,
-): string[] {
-  // Tickers are listed in order from the typed text on, so the tickers that begin with the typed text come first.
-  if (name === 'ticker') return [...new Set([...market.tickersWithChain(typed, VALUES_MAX + 1), ...universe.tickers])];
-  if (name !== 'expiry' || filled.ticker === undefined) return [];
-  const chain = market.findChain(filled.ticker);
-  const live = chain?.series.filter(({ settlesAt }) => settlesAt > chain.asOf) ?? [];
-  return ['all', ...new Set(live.map(({ expiry }) => expiry).toSorted())];
+): readonly string[] {
+  switch (name) {
+    case 'ticker':
+    case 'tickers':
+      // Tickers are listed in order from the typed text on, so the tickers that begin with the typed text come first.
+      return [...new Set([...market.tickersWithChain(typed, VALUES_MAX + 1), ...universe.tickers])];
+    case 'expiry': {
+      if (filled.ticker === undefined) return [];
+      const chain = market.findChain(filled.ticker);
+      const live = chain?.series.filter(({ settlesAt }) => settlesAt > chain.asOf) ?? [];
+      return [...(ofResource ? ['all'] : []), ...new Set(live.map(({ expiry }) => expiry).toSorted())];
+    }
+    case 'tool':
+      return [...METHODS.keys()];
+    case 'put_call':
+      return ['C', 'P'];
+    default:
+      return [];
+  }
 }

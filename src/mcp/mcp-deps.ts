@@ -9,7 +9,12 @@ export interface Catalog {
   /** Returns the current tools. */
   readonly tools: () => readonly Operation[];
   readonly resources: Resources;
+  /** Whether `tools/list` also has a tool that reads resources, for clients whose model cannot read them. Absent for no. */
+  readonly hasReader?: boolean;
 }
+
+/** The property of `AbortSignal` that a call reads. */
+export type CancelSignal = Pick<AbortSignal, 'aborted'>;
 
 /** Dependencies that all MCP servers of this process share. */
 export interface McpDeps extends Catalog {
@@ -27,10 +32,10 @@ export interface McpSession {
   /** URIs of the resources to which the client has subscribed. Absent if the protocol revision has no `resources/subscribe`. */
   readonly subscribed?: Set<string>;
   /**
-   * Whether the client accepts resource links. Undefined if this server itself receives the client's `initialize` request and finds out
-   * from it.
+   * Whether the model behind the client can read resources. Undefined if this server itself receives the client's `initialize` request and
+   * finds out from it.
    */
-  readonly acceptsLinks?: boolean | undefined;
+  readonly readsResources?: boolean | undefined;
 }
 
 /** Maximum number of resources to which one session or stream can subscribe. A session stores the URI of each. */

@@ -1,42 +1,49 @@
 import { ProtocolError, ProtocolErrorCode, type RequestMeta, Server } from '@modelcontextprotocol/server';
-import type { Account } from '../access/access.ts';
 import { cleanLine } from '../clean-text.ts';
 import { ClientError } from '../errors.ts';
-import type { Steps } from '../steps.ts';
 import { callTool } from './call-tool.ts';
 import { complete } from './completion.ts';
+import { ICONS } from './icons.ts';
+import { instructionsFor } from './instructions.ts';
+import { readsResources as canRead } from './known-clients.ts';
 import { type McpDeps, type McpSession, SUBSCRIPTIONS_MAX } from './mcp-deps.ts';
-import { acceptsResourceLinks } from './resource-links.ts';
+import { getPrompt, promptsFor } from './prompts.ts';
+import { READ_RESOURCE, readResource } from './read-resource.ts';
 import { registryVersion, toolDefinitions } from './tool-definitions.ts';
 
-/** Creates an SDK server with the tools and resources. The server is for a whole connection, or only for the requests of one POST. */
-export function createMcpServer(deps: McpDeps, { account, subscribed, acceptsLinks }: McpSession): Server {
-  const { context, version, tools, resources } = deps;
+/**
+ * Creates an SDK server with the tools, the resources and the prompts. The server is for a whole connection, or only for the requests of
+ * one POST.
+ */
+export function createMcpServer(deps: McpDeps, { account, subscribed, readsResources }: McpSession): Server {
+  const { context, version, tools, resources, hasReader = false } = deps;
+  const names = () => tools().map(({ name }) => name);
   const server = new ReadableErrorServer(
-    { name: 'zomma', title: 'Zomma', version },
+    { name: 'zomma', title: 'Zomma', version, icons: ICONS },
     {
       capabilities: {
         tools: { listChanged: true },
         resources: { subscribe: true, listChanged: true },
+        prompts: {},
         completions: {},
         experimental: { 'zomma/registry': { version: registryVersion(tools()) } },
       },
-      instructions: INSTRUCTIONS,
+      instructions: instructionsFor(names()),
       cacheHints: CACHE_HINTS,
     },
   );
+  const isReader = () => readsResources ?? canRead(server.getClientVersion());
   server.onInternalError = (method, error) => deps.observe({ kind: 'tool_failed', tool: method, error });
   server.setRequestHandler('tools/list', () => ({
-    tools: toolDefinitions(tools()),
+    tools: [...toolDefinitions(tools()), ...(hasReader && !isReader() ? [READ_RESOURCE] : [])],
     _meta: { 'zomma/registry': registryVersion(tools()) },
   }));
   server.setRequestHandler('tools/call', ({ params }, { mcpReq: { signal, notify } }) => {
-    const { progressToken } = (params._meta ?? {}) as RequestMeta;
+    const { progressToken, [LINKS_META]: wantsLinks } = (params._meta ?? {}) as RequestMeta;
     const { name, arguments: args = {} } = params;
     return callTool(deps, {
       ...{ account, name, args, signal },
-      linksResources:
-        acceptsLinks ?? acceptsResourceLinks(server.getNegotiatedProtocolVersion(), server.getClientVersion()),
+      linksResources: wantsLinks === true || isReader(),
       ...(progressToken !== undefined && {
         onProgress: (step) => notify({ method: 'notifications/progress', params: { progressToken, ...step } }),
       }),
@@ -45,38 +52,17 @@ export function createMcpServer(deps: McpDeps, { account, subscribed, acceptsLin
   server.setRequestHandler('resources/list', ({ params }) => ({ ...resources.list(context, params?.cursor) }));
   server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: resources.templates }));
   server.setRequestHandler('resources/read', ({ params }, { mcpReq: { signal } }) =>
-    runInScheduler(deps, account, signal, resources.read(params.uri, context)),
+    readResource(deps, { account, signal }, params.uri),
   );
+  server.setRequestHandler('prompts/list', () => ({ prompts: promptsFor(names()) }));
+  server.setRequestHandler('prompts/get', ({ params }) => getPrompt(names(), params.name, params.arguments));
   server.setRequestHandler('completion/complete', ({ params }) => complete(params, context));
   if (subscribed) handleSubscriptions(server, subscribed, deps);
   return server;
 }
 
-/** Runs the steps of a read in the scheduler. Throws `ProtocolError` if the scheduler rejects the job with `ClientError`. */
-async function runInScheduler<Result>(
-  { scheduler, charge }: McpDeps,
-  account: Account | undefined,
-  signal: AbortSignal,
-  steps: Steps<Result>,
-): Promise<Result> {
-  try {
-    return await scheduler.run({
-      account: account?.id ?? '',
-      name: 'resources/read',
-      steps,
-      isDropped: () => signal.aborted,
-      charge: account && charge && ((tokens) => charge(account, tokens)),
-    });
-  } catch (error) {
-    if (error instanceof ClientError) throw new ProtocolError(ProtocolErrorCode.InternalError, error.message);
-    throw error;
-  }
-}
-
-const INSTRUCTIONS =
-  'Options-market analytics. Every field states its unit. Start with run_strategic_omni_radar for a ticker, or ' +
-  'get_live_gex_nodes for its levels only. Full columns and definitions are resources (zomma://gex/{ticker}, zomma://methods). ' +
-  'Answers from a simulated market say so.';
+/** The key in `_meta` of a call by which a client asks for links to the resources behind the answer. */
+const LINKS_META = 'zomma/links';
 
 /** Cache hints. Tools and templates change only with a release, and clients are then notified. Resources change with each snapshot. */
 const CACHE_HINTS = {

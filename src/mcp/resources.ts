@@ -5,15 +5,18 @@ import {
   ResourceNotFoundError,
   type ResourceTemplateType,
 } from '@modelcontextprotocol/server';
-import methods from '../../docs/methods.md' with { type: 'text' };
 import { cleaned, cleanLine } from '../clean-text.ts';
 import { ClientError } from '../errors.ts';
-import { canonicalTicker, isTicker } from '../market/option-symbol.ts';
+import { isTicker } from '../market/option-symbol.ts';
+import { nearestNames } from '../nearest-names.ts';
 import type { Context, Operation } from '../operations/operation.ts';
 import { extendedView, performInSteps, restView } from '../operations/perform.ts';
 import { OPERATIONS } from '../operations/registry.ts';
 import type { Steps } from '../steps.ts';
 import { shortenColumns, shortenDays, shortenMatrix } from './short-columns.ts';
+import { sixDigits } from './six-digits.ts';
+import { ageInWords } from './tool-answer.ts';
+import { METHODS, METHODS_OVERVIEW } from './tool-methods.ts';
 
 /** A resource as shown in `resources/list` and in the links of an answer. */
 export interface ListedResource {
@@ -77,20 +80,19 @@ const TICKER_RESOURCES = {
     uriTemplate: 'zomma://gex/{ticker}/profile',
     name: 'gex-profile',
     title: 'Gamma profile',
-    description: 'Net dealer gamma at each spot level: the 500 rows nearest spot, five digits.',
+    description: 'Net dealer gamma at each spot level: the 500 rows nearest spot.',
   },
   strikes: {
     uriTemplate: 'zomma://gex/{ticker}/strikes/{expiry}',
     name: 'gex-strikes',
     title: 'GEX by strike',
-    description:
-      'Dealer exposures at each strike of an expiry (YYYY-MM-DD, 0dte or all): the 500 rows nearest spot, five digits.',
+    description: 'Dealer exposures at each strike of an expiry (YYYY-MM-DD, 0dte or all): the 500 rows nearest spot.',
   },
   matrix: {
     uriTemplate: 'zomma://gex/{ticker}/matrix',
     name: 'gex-matrix',
     title: 'GEX by strike and expiry',
-    description: 'Net gamma of each series at each strike near spot: the next 20 series, 2,500 values, five digits.',
+    description: 'Net gamma of each series at each strike near spot: the next 20 series, 2,500 values.',
   },
   record: {
     uriTemplate: 'zomma://gex/{ticker}/record',
@@ -101,9 +103,19 @@ const TICKER_RESOURCES = {
   },
 } as const;
 
-/** The fixed resources, and the resources of each ticker that has a chain. */
+const MARKDOWN_TYPE = 'text/markdown';
+
+const METHODS_OF_TOOL = {
+  uriTemplate: 'zomma://methods/{tool}',
+  name: 'methods-of-tool',
+  title: 'Methods of a tool',
+  description: 'What each figure of a tool means, its unit and sign, how it is computed, and its limits.',
+  mimeType: MARKDOWN_TYPE,
+};
+
+/** The fixed resources, the methods of each tool, and the resources of each ticker that has a chain. */
 export const RESOURCES: Resources = {
-  templates: Object.values(TICKER_RESOURCES).map((each) => ({ ...each, mimeType: JSON_TYPE })),
+  templates: [...Object.values(TICKER_RESOURCES).map((each) => ({ ...each, mimeType: JSON_TYPE })), METHODS_OF_TOOL],
   list: listResources,
   read: readResource,
   canonical: canonicalUri,
@@ -114,15 +126,15 @@ const FIXED: readonly ListedResource[] = [
     uri: 'zomma://universe',
     name: 'universe',
     title: UNIVERSE.title,
-    description: UNIVERSE.description,
+    description: 'The tickers by theme, which of them have data, and how old it is.',
     mimeType: JSON_TYPE,
   },
   {
     uri: 'zomma://methods',
     name: 'methods',
     title: 'Methods',
-    description: 'What each number means, its unit and its source.',
-    mimeType: 'text/markdown',
+    description: 'Conventions of all figures, and where the methods of each tool are.',
+    mimeType: MARKDOWN_TYPE,
   },
 ];
 
@@ -154,11 +166,15 @@ export function levelsUri(ticker: string): string {
  * Returns links to the full columns that the answer of a tool on a ticker summarises. Returns no links for other tools, and for an answer
  * as of a past moment, because the columns are those of the newest snapshot.
  */
-export function columnResourcesOf(tool: Operation, args: unknown): ListedResource[] {
+export function columnResourcesOf(
+  tool: Operation,
+  args: unknown,
+  { market }: Context,
+): { uri: string; name: string }[] {
   const { ticker, at } = args as { ticker?: unknown; at?: unknown };
   if (!SUMMARISES.has(tool.name) || typeof ticker !== 'string' || at !== undefined) return [];
-  const name = canonicalTicker(ticker);
-  return [linkTo('profile', name), linkTo('strikes', name)];
+  const links = [linkTo('profile', market.nameOf(ticker)), linkTo('strikes', market.nameOf(ticker))];
+  return links.map(({ uri, name }) => ({ uri, name }));
 }
 
 const SUMMARISES: ReadonlySet<string> = new Set(['get_live_gex_nodes', 'run_strategic_omni_radar']);
@@ -175,27 +191,54 @@ function linkTo(which: keyof typeof TICKER_RESOURCES, ticker: string): ListedRes
 }
 
 function* readResource(uri: string, context: Context): Steps<ReadResourceResult> {
-  if (uri === 'zomma://methods') return { contents: [{ uri, mimeType: 'text/markdown', text: methods }] };
+  const text = methodsAt(uri);
+  if (text !== undefined) return { contents: [{ uri, mimeType: MARKDOWN_TYPE, text }] };
   try {
     const content = yield* contentOf(uri, context);
     if (content === undefined) throw notFound(uri, ...NO_RESOURCE);
-    return { contents: [{ uri, mimeType: JSON_TYPE, text: JSON.stringify(cleaned(content)) }] };
+    return { contents: [{ uri, mimeType: JSON_TYPE, text: JSON.stringify(sixDigits(cleaned(content))) }] };
   } catch (error) {
     if (error instanceof ClientError) throw notFound(uri, error.message, error.hint);
     throw error;
   }
 }
 
+/** Returns the methods at a URI. Throws `ResourceNotFoundError` if they are those of an unknown tool. */
+function methodsAt(uri: string): string | undefined {
+  if (uri === 'zomma://methods') return METHODS_OVERVIEW;
+  const [, tool] = /^zomma:\/\/methods\/(.*)$/s.exec(uri) ?? [];
+  if (tool === undefined) return undefined;
+  const text = METHODS.get(tool);
+  if (text !== undefined) return text;
+  const nearest = nearestNames(tool, [...METHODS.keys()]).map((name) => `zomma://methods/${name}`);
+  throw notFound(uri, 'No tool has this name', `Nearest: ${nearest.join(', ')}.`);
+}
+
 function* contentOf(uri: string, context: Context): Steps<Record<string, unknown> | undefined> {
-  if (uri === 'zomma://universe')
-    return (yield* performInSteps(restView(UNIVERSE), {}, context, 'invalid_parameter')).body;
-  const [, ticker, columns, expiries] = GEX_URI.exec(uri) ?? [];
+  if (uri === 'zomma://universe') return yield* universeWithAges(context);
+  const { ticker, columns, expiry } = partsOf(uri) ?? {};
   if (ticker === undefined) return undefined;
-  const input = { ticker: decodeURIComponent(ticker) };
-  if (columns === undefined) return yield* levelsOf(input, context);
+  if (columns === undefined) return yield* levelsOf({ ticker }, context);
   const { operation, shorten } = SHORTENED[columns]!;
-  const args = { ...input, ...(expiries && { expiries }) };
+  const args = { ticker, ...(expiry && { expiries: expiry }) };
   return shorten((yield* performInSteps(extendedView(operation), args, context, 'invalid_parameter')).body);
+}
+
+/** Returns the universe as REST does, with the age of the newest data of each ticker, and with the tickers that have no data. */
+function* universeWithAges(context: Context): Steps<Record<string, unknown>> {
+  const { body } = yield* performInSteps(restView(UNIVERSE), {}, context, 'invalid_parameter');
+  const { market, universe, nowMs } = context;
+  const now = nowMs();
+  const ages = market.tickersWithChain().map((ticker) => {
+    const age = now - (market.quotedAt(ticker) ?? now);
+    return [ticker, ageInWords(Math.max(0, Math.round(age / 1_000)))] as const;
+  });
+  const withData = new Set(ages.map(([ticker]) => ticker));
+  return {
+    ...body,
+    age_of_data: Object.fromEntries(ages),
+    without_data: [...universe.tickers].filter((ticker) => !withData.has(ticker)),
+  };
 }
 
 /** The operations of the longer answers, by the segment of the URI, and the functions that shorten their answers. */
@@ -206,19 +249,41 @@ const SHORTENED: Readonly<Record<string, { operation: Operation; shorten: typeof
   record: { operation: RECORD, shorten: shortenDays },
 };
 
-/** `%5E` is the caret of an index ticker. No other character of a ticker is percent-encoded. */
 const GEX_URI =
-  /^zomma:\/\/gex\/((?:[\w.^-]|%5[Ee]){1,20})(?:\/(profile|strikes|matrix|record)(?:(?<=strikes)\/([\w-]{1,10}))?)?$/;
+  /^zomma:\/\/gex\/(?<name>[^/\s]{1,40})(?:\/(?<columns>profile|strikes|matrix|record)(?:(?<=strikes)\/(?<expiry>[\w:-]{1,10}))?)?$/;
+
+/** The parts of the URI of a ticker's resource. Without an expiry, `strikes` has all expiries. */
+interface GexUri {
+  /** As the client spells it. */
+  readonly ticker: string;
+  readonly columns: string | undefined;
+  readonly expiry: string | undefined;
+}
+
+function partsOf(uri: string): GexUri | undefined {
+  const { name, columns, expiry } = GEX_URI.exec(uri)?.groups ?? {};
+  try {
+    return name === undefined ? undefined : { ticker: decodeURIComponent(name), columns, expiry };
+  } catch {
+    // The URI has a percent sign that begins no encoded character.
+    return undefined;
+  }
+}
 
 /** Returns the canonical spelling of a URI. Its ticker need not have a chain, because clients can subscribe before the first snapshot. */
 function canonicalUri(uri: string, { market }: Context): string {
-  if (FIXED.some((each) => each.uri === uri)) return uri;
-  const [match, ticker] = GEX_URI.exec(uri) ?? [];
-  if (match === undefined) throw notFound(uri, ...NO_RESOURCE);
-  return levelsUri(market.nameOf(decodeURIComponent(ticker!))) + match.slice(`zomma://gex/${ticker}`.length);
+  if (FIXED.some((each) => each.uri === uri) || methodsAt(uri) !== undefined) return uri;
+  const parts = partsOf(uri);
+  if (parts === undefined) throw notFound(uri, ...NO_RESOURCE);
+  const segments = [parts.columns, parts.expiry].filter((each) => each !== undefined);
+  return [levelsUri(market.nameOf(parts.ticker)), ...segments].join('/');
 }
 
-const NO_RESOURCE = ['There is no such resource', 'Call resources/templates/list for the valid URIs.'] as const;
+const NO_RESOURCE = [
+  'There is no such resource',
+  'Resources: zomma://universe, zomma://methods, zomma://methods/{tool}, zomma://gex/{ticker}, and the same with /profile, ' +
+    '/strikes/{expiry}, /matrix or /record.',
+] as const;
 
 /** Computes the levels as REST returns them, with the regime, the gross exposure, a summary of the chain and the provenance. */
 function* levelsOf(input: { ticker: string }, context: Context): Steps<Record<string, unknown>> {

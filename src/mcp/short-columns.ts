@@ -1,5 +1,3 @@
-/** Significant digits of a figure. More digits would not help a model. */
-const DIGITS = 5;
 /** Maximum number of rows. A row of the widest chains takes about 36 tokens. */
 const ROWS_MAX = 500;
 /** Maximum number of series and of values of a matrix. A value takes about 5 tokens. */
@@ -11,17 +9,16 @@ const DAYS_MAX = 60;
 type Body = Record<string, unknown>;
 
 /**
- * Shortens an answer in columns so that it fits into a model's context: returns the rows nearest to spot, with few digits. The answer
- * states how many rows are left out. Strikes have all digits, because they identify contracts. REST returns the full columns.
+ * Shortens an answer in columns so that it fits into a model's context: returns the rows nearest to spot. The answer states how many rows
+ * are left out. REST returns the full columns.
  */
 export function shortenColumns(body: Body): Body {
   const [from, to] = nearestRows((body.strike ?? body.spot) as number[], body.spot_price as number, ROWS_MAX);
   const leftOut = (body.count as number) - (to - from);
-  const columns = Object.entries(body).map(([key, value]) => {
-    if (!Array.isArray(value)) return [key, value];
-    const rows = value.slice(from, to);
-    return [key, key === 'strike' ? rows : rounded(rows)];
-  });
+  const columns = Object.entries(body).map(([key, value]) => [
+    key,
+    Array.isArray(value) ? value.slice(from, to) : value,
+  ]);
   return {
     ...Object.fromEntries(columns),
     ...(leftOut > 0 && { count: to - from, rows_left_out_far_from_spot: leftOut }),
@@ -37,47 +34,29 @@ export function shortenMatrix(body: Body): Body {
   const series = Math.min(values.length, SERIES_MAX);
   const [from, to] = nearestRows(strike, body.spot_price as number, Math.floor(VALUES_MAX / series));
   const ofSeries = Object.fromEntries(
-    ['root', 'expiry', 'settlement', 'by_expiry'].map((key) => [
-      key,
-      rounded((body[key] as unknown[]).slice(0, series)),
-    ]),
+    ['root', 'expiry', 'settlement', 'by_expiry'].map((key) => [key, (body[key] as unknown[]).slice(0, series)]),
   );
   const [strikesLeftOut, seriesLeftOut] = [strike.length - (to - from), values.length - series];
   return {
     ...body,
     ...ofSeries,
     strike: strike.slice(from, to),
-    values: values.slice(0, series).map((row) => rounded(row.slice(from, to))),
-    by_strike: rounded((body.by_strike as unknown[]).slice(from, to)),
-    within_band: rounded(body.within_band),
-    left_out: rounded(body.left_out),
+    values: values.slice(0, series).map((row) => row.slice(from, to)),
+    by_strike: (body.by_strike as unknown[]).slice(from, to),
     ...(strikesLeftOut > 0 && { count: to - from, rows_left_out_far_from_spot: strikesLeftOut }),
     ...(seriesLeftOut > 0 && { series_count: series, later_series_left_out: seriesLeftOut }),
   };
 }
 
-/** Shortens the record of levels: returns the last days. The rates are still those of all days, with few digits. */
+/** Shortens the record of levels: returns the last days. The rates are still those of all days. */
 export function shortenDays(body: Body): Body {
   const leftOut = Math.max(0, (body.count as number) - DAYS_MAX);
-  const days = Object.entries(body.days as Record<string, unknown[]>).map(([key, column]) => {
-    const rows = column.slice(leftOut);
-    return [key, key === 'deviation' || key === 'gex_flip' ? rounded(rows) : rows];
-  });
-  const rates = ['call_wall', 'put_wall', 'band', 'flip'].map((key) => [key, rounded(body[key])]);
+  const days = Object.entries(body.days as Record<string, unknown[]>).map(([key, rows]) => [key, rows.slice(leftOut)]);
   return {
     ...body,
-    ...Object.fromEntries(rates),
     days: Object.fromEntries(days),
     ...(leftOut > 0 && { earlier_days_left_out: leftOut }),
   };
-}
-
-/** Returns the same value with all numbers in it rounded. */
-function rounded(value: unknown): unknown {
-  if (typeof value === 'number') return Number(value.toPrecision(DIGITS));
-  if (Array.isArray(value)) return value.map(rounded);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, rounded(each)]));
 }
 
 /** Returns the range of the values nearest to `middle`, at most `most` of them. The values are ascending. */

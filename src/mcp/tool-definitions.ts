@@ -1,8 +1,9 @@
 import type { Tool } from '@modelcontextprotocol/server';
 import type { TObject, TSchema } from '@sinclair/typebox';
 import { memoizeByObject } from '../cache.ts';
-import { describe, type Operation } from '../operations/operation.ts';
+import type { Operation } from '../operations/operation.ts';
 import { toolView } from '../operations/perform.ts';
+import { describeProvenanceOf, PROVENANCE_KEY } from './tool-answer.ts';
 
 /** Returns the definitions of the tools for `tools/list`, in the registry's order. Builds them once for each registry. */
 export function toolDefinitions(tools: readonly Operation[]): Tool[] {
@@ -25,11 +26,20 @@ function definitionOf(tool: Operation): Tool {
   return {
     name: tool.name,
     title: tool.title,
-    description: describe(tool),
+    description: tool.description,
     inputSchema: input as Tool['inputSchema'],
-    outputSchema: brief(output),
+    outputSchema: withProvenance(brief(output), describeProvenanceOf(tool)),
     annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   };
+}
+
+/** Adds the key that answers over MCP have beside those of the contract. */
+function withProvenance(
+  schema: NonNullable<Tool['outputSchema']>,
+  description: string,
+): NonNullable<Tool['outputSchema']> {
+  const properties = schema.properties as Record<string, object>;
+  return { ...schema, properties: { ...properties, [PROVENANCE_KEY]: { type: 'object', description } } };
 }
 
 /**

@@ -1,21 +1,27 @@
 import { Type } from '@sinclair/typebox';
-import { CORRELATION_CLOSES, CORRELATION_MIN, evaluateContagion, PREMIUM_SHARE } from '../analytics/contagion.ts';
+import {
+  CORRELATION_CLOSES,
+  CORRELATION_MIN,
+  type Contagion,
+  evaluateContagion,
+  PREMIUM_SHARE,
+} from '../analytics/contagion.ts';
 import { FLOW_WINDOW_DAYS } from '../analytics/flow/flow.ts';
 import { returnCorrelation } from '../analytics/returns.ts';
 import { newYorkDate } from '../market/calendar.ts';
 import type { Chain } from '../market/chain.ts';
-import { canonicalTicker } from '../market/option-symbol.ts';
 import { provenanceOf } from './market-reading.ts';
 import { type Context, defineOperation } from './operation.ts';
-import { dollarsField, iv, nullable, number, ticker } from './schemas.ts';
+import { dollarsField, iv, nullable, number, textColumn, ticker } from './schemas.ts';
+import { unlikelyUnits } from './unlikely-units.ts';
 
 export const evaluateEtfContagion = defineOperation({
   name: 'evaluate_etf_contagion',
   ofMarket: true,
   title: 'Spill into the sector ETF',
   description:
-    "Names the sector ETF that a stock's large flow spills into. Null unless the stock's volatility has reached the ceiling, the flow " +
-    'is large, and stock and ETF move together.',
+    "Names the sector ETF that a stock's large flow spills into: if the stock's volatility has reached the ceiling, the flow is large, and " +
+    'both move together. Null otherwise; the notes say which condition failed or was not tested.',
   example: { single_name_ticker: 'NVDA', whale_fiat: 25_000_000, current_iv: 0.62, iv_ceiling: 0.55 },
   input: Type.Object(
     {
@@ -60,12 +66,13 @@ export const evaluateEtfContagion = defineOperation({
         Type.String(),
         'Sector ETF of the stock, whether or not the requirements are met; null if the universe names none.',
       ),
+      notes: textColumn('Why etf_proxy is null, and what was not tested.'),
     },
     { additionalProperties: false },
   ),
-  tool: { answers: ['etf_proxy'] },
+  tool: { answers: ['etf_proxy'], echoes: ['proxy', 'flow_threshold', 'correlation', 'notes'] },
   run(input, context) {
-    const name = canonicalTicker(input.single_name_ticker);
+    const name = context.market.tracked(input.single_name_ticker);
     const chain = context.market.findChain(name);
     const proxy = context.universe.proxies.get(name);
     const premium = chain && largePremium(context, chain);
@@ -92,11 +99,42 @@ export const evaluateEtfContagion = defineOperation({
         correlation: reading.correlation,
         correlation_min: CORRELATION_MIN,
         proxy: proxy ?? null,
+        notes: [
+          ...unlikelyUnits({ iv: input.current_iv }),
+          ...(proxy === undefined
+            ? [`etf_proxy is null, because the universe names no sector ETF for ${name}.`]
+            : reasonsOf(reading, input, `${name} and ${proxy}`)),
+        ],
       },
       ...(chain && { provenance: provenanceOf(chain, context) }),
     };
   },
 });
+
+/** Returns the requirements that are not met, or not tested. */
+function reasonsOf(
+  { saturated, largeFlow, flowThresholdUsd, correlation }: Omit<Contagion, 'etf'>,
+  { whale_fiat, current_iv, iv_ceiling }: { whale_fiat: number; current_iv: number; iv_ceiling: number },
+  both: string,
+): string[] {
+  const unmet = [
+    ...(saturated ? [] : [`current_iv ${current_iv} is below iv_ceiling ${iv_ceiling}`]),
+    ...(largeFlow
+      ? []
+      : [`the flow of ${Math.round(Math.abs(whale_fiat))} dollars is below ${Math.round(flowThresholdUsd)}`]),
+    ...(correlation === null || correlation >= CORRELATION_MIN
+      ? []
+      : [`the correlation of ${both} is ${correlation.toFixed(2)}, below ${CORRELATION_MIN}`]),
+  ];
+  return [
+    ...(unmet.length > 0 ? [`etf_proxy is null, because ${unmet.join(', and ')}.`] : []),
+    ...(correlation === null
+      ? [
+          `Fewer than ${CORRELATION_CLOSES} common closes of ${both} are known: whether they move together was not tested.`,
+        ]
+      : []),
+  ];
+}
 
 /** Returns the premium of the stock's large prints over the flow window, dollars. Returns `undefined` if the stock has no prints. */
 function largePremium(context: Context, chain: Chain): number | undefined {

@@ -1,6 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { cleanLine, shownName } from '../clean-text.ts';
 import { ClientError } from '../errors.ts';
+import { isStale } from '../market/calendar.ts';
 import { feedHealth, isClockOff, isOverdue, tickerHealth } from '../market/feed-health.ts';
 import type { FeedState, TickerState } from '../market/feed-ledger.ts';
 import { isTicker } from '../market/option-symbol.ts';
@@ -26,7 +27,7 @@ const tickerStatus = Type.Object(
     as_of: moment('Time of the newest quotes'),
     age_s: nullable(Type.Integer(), 'Age of these quotes by the wall clock, seconds.'),
     stale: Type.Boolean({
-      description: 'True if there are no quotes, or if they are older than --stale-after by the wall clock.',
+      description: 'True if there are no quotes, or if they are older than --stale-after, counted in trading hours.',
     }),
     expected_contracts: nullable(
       Type.Integer(),
@@ -291,7 +292,7 @@ function tickerStatusOf(state: TickerState, now: number, staleAfterMs: number): 
     last_fresh: instant(freshAt),
     as_of: instant(asOf),
     age_s: asOf === null ? null : Math.max(0, Math.round((now - asOf) / 1000)),
-    stale: asOf === null || now - asOf > staleAfterMs,
+    stale: asOf === null || isStale(asOf, now, staleAfterMs),
     expected_contracts: expected,
     received_contracts: received,
     coverage_pct: expected && received !== null ? (100 * received) / expected : null,

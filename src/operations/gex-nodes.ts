@@ -9,6 +9,7 @@ import type { Chain } from '../market/chain.ts';
 import type { LevelEvent } from '../market/level-record.ts';
 import type { Steps } from '../steps.ts';
 import { chainInput, optionsOf } from './analysis-options.ts';
+import { expiryChoice, expirySelection } from './expiry-choice.ts';
 import { type regimeFields, regimeNotes, reportRegime } from './gamma-regime.ts';
 import { byFlowLens, byPrints, byVolume, byVolumeLens, zeroDte, zeroDteLens } from './gex-lens.ts';
 import { type GexReport, gexReport, MILLION, reportGex } from './gex-report.ts';
@@ -56,10 +57,11 @@ export const getLiveGexNodes = defineOperation({
   ofMarket: true,
   title: 'GEX levels',
   description:
-    "A ticker's price levels from its newest option chain, dollars: spot, call wall, put wall, gamma flip, and max pain of the " +
-    'dominant expiry. Dealers are assumed long calls and short puts.',
+    "A ticker's price levels from its newest option chain, dollars: spot, call wall (resistance), put wall (support), gamma flip, and max " +
+    'pain of the dominant expiry. net_gex_mil: million dollars per 1 % move, + if dealers damp moves, - if they amplify them. Dealers are ' +
+    'assumed long calls and short puts.',
   example: { ticker: 'SPY' },
-  input: Type.Object({ ticker }, { additionalProperties: false }),
+  input: Type.Object({ ticker, expiry: expiryChoice }, { additionalProperties: false }),
   full: Type.Object(
     {
       ...gexReport.properties,
@@ -73,7 +75,7 @@ export const getLiveGexNodes = defineOperation({
     },
     { additionalProperties: false },
   ),
-  tool: { answers: NODES },
+  tool: { answers: NODES, echoes: ['regime', 'net_gex_mil'] },
   rest: {
     method: 'GET',
     path: '/api/v1/nodes/gex/{ticker}',
@@ -81,7 +83,9 @@ export const getLiveGexNodes = defineOperation({
     answers: REST_KEYS,
   },
   *run(input, context, isWanted) {
-    const reading = yield* readMarketAs(optionsOf(input), input.ticker, context);
+    // The route has `expiries`, which also selects several expiries. The tool has `expiry`.
+    const options = { ...optionsOf(input), ...(input.expiry && { expiries: expirySelection(input.expiry) }) };
+    const reading = yield* readMarketAs(options, input.ticker, context);
     // The default answers of tool and route have no lenses, so these are computed only for the extended answer.
     return yield* gexNodesOf(reading, context, isWanted('by_flow'));
   },

@@ -6,8 +6,7 @@ import { defaulted, number } from './schemas.ts';
 export const calculateKellySizing = defineOperation({
   name: 'calculate_kelly_sizing',
   title: 'Kelly sizing',
-  description:
-    'Percent of capital to risk on a bet: the Kelly criterion times fractional_kelly, limited to the range from 0 to 100 %.',
+  description: 'Percent of capital to risk on a bet, 0 to 100: the Kelly criterion times fractional_kelly.',
   example: { win_prob: 0.55, payout_ratio: 2 },
   input: Type.Object(
     {
@@ -37,7 +36,7 @@ export const calculateKellySizing = defineOperation({
     },
     { additionalProperties: false },
   ),
-  tool: { answers: ['win_probability', 'recommended_portfolio_allocation_pct'] },
+  tool: { answers: ['win_probability', 'recommended_portfolio_allocation_pct'], echoes: ['edge'] },
   run({ win_prob, payout_ratio, fractional_kelly }) {
     return {
       result: {

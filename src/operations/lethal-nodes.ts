@@ -9,7 +9,8 @@ import { DAY_MS } from '../market/calendar.ts';
 import type { Step, Steps } from '../steps.ts';
 import { surfaceOfPrepared } from './chain-surface.ts';
 import { conventionOf, signConvention } from './dealer-sign.ts';
-import { provenanceOf, readMarket } from './market-reading.ts';
+import { expiryChoice } from './expiry-choice.ts';
+import { provenanceOf, readExpiry } from './market-reading.ts';
 import { defineOperation } from './operation.ts';
 import { cursor, cursorAt, limit, nextCursor, pageFrom } from './pages.ts';
 import { finiteOrNull, nullable, number, putCall, ticker } from './schemas.ts';
@@ -32,11 +33,12 @@ export const detectLethalNodes = defineOperation({
   ofMarket: true,
   title: 'Contracts that dealers hedge most',
   description:
-    'The contracts for which dealers must trade most shares on a 1 % move, largest first, and the shares they must trade as time passes. ' +
-    'Dealers are assumed long calls and short puts.',
+    'The contracts that dealers hedge most, largest first. Dealer_Share_Exposure: shares that they trade if spot rises by 1 %: + buy, which ' +
+    'drives the move, - sell, which damps it. Delta_Flux_j: shares that they trade over a calendar day: + buy, - sell. Dealers are assumed ' +
+    'long calls and short puts.',
   example: { ticker: 'TSLA', limit: 20 },
   input: Type.Object(
-    { ticker, limit: limit(`Maximum number of nodes on a page, by default ${TOP}.`), cursor },
+    { ticker, expiry: expiryChoice, limit: limit(`Maximum number of nodes on a page, by default ${TOP}.`), cursor },
     { additionalProperties: false },
   ),
   full: Type.Object(
@@ -105,11 +107,11 @@ export const detectLethalNodes = defineOperation({
     },
     { additionalProperties: false },
   ),
-  tool: { answers: ['top_nodes'], onDemand: ['next_cursor'] },
+  tool: { answers: ['top_nodes'], onDemand: ['next_cursor'], echoes: ['ticker', 'spot_price'] },
   *run(input, context, isWanted) {
     yield step('Reading the chain and its volatilities');
     const page = pageFrom(input.cursor, input.ticker, context);
-    const { chain, prepared } = yield* readMarket(input.ticker, page.context);
+    const { chain, prepared } = yield* readExpiry(input.expiry, input.ticker, page.context);
     const count = input.limit ?? TOP;
     yield step('Ranking the contracts');
     // Finds one node more than the page needs. If it exists, there is a next page.

@@ -1,7 +1,9 @@
 import { Type } from '@sinclair/typebox';
 import { ENERGY_CLASSES, evaluateEnergy } from '../analytics/energy.ts';
+import { provenanceOf } from './market-reading.ts';
+import { KINETIC_FROM_VOLUMES } from './omni-radar.ts';
 import { defineOperation } from './operation.ts';
-import { dollarsField, nullable, number, oneOf, ticker } from './schemas.ts';
+import { dollarsField, nullable, number, oneOf, textColumn, ticker } from './schemas.ts';
 
 const label = (index: 0 | 1 | 2, description: string) =>
   oneOf<string>([...new Set(ENERGY_CLASSES.map((each) => each[index]))], description);
@@ -11,17 +13,15 @@ export const evaluateMarketHamiltonian = defineOperation({
   ofMarket: true,
   title: 'Large flow compared with dealer hedging',
   description:
-    "Compares a day's large flow with dealers' hedging, both in dollars, and names the regime. " +
-    'Take whale_fiat_kinetic and gex_potential_friction from gex_boundaries of run_strategic_omni_radar.',
+    "Compares a day's large flow with dealers' hedging, and names the regime. System_Energy: their sum, dollars. Take both " +
+    'terms from gex_boundaries of run_strategic_omni_radar.',
   example: { ticker: 'SPY', whale_fiat_kinetic: 250_000_000, gex_potential_friction: 900_000_000, iv_crush_factor: 1 },
   input: Type.Object(
     {
       ticker,
-      whale_fiat_kinetic: dollarsField(
-        "Kinetic term: delta-notional of the day's large flow, dollars. The comparison ignores the sign.",
-      ),
+      whale_fiat_kinetic: dollarsField("Delta-notional of the day's large flow, dollars; the sign is ignored."),
       gex_potential_friction: dollarsField(
-        'Potential term: net GEX (dollars per 1 % move) times the expected daily move in percent, dollars.',
+        'Net GEX (dollars per 1 % move) times the expected daily move in percent, dollars.',
       ),
       iv_crush_factor: number(
         'Factor on the friction: 1 for no change, below 1 if falling volatility weakens hedging.',
@@ -43,11 +43,14 @@ export const evaluateMarketHamiltonian = defineOperation({
       kinetic_signed: number('The given whale_fiat_kinetic, dollars: + if customers bought delta, - if they sold it.'),
       potential: number('Potential term, dollars.'),
       ratio: nullable(Type.Number(), 'Ratio of kinetic to absolute potential; null if potential is 0 or negligible.'),
+      notes: textColumn('Caveats on the figures.'),
     },
     { additionalProperties: false },
   ),
-  tool: { answers: ['System_Energy', 'State', 'Behavior', 'Directive'] },
-  run({ whale_fiat_kinetic, gex_potential_friction, iv_crush_factor }) {
+  tool: { answers: ['System_Energy', 'State', 'Behavior', 'Directive'], echoes: ['ratio', 'notes'] },
+  run({ ticker: name, whale_fiat_kinetic, gex_potential_friction, iv_crush_factor }, context) {
+    const { market } = context;
+    const chain = market.findChain(market.tracked(name));
     const reading = evaluateEnergy(whale_fiat_kinetic, gex_potential_friction, iv_crush_factor);
     return {
       result: {
@@ -59,7 +62,12 @@ export const evaluateMarketHamiltonian = defineOperation({
         kinetic_signed: whale_fiat_kinetic,
         potential: reading.potential,
         ratio: reading.ratio,
+        notes: [
+          'The figures follow from the arguments alone. The age is that of the newest quotes of the ticker.',
+          ...(chain && !market.hasPrints(chain.underlying) ? [KINETIC_FROM_VOLUMES] : []),
+        ],
       },
+      ...(chain && { provenance: provenanceOf(chain, context) }),
     };
   },
 });

@@ -4,11 +4,12 @@ import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
 import { type GexLevels, gexLevelsInSteps } from '../analytics/exposure/gex-levels.ts';
 import { directionalPremium, FLOW_WINDOW_DAYS } from '../analytics/flow/flow.ts';
 import { shownName } from '../clean-text.ts';
-import { addDays, closeOf, DAY_MS, newYorkDate } from '../market/calendar.ts';
+import { addDays, closeOf, DAY_MS, isStale, newYorkDate } from '../market/calendar.ts';
 import type { Chain } from '../market/chain.ts';
 import type { Close, PrintSum } from '../market/prints.ts';
 import { StepCache, type Steps } from '../steps.ts';
 import { withSign } from './dealer-sign.ts';
+import { expirySelection } from './expiry-choice.ts';
 import type { Context, Provenance } from './operation.ts';
 import { analysisPrice } from './prices.ts';
 
@@ -23,6 +24,14 @@ export interface MarketReading {
 /** Prepares a ticker's newest chain with the default options. Throws `ClientError` if the ticker has no chain. */
 export function readMarket(ticker: string, context: Context): Steps<MarketReading> {
   return readMarketAs({ ...DEFAULT_OPTIONS, sign: DEFAULT_SIGN }, ticker, context);
+}
+
+/**
+ * Does the same as `readMarket`, for one expiry of the chain or, without `expiry`, for all. Throws `ClientError` if the chain does not list
+ * the expiry, or if it has settled.
+ */
+export function readExpiry(expiry: string | undefined, ticker: string, context: Context): Steps<MarketReading> {
+  return readMarketAs({ ...DEFAULT_OPTIONS, sign: DEFAULT_SIGN, expiries: expirySelection(expiry) }, ticker, context);
 }
 
 /** Does the same as `readMarket`, with the given options. */
@@ -64,13 +73,13 @@ export const SIMULATED_NOTE = 'Simulated market: no real quotes.';
 
 /** Returns the provenance of an answer from a chain. `notes` are caveats on the figures of this answer. */
 export function provenanceOf(chain: Chain, context: Context, notes: readonly string[] = []): Provenance {
-  const ageMs = context.nowMs() - chain.asOf;
+  const nowMs = context.nowMs();
   return {
     source: shownName(chain.source),
     simulated: chain.simulated,
     as_of: new Date(chain.asOf).toISOString(),
-    age_s: Math.max(0, Math.round(ageMs / 1000)),
-    stale: ageMs > context.staleAfterMs,
+    age_s: Math.max(0, Math.round((nowMs - chain.asOf) / 1000)),
+    stale: isStale(chain.asOf, nowMs, context.staleAfterMs),
     notes: [...(chain.simulated ? [SIMULATED_NOTE] : []), ...printsRemoved(chain, context), ...notes],
   };
 }

@@ -22,13 +22,13 @@ export const calculateMertonProbability = defineOperation({
   ofMarket: true,
   title: 'Jump probability',
   description:
-    "Risk-neutral probability that a ticker's price ends beyond a strike: at or above it if the strike is at or above spot, at or " +
-    "below it if the strike is below spot. Merton's jump diffusion, fitted to the ticker's quotes.",
+    'Risk-neutral probability (0 to 1) that a ticker ends beyond a strike: at or above it if the strike is at or above spot_price, else at ' +
+    "or below it. Merton's jump diffusion, fitted to the quotes. The answer states the side and the instant.",
   example: { ticker: 'NVDA', spot_price: 215, ambush_strike: 225, days_to_expiry: 7 },
   input: Type.Object(
     {
       ticker,
-      spot_price: priceField('Spot to start from, dollars; get_live_gex_nodes has the present spot.'),
+      spot_price: priceField('Spot to start from, dollars.'),
       ambush_strike: priceField('Strike to end beyond, dollars.'),
       stag_prob: defaulted(
         number('Probability of no jump before expiry, 0.001 to 1; 1 is a plain diffusion.', {
@@ -40,7 +40,7 @@ export const calculateMertonProbability = defineOperation({
       days_to_expiry: defaulted(
         Type.Integer({
           description:
-            'Calendar days to expiry; 0 is today. The horizon ends at the close of that day, or of the next trading day if the exchange is shut on that day.',
+            'Calendar days to the close at which the price is compared; 0 is today. A day without trading means the next trading day.',
           minimum: 0,
           maximum: DAYS_MAX,
         }),
@@ -117,7 +117,10 @@ export const calculateMertonProbability = defineOperation({
     },
     { additionalProperties: false },
   ),
-  tool: { answers: ['ticker', 'ambush_strike', 'merton_probability'] },
+  tool: {
+    answers: ['ticker', 'ambush_strike', 'merton_probability'],
+    echoes: ['side', 'horizon_ends_at', 'spot_price', 'chain_spot_price'],
+  },
   *run({ ticker: name, spot_price: spot, ambush_strike: strike, ...input }, context, isWanted) {
     const { chain, prepared } = yield* readMarket(name, context);
     const surface = yield* surfaceOfPrepared(prepared);

@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox';
+import { requireLiveSeries } from '../analytics/chain/prepare.ts';
 import type { PreparedChain, PreparedSeries } from '../analytics/chain/prepared-chain.ts';
 import { gexBySeries } from '../analytics/exposure/gex-by-series.ts';
 import {
@@ -14,6 +15,7 @@ import { ClientError } from '../errors.ts';
 import { daysBetween, newYorkDate } from '../market/calendar.ts';
 import type { Step } from '../steps.ts';
 import { surfaceOfPrepared } from './chain-surface.ts';
+import { expiryChoice, expirySelection } from './expiry-choice.ts';
 import { MILLION } from './gex-report.ts';
 import { closesKnown, levelsOf, provenanceOf, readMarket } from './market-reading.ts';
 import { defineOperation } from './operation.ts';
@@ -71,13 +73,15 @@ export const runStrategicOmniRadar = defineOperation({
   ofMarket: true,
   title: 'Full scan',
   description:
-    'Use this first. Returns the price density at the expiry nearest target_dte, gamma boundaries, gamma concentration, ' +
-    'and whipsaw risk index.',
+    'Use this first for a whole picture. state_density: prices (dollars) and probabilities (0 to 1) at the expiry nearest target_dte. ' +
+    'gex_boundaries: walls and flip, dollars; net_gex_mil, million dollars per 1 % move, + if dealers damp moves, - if they amplify them; ' +
+    'whale_fiat_kinetic and gex_potential_friction, dollars. Concentration of gamma, percent. Whipsaw risk, 0 (calm) to 100.',
   example: { ticker: 'SPY' },
   input: Type.Object(
     {
       ticker,
       target_dte: defaulted(Type.Integer({ description: 'Wanted days to expiry.', minimum: 0, maximum: DTE_MAX }), 30),
+      expiry: { ...expiryChoice, description: 'Scan this expiry instead, YYYY-MM-DD or 0dte.' },
       limit: limit('List this many strikes with most gamma.'),
     },
     { additionalProperties: false },
@@ -141,7 +145,7 @@ export const runStrategicOmniRadar = defineOperation({
     },
     { additionalProperties: false },
   ),
-  tool: { answers: KEYS, onDemand: ['largest_gamma_strikes'] },
+  tool: { answers: KEYS, onDemand: ['largest_gamma_strikes'], echoes: ['flow_from'] },
   *run(input, context) {
     yield step('Reading the chain and its volatilities');
     const reading = yield* readMarket(input.ticker, context);
@@ -149,11 +153,18 @@ export const runStrategicOmniRadar = defineOperation({
     yield step('Levels over all expiries');
     const levels = yield* levelsOf(reading);
     const today = newYorkDate(chain.asOf);
-    const series = seriesNearest(prepared, input.target_dte);
+    const selection = expirySelection(input.expiry);
+    requireLiveSeries(chain, selection);
+    const expiry = selection.kind === 'date' ? selection.date : selection.kind === '0dte' ? today : undefined;
+    const series = seriesNearest(prepared, input.target_dte, expiry);
     if (!series) {
-      throw new ClientError('unprocessable', `No option of ${chain.underlying} has a volatility to scan`, {
-        hint: 'Load a snapshot with usable quotes or implied volatilities.',
-      });
+      throw new ClientError(
+        'unprocessable',
+        `No option of ${chain.underlying}${expiry ? ` that expires on ${expiry}` : ''} has a volatility to scan`,
+        {
+          hint: 'Load a snapshot with usable quotes or implied volatilities.',
+        },
+      );
     }
     yield step('Density of the expiry');
     const density = densityOf(yield* surfaceOfPrepared(prepared), series);
@@ -201,25 +212,27 @@ export const runStrategicOmniRadar = defineOperation({
         kinetic_left_out: kinetic.leftOut,
       },
       provenance: provenanceOf(chain, context, [
-        ...scanCaveats(prepared, series, density, input.target_dte),
-        ...(fromPrints
-          ? []
-          : ['The ticker has no prints, so whale_fiat_kinetic is from daily volumes, which all count as bought.']),
+        ...scanCaveats(prepared, series, density, expiry === undefined ? input.target_dte : undefined),
+        ...(fromPrints ? [] : [KINETIC_FROM_VOLUMES]),
       ]),
     };
   },
 });
+
+/** The note of answers that depend on `whale_fiat_kinetic` of a ticker without prints. */
+export const KINETIC_FROM_VOLUMES =
+  'The ticker has no prints, so whale_fiat_kinetic is from daily volumes, which all count as bought.';
 
 function step(message: string): Step {
   return { message, total: 4 };
 }
 
 /** Returns notes on weaknesses of the data of the scanned expiry. The figures do not show these weaknesses. */
-function scanCaveats(prepared: PreparedChain, of: PreparedSeries, density: ScannedDensity, target: number): string[] {
+function scanCaveats(prepared: PreparedChain, of: PreparedSeries, density: ScannedDensity, target?: number): string[] {
   const { series } = of;
   const notes: string[] = [];
   const days = daysBetween(newYorkDate(prepared.chain.asOf), series.expiry);
-  if (Math.abs(days - target) > Math.max(FAR_DAYS, FAR_SHARE * target)) {
+  if (target !== undefined && Math.abs(days - target) > Math.max(FAR_DAYS, FAR_SHARE * target)) {
     notes.push(`The expiry nearest to ${target} days is in ${days} days.`);
   }
   const { gross, grossOfAll } = gexBySeries(prepared);

@@ -20,7 +20,7 @@ export interface Operation<
   readonly ofNow?: true;
   readonly title: string;
   readonly description: string;
-  /** Arguments of an example call. `describe` adds them to the description. */
+  /** Arguments of an example call, for the documentation. */
   readonly example: Partial<Static<Input>>;
   /** The schema of the arguments. Each description gives the unit. */
   readonly input: Input;
@@ -45,6 +45,11 @@ export interface ToolForm<Key extends string = string> {
   readonly answers: readonly Key[];
   /** Further keys that the default answer has only if an argument asks for them. They are optional in `full`. */
   readonly onDemand?: readonly Key[];
+  /**
+   * Keys of the full result that MCP adds to the provenance of an answer: what the arguments were taken to mean, and figures without which
+   * the answer can mislead.
+   */
+  readonly echoes?: readonly Key[];
 }
 
 export interface RestForm<Full extends TObject = TObject> {
@@ -83,7 +88,7 @@ export interface Provenance {
   /** When the quotes were taken, ISO 8601. */
   readonly as_of: string;
   readonly age_s: number;
-  /** True if the quotes are older than `staleAfterMs` of the context. */
+  /** True if the exchange was open for more than `staleAfterMs` of the context since the quotes were taken. */
   readonly stale: boolean;
   /** Caveats on the figures, for example that flow was taken from snapshots. */
   readonly notes: readonly string[];
@@ -96,7 +101,9 @@ export const PROVENANCE = Type.Object(
     simulated: Type.Boolean({ description: 'True for the simulated market.' }),
     as_of: Type.String({ description: 'When the quotes were taken, ISO 8601.' }),
     age_s: Type.Integer({ description: 'Age of the quotes now, or at the moment `at` of the request, seconds.' }),
-    stale: Type.Boolean({ description: 'True if the quotes are older than the --stale-after setting.' }),
+    stale: Type.Boolean({
+      description: 'True if the quotes are older than the --stale-after setting, counted in trading hours.',
+    }),
     notes: Type.Array(Type.String(), { description: 'Caveats on the figures.' }),
   },
   { additionalProperties: false, description: 'Source and age of the data.' },
@@ -111,7 +118,7 @@ export interface Context {
   readonly feedStates: () => readonly FeedState[];
   /** Periods between two moments (ms since the epoch) in which prints were not received, newest first. */
   readonly gapsIn: (fromMs: number, toMs: number) => readonly Gap[];
-  /** Quotes older than this are stale, ms. */
+  /** Quotes are stale if they are older than this, counted in trading hours, ms. */
   readonly staleAfterMs: number;
   /** Minimum premium of a large print, dollars. */
   readonly largePrintMinUsd: number;
@@ -128,11 +135,6 @@ export function defineOperation<
   const Key extends keyof Static<Full> & string = never,
 >(operation: Operation<Input, Full, Key>): Operation<Input, Full, Key> {
   return operation;
-}
-
-/** Returns the description of an operation, followed by the example if it has arguments. */
-export function describe({ description, example }: Operation): string {
-  return Object.keys(example).length === 0 ? description : `${description} Example: ${JSON.stringify(example)}.`;
 }
 
 /** Returns the schema of an answer with some keys of the full result. No other keys are allowed. */

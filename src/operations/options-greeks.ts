@@ -1,7 +1,8 @@
 import { Type } from '@sinclair/typebox';
 import { greeksOf, MARKET_UNITS } from '../math/black-scholes.ts';
 import { defineOperation } from './operation.ts';
-import { defaulted, dividend, iv, number, putCall, rate, spot, strike, tte } from './schemas.ts';
+import { defaulted, dividend, iv, number, putCall, rate, spot, strike, textColumn, tte } from './schemas.ts';
+import { unlikelyUnits } from './unlikely-units.ts';
 
 const GREEKS = ['delta', 'gamma', 'vega', 'theta', 'rho', 'vanna', 'charm', 'volga'] as const;
 
@@ -21,6 +22,7 @@ const full = Type.Object(
     charm: number('Change of delta per calendar day that passes.'),
     volga: number('Change of vega per vol point; also called vomma.'),
     price: number('Model price, dollars.'),
+    notes: textColumn('Caveats on the arguments.'),
     raw: Type.Object(
       Object.fromEntries(
         GREEKS.map((name) => [
@@ -41,13 +43,13 @@ export const computeOptionsGreeks = defineOperation({
   name: 'compute_options_greeks',
   title: 'Option Greeks',
   description:
-    'First- and second-order Greeks of one European option from its inputs alone (Black-Scholes-Merton). ' +
-    'Vega and vanna are per vol point (0.01), volga per vol point squared, theta and charm per calendar day (1/365 year), ' +
-    'rho per 1 % of rate.',
+    'Price and Greeks of one European option from its inputs alone (Black-Scholes-Merton), per share of a long option, dollars. ' +
+    'delta, gamma: per 1.00 of spot; vega, vanna, volga: per vol point (0.01); theta, charm: per calendar day; rho: per 1 % of rate. ' +
+    'For listed options: get_option_quotes.',
   example: { put_call: 'C', spot: 100, strike: 105, tte: 0.25, iv: 0.22, rate: 0.04 },
   input,
   full,
-  tool: { answers: GREEKS },
+  tool: { answers: GREEKS, echoes: ['price', 'notes'] },
   rest: {
     method: 'POST',
     path: '/api/v1/physics/greeks',
@@ -68,6 +70,7 @@ export const computeOptionsGreeks = defineOperation({
         charm: raw.charm * MARKET_UNITS.charm,
         volga: raw.volga * MARKET_UNITS.volga,
         price,
+        notes: unlikelyUnits({ tte, iv }),
         raw,
       },
     };

@@ -1,5 +1,6 @@
 import { type TObject, Type } from '@sinclair/typebox';
 import { memoizeByObject } from '../cache.ts';
+import { cleanLine } from '../clean-text.ts';
 import { ClientError, type ClientErrorCode } from '../errors.ts';
 import { isRecord } from '../json-shape.ts';
 import { runToCompletion, type Steps } from '../steps.ts';
@@ -15,21 +16,22 @@ export interface View {
   readonly output: TObject;
   /** Keys of the answer. Undefined for the extended answer, which has every key. */
   readonly answers: readonly string[] | undefined;
+  /** Further keys of the full result, which MCP adds to the provenance. */
+  readonly echoes: readonly string[];
 }
 
 export interface Performed {
   readonly body: Record<string, unknown>;
+  /** The values of the view's `echoes`. */
+  readonly echoes: Record<string, unknown>;
   readonly provenance: Provenance | undefined;
 }
 
 /** Returns the view with the default answer of a tool. */
-export const toolView = memoizeByObject(
-  (operation: Operation): View =>
-    view(operation, withMoment(operation, operation.input), [
-      ...operation.tool!.answers,
-      ...(operation.tool!.onDemand ?? []),
-    ]),
-);
+export const toolView = memoizeByObject((operation: Operation): View => {
+  const { answers, onDemand = [], echoes = [] } = operation.tool!;
+  return view(operation, withMoment(operation, operation.input), [...answers, ...onDemand], echoes);
+});
 
 /** Returns the view with the extended answer of an operation: every key, and the provenance. */
 export const extendedView = memoizeByObject(
@@ -41,6 +43,7 @@ export const extendedView = memoizeByObject(
       { additionalProperties: false },
     ),
     answers: undefined,
+    echoes: [],
   }),
 );
 
@@ -65,24 +68,32 @@ export function perform(view: View, args: unknown, context: Context, code: Clien
 
 /** Does the same as `perform`, in the steps of the operation. */
 export function* performInSteps(
-  { operation, input, output, answers }: View,
+  { operation, input, output, answers, echoes }: View,
   args: unknown,
   context: Context,
   code: ClientErrorCode,
 ): Steps<Performed> {
   const valid = validate(input, args, code);
   if (typeof valid.ticker === 'string') context.onTicker?.(context.market.nameOf(valid.ticker));
-  const isWanted = (key: string) => answers === undefined || answers.includes(key);
+  const isWanted = (key: string) => answers === undefined || answers.includes(key) || echoes.includes(key);
   const outcome =
     typeof valid.at === 'string'
       ? operation.run(withoutMoment(valid), contextAt(context, valid.at, code), isWanted)
       : operation.run(valid, context, isWanted);
-  const { result, provenance } = 'result' in outcome ? outcome : yield* outcome;
+  const { result, provenance: origin } = 'result' in outcome ? outcome : yield* outcome;
+  const provenance = origin && withNameNote(origin, valid, context);
   const body = answers
     ? pickFields(result, answers)
     : { ...result, ...(provenance && { provenance: { ...provenance, notes: [...provenance.notes] } }) };
   if (!satisfies(output, body)) throw notFiniteError(input, args, body) ?? schemaMismatch(operation);
-  return { body, provenance };
+  return { body, echoes: pickFields(result, echoes), provenance };
+}
+
+/** Adds a note if the ticker was given by a name or an old symbol. */
+function withNameNote(provenance: Provenance, valid: Record<string, unknown>, { market }: Context): Provenance {
+  const given = valid.ticker ?? valid.single_name_ticker;
+  if (typeof given !== 'string' || !market.isByName(given)) return provenance;
+  return { ...provenance, notes: [`"${cleanLine(given)}" was read as ${market.nameOf(given)}.`, ...provenance.notes] };
 }
 
 function schemaMismatch({ name }: Operation): Error {
@@ -126,6 +137,6 @@ function withoutMoment({ at: _, ...own }: Record<string, unknown>): Record<strin
   return own;
 }
 
-function view(operation: Operation, input: TObject, answers: readonly string[]): View {
-  return { operation, input, output: answerSchema(operation.full, answers), answers };
+function view(operation: Operation, input: TObject, answers: readonly string[], echoes: readonly string[] = []): View {
+  return { operation, input, output: answerSchema(operation.full, answers), answers, echoes };
 }

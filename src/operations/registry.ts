@@ -24,10 +24,8 @@ import { getVolatilitySurface } from './surface-report.ts';
 import { targetUniverse } from './target-universe.ts';
 import { getWhalePrints } from './whale-prints.ts';
 
-/**
- * Every operation: first those of the API contract, in the contract's order, then the others. The typed client gets its types from here.
- */
-export const REGISTRY = {
+/** The tools of the API contract, in the contract's order. */
+const CONTRACT = {
   compute_options_greeks: computeOptionsGreeks,
   get_live_gex_nodes: getLiveGexNodes,
   get_whale_prints: getWhalePrints,
@@ -37,6 +35,11 @@ export const REGISTRY = {
   evaluate_market_hamiltonian: evaluateMarketHamiltonian,
   detect_lethal_nodes: detectLethalNodes,
   evaluate_etf_contagion: evaluateEtfContagion,
+};
+
+/** Every operation: first those of the API contract, then the others. The typed client gets its types from here. */
+export const REGISTRY = {
+  ...CONTRACT,
   get_target_universe: targetUniverse,
   compute_greeks_batch: computeGreeksBatch,
   solve_implied_volatilities: solveImpliedVolatilities,
@@ -58,6 +61,9 @@ export const OPERATIONS = Object.values(REGISTRY) as unknown as readonly Operati
 
 /** Operations that are tools: MCP lists them, and `POST /api/v1/tools/{name}` and the CLI call them. */
 export const TOOLS = OPERATIONS.filter((operation) => operation.tool !== undefined);
+
+/** The tools of the API contract. */
+export const CONTRACT_TOOLS = Object.values(CONTRACT) as unknown as readonly Operation[];
 
 export function findOperation(name: string): Operation | undefined {
   return OPERATIONS.find((operation) => operation.name === name);

@@ -72,11 +72,8 @@ export const rate = number('Risk-free rate, continuous, decimal per year: 0.04 i
 export const dividendYield = number('Dividend yield, continuous, decimal per year.', { minimum: -1, maximum: 1 });
 export const dividend = defaulted(dividendYield, 0);
 
-/** The schema of a ticker in upper or lower case. The market, not the schema, checks whether the ticker is tracked. */
-export const ticker = Type.String({
-  description: 'Underlying symbol, e.g. BRK.B.',
-  pattern: '^[_^]?[A-Za-z][A-Za-z0-9.]{0,9}$',
-});
+/** The schema of a ticker or the name of its company, fund or index, in any spelling. The market finds the ticker. */
+export const ticker = Type.String({ description: 'Symbol, e.g. BRK.B.', minLength: 1, maxLength: 40 });
 
 export const date = (description: string) =>
   Type.String({

@@ -139,7 +139,7 @@ export function expectation(schema: TSchema): string {
     case 'string':
       return schema.pattern
         ? `must match ${schema.pattern}: ${schema.description?.replace(/\.$/, '')}`
-        : 'must be a string';
+        : `must be a string${lengths(schema)}`;
     case 'object':
       return 'must be a JSON object';
     case 'array':
@@ -147,6 +147,10 @@ export function expectation(schema: TSchema): string {
     default:
       return `must be of type ${schema.type}`;
   }
+}
+
+function lengths({ minLength, maxLength }: TSchema): string {
+  return maxLength === undefined ? '' : ` of ${minLength ?? 0} to ${maxLength} characters`;
 }
 
 function bounds(schema: TSchema): string {

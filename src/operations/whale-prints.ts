@@ -20,8 +20,8 @@ export const getWhalePrints = defineOperation({
   ofMarket: true,
   title: 'Large-print flow',
   description:
-    'Premium (dollars) and contracts of large option trades in one listed expiry over the last 30 calendar days, calls compared with ' +
-    'puts. If the ticker has no prints, daily volumes are used and a note says so.',
+    'Large option trades in one listed expiry over 30 calendar days: premium of calls, of puts and calls minus puts, dollars, and call ' +
+    'minus put contracts. + means more calls, not more buying. If the ticker has no prints, daily volumes are used and a note says so.',
   example: { ticker: 'NVDA', target_expiry: '2026-12-18' },
   input: Type.Object(
     { ticker, target_expiry: date('A listed expiry, YYYY-MM-DD, e.g. whale_expiry of get_live_gex_nodes.') },
@@ -64,7 +64,10 @@ export const getWhalePrints = defineOperation({
     },
     { additionalProperties: false },
   ),
-  tool: { answers: ['net_fiat_exposure', 'call_fiat_paid', 'put_fiat_paid', 'net_volume_delta'] },
+  tool: {
+    answers: ['net_fiat_exposure', 'call_fiat_paid', 'put_fiat_paid', 'net_volume_delta'],
+    echoes: ['ticker', 'target_expiry', 'flow_from', 'min_premium'],
+  },
   *run({ ticker: name, target_expiry }, context) {
     const { chain, large } = yield* readMarket(name, context);
     const listed = new Set(chain.series.map(({ expiry }) => expiry));

@@ -222,6 +222,8 @@ function contextOf(chain: Chain, seed: number): Context {
     market: {
       isPast: false,
       nameOf: (spelling) => spelling,
+      isByName: () => false,
+      quotedAt: () => chain.asOf,
       tickersWithChain: () => [],
       chain: () => chain,
       tracked: () => chain.underlying,

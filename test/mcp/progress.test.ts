@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { callTool, type ProgressUpdate } from '../../src/mcp/call-tool.ts';
-import { CATALOG } from '../../src/mcp/catalog.ts';
+import { catalogOf } from '../../src/mcp/catalog.ts';
 import type { McpDeps } from '../../src/mcp/mcp-deps.ts';
 import type { Operation } from '../../src/operations/operation.ts';
 import { TOOLS } from '../../src/operations/registry.ts';
@@ -20,7 +20,7 @@ beforeAll(async () => {
     context,
     version: '0',
     observe: () => {},
-    ...CATALOG,
+    ...catalogOf('all'),
     tools: () => [SLOW],
     scheduler: createScheduler({ accountJobsMax: 2 }),
   };

@@ -166,11 +166,16 @@ function* liveSeries(chain: Chain, options: AnalysisOptions) {
     start = end;
   });
   if (live.length > 0) return { live, leftOut };
-  throw nothingToAnalyse(chain, options.expiries);
+  throw noLiveSeries(chain, options.expiries);
 }
 
-/** Returns the error for a selection without a live series. It states why there is none, and names the nearest live expiries. */
-function nothingToAnalyse(chain: Chain, selection: ExpirySelection): ClientError {
+/** Throws `ClientError` if the chain has no live series of a selection. The error states why, and names the nearest live expiries. */
+export function requireLiveSeries(chain: Chain, selection: ExpirySelection): void {
+  if (!chain.series.some((series) => exclusionReason(series, chain.asOf, selection) === undefined))
+    throw noLiveSeries(chain, selection);
+}
+
+function noLiveSeries(chain: Chain, selection: ExpirySelection): ClientError {
   const { underlying, asOf, series } = chain;
   const of = `the snapshot of ${underlying} as of ${new Date(asOf).toISOString()}`;
   const live = series.filter((each) => !exclusionReason(each, asOf, { kind: 'all' })).map(({ expiry }) => expiry);

@@ -2,8 +2,8 @@ import type { JSONRPCMessage, RequestId, Server, Transport } from '@modelcontext
 import type { Account } from '../../access/access.ts';
 import { PING, sseEvent } from '../../sse/sse-format.ts';
 import type { RegisteredStream, StreamEnd } from '../../sse/stream-registry.ts';
+import { readsResources } from '../known-clients.ts';
 import type { McpSession } from '../mcp-deps.ts';
-import { acceptsResourceLinks } from '../resource-links.ts';
 import { type ClientStream, createClientStream } from './client-stream.ts';
 import { Liveness, PING_ID } from './liveness.ts';
 
@@ -31,8 +31,8 @@ export class SseSession implements Transport, RegisteredStream, McpSession {
   onerror?: ((error: Error) => void) | undefined;
   onmessage?: ((message: JSONRPCMessage) => void) | undefined;
   readonly account: Account;
-  /** Whether the client accepts resource links. Undefined until the client has identified itself with `initialize`. */
-  acceptsLinks: boolean | undefined;
+  /** Whether the model behind the client can read resources. Undefined until the client has identified itself with `initialize`. */
+  readsResources: boolean | undefined;
   readonly subscribed: Set<string>;
   private server: Server | undefined;
   /** Requests without an answer yet. Empty if there is no SDK server. */
@@ -82,7 +82,7 @@ export class SseSession implements Transport, RegisteredStream, McpSession {
 
   /** Whether the client has identified itself with `initialize`. */
   get hasBegun(): boolean {
-    return this.acceptsLinks !== undefined;
+    return this.readsResources !== undefined;
   }
 
   /** Does nothing: the stream is open already. */
@@ -121,7 +121,7 @@ export class SseSession implements Transport, RegisteredStream, McpSession {
     this.pending.delete(id);
     if (this.pending.size > 0 || !this.server) return;
     const client = this.server.getClientVersion();
-    if (client) this.acceptsLinks = acceptsResourceLinks(this.server.getNegotiatedProtocolVersion(), client);
+    if (client) this.readsResources = readsResources(client);
     this.server = undefined;
     this.onmessage = undefined;
     this.onclose = undefined;

@@ -11,10 +11,10 @@ import {
 } from '@modelcontextprotocol/server';
 import type { Account } from '../../access/access.ts';
 import { sseEvent } from '../../sse/sse-format.ts';
-import { type CancelSignal, callTool } from '../call-tool.ts';
-import type { McpSession } from '../mcp-deps.ts';
+import { callTool } from '../call-tool.ts';
+import { readsResources } from '../known-clients.ts';
+import type { CancelSignal, McpSession } from '../mcp-deps.ts';
 import { createMcpServer } from '../mcp-server.ts';
-import { acceptsResourceLinks } from '../resource-links.ts';
 import { BatchDelivery } from './batch.ts';
 import { type GuardedStream, guardResponse, isEventStream, openGuardedStream } from './guarded-stream.ts';
 import { Liveness, PING_ID } from './liveness.ts';
@@ -27,8 +27,8 @@ import type { TransportDeps } from './transport-deps.ts';
  * answers are sent, because most sessions are idle most of the time, and an SDK server takes more memory than the rest of a session.
  */
 export class StreamableSession implements McpSession {
-  /** Whether the client accepts resource links. Undefined until the client has identified itself with `initialize`. */
-  acceptsLinks: boolean | undefined;
+  /** Whether the model behind the client can read resources. Undefined until the client has identified itself with `initialize`. */
+  readsResources: boolean | undefined;
   readonly subscribed: SubscribedResources;
   readonly liveness = new Liveness();
   /** The POSTs that are not yet answered, by their transport. */
@@ -48,7 +48,7 @@ export class StreamableSession implements McpSession {
 
   /** Whether the client has identified itself with `initialize`. */
   get hasBegun(): boolean {
-    return this.acceptsLinks !== undefined;
+    return this.readsResources !== undefined;
   }
 
   /**
@@ -61,7 +61,13 @@ export class StreamableSession implements McpSession {
     const signal = new CallSignal(id, request);
     this.calls.add(signal);
     try {
-      const result = await callTool(deps, { account, name, args, signal, linksResources: this.acceptsLinks ?? false });
+      const result = await callTool(deps, {
+        account,
+        name,
+        args,
+        signal,
+        linksResources: this.readsResources ?? false,
+      });
       if (signal.aborted) return new Response(null, { status: 202 });
       const text = JSON.stringify({ jsonrpc: '2.0', id, result });
       return new Response(text, { headers: { 'Content-Type': 'application/json', 'Mcp-Session-Id': this.id } });
@@ -191,7 +197,7 @@ export class StreamableSession implements McpSession {
 
   private closePost(transport: WebStandardStreamableHTTPServerTransport, server: Server | undefined): void {
     const client = server?.getClientVersion();
-    if (client) this.acceptsLinks = acceptsResourceLinks(server?.getNegotiatedProtocolVersion(), client);
+    if (client) this.readsResources = readsResources(client);
     this.posts.delete(transport);
     void transport.close();
   }

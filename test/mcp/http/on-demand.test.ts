@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { CATALOG } from '../../../src/mcp/catalog.ts';
+import { catalogOf } from '../../../src/mcp/catalog.ts';
 import { createMcpOnDemand } from '../../../src/mcp/http/on-demand.ts';
 import { createMcpOverHttp } from '../../../src/mcp/http/transports.ts';
 import { type Service, startService } from '../../support/service.ts';
@@ -19,7 +19,7 @@ function onDemand() {
       context,
       version: '0',
       observe: () => {},
-      ...CATALOG,
+      ...catalogOf('all'),
       log: store,
       simulated: true,
       scheduler,

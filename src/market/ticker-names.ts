@@ -1,0 +1,130 @@
+import standardNames from './company-names.json' with { type: 'json' };
+import { canonicalTicker } from './option-symbol.ts';
+
+/** Names of tickers: of companies, funds and indices, and old symbols. */
+export type NamesOfTickers = Readonly<Record<string, readonly string[]>>;
+
+/** Number of tickers to suggest for an unknown one. */
+const NEAREST = 3;
+/** Maximum number of characters of a spelling that are compared. */
+const SPELLING_MAX = 40;
+
+/** Finds tickers by their names, and the tickers most similar to a misspelt one. */
+export interface TickerNames {
+  /** Returns the ticker that has this name, in any case and with any punctuation. Returns `undefined` if no ticker has it. */
+  named(spelling: string): string | undefined;
+  /** Returns those of `tickers` that are most similar to the spelling, by symbol or by name: at most three, the most similar first. */
+  nearest(spelling: string, tickers: readonly string[]): string[];
+}
+
+/**
+ * Creates the index of the standard names and of further names, which take precedence. A name of two tickers belongs to the one that is
+ * given last.
+ */
+export function createTickerNames(further: NamesOfTickers = {}): TickerNames {
+  const entries = [standardNames as NamesOfTickers, further].flatMap((names) =>
+    Object.entries(names).flatMap(([ticker, list]) => list.map((name) => [lettersOf(name), ticker] as const)),
+  );
+  const tickerOfName = new Map(entries);
+  const namesOf = Map.groupBy(tickerOfName, ([, ticker]) => ticker);
+  return {
+    named: (spelling) => tickerOfName.get(lettersOf(spelling.slice(0, SPELLING_MAX))),
+    nearest(spelling, tickers) {
+      const given = lettersOf(spelling.slice(0, SPELLING_MAX));
+      const similarityTo = (ticker: string) =>
+        Math.max(
+          similarity(given, lettersOf(ticker)),
+          ...(namesOf.get(ticker) ?? []).map(([name]) => NAME_WEIGHT * similarity(given, name)),
+        );
+      return tickers
+        .map((ticker) => ({ ticker, similarity: similarityTo(ticker) }))
+        .toSorted((a, b) => b.similarity - a.similarity)
+        .slice(0, NEAREST)
+        .map(({ ticker }) => ticker);
+    },
+  };
+}
+
+/** The weight of a name beside that of a symbol: a misspelt symbol is more frequent. */
+const NAME_WEIGHT = 0.95;
+
+/** Returns the letters and digits of a text, in lower case. */
+function lettersOf(text: string): string {
+  return text.toLowerCase().replace(/[^a-z0-9]/g, '');
+}
+
+/**
+ * Removes what people and programs write around a symbol: an exchange before it (`NASDAQ:META`), or a market after it (`META US`,
+ * `META.US`, `AAPL US Equity`). Returns the canonical ticker.
+ */
+export function tickerWithin(text: string): string {
+  if (PLAIN.test(text)) return text;
+  const symbol = text
+    .trim()
+    .toUpperCase()
+    .replace(
+      /^(?:NYSEARCA|NYSEAMERICAN|NYSE|NASDAQ(?:GS|GM|CM)?|AMEX|ARCA|BATS|CBOE|OPRA|INDEX(?:SP|NASDAQ|CBOE)?|US|TICKER)\s*[:\s]\s*/,
+      '',
+    )
+    .replace(/(?:[\s.](?:US|UW|UN|UQ|UP))?(?:\s+(?:EQUITY|INDEX|STOCK|SHARES|OPTIONS))?$/, '')
+    .replace(/^#/, '');
+  // A share class after a space: `BRK B`.
+  return canonicalTicker(symbol.replace(/^([A-Z]{1,5})\s+([A-C])$/, '$1.$2'));
+}
+
+const PLAIN = /^[A-Z]{1,5}$/;
+
+/** Returns a number from 0 to 1: the share of letters that an edit leaves, where frequent slips of the hand count less than others. */
+function similarity(a: string, b: string): number {
+  if (a === '' || b === '') return 0;
+  const firstDiffers = a[0] !== b[0] ? FIRST_LETTER : 0;
+  return Math.max(0, 1 - (slipDistance(a, b) + firstDiffers) / Math.max(a.length, b.length));
+}
+
+/** Added if the first letters differ, because people rarely mistake the first letter. */
+const FIRST_LETTER = 0.4;
+/** Costs of a slip: two swapped letters, a letter doubled or typed once instead of twice, and the key beside the right one. */
+const [SWAP, DOUBLED, BESIDE] = [0.6, 0.5, 0.7];
+
+/** Returns the edit distance with swaps (optimal string alignment), where frequent slips cost less than 1. */
+function slipDistance(a: string, b: string): number {
+  let beforeLast: number[] = [];
+  let last = [0];
+  for (let j = 1; j <= b.length; j++) last.push(last[j - 1]! + lengthening(b, j - 1));
+  for (let i = 1; i <= a.length; i++) {
+    const row = [last[0]! + lengthening(a, i - 1)];
+    for (let j = 1; j <= b.length; j++) {
+      row.push(
+        Math.min(
+          last[j - 1]! + replacing(a[i - 1]!, b[j - 1]!),
+          last[j]! + lengthening(a, i - 1),
+          row[j - 1]! + lengthening(b, j - 1),
+          i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1] ? beforeLast[j - 2]! + SWAP : Infinity,
+        ),
+      );
+    }
+    [beforeLast, last] = [last, row];
+  }
+  return last[b.length]!;
+}
+
+/** The cost of the letter at `i` that only one of the texts has. */
+function lengthening(text: string, i: number): number {
+  return text[i] === text[i - 1] ? DOUBLED : 1;
+}
+
+function replacing(a: string, b: string): number {
+  if (a === b) return 0;
+  return areBeside(a, b) ? BESIDE : 1;
+}
+
+const KEYBOARD = ['1234567890', 'qwertyuiop', 'asdfghjkl', 'zxcvbnm'];
+
+/** Whether two keys touch on a keyboard. */
+function areBeside(a: string, b: string): boolean {
+  const [rowA, rowB] = [a, b].map((key) => KEYBOARD.findIndex((row) => row.includes(key)));
+  if (rowA! < 0 || rowB! < 0 || Math.abs(rowA! - rowB!) > 1) return false;
+  // Each row is shifted to the right of the row above it by half a key.
+  const [x, y] = [KEYBOARD[rowA!]!.indexOf(a) + rowA! / 2, KEYBOARD[rowB!]!.indexOf(b) + rowB! / 2];
+  return Math.abs(x - y) <= 1;
+}

@@ -1,0 +1,63 @@
+import {
+  type CallToolResult,
+  ProtocolError,
+  ProtocolErrorCode,
+  type ReadResourceResult,
+  type Tool,
+} from '@modelcontextprotocol/server';
+import type { Account } from '../access/access.ts';
+import { ClientError } from '../errors.ts';
+import { isRecord } from '../json-shape.ts';
+import type { CancelSignal, McpDeps } from './mcp-deps.ts';
+
+/** Who reads a resource. */
+interface Reader {
+  readonly account: Account | undefined;
+  /** Aborted if the client has canceled the request or disconnected. */
+  readonly signal: CancelSignal;
+}
+
+/** The tool that reads resources, for clients whose model cannot read them. */
+export const READ_RESOURCE: Tool = {
+  name: 'read_resource',
+  title: 'Read a resource',
+  description:
+    'Reads longer tables and texts: zomma://universe (tickers with data), zomma://methods/{tool} (how figures are computed), ' +
+    'zomma://gex/{ticker}/record (whether levels held), zomma://gex/{ticker}/strikes/{expiry}, or /profile or /matrix of a ticker.',
+  inputSchema: { type: 'object', properties: { uri: { type: 'string' } }, required: ['uri'] },
+  annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+};
+
+/** Reads a resource. Throws `ProtocolError` if there is no such resource, or if the scheduler rejects the work. */
+export async function readResource(
+  { scheduler, charge, resources, context }: McpDeps,
+  { account, signal }: Reader,
+  uri: string,
+): Promise<ReadResourceResult> {
+  try {
+    return await scheduler.run({
+      account: account?.id ?? '',
+      name: 'resources/read',
+      steps: resources.read(uri, context),
+      isDropped: () => signal.aborted,
+      charge: account && charge && ((tokens) => charge(account, tokens)),
+    });
+  } catch (error) {
+    if (error instanceof ClientError) throw new ProtocolError(ProtocolErrorCode.InternalError, error.message);
+    throw error;
+  }
+}
+
+/** Answers a call of `READ_RESOURCE`. Throws `ClientError` if the arguments are invalid, or if the resource cannot be read. */
+export async function readResourceAsTool(deps: McpDeps, reader: Reader, args: unknown): Promise<CallToolResult> {
+  if (!isRecord(args) || typeof args.uri !== 'string') {
+    throw new ClientError('invalid_body', '/uri must be a string, e.g. zomma://universe');
+  }
+  try {
+    const { contents } = await readResource(deps, reader, args.uri);
+    return { content: contents.flatMap((each) => ('text' in each ? [{ type: 'text', text: each.text }] : [])) };
+  } catch (error) {
+    if (error instanceof ProtocolError) throw new ClientError('not_found', error.message);
+    throw error;
+  }
+}

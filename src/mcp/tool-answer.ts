@@ -1,0 +1,70 @@
+import { lastQuoted } from '../market/calendar.ts';
+import { tradingSession } from '../market/trading-session.ts';
+import type { Operation, Provenance } from '../operations/operation.ts';
+import type { Performed } from '../operations/perform.ts';
+import { sixDigits } from './six-digits.ts';
+
+/** The key of every answer over MCP that the API contract does not have. */
+export const PROVENANCE_KEY = 'provenance';
+
+/**
+ * Returns the answer of a tool as models get it: the keys of the contract and `provenance`, with six significant digits. Many hosts show a
+ * model nothing but this object, so it has everything that the figures depend on.
+ */
+export function toolAnswer({ body, echoes, provenance }: Performed): Record<string, unknown> {
+  const { notes: given = [], ...means } = echoes as { notes?: readonly string[] };
+  const origin = provenance
+    ? originOf(provenance)
+    : { source: 'the arguments of this call, without market data', notes: [] };
+  return sixDigits({
+    ...body,
+    [PROVENANCE_KEY]: { ...origin, ...means, notes: [...origin.notes, ...given] },
+  });
+}
+
+function originOf({ source, simulated, as_of, age_s, stale, notes }: Provenance) {
+  // The age counts from the present moment or, in a replay, from the requested one.
+  const momentMs = Date.parse(as_of) + age_s * 1_000;
+  return { as_of, age: ageInWords(age_s), market: marketInWords(momentMs), stale, simulated, source, notes };
+}
+
+/** Returns an age in the largest unit that gives a number of at least 2. */
+export function ageInWords(seconds: number): string {
+  if (seconds < 120) return `${seconds} s`;
+  if (seconds < 7_200) return `${Math.floor(seconds / 60)} min`;
+  if (seconds < 172_800) return `${Math.floor(seconds / 3_600)} h`;
+  return `${Math.floor(seconds / 86_400)} days`;
+}
+
+/** Returns whether the exchange is open at a moment, and until when, in New York time. */
+export function marketInWords(momentMs: number): string {
+  const { state, opensAt, closesAt } = tradingSession(momentMs);
+  if (state === 'open') return `open until ${inNewYork(closesAt)}`;
+  return `closed since ${inNewYork(lastQuoted(momentMs))}, opens ${inNewYork(opensAt)}`;
+}
+
+/** Returns an instant in New York time, for example `Fri 2026-11-20 16:00`. */
+function inNewYork(instantMs: number): string {
+  const at = Temporal.Instant.fromEpochMilliseconds(instantMs).toZonedDateTimeISO('America/New_York');
+  return `${WEEKDAYS[at.dayOfWeek - 1]} ${at.toPlainDate()} ${at.toPlainTime().toString({ smallestUnit: 'minute' })}`;
+}
+
+const WEEKDAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
+
+/** The description of `provenance` in output schemas. */
+export function describeProvenanceOf({ full, tool, ofMarket }: Operation): string {
+  const echoes = (tool?.echoes ?? [])
+    .filter((key) => key !== 'notes')
+    .map((key) => `${key}: ${full.properties[key]!.description}`);
+  const origin = ofMarket
+    ? [
+        'as_of: when the quotes were taken.',
+        'age: of the quotes.',
+        'market: open or closed, New York time.',
+        'stale: too old.',
+        'simulated.',
+        'source.',
+      ]
+    : ['source.'];
+  return [...origin, 'notes: caveats on the figures.', ...echoes].join(' ');
+}
