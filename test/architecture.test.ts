@@ -25,7 +25,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ],
   ['event-loop-watchdog.ts', 'setting-values.ts'],
   ['config.ts'],
-  ['math', 'garbage.ts', 'setting-sources.ts'],
+  ['math', 'picture', 'garbage.ts', 'setting-sources.ts'],
   ['settings-file.ts'],
   ['market', 'access', 'bench', 'log.ts'],
   ['analytics', 'feeds', 'store', 'sse'],

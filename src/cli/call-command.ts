@@ -35,6 +35,7 @@ Examples:
   $ zomma call calculate_kelly_sizing '{"win_prob":0.55,"payout_ratio":2}'
   $ zomma call get_live_gex_nodes '{"ticker":"SPY"}' --extended --data-dir /var/lib/zomma
   $ zomma call get_gex_by_strike '{"ticker":"SPY","expiries":"next:30"}'
+  $ zomma call get_hedging_profile '{"ticker":"SPY","format":"image"}' > spy.png
 `,
     )
     .action(async (name: string, json: string, options) => {
@@ -46,8 +47,12 @@ Examples:
         );
       const view = options.extended ? extendedView(operation) : defaultView(operation);
       const args = parse(json);
-      const { body } = await ports.withMarket(options, (context) => perform(view, args, context, 'invalid_body'));
-      await writeOut(Buffer.from(`${shownJson(body, 2)}\n`));
+      const { body, picture } = await ports.withMarket(options, (context) =>
+        perform(view, args, context, 'invalid_body'),
+      );
+      if (picture && process.stdout.isTTY)
+        throw new OperatorError('A picture cannot be shown on a terminal', 'Redirect it to a file: > picture.png');
+      await writeOut(Buffer.from(picture ?? `${shownJson(body, 2)}\n`));
     });
 }
 

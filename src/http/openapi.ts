@@ -1,5 +1,5 @@
 import type { TSchema } from '@sinclair/typebox';
-import type { Operation } from '../operations/operation.ts';
+import { type Operation, PICTURE_TYPE } from '../operations/operation.ts';
 import { extendedView, restView, toolView } from '../operations/perform.ts';
 import { OPERATIONS, TOOLS } from '../operations/registry.ts';
 import type { BasePath } from './base-path.ts';
@@ -71,7 +71,11 @@ function operationPaths() {
             responses: {
               200: {
                 description: 'Success.',
-                content: { ...json('', view.output).content, ...(binary && binaryContent(binary.answers)) },
+                content: {
+                  ...json('', view.output).content,
+                  ...(binary && binaryContent(binary.answers)),
+                  ...pictureContent(operation),
+                },
               },
               ...(method === 'GET' &&
                 !operation.ofNow && { 304: { description: 'Not modified: If-None-Match has the tag of the answer.' } }),
@@ -106,9 +110,13 @@ function toolPaths() {
             ],
             requestBody: body(input, tool.example),
             responses: {
-              200: json('The default answer, or the extended answer.', {
-                anyOf: [output, extendedView(tool).output],
-              }),
+              200: {
+                description: 'The default answer, or the extended answer.',
+                content: {
+                  ...json('', { anyOf: [output, extendedView(tool).output] }).content,
+                  ...pictureContent(tool),
+                },
+              },
               ...problems([400, 401, 403, 413, 422, 429, 500]),
               ...(tool.ofMarket && problems([503])),
             },
@@ -117,6 +125,11 @@ function toolPaths() {
       ];
     }),
   );
+}
+
+/** Returns the content of a picture, if the operation draws. */
+function pictureContent({ picture }: Operation) {
+  return picture && { [PICTURE_TYPE]: { schema: { type: 'string', format: 'binary' } } };
 }
 
 const OF_BINARY = { description: 'Units of a binary answer. A JSON request has the field units in its body.' };

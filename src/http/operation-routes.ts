@@ -3,7 +3,7 @@ import type { ByteBudget } from '../access/byte-budget.ts';
 import { charge, rateLimitHeaders } from '../access/rate-limit.ts';
 import { ClientError, type ClientErrorCode } from '../errors.ts';
 import { isRecord } from '../json-shape.ts';
-import type { Context, Operation } from '../operations/operation.ts';
+import { type Context, type Operation, PICTURE_TYPE, type Provenance } from '../operations/operation.ts';
 import { extendedView, perform, performInSteps, restView, toolView, type View } from '../operations/perform.ts';
 import { OPERATIONS, TOOLS } from '../operations/registry.ts';
 import { StepMeter, type Steps } from '../steps.ts';
@@ -41,8 +41,12 @@ function addRoute(app: HttpApp, operation: Operation, deps: OperationDeps, cache
         operation,
         caller,
         cachedInSteps(cache, request.url, deps.storeVersion(), steps),
-        (prepared) =>
-          sendPrepared(prepared, request.headers, set, (body, fields) => respondCounted(budget, caller, body, fields)),
+        (answer) =>
+          'picture' in answer
+            ? sendAnswer(budget, caller, answer)
+            : sendPrepared(answer, request.headers, set, (body, fields) =>
+                respondCounted(budget, caller, body, fields),
+              ),
       );
     };
     app.get(routerPath(path), async ({ request, params, account, set }) => {
@@ -221,26 +225,46 @@ function isColumn(value: unknown): value is readonly unknown[] {
   return Array.isArray(value) && (typeof value[0] !== 'object' || value[0] === null);
 }
 
-function* answerInSteps(view: View, args: unknown, context: Context, code: ClientErrorCode): Steps<JsonAnswer> {
-  const { body, provenance } = yield* performInSteps(view, args, context, code);
+/** An answer as PNG. */
+interface PictureAnswer {
+  readonly picture: Uint8Array;
+  readonly provenance: Provenance | undefined;
+}
+
+function* answerInSteps(
+  view: View,
+  args: unknown,
+  context: Context,
+  code: ClientErrorCode,
+): Steps<JsonAnswer | PictureAnswer> {
+  const { body, provenance, picture } = yield* performInSteps(view, args, context, code);
+  if (picture) return { picture, provenance };
   yield { message: 'Writing the answer' };
   return { text: yield* jsonInSteps(body), provenance };
 }
 
-/** Computes and caches an answer. The store's version is read before the computation, so that a write meanwhile invalidates the answer. */
+/**
+ * Computes an answer, and caches it unless it is a picture. The store's version is read before the computation, so that a write meanwhile
+ * invalidates the answer.
+ */
 function* cachedInSteps(
   cache: ResponseCache,
   address: string,
   version: string,
-  answer: Steps<JsonAnswer>,
-): Steps<PreparedResponse> {
-  return cache.add(address, version, yield* answer);
+  steps: Steps<JsonAnswer | PictureAnswer>,
+): Steps<PreparedResponse | PictureAnswer> {
+  const answer = yield* steps;
+  return 'picture' in answer ? answer : cache.add(address, version, answer);
 }
 
-function sendAnswer(budget: ByteBudget, caller: Caller, { text, provenance }: JsonAnswer): Response {
-  if (provenance) Object.assign(caller.set.headers, provenanceHeaders(provenance));
-  return respondCounted(budget, caller, text, JSON_FIELDS);
+function sendAnswer(budget: ByteBudget, caller: Caller, answer: JsonAnswer | PictureAnswer): Response {
+  if (answer.provenance) Object.assign(caller.set.headers, provenanceHeaders(answer.provenance));
+  return 'picture' in answer
+    ? respondCounted(budget, caller, answer.picture, PICTURE_FIELDS)
+    : respondCounted(budget, caller, answer.text, JSON_FIELDS);
 }
+
+const PICTURE_FIELDS = fieldsOf({ 'Content-Type': PICTURE_TYPE });
 
 /** Returns a path with its `{parameter}` segments in Elysia's form, `:parameter`. */
 function routerPath(path: string): string {

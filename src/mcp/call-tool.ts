@@ -3,7 +3,7 @@ import type { Account } from '../access/access.ts';
 import { cleaned, cleanLine } from '../clean-text.ts';
 import { ClientError } from '../errors.ts';
 import { nearestNames } from '../nearest-names.ts';
-import type { Operation } from '../operations/operation.ts';
+import { type Operation, PICTURE_TYPE } from '../operations/operation.ts';
 import { performInSteps, toolView } from '../operations/perform.ts';
 import type { Steps } from '../steps.ts';
 import type { CancelSignal, McpDeps } from './mcp-deps.ts';
@@ -74,6 +74,7 @@ async function answerOf(tool: Operation, deps: McpDeps, call: ToolCall): Promise
   return {
     content: [
       { type: 'text', text: JSON.stringify(answer) },
+      ...(performed.picture ? [pictureContent(performed.picture)] : []),
       ...(call.linksResources
         ? columnResourcesOf(tool, call.args, context).map((link) => ({ type: 'resource_link' as const, ...link }))
         : []),
@@ -85,6 +86,10 @@ async function answerOf(tool: Operation, deps: McpDeps, call: ToolCall): Promise
 
 /** The key in `_meta` of a result for programs: the provenance as REST has it, with the age in seconds. */
 const PROVENANCE_META = 'zomma/provenance';
+
+function pictureContent(picture: Uint8Array) {
+  return { type: 'image' as const, data: picture.toBase64(), mimeType: PICTURE_TYPE };
+}
 
 /** Reports the progress of a call to its client: each step if the call has several, and a long wait before the first step. */
 class ProgressReport {

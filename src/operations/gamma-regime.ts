@@ -1,5 +1,7 @@
 import { Type } from '@sinclair/typebox';
+import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
 import type { Exposures } from '../analytics/exposure/dollar-exposures.ts';
+import type { GammaFlip } from '../analytics/exposure/gamma-flip.ts';
 import { gammaRegime, SIGN_MARGIN_MIN_PCT, signMarginPct } from '../analytics/exposure/sign-margin.ts';
 import { number } from './schemas.ts';
 
@@ -32,4 +34,15 @@ export function regimeNotes(exposures: Pick<Exposures, 'gex' | 'grossGex'>): str
   if (exposures.grossGex === 0) return ['No contract has gamma, so the regime is undetermined.'];
   const margin = signMarginPct(exposures.gex, exposures.grossGex).toPrecision(2);
   return [`Net GEX would be 0 if ${margin} % of gross gamma had the opposite sign, so the regime is undetermined.`];
+}
+
+export const UNRESOLVED_FLIP_NOTE =
+  'Net gamma has one sign within 50 % of spot, so gex_flip is the spot at which net gamma is nearest 0.';
+
+/** Returns caveats on gamma and on the flip, for answers without the counts of contracts and without `flip_resolved`. */
+export function gammaNotes({ counts: { used, left_out } }: PreparedChain, { resolved }: GammaFlip): string[] {
+  const notes: string[] = [];
+  if (left_out.no_volatility === used) notes.push('No contract has a volatility, so gamma is unknown and counts as 0.');
+  if (!resolved) notes.push(UNRESOLVED_FLIP_NOTE);
+  return notes;
 }

@@ -2,33 +2,26 @@ import { Type } from '@sinclair/typebox';
 import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
 import type { GexLevels } from '../analytics/exposure/gex-levels.ts';
 import { signedShare } from '../analytics/flow/flow-sign.ts';
-import { averageVolume } from '../analytics/returns.ts';
 import { shownName } from '../clean-text.ts';
-import { addDays, closeOf, newYorkDate } from '../market/calendar.ts';
 import type { Chain } from '../market/chain.ts';
 import type { LevelEvent } from '../market/level-record.ts';
 import type { Steps } from '../steps.ts';
 import { chainInput, optionsOf } from './analysis-options.ts';
+import { averageDailyVolume, averageDailyVolumeOf, shareOfVolumePct } from './daily-volume.ts';
 import { expiryChoice, expirySelection } from './expiry-choice.ts';
-import { type regimeFields, regimeNotes, reportRegime } from './gamma-regime.ts';
+import { gammaNotes, type regimeFields, regimeNotes, reportRegime, UNRESOLVED_FLIP_NOTE } from './gamma-regime.ts';
 import { byFlowLens, byPrints, byVolume, byVolumeLens, zeroDte, zeroDteLens } from './gex-lens.ts';
 import { type GexReport, gexReport, MILLION, reportGex } from './gex-report.ts';
 import { levelsOf, type MarketReading, provenanceOf, readMarketAs, SIMULATED_NOTE } from './market-reading.ts';
 import { type Context, defineOperation, type Provenance } from './operation.ts';
 import { nullable, number, ticker } from './schemas.ts';
 
-/** Number of trading days over which the daily volume is averaged. */
-const VOLUME_DAYS = 20;
-
 const hedging = Type.Object(
   {
     shares_per_pct: number(
       'Shares that dealers trade per 1 % move, net GEX over spot: + if they trade against the move, - if with it.',
     ),
-    average_daily_volume: nullable(
-      Type.Number(),
-      `Shares of the underlying traded per day, mean of the known volumes of the last ${VOLUME_DAYS} closes; null if none is known.`,
-    ),
+    average_daily_volume: averageDailyVolume,
     share_of_volume_pct: nullable(
       Type.Number(),
       'Absolute shares_per_pct, percent of average_daily_volume; null if that is null.',
@@ -99,7 +92,8 @@ export function* gexNodesOf(reading: MarketReading, context: Context, withLenses
   return {
     result: { ...report, ...((withLenses ? yield* lensesOf(reading, levels, context) : {}) as Lenses) },
     provenance: provenanceOf(chain, context, [
-      ...caveats(report),
+      ...gammaNotes(prepared, levels.flip),
+      ...wallNotes(report),
       ...regimeNotes(levels.exposures),
       ...signCaveats(prepared),
     ]),
@@ -117,16 +111,13 @@ function* lensesOf({ chain, prepared }: MarketReading, { exposures }: GexLevels,
   };
 }
 
-function hedgingOf({ underlying, asOf, spot }: Chain, gex: number, { market }: Context) {
-  const shares = gex / spot;
-  const today = newYorkDate(asOf);
-  // The volume of a day is complete after the close.
-  const last = asOf >= closeOf(today) ? today : addDays(today, -1);
-  const volume = averageVolume(market.closes(underlying, last, VOLUME_DAYS));
+function hedgingOf(chain: Chain, gex: number, context: Context) {
+  const shares = gex / chain.spot;
+  const volume = averageDailyVolumeOf(chain, context);
   return {
     shares_per_pct: shares,
     average_daily_volume: volume,
-    share_of_volume_pct: volume === null ? null : (100 * Math.abs(shares)) / volume,
+    share_of_volume_pct: shareOfVolumePct(shares, volume),
   };
 }
 
@@ -164,15 +155,9 @@ export function recordedGexNodes(levels: LevelEvent): RecordedGexNodes {
   };
 }
 
-const UNRESOLVED_FLIP_NOTE =
-  'Net gamma has one sign within 50 % of spot, so gex_flip is the spot at which net gamma is nearest 0.';
-
-/** Returns caveats on the levels that the figures of the default answer do not show. */
-function caveats(report: GexReport): string[] {
-  const { used, left_out } = report.contracts;
+/** Returns caveats on the walls that the figures of the default answer do not show. */
+function wallNotes(report: GexReport): string[] {
   const notes: string[] = [];
-  if (left_out.no_volatility === used) notes.push('No contract has a volatility, so gamma is unknown and counts as 0.');
-  if (!report.flip_resolved) notes.push(UNRESOLVED_FLIP_NOTE);
   if (report.call_wall_sided && report.call_wall_unsided !== report.call_wall)
     notes.push(
       `The strike with most call gamma is below spot, at ${report.call_wall_unsided}. It is not the call wall, because the call wall is at or above spot.`,

@@ -38,6 +38,8 @@ export interface Operation<
     context: Context,
     isWanted: (key: string) => boolean,
   ): Answer<Static<Full>> | Steps<Answer<Static<Full>>>;
+  /** Draws the answer as PNG. Used if the argument `format` is `image`. An operation that draws has this argument. */
+  picture?(result: Static<Full>, provenance: Provenance): Uint8Array;
 }
 
 export interface ToolForm<Key extends string = string> {
@@ -93,6 +95,9 @@ export interface Provenance {
   /** Caveats on the figures, for example that flow was taken from snapshots. */
   readonly notes: readonly string[];
 }
+
+/** The media type of pictures. */
+export const PICTURE_TYPE = 'image/png';
 
 /** The schema of `Provenance` in answers. */
 export const PROVENANCE = Type.Object(

@@ -25,6 +25,8 @@ export interface Performed {
   /** The values of the view's `echoes`. */
   readonly echoes: Record<string, unknown>;
   readonly provenance: Provenance | undefined;
+  /** The answer as PNG, if the caller asked for an image and the operation draws. */
+  readonly picture?: Uint8Array;
 }
 
 /** Returns the view with the default answer of a tool. */
@@ -86,7 +88,10 @@ export function* performInSteps(
     ? pickFields(result, answers)
     : { ...result, ...(provenance && { provenance: { ...provenance, notes: [...provenance.notes] } }) };
   if (!satisfies(output, body)) throw notFiniteError(input, args, body) ?? schemaMismatch(operation);
-  return { body, echoes: pickFields(result, echoes), provenance };
+  const performed = { body, echoes: pickFields(result, echoes), provenance };
+  if (valid.format !== 'image' || !operation.picture || !provenance) return performed;
+  yield { message: 'Drawing the answer' };
+  return { ...performed, picture: operation.picture(result, provenance) };
 }
 
 /** Adds a note if the ticker was given by a name or an old symbol. */

@@ -8,6 +8,8 @@ import type { PrintsQuery } from '../market/tape.ts';
 
 /** Contracts analysed for one token: an index of 30,000 contracts costs 15 tokens. */
 export const ANALYSIS_CONTRACTS = 2_000;
+/** Contracts priced at another spot for one token. A contract that is priced at n spots is n contracts here. */
+export const MOVED_CONTRACTS = 50_000;
 /** Contracts of stored snapshots whose volumes are summed for one token. */
 export const SNAPSHOT_CONTRACTS = 20_000;
 /** Prints of a tape for one token, if they are read from stored sums. */
@@ -23,6 +25,11 @@ export const BINARY_ROWS = 10_000;
 /** Returns the cost of the analysis of a chain, tokens. */
 export function analysisPrice({ count }: Chain): number {
   return Math.ceil(count / ANALYSIS_CONTRACTS);
+}
+
+/** Returns the cost of pricing `contracts` contracts at each of `spots` spots, tokens. The token of the request pays for the first part. */
+export function movesPrice(contracts: number, spots: number): number {
+  return rowsPrice(contracts * spots, MOVED_CONTRACTS);
 }
 
 /** Returns the cost of reading a tape, tokens. `minPremium` is the minimum premium that the request asks for, dollars. */

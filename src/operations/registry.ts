@@ -10,6 +10,7 @@ import { getGexProfile } from './gex-profile.ts';
 import { getGexByStrike } from './gex-strikes.ts';
 import { getGexView } from './gex-view.ts';
 import { computeGreeksBatch } from './greeks-batch.ts';
+import { getHedgingProfile } from './hedging-profile.ts';
 import { solveImpliedVolatilities } from './implied-volatilities.ts';
 import { calculateKellySizing } from './kelly-sizing.ts';
 import { detectLethalNodes } from './lethal-nodes.ts';
@@ -45,6 +46,7 @@ export const REGISTRY = {
   compute_greeks_batch: computeGreeksBatch,
   solve_implied_volatilities: solveImpliedVolatilities,
   get_gex_profile: getGexProfile,
+  get_hedging_profile: getHedgingProfile,
   get_gex_by_strike: getGexByStrike,
   get_gex_by_expiry: getGexByExpiry,
   get_gex_view: getGexView,

@@ -143,10 +143,15 @@ export function expectation(schema: TSchema): string {
     case 'object':
       return 'must be a JSON object';
     case 'array':
-      return `must be an array${schema.maxItems ? ` of at most ${schema.maxItems} items` : ''}`;
+      return `must be an array${itemCounts(schema)}`;
     default:
       return `must be of type ${schema.type}`;
   }
+}
+
+function itemCounts({ minItems, maxItems }: TSchema): string {
+  if (!maxItems) return '';
+  return minItems ? ` of ${minItems} to ${maxItems} items` : ` of at most ${maxItems} items`;
 }
 
 function lengths({ minLength, maxLength }: TSchema): string {

@@ -1,0 +1,46 @@
+import type { Steps } from '../../steps.ts';
+import type { PreparedChain } from '../chain/prepared-chain.ts';
+import { pricedExposuresInSteps } from './dollar-exposures.ts';
+import { netGexInSteps, positionsInSteps } from './gamma-profile.ts';
+
+/** What dealers trade to stay hedged if spot moves, and their gamma at the new spot. */
+export interface HedgingAtMove {
+  /** The move from the present spot, percent. */
+  readonly move: number;
+  /** The spot after the move, dollars. */
+  readonly spot: number;
+  /** Shares that dealers trade between the present spot and this spot: + they buy, - they sell. */
+  readonly shares: number;
+  /** Net gamma at this spot, dollars per 1 % move. */
+  readonly gex: number;
+  /** Sum of the absolute gamma exposures of all contracts at this spot, dollars per 1 % move. */
+  readonly grossGex: number;
+}
+
+/**
+ * Computes the dealers' hedging for each of `moves` (percent of the present spot, above -100), in the order of `moves`. Dealers who stay
+ * hedged hold the opposite of the share delta of their options. So they trade the share delta at the present spot less that at the new
+ * spot. Each strike has the same volatility at every spot, and forwards move in proportion to spot. Contracts without a volatility are left
+ * out.
+ */
+export function* hedgingAtMovesInSteps(prepared: PreparedChain, moves: readonly number[]): Steps<HedgingAtMove[]> {
+  const present = prepared.chain.spot;
+  const spots = moves.map((move) => present * (1 + move / 100));
+  const [before, ...after] = yield* pricedExposuresInSteps(prepared, [present, ...spots], 'Pricing the chain at moves');
+  const held = before!.dex / present;
+  const levels = Float64Array.from(spots);
+  const gex = yield* netGexInSteps(yield* positionsInSteps(prepared), levels);
+  const gross = yield* netGexInSteps(yield* positionsInSteps(withoutSigns(prepared)), levels);
+  return moves.map((move, i) => ({
+    move,
+    spot: spots[i]!,
+    shares: held - after[i]!.dex / spots[i]!,
+    gex: gex[i]!,
+    grossGex: gross[i]!,
+  }));
+}
+
+/** Returns the chain with dealers who are long every contract, so that its net gamma is the gross gamma of the given chain. */
+function withoutSigns(prepared: PreparedChain): PreparedChain {
+  return { ...prepared, position: prepared.position.map(Math.abs) };
+}

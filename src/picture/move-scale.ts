@@ -1,0 +1,60 @@
+/**
+ * Positions of moves on the horizontal axis of bars. Each move has a slot of the same width, however far apart the moves are, so that every
+ * bar has room. Between two slots the axis is linear.
+ */
+export class MoveScale {
+  /** Width of a slot, pixels. */
+  readonly slot: number;
+  /** Moves in percent, ascending, with their positions in pixels: the moves with a slot, and the present spot. */
+  private readonly knots: readonly (readonly [move: number, x: number])[];
+
+  /** `moves` are in percent, ascending. */
+  constructor(
+    moves: readonly number[],
+    private readonly left: number,
+    right: number,
+  ) {
+    this.slot = (right - left) / moves.length;
+    const knots = moves.map((move, i): [number, number] => [move, this.center(i)]);
+    // If every move is on one side, the present spot is at the edge of the other side.
+    if (moves[0]! > 0) knots.unshift([0, left]);
+    if (moves.at(-1)! < 0) knots.push([0, right]);
+    this.knots = knots;
+  }
+
+  /** Returns the middle of the slot of a move, by the position of the move in the list. */
+  center(index: number): number {
+    return this.left + (index + 0.5) * this.slot;
+  }
+
+  /** Returns the position of a move in percent, or `undefined` if the move is beyond the first or the last one. */
+  x(move: number): number | undefined {
+    const after = this.knots.findIndex(([each]) => each >= move);
+    if (after < 0) return undefined;
+    const [end, endX] = this.knots[after]!;
+    if (end === move) return endX;
+    const before = this.knots[after - 1];
+    return before && before[1] + ((move - before[0]) / (end - before[0])) * (endX - before[1]);
+  }
+}
+
+/**
+ * Places labels side by side between `left` and `right`, each centred on its position `x` if there is room. Returns their left ends. Labels
+ * that would be less than `gap` apart are moved apart by the same distance. `labels` are in the order of their positions, and fit together.
+ */
+export function placed(
+  labels: readonly { readonly x: number; readonly width: number }[],
+  left: number,
+  right: number,
+  gap: number,
+): number[] {
+  const lefts = labels.map(({ x, width }) => Math.max(left, Math.min(right - width, x - width / 2)));
+  for (let i = 1; i < labels.length; i++) {
+    const missing = lefts[i - 1]! + labels[i - 1]!.width + gap - lefts[i]!;
+    if (missing <= 0) continue;
+    const back = Math.min(missing / 2, lefts[i - 1]! - left);
+    lefts[i] = Math.min(lefts[i]! + missing - back, right - labels[i]!.width);
+    lefts[i - 1] = lefts[i]! - gap - labels[i - 1]!.width;
+  }
+  return lefts;
+}
