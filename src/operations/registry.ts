@@ -18,6 +18,7 @@ import { evaluateMarketHamiltonian } from './market-hamiltonian.ts';
 import { calculateMertonProbability } from './merton-probability.ts';
 import { runStrategicOmniRadar } from './omni-radar.ts';
 import type { Operation } from './operation.ts';
+import { getOptionQuotes } from './option-quotes.ts';
 import { computeOptionsGreeks } from './options-greeks.ts';
 import { getSignedPrints } from './signed-prints.ts';
 import { getVolatilitySurface } from './surface-report.ts';
@@ -52,6 +53,7 @@ export const REGISTRY = {
   get_gex_history: getGexHistory,
   get_level_record: getLevelRecord,
   get_feed_status: getFeedStatus,
+  get_option_quotes: getOptionQuotes,
 };
 
 export const OPERATIONS = Object.values(REGISTRY) as unknown as readonly Operation[];

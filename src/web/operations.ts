@@ -71,6 +71,7 @@ export const NOT_ON_PAGE: Readonly<Record<string, string>> = {
   compute_greeks_batch:
     'It takes columns of thousands of options from a program. The form of Option Greeks asks for one option. Bench times it with binary columns.',
   solve_implied_volatilities: 'It takes columns of thousands of options from a program.',
+  get_option_quotes: 'No view lists single contracts. The view Expiries has the same rows as its term structure.',
 };
 
 export type CallValue = string | number | boolean;
