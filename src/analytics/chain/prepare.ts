@@ -9,7 +9,7 @@ import { seriesForward } from './forward.ts';
 import { type AnalysisOptions, DEFAULT_SIGN, type ExpirySelection } from './options.ts';
 import { ownVolatilities } from './own-volatility.ts';
 import { type Pairs, type PreparedChain, type PreparedSeries, slicePairs, TTE_FLOOR_MS } from './prepared-chain.ts';
-import { bySeries } from './rows.ts';
+import { bySeries, inOrderOfSettlement } from './rows.ts';
 import { strikeVolatilities } from './volatility.ts';
 
 /**
@@ -28,6 +28,15 @@ export function prepareInSteps(chain: Chain, options: AnalysisOptions, tokens = 
     tokens,
     steps: () => prepare(chain, options),
   });
+}
+
+/**
+ * Returns the series of a prepared chain that a selection has, in order of settlement. Throws `ClientError('no_chain')` if there is none.
+ */
+export function selectSeries({ chain, series }: PreparedChain, selection: ExpirySelection): PreparedSeries[] {
+  const selected = series.filter((each) => isSelected(each.series, chain.asOf, selection));
+  if (selected.length === 0) throw nothingToAnalyse(chain, selection);
+  return inOrderOfSettlement(selected);
 }
 
 /**
