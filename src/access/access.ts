@@ -169,7 +169,7 @@ export function createAccess({ members, secret, nowMs, audit, transaction }: Acc
       if (known && (known.expiresAt === null || nowMs() < known.expiresAt)) return known;
       if (header === null || header === '') {
         throw new ClientError('key_missing', 'The X-API-Key header is missing', {
-          hint: 'Send your API key in the X-API-Key header.',
+          hint: 'Send your API key in the X-API-Key header, or as Authorization: Bearer.',
         });
       }
       // Two X-API-Key headers arrive joined by a comma. The result does not have the form of a key, so the request is rejected.

@@ -18,8 +18,11 @@ const PUBLIC_PATHS = new Set([
 /** The paths on which the API contract requires the same answer for a missing key as for an invalid key. */
 const STREAM_PATHS = new Set(['/sse', '/messages']);
 
-/** The path on which the key may also be sent in the Authorization header, because many MCP clients cannot send another header. */
-const BEARER_PATH = '/mcp';
+/**
+ * Paths at which clients look for the sign-in of OAuth before they send a key. They get 404, because the operator gives out the keys: a 401
+ * would make them believe that there is a sign-in.
+ */
+const WELL_KNOWN = '/.well-known/';
 
 type GuardDeps = Pick<HttpDeps, 'access' | 'limiter' | 'addressOf' | 'refusals'> & {
   readonly connections: HttpDeps['connections'];
@@ -34,7 +37,7 @@ export const guard =
   (app: HttpApp) =>
     app.onRequest((context) => {
       const { request, set, path } = context as typeof context & BeforeRouting;
-      if (PUBLIC_PATHS.has(path)) {
+      if (PUBLIC_PATHS.has(path) || path.startsWith(WELL_KNOWN)) {
         connections?.onRequest(request);
         return;
       }
@@ -58,7 +61,7 @@ export const guard =
 
 function authenticate(access: Access, path: string, headers: Headers): Account {
   try {
-    return access.authenticate(headers.get('x-api-key') ?? bearerOf(path, headers));
+    return access.authenticate(headers.get('x-api-key') || bearerOf(headers));
   } catch (error) {
     if (!(error instanceof ClientError) || !STREAM_PATHS.has(path)) throw error;
     throw new ClientError(
@@ -69,8 +72,8 @@ function authenticate(access: Access, path: string, headers: Headers): Account {
   }
 }
 
-function bearerOf(path: string, headers: Headers): string | null {
-  if (path !== BEARER_PATH) return null;
+/** Returns the key in the Authorization header, because many clients cannot send another header. */
+function bearerOf(headers: Headers): string | null {
   return /^Bearer +(\S+)$/i.exec(headers.get('authorization') ?? '')?.[1] ?? null;
 }
 

@@ -5,7 +5,10 @@ import type { BinaryForm } from '../operations/operation.ts';
 export function components(): Record<string, unknown> {
   const statuses = new Set(Object.values(CLIENT_ERRORS).map(({ status }) => status));
   return {
-    securitySchemes: { apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' } },
+    securitySchemes: {
+      apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
+      bearer: { type: 'http', scheme: 'bearer', description: 'The same key as a bearer token.' },
+    },
     schemas: { Problem: PROBLEM },
     responses: Object.fromEntries([...statuses].map((status) => [`Problem${status}`, problemResponse(status)])),
   };

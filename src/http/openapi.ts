@@ -17,7 +17,7 @@ export function openapiDocument(version: string, basePath: BasePath): Record<str
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: basePath || '/' }],
-    security: [{ apiKey: [] }],
+    security: [{ apiKey: [] }, { bearer: [] }],
     tags: TAGS,
     paths: {
       ...withTag('service', accountPaths()),

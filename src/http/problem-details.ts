@@ -32,7 +32,7 @@ export const problemDetails = (observe: Observe, basePath: BasePath) => (app: Ht
   app.onError(async ({ error, code, request, path, route, requestId, traceId, set }) => {
     const clientError = code === 'NOT_FOUND' ? noRoute(methodsOf(app, path)) : clientErrorOf(error, request);
     if (clientError.code === 'method_not_allowed') set.headers.Allow = methodsOf(app, path).join(', ');
-    if (clientError.status === 401) set.headers['WWW-Authenticate'] = challengeOf(clientError.code, path);
+    if (clientError.status === 401) set.headers['WWW-Authenticate'] = challengeOf(clientError.code);
     if (clientError.code === 'internal') {
       observe({
         kind: 'request_failed',
@@ -53,13 +53,11 @@ export const problemDetails = (observe: Observe, basePath: BasePath) => (app: Ht
  * Value of `WWW-Authenticate` (RFC 9110, 11.6.1). No scheme is registered for the X-API-Key header, so `ApiKey` is a name that this project
  * has chosen.
  */
-const CHALLENGE = 'ApiKey realm="zomma"';
 const BEARER_CHALLENGE = 'Bearer realm="zomma"';
+const KEY_CHALLENGE = `${BEARER_CHALLENGE}, ApiKey realm="zomma"`;
 
-/** On `/mcp`, the key may also be sent as a bearer token. */
-function challengeOf(code: ClientErrorCode, path: string): string {
-  if (code === 'token_refused') return BEARER_CHALLENGE;
-  return path === '/mcp' ? `${BEARER_CHALLENGE}, ${CHALLENGE}` : CHALLENGE;
+function challengeOf(code: ClientErrorCode): string {
+  return code === 'token_refused' ? BEARER_CHALLENGE : KEY_CHALLENGE;
 }
 
 function problemOf(clientError: ClientError, requestId: string, basePath: BasePath): ProblemDetails {

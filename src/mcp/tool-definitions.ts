@@ -45,7 +45,7 @@ function withProvenance(
 /**
  * Shortens an output schema so that it takes few tokens of a model's context. `perform` validates answers against the full schema, which
  * OpenAPI shows. A nullable field has `null` in its type. For an object within the answer, the short schema has only the description, which
- * names the object's fields with their units.
+ * names the object's fields with their units. The same holds for a list of objects, if its description names all their fields.
  */
 function brief({ properties }: TObject): NonNullable<Tool['outputSchema']> {
   return {
@@ -57,7 +57,10 @@ function brief({ properties }: TObject): NonNullable<Tool['outputSchema']> {
 function briefField(schema: TSchema): object {
   const { type, description, anyOf, items } = schema;
   if (type === 'object') return { type, description };
-  if (type === 'array' && items.properties) return { type, description, items: { ...brief(items) } };
+  if (type === 'array' && items.properties) {
+    const namesAll = Object.keys(items.properties).every((name) => description?.includes(name));
+    return { type, description, items: namesAll ? { type: 'object' } : brief(items) };
+  }
   if (anyOf?.length === 2 && anyOf[1].type === 'null') {
     return { ...briefField({ ...anyOf[0], description }), type: [anyOf[0].type, 'null'] };
   }

@@ -1,13 +1,10 @@
 import { Type } from '@sinclair/typebox';
 import type { PreparedChain, PreparedSeries } from '../analytics/chain/prepared-chain.ts';
 import { bySeries, inOrderOfSettlement } from '../analytics/chain/rows.ts';
-import { skew25 } from '../analytics/chain/skew.ts';
-import { atmBand } from '../analytics/chain/volatility-band.ts';
 import { gexBySeries } from '../analytics/exposure/gex-by-series.ts';
 import { maxPain } from '../analytics/exposure/max-pain.ts';
 import { signMarginPct } from '../analytics/exposure/sign-margin.ts';
 import type { FittedSurface } from '../analytics/surface/fitted-surface.ts';
-import { seriesAtm } from '../analytics/surface/series-atm.ts';
 import type { Steps } from '../steps.ts';
 import { chainInput, readChain } from './analysis-options.ts';
 import { surfaceOfPrepared } from './chain-surface.ts';
@@ -15,7 +12,8 @@ import { conventionOf, signConvention } from './dealer-sign.ts';
 import { MARGIN_OF_ROW } from './gamma-regime.ts';
 import { provenanceOf } from './market-reading.ts';
 import { defineOperation } from './operation.ts';
-import { finiteOrNull, nullableColumn, number, numberColumn, textColumn } from './schemas.ts';
+import { nullableColumn, number, numberColumn, textColumn } from './schemas.ts';
+import { seriesFigures } from './series-figures.ts';
 
 export const getGexByExpiry = defineOperation({
   name: 'get_gex_by_expiry',
@@ -133,45 +131,25 @@ function* rowsInSteps(prepared: PreparedChain, surface: FittedSurface): Steps<Ro
 
 /** Computes the row of one series. `before` is the gross gamma of the series that settle before it, dollars per 1 % move. */
 function rowOf(prepared: PreparedChain, { clock }: FittedSurface, each: PreparedSeries, before: number) {
-  const { start, end, tte, forward, forwardMethod, rate } = each;
+  const { start, end, tte, forwardMethod, rate } = each;
   const gex = gexBySeries(prepared);
   const index = prepared.series.indexOf(each);
   const [gross, all] = [gex.gross[index]!, gex.grossOfAll];
   // Without any gamma, all shares are 0.
   const percent = (part: number) => (all > 0 ? (100 * part) / all : 0);
-  const { iv, expectedMove, refused } = seriesAtm(prepared, each);
-  const band = refused === null ? atmBand(prepared, each) : { bid: Number.NaN, ask: Number.NaN };
+  const figures = seriesFigures(prepared, each);
   return {
-    root: each.series.root,
-    expiry: each.series.expiry,
-    settlement: each.series.settlement,
+    ...figures,
     tte,
     net: gex.net[index]!,
     gross,
     signMargin: signMarginPct(gex.net[index]!, gross),
     share: percent(gross),
     expired: percent(Math.min(before + gross, all)),
-    ...contractsOf(prepared, each),
     // If no contract has a weight, the options pay out the same at each strike, so there is no max pain.
     maxPain: prepared.weight.subarray(start, end).some((weight) => weight > 0) ? maxPain(prepared, each) : null,
-    forward,
     forwardMethod: forwardMethod as string,
     rate,
-    atmIv: iv,
-    atmIvBid: finiteOrNull(band.bid),
-    atmIvAsk: finiteOrNull(band.ask),
-    atmIvTrading: iv === null ? null : iv * Math.sqrt(tte / clock.years(each.series.settlesAt)),
-    expectedMove,
-    skew: refused === null ? skew25(each) : null,
-    refused: refused as string | null,
+    atmIvTrading: figures.atmIv === null ? null : figures.atmIv * Math.sqrt(tte / clock.years(each.series.settlesAt)),
   };
-}
-
-function contractsOf({ chain, row }: PreparedChain, { start, end }: PreparedSeries) {
-  let [openInterest, volume] = [0, 0];
-  for (let i = start; i < end; i++) {
-    openInterest += chain.openInterest[row[i]!]! || 0;
-    volume += chain.volume[row[i]!]! || 0;
-  }
-  return { openInterest, volume };
 }

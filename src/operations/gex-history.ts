@@ -178,7 +178,7 @@ export function newestProvenance(name: string, context: Context, notes: readonly
 }
 
 /** Returns a note while the past of the simulated market is being filled. Rows and their volatilities at 30 days are then missing. */
-function pastNotes(name: string, { market, feedStates }: Context): string[] {
+export function pastNotes(name: string, { market, feedStates }: Context): string[] {
   if (!market.findChain(name)?.simulated) return [];
   const past = feedStates().find((state) => state.past !== null)?.past;
   if (!past || past.done >= past.total) return [];
@@ -188,7 +188,7 @@ function pastNotes(name: string, { market, feedStates }: Context): string[] {
   ];
 }
 
-function noLevelsNote(newest: number | undefined): string {
+export function noLevelsNote(newest: number | undefined): string {
   return newest === undefined
     ? 'No levels of this ticker are stored up to the end of the range. The service stores levels when snapshots arrive.'
     : `No levels of this ticker are stored in the range. The newest levels before its end are of ${new Date(newest).toISOString()}.`;

@@ -72,7 +72,11 @@ const levels = new StepCache<PreparedChain, GexLevels>(() => 1);
 export const SIMULATED_NOTE = 'Simulated market: no real quotes.';
 
 /** Returns the provenance of an answer from a chain. `notes` are caveats on the figures of this answer. */
-export function provenanceOf(chain: Chain, context: Context, notes: readonly string[] = []): Provenance {
+export function provenanceOf(
+  chain: Pick<Chain, 'source' | 'simulated' | 'asOf'>,
+  context: Context,
+  notes: readonly string[] = [],
+): Provenance {
   const nowMs = context.nowMs();
   return {
     source: shownName(chain.source),
@@ -88,7 +92,7 @@ export function provenanceOf(chain: Chain, context: Context, notes: readonly str
  * Returns a note for a replay whose flow window begins before the oldest stored prints. Without the note, a client would take removed
  * prints for a lack of flow.
  */
-function printsRemoved({ asOf }: Chain, { market }: Context): string[] {
+function printsRemoved({ asOf }: Pick<Chain, 'asOf'>, { market }: Context): string[] {
   const storedFrom = market.isPast ? market.printsKeptFrom() : 0;
   if (asOf - FLOW_WINDOW_DAYS * DAY_MS >= storedFrom) return [];
   return [

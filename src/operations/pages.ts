@@ -16,6 +16,8 @@ export const nextCursor = Type.Optional(
     description: 'Cursor of the next page. Present only if limit or cursor is given, and not on the last page.',
   }),
 );
+/** The schema of the cursor in an answer that has it whenever there is a further page. */
+export const cursorOfNext = Type.Optional(Type.String({ description: 'Cursor of the next page; absent on the last.' }));
 
 /** Returns the cursor of a row in a list that is computed from a chain. `pageFrom` reads the cursor. */
 export function cursorAt({ underlying, asOf }: Chain, row: number): string {

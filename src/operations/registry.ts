@@ -15,10 +15,12 @@ import { solveImpliedVolatilities } from './implied-volatilities.ts';
 import { calculateKellySizing } from './kelly-sizing.ts';
 import { detectLethalNodes } from './lethal-nodes.ts';
 import { getLevelRecord } from './levels-held.ts';
+import { getLevelsHistory } from './levels-history.ts';
 import { evaluateMarketHamiltonian } from './market-hamiltonian.ts';
 import { calculateMertonProbability } from './merton-probability.ts';
 import { runStrategicOmniRadar } from './omni-radar.ts';
 import type { Operation } from './operation.ts';
+import { getOptionQuotes } from './option-quotes.ts';
 import { computeOptionsGreeks } from './options-greeks.ts';
 import { getSignedPrints } from './signed-prints.ts';
 import { getVolatilitySurface } from './surface-report.ts';
@@ -38,14 +40,21 @@ const CONTRACT = {
   evaluate_etf_contagion: evaluateEtfContagion,
 };
 
-/** Every operation: first those of the API contract, then the others. The typed client gets its types from here. */
+/** The tools beside those of the API contract. */
+const FURTHER_TOOLS = {
+  get_levels_history: getLevelsHistory,
+  get_hedging_profile: getHedgingProfile,
+  get_option_quotes: getOptionQuotes,
+};
+
+/** Every operation: first the tools, those of the API contract before the others, then what is no tool. The typed client gets its types from here. */
 export const REGISTRY = {
   ...CONTRACT,
+  ...FURTHER_TOOLS,
   get_target_universe: targetUniverse,
   compute_greeks_batch: computeGreeksBatch,
   solve_implied_volatilities: solveImpliedVolatilities,
   get_gex_profile: getGexProfile,
-  get_hedging_profile: getHedgingProfile,
   get_gex_by_strike: getGexByStrike,
   get_gex_by_expiry: getGexByExpiry,
   get_gex_view: getGexView,

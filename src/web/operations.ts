@@ -70,8 +70,10 @@ export type WebOperationName = keyof typeof WEB_OPERATIONS;
 export const NOT_ON_PAGE: Readonly<Record<string, string>> = {
   compute_greeks_batch:
     'It takes columns of thousands of options from a program. The form of Option Greeks asks for one option. Bench times it with binary columns.',
+  get_levels_history: 'An answer for agents: History shows the same levels, and Record whether they held.',
   solve_implied_volatilities: 'It takes columns of thousands of options from a program.',
   get_hedging_profile: 'An answer for agents. Profile draws the net gamma at the same spots.',
+  get_option_quotes: 'No view lists single contracts. The view Expiries has the same rows as its term structure.',
 };
 
 export type CallValue = string | number | boolean;

@@ -2,7 +2,6 @@ import { type ExampleCalls, exampleCalls } from '../../scripts/example-calls.ts'
 import type { Chain } from '../../src/market/chain.ts';
 import { RESOURCES } from '../../src/mcp/resources.ts';
 import { toolDefinitions } from '../../src/mcp/tool-definitions.ts';
-import { PAGE_MAX } from '../../src/operations/pages.ts';
 import { extendedView, perform } from '../../src/operations/perform.ts';
 import { findOperation, TOOLS } from '../../src/operations/registry.ts';
 import { runToCompletion } from '../../src/steps.ts';
@@ -27,7 +26,8 @@ export function longestTokens(chain: Chain): ToolTokens {
   const { context } = smallMarket({ chains: [chain], simulated: chain.simulated }, chain.asOf);
   return most(exampleCalls(chain), ({ name, args }) => {
     const tool = findOperation(name)!;
-    const longest = 'limit' in tool.input.properties ? { ...args, limit: PAGE_MAX } : args;
+    const { limit } = tool.input.properties;
+    const longest = limit ? { ...args, limit: limit.maximum } : args;
     return perform(extendedView(tool), longest, context, 'invalid_body').body;
   });
 }

@@ -1,5 +1,5 @@
 import { StepMeter, type Steps } from '../../steps.ts';
-import type { PreparedSeries } from './prepared-chain.ts';
+import type { PreparedChain, PreparedSeries } from './prepared-chain.ts';
 
 /** The number of contracts that one step handles, in a few ms. */
 const STEP_CONTRACTS = 32_768;
@@ -32,4 +32,18 @@ export function rowsOfColumn(column: Float64Array, rows: Uint32Array): Float64Ar
   const picked = new Float64Array(rows.length);
   for (let i = 0; i < rows.length; i++) picked[i] = column[rows[i]!]!;
   return picked;
+}
+
+/** Returns some contracts of a prepared chain as columns for the kernels. */
+export function optionColumns(prepared: PreparedChain, contracts: Uint32Array) {
+  return {
+    count: contracts.length,
+    callPut: rowsOfColumn(prepared.callPut, contracts),
+    spot: prepared.chain.spot,
+    strike: rowsOfColumn(prepared.strike, contracts),
+    tte: rowsOfColumn(prepared.tte, contracts),
+    iv: rowsOfColumn(prepared.iv, contracts),
+    rate: rowsOfColumn(prepared.rate, contracts),
+    dividend: rowsOfColumn(prepared.dividend, contracts),
+  };
 }

@@ -1,7 +1,7 @@
 import { impliedVolatility } from '../../math/implied-volatility.ts';
 import type { PreparedChain, PreparedSeries } from './prepared-chain.ts';
 import { mid } from './quotes.ts';
-import { rowsOfColumn } from './rows.ts';
+import { optionColumns } from './rows.ts';
 
 /** The volatilities that bids and asks imply, columns of equal length, decimal per year. `NaN` if there is no two-sided quote. */
 export interface VolatilityBands {
@@ -16,25 +16,43 @@ export interface VolatilityBands {
 export function volatilityBands(prepared: PreparedChain, contracts: ArrayLike<number>): VolatilityBands {
   const { chain } = prepared;
   const rows = Uint32Array.from(contracts, (contract) => otmContract(prepared, contract));
-  const columns = {
-    count: rows.length,
-    callPut: rowsOfColumn(prepared.callPut, rows),
-    spot: chain.spot,
-    strike: rowsOfColumn(prepared.strike, rows),
-    tte: rowsOfColumn(prepared.tte, rows),
-    rate: rowsOfColumn(prepared.rate, rows),
-    dividend: rowsOfColumn(prepared.dividend, rows),
-  };
-  const solve = (quote: Float64Array) =>
-    impliedVolatility({
-      ...columns,
-      price: Float64Array.from(rows, (row, i) => {
-        const isOtm = prepared.callPut[row] === otmSide(prepared, contracts[i]!);
-        const chainRow = prepared.row[row]!;
-        return isOtm && !Number.isNaN(mid(chain, chainRow)) ? quote[chainRow]! : Number.NaN;
-      }),
+  const pricesOf = (quote: Float64Array) =>
+    Float64Array.from(rows, (row, i) => {
+      const isOtm = prepared.callPut[row] === otmSide(prepared, contracts[i]!);
+      const chainRow = prepared.row[row]!;
+      return isOtm && !Number.isNaN(mid(chain, chainRow)) ? quote[chainRow]! : Number.NaN;
     });
-  return { bid: solve(chain.bid), ask: solve(chain.ask) };
+  return {
+    bid: solveVolatilities(prepared, rows, pricesOf(chain.bid)),
+    ask: solveVolatilities(prepared, rows, pricesOf(chain.ask)),
+  };
+}
+
+/** The volatilities that contracts' own quotes imply. The columns are like those of `VolatilityBands`. */
+export interface QuoteVolatilities extends VolatilityBands {
+  readonly mid: Float64Array;
+}
+
+/**
+ * Returns the volatilities that bid, mid and ask of some contracts imply, each from the contract's own quote. A volatility is 0 if the price
+ * is at or below the intrinsic value.
+ */
+export function quoteVolatilities(prepared: PreparedChain, contracts: ArrayLike<number>): QuoteVolatilities {
+  const { chain, row } = prepared;
+  const rows = Uint32Array.from(contracts);
+  const mids = Float64Array.from(rows, (contract) => mid(chain, row[contract]!));
+  const ofTwoSided = (quote: Float64Array) =>
+    mids.map((each, i) => (Number.isNaN(each) ? Number.NaN : quote[row[rows[i]!]!]!));
+  return {
+    bid: solveVolatilities(prepared, rows, ofTwoSided(chain.bid)),
+    mid: solveVolatilities(prepared, rows, mids),
+    ask: solveVolatilities(prepared, rows, ofTwoSided(chain.ask)),
+  };
+}
+
+/** Returns the volatilities at which some contracts have the given prices. */
+function solveVolatilities(prepared: PreparedChain, contracts: Uint32Array, price: Float64Array): Float64Array {
+  return impliedVolatility({ ...optionColumns(prepared, contracts), price });
 }
 
 /**

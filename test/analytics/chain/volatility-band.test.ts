@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { atmBand, volatilityBands } from '../../../src/analytics/chain/volatility-band.ts';
+import { atmBand, quoteVolatilities, volatilityBands } from '../../../src/analytics/chain/volatility-band.ts';
 import { blackScholesPrice } from '../plain.ts';
 import { contract, EXPIRY, prepared, yearsTo } from '../small-chains.ts';
 
@@ -39,6 +39,41 @@ describe('volatilityBands', () => {
       expect(bands.bid[0]).toBeCloseTo(bid, 8);
       expect(bands.ask[0]).toBeCloseTo(ask, 8);
     }
+  });
+});
+
+describe('quoteVolatilities', () => {
+  const intrinsic = contract({ strike: 80, callPut: 1, bid: 19.9, ask: 20.4 });
+  const chain = prepared(
+    [
+      quotedBetween(95, -1, 0.3, 0.34),
+      quotedBetween(95, 1, 0.1, 0.9),
+      contract({ strike: 110, iv: 0.2, ask: 1 }),
+      contract({ strike: 110, callPut: -1, bid: 11, ask: 10.5 }),
+      contract({ strike: 115, callPut: 1, bid: 1, ask: 200 }),
+      intrinsic,
+    ],
+    FLAT,
+  );
+
+  test.each([
+    ['a put', 95, -1, 0.3, 0.34],
+    ['the call of the same strike has a band of its own', 95, 1, 0.1, 0.9],
+    ['no bid', 110, 1, Number.NaN, Number.NaN],
+    ['crossed', 110, -1, Number.NaN, Number.NaN],
+    ['a bid below intrinsic value, and an ask above it', 80, 1, 0, expect.any(Number)],
+    ['an ask above spot', 115, 1, expect.any(Number), Number.NaN],
+  ])('%s', (_what, strike, callPut, bid, ask) => {
+    const row = [...chain.strike.keys()].find((i) => chain.strike[i] === strike && chain.callPut[i] === callPut)!;
+    const found = quoteVolatilities(chain, [row]);
+    const close = (each: unknown) => (Number.isFinite(each) ? expect.closeTo(each as number, 8) : each);
+    expect([found.bid[0], found.ask[0]]).toEqual([close(bid), close(ask)] as number[]);
+    const at = chain.row[row]!;
+    const mid = (chain.chain.bid[at]! + chain.chain.ask[at]!) / 2;
+    if (found.mid[0]! > 0) {
+      const option = { callPut, spot: 100, strike, tte: TTE, iv: found.mid[0]!, rate: 0, dividend: 0 };
+      expect(blackScholesPrice(option)).toBeCloseTo(mid, 8);
+    } else expect(Number.isNaN(found.mid[0])).toBe(Number.isNaN(bid as number) || strike === 115);
   });
 });
 
