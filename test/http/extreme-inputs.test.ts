@@ -62,9 +62,14 @@ const TEXTS: Readonly<Record<string, readonly string[]>> = {
   cursor: ['PLAIN~1~1', '0'],
 };
 
-function valuesOf(name: string, { minimum, exclusiveMinimum, maximum, type, enum: words, anyOf }: TSchema): unknown[] {
+function valuesOf(name: string, schema: TSchema): unknown[] {
+  const { minimum, exclusiveMinimum, maximum, type, enum: words, anyOf } = schema;
   if (words) return words;
   if (TEXTS[name]) return [...TEXTS[name]];
+  if (type === 'array') {
+    const each = valuesOf(name, schema.items);
+    return [...each.map((value) => [value]), each.slice(0, schema.maxItems)];
+  }
   const number = anyOf?.find((each: TSchema) => each.type === 'number' || each.type === 'StringEnum' || each.enum);
   if (number) return valuesOf(name, number);
   if (type === 'boolean') return [true, false];
