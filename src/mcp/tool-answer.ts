@@ -56,15 +56,7 @@ export function describeProvenanceOf({ full, tool, ofMarket }: Operation): strin
   const echoes = (tool?.echoes ?? [])
     .filter((key) => key !== 'notes')
     .map((key) => `${key}: ${full.properties[key]!.description}`);
-  const origin = ofMarket
-    ? [
-        'as_of: when the quotes were taken.',
-        'age: of the quotes.',
-        'market: open or closed, New York time.',
-        'stale: too old.',
-        'simulated.',
-        'source.',
-      ]
-    : ['source.'];
-  return [...origin, 'notes: caveats on the figures.', ...echoes].join(' ');
+  return [ofMarket ? OF_MARKET : 'source, notes (caveats).', ...echoes].join(' ');
 }
+
+const OF_MARKET = 'as_of, age and market (of the quotes), stale, simulated, source, notes (caveats).';

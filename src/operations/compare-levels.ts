@@ -45,7 +45,7 @@ export const levelComparison = Type.Object(
     additionalProperties: false,
     description:
       'What has changed from the first row to the last: moved (level, before, after); new_contracts, gone_contracts and expired_contracts of ' +
-      `the ${CONTRACTS} contracts that dealers hedge most, each with dealer_shares: per +1 % move, + buys, - sells.`,
+      `the ${CONTRACTS} contracts that dealers hedge most, each with strike (dollars), put_call, expiry_date, root, and dealer_shares (per +1 % move: + buys, - sells).`,
   },
 );
 

@@ -4,7 +4,7 @@ import { ClientError } from '../errors.ts';
 import { closeOf, newYorkDate, previousTradingDay } from '../market/calendar.ts';
 import type { LevelRecord } from '../market/level-record.ts';
 import { changedContracts, levelComparison, movedLevels } from './compare-levels.ts';
-import { dueNotes, noLevelsNote, pastNotes } from './gex-history.ts';
+import { dueNotes, newestProvenance, noLevelsNote, pastNotes } from './gex-history.ts';
 import { levelRow, reportLevels } from './level-row.ts';
 import { provenanceOf } from './market-reading.ts';
 import { momentError, momentOf } from './moment.ts';
@@ -38,7 +38,7 @@ export const getLevelsHistory = defineOperation({
     'Stored GEX levels of a ticker: at one moment (at), as rows from/to, or what has changed since compare_with: levels that moved, and large ' +
     'contracts that are new, gone or expired. Dollars; net_gex_mil: million dollars per 1 % move, + damps moves, - amplifies them; atm_iv_30d: ' +
     'decimal. Not for present levels alone: get_live_gex_nodes.',
-  example: { ticker: 'SPY', compare_with: PREVIOUS_CLOSE },
+  example: { ticker: 'SPY', from: '2026-11-02', to: '2026-11-20' },
   input,
   full: Type.Object(
     {
@@ -76,7 +76,7 @@ export const getLevelsHistory = defineOperation({
     if (!last) notes.push(noLevelsNote(market.lastLevelsAt(name, Number.MAX_SAFE_INTEGER)));
     return {
       result: { ticker: name, levels: rows.map(reportLevels), rows_in_range: times.length },
-      ...(last && { provenance: provenanceOfLevels(last, context, notes) }),
+      ...(last ? { provenance: provenanceOfLevels(last, context, notes) } : newestProvenance(name, context, notes)),
     };
   },
 });

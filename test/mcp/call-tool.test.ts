@@ -38,10 +38,10 @@ test('cleans the provenance in the content and in the metadata', async () => {
   };
   const answer = await call(() => ({ result, provenance: { ...provenance, notes: ['b\u0007c'] } }));
   expect(answer._meta).toEqual({ 'zomma/provenance': { ...provenance, source: SEEN, notes: ['b c'] } });
-  expect(answer.content[1]).toEqual({
-    type: 'text',
-    text: `Source: "${SEEN}", as of 2026-01-02T03:04:05.000Z, 3 min old, stale. b c`,
+  expect(answer.structuredContent).toMatchObject({
+    provenance: { ...{ source: SEEN, simulated: false, age: '3 min', stale: true, notes: ['b c'] } },
   });
+  expect(answer.content).toEqual([{ type: 'text', text: JSON.stringify(answer.structuredContent) }]);
 });
 
 test('cleans a refusal', async () => {
@@ -49,22 +49,4 @@ test('cleans a refusal', async () => {
     throw new ClientError('unprocessable', `No chain in ${HIDDEN}`, { hint: 'Ask again' });
   });
   expect(answer).toEqual({ isError: true, content: [{ type: 'text', text: `No chain in ${SEEN}. Ask again` }] });
-});
-
-test.each([
-  [119, '119 s'],
-  [120, '2 min'],
-  [7_200, '2 h'],
-  [172_800, '2 days'],
-])('writes an age of %i seconds as %s', async (age_s, said) => {
-  const provenance = { source: 'x', simulated: false, as_of: 'then', age_s, stale: false, notes: [] };
-  const { result } = KELLY.run(
-    { win_prob: 0.6, payout_ratio: 3, fractional_kelly: 0.5 },
-    service.app.context,
-    () => true,
-  ) as {
-    result: Record<string, unknown>;
-  };
-  const answer = await call(() => ({ result, provenance }));
-  expect(answer.content[1]).toMatchObject({ text: `Source: "x", as of then, ${said} old.` });
 });

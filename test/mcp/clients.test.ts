@@ -1,7 +1,20 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { TOOLS } from '../../src/operations/registry.ts';
 import { type Served, type Service, startServed } from '../support/service.ts';
-import { CLIENT_NAMES, CLIENTS, type ClientName, keyOf, listed, type McpClient, until, VALID } from './connect.ts';
+import {
+  CLIENT_NAMES,
+  CLIENTS,
+  type ClientName,
+  keyOf,
+  LISTED,
+  listed,
+  type McpClient,
+  READER,
+  until,
+  VALID,
+} from './connect.ts';
+
+const PROMPTS = ['ticker_brief', 'squeeze_comparison', 'spread_check', 'pre_open_brief', 'data_check'];
 
 /** The official clients of both generations over real sockets. The server behaves the same for each of them. */
 let service: Service;
@@ -33,7 +46,7 @@ describe.each(CLIENT_NAMES.filter((name) => !name.includes('SSE')))('%s without 
     expect([...new Set(paths)]).toEqual(['/mcp']);
     // With the key as a bearer token, as the challenge says.
     const client = await CLIENTS[name](server.url, { Authorization: `Bearer ${service.key}` });
-    expect((await client.listTools()).tools.length).toBe(TOOLS.length);
+    expect((await client.listTools()).tools.map((tool) => tool.name)).toEqual(LISTED);
     await client.close();
   });
 });
@@ -42,9 +55,9 @@ describe.each(CLIENT_NAMES)('%s', (name) => {
   test('lists exactly the registered tools, with units, schemas and annotations', async () => {
     await using(name, async (client) => {
       const { tools, _meta } = await client.listTools();
-      expect(tools.map((tool) => tool.name)).toEqual(Object.keys(VALID));
+      expect(tools.map((tool) => tool.name)).toEqual(LISTED);
       expect(_meta?.['zomma/registry']).toMatch(/^[0-9a-f]{16}$/);
-      for (const tool of tools) {
+      for (const tool of tools.slice(0, -1)) {
         expect(tool.title).toBeString();
         expect(tool.annotations).toMatchObject({ readOnlyHint: true });
         for (const schema of [tool.inputSchema, tool.outputSchema!]) {
@@ -69,7 +82,7 @@ describe.each(CLIENT_NAMES)('%s', (name) => {
       const tool = TOOLS.find((each) => each.name === toolName)!;
       const { answers, onDemand = [] } = tool.tool!;
       const keys = Object.keys(answer.structuredContent as object);
-      expect(keys.filter((key) => !onDemand.includes(key))).toEqual([...answers]);
+      expect(keys.filter((key) => !onDemand.includes(key))).toEqual([...answers, 'provenance']);
       const { required = [] } = tool.input;
       for (const bad of [...(required.length > 0 ? [{}] : []), { ...VALID[toolName], extra: 1 }]) {
         const refusal = await client.callTool({ name: toolName, arguments: bad });
@@ -90,14 +103,27 @@ describe.each(CLIENT_NAMES)('%s', (name) => {
     });
   });
 
-  test('gets provenance beside answers from market data, and links to the columns behind them', async () => {
+  test('gets provenance within answers from market data, and in the metadata as REST has it', async () => {
     await using(name, async (client) => {
       const answer = await client.callTool({ name: 'get_live_gex_nodes', arguments: { ticker: 'spy' } });
-      expect(answer._meta).toMatchObject({ 'zomma/provenance': { simulated: true, source: 'simulated' } });
-      expect((answer.content as { text: string }[])[1]!.text).toMatch(
-        /^Source: "simulated", as of 20\d\d-.*, \d+ (?:s|min|h|days) old.*\. Simulated market: no real quotes\.(?: .+)?$/,
-      );
-      const links = (answer.content as { type: string; uri?: string }[]).filter(({ type }) => type === 'resource_link');
+      expect((answer.structuredContent as { provenance: object }).provenance).toMatchObject({
+        ...{ simulated: true, source: 'simulated', stale: expect.any(Boolean) },
+        as_of: expect.stringMatching(/^20\d\d-.*Z$/),
+        age: expect.stringMatching(/^\d+ (?:s|min|h|days)$/),
+        market: expect.stringMatching(/^(?:open until|closed since) \w{3} 20\d\d-/),
+        notes: expect.arrayContaining(['Simulated market: no real quotes.']),
+      });
+      expect(answer._meta).toMatchObject({ 'zomma/provenance': { simulated: true, age_s: expect.any(Number) } });
+    });
+  });
+
+  test('gets links to the columns behind an answer if its model reads resources, or if it asks for them', async () => {
+    const call = { name: 'get_live_gex_nodes', arguments: { ticker: 'spy' } };
+    const linksOf = (answer: object) =>
+      (answer as { content: { type: string; uri?: string }[] }).content.filter(({ type }) => type === 'resource_link');
+    await using(name, async (client) => {
+      expect(linksOf(await client.callTool(call))).toEqual([]);
+      const links = linksOf(await client.callTool({ ...call, _meta: { 'zomma/links': true } }));
       expect(links.map(({ uri }) => uri)).toEqual(['zomma://gex/SPY/profile', 'zomma://gex/SPY/strikes/all']);
       for (const { uri } of links) {
         const [content] = (await client.readResource({ uri: uri! })).contents;
@@ -106,6 +132,46 @@ describe.each(CLIENT_NAMES)('%s', (name) => {
           count: expect.any(Number),
         });
       }
+    });
+    const reader = await CLIENTS[name](server.url, keyOf(service), READER);
+    expect((await reader.listTools()).tools.map((tool) => tool.name)).toEqual(TOOLS.map((tool) => tool.name));
+    expect(linksOf(await reader.callTool(call))).toHaveLength(2);
+    await reader.close();
+  });
+
+  test('reads resources with a tool, and gets an error with a way on', async () => {
+    await using(name, async (client) => {
+      const read = (uri: unknown) => client.callTool({ name: 'read_resource', arguments: { uri } });
+      for (const uri of ['zomma://universe', 'zomma://gex/SPY', 'zomma://methods/get_live_gex_nodes']) {
+        const [content] = (await client.readResource({ uri })).contents;
+        expect(textOf(await read(uri))).toBe((content as { text: string }).text);
+      }
+      for (const [uri, message] of [
+        ['zomma://nothing', /^There is no such resource\. Resources: zomma:\/\/universe/],
+        ['zomma://gex/NOPE', /Nearest with data: /],
+        [7, /^\/uri must be a string/],
+      ] as const) {
+        const refusal = await read(uri);
+        expect([refusal.isError, textOf(refusal)]).toEqual([true, expect.stringMatching(message)]);
+      }
+    });
+  });
+
+  test('lists five prompts, and gets each of them with its arguments', async () => {
+    await using(name, async (client) => {
+      const { prompts } = await client.listPrompts();
+      expect(prompts.map((prompt) => prompt.name)).toEqual(PROMPTS);
+      for (const prompt of prompts) {
+        const args = Object.fromEntries((prompt.arguments ?? []).map((each) => [each.name, `«${each.name}»`]));
+        const { messages } = await client.getPrompt({ name: prompt.name, arguments: args });
+        const text = messages.map(({ content }) => (content as { text: string }).text).join();
+        for (const given of Object.values(args)) expect(text).toContain(given);
+        // Each name of a tool in the text is a tool that the server offers.
+        for (const [tool] of text.matchAll(/\b(?:get|run|screen|detect|calculate|compute|evaluate)_\w+/g))
+          expect(LISTED).toContain(tool);
+      }
+      const refusal = await client.getPrompt({ name: 'ticker_brief', arguments: {} }).catch((error: unknown) => error);
+      expect(refusal).toMatchObject({ code: -32602, message: expect.stringContaining('ticker (Ticker, e.g. SPY)') });
     });
   });
 

@@ -10,6 +10,8 @@ export type McpClient = Pick<
   Client,
   | 'listTools'
   | 'callTool'
+  | 'listPrompts'
+  | 'getPrompt'
   | 'listResources'
   | 'listResourceTemplates'
   | 'readResource'
@@ -22,8 +24,8 @@ type Headers = Readonly<Record<string, string>>;
 
 /** The official clients over each transport that they speak. The keys are the names in test titles. */
 export const CLIENTS = {
-  'v1 over HTTP+SSE': async (url: string, headers: Headers) => {
-    const client = new Client(WHO);
+  'v1 over HTTP+SSE': async (url: string, headers: Headers, who: string = WHO) => {
+    const client = new Client(named(who));
     const withKey: FetchLike = (address, init) =>
       fetch(address, { ...init, headers: { ...(init?.headers as object), ...headers } });
     await client.connect(
@@ -34,13 +36,13 @@ export const CLIENTS = {
     );
     return client as McpClient;
   },
-  'v1 over Streamable HTTP': async (url: string, headers: Headers) => {
-    const client = new Client(WHO);
+  'v1 over Streamable HTTP': async (url: string, headers: Headers, who: string = WHO) => {
+    const client = new Client(named(who));
     await client.connect(new OldStreamableTransport(new URL('/mcp', url), { requestInit: { headers } }) as never);
     return client as McpClient;
   },
-  'v2 as in 2025': (url: string, headers: Headers) => connectNew('legacy', url, headers),
-  'v2 as in 2026': (url: string, headers: Headers) => connectNew('auto', url, headers),
+  'v2 as in 2025': (url: string, headers: Headers, who?: string) => connectNew('legacy', url, headers, who),
+  'v2 as in 2026': (url: string, headers: Headers, who?: string) => connectNew('auto', url, headers, who),
 } as const;
 
 export type ClientName = keyof typeof CLIENTS;
@@ -49,14 +51,22 @@ export const CLIENT_NAMES = Object.keys(CLIENTS) as ClientName[];
 export const keyOf = ({ key }: Service): Headers => ({ 'X-API-Key': key });
 
 /** Connects the client of the second generation, in the era that it finds (`auto`) or in the era before. */
-export async function connectNew(mode: 'legacy' | 'auto', url: string, headers: Headers): Promise<McpClient> {
-  const client = new NewClient(WHO, { versionNegotiation: { mode } });
+export async function connectNew(
+  mode: 'legacy' | 'auto',
+  url: string,
+  headers: Headers,
+  who: string = WHO,
+): Promise<McpClient> {
+  const client = new NewClient(named(who), { versionNegotiation: { mode } });
   await client.connect(new StreamableHTTPClientTransport(new URL('/mcp', url), { requestInit: { headers } }));
   // Its calls take no schema of the answer.
   const call = client.callTool.bind(client);
   const asBefore = ((params, _schema, options) => call(params, options as never)) as McpClient['callTool'];
   return Object.assign(client, { callTool: asBefore }) as unknown as McpClient;
 }
+
+/** The names that `tools/list` has for a client whose model cannot read resources. */
+export const LISTED = [...TOOLS.map(({ name }) => name), 'read_resource'];
 
 /** The example arguments of each tool, in the order of the registry. `listed` replaces their expiry with a listed one. */
 export const VALID: Readonly<Record<string, Readonly<Record<string, unknown>>>> = Object.fromEntries(
@@ -75,4 +85,8 @@ export async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise(setImmediate);
 }
 
-const WHO = { name: 'test', version: '1' };
+/** A client whose model cannot read resources. */
+const WHO = 'test';
+/** A client whose model can read resources. */
+export const READER = 'claude-code';
+const named = (name: string) => ({ name, version: '1' });

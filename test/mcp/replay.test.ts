@@ -2,10 +2,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { sixDigits } from '../../src/mcp/six-digits.ts';
+import { createLevelRecorder } from '../../src/operations/level-recorder.ts';
 import { TOOLS } from '../../src/operations/registry.ts';
 import { writeChain } from '../support/chain-file.ts';
 import { type Served, startServed } from '../support/service.ts';
-import { CLIENT_NAMES, CLIENTS, keyOf, type McpClient } from './connect.ts';
+import { CLIENT_NAMES, CLIENTS, keyOf, type McpClient, READER } from './connect.ts';
 
 /** The argument `at` of the tools, with the official clients over real sockets: answers as of a past moment. */
 const DAYS = [
@@ -34,6 +36,11 @@ beforeAll(async () => {
     }
   }
   server = await startServed({ feed: `files:${folder}` });
+  const { store } = server.service.app;
+  const recorder = createLevelRecorder({ store, largePrintMinUsd: 100_000, observe: () => {} });
+  recorder.wake();
+  while (store.levelsDue().length > 0) await new Promise(setImmediate);
+  await recorder.stop();
 });
 afterAll(async () => {
   await server.close();
@@ -43,7 +50,7 @@ afterAll(async () => {
 describe.each(CLIENT_NAMES)('%s', (name) => {
   let client: McpClient;
   beforeAll(async () => {
-    client = await CLIENTS[name](server.url, keyOf(server.service));
+    client = await CLIENTS[name](server.url, keyOf(server.service), READER);
     await client.listTools();
   });
   afterAll(() => client.close());
@@ -60,14 +67,14 @@ describe.each(CLIENT_NAMES)('%s', (name) => {
     const found = await levels({ at: `${day}T16:00:00-04:00` });
     expect(found).toMatchObject({ spot_price: spot, as_of: `${day}T20:00:00.000Z`, age_s: 0 });
     // The resources have only the newest columns, so they are not linked.
-    expect(found.types).toEqual(['text', 'text']);
+    expect(found.types).toEqual(['text']);
   });
 
   test('a date means its end, and without a moment the newest snapshot answers', async () => {
     expect(await levels({ at: '2026-08-19' })).toMatchObject({ spot_price: 101, age_s: 8 * 3_600 });
     const newest = await levels({});
     expect(newest).toMatchObject({ spot_price: 104, as_of: '2026-08-20T20:00:00.000Z' });
-    expect(newest.types).toEqual(['text', 'text', 'resource_link', 'resource_link']);
+    expect(newest.types).toEqual(['text', 'resource_link', 'resource_link']);
   });
 
   test.each([
@@ -76,7 +83,7 @@ describe.each(CLIENT_NAMES)('%s', (name) => {
     ['not a day of the calendar', '2026-02-30', /^\/at must be a date YYYY-MM-DD of New York, or an instant/],
     ['of a year with six digits', '+010000-01-01T00:00:00Z', /^\/at must be a date/],
     ['with the name of a zone', '2026-08-19T20:00:00+00:00[UTC]', /^\/at must be a date/],
-    ['a number', 20260819, /^\/at must be a string\. Fields: ticker, at \(optional\)/],
+    ['a number', 20260819, /^\/at must be a string\. Fields: ticker, expiry \(optional\), at \(optional\)/],
   ])('a moment %s is an error of the tool', async (_name, at, message) => {
     const { answer, text } = await levels({ at });
     expect(answer.isError).toBe(true);
@@ -95,10 +102,9 @@ describe.each(CLIENT_NAMES)('%s', (name) => {
     const answer = await client.callTool({ name: tool, arguments: args });
     const rest = await server.service.request('POST', `/api/v1/tools/${tool}`, { body: args });
     expect([rest.status, answer.isError ?? false]).toEqual([200, false]);
-    expect(answer.structuredContent).toEqual((await rest.json()) as Record<string, unknown>);
-    const provenance = answer._meta?.['zomma/provenance'] as { as_of: string } | undefined;
-    // The Hamiltonian is computed from its arguments alone.
-    const asOf = tool === 'evaluate_market_hamiltonian' ? null : '2026-08-18T20:00:00.000Z';
-    expect([provenance?.as_of ?? null, rest.headers.get('x-data-as-of')]).toEqual([asOf, asOf]);
+    const { provenance, ...body } = answer.structuredContent as { provenance: { as_of: string } };
+    expect(body).toEqual(sixDigits((await rest.json()) as Record<string, unknown>));
+    const asOf = '2026-08-18T20:00:00.000Z';
+    expect([provenance.as_of, rest.headers.get('x-data-as-of')]).toEqual([asOf, asOf]);
   });
 });

@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test';
 import { indexChain } from '../../bench/index-chain.ts';
 import { newYorkInstant, nextTradingDay } from '../../src/market/calendar.ts';
 import { RESOURCES } from '../../src/mcp/resources.ts';
+import { sixDigits } from '../../src/mcp/six-digits.ts';
 import type { Context, Operation } from '../../src/operations/operation.ts';
 import { perform, restView } from '../../src/operations/perform.ts';
 import { REGISTRY } from '../../src/operations/registry.ts';
@@ -15,7 +16,7 @@ const read = (uri: string, context: Context) =>
   JSON.parse((runToCompletion(RESOURCES.read(uri, context)).contents[0] as { text: string }).text);
 const full = (name: 'get_gex_matrix' | 'get_level_record', ticker: string, context: Context) =>
   perform(restView(REGISTRY[name] as unknown as Operation), { ticker }, context, 'invalid_parameter').body as never;
-const digits = (value: number | null) => (value === null ? null : Number(value.toPrecision(5)));
+const digits = (value: number | null) => sixDigits(value);
 
 interface Matrix {
   readonly strike: number[];
@@ -70,10 +71,10 @@ test('a record of levels has the last days, and the rates of all days', () => {
   expect(record).toMatchObject({ count, earlier_days_left_out: count - 60, call_wall: { n: count } });
   const columns = Object.entries(days).map(([key, column]) => {
     const last = column.slice(-60);
-    return [key, key === 'deviation' || key === 'gex_flip' ? last.map(digits) : last];
+    return [key, last.map(digits)];
   });
   expect(record.days).toEqual(Object.fromEntries(columns));
-  expect(record.days.call_wall[0]).toBe(12_345.67);
+  expect(record.days.call_wall[0]).toBe(12_345.7);
   expect(record.call_wall.held.low_pct).toBe(digits(whole.call_wall.held.low_pct));
   expect(tokensOf(record)).toBeLessThan(ANSWER_TOKENS_MAX);
 });

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'bun:test';
 import type { TSchema } from '@sinclair/typebox';
+import { READ_RESOURCE } from '../../src/mcp/read-resource.ts';
 import { toolDefinitions } from '../../src/mcp/tool-definitions.ts';
 import { toolView } from '../../src/operations/perform.ts';
 import { findOperation, TOOLS } from '../../src/operations/registry.ts';
-import { DEFINITION_TOKENS_MAX } from '../support/tokens.ts';
+import { DEFINITION_TOKENS_MAX, tokensOf, VISIBLE_TOKENS_MAX } from '../support/tokens.ts';
 import { definitionTokens } from '../support/tool-tokens.ts';
 
 const TOOL_LIST = toolDefinitions(TOOLS);
@@ -14,6 +15,16 @@ describe('each tool definition stays within its token budget', () => {
   test.each(Object.keys(tokens))('%s', (name) => {
     expect(tokens[name]).toBeLessThanOrEqual(DEFINITION_TOKENS_MAX);
   });
+});
+
+test('what hosts show to a model of all tools stays within its token budget', () => {
+  const visible = [...TOOL_LIST, READ_RESOURCE].map(({ name, description, inputSchema }) => ({
+    name,
+    description,
+    inputSchema,
+  }));
+  expect(visible.reduce((sum, each) => sum + tokensOf(each), 0)).toBeLessThanOrEqual(VISIBLE_TOKENS_MAX);
+  expect(tokensOf(visible.at(-1))).toBeLessThan(150);
 });
 
 test('the same operations give the same list in the same order', () => {
@@ -29,6 +40,7 @@ describe.each(TOOL_LIST.map((tool) => [tool.name, tool] as const))('%s', (name, 
   });
 
   test('names and describes every field of its answers', () => {
+    expect(Object.keys(tool.outputSchema!.properties!)).toEqual([...Object.keys(output.properties), 'provenance']);
     const untold = fieldsOf(output).flatMap(({ path, schema }) => {
       const description = descriptionAt(tool.outputSchema as unknown as TSchema, path);
       // Within an object, the object's description covers its fields.

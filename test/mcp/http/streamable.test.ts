@@ -12,7 +12,7 @@ import { createStreamRegistry, STREAM_LIMITS } from '../../../src/sse/stream-reg
 import { recordOf } from '../../store/samples.ts';
 import { eventsOf } from '../../support/event-stream.ts';
 import { type Served, type Service, startServed } from '../../support/service.ts';
-import { until } from '../connect.ts';
+import { LISTED, until } from '../connect.ts';
 import { headersOf, initialize, modern } from './messages.ts';
 
 /** `/mcp` over real sockets, without a client library: the headers, sessions and statuses of Streamable HTTP in both eras. */
@@ -41,7 +41,7 @@ describe('with sessions, up to 2025-11-25', () => {
       const within = { 'Mcp-Session-Id': session, 'MCP-Protocol-Version': revision };
       expect((await post({ jsonrpc: '2.0', method: 'notifications/initialized' }, within)).status).toBe(202);
       const listed = await answerOf(await post({ jsonrpc: '2.0', id: 2, method: 'tools/list' }, within));
-      expect(listed.result.tools).toHaveLength(TOOLS.length);
+      expect(listed.result.tools).toHaveLength(LISTED.length);
       const before = service.app.mcp.loaded!.streamable.sessions;
       expect((await send('DELETE', undefined, within)).status).toBe(200);
       expect(service.app.mcp.loaded!.streamable.sessions).toBe(before - 1);
@@ -197,7 +197,7 @@ describe('without sessions, from 2026-07-28', () => {
     expect(response.headers.get('mcp-session-id')).toBeNull();
     const { result } = await answerOf(response);
     expect(result).toMatchObject({ resultType: 'complete', ttlMs: 3_600_000, cacheScope: 'private' });
-    expect(result.tools).toHaveLength(TOOLS.length);
+    expect(result.tools).toHaveLength(LISTED.length);
     expect(service.app.mcp.loaded!.streamable.sessions).toBe(before);
   });
 

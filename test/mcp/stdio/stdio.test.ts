@@ -14,7 +14,7 @@ import { TOOLS } from '../../../src/operations/registry.ts';
 import { writeChain } from '../../support/chain-file.ts';
 import { FROM_SOURCE, run, withFolder } from '../../support/process.ts';
 import { type Service, startService } from '../../support/service.ts';
-import { VALID } from '../connect.ts';
+import { LISTED, VALID } from '../connect.ts';
 
 /** `zomma mcp` as clients start it: a process that a client reaches over its standard streams. */
 const WHO = { name: 'test', version: '1' };
@@ -73,7 +73,7 @@ describe('in front of a running server', () => {
   test.each(NAMES)('%s has the same tools and answers', async (name) => {
     await withServer(async ({ service, url }) => {
       const client = await CLIENTS[name](['--url', url, '--key', service.key]);
-      expect((await client.listTools()).tools).toHaveLength(TOOLS.length);
+      expect((await client.listTools()).tools).toHaveLength(LISTED.length);
       const answer = await client.callTool({ name: 'get_live_gex_nodes', arguments: { ticker: 'SPY' } });
       expect(answer.structuredContent).toMatchObject({ ticker: 'SPY' });
       const refusal = await client.callTool({ name: 'no_such_tool', arguments: {} }).catch((error: unknown) => error);
@@ -92,7 +92,7 @@ describe('in front of a running server', () => {
         expect((await call()).isError).toBeFalsy();
         await started.restart();
         expect((await call()).isError).toBeFalsy();
-        expect((await client.listTools()).tools).toHaveLength(TOOLS.length - 1);
+        expect((await client.listTools()).tools).toHaveLength(LISTED.length - 1);
         await notified;
         await followTools(client);
         await client.close();
