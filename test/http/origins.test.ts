@@ -113,7 +113,7 @@ test('every path refuses foreign hosts and origins; /health accepts any host for
 });
 
 test.each([
-  ['/api/v1/universe', 'ApiKey realm="zomma"'],
+  ['/api/v1/universe', 'Bearer realm="zomma", ApiKey realm="zomma"'],
   ['/mcp', 'Bearer realm="zomma", ApiKey realm="zomma"'],
 ])('the 401 of %s says how to send a key', async (path, challenge) => {
   const service = await startService({ isEmpty: true });

@@ -118,18 +118,15 @@ describe('the wire protocol', () => {
     await stream.close();
   });
 
-  test('remembers its client after an idle time: clients that take no links get none', async () => {
-    const adapters = { name: '@langchain/mcp-adapters', version: '0.6.0' };
-    for (const [revision, kinds, client] of [
-      ['2024-11-05', ['text', 'text']],
-      ['2025-03-26', ['text', 'text']],
-      ['2025-06-18', ['text', 'text', 'resource_link', 'resource_link']],
-      ['2025-11-25', ['text', 'text', 'resource_link', 'resource_link']],
-      ['2025-11-25', ['text', 'text'], adapters],
-      ['2025-11-25', ['text', 'text', 'resource_link', 'resource_link'], { ...adapters, version: '1.1.4' }],
+  test('remembers its client after an idle time: only clients whose model reads resources get links', async () => {
+    for (const [name, kinds] of [
+      ['test', ['text']],
+      ['@langchain/mcp-adapters', ['text']],
+      ['claude-code', ['text', 'resource_link', 'resource_link']],
+      ['codex-mcp-client', ['text', 'resource_link', 'resource_link']],
     ] as const) {
       const stream = await openStream();
-      await stream.post(initialize(revision, client));
+      await stream.post(initialize('2025-11-25', { name, version: '1' }));
       await stream.next();
       await stream.post({ jsonrpc: '2.0', method: 'notifications/initialized' });
       const call = { name: 'get_live_gex_nodes', arguments: { ticker: 'SPY' } };

@@ -307,12 +307,6 @@ describe('in both eras', () => {
     }
   });
 
-  test('only /mcp accepts a key in Authorization', async () => {
-    const headers = { Authorization: `Bearer ${service.key}` };
-    expect((await fetch(`${server.url}/api/v1/universe`, { headers })).status).toBe(401);
-    expect((await fetch(`${server.url}/sse`, { headers })).status).toBe(403);
-  });
-
   test.each([
     ['invalid JSON', '{', 400, -32700],
     ['an empty body', '', 400, -32700],

@@ -14,7 +14,7 @@ import { TOOLS } from '../../../src/operations/registry.ts';
 import { writeChain } from '../../support/chain-file.ts';
 import { FROM_SOURCE, run, withFolder } from '../../support/process.ts';
 import { type Service, startService } from '../../support/service.ts';
-import { LISTED, VALID } from '../connect.ts';
+import { LISTED } from '../connect.ts';
 
 /** `zomma mcp` as clients start it: a process that a client reaches over its standard streams. */
 const WHO = { name: 'test', version: '1' };
@@ -34,7 +34,7 @@ describe('without a server', () => {
   test.each(NAMES)('%s gets the simulated market if nothing is stored, and no data folder is made', async (name) => {
     await withFolder(async (folder) => {
       const client = await CLIENTS[name](['--data-dir', join(folder, 'data')]);
-      expect((await client.listTools()).tools.map((tool) => tool.name)).toEqual(Object.keys(VALID));
+      expect((await client.listTools()).tools.map((tool) => tool.name)).toEqual(LISTED);
       const answer = await client.callTool({ name: 'get_live_gex_nodes', arguments: { ticker: 'SPY' } });
       expect(answer._meta).toMatchObject({ 'zomma/provenance': { simulated: true } });
       const refusal = await client.callTool({ name: 'no_such_tool', arguments: {} }).catch((error: unknown) => error);
