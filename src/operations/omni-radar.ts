@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import { requireLiveSeries } from '../analytics/chain/prepare.ts';
+import { selectSeries } from '../analytics/chain/prepare.ts';
 import type { PreparedChain, PreparedSeries } from '../analytics/chain/prepared-chain.ts';
 import { gexBySeries } from '../analytics/exposure/gex-by-series.ts';
 import {
@@ -153,18 +153,12 @@ export const runStrategicOmniRadar = defineOperation({
     yield step('Levels over all expiries');
     const levels = yield* levelsOf(reading);
     const today = newYorkDate(chain.asOf);
-    const selection = expirySelection(input.expiry);
-    requireLiveSeries(chain, selection);
-    const expiry = selection.kind === 'date' ? selection.date : selection.kind === '0dte' ? today : undefined;
-    const series = seriesNearest(prepared, input.target_dte, expiry);
+    const selected = selectSeries(prepared, expirySelection(input.expiry));
+    const series = seriesNearest(prepared, input.target_dte, selected);
     if (!series) {
-      throw new ClientError(
-        'unprocessable',
-        `No option of ${chain.underlying}${expiry ? ` that expires on ${expiry}` : ''} has a volatility to scan`,
-        {
-          hint: 'Load a snapshot with usable quotes or implied volatilities.',
-        },
-      );
+      throw new ClientError('unprocessable', `No selected option of ${chain.underlying} has a volatility to scan`, {
+        hint: 'Load a snapshot with usable quotes or implied volatilities.',
+      });
     }
     yield step('Density of the expiry');
     const density = densityOf(yield* surfaceOfPrepared(prepared), series);
@@ -212,7 +206,7 @@ export const runStrategicOmniRadar = defineOperation({
         kinetic_left_out: kinetic.leftOut,
       },
       provenance: provenanceOf(chain, context, [
-        ...scanCaveats(prepared, series, density, expiry === undefined ? input.target_dte : undefined),
+        ...scanCaveats(prepared, series, density, input.expiry === undefined ? input.target_dte : undefined),
         ...(fromPrints ? [] : [KINETIC_FROM_VOLUMES]),
       ]),
     };

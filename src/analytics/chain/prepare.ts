@@ -35,7 +35,7 @@ export function prepareInSteps(chain: Chain, options: AnalysisOptions, tokens = 
  */
 export function selectSeries({ chain, series }: PreparedChain, selection: ExpirySelection): PreparedSeries[] {
   const selected = series.filter((each) => isSelected(each.series, chain.asOf, selection));
-  if (selected.length === 0) throw nothingToAnalyse(chain, selection);
+  if (selected.length === 0) throw noLiveSeries(chain, selection);
   return inOrderOfSettlement(selected);
 }
 
@@ -178,12 +178,7 @@ function* liveSeries(chain: Chain, options: AnalysisOptions) {
   throw noLiveSeries(chain, options.expiries);
 }
 
-/** Throws `ClientError` if the chain has no live series of a selection. The error states why, and names the nearest live expiries. */
-export function requireLiveSeries(chain: Chain, selection: ExpirySelection): void {
-  if (!chain.series.some((series) => exclusionReason(series, chain.asOf, selection) === undefined))
-    throw noLiveSeries(chain, selection);
-}
-
+/** Returns the error for a selection without a live series. It states why there is none, and names the nearest live expiries. */
 function noLiveSeries(chain: Chain, selection: ExpirySelection): ClientError {
   const { underlying, asOf, series } = chain;
   const of = `the snapshot of ${underlying} as of ${new Date(asOf).toISOString()}`;

@@ -11,14 +11,16 @@ const CONCENTRATED_STRIKES = 5;
 /**
  * Returns the series whose expiry is nearest to `days` calendar days from the snapshot, or the earlier one on a tie. Series without a smile
  * are not considered. If some series with a smile have open contracts, only these are considered. Returns `undefined` if no series has a
- * smile. With `expiry` (`YYYY-MM-DD`), only series of this expiry are considered.
+ * smile. Only the given series are considered, by default all.
  */
-export function seriesNearest(prepared: PreparedChain, days: number, expiry?: string): PreparedSeries | undefined {
+export function seriesNearest(
+  prepared: PreparedChain,
+  days: number,
+  series: readonly PreparedSeries[] = prepared.series,
+): PreparedSeries | undefined {
   const today = newYorkDate(prepared.chain.asOf);
   const distance = ({ series }: PreparedSeries) => Math.abs(daysBetween(today, series.expiry) - days);
-  const withSmile = prepared.series.filter(
-    ({ smile, series }) => smile.logMoneyness.length > 0 && (expiry === undefined || series.expiry === expiry),
-  );
+  const withSmile = series.filter(({ smile }) => smile.logMoneyness.length > 0);
   const open = withSmile.filter(({ start, end }) => prepared.weight.subarray(start, end).some((each) => each > 0));
   return (open.length > 0 ? open : withSmile).toSorted((a, b) => distance(a) - distance(b) || a.tte - b.tte)[0];
 }
