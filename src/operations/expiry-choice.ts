@@ -14,7 +14,7 @@ export function expirySelection(expiry: string | undefined): ExpirySelection {
   if (selection && selection.kind !== 'next') return selection;
   const expected = 'must be a date of the calendar, YYYY-MM-DD, or 0dte';
   throw new ClientError('unprocessable', `/expiry ${expected}`, {
-    hint: 'Leave out expiry to analyse every expiry.',
+    hint: 'get_option_quotes with only ticker lists the expiries.',
     fieldErrors: [{ field: '/expiry', expected }],
   });
 }

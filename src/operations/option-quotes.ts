@@ -219,11 +219,7 @@ function quotesOf(
   from: number,
   limit: number,
 ) {
-  const selection = expirySelection(expiryText);
-  if (selection.kind === 'next') {
-    throw contradiction('expiry', 'must be a date YYYY-MM-DD or 0dte', 'A call with only ticker lists the expiries.');
-  }
-  const series = selectSeries(prepared, selection);
+  const series = selectSeries(prepared, expirySelection(expiryText));
   const { expiry } = series[0]!.series;
   const selected = selectContracts(prepared, series, ofContracts);
   const contracts = inOrderOfStrike(prepared, series, selected.slice(from, from + limit));
