@@ -32,7 +32,7 @@ function addRoute(app: HttpApp, operation: Operation, deps: OperationDeps, cache
   if (method === 'GET') {
     const computeAnswer = (caller: Caller, params: object) => {
       const { request, set } = caller;
-      const args = { ...queryArguments(view, path, queryOf(request.url)), ...params };
+      const args = { ...queryArguments(view, queryOf(request.url)), ...params };
       const steps = answerInSteps(view, args, context, 'invalid_parameter');
       if (operation.ofNow)
         return compute(deps, operation, caller, steps, (answer) => sendAnswer(budget, caller, answer));
@@ -273,11 +273,11 @@ function routerPath(path: string): string {
 
 /**
  * Returns the arguments in the query. A list is comma-separated, or a repeated parameter. Any other repeated parameter becomes a list, which
- * no field accepts. If the path has all arguments of the operation, as on the API contract's routes, unknown parameters are ignored.
+ * no field accepts.
  */
-function queryArguments({ operation, input }: View, path: string, query: URLSearchParams): Record<string, unknown> {
-  const isAllInPath = Object.keys(operation.input.properties).every((name) => path.includes(`{${name}}`));
-  const names = [...new Set(query.keys())].filter((name) => !isAllInPath || Object.hasOwn(input.properties, name));
+function queryArguments({ operation, input }: View, query: URLSearchParams): Record<string, unknown> {
+  const isTaken = (name: string) => !operation.rest!.ignoresUnknown || Object.hasOwn(input.properties, name);
+  const names = [...new Set(query.keys())].filter(isTaken);
   return Object.fromEntries(
     names.map((name) => {
       const schema = input.properties[name];

@@ -80,13 +80,13 @@ const TICKER_RESOURCES = {
     uriTemplate: 'zomma://gex/{ticker}/profile',
     name: 'gex-profile',
     title: 'Gamma profile',
-    description: 'Net dealer gamma at each spot level: the 500 rows nearest spot.',
+    description: 'Net dealer gamma at each spot level: the 450 rows nearest spot.',
   },
   strikes: {
     uriTemplate: 'zomma://gex/{ticker}/strikes/{expiry}',
     name: 'gex-strikes',
     title: 'GEX by strike',
-    description: 'Dealer exposures at each strike of an expiry (YYYY-MM-DD, 0dte or all): the 500 rows nearest spot.',
+    description: 'Dealer exposures at each strike of an expiry (YYYY-MM-DD, 0dte or all): the 450 rows nearest spot.',
   },
   matrix: {
     uriTemplate: 'zomma://gex/{ticker}/matrix',

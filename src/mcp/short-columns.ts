@@ -1,5 +1,5 @@
-/** Maximum number of rows. A row of the widest chains takes about 36 tokens. */
-const ROWS_MAX = 500;
+/** Maximum number of rows. A row of the widest chains takes about 44 tokens. */
+const ROWS_MAX = 450;
 /** Maximum number of series and of values of a matrix. A value takes about 5 tokens. */
 const SERIES_MAX = 20;
 const VALUES_MAX = 2_500;

@@ -14,8 +14,8 @@ const LEVEL = Type.Union([Type.Number(), Type.String(), Type.Null()]);
 const change = Type.Object(
   {
     level: Type.String({ description: 'Name of the level, as in the rows.' }),
-    before: { ...LEVEL, description: 'Its value in the first row.' },
-    after: { ...LEVEL, description: 'Its value in the last row.' },
+    before: { ...LEVEL, description: 'Its value in the first row, dollars or as the row states.' },
+    after: { ...LEVEL, description: 'Its value in the last row, dollars or as the row states.' },
   },
   { additionalProperties: false },
 );

@@ -3,19 +3,18 @@ import { type ExpirySelection, parseExpiries } from '../analytics/chain/options.
 import { ClientError } from '../errors.ts';
 
 /** The schema of the argument `expiry`. Without it, an operation analyses every expiry. */
-export const expiryChoice = Type.Optional(
-  Type.String({ description: 'Only this expiry, YYYY-MM-DD or 0dte.', pattern: '^(0dte|all|\\d{4}-\\d\\d-\\d\\d)$' }),
-);
+export const expiryChoice = Type.Optional(Type.String({ description: 'Only this expiry, YYYY-MM-DD or 0dte.' }));
 
 /**
- * Returns the selection of the argument `expiry`. Throws `ClientError` if it is not a date of the calendar. The preparation of the chain
- * throws `ClientError` if the chain has no such expiry.
+ * Returns the selection of the argument `expiry`. Throws `ClientError` if it is neither a date of the calendar nor `0dte` nor `all`. The
+ * preparation of the chain throws `ClientError` if the chain has no such expiry.
  */
 export function expirySelection(expiry: string | undefined): ExpirySelection {
   const selection = parseExpiries(expiry ?? 'all');
-  if (selection) return selection;
-  throw new ClientError('unprocessable', '/expiry must be a date of the calendar', {
-    hint: 'Leave out expiry to analyse every expiry.',
-    fieldErrors: [{ field: '/expiry', expected: 'must be a date of the calendar' }],
+  if (selection && selection.kind !== 'next') return selection;
+  const expected = 'must be a date of the calendar, YYYY-MM-DD, or 0dte';
+  throw new ClientError('unprocessable', `/expiry ${expected}`, {
+    hint: 'get_option_quotes with only ticker lists the expiries.',
+    fieldErrors: [{ field: '/expiry', expected }],
   });
 }

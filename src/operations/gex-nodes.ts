@@ -74,6 +74,7 @@ export const getLiveGexNodes = defineOperation({
     path: '/api/v1/nodes/gex/{ticker}',
     input: chainInput,
     answers: REST_KEYS,
+    ignoresUnknown: true,
   },
   *run(input, context, isWanted) {
     // The route has `expiries`, which also selects several expiries. The tool has `expiry`.

@@ -45,7 +45,7 @@ export const getLevelsHistory = defineOperation({
       ticker: Type.String({ description: 'Underlying symbol.' }),
       levels: Type.Array(levelRow, { description: 'By time, ascending; with compare_with the two compared moments.' }),
       comparison: Type.Optional(levelComparison),
-      rows_in_range: count('Number of stored rows, before evenly spaced rows were selected.'),
+      rows_in_range: count('Rows of the range that are stored, before evenly spaced rows were selected.'),
     },
     { additionalProperties: false },
   ),

@@ -64,6 +64,8 @@ export interface RestForm<Full extends TObject = TObject> {
   readonly answers?: readonly (keyof Static<Full> & string)[];
   /** Maximum size of a body with columns, bytes. If absent, the general limit of bodies applies. */
   readonly bodyBytesMax?: number;
+  /** True if unknown query parameters are ignored, as the API contract's routes always did. */
+  readonly ignoresUnknown?: true;
   readonly binary?: BinaryForm;
 }
 

@@ -80,9 +80,9 @@ export const getOptionQuotes = defineOperation({
   ofMarket: true,
   title: 'Option quotes and term structure',
   description:
-    'Bid, ask, implied volatility (iv), open interest and Greeks of the contracts of an expiry, those nearest spot first. Without expiry: ' +
-    'term structure, a row per series. Greeks are at the out-of-the-money volatility of the strike. Not for dealer levels ' +
-    '(get_live_gex_nodes) or flow (get_whale_prints).',
+    'Contracts of an expiry, those nearest spot first: bid, ask (dollars); iv, iv_bid, iv_ask (decimal per year); open interest, volume; ' +
+    'delta, gamma (per 1.00 of spot), theta (dollars per calendar day), vega (dollars per vol point). Without expiry: term structure, a row ' +
+    'per series. Not for dealer levels (get_live_gex_nodes) or flow (get_whale_prints).',
   example: { ticker: 'SPY' },
   input,
   full: Type.Object(
@@ -130,7 +130,7 @@ export const getOptionQuotes = defineOperation({
     },
     { additionalProperties: false },
   ),
-  tool: { answers: ['spot_price'], onDemand: ['expiry', 'quotes', 'expiries', 'next_cursor'] },
+  tool: { answers: ['ticker', 'spot_price'], onDemand: ['expiry', 'quotes', 'expiries', 'next_cursor'] },
   rest: {
     method: 'GET',
     path: '/api/v1/quotes/{ticker}',
@@ -219,11 +219,7 @@ function quotesOf(
   from: number,
   limit: number,
 ) {
-  const selection = expirySelection(expiryText);
-  if (selection.kind === 'next') {
-    throw contradiction('expiry', 'must be a date YYYY-MM-DD or 0dte', 'A call with only ticker lists the expiries.');
-  }
-  const series = selectSeries(prepared, selection);
+  const series = selectSeries(prepared, expirySelection(expiryText));
   const { expiry } = series[0]!.series;
   const selected = selectContracts(prepared, series, ofContracts);
   const contracts = inOrderOfStrike(prepared, series, selected.slice(from, from + limit));

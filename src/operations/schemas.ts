@@ -73,7 +73,7 @@ export const dividendYield = number('Dividend yield, continuous, decimal per yea
 export const dividend = defaulted(dividendYield, 0);
 
 /** The schema of a ticker or the name of its company, fund or index, in any spelling. The market finds the ticker. */
-export const ticker = Type.String({ description: 'Symbol, e.g. BRK.B.', minLength: 1, maxLength: 40 });
+export const ticker = Type.String({ description: 'Symbol or name, e.g. BRK.B.', minLength: 1, maxLength: 40 });
 
 export const date = (description: string) =>
   Type.String({

@@ -15,7 +15,7 @@ export const targetUniverse = defineOperation({
     },
     { additionalProperties: false },
   ),
-  rest: { method: 'GET', path: '/api/v1/universe' },
+  rest: { method: 'GET', path: '/api/v1/universe', ignoresUnknown: true },
   run: (_, { universe }) => ({
     result: {
       status: 'success' as const,

@@ -238,7 +238,7 @@ describe('gex FILE', () => {
       [['gex', chain, '--plot', '--json'], /--json and --plot exclude each other/],
       [['gex', '--csv', chain], /Put the file before --csv/, 64],
       [['gex', chain, '--expiries', 'soon'], /--expiries soon/],
-      [['gex', chain, '--expiries', '0dte'], /no unsettled contract/],
+      [['gex', chain, '--expiries', '0dte'], /is not a listed expiry/],
       [['gex', chain, '--sign', 'flow'], /no prints of unsettled contracts of TEST/],
       [['gex', chain, '--prints', 'none.csv'], /there is no file none\.csv/],
       [['gex', chain, '--prints', chain], /has no usable print of TEST/],

@@ -134,7 +134,7 @@ describe('the moment', () => {
     expect(JSON.parse(asked).provenance).toMatchObject({
       as_of: '2026-08-19T20:00:00.000Z',
       age_s: 28_800,
-      stale: true,
+      stale: false,
     });
     expect((await post('', { ticker: 'SPX', at: '2099-01-01' })).status).toBe(422);
   });

@@ -66,7 +66,7 @@ describe("an operator's universe", () => {
     ['a ticker twice', '{"themes":{"a":["SPY"],"b":["SPY"]}}', /\/themes\/b\/0 must be listed once/],
     ['a name with two proxies', '{"themes":{"a":["SPY"]},"proxies":{"X":["A"],"Y":["A"]}}', /\/proxies\/Y\/0/],
     ['a proxy that is not a ticker', '{"themes":{"a":["SPY"]},"proxies":{"no way":["A"]}}', /\/proxies\/no way/],
-    ['an unknown key', '{"themes":{"a":["SPY"]},"proxy":{}}', /\/proxy must be themes or proxies/],
+    ['an unknown key', '{"themes":{"a":["SPY"]},"proxy":{}}', /\/proxy must be themes, proxies or names/],
     [
       'more than 1,000 tickers',
       JSON.stringify({ themes: { a: Array.from({ length: 1001 }, (_, i) => `A${i}`) } }),

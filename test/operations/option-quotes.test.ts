@@ -194,8 +194,8 @@ describe('rejects', () => {
   test.each([
     ['an expiry that is not listed', { expiry: '2026-01-23' }, 'not a listed expiry', `${EXPIRY}, ${LATER}`],
     ['a day without expiry', { expiry: '0dte' }, `${TODAY} is not a listed expiry`, EXPIRY],
-    ['a text that is no date', { expiry: 'Friday' }, 'date of the calendar', 'expiry'],
-    ['several expiries', { expiry: 'next:30' }, 'YYYY-MM-DD or 0dte', 'lists the expiries'],
+    ['a text that is no date', { expiry: 'Friday' }, 'date of the calendar', 'lists the expiries'],
+    ['several expiries', { expiry: 'next:30' }, 'YYYY-MM-DD, or 0dte', 'lists the expiries'],
     ['a selection of contracts without expiry', { near_delta: 0.25 }, '/near_delta needs expiry', 'Add expiry'],
     ['all as the expiry of a selection', { expiry: 'all', put_call: 'C' }, '/put_call needs expiry', 'Add expiry'],
     ['two targets', { expiry: EXPIRY, near_delta: 0.2, near_pct_from_spot: 0 }, 'combined', 'Choose'],

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { type TObject, type TSchema, Type } from '@sinclair/typebox';
 import { ClientError, type FieldError } from '../../src/errors.ts';
 import { COLUMN_ROWS_MAX, column, table } from '../../src/operations/column-arguments.ts';
-import { defaulted, dividend, iv, nullable, oneOf, putCall, rate, ticker } from '../../src/operations/schemas.ts';
+import { date, defaulted, dividend, iv, nullable, oneOf, putCall, rate, ticker } from '../../src/operations/schemas.ts';
 import { expectation, satisfies, validate } from '../../src/operations/validate.ts';
 
 const SCHEMA = Type.Object(
@@ -61,9 +61,14 @@ describe('rejects, and names the field and the constraint', () => {
   });
 
   test('text that does not match: names the pattern and its meaning', () => {
-    const [fault] = faultsOf({ ...GOOD, ticker: 'SP Y' });
-    expect(fault!.field).toBe('/ticker');
-    expect(fault!.expected).toStartWith(`must match ${ticker.pattern}: `);
+    const day = date('A day, YYYY-MM-DD.');
+    const [fault] = faultsOf({ day: 'monday' }, Type.Object({ day }));
+    expect(fault).toEqual({ field: '/day', expected: `must match ${day.pattern}: A day, YYYY-MM-DD` });
+  });
+
+  test('text of a wrong length: names the length', () => {
+    const faults = faultsOf({ ...GOOD, ticker: 'A'.repeat(41) });
+    expect(faults).toEqual([{ field: '/ticker', expected: 'must be a string of 1 to 40 characters' }]);
   });
 
   test('a missing field', () => {
@@ -145,7 +150,7 @@ describe('a hostile request gets no longer error than a valid one', () => {
   const long = 'A'.repeat(100_000);
 
   test.each([
-    ['a value', { ...GOOD, ticker: `${SECRET}!` }],
+    ['a value', { ...GOOD, put_call: SECRET }],
     ['a value of the wrong type', { ...GOOD, iv: SECRET }],
     ['a value of an unknown field', { ...GOOD, x: SECRET }],
     ['a value instead of an object', SECRET],

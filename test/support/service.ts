@@ -36,6 +36,7 @@ export interface ServiceSettings {
   readonly feed?: string;
   readonly rateLimit?: string;
   readonly allowedOrigins?: string;
+  readonly tools?: string;
   /** Any file: the service behaves as if it served HTTPS. */
   readonly tlsCert?: string;
   /** What agents are offered, in place of the service's own tools and resources. */

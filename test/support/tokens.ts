@@ -2,7 +2,7 @@ import { Tiktoken } from 'js-tiktoken/lite';
 import ranks from 'js-tiktoken/ranks/o200k_base';
 
 /** Limits for text that may reach a model's context, in tokens of o200k_base over compact JSON. */
-export const DEFINITION_TOKENS_MAX = 700;
+export const DEFINITION_TOKENS_MAX = 800;
 /** Limit for the names, descriptions and input schemas of all tools, which is what most hosts show to a model. */
 export const VISIBLE_TOKENS_MAX = 3_600;
 export const DEFAULT_ANSWER_TOKENS_MAX = 2_000;

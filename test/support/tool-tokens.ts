@@ -1,4 +1,4 @@
-import { type ExampleCalls, exampleCalls } from '../../scripts/example-calls.ts';
+import { type ExampleCalls, exampleCalls, marketWithLevels } from '../../scripts/example-calls.ts';
 import type { Chain } from '../../src/market/chain.ts';
 import { RESOURCES } from '../../src/mcp/resources.ts';
 import { toolDefinitions } from '../../src/mcp/tool-definitions.ts';
@@ -23,7 +23,7 @@ export function defaultTokens(chain: Chain): ToolTokens {
 
 /** Tokens of the longest possible answer of each tool on a chain: extended, with the maximum number of rows. */
 export function longestTokens(chain: Chain): ToolTokens {
-  const { context } = smallMarket({ chains: [chain], simulated: chain.simulated }, chain.asOf);
+  const context = marketWithLevels(chain);
   return most(exampleCalls(chain), ({ name, args }) => {
     const tool = findOperation(name)!;
     const { limit } = tool.input.properties;
@@ -32,17 +32,19 @@ export function longestTokens(chain: Chain): ToolTokens {
   });
 }
 
-/** Tokens of each resource of a chain's ticker. */
+/** Tokens of each resource of a chain's ticker. The methods have a test of their own. */
 export function resourceTokens(chain: Chain): ToolTokens {
   const { context } = smallMarket({ chains: [chain], simulated: chain.simulated }, chain.asOf);
   return Object.fromEntries(
-    RESOURCES.templates.map(({ uriTemplate, name }) => {
-      const uri = uriTemplate.replace('{ticker}', chain.underlying).replace('{expiry}', 'all');
-      return [
-        name,
-        tokensOf(JSON.parse((runToCompletion(RESOURCES.read(uri, context)).contents[0] as { text: string }).text)),
-      ];
-    }),
+    RESOURCES.templates
+      .filter(({ uriTemplate }) => uriTemplate.includes('{ticker}'))
+      .map(({ uriTemplate, name }) => {
+        const uri = uriTemplate.replace('{ticker}', chain.underlying).replace('{expiry}', 'all');
+        return [
+          name,
+          tokensOf(JSON.parse((runToCompletion(RESOURCES.read(uri, context)).contents[0] as { text: string }).text)),
+        ];
+      }),
   );
 }
 

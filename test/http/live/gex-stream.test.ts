@@ -161,7 +161,7 @@ const MANY = Array.from({ length: 1_001 }, (_, i) => `A${i}`).join();
 test.each([
   ['of an unknown ticker', 'GET', '/SPY,NOSUCH', {}, 400, 'unknown_ticker'],
   ['with an empty ticker', 'GET', '/SPY,,QQQ', {}, 400, 'invalid_parameter'],
-  ['with a malformed ticker', 'GET', '/SPY%20', {}, 400, 'invalid_parameter'],
+  ['with a malformed ticker', 'GET', '/SPY%00', {}, 400, 'unknown_ticker'],
   ['of too many tickers', 'GET', `/${MANY}`, {}, 400, 'invalid_parameter'],
   ['after an id that is a word', 'GET', '/SPY', { 'Last-Event-ID': 'x' }, 400, 'invalid_parameter'],
   ['after a negative id', 'GET', '/SPY', { 'Last-Event-ID': '-1' }, 400, 'invalid_parameter'],

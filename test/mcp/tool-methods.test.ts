@@ -1,0 +1,50 @@
+import { expect, test } from 'bun:test';
+import type { TSchema } from '@sinclair/typebox';
+import page from '../../docs/tool-methods.md' with { type: 'text' };
+import { toolView } from '../../src/operations/perform.ts';
+import { TOOLS } from '../../src/operations/registry.ts';
+import { tokensOf } from '../support/tokens.ts';
+import { TOOL_NAMES } from '../support/tool-names.ts';
+
+/** Limit on a section, which a model reads as one resource. */
+const SECTION_TOKENS_MAX = 900;
+
+const [INTRODUCTION = '', ...SECTIONS] = page.split(/^(?=## )/m);
+const BY_NAME = new Map(SECTIONS.map((section) => [section.slice(3, section.indexOf('\n')), section]));
+
+test('the page has a section for each tool, in order', () => {
+  expect([...BY_NAME.keys()]).toEqual([...TOOL_NAMES]);
+  expect(SECTIONS).toHaveLength(TOOL_NAMES.length);
+  expect(TOOLS.map(({ name }) => name).filter((name) => !BY_NAME.has(name))).toEqual([]);
+});
+
+test('the introduction is as short as a section', () => {
+  expect(tokensOf(INTRODUCTION)).toBeLessThanOrEqual(SECTION_TOKENS_MAX);
+});
+
+test.each([...BY_NAME])('%s', (_, section) => {
+  expect(tokensOf(section)).toBeLessThanOrEqual(SECTION_TOKENS_MAX);
+  // A model that reads a section over MCP has neither routes nor other pages.
+  expect(section.match(/\/api\/|\b(?:GET|POST) |\]\(|\.md\b|\.ts\b|\bREST\b|\bkernels?\b/g)).toBeNull();
+  for (const part of ['Answers', 'Figures', 'Method', 'Provenance', 'Limits']) {
+    expect([part, section.includes(`**${part}`)]).toEqual([part, true]);
+  }
+});
+
+test.each(TOOLS.map((tool) => [tool.name, tool] as const))('the section of %s names every figure', (name, tool) => {
+  const { output, echoes } = toolView(tool);
+  const section = BY_NAME.get(name)!;
+  const keys = [...Object.keys(output.properties), ...echoes];
+  expect(keys.filter((key) => !section.includes(`\`${key}\``))).toEqual([]);
+  const within = Object.values<TSchema>(output.properties).flatMap(fieldsWithin);
+  expect(within.filter((field) => !new RegExp(`\\b${field}\\b`).test(section))).toEqual([]);
+});
+
+/** Returns the names of the fields within an object or the rows of a list. The quantiles count as one field. */
+function fieldsWithin(schema: TSchema): string[] {
+  const { properties } = schema.type === 'array' ? schema.items : schema;
+  return Object.entries<TSchema>(properties ?? {}).flatMap(([field, its]) => [
+    ...(/^p\d\d$/.test(field) ? [] : [field]),
+    ...fieldsWithin(its),
+  ]);
+}
