@@ -21,6 +21,8 @@ const definitionsOf = memoizeByObject((tools: readonly Operation[]) => {
   return { definitions, version };
 });
 
+const EXAMPLE_META = 'zomma/example';
+
 function definitionOf(tool: Operation): Tool {
   const { input, output } = toolView(tool);
   return {
@@ -29,6 +31,8 @@ function definitionOf(tool: Operation): Tool {
     description: tool.description,
     inputSchema: input as Tool['inputSchema'],
     outputSchema: withProvenance(brief(output), describeProvenanceOf(tool)),
+    // Hosts do not show `_meta` to a model. The terminal shows the example in its forms.
+    _meta: { [EXAMPLE_META]: tool.example },
     annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   };
 }

@@ -72,12 +72,11 @@ export const getLiveGexNodes = defineOperation({
   rest: {
     method: 'GET',
     path: '/api/v1/nodes/gex/{ticker}',
-    input: chainInput,
+    input: Type.Object({ ...chainInput.properties, expiry: expiryChoice }, { additionalProperties: false }),
     answers: REST_KEYS,
     ignoresUnknown: true,
   },
   *run(input, context, isWanted) {
-    // The route has `expiries`, which also selects several expiries. The tool has `expiry`.
     const options = { ...optionsOf(input), ...(input.expiry && { expiries: expirySelection(input.expiry) }) };
     const reading = yield* readMarketAs(options, input.ticker, context);
     // The default answers of tool and route have no lenses, so these are computed only for the extended answer.

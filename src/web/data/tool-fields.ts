@@ -25,6 +25,7 @@ export interface McpTool {
   readonly description?: string;
   readonly inputSchema: ToolObjectSchema;
   readonly outputSchema?: ToolObjectSchema;
+  readonly _meta?: { readonly 'zomma/example'?: Readonly<Record<string, unknown>> };
 }
 
 /** One field of a form: an argument of a tool. */
@@ -46,9 +47,9 @@ export interface ToolField {
 }
 
 /** Returns the fields of a tool's form, required arguments first. Texts come from the server and are cleaned. */
-export function toolFields({ inputSchema, description }: McpTool): ToolField[] {
+export function toolFields({ inputSchema, _meta }: McpTool): ToolField[] {
   const required = new Set(inputSchema.required);
-  const examples = exampleOf(description);
+  const examples = _meta?.['zomma/example'] ?? {};
   return Object.entries(inputSchema.properties ?? {})
     .map(([name, schema]): ToolField => {
       const isRequired = required.has(name);
@@ -92,15 +93,6 @@ function boundText(bound: number): string {
   const size = Math.abs(bound);
   const isShort = size === 0 || (size >= 1e-4 && size < 1e6);
   return (isShort ? String(bound) : bound.toExponential().replace('e+', 'e')).replace('-', size >= 1e-4 ? '−' : '-');
-}
-
-/** Reads the example at the end of a description: `Example: {"ticker":"SPY"}.` */
-function exampleOf(description: string | undefined): Readonly<Record<string, unknown>> {
-  try {
-    return JSON.parse(/Example: (\{.*\})\.?$/s.exec(description ?? '')?.[1] ?? '{}') as Record<string, unknown>;
-  } catch {
-    return {};
-  }
 }
 
 function textOf(value: unknown): string {

@@ -116,7 +116,7 @@ function ToolForm({
       <summary>
         <h3>{title}</h3> <code>{tool.name}</code>
       </summary>
-      <p class="muted">{cleanText(tool.description, 600).replace(/ Example: \{.*$/, '')}</p>
+      <p class="muted">{cleanText(tool.description, 600)}</p>
       <div class="tool-body">
         <form ref={form} noValidate aria-label={title} onSubmit={submit}>
           <div class="fields">
