@@ -2,7 +2,7 @@ import { ClientError } from '../errors.ts';
 import { addDays, closeOf, DAY_MS, lastQuoted, newYorkDate, newYorkInstant } from './calendar.ts';
 import type { CashDividend } from './cash-dividend.ts';
 import type { Chain } from './chain.ts';
-import type { LevelRecord, LevelSpot } from './level-record.ts';
+import type { LevelEvent, LevelRecord, LevelSpot } from './level-record.ts';
 import { isTicker, rootOf } from './option-symbol.ts';
 import type { Close, PrintSum } from './prints.ts';
 import { MINUTE_MS, simulatedRetention } from './simulated-past.ts';
@@ -85,6 +85,13 @@ export interface Market {
   levelTimes(ticker: string, fromMs: number, toMs: number, per: 'snapshot' | 'day'): number[];
   /** Returns the levels of the given moments, oldest first. */
   levels(ticker: string, times: readonly number[]): LevelRecord[];
+  /** Returns a ticker's newest levels with the source of their snapshot, or `undefined` if there are none. */
+  newestLevels(ticker: string): Omit<LevelEvent, 'seq'> | undefined;
+  /**
+   * Returns the volatilities at 30 days of some New York days (`YYYY-MM-DD`), in the given order: that of the last levels of the day up to
+   * `untilMs`. A volatility is null if the day has no levels, or if its last levels have no volatility.
+   */
+  volatilitiesOfDays(ticker: string, days: readonly string[], untilMs: number): (number | null)[];
   /** Returns the spots of the level records of the moments in [fromMs, toMs], each once, ascending. */
   levelSpots(ticker: string, fromMs: number, toMs: number): LevelSpot[];
   /**
@@ -279,6 +286,9 @@ export function createMarket(store: MarketStore, universe: Universe, simulated: 
       levelTimes: (ticker, fromMs, toMs, per) =>
         store.levelTimes(tickerOf(ticker), fromMs, Math.min(toMs, until), per, simulated),
       levels: (ticker, times) => store.levels(tickerOf(ticker), times, simulated),
+      newestLevels: (ticker) => store.newestLevels(tickerOf(ticker), until, simulated),
+      volatilitiesOfDays: (ticker, days, untilMs) =>
+        store.volatilitiesOfDays(tickerOf(ticker), days, Math.min(untilMs, until), simulated),
       levelSpots: (ticker, fromMs, toMs) =>
         store.levelSpots(tickerOf(ticker), fromMs, Math.min(toMs, until), simulated),
       at: (instantMs) => marketUntil(Math.min(instantMs, until)),

@@ -208,6 +208,18 @@ export interface MarketStore {
   levels(underlying: string, times: readonly number[], simulated: boolean): LevelRecord[];
   /** Returns the spots of the levels of the moments in [fromMs, toMs], each once, ascending. */
   levelSpots(underlying: string, fromMs: number, toMs: number, simulated: boolean): LevelSpot[];
+  /** Returns the last levels up to `untilMs`, or `undefined` if there are none. */
+  newestLevels(underlying: string, untilMs: number, simulated: boolean): LevelEvent | undefined;
+  /**
+   * Returns the volatilities at 30 days of some New York days (`YYYY-MM-DD`), in the given order: that of the last levels of the day up to
+   * `untilMs`. A volatility is null if the day has no levels, or if its last levels have no volatility.
+   */
+  volatilitiesOfDays(
+    underlying: string,
+    days: readonly string[],
+    untilMs: number,
+    simulated: boolean,
+  ): (number | null)[];
   /**
    * Returns the last sequence number of the log of levels, simulated or recorded, even if its entry was removed since. Returns 0 before the
    * first entry.

@@ -12,9 +12,8 @@ import { provenanceOf } from './market-reading.ts';
 import { moment, momentError, momentOf } from './moment.ts';
 import { type Context, defineOperation } from './operation.ts';
 import { defaulted, nullable, numberColumn, oneOf, textColumn, ticker } from './schemas.ts';
+import { YEAR_DAYS, yearIvRank } from './year-iv-rank.ts';
 
-/** Length of the default range and of the period of the volatility rank, in New York days, including the last day. */
-const YEAR_DAYS = 365;
 const POINTS = { default: 500, maximum: 5_000 };
 
 const input = Type.Object(
@@ -104,8 +103,7 @@ export const getGexHistory = defineOperation({
     const { fromMs, toMs } = rangeOf(request);
     const newest = market.lastLevelsAt(name, toMs);
     const yearAgo = newest === undefined ? 0 : newYorkInstant(addDays(newYorkDate(newest), 1 - YEAR_DAYS), '00:00');
-    const year = newest === undefined ? [] : market.levels(name, market.levelTimes(name, yearAgo, newest, 'day'));
-    const iv = ivRank(year.map(({ atmIv30d }) => atmIv30d));
+    const iv = newest === undefined ? ivRank([]) : yearIvRank(name, newest, market);
     const times = market.levelTimes(name, fromMs ?? yearAgo, toMs, request.per);
     const rows = market.levels(name, downsample(times, request.points));
     const notes = [
@@ -155,11 +153,11 @@ function columnsOf(rows: readonly LevelRecord[]) {
 }
 
 /**
- * Returns a note if the levels of some snapshots of a ticker are not computed yet. Throws `ClientError` (unavailable) in a replay, because
+ * Returns a note if the levels of some snapshots of a ticker or of several tickers are not computed yet. Throws `ClientError` (unavailable) in a replay, because
  * its answer would change later.
  */
-export function dueNotes(name: string, { market }: Context): string[] {
-  const due = market.levelsDue(name);
+export function dueNotes(names: string | readonly string[], { market }: Context): string[] {
+  const due = [names].flat().reduce((sum, name) => sum + market.levelsDue(name), 0);
   if (due === 0) return [];
   if (!market.isPast) return [`The levels of ${due} snapshots are not computed yet. Retry shortly.`];
   throw new ClientError(

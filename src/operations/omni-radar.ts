@@ -6,18 +6,16 @@ import {
   type ConcentratedStrike,
   concentratedStrikes,
   concentratedStrikesInSteps,
-  expiringGamma,
   seriesNearest,
 } from '../analytics/exposure/scan.ts';
-import { dailyMove, whipsawComponents, whipsawIndex } from '../analytics/exposure/whipsaw.ts';
-import { realisedVolatility } from '../analytics/returns.ts';
+import { dailyMove, whipsawIndex } from '../analytics/exposure/whipsaw.ts';
 import { ClientError } from '../errors.ts';
 import { daysBetween, newYorkDate } from '../market/calendar.ts';
 import type { Step } from '../steps.ts';
 import { surfaceOfPrepared } from './chain-surface.ts';
 import { expiryChoice, expirySelection } from './expiry-choice.ts';
 import { MILLION } from './gex-report.ts';
-import { closesKnown, levelsOf, provenanceOf, readMarket } from './market-reading.ts';
+import { levelsOf, provenanceOf, readMarket } from './market-reading.ts';
 import { defineOperation } from './operation.ts';
 import { limit } from './pages.ts';
 import { gexBoundaries, kineticOf, reportBoundaries } from './radar-boundaries.ts';
@@ -29,10 +27,9 @@ import {
   type ScannedDensity,
   stateDensity,
 } from './radar-density.ts';
+import { TARGET_DTE, whipsawOf } from './radar-whipsaw.ts';
 import { defaulted, nullable, number, numberColumn, ticker } from './schemas.ts';
 
-/** Number of daily returns for the realised volatility. */
-const REALISED_DAYS = 20;
 /**
  * The answer has a note if the expiry is more than `FAR_DAYS` days from target_dte, and also more than `FAR_SHARE` times target_dte from
  * target_dte.
@@ -80,7 +77,10 @@ export const runStrategicOmniRadar = defineOperation({
   input: Type.Object(
     {
       ticker,
-      target_dte: defaulted(Type.Integer({ description: 'Wanted days to expiry.', minimum: 0, maximum: DTE_MAX }), 30),
+      target_dte: defaulted(
+        Type.Integer({ description: 'Wanted days to expiry.', minimum: 0, maximum: DTE_MAX }),
+        TARGET_DTE,
+      ),
       expiry: { ...expiryChoice, description: 'Scan this expiry instead, YYYY-MM-DD or 0dte.' },
       limit: limit('List this many strikes with most gamma.'),
     },
@@ -163,20 +163,10 @@ export const runStrategicOmniRadar = defineOperation({
     yield step('Density of the expiry');
     const density = densityOf(yield* surfaceOfPrepared(prepared), series);
     yield step('Concentration and whipsaw risk');
-    const realised = realisedVolatility(closesKnown(chain, REALISED_DAYS + 1, context), REALISED_DAYS);
+    const { components, realised, expiring } = whipsawOf(reading, levels, density.atmIv, context);
     const fromPrints = context.market.hasPrints(chain.underlying);
-    const expiring = expiringGamma(prepared);
     const ofExpiry = columnsOf(concentratedStrikes(prepared, series));
     const ofAll = columnsOf(yield* concentratedStrikesInSteps(prepared));
-    const components = whipsawComponents({
-      spot: chain.spot,
-      flip: levels.flip,
-      iv: density.atmIv,
-      netGamma: levels.exposures.gex,
-      grossGamma: levels.exposures.grossGex,
-      expiringGamma: expiring,
-      realised,
-    });
     const kinetic = yield* kineticOf(reading, context);
     return {
       result: {

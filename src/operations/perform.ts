@@ -94,11 +94,13 @@ export function* performInSteps(
   return { ...performed, picture: operation.picture(result, provenance) };
 }
 
-/** Adds a note if the ticker was given by a name or an old symbol. */
+/** Adds a note for each ticker that was given by a name or an old symbol. */
 function withNameNote(provenance: Provenance, valid: Record<string, unknown>, { market }: Context): Provenance {
-  const given = valid.ticker ?? valid.single_name_ticker;
-  if (typeof given !== 'string' || !market.isByName(given)) return provenance;
-  return { ...provenance, notes: [`"${cleanLine(given)}" was read as ${market.nameOf(given)}.`, ...provenance.notes] };
+  const given = [valid.ticker ?? valid.single_name_ticker ?? valid.tickers].flat();
+  const names = given.filter((each): each is string => typeof each === 'string' && market.isByName(each));
+  if (names.length === 0) return provenance;
+  const notes = names.map((each) => `"${cleanLine(each)}" was read as ${market.nameOf(each)}.`);
+  return { ...provenance, notes: [...notes, ...provenance.notes] };
 }
 
 function schemaMismatch({ name }: Operation): Error {

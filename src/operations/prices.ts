@@ -10,6 +10,8 @@ import type { PrintsQuery } from '../market/tape.ts';
 export const ANALYSIS_CONTRACTS = 2_000;
 /** Contracts priced at another spot for one token. A contract that is priced at n spots is n contracts here. */
 export const MOVED_CONTRACTS = 50_000;
+/** Tickers of a screen whose stored levels are read for one token. */
+export const SCREENED_TICKERS = 10;
 /** Contracts of stored snapshots whose volumes are summed for one token. */
 export const SNAPSHOT_CONTRACTS = 20_000;
 /** Prints of a tape for one token, if they are read from stored sums. */

@@ -22,6 +22,7 @@ import { runStrategicOmniRadar } from './omni-radar.ts';
 import type { Operation } from './operation.ts';
 import { getOptionQuotes } from './option-quotes.ts';
 import { computeOptionsGreeks } from './options-greeks.ts';
+import { screenTickers } from './screen-tickers.ts';
 import { getSignedPrints } from './signed-prints.ts';
 import { getVolatilitySurface } from './surface-report.ts';
 import { targetUniverse } from './target-universe.ts';
@@ -44,6 +45,7 @@ const CONTRACT = {
 const FURTHER_TOOLS = {
   get_levels_history: getLevelsHistory,
   get_hedging_profile: getHedgingProfile,
+  screen_tickers: screenTickers,
   get_option_quotes: getOptionQuotes,
 };
 

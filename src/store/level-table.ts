@@ -15,6 +15,8 @@ type LevelTable = Pick<
   | 'levelTimes'
   | 'levels'
   | 'levelSpots'
+  | 'newestLevels'
+  | 'volatilitiesOfDays'
   | 'lastLevelSeq'
   | 'levelEvents'
   | 'levelEventsOf'
@@ -82,6 +84,11 @@ export function levelTable(db: Database, nowMs: () => number): LevelTable {
     `SELECT spot, count(*) AS records FROM levels
      WHERE simulated = ? AND underlying = ? AND as_of BETWEEN ? AND ? GROUP BY spot ORDER BY spot`,
   );
+  const selectVolatilities = db.prepare<{ iv: number | null }, [number, string, string, number]>(
+    `SELECT (
+       SELECT atm_iv_30d FROM levels WHERE simulated = ?1 AND underlying = ?2 AND day = value AND as_of <= ?4 ORDER BY as_of DESC LIMIT 1
+     ) AS iv FROM json_each(?3) ORDER BY key`,
+  );
   const selectHead = db.prepare<{ seq: number }, []>("SELECT seq FROM sqlite_sequence WHERE name = 'levels'");
   const selectEvents = db.prepare<LevelRow & Entry, [number, number, number]>(
     `SELECT ${record}, seq, source FROM levels WHERE simulated = ? AND advanced = 1 AND seq > ? ORDER BY seq LIMIT ?`,
@@ -137,6 +144,12 @@ export function levelTable(db: Database, nowMs: () => number): LevelTable {
     levels: (underlying, times, simulated) =>
       selectAt.all(Number(simulated), underlying, JSON.stringify(times)).map(recordOf),
     levelSpots: (underlying, fromMs, toMs, simulated) => selectSpots.all(Number(simulated), underlying, fromMs, toMs),
+    newestLevels(underlying, untilMs, simulated) {
+      const row = selectCurrent.get(Number(simulated), underlying, untilMs, Number.MAX_SAFE_INTEGER);
+      return row ? recordOf(row) : undefined;
+    },
+    volatilitiesOfDays: (underlying, days, untilMs, simulated) =>
+      selectVolatilities.all(Number(simulated), underlying, JSON.stringify(days), untilMs).map(({ iv }) => iv),
     lastLevelSeq: () => selectHead.get()?.seq ?? 0,
     levelEvents: (afterSeq, limit, simulated) => selectEvents.all(Number(simulated), afterSeq, limit).map(recordOf),
     levelEventsOf: (underlyings, afterSeq, limit, simulated) =>

@@ -73,6 +73,7 @@ export const NOT_ON_PAGE: Readonly<Record<string, string>> = {
   get_levels_history: 'An answer for agents: History shows the same levels, and Record whether they held.',
   solve_implied_volatilities: 'It takes columns of thousands of options from a program.',
   get_hedging_profile: 'An answer for agents. Profile draws the net gamma at the same spots.',
+  screen_tickers: 'The view Scan compares the tickers of the universe by the live levels.',
   get_option_quotes: 'No view lists single contracts. The view Expiries has the same rows as its term structure.',
 };
 

@@ -243,6 +243,8 @@ function contextOf(chain: Chain, seed: number): Context {
       levelTimes: () => [],
       levels: () => [],
       levelSpots: () => [],
+      newestLevels: () => undefined,
+      volatilitiesOfDays: () => [],
       at() {
         return this;
       },

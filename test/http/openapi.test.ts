@@ -58,6 +58,7 @@ test('names every endpoint of the contract and every tool', () => {
       '/api/v1/physics/greeks/batch',
       '/api/v1/physics/iv',
       '/api/v1/quotes/{ticker}',
+      '/api/v1/screen',
       '/api/v1/stream/gex/{ticker}',
       '/api/v1/surface/{ticker}',
       '/sse',

@@ -19,6 +19,7 @@ const ARGUMENTS: Record<string, Record<string, unknown>> = {
   calculate_merton_probability: { ticker: 'SPX', spot_price: 100, ambush_strike: 105 },
   evaluate_etf_contagion: { single_name_ticker: 'JPM', whale_fiat: 1e9, current_iv: 1, iv_ceiling: 0.5 },
   get_gex_combined: { ticker: 'SPX' },
+  screen_tickers: { tickers: TICKERS, sort_by: 'whipsaw_risk_index' },
   evaluate_market_hamiltonian: {
     ...{ ticker: 'SPX', whale_fiat_kinetic: 1, gex_potential_friction: 1, iv_crush_factor: 1 },
   },

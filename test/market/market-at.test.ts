@@ -3,7 +3,7 @@ import { ClientError } from '../../src/errors.ts';
 import { createMarket, type Market } from '../../src/market/market.ts';
 import { STANDARD_UNIVERSE } from '../../src/market/universe.ts';
 import { openStore, type Store } from '../../src/store/sqlite.ts';
-import { chainOf, DAY_MS, keepLevels, MONDAY_MS, printOf } from '../store/samples.ts';
+import { chainOf, DAY_MS, keepLevels, MONDAY_MS, printOf, recordOf } from '../store/samples.ts';
 
 /** A market at a past moment shows no data dated after that moment, and all data dated up to it. */
 const HOUR_MS = 3_600_000;
@@ -20,7 +20,7 @@ beforeAll(() => {
   store.sumPrintsFrom(1);
   keepLevels(store, { asOf: NOON - DAY_MS, spot: 1 });
   keepLevels(store, { asOf: NOON, spot: 2 });
-  keepLevels(store, { asOf: AFTER, spot: 3 });
+  keepLevels(store, { asOf: AFTER, spot: 3, atmIv30d: 0.5 });
   store.saveChain({ ...chainOf({ asOf: NOON - 1, simulated: false }), spot: 4 });
   store.saveChain({ ...chainOf({ asOf: AFTER + 1, simulated: false }), spot: 5 });
   const print = (id: string, at: number) => printOf(id, { at, simulated: false });
@@ -56,6 +56,13 @@ const SEEN: [name: string, read: (market: Market) => unknown, then: unknown, now
   ],
   ['the spots of levels', (market) => market.levelSpots('SPX', 0, Number.MAX_SAFE_INTEGER).length, 2, 3],
   ['the last levels', (market) => market.lastLevelsAt('SPX', Number.MAX_SAFE_INTEGER), NOON, AFTER],
+  ['the newest levels', (market) => market.newestLevels('SPX')?.asOf, NOON, AFTER],
+  [
+    'the volatilities of days',
+    (market) => market.volatilitiesOfDays('SPX', [DATE], Number.MAX_SAFE_INTEGER),
+    [recordOf().atmIv30d],
+    [0.5],
+  ],
   ['the times of levels', (market) => market.levelTimes('SPX', 0, Number.MAX_SAFE_INTEGER, 'snapshot').length, 2, 3],
   ['the snapshots whose levels are due', (market) => market.levelsDue('SPX'), 1, 2],
   ['a market at a moment before it', (market) => market.at(NOON - 1).chain('SPX').spot, 4, 4],

@@ -20,9 +20,13 @@ const ARGUMENTS: Readonly<Record<string, object>> = {
   calculate_merton_probability: { spot_price: 100, ambush_strike: 105 },
   evaluate_market_hamiltonian: { whale_fiat_kinetic: 1, gex_potential_friction: 1, iv_crush_factor: 1 },
 };
-const ETF = { single_name_ticker: 'JPM', whale_fiat: 1e9, current_iv: 1, iv_ceiling: 0.5 };
+/** The arguments of tools that have no argument `ticker`. */
+const WITHOUT_TICKER: Readonly<Record<string, object>> = {
+  evaluate_etf_contagion: { single_name_ticker: 'JPM', whale_fiat: 1e9, current_iv: 1, iv_ceiling: 0.5 },
+  screen_tickers: { tickers: ['SPX', 'JPM'] },
+};
 const MARKET_TOOLS = TOOLS.filter(({ ofMarket }) => ofMarket).map(({ name }) => name);
-const argumentsOf = (name: string) => (name === 'evaluate_etf_contagion' ? ETF : { ticker: 'SPX', ...ARGUMENTS[name] });
+const argumentsOf = (name: string) => WITHOUT_TICKER[name] ?? { ticker: 'SPX', ...ARGUMENTS[name] };
 
 let folder: string;
 let server: Served;

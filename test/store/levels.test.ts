@@ -52,6 +52,38 @@ test('lists the spots of a period once, ascending, with the number of records', 
     expect(spots(4, 9)).toEqual([]);
   }));
 
+test('reads the newest levels up to a moment with their source', () =>
+  withStore((store) => {
+    for (const hours of [0, 1]) keepLevels(store, { asOf: MONDAY_MS + hours * HOUR_MS, spot: 6000 + hours });
+    keepLevels(store, { underlying: 'NDX', spot: 1 });
+    keepLevels(store, { simulated: true, asOf: MONDAY_MS + DAY_MS });
+    const newest = (untilMs: number) => store.newestLevels('SPX', untilMs, false);
+    expect(newest(Number.MAX_SAFE_INTEGER)).toMatchObject({
+      ...recordOf({ asOf: MONDAY_MS + HOUR_MS, spot: 6001 }),
+      source: 'simulated',
+    });
+    expect(newest(MONDAY_MS + HOUR_MS - 1)?.spot).toBe(6000);
+    expect(newest(MONDAY_MS - 1)).toBeUndefined();
+  }));
+
+test('reads the volatility of the last levels of each day', () =>
+  withStore((store) => {
+    const daily = [
+      [0, 0.1],
+      [HOUR_MS, 0.2],
+      [DAY_MS, null],
+      [2 * DAY_MS, 0.3],
+    ] as const;
+    for (const [ms, atmIv30d] of daily) keepLevels(store, { asOf: MONDAY_MS + ms, atmIv30d });
+    keepLevels(store, { underlying: 'NDX', atmIv30d: 0.9 });
+    keepLevels(store, { simulated: true, atmIv30d: 0.9 });
+    const days = ['2026-01-07', '2026-01-05', '2026-01-06', '2026-01-08', '2026-01-04'];
+    const read = (untilMs: number) => store.volatilitiesOfDays('SPX', days, untilMs, false);
+    expect(read(Number.MAX_SAFE_INTEGER)).toEqual([0.3, 0.2, null, null, null]);
+    expect(read(MONDAY_MS + HOUR_MS - 1)).toEqual([null, 0.1, null, null, null]);
+    expect(store.volatilitiesOfDays('SPX', [], MONDAY_MS, false)).toEqual([]);
+  }));
+
 test('a snapshot is due once, newest first, and again if it is replaced', () =>
   withStore((store) => {
     for (const days of [0, 1]) store.saveChain(chainOf({ asOf: MONDAY_MS + days * DAY_MS, simulated: false }));

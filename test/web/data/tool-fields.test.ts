@@ -15,7 +15,7 @@ describe('fields', () => {
     const fields = toolFields(tool);
     expect(fields.map(({ name }) => name).toSorted()).toEqual(Object.keys(tool.inputSchema.properties!).toSorted());
     expect(fields.filter(({ isRequired }) => isRequired).map(({ name }) => name)).toEqual([
-      ...tool.inputSchema.required!,
+      ...(tool.inputSchema.required ?? []),
     ]);
     for (const each of fields) expect(each.help).not.toBe('');
   });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { toolDefinitions } from '../../../src/mcp/tool-definitions.ts';
-import { REGISTRY, TOOLS as TOOL_OPERATIONS } from '../../../src/operations/registry.ts';
+import { CONTRACT_TOOLS, REGISTRY } from '../../../src/operations/registry.ts';
 import type { McpTool } from '../../../src/web/data/tool-fields.ts';
 import { toolFigures, toolSentence } from '../../../src/web/data/tool-words.ts';
 import { UNKNOWN } from '../../../src/web/page-format.ts';
@@ -49,7 +49,7 @@ const CASES: Readonly<Record<string, [args: Record<string, unknown>, says: RegEx
   ],
 };
 
-const TOOLS = toolDefinitions(TOOL_OPERATIONS) as unknown as McpTool[];
+const TOOLS = toolDefinitions(CONTRACT_TOOLS) as unknown as McpTool[];
 
 describe.each(TOOLS.map((tool) => [tool.name, tool] as const))('%s', (name, tool) => {
   const [args, says] = CASES[name]!;

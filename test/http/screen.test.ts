@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { createLevelRecorder } from '../../src/operations/level-recorder.ts';
+import { type Service, startService } from '../support/service.ts';
+
+/** The screen of tickers over REST: lists in the query, and the header fields of the provenance. */
+let service: Service;
+beforeAll(async () => {
+  service = await startService();
+  const { store } = service.app;
+  const recorder = createLevelRecorder({ store, largePrintMinUsd: 100_000, observe: () => {} });
+  recorder.wake();
+  while (store.levelsDue().length > 0) await new Promise(setImmediate);
+  await recorder.stop();
+});
+afterAll(() => service.close());
+
+interface Body {
+  readonly rows: { readonly ticker: string; readonly net_gex_mil: number; readonly age_s: number }[];
+  readonly matched: number;
+  readonly without_data: string[];
+}
+
+async function screen(query: string): Promise<{ status: number; body: Body; headers: Headers }> {
+  const response = await service.request('GET', `/api/v1/screen?${query}`);
+  return { status: response.status, body: (await response.json()) as Body, headers: response.headers };
+}
+
+test.each(['tickers=spy,TSLA,ZZZZ', 'tickers=spy&tickers=TSLA&tickers=ZZZZ'])('%s', async (query) => {
+  const { status, body, headers } = await screen(`${query}&sort_by=ticker`);
+  expect(status).toBe(200);
+  expect(body.rows.map(({ ticker }) => ticker)).toEqual(['SPY', 'TSLA']);
+  expect(body).toMatchObject({ matched: 2, without_data: ['ZZZZ'] });
+  expect(headers.get('x-data-source')).toBe('simulated');
+  expect(headers.get('x-data-age')).toBe(String(Math.max(...body.rows.map(({ age_s }) => age_s))));
+});
+
+test('conditions in the query are those of the tool', async () => {
+  const { body } = await screen(
+    'where=net_gex_mil%3E%3D0,spot_vs_flip%3Dabove&sort_by=net_gex_mil&order=desc&limit=100',
+  );
+  const tool = await service.request('POST', '/api/v1/tools/screen_tickers', {
+    body: { where: ['net_gex_mil>=0', 'spot_vs_flip=above'], sort_by: 'net_gex_mil', order: 'desc', limit: 100 },
+  });
+  const names = ({ rows }: Body) => rows.map(({ ticker }) => ticker);
+  expect(body.rows.length).toBeGreaterThan(1);
+  expect(names(body)).toEqual(names((await tool.json()) as Body));
+  const figures = body.rows.map(({ net_gex_mil }) => net_gex_mil);
+  expect(figures).toEqual(figures.toSorted((a, b) => b - a));
+});
+
+test('an invalid condition is a 422 that lists the columns', async () => {
+  const response = await service.request('GET', '/api/v1/screen?where=rank%3E80');
+  expect(response.status).toBe(422);
+  expect(await response.json()).toMatchObject({
+    errors: [{ pointer: '/where/0' }],
+    hint: expect.stringContaining('iv_rank'),
+  });
+});
