@@ -4,7 +4,7 @@ import { momentError, momentOf } from './moment.ts';
 import type { Context, Operation } from './operation.ts';
 
 /** The moment of a replay. The description is short because every market tool has it in its definition, which models read. */
-const at = Type.Optional(Type.String({ description: 'Past moment: ISO 8601, or a New York date.' }));
+const at = Type.Optional(Type.String({ description: 'Past moment: ISO 8601, or New York date (its end).' }));
 
 /**
  * Returns the schema of an operation's arguments. If the operation reads the market, the arguments include the moment of a replay, `at`.
