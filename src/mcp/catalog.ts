@@ -1,14 +1,15 @@
 import { CONTRACT_TOOLS, TOOLS } from '../operations/registry.ts';
 import type { ToolSelection } from '../setting-values.ts';
 import type { Catalog } from './mcp-deps.ts';
+import { PROMPTS } from './prompts.ts';
 import { RESOURCES } from './resources.ts';
 
 /**
  * Returns what MCP clients can use, over every transport: every tool with a tool that reads resources, or only the tools of the API
- * contract.
+ * contract. Of the prompts, clients get those whose tools they get.
  */
 export function catalogOf(selection: ToolSelection): Catalog {
   const isContract = selection === 'contract';
   const tools = isContract ? CONTRACT_TOOLS : TOOLS;
-  return { tools: () => tools, resources: RESOURCES, hasReader: !isContract };
+  return { tools: () => tools, resources: RESOURCES, hasReader: !isContract, prompts: PROMPTS };
 }

@@ -2,15 +2,18 @@ import type { Account } from '../access/access.ts';
 import type { Observe } from '../events.ts';
 import type { Context, Operation } from '../operations/operation.ts';
 import type { Scheduler } from '../operations/scheduler.ts';
+import type { TaskPrompt } from './prompts.ts';
 import type { Resources } from './resources.ts';
 
-/** The tools and resources that clients can use. */
+/** The tools, resources and prompts that clients can use. */
 export interface Catalog {
   /** Returns the current tools. */
   readonly tools: () => readonly Operation[];
   readonly resources: Resources;
   /** Whether `tools/list` also has a tool that reads resources, for clients whose model cannot read them. Absent for no. */
   readonly hasReader?: boolean;
+  /** The prompts. Each is offered only together with the tools that its text names. Absent for none. */
+  readonly prompts?: readonly TaskPrompt[];
 }
 
 /** The property of `AbortSignal` that a call reads. */

@@ -7,7 +7,7 @@ import { ICONS } from './icons.ts';
 import { instructionsFor } from './instructions.ts';
 import { readsResources as canRead } from './known-clients.ts';
 import { type McpDeps, type McpSession, SUBSCRIPTIONS_MAX } from './mcp-deps.ts';
-import { getPrompt, promptsFor } from './prompts.ts';
+import { getPrompt, promptDefinitions } from './prompts.ts';
 import { READ_RESOURCE, readResource } from './read-resource.ts';
 import { registryVersion, toolDefinitions } from './tool-definitions.ts';
 
@@ -16,7 +16,7 @@ import { registryVersion, toolDefinitions } from './tool-definitions.ts';
  * one POST.
  */
 export function createMcpServer(deps: McpDeps, { account, subscribed, readsResources }: McpSession): Server {
-  const { context, version, tools, resources, hasReader = false } = deps;
+  const { context, version, tools, resources, hasReader = false, prompts = [] } = deps;
   const names = () => tools().map(({ name }) => name);
   const server = new ReadableErrorServer(
     { name: 'zomma', title: 'Zomma', version, icons: ICONS },
@@ -54,8 +54,8 @@ export function createMcpServer(deps: McpDeps, { account, subscribed, readsResou
   server.setRequestHandler('resources/read', ({ params }, { mcpReq: { signal } }) =>
     readResource(deps, { account, signal }, params.uri),
   );
-  server.setRequestHandler('prompts/list', () => ({ prompts: promptsFor(names()) }));
-  server.setRequestHandler('prompts/get', ({ params }) => getPrompt(names(), params.name, params.arguments));
+  server.setRequestHandler('prompts/list', () => ({ prompts: promptDefinitions(prompts, names()) }));
+  server.setRequestHandler('prompts/get', ({ params }) => getPrompt(prompts, names(), params.name, params.arguments));
   server.setRequestHandler('completion/complete', ({ params }) => complete(params, context));
   if (subscribed) handleSubscriptions(server, subscribed, deps);
   return server;
@@ -64,11 +64,12 @@ export function createMcpServer(deps: McpDeps, { account, subscribed, readsResou
 /** The key in `_meta` of a call by which a client asks for links to the resources behind the answer. */
 const LINKS_META = 'zomma/links';
 
-/** Cache hints. Tools and templates change only with a release, and clients are then notified. Resources change with each snapshot. */
+/** Cache hints. Tools, templates and prompts change only with a release. Resources change with each snapshot. */
 const CACHE_HINTS = {
   'server/discover': { ttlMs: 3_600_000, cacheScope: 'private' },
   'tools/list': { ttlMs: 3_600_000, cacheScope: 'private' },
   'resources/templates/list': { ttlMs: 3_600_000, cacheScope: 'private' },
+  'prompts/list': { ttlMs: 3_600_000, cacheScope: 'private' },
   'resources/list': { ttlMs: 60_000, cacheScope: 'private' },
   'resources/read': { ttlMs: 1_000, cacheScope: 'private' },
 } as const;

@@ -2,7 +2,7 @@ import { type GetPromptResult, type Prompt, ProtocolError, ProtocolErrorCode } f
 import { cleanLine } from '../clean-text.ts';
 
 /** A task that a user starts by name. Its text leads a model through calls of tools that exist. */
-interface TaskPrompt {
+export interface TaskPrompt {
   readonly name: string;
   readonly title: string;
   readonly description: string;
@@ -26,7 +26,7 @@ const CAVEATS =
   'State the age of the quotes and whether they are simulated or stale, repeat notes that change the meaning of a figure, and do not ' +
   'guess figures that no tool returned.';
 
-const PROMPTS: readonly TaskPrompt[] = [
+export const PROMPTS: readonly TaskPrompt[] = [
   {
     name: 'ticker_brief',
     title: 'Brief on a ticker',
@@ -95,9 +95,9 @@ const PROMPTS: readonly TaskPrompt[] = [
   },
 ];
 
-/** Returns the prompts whose tools are all offered. */
-export function promptsFor(tools: readonly string[]): Prompt[] {
-  return offered(tools).map(({ name, title, description, arguments: args }) => ({
+/** Returns the prompts whose tools are all offered, for `prompts/list`. */
+export function promptDefinitions(prompts: readonly TaskPrompt[], tools: readonly string[]): Prompt[] {
+  return offeredWith(tools, prompts).map(({ name, title, description, arguments: args }) => ({
     ...{ name, title, description },
     arguments: args.map((each) => ({ ...each })),
   }));
@@ -105,13 +105,15 @@ export function promptsFor(tools: readonly string[]): Prompt[] {
 
 /** Returns the message of a prompt. Throws `ProtocolError` if the prompt is unknown, or if a required argument is missing. */
 export function getPrompt(
+  prompts: readonly TaskPrompt[],
   tools: readonly string[],
   name: string,
   given: Readonly<Record<string, string>> = {},
 ): GetPromptResult {
-  const prompt = offered(tools).find((each) => each.name === name);
+  const offered = offeredWith(tools, prompts);
+  const prompt = offered.find((each) => each.name === name);
   if (!prompt) {
-    const names = offered(tools).map((each) => each.name);
+    const names = offered.map((each) => each.name);
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no such prompt. Prompts: ${names.join(', ')}`);
   }
   const missing = prompt.arguments.filter((each) => each.required && !given[each.name]?.trim());
@@ -133,6 +135,6 @@ export function promptHasArgument(name: string, argument: string): boolean {
   return PROMPTS.some((each) => each.name === name && each.arguments.some((one) => one.name === argument));
 }
 
-function offered(tools: readonly string[]): readonly TaskPrompt[] {
-  return PROMPTS.filter((each) => each.tools.every((tool) => tools.includes(tool)));
+function offeredWith(tools: readonly string[], prompts: readonly TaskPrompt[]): readonly TaskPrompt[] {
+  return prompts.filter((each) => each.tools.every((tool) => tools.includes(tool)));
 }

@@ -9,9 +9,13 @@ export interface Command {
   readonly env?: Record<string, string>;
 }
 
-export function keyHeader(key: string): { headers: Record<string, string> } {
-  return { headers: { 'X-API-Key': key } };
-}
+/** How a client sends the key over HTTP. */
+export type SendKey = (key: string) => { headers: Record<string, string> };
+
+export const keyHeader: SendKey = (key) => ({ headers: { 'X-API-Key': key } });
+
+/** The only header in which hosted connectors can send a key. */
+export const bearerHeader: SendKey = (key) => ({ headers: { Authorization: `Bearer ${key}` } });
 
 /** A process that the client starts, on the data folder. */
 export function local({ dataDir }: Target): Command {

@@ -4,18 +4,16 @@ import { type Connection as LangchainServer, MultiServerMCPClient } from '@langc
 import { MCPServerSSE, MCPServerStdio, MCPServerStreamableHttp } from '@openai/agents';
 import { MultiServerMCPClient as MultiServerMCPClientV10 } from 'langchain-mcp-adapters-1.0';
 import { answerOf, type ClientUnderTest, type Connection, connectionOf, type Transport } from './client.ts';
-import { bridged, keyHeader, local } from './doors.ts';
+import { bearerHeader, bridged, keyHeader, local, type SendKey } from './doors.ts';
 
 /** The clients of agent frameworks, called as in their documentation. */
 export const LIBRARIES: readonly ClientUnderTest[] = [
   ...each('@ai-sdk/mcp', {
-    'HTTP+SSE': async ({ url, key }) =>
-      connectionOf(await createMCPClient({ transport: { type: 'sse', url: `${url}/sse`, ...keyHeader(key) } })),
-    'Streamable HTTP': async ({ url, key }) =>
-      connectionOf(await createMCPClient({ transport: { type: 'http', url: `${url}/mcp`, ...keyHeader(key) } })),
+    ...aiSdkOverHttp(keyHeader),
     stdio: async (to) => connectionOf(await createMCPClient({ transport: new AiStdio(local(to)) })),
     'stdio, bridged': async (to) => connectionOf(await createMCPClient({ transport: new AiStdio(bridged(to)) })),
   }),
+  ...each('@ai-sdk/mcp', aiSdkOverHttp(bearerHeader)).map((client) => ({ ...client, mode: 'bearer' })),
   ...each('@openai/agents', {
     'HTTP+SSE': ({ url, key }) => agents(new MCPServerSSE({ url: `${url}/sse`, requestInit: keyHeader(key) })),
     'Streamable HTTP': ({ url, key }) =>
@@ -30,13 +28,24 @@ export const LIBRARIES: readonly ClientUnderTest[] = [
   })),
 ];
 
-function each(packageName: string, doors: Record<Transport, ClientUnderTest['connect']>): ClientUnderTest[] {
+type Doors = Readonly<Partial<Record<Transport, ClientUnderTest['connect']>>>;
+
+function each(packageName: string, doors: Doors): ClientUnderTest[] {
   return Object.entries(doors).map(([transport, connect]) => ({
     packageName,
     transport: transport as Transport,
     runtime: 'bun',
     connect,
   }));
+}
+
+function aiSdkOverHttp(sendKey: SendKey): Doors {
+  return {
+    'HTTP+SSE': async ({ url, key }) =>
+      connectionOf(await createMCPClient({ transport: { type: 'sse', url: `${url}/sse`, ...sendKey(key) } })),
+    'Streamable HTTP': async ({ url, key }) =>
+      connectionOf(await createMCPClient({ transport: { type: 'http', url: `${url}/mcp`, ...sendKey(key) } })),
+  };
 }
 
 type Langchain = typeof MultiServerMCPClient | typeof MultiServerMCPClientV10;

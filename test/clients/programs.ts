@@ -10,10 +10,15 @@ export const PROGRAMS: readonly ClientUnderTest[] = [
   bridge('mcp-remote', 'HTTP+SSE', ({ url, key }) => [`${url}/sse`, '--header', `X-API-Key:${key}`]),
   bridge('mcp-remote', 'Streamable HTTP', ({ url, key }) => [`${url}/mcp`, '--header', `X-API-Key:${key}`]),
   bridge('supergateway', 'HTTP+SSE', ({ url, key }) => ['--sse', `${url}/sse`, '--header', `X-API-Key:${key}`]),
-  bridge('supergateway', 'Streamable HTTP', ({ url, key }) => [
-    ...['--streamableHttp', `${url}/mcp`],
-    ...['--oauth2Bearer', key],
-  ]),
+  ...(
+    [
+      ['HTTP+SSE', '--sse', '/sse'],
+      ['Streamable HTTP', '--streamableHttp', '/mcp'],
+    ] as const
+  ).map(([transport, flag, path]) => ({
+    ...bridge('supergateway', transport, ({ url, key }) => [flag, `${url}${path}`, '--oauth2Bearer', key]),
+    mode: 'bearer',
+  })),
   inspector('HTTP+SSE', ({ url, key }) => [`${url}/sse`, '--transport', 'sse', '--header', `X-API-Key: ${key}`]),
   ...(['legacy', 'modern'] as const).map((era) => ({
     ...inspector('Streamable HTTP', ({ url, key }) => [

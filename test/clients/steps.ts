@@ -1,3 +1,4 @@
+import { READ_RESOURCE } from '../../src/mcp/read-resource.ts';
 import { TOOLS } from '../../src/operations/registry.ts';
 import { callEach, callOne } from './calls.ts';
 import type { ClientUnderTest, Connection, Target } from './client.ts';
@@ -52,7 +53,9 @@ export const STEPS: Readonly<Record<string, Step>> = {
   'server restarted': (client, service) => dropped(client, service, service.restart),
 };
 
-const NAMES = TOOLS.map(({ name }) => name)
+/** No client under test reads resources by itself, so each of them gets the tool for that. */
+const NAMES = [...TOOLS, READ_RESOURCE]
+  .map(({ name }) => name)
   .toSorted()
   .join(', ');
 const NOTHING_TO_SEE: Seen = { verdict: '' };
@@ -82,13 +85,22 @@ async function connected<T>(
   to: Target,
   work: (connection: Connection) => Promise<T>,
 ): Promise<T> {
-  const connection = await within(SILENCE_MS_MAX, client.connect(to));
+  const connection = limited(await within(SILENCE_MS_MAX, client.connect(to)));
   try {
-    return await within(SILENCE_MS_MAX, work(connection));
+    return await work(connection);
   } finally {
     // Some clients reject because they are already closed.
     await connection.close().catch(() => {});
   }
+}
+
+/** The same connection. Each of its requests fails after a time without a response. */
+function limited({ list, call, close }: Connection): Connection {
+  return {
+    list: () => within(SILENCE_MS_MAX, list()),
+    call: (name, args) => within(SILENCE_MS_MAX, call(name, args)),
+    close,
+  };
 }
 
 /** After a disconnection the same connection must work again, or a new one must. */

@@ -1,6 +1,7 @@
 import type { Handler } from '../../src/http/http-server.ts';
 import { listen } from '../../src/http/listen.ts';
 import { startService } from '../support/service.ts';
+import { FIXTURE_PROMPTS } from './fixture-prompts.ts';
 import { FIXTURE_RESOURCES } from './fixture-resources.ts';
 import { createFixtureTools } from './fixture-tools.ts';
 
@@ -12,10 +13,12 @@ export interface FixtureServer {
   close(): Promise<void>;
 }
 
-/** Serves the fixtures instead of the service's own tools and resources, without a rate limit. Sessions use the given revision. */
+/** Serves the fixtures in place of the own tools, resources and prompts of the service, without a rate limit. Sessions use the given revision. */
 export async function serveFixtures(revision: string): Promise<FixtureServer> {
   const tools = createFixtureTools(() => service.app.mcp.wake());
-  const service = await startService({ offered: { tools, resources: FIXTURE_RESOURCES } });
+  const service = await startService({
+    offered: { tools, resources: FIXTURE_RESOURCES, prompts: FIXTURE_PROMPTS },
+  });
   const handle = inRevision(revision, withKey(service.key, service.app.handle));
   const server = listen(handle, { host: '127.0.0.1', port: 0, tls: undefined });
   return {

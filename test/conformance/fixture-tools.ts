@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import { ClientError } from '../../src/errors.ts';
-import type { Operation } from '../../src/operations/operation.ts';
+import type { Operation, Provenance } from '../../src/operations/operation.ts';
 
 /** The tools that the suites call by name, as operations. `changed` is called if one of them has changed the list. */
 export function createFixtureTools(changed: () => void): () => readonly Operation[] {
@@ -9,7 +9,7 @@ export function createFixtureTools(changed: () => void): () => readonly Operatio
     changed();
     return say('The list of tools is another.');
   });
-  const few = [SIMPLE, REFUSING, STEPWISE, WITH_SCHEMA, toggle];
+  const few = [SIMPLE, REFUSING, STEPWISE, WITH_SCHEMA, WITH_PICTURE, toggle];
   const more = [...few, ADDED];
   let offered = few;
   return () => offered;
@@ -56,6 +56,21 @@ const WITH_SCHEMA: Operation = {
       additionalProperties: false,
     },
   ),
+};
+
+const ORIGIN: Provenance = {
+  ...{ source: 'fixture', simulated: true, as_of: '2026-11-20T21:00:00.000Z', age_s: 0, stale: false, notes: [] },
+};
+
+/** Answers with a picture without being asked, because the suites call it without arguments. */
+const WITH_PICTURE: Operation = {
+  ...tool('test_image_content', 'Answers with a picture.', () => ({
+    ...say('See the picture.'),
+    provenance: ORIGIN,
+  })),
+  input: Type.Object({ format: Type.Optional(Type.Literal('image', { default: 'image' })) }),
+  // The signature at the start of every PNG.
+  picture: () => Uint8Array.fromBase64('iVBORw0KGgo='),
 };
 
 function tool(name: string, description: string, run: Operation['run']): Operation {
