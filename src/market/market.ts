@@ -88,10 +88,10 @@ export interface Market {
   /** Returns a ticker's newest levels with the source of their snapshot, or `undefined` if there are none. */
   newestLevels(ticker: string): Omit<LevelEvent, 'seq'> | undefined;
   /**
-   * Returns the volatilities at 30 days of some New York days (`YYYY-MM-DD`), in the given order: that of the last levels of the day up to
-   * `untilMs`. A volatility is null if the day has no levels, or if its last levels have no volatility.
+   * Returns the volatilities at 30 days of consecutive New York days (`YYYY-MM-DD`), in the given order: that of the last levels of the day
+   * up to `untilMs`. A volatility is null if the day has no levels, or if its last levels have no volatility.
    */
-  volatilitiesOfDays(ticker: string, days: readonly string[], untilMs: number): (number | null)[];
+  volatilitiesOfDays(ticker: string, days: readonly string[], untilMs: number): readonly (number | null)[];
   /** Returns the spots of the level records of the moments in [fromMs, toMs], each once, ascending. */
   levelSpots(ticker: string, fromMs: number, toMs: number): LevelSpot[];
   /**
@@ -115,6 +115,7 @@ export function createMarket(store: MarketStore, universe: Universe, simulated: 
   const past = new Map<number, Chain>();
   let flows = new Map<string, readonly PrintSum[]>();
   let tapeVersions = new Map<string, TapeVersion>();
+  let volatilities = new Map<string, readonly (number | null)[]>();
   let storeVersion = '';
   const refresh = () => {
     const current = store.version();
@@ -122,6 +123,7 @@ export function createMarket(store: MarketStore, universe: Universe, simulated: 
     storeVersion = current;
     flows = new Map();
     tapeVersions = new Map();
+    volatilities = new Map();
   };
   /** Reads the snapshot that `find` names. The store sets a damaged snapshot aside when it is read, and then `find` names the one before it. */
   const readFound = (
@@ -287,8 +289,16 @@ export function createMarket(store: MarketStore, universe: Universe, simulated: 
         store.levelTimes(tickerOf(ticker), fromMs, Math.min(toMs, until), per, simulated),
       levels: (ticker, times) => store.levels(tickerOf(ticker), times, simulated),
       newestLevels: (ticker) => store.newestLevels(tickerOf(ticker), until, simulated),
-      volatilitiesOfDays: (ticker, days, untilMs) =>
-        store.volatilitiesOfDays(tickerOf(ticker), days, Math.min(untilMs, until), simulated),
+      volatilitiesOfDays(ticker, days, untilMs) {
+        const [name, toMs] = [tickerOf(ticker), Math.min(untilMs, until)];
+        // Replays of many moments would fill the cache.
+        if (until !== Number.MAX_SAFE_INTEGER) return store.volatilitiesOfDays(name, days, toMs, simulated);
+        refresh();
+        const key = `${name} ${days[0]} ${days.length} ${toMs}`;
+        const found = volatilities.get(key) ?? store.volatilitiesOfDays(name, days, toMs, simulated);
+        volatilities.set(key, found);
+        return found;
+      },
       levelSpots: (ticker, fromMs, toMs) =>
         store.levelSpots(tickerOf(ticker), fromMs, Math.min(toMs, until), simulated),
       at: (instantMs) => marketUntil(Math.min(instantMs, until)),

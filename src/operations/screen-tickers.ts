@@ -34,7 +34,7 @@ const input = Type.Object(
   {
     tickers: Type.Optional(
       Type.Array(Type.String({ minLength: 1, maxLength: ticker.maxLength! }), {
-        description: 'Default: the universe.',
+        description: 'Default: all.',
         maxItems: PAGE_MAX,
       }),
     ),
@@ -93,9 +93,11 @@ export const screenTickers = defineOperation({
   },
 });
 
-/** Returns the names of the requested tickers, each once, or the tickers of the universe. */
+/** Returns the names of the requested tickers, each once. By default, those of the universe, and all others that have data. */
 function namesOf(tickers: readonly string[] | undefined, { market, universe }: Context): string[] {
-  return [...new Set(tickers?.map((each) => market.nameOf(each)) ?? universe.tickers)];
+  return [
+    ...new Set(tickers?.map((each) => market.nameOf(each)) ?? [...universe.tickers, ...market.tickersWithChain()]),
+  ];
 }
 
 /** A ticker's row, with the origin of its quotes. */

@@ -58,6 +58,8 @@ const TEXTS: Readonly<Record<string, readonly string[]>> = {
   expiries: ['all', '0dte', '2099-12-31', '9999-12-31', 'next:1', 'next:3650'],
   from: ['0001-01-01', '2026-08-21', '9999-12-31'],
   to: ['0001-01-01', '2026-08-21', '9999-12-31'],
+  tickers: ['TWIN', 'LARGE', 'NOSUCH'],
+  where: ['iv_rank>50', 'net_gex_mil<0', 'regime=negative_gamma', 'iv_rank>1e300', 'nonsense', '>'],
   compare_with: ['previous_close', '0001-01-01', '2026-08-21', '9999-12-31'],
   at: ['1970-01-01', '2026-08-21', '9999-12-31'],
   cursor: ['PLAIN~1~1', '0'],
@@ -66,11 +68,11 @@ const TEXTS: Readonly<Record<string, readonly string[]>> = {
 function valuesOf(name: string, schema: TSchema): unknown[] {
   const { minimum, exclusiveMinimum, maximum, type, enum: words, anyOf } = schema;
   if (words) return words;
-  if (TEXTS[name]) return [...TEXTS[name]];
   if (type === 'array') {
     const each = valuesOf(name, schema.items);
     return [...each.map((value) => [value]), each.slice(0, schema.maxItems)];
   }
+  if (TEXTS[name]) return [...TEXTS[name]];
   const number = anyOf?.find((each: TSchema) => each.type === 'number' || each.type === 'StringEnum' || each.enum);
   if (number) return valuesOf(name, number);
   if (type === 'boolean') return [true, false];

@@ -170,9 +170,9 @@ describe('tickers', () => {
     return [rows.map(({ ticker }) => ticker), without_data];
   };
 
-  test('by default: those of the universe, each with a row or in without_data', () => {
+  test('by default: those of the universe, each with a row or in without_data, and all others that have data', () => {
     const without = [...STANDARD_UNIVERSE.tickers].filter((each) => !['SPY', 'QQQ'].includes(each));
-    expect(screened({})).toEqual([['QQQ', 'SPY'], without]);
+    expect(screened({})).toEqual([['QQQ', 'SPX', 'SPY'], without]);
   });
 
   test('in any spelling, each once', () => {
