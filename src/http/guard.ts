@@ -37,7 +37,7 @@ export const guard =
   (app: HttpApp) =>
     app.onRequest((context) => {
       const { request, set, path } = context as typeof context & BeforeRouting;
-      if (PUBLIC_PATHS.has(path) || path.startsWith(WELL_KNOWN)) {
+      if (PUBLIC_PATHS.has(path) || path.includes(WELL_KNOWN)) {
         connections?.onRequest(request);
         return;
       }

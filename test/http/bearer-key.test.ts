@@ -56,6 +56,7 @@ test.each([
   '/.well-known/oauth-protected-resource/mcp',
   '/.well-known/oauth-authorization-server',
   '/.well-known/openid-configuration',
+  '/mcp/.well-known/openid-configuration',
 ])('%s says that there is no sign-in', async (path) => {
   expect((await asked('GET', path, {})).status).toBe(404);
 });
