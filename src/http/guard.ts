@@ -22,7 +22,7 @@ const STREAM_PATHS = new Set(['/sse', '/messages']);
  * Paths at which clients look for the sign-in of OAuth before they send a key. They get 404, because the operator gives out the keys: a 401
  * would make them believe that there is a sign-in.
  */
-const WELL_KNOWN = '/.well-known/';
+const WELL_KNOWN = /^(?:\/mcp|\/sse)?\/\.well-known\//;
 
 type GuardDeps = Pick<HttpDeps, 'access' | 'limiter' | 'addressOf' | 'refusals'> & {
   readonly connections: HttpDeps['connections'];
@@ -37,7 +37,7 @@ export const guard =
   (app: HttpApp) =>
     app.onRequest((context) => {
       const { request, set, path } = context as typeof context & BeforeRouting;
-      if (PUBLIC_PATHS.has(path) || path.includes(WELL_KNOWN)) {
+      if (PUBLIC_PATHS.has(path) || WELL_KNOWN.test(path)) {
         connections?.onRequest(request);
         return;
       }

@@ -51,6 +51,13 @@ test.each(['Basic abc', 'Bearer', 'Bearer a b', 'Token x'])('%p is no key', asyn
   expect(response.status).toBe(401);
 });
 
+test.each(['/api/v1/nodes/gex/.well-known/profile', '/api/v1/flow/.well-known/prints'])(
+  '%s needs a key',
+  async (path) => {
+    expect((await asked('GET', path, {})).status).toBe(401);
+  },
+);
+
 test.each([
   '/.well-known/oauth-protected-resource',
   '/.well-known/oauth-protected-resource/mcp',
