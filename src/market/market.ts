@@ -199,10 +199,7 @@ export function createMarket(store: MarketStore, universe: Universe, simulated: 
       if (universe.tickers.has(ticker) || newestChain(ticker)) return ticker;
       const nearest = universe.names.nearest(spelling, store.underlyings(simulated).filter(isTicker));
       throw new ClientError('unknown_ticker', 'The ticker is not in the universe and has no stored chain', {
-        hint:
-          nearest.length === 0
-            ? 'No ticker has data yet. Try again later.'
-            : `Nearest with data: ${nearest.join(', ')}. screen_tickers lists all tickers that have data.`,
+        hint: `${nearest.length > 0 ? `Nearest with data: ${nearest.join(', ')}. ` : ''}screen_tickers lists the tickers that have data.`,
       });
     };
     return {
@@ -337,7 +334,7 @@ function isThinned(store: MarketStore, ticker: string, instantMs: number, simula
 /** Returns the error for a ticker of the universe that has no chain yet. */
 function noChain(ticker: string): ClientError {
   return new ClientError('no_chain', `${ticker} is in the universe, but no option chain of it has arrived yet`, {
-    hint: 'Configure a feed that has this ticker, or try again later.',
+    hint: 'No feed has delivered data of it. screen_tickers lists the tickers that have data.',
   });
 }
 

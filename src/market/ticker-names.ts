@@ -6,6 +6,8 @@ export type NamesOfTickers = Readonly<Record<string, readonly string[]>>;
 
 /** Number of tickers to suggest for an unknown one. */
 const NEAREST = 3;
+/** Less similar tickers are not suggested: they would only look like an answer. */
+const SIMILAR_MIN = 0.34;
 /** Maximum number of characters of a spelling that are compared. */
 const SPELLING_MAX = 40;
 
@@ -38,6 +40,7 @@ export function createTickerNames(further: NamesOfTickers = {}): TickerNames {
         );
       return tickers
         .map((ticker) => ({ ticker, similarity: similarityTo(ticker) }))
+        .filter(({ similarity }) => similarity >= SIMILAR_MIN)
         .toSorted((a, b) => b.similarity - a.similarity)
         .slice(0, NEAREST)
         .map(({ ticker }) => ticker);

@@ -69,7 +69,8 @@ async function answerOf(tool: Operation, deps: McpDeps, call: ToolCall): Promise
     charge: account && charge && ((tokens) => charge(account, tokens)),
   });
   await progress.flush();
-  const answer = cleaned(toolAnswer(performed));
+  const notes = performed.picture ? [PICTURE_NOTE] : [];
+  const answer = cleaned(toolAnswer(performed, notes));
   const { provenance } = performed;
   return {
     content: [
@@ -83,6 +84,8 @@ async function answerOf(tool: Operation, deps: McpDeps, call: ToolCall): Promise
     ...(provenance && { _meta: { [PROVENANCE_META]: cleaned(provenance) } }),
   };
 }
+
+const PICTURE_NOTE = 'The chart is an image beside this answer. Hosts that show no images leave it out.';
 
 /** The key in `_meta` of a result for programs: the provenance as REST has it, with the age in seconds. */
 const PROVENANCE_META = 'zomma/provenance';

@@ -171,18 +171,21 @@ export function columnResourcesOf(
   args: unknown,
   { market }: Context,
 ): { uri: string; name: string }[] {
-  const { ticker, at } = args as { ticker?: unknown; at?: unknown };
+  const { ticker, expiry, at } = args as { ticker?: unknown; expiry?: unknown; at?: unknown };
   if (!SUMMARISES.has(tool.name) || typeof ticker !== 'string' || at !== undefined) return [];
-  const links = [linkTo('profile', market.nameOf(ticker)), linkTo('strikes', market.nameOf(ticker))];
+  const links = [
+    linkTo('profile', market.nameOf(ticker)),
+    linkTo('strikes', market.nameOf(ticker), String(expiry ?? 'all')),
+  ];
   return links.map(({ uri, name }) => ({ uri, name }));
 }
 
 const SUMMARISES: ReadonlySet<string> = new Set(['get_live_gex_nodes', 'run_strategic_omni_radar']);
 
-function linkTo(which: keyof typeof TICKER_RESOURCES, ticker: string): ListedResource {
+function linkTo(which: keyof typeof TICKER_RESOURCES, ticker: string, expiry = 'all'): ListedResource {
   const { uriTemplate, name, title, description } = TICKER_RESOURCES[which];
   return {
-    uri: uriTemplate.replace('{ticker}', encodeURIComponent(ticker)).replace('{expiry}', 'all'),
+    uri: uriTemplate.replace('{ticker}', encodeURIComponent(ticker)).replace('{expiry}', expiry),
     name: `${name}-${ticker}`,
     title: `${title} of ${ticker}`,
     description,

@@ -11,14 +11,17 @@ export const PROVENANCE_KEY = 'provenance';
  * Returns the answer of a tool as models get it: the keys of the contract and `provenance`, with six significant digits. Many hosts show a
  * model nothing but this object, so it has everything that the figures depend on.
  */
-export function toolAnswer({ body, echoes, provenance }: Performed): Record<string, unknown> {
+export function toolAnswer(
+  { body, echoes, provenance }: Performed,
+  further: readonly string[] = [],
+): Record<string, unknown> {
   const { notes: given = [], ...means } = echoes as { notes?: readonly string[] };
   const origin = provenance
     ? originOf(provenance)
-    : { source: 'the arguments of this call, without market data', notes: [] };
+    : { source: 'the arguments of this call; no market data was read', notes: [] };
   return sixDigits({
     ...body,
-    [PROVENANCE_KEY]: { ...origin, ...means, notes: [...origin.notes, ...given] },
+    [PROVENANCE_KEY]: { ...origin, ...means, notes: [...origin.notes, ...given, ...further] },
   });
 }
 
@@ -39,8 +42,8 @@ export function ageInWords(seconds: number): string {
 /** Returns whether the exchange is open at a moment, and until when, in New York time. */
 export function marketInWords(momentMs: number): string {
   const { state, opensAt, closesAt } = tradingSession(momentMs);
-  if (state === 'open') return `open until ${inNewYork(closesAt)}`;
-  return `closed since ${inNewYork(lastQuoted(momentMs))}, opens ${inNewYork(opensAt)}`;
+  if (state === 'open') return `open until ${inNewYork(closesAt)} New York`;
+  return `closed since ${inNewYork(lastQuoted(momentMs))}, opens ${inNewYork(opensAt)} New York`;
 }
 
 /** Returns an instant in New York time, for example `Fri 2026-11-20 16:00`. */

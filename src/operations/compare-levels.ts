@@ -1,10 +1,11 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { type HedgingNode, hedgingNodes } from '../analytics/exposure/hedging-nodes.ts';
+import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
+import { dealerSharesOf, type HedgingNode, hedgingNodes } from '../analytics/exposure/hedging-nodes.ts';
 import type { Steps } from '../steps.ts';
 import type { LevelRow } from './level-row.ts';
 import { readMarket } from './market-reading.ts';
 import type { Context } from './operation.ts';
-import { number, putCall } from './schemas.ts';
+import { nullable, number, putCall } from './schemas.ts';
 
 /** Number of contracts of each moment that are compared. */
 const CONTRACTS = 10;
@@ -20,13 +21,20 @@ const change = Type.Object(
   { additionalProperties: false },
 );
 
+const shares = (when: string) =>
+  nullable(
+    Type.Integer(),
+    `Shares that dealers trade per +1 % move ${when}: + buys, - sells; null if it is not live then.`,
+  );
+
 const contract = Type.Object(
   {
     strike: number('Strike, dollars.'),
     put_call: putCall,
     expiry_date: Type.String({ description: 'Expiry, YYYY-MM-DD.' }),
     root: Type.String({ description: 'OSI root.' }),
-    dealer_shares: Type.Integer({ description: 'Shares that dealers trade per +1 % move: + buys, - sells.' }),
+    dealer_shares_before: shares('at the earlier moment'),
+    dealer_shares_after: shares('at the later moment'),
   },
   { additionalProperties: false },
 );
@@ -45,7 +53,7 @@ export const levelComparison = Type.Object(
     additionalProperties: false,
     description:
       'What has changed from the first row to the last: moved (level, before, after); new_contracts, gone_contracts and expired_contracts of ' +
-      `the ${CONTRACTS} contracts that dealers hedge most, each with strike (dollars), put_call, expiry_date, root, and dealer_shares (per +1 % move: + buys, - sells).`,
+      `the ${CONTRACTS} contracts that dealers hedge most, each with strike (dollars), put_call, expiry_date, root, dealer_shares_before and dealer_shares_after (per +1 % move: + buys, - sells).`,
   },
 );
 
@@ -69,9 +77,18 @@ export function* changedContracts(
   afterMs: number,
   context: Context,
 ): Steps<Omit<LevelComparison, 'moved'> | undefined> {
-  const before = yield* largestAt(name, beforeMs, context);
-  const after = yield* largestAt(name, afterMs, context);
-  if (!before || !after) return undefined;
+  const earlier = yield* preparedAt(name, beforeMs, context);
+  const later = yield* preparedAt(name, afterMs, context);
+  if (!earlier || !later) return undefined;
+  const [before, after] = [hedgingNodes(earlier, CONTRACTS), hedgingNodes(later, CONTRACTS)];
+  const reported = (node: HedgingNode): Static<typeof contract> => ({
+    strike: node.strike,
+    put_call: node.callPut === 1 ? 'C' : 'P',
+    expiry_date: node.expiry,
+    root: node.root,
+    dealer_shares_before: dealerSharesOf(earlier, node) ?? null,
+    dealer_shares_after: dealerSharesOf(later, node) ?? null,
+  });
   const without = (nodes: readonly HedgingNode[], others: readonly HedgingNode[]) => {
     const names = new Set(others.map(nameOf));
     return nodes.filter((each) => !names.has(nameOf(each)));
@@ -84,23 +101,12 @@ export function* changedContracts(
   };
 }
 
-function* largestAt(name: string, atMs: number, context: Context): Steps<HedgingNode[] | undefined> {
+function* preparedAt(name: string, atMs: number, context: Context): Steps<PreparedChain | undefined> {
   const market = context.market.at(atMs);
   if (market.findChain(name)?.asOf !== atMs) return undefined;
-  const { prepared } = yield* readMarket(name, { ...context, market });
-  return hedgingNodes(prepared, CONTRACTS);
+  return (yield* readMarket(name, { ...context, market })).prepared;
 }
 
 function nameOf({ root, expiry, callPut, strike }: HedgingNode): string {
   return `${root} ${expiry} ${callPut} ${strike}`;
-}
-
-function reported({ strike, callPut, expiry, root, dealerShares }: HedgingNode): Static<typeof contract> {
-  return {
-    strike,
-    put_call: callPut === 1 ? 'C' : 'P',
-    expiry_date: expiry,
-    root,
-    dealer_shares: dealerShares,
-  };
 }

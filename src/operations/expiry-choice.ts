@@ -10,7 +10,7 @@ export const expiryChoice = Type.Optional(Type.String({ description: 'Only this 
  * preparation of the chain throws `ClientError` if the chain has no such expiry.
  */
 export function expirySelection(expiry: string | undefined): ExpirySelection {
-  const selection = parseExpiries(expiry ?? 'all');
+  const selection = parseExpiries(expiry?.toLowerCase() ?? 'all');
   if (selection && selection.kind !== 'next') return selection;
   const expected = 'must be a date of the calendar, YYYY-MM-DD, or 0dte';
   throw new ClientError('unprocessable', `/expiry ${expected}`, {

@@ -186,7 +186,7 @@ export function pastNotes(name: string, { market, feedStates }: Context): string
   ];
 }
 
-export function noLevelsNote(newest: number | undefined): string {
+function noLevelsNote(newest: number | undefined): string {
   return newest === undefined
     ? 'No levels of this ticker are stored up to the end of the range. The service stores levels when snapshots arrive.'
     : `No levels of this ticker are stored in the range. The newest levels before its end are of ${new Date(newest).toISOString()}.`;

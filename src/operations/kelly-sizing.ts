@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { kellyAllocationPct, kellyFraction } from '../math/kelly.ts';
 import { defineOperation } from './operation.ts';
-import { defaulted, number } from './schemas.ts';
+import { defaulted, number, textColumn } from './schemas.ts';
 
 export const calculateKellySizing = defineOperation({
   name: 'calculate_kelly_sizing',
@@ -33,17 +33,20 @@ export const calculateKellySizing = defineOperation({
         'Kelly criterion without factor and limits, percent of capital; negative if the bet loses on average.',
       ),
       edge: number('Expected win per 1.00 risked, dollars.'),
+      notes: textColumn('Caveats on the figures.'),
     },
     { additionalProperties: false },
   ),
-  tool: { answers: ['win_probability', 'recommended_portfolio_allocation_pct'], echoes: ['edge'] },
+  tool: { answers: ['win_probability', 'recommended_portfolio_allocation_pct'], echoes: ['edge', 'notes'] },
   run({ win_prob, payout_ratio, fractional_kelly }) {
+    const edge = win_prob * payout_ratio - (1 - win_prob);
     return {
       result: {
         win_probability: win_prob,
         recommended_portfolio_allocation_pct: kellyAllocationPct(win_prob, payout_ratio, fractional_kelly),
         full_kelly_pct: 100 * kellyFraction(win_prob, payout_ratio),
-        edge: win_prob * payout_ratio - (1 - win_prob),
+        edge,
+        notes: edge > 0 ? [] : ['The bet does not win on average, so nothing should be risked on it.'],
       },
     };
   },

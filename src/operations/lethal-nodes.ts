@@ -47,6 +47,11 @@ export const detectLethalNodes = defineOperation({
         description: 'By absolute share exposure, largest first.',
       }),
       next_cursor: nextCursor,
+      roots: Type.Optional(
+        Type.Array(Type.String(), {
+          description: 'OSI root of each node, in order. Present only if there are several.',
+        }),
+      ),
       ticker: Type.String({ description: 'Underlying symbol.' }),
       spot_price: number('Spot of the snapshot, dollars.'),
       components: Type.Array(
@@ -107,7 +112,7 @@ export const detectLethalNodes = defineOperation({
     },
     { additionalProperties: false },
   ),
-  tool: { answers: ['top_nodes'], onDemand: ['next_cursor'], echoes: ['ticker', 'spot_price'] },
+  tool: { answers: ['top_nodes'], onDemand: ['next_cursor'], echoes: ['ticker', 'spot_price', 'roots'] },
   *run(input, context, isWanted) {
     yield step('Reading the chain and its volatilities');
     const page = pageFrom(input.cursor, input.ticker, context);
@@ -142,6 +147,9 @@ export const detectLethalNodes = defineOperation({
           Delta_Flux_j: each.deltaFlux,
         })),
         ...(isPaged && found.length > count && { next_cursor: cursorAt(chain, page.row + count) }),
+        // The extended answer has the root of each node in `components`.
+        ...(!isWanted('components') &&
+          new Set(nodes.map(({ root }) => root)).size > 1 && { roots: nodes.map(({ root }) => root) }),
         ticker: chain.underlying,
         spot_price: chain.spot,
         components: nodes.map(({ root, inputs }, i) => ({

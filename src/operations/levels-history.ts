@@ -4,7 +4,7 @@ import { ClientError } from '../errors.ts';
 import { closeOf, newYorkDate, previousTradingDay } from '../market/calendar.ts';
 import type { LevelRecord } from '../market/level-record.ts';
 import { changedContracts, levelComparison, movedLevels } from './compare-levels.ts';
-import { dueNotes, newestProvenance, noLevelsNote, pastNotes } from './gex-history.ts';
+import { dueNotes, pastNotes } from './gex-history.ts';
 import { levelRow, reportLevels } from './level-row.ts';
 import { provenanceOf } from './market-reading.ts';
 import { momentError, momentOf } from './moment.ts';
@@ -38,7 +38,7 @@ export const getLevelsHistory = defineOperation({
     'Stored GEX levels of a ticker: at one moment (at), as rows from/to, or what has changed since compare_with: levels that moved, and large ' +
     'contracts that are new, gone or expired. Dollars; net_gex_mil: million dollars per 1 % move, + damps moves, - amplifies them; atm_iv_30d: ' +
     'decimal. Not for present levels alone: get_live_gex_nodes.',
-  example: { ticker: 'SPY', from: '2026-11-02', to: '2026-11-20' },
+  example: { ticker: 'SPY', from: '2026-11-02' },
   input,
   full: Type.Object(
     {
@@ -59,6 +59,7 @@ export const getLevelsHistory = defineOperation({
       const times = comparedTimes(name, request, context);
       const [before, after] = market.levels(name, times) as [LevelRecord, LevelRecord];
       const changed = yield* changedContracts(name, before.asOf, after.asOf, context);
+      notes.push(CONTRACTS_NOTE);
       if (!changed) notes.push('The chain of one of the moments is no longer stored, so contracts are not compared.');
       const levels = [reportLevels(before), reportLevels(after)] as const;
       const comparison = { moved: movedLevels(...levels), ...(changed ?? NOT_COMPARED) };
@@ -70,19 +71,27 @@ export const getLevelsHistory = defineOperation({
     const times = timesOf(name, request, context);
     const shown = downsample(times, ROWS_MAX);
     const rows = market.levels(name, shown);
-    const last = rows.at(-1);
     if (shown.length < times.length)
       notes.push(`${shown.length} of ${times.length} rows, evenly spaced: narrow the range for all.`);
-    if (!last) notes.push(noLevelsNote(market.lastLevelsAt(name, Number.MAX_SAFE_INTEGER)));
     return {
       result: { ticker: name, levels: rows.map(reportLevels), rows_in_range: times.length },
-      ...(last ? { provenance: provenanceOfLevels(last, context, notes) } : newestProvenance(name, context, notes)),
+      provenance: provenanceOfLevels(rows.at(-1)!, context, [...notes, ...beginNotes(name, request, context)]),
     };
   },
 });
 
 type Request = Static<typeof input>;
 
+/** Returns a note if a range begins before the oldest stored levels. */
+function beginNotes(name: string, { from }: Request, { market }: Context): string[] {
+  if (from === undefined) return [];
+  const [oldest] = market.levelTimes(name, 0, Number.MAX_SAFE_INTEGER, 'day');
+  if (newYorkDate(oldest!) <= newYorkDate(momentOf(from, '/from', 'first', CODE))) return [];
+  return [`No levels of ${name} from before ${newYorkDate(oldest!)} are stored.`];
+}
+
+const CONTRACTS_NOTE =
+  'New and gone contracts have entered or left the ten contracts that dealers hedge most; dealer_shares_before and _after are per +1 % move.';
 const NOT_COMPARED = { new_contracts: [], gone_contracts: [], expired_contracts: [] };
 
 /** Returns the moments of the rows: those from `from` to `to` or, without both, the newest one. Throws `ClientError` if there is none. */
@@ -90,8 +99,13 @@ function timesOf(name: string, { from, to, per }: Request, { market }: Context):
   const fromMs = from === undefined ? undefined : momentOf(from, '/from', 'first', CODE);
   const toMs = to === undefined ? Number.MAX_SAFE_INTEGER : momentOf(to, '/to', 'last', CODE);
   if (fromMs !== undefined && fromMs > toMs) throw momentError('/from', 'must not lie after /to', CODE);
-  if (fromMs !== undefined || to !== undefined) return market.levelTimes(name, fromMs ?? 0, toMs, per);
-  return [newestOf(name, toMs, { market })];
+  if (fromMs === undefined && to === undefined) return [newestOf(name, toMs, { market })];
+  const times = market.levelTimes(name, fromMs ?? 0, toMs, per);
+  if (times.length > 0) return times;
+  const before = newestOf(name, toMs, { market });
+  throw new ClientError(CODE, `No levels of ${name} are stored in the range`, {
+    hint: `The last levels before it are of ${iso(before)}.`,
+  });
 }
 
 /** Returns the two moments of a comparison, the earlier one first. Throws `ClientError` if there are no levels for one of them. */

@@ -8,7 +8,7 @@ import { lognormalLaw, type PriceLaw } from '../analytics/surface/price-law.ts';
 import { endBeyond, touchInSteps } from '../analytics/surface/touch-probability.ts';
 import { verticalBounds } from '../analytics/surface/vertical-bounds.ts';
 import { ClientError } from '../errors.ts';
-import { horizonEnd } from '../market/calendar.ts';
+import { horizonEnd, newYorkDate } from '../market/calendar.ts';
 import type { Chain } from '../market/chain.ts';
 import { jumpLawOf, surfaceOfPrepared } from './chain-surface.ts';
 import { provenanceOf, readMarket } from './market-reading.ts';
@@ -40,7 +40,7 @@ export const calculateMertonProbability = defineOperation({
       days_to_expiry: defaulted(
         Type.Integer({
           description:
-            'Calendar days to the close at which the price is compared; 0 is today. A day without trading means the next trading day.',
+            'Calendar days from the day of the quotes to the close at which the price is compared; a day without trading means the next trading day.',
           minimum: 0,
           maximum: DAYS_MAX,
         }),
@@ -178,13 +178,26 @@ export const calculateMertonProbability = defineOperation({
         rate,
         dividend: rate - Math.log(horizon.forward / chain.spot) / tte,
       },
-      provenance: provenanceOf(chain, context, caveats(chain, surface, reading, spot, moneyness)),
+      provenance: provenanceOf(chain, context, [
+        ...horizonNotes(chain, endsAt, context.nowMs()),
+        ...caveats(chain, surface, reading, spot, moneyness),
+      ]),
     };
   },
 });
 
 /** The answer has a note if the given spot differs from the spot of the chain by more than this share. */
 const SPOT_DIFFERENCE_NOTED = 0.1;
+
+/** Returns notes on a horizon that differs from what the caller may expect: days count from the day of the quotes, not from today. */
+function horizonNotes({ asOf }: Chain, endsAt: number, nowMs: number): string[] {
+  const end = new Date(endsAt).toISOString();
+  if (endsAt <= asOf + TTE_FLOOR_MS)
+    return [`The session of the quotes is over: the horizon is 15 minutes, to ${end}.`];
+  if (newYorkDate(asOf) === newYorkDate(nowMs)) return [];
+  const past = endsAt <= nowMs ? ', which is over' : '';
+  return [`Days count from the day of the quotes, ${newYorkDate(asOf)}: the horizon ends at ${end}${past}.`];
+}
 
 /** Returns notes on inputs with which the answer is not reliable. */
 function caveats(
@@ -208,7 +221,7 @@ function caveats(
       'The chain has too few quotes for a surface: the probability is a guess from the volatility at the money alone.',
     ];
   const [low, high] = [Math.min(...quotes.moneyness), Math.max(...quotes.moneyness)];
-  if (moneyness < low || moneyness > high) {
+  if (quotes.moneyness.length > 0 && (moneyness < low || moneyness > high)) {
     notes.push(
       `The strike is ${moneyness < low ? 'below' : 'above'} all quoted strikes, as measured from spot_price: the probability is extrapolated.`,
     );

@@ -80,7 +80,7 @@ export const getOptionQuotes = defineOperation({
   ofMarket: true,
   title: 'Option quotes and term structure',
   description:
-    'Contracts of an expiry, those nearest spot first: bid, ask (dollars); iv, iv_bid, iv_ask (decimal per year); open interest, volume; ' +
+    'Contracts of an expiry nearest spot, by strike: bid, ask (dollars); iv, iv_bid, iv_ask (decimal per year); open interest, volume; ' +
     'delta, gamma (per 1.00 of spot), theta (dollars per calendar day), vega (dollars per vol point). Without expiry: term structure, a row ' +
     'per series. Not for dealer levels (get_live_gex_nodes) or flow (get_whale_prints).',
   example: { ticker: 'SPY' },

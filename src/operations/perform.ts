@@ -88,7 +88,8 @@ export function* performInSteps(
     ? pickFields(result, answers)
     : { ...result, ...(provenance && { provenance: { ...provenance, notes: [...provenance.notes] } }) };
   if (!satisfies(output, body)) throw notFiniteError(input, args, body) ?? schemaMismatch(operation);
-  const performed = { body, echoes: pickFields(result, echoes), provenance };
+  const moment = typeof valid.at === 'string' && { at: valid.at };
+  const performed = { body, echoes: { ...pickFields(result, echoes), ...moment }, provenance };
   if (valid.format !== 'image' || !operation.picture || !provenance) return performed;
   yield { message: 'Drawing the answer' };
   return { ...performed, picture: operation.picture(result, provenance) };

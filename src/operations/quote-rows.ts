@@ -13,8 +13,8 @@ export const quoteRow = Type.Object(
     strike: number('Strike, dollars.'),
     put_call: putCall,
     root: Type.Optional(Type.String({ description: 'OSI root. Present only if the expiry has several roots.' })),
-    bid: given('Bid, dollars; null if not given.'),
-    ask: given('Ask, dollars; null if not given.'),
+    bid: given('Bid, dollars, as the feed gives it: many feeds give 0 without a quote; null if not given.'),
+    ask: given('Ask, dollars, as the feed gives it; null if not given.'),
     iv: given(
       "Volatility that the mid of the contract's own quote implies, decimal per calendar year; null without a two-sided quote, or if no volatility above 0 gives the mid.",
     ),

@@ -1,6 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { ClientError } from '../errors.ts';
 import { nullable, number, oneOf } from './schemas.ts';
+import { IV_NOTED } from './unlikely-units.ts';
 
 const figure = (description: string) => nullable(Type.Number(), description);
 
@@ -69,6 +70,8 @@ const WORD_COLUMNS = {
 export interface Condition {
   readonly column: keyof ScreenRow;
   isMetBy(row: ScreenRow): boolean;
+  /** A caveat, if the bound is probably in another unit. */
+  readonly note?: string;
 }
 
 const CONDITION = /^\s*([a-z0-9_]{1,40})\s*(<=|>=|==|=|<|>)\s*(\S{1,40})\s*$/;
@@ -91,7 +94,12 @@ function conditionOf(text: string): Condition | undefined {
   if (numeric) {
     const [holds, bound] = [COMPARISONS[operator!], Number(value)];
     if (!holds || !Number.isFinite(bound)) return undefined;
-    return { column: numeric, isMetBy: (row) => typeof row[numeric] === 'number' && holds(row[numeric], bound) };
+    const isPercent = numeric === 'atm_iv_30d' && bound > IV_NOTED;
+    return {
+      column: numeric,
+      isMetBy: (row) => typeof row[numeric] === 'number' && holds(row[numeric], bound),
+      ...(isPercent && { note: `atm_iv_30d is a decimal: ${bound} means ${100 * bound} %.` }),
+    };
   }
   const words = Object.entries(WORD_COLUMNS).find(([column]) => column === name);
   if (!words || !operator!.startsWith('=')) return undefined;

@@ -3,7 +3,7 @@ import { gammaRegime } from '../analytics/exposure/sign-margin.ts';
 import { cleanLine, shownName } from '../clean-text.ts';
 import type { LevelEvent } from '../market/level-record.ts';
 import { byRange, type Steps } from '../steps.ts';
-import { dueNotes } from './gex-history.ts';
+import { dueNotes, pastNotes } from './gex-history.ts';
 import { MILLION } from './gex-report.ts';
 import { provenanceOf } from './market-reading.ts';
 import { type Context, defineOperation } from './operation.ts';
@@ -27,6 +27,8 @@ const ROWS = 15;
 /** Number of sources that a note names. */
 const SOURCES_NAMED = 4;
 const CONDITIONS_MAX = 8;
+/** Days with levels from which a rank counts as that of a year of trading days. */
+const RANK_DAYS_WHOLE = 200;
 /** Tickers whose levels are read in a step. The volatilities of a year take most of the time, about a millisecond for each ticker. */
 const TICKERS_PER_STEP = 4;
 
@@ -35,6 +37,7 @@ const input = Type.Object(
     tickers: Type.Optional(
       Type.Array(Type.String({ minLength: 1, maxLength: ticker.maxLength! }), {
         description: 'Default: all.',
+        minItems: 1,
         maxItems: PAGE_MAX,
       }),
     ),
@@ -71,7 +74,7 @@ export const screenTickers = defineOperation({
           'stale if old. whipsaw_risk_index: 0 to 100, only if named in where or sort_by.',
       }),
       matched: count('Tickers that meet the conditions.'),
-      without_data: Type.Array(Type.String(), { description: 'Tickers without stored levels.' }),
+      without_data: Type.Array(Type.String(), { description: 'Requested tickers without stored levels.' }),
     },
     { additionalProperties: false },
   ),
@@ -85,9 +88,18 @@ export const screenTickers = defineOperation({
     const named = new Set<string>([...conditions.map(({ column }) => column), request.sort_by]);
     const { scanned, matched } = yield* matchingRows(rows, conditions, named.has(WHIPSAW), context);
     const shown = sortRows(matched, request.sort_by, request.order).slice(0, request.limit);
-    const notes = [...nullNotes(named, rows, scanned), ...staleNotes(rows), ...dueNotes(names, context)];
+    const notes = [
+      ...conditions.flatMap(({ note }) => note ?? []),
+      ...nullNotes(named, rows, scanned),
+      ...rankNotes(readings),
+      ...staleNotes(matched),
+      ...dueNotes(names, context),
+      ...readings.slice(0, 1).flatMap(({ row }) => pastNotes(row.ticker, context)),
+      ...missingNotes(request.tickers, withoutData, context),
+    ];
     return {
-      result: { rows: shown, matched: matched.length, without_data: withoutData },
+      // Without `tickers`, a number says enough: the names would take more of a model's context than the rows.
+      result: { rows: shown, matched: matched.length, without_data: request.tickers ? withoutData : [] },
       ...provenanceOfRows(shown.length > 0 ? shown : rows, readings, notes, context),
     };
   },
@@ -104,6 +116,8 @@ function namesOf(tickers: readonly string[] | undefined, { market, universe }: C
 interface Reading {
   readonly row: ScreenRow;
   readonly levels: Pick<LevelEvent, 'source' | 'simulated' | 'asOf'>;
+  /** Number of days with a volatility from which the rank is computed. */
+  readonly rankDays: number;
 }
 
 /** Reads the newest levels of the tickers. Also returns the tickers that have none. */
@@ -129,8 +143,10 @@ function readRow(name: string, context: Context): Reading | undefined {
   const { spot, netGex, grossGex, asOf } = levels;
   const flip = levels.flipResolved ? levels.gexFlip : null;
   const { age_s, stale } = provenanceOf(levels, context);
+  const { rank, days } = yearIvRank(name, asOf, context.market);
   return {
     levels,
+    rankDays: days,
     row: {
       ticker: name,
       spot_price: spot,
@@ -141,7 +157,7 @@ function readRow(name: string, context: Context): Reading | undefined {
       net_gex_mil: netGex / MILLION,
       net_over_gross_pct: grossGex > 0 ? (100 * netGex) / grossGex : 0,
       atm_iv_30d: levels.atmIv30d,
-      iv_rank: yearIvRank(name, asOf, context.market).rank,
+      iv_rank: rank,
       age_s,
       ...(stale && { stale: true as const }),
     },
@@ -176,6 +192,30 @@ function nullNotes(named: ReadonlySet<string>, rows: readonly ScreenRow[], scann
     const considered = column === WHIPSAW ? scanned : rows;
     const nulls = considered.filter((row) => row[column as keyof ScreenRow] === null).length;
     return nulls === 0 ? [] : [`${column} is null for ${nulls} of ${considered.length} tickers.`];
+  });
+}
+
+/** Returns a note if the ranks are from much less than a year of levels. */
+function rankNotes(readings: readonly Reading[]): string[] {
+  const days = Math.max(...readings.map(({ rankDays }) => rankDays));
+  return readings.length === 0 || days >= RANK_DAYS_WHOLE
+    ? []
+    : [`iv_rank is from at most ${days} stored days, not from a year.`];
+}
+
+/** Returns a note on the tickers without data: how many, and for unknown names the nearest tickers that have data. */
+function missingNotes(
+  requested: readonly string[] | undefined,
+  without: readonly string[],
+  context: Context,
+): string[] {
+  if (without.length === 0) return [];
+  if (!requested) return [`${without.length} tickers of the universe have no data.`];
+  const { market, universe } = context;
+  const known = market.tickersWithChain();
+  return without.flatMap((name) => {
+    const [nearest] = universe.names.nearest(name, known);
+    return nearest === undefined ? [] : [`Nearest to ${name} with data: ${nearest}.`];
   });
 }
 

@@ -1,5 +1,5 @@
 /** Above these values, an argument is probably in another unit: percent instead of a decimal, days instead of years. */
-const IV_NOTED = 3;
+export const IV_NOTED = 3;
 const TTE_NOTED = 5;
 
 /** Returns a note for each argument that is allowed, but so large that it is probably in another unit. */

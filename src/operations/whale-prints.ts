@@ -66,7 +66,7 @@ export const getWhalePrints = defineOperation({
   ),
   tool: {
     answers: ['net_fiat_exposure', 'call_fiat_paid', 'put_fiat_paid', 'net_volume_delta'],
-    echoes: ['ticker', 'target_expiry', 'flow_from', 'min_premium'],
+    echoes: ['ticker', 'target_expiry', 'flow_from', 'counted', 'window_days', 'min_premium'],
   },
   *run({ ticker: name, target_expiry }, context) {
     const { chain, large } = yield* readMarket(name, context);
@@ -80,7 +80,9 @@ export const getWhalePrints = defineOperation({
     const premium = flow.callPremium + flow.putPremium;
     const notes = byPrints
       ? gapNotes(chain, FLOW_WINDOW_DAYS, context)
-      : ['The ticker has no prints, so its flow is the daily volume of each contract at its mid.'];
+      : [
+          'The ticker has no prints, so its flow is the volume of each contract on the stored days, at its mid or, without a quote, at its last price.',
+        ];
     if (flow.deepPremium > DEEP_SHARE_NOTED * premium) {
       const share = Math.round((100 * flow.deepPremium) / premium);
       notes.push(

@@ -191,12 +191,12 @@ describe.each(Object.entries(HOSTS))('a host that shows %s', (_name, host) => {
     ['get_live_gex_nodes', { ticker: 'NVDAA' }, /Nearest with data: NVDA, /],
     [
       'evaluate_etf_contagion',
-      { single_name_ticker: 'ZZZZZ', whale_fiat: 1, current_iv: 1, iv_ceiling: 1 },
+      { single_name_ticker: 'NVDDA', whale_fiat: 1, current_iv: 1, iv_ceiling: 1 },
       /Nearest with/,
     ],
     [
       'evaluate_market_hamiltonian',
-      { ticker: 'ZZZZZ', whale_fiat_kinetic: 1, gex_potential_friction: 1, iv_crush_factor: 1 },
+      { ticker: 'SPYY', whale_fiat_kinetic: 1, gex_potential_friction: 1, iv_crush_factor: 1 },
       /Nearest with data/,
     ],
     [

@@ -13,11 +13,11 @@ test.each([
 });
 
 test.each([
-  ['2026-11-23T15:00:00Z', 'open until Mon 2026-11-23 16:00'],
-  ['2026-11-23T21:00:00Z', 'closed since Mon 2026-11-23 16:00, opens Tue 2026-11-24 09:30'],
-  ['2026-11-22T18:00:00Z', 'closed since Fri 2026-11-20 16:00, opens Mon 2026-11-23 09:30'],
+  ['2026-11-23T15:00:00Z', 'open until Mon 2026-11-23 16:00 New York'],
+  ['2026-11-23T21:00:00Z', 'closed since Mon 2026-11-23 16:00, opens Tue 2026-11-24 09:30 New York'],
+  ['2026-11-22T18:00:00Z', 'closed since Fri 2026-11-20 16:00, opens Mon 2026-11-23 09:30 New York'],
   // The day after Thanksgiving closes at 13:00.
-  ['2026-11-28T18:00:00Z', 'closed since Fri 2026-11-27 13:00, opens Mon 2026-11-30 09:30'],
+  ['2026-11-28T18:00:00Z', 'closed since Fri 2026-11-27 13:00, opens Mon 2026-11-30 09:30 New York'],
 ])('the market at %s is %s', (at, words) => {
   expect(marketInWords(Date.parse(at))).toBe(words);
 });
@@ -38,7 +38,7 @@ test('an answer has the keys of the contract, then the provenance with its echoe
     count: 123456789,
     provenance: {
       ...{ as_of: '2026-11-20T20:59:00.000Z', age: '2 days', stale: false, simulated: false, source: 'files:x.csv' },
-      market: 'closed since Fri 2026-11-20 16:00, opens Mon 2026-11-23 09:30',
+      market: 'closed since Fri 2026-11-20 16:00, opens Mon 2026-11-23 09:30 New York',
       notes: ['a', 'b'],
       side: 'at_or_above',
     },
@@ -50,7 +50,7 @@ describe('without market data', () => {
   test('the source is the arguments, and nothing claims an age', () => {
     const { provenance } = toolAnswer({ body: {}, echoes: { price: 10 / 3, notes: [] }, provenance: undefined });
     expect(provenance).toEqual({
-      source: 'the arguments of this call, without market data',
+      source: 'the arguments of this call; no market data was read',
       notes: [],
       price: 3.33333,
     });

@@ -22,7 +22,8 @@ interface Contract {
   readonly strike: number;
   readonly put_call: string;
   readonly expiry_date: string;
-  readonly dealer_shares: number;
+  readonly dealer_shares_before: number | null;
+  readonly dealer_shares_after: number | null;
 }
 interface Answer {
   readonly levels: Row[];
@@ -82,9 +83,11 @@ describe('rows of stored levels', () => {
     expect(levels.map(({ net_gex_mil }) => net_gex_mil)).toEqual(column('net_gex').map((each) => each / 1e6));
   });
 
-  test('an empty range has no rows, and a note', () => {
-    const { levels, provenance } = ask(context, { from: '2025-01-05', to: '2025-01-06' });
-    expect([levels, provenance.notes.length]).toEqual([[], 1]);
+  test('a range that begins before the oldest levels says so', () => {
+    expect(ask(context, { from: '2025-12-01', to: '2026-01-06' }).provenance.notes).toContain(
+      'No levels of SPX from before 2026-01-05 are stored.',
+    );
+    expect(ask(context, { from: '2026-01-05', to: '2026-01-06' }).provenance.notes).toEqual([]);
   });
 
   test.each<[string, object, RegExp]>([
@@ -92,9 +95,16 @@ describe('rows of stored levels', () => {
     ['a comparison with a range', { compare_with: '2026-01-06', from: '2026-01-05' }, /without \/from and \/to/],
     ['a comparison with a later moment', { compare_with: '2026-06-01' }, /must be earlier than the compared levels/],
     ['no date', { from: 'monday' }, /\/from must be a date/],
+    ['a range before all levels', { from: '2025-01-05', to: '2025-01-06' }, /No levels of SPX are stored up to/],
+    ['a gap', { from: '2026-01-06T01:00:00Z', to: '2026-01-06T02:00:00Z' }, /No levels of SPX are stored in the range/],
     ['a moment before all levels', { compare_with: '2020-01-01' }, /No levels of SPX are stored up to/],
   ])('%s is refused', (_name, args, message) => {
     expect(refusalOf(() => ask(context, args)).message).toMatch(message);
+  });
+
+  test('a gap comes with the last levels before it', () => {
+    const gap = { from: '2026-01-06T01:00:00Z', to: '2026-01-06T02:00:00Z' };
+    expect(refusalOf(() => ask(context, gap)).hint).toContain(dayOf(0));
   });
 
   test('a refused moment comes with the oldest stored day', () => {
@@ -173,10 +183,16 @@ describe('a comparison of two moments', () => {
     const isExpired = ({ expiry_date }: Node) => settlementInstant(expiry_date, 'PM') <= after.asOf;
     const [left, come] = [only(was, is), only(is, was)];
     const shares = (nodes: Node[]) => nodes.map((each) => [named(each), each.Dealer_Share_Exposure]);
-    const found = (contracts: Contract[]) => contracts.map((each) => [named(each), each.dealer_shares]);
-    expect(found(comparison!.new_contracts)).toEqual(shares(come));
-    expect(found(comparison!.expired_contracts)).toEqual(shares(left.filter(isExpired)));
-    expect(found(comparison!.gone_contracts)).toEqual(shares(left.filter((each) => !isExpired(each))));
+    const found = (contracts: Contract[], when: 'dealer_shares_before' | 'dealer_shares_after') =>
+      contracts.map((each) => [named(each), each[when]]);
+    expect(found(comparison!.new_contracts, 'dealer_shares_after')).toEqual(shares(come));
+    expect(found(comparison!.expired_contracts, 'dealer_shares_before')).toEqual(shares(left.filter(isExpired)));
+    expect(found(comparison!.gone_contracts, 'dealer_shares_before')).toEqual(
+      shares(left.filter((each) => !isExpired(each))),
+    );
+    expect(comparison!.expired_contracts.every((each) => each.dealer_shares_after === null)).toBe(true);
+    // A new contract was listed before, with other open interest.
+    expect(comparison!.new_contracts.every((each) => each.dealer_shares_before !== null)).toBe(true);
     // The market of this test has some of each kind.
     expect([come, left.filter(isExpired)].map(({ length }) => length > 0)).toEqual([true, true]);
   });

@@ -47,8 +47,8 @@ export interface HedgingNode {
  * last minutes. The sum of `deltaFlux` over all contracts, times spot, is the charm exposure of the chain with the opposite sign.
  */
 export function hedgingNodes(prepared: PreparedChain, limit: number, from = 0): HedgingNode[] {
-  const { chain, gamma, position, multiplier } = prepared;
-  const shares = (row: number) => -gamma[row]! * position[row]! * multiplier[row]! * 0.01 * chain.spot;
+  const { gamma, position, multiplier } = prepared;
+  const shares = (row: number) => sharesOf(prepared, row);
   const moved = new Float64Array(prepared.count);
   for (let row = 0; row < moved.length; row++) moved[row] = Math.abs(shares(row));
   const ranked = largestRows(moved, from, from + limit);
@@ -81,6 +81,23 @@ export function hedgingNodes(prepared: PreparedChain, limit: number, from = 0): 
       },
     };
   });
+}
+
+/** Returns the shares that dealers trade because of a contract if spot rises by 1 %. Returns `undefined` if the chain does not have it. */
+export function dealerSharesOf(
+  prepared: PreparedChain,
+  { root, expiry, callPut, strike }: Pick<HedgingNode, 'root' | 'expiry' | 'callPut' | 'strike'>,
+): number | undefined {
+  const found = prepared.series.find(({ series }) => series.root === root && series.expiry === expiry);
+  for (let row = found?.start ?? 0; row < (found?.end ?? 0); row++) {
+    if (prepared.strike[row] === strike && prepared.callPut[row] === callPut)
+      return Math.round(sharesOf(prepared, row));
+  }
+  return undefined;
+}
+
+function sharesOf({ chain, gamma, position, multiplier }: PreparedChain, row: number): number {
+  return -gamma[row]! * position[row]! * multiplier[row]! * 0.01 * chain.spot;
 }
 
 function hedgesOf(prepared: PreparedChain, ahead: readonly DayAhead[], rows: readonly number[]) {
