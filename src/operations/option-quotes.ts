@@ -24,7 +24,7 @@ const selection = {
   ticker,
   expiry: Type.Optional(Type.String({ description: 'YYYY-MM-DD or 0dte.' })),
   put_call: Type.Optional(oneOf(['C', 'P'], 'Default: both.')),
-  near_delta: Type.Optional(number('Nearest this absolute delta: 0.25.', { minimum: -1, maximum: 1 })),
+  near_delta: Type.Optional(number('Nearest this absolute delta, 0 to 1.', { minimum: -1, maximum: 1 })),
   near_pct_from_spot: Type.Optional(number('Nearest this percent from spot: -5 is 5 % below.')),
   strike_min: Type.Optional(number('Lowest strike, dollars.')),
   strike_max: Type.Optional(number('Highest strike, dollars.')),

@@ -192,7 +192,7 @@ describe('names of the operator', () => {
 test('a hostile spelling is compared in bounded time', () => {
   const names = createTickerNames();
   const begun = performance.now();
-  expect(names.nearest('a'.repeat(1e6), WITH_DATA)).toEqual([]);
+  expect(names.nearest('a'.repeat(1e6), WITH_DATA).length).toBeLessThanOrEqual(3);
   expect(names.named('b'.repeat(1e6))).toBeUndefined();
   expect(performance.now() - begun).toBeLessThan(500);
 });

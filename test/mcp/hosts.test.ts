@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { instructionsFor } from '../../src/mcp/instructions.ts';
 import { sixDigits } from '../../src/mcp/six-digits.ts';
-import { createLevelRecorder } from '../../src/operations/level-recorder.ts';
 import { TOOLS } from '../../src/operations/registry.ts';
-import { type Served, startServed } from '../support/service.ts';
+import { computeLevels, type Served, startServed } from '../support/service.ts';
 import { tokensOf } from '../support/tokens.ts';
 import { connectNew, keyOf, listed, type McpClient, READER, VALID } from './connect.ts';
 
@@ -16,11 +15,7 @@ let client: McpClient;
 let reader: McpClient;
 beforeAll(async () => {
   server = await startServed();
-  const { store } = server.service.app;
-  const recorder = createLevelRecorder({ store, largePrintMinUsd: 100_000, observe: () => {} });
-  recorder.wake();
-  while (store.levelsDue().length > 0) await new Promise(setImmediate);
-  await recorder.stop();
+  await computeLevels(server.service);
   client = await connectNew('legacy', server.url, keyOf(server.service));
   reader = await connectNew('legacy', server.url, keyOf(server.service), READER);
 });

@@ -3,10 +3,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sixDigits } from '../../src/mcp/six-digits.ts';
-import { createLevelRecorder } from '../../src/operations/level-recorder.ts';
 import { TOOLS } from '../../src/operations/registry.ts';
 import { writeChain } from '../support/chain-file.ts';
-import { type Served, startServed } from '../support/service.ts';
+import { computeLevels, type Served, startServed } from '../support/service.ts';
 import { CLIENT_NAMES, CLIENTS, keyOf, type McpClient, READER } from './connect.ts';
 
 /** The argument `at` of the tools, with the official clients over real sockets: answers as of a past moment. */
@@ -40,11 +39,7 @@ beforeAll(async () => {
     }
   }
   server = await startServed({ feed: `files:${folder}` });
-  const { store } = server.service.app;
-  const recorder = createLevelRecorder({ store, largePrintMinUsd: 100_000, observe: () => {} });
-  recorder.wake();
-  while (store.levelsDue().length > 0) await new Promise(setImmediate);
-  await recorder.stop();
+  await computeLevels(server.service);
 });
 afterAll(async () => {
   await server.close();

@@ -7,6 +7,7 @@ import type { Observation } from '../../src/events.ts';
 import { ingestOnce } from '../../src/feeds/ingest.ts';
 import { listen } from '../../src/http/listen.ts';
 import type { Catalog } from '../../src/mcp/mcp-deps.ts';
+import { createLevelRecorder } from '../../src/operations/level-recorder.ts';
 import type { Operation } from '../../src/operations/operation.ts';
 
 /** A whole service in this process, on the simulated market, with one member. Tests call it without a socket. */
@@ -96,6 +97,14 @@ export async function startService(settings: ServiceSettings = {}): Promise<Serv
       rmSync(dataDir, { recursive: true, force: true });
     },
   };
+}
+
+/** Computes the levels of all snapshots, as a server does shortly after they have arrived. */
+export async function computeLevels({ app: { store } }: Service): Promise<void> {
+  const recorder = createLevelRecorder({ store, largePrintMinUsd: 100_000, observe: () => {} });
+  recorder.wake();
+  while (store.levelsDue().length > 0) await new Promise(setImmediate);
+  await recorder.stop();
 }
 
 /** The same service, listening on a socket. */
