@@ -15,7 +15,7 @@ export function addCall(program: Command, ports: Ports): void {
     program
       .command('call')
       .description(
-        'Call an operation on the market data in the data folder, and print its answer as JSON. A tool gives the same answer as over MCP, any other operation the same as its REST route.',
+        'Call an operation on the market data in the data folder, and print its answer as JSON. A tool gives the same figures as over MCP, without provenance and with all digits. Any other operation gives the same answer as its REST route.',
       )
       .addArgument(new Argument('<operation>', 'name of the operation'))
       .addArgument(new Argument('<json>', 'arguments of the operation, as a JSON object'))

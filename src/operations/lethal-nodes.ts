@@ -115,7 +115,7 @@ export const detectLethalNodes = defineOperation({
   tool: { answers: ['top_nodes'], onDemand: ['next_cursor'], echoes: ['ticker', 'spot_price', 'roots'] },
   *run(input, context, isWanted) {
     yield step('Reading the chain and its volatilities');
-    const page = pageFrom(input.cursor, input.ticker, context);
+    const page = pageFrom(input.cursor, input.ticker, context, { expiry: input.expiry });
     const { chain, prepared } = yield* readExpiry(input.expiry, input.ticker, page.context);
     const count = input.limit ?? TOP;
     yield step('Ranking the contracts');
@@ -146,7 +146,8 @@ export const detectLethalNodes = defineOperation({
           Dealer_Share_Exposure: each.dealerShares,
           Delta_Flux_j: each.deltaFlux,
         })),
-        ...(isPaged && found.length > count && { next_cursor: cursorAt(chain, page.row + count) }),
+        ...(isPaged &&
+          found.length > count && { next_cursor: cursorAt(chain, page.row + count, { expiry: input.expiry }) }),
         // The extended answer has the root of each node in `components`.
         ...(!isWanted('components') &&
           new Set(nodes.map(({ root }) => root)).size > 1 && { roots: nodes.map(({ root }) => root) }),

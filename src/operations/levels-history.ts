@@ -59,8 +59,7 @@ export const getLevelsHistory = defineOperation({
       const times = comparedTimes(name, request, context);
       const [before, after] = market.levels(name, times) as [LevelRecord, LevelRecord];
       const changed = yield* changedContracts(name, before.asOf, after.asOf, context);
-      notes.push(CONTRACTS_NOTE);
-      if (!changed) notes.push('The chain of one of the moments is no longer stored, so contracts are not compared.');
+      notes.push(changed ? CONTRACTS_NOTE : NOT_COMPARED_NOTE);
       const levels = [reportLevels(before), reportLevels(after)] as const;
       const comparison = { moved: movedLevels(...levels), ...(changed ?? NOT_COMPARED) };
       return {
@@ -92,6 +91,7 @@ function beginNotes(name: string, { from }: Request, { market }: Context): strin
 
 const CONTRACTS_NOTE =
   'New and gone contracts have entered or left the ten contracts that dealers hedge most; dealer_shares_before and _after are per +1 % move.';
+const NOT_COMPARED_NOTE = 'The chain of one of the moments is no longer stored, so contracts are not compared.';
 const NOT_COMPARED = { new_contracts: [], gone_contracts: [], expired_contracts: [] };
 
 /** Returns the moments of the rows: those from `from` to `to` or, without both, the newest one. Throws `ClientError` if there is none. */
@@ -129,10 +129,16 @@ function newestOf(name: string, untilMs: number, { market }: Pick<Context, 'mark
   const [first] = market.levelTimes(name, 0, Number.MAX_SAFE_INTEGER, 'day');
   // The market throws its own error for a ticker without a chain.
   if (first === undefined) market.chain(name);
-  throw new ClientError(CODE, `No levels of ${name} are stored${untilMs < 8e15 ? ` up to ${iso(untilMs)}` : ''}`, {
-    hint:
-      first === undefined ? 'Retry shortly: they are being computed.' : `The oldest stored day ends at ${iso(first)}.`,
-  });
+  throw new ClientError(
+    CODE,
+    `No levels of ${name} are stored${untilMs === Number.MAX_SAFE_INTEGER ? '' : ` up to ${iso(untilMs)}`}`,
+    {
+      hint:
+        first === undefined
+          ? 'Retry shortly: they are being computed.'
+          : `The oldest stored day ends at ${iso(first)}.`,
+    },
+  );
 }
 
 /** Returns the provenance of stored levels. Their snapshot may have been removed, and then its source is not known. */

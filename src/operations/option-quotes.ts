@@ -146,7 +146,8 @@ export const getOptionQuotes = defineOperation({
   *run(input, context) {
     yield step('Reading the chain and its volatilities');
     const ofExpiry = contractSelection(input);
-    const page = pageFrom(input.cursor, input.ticker, context);
+    const { ticker: _ticker, limit: _limit, cursor: given, ...chosen } = input;
+    const page = pageFrom(given, input.ticker, context, chosen);
     const { chain, prepared } = yield* readMarket(input.ticker, page.context);
     yield step('Reading the quotes');
     const limit = input.limit ?? (ofExpiry ? ROWS.contracts : ROWS.most);
@@ -158,7 +159,7 @@ export const getOptionQuotes = defineOperation({
         ticker: chain.underlying,
         spot_price: chain.spot,
         ...rows,
-        ...(more && { next_cursor: cursorAt(chain, page.row + limit) }),
+        ...(more && { next_cursor: cursorAt(chain, page.row + limit, chosen) }),
       },
       provenance: provenanceOf(chain, context, notes),
     };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { detectLethalNodes } from '../../src/operations/lethal-nodes.ts';
 import { PAGE_MAX } from '../../src/operations/pages.ts';
-import { AS_OF, chainOf, quoted, range } from '../analytics/small-chains.ts';
+import { AS_OF, chainOf, EXPIRY, quoted, range } from '../analytics/small-chains.ts';
 import { call, callExtended, refusalOf, smallMarket } from './small-market.ts';
 
 /** 21 strikes of calls and puts. Every contract has a different open interest. */
@@ -82,6 +82,8 @@ describe('rejects a cursor', () => {
     ['that is empty', { cursor: '' }],
     ['with a row beyond any list', { cursor: `ACME~${AS_OF}~1e9` }],
     ['of another ticker', { ticker: 'SPY', cursor: next_cursor }],
+    ['of all expiries for one expiry', { expiry: EXPIRY, cursor: next_cursor }],
+    ['of one expiry for all', { cursor: ask({ limit: 1, expiry: EXPIRY }).next_cursor }],
     ['of a snapshot that is not stored', { cursor: `ACME~${AS_OF - 1}~10` }],
     ['of a future moment', { cursor: `ACME~${AS_OF + 1}~10` }],
     ['of the largest possible moment', { cursor: 'ACME~9999999999999~10' }],
