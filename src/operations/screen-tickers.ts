@@ -1,7 +1,8 @@
 import { Type } from '@sinclair/typebox';
 import { gammaRegime } from '../analytics/exposure/sign-margin.ts';
-import { cleanLine, shownName } from '../clean-text.ts';
+import { shownName } from '../clean-text.ts';
 import type { LevelEvent } from '../market/level-record.ts';
+import { isTicker } from '../market/option-symbol.ts';
 import { byRange, type Steps } from '../steps.ts';
 import { dueNotes, pastNotes } from './gex-history.ts';
 import { MILLION } from './gex-report.ts';
@@ -99,11 +100,20 @@ export const screenTickers = defineOperation({
     ];
     return {
       // Without `tickers`, a number says enough: the names would take more of a model's context than the rows.
-      result: { rows: shown, matched: matched.length, without_data: request.tickers ? withoutData : [] },
+      result: {
+        rows: shown,
+        matched: matched.length,
+        without_data: request.tickers ? withoutData.map(shownTicker) : [],
+      },
       ...provenanceOfRows(shown.length > 0 ? shown : rows, readings, notes, context),
     };
   },
 });
+
+/** Returns the name of a ticker without data. Another text of a caller is not repeated, because a model may take it for an instruction. */
+function shownTicker(name: string): string {
+  return isTicker(name) ? name : '(not a ticker)';
+}
 
 /** Returns the names of the requested tickers, each once. By default, those of the universe, and all others that have data. */
 function namesOf(tickers: readonly string[] | undefined, { market, universe }: Context): string[] {
@@ -131,7 +141,7 @@ function* readLevels(
     for (const name of names.slice(from, to)) {
       const reading = readRow(name, context);
       if (reading) readings.push(reading);
-      else withoutData.push(cleanLine(name));
+      else withoutData.push(name);
     }
   });
   return { readings, withoutData };
@@ -215,7 +225,7 @@ function missingNotes(
   const known = market.tickersWithChain();
   return without.flatMap((name) => {
     const [nearest] = universe.names.nearest(name, known);
-    return nearest === undefined ? [] : [`Nearest to ${name} with data: ${nearest}.`];
+    return nearest === undefined ? [] : [`Nearest to ${shownTicker(name)} with data: ${nearest}.`];
   });
 }
 

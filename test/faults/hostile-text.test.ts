@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { OPERATIONS, TOOLS } from '../../src/operations/registry.ts';
 import { CLIENT_NAMES, CLIENTS, keyOf, type McpClient } from '../mcp/connect.ts';
 import { FROM_SOURCE, run } from '../support/process.ts';
-import { type Served, startServed } from '../support/service.ts';
+import { computeLevels, type Served, startServed } from '../support/service.ts';
 
 /**
  * Text of cells, of file and folder names, and of callers, wherever it appears: in answers to agents, over REST, in header fields, on a
@@ -42,6 +42,7 @@ beforeAll(async () => {
   writeFileSync(join(drop, 'torn.json'), `{"data": ${HOSTILE}`);
   served = await startServed({ feed: `files:${drop}` });
   keepAsOfBefore(join(served.service.dataDir, 'zomma.sqlite'));
+  await computeLevels(served.service);
 });
 afterAll(async () => {
   await served.close();
@@ -102,6 +103,7 @@ const argumentsOf = (name: string): Record<string, unknown> =>
     get_whale_prints: { ticker: 'SPY', target_expiry: '2026-09-18' },
     calculate_merton_probability: { ticker: 'SPY', spot_price: 100, ambush_strike: 105 },
     calculate_kelly_sizing: { win_prob: 0.6 },
+    screen_tickers: { tickers: ['SPY', HOSTILE.slice(0, 40), SAYS.slice(0, 40)] },
     evaluate_market_hamiltonian: {
       ticker: 'SPY',
       whale_fiat_kinetic: 1,
@@ -150,7 +152,7 @@ test.each(CLIENT_NAMES)('%s gets none of the hostile text in any answer', async 
     }
   }
   const source = JSON.stringify(await client.callTool({ name: 'get_live_gex_nodes', arguments: { ticker: 'SPY' } }));
-  expect(source).toMatch(/Source: \\"files:[A-Za-z0-9._/-]{1,64}\\", as of/);
+  expect(source).toMatch(/\\"source\\":\\"files:[A-Za-z0-9._/-]{1,64}\\"/);
   expect(source).not.toContain(SAYS);
   for (const value of ['', 'S', SAYS.slice(0, 6), ...WRONG]) {
     const ref = { type: 'ref/resource', uri: 'zomma://gex/{ticker}' } as const;
