@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { OptionalKind, type TSchema } from '@sinclair/typebox';
 import { OPERATIONS, TOOLS } from '../../src/operations/registry.ts';
-import { type Service, startService } from '../support/service.ts';
+import { computeLevels, type Service, startService } from '../support/service.ts';
 
 /**
  * Arguments at the bounds of their schemas, on chains at the bounds of what files may hold. Every route and tool answers or names the field
@@ -20,6 +20,7 @@ beforeAll(async () => {
     writeFileSync(join(folder, `${ticker}.csv`), chainOf(ticker, spot, strikes, prices));
   }
   service = await startService({ feed: `files:${folder}` });
+  await computeLevels(service);
 });
 afterAll(async () => {
   await service.close();
