@@ -7,8 +7,7 @@ import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { createClient, ProblemError } from '../../src/client/client.ts';
 import { DOCS_PATHS } from '../../src/http/docs-page.ts';
-import { TOOLS } from '../../src/operations/registry.ts';
-import { CLIENT_NAMES, CLIENTS, type McpClient } from '../mcp/connect.ts';
+import { CLIENT_NAMES, CLIENTS, LISTED, type McpClient } from '../mcp/connect.ts';
 import { writeChain } from '../support/chain-file.ts';
 import { BINARY, FROM_SOURCE, ROOT, run, type Server, startServer, withFolder } from '../support/process.ts';
 import { describeRecorded } from '../support/recorded-chains.ts';
@@ -91,18 +90,26 @@ describe('agents', () => {
     await client.close();
   });
 
-  /** Calls each listed tool with the example in its description, calls an unknown tool, and reads the longest resource. */
+  /** What the errors of examples say that a server which has just started cannot answer. */
+  const NOT_YET: Readonly<Record<string, RegExp>> = {
+    get_whale_prints: /listed/,
+    get_levels_history: /being computed/,
+  };
+
+  /** Calls each listed tool with its example, calls an unknown tool, and reads the longest resource. */
   async function useAll(client: McpClient): Promise<void> {
     const { tools } = await client.listTools();
-    expect(tools).toHaveLength(TOOLS.length);
-    for (const { name, description } of tools) {
-      const [, example] = /Example: (\{.*\})/.exec(description!)!;
-      const answer = await client.callTool({ name, arguments: JSON.parse(example!) });
-      // The date of an example may not be listed. The error then names the listed dates.
+    expect(tools.map(({ name }) => name)).toEqual(LISTED);
+    for (const { name, _meta } of tools.slice(0, -1)) {
+      const example = _meta!['zomma/example'] as Record<string, unknown>;
+      const answer = await client.callTool({ name, arguments: example });
+      // The date of an example may not be listed, and the levels of a ticker may not be computed yet. The error then says so.
       if (answer.isError)
-        expect([name, JSON.stringify(answer.content)]).toEqual(['get_whale_prints', expect.stringContaining('listed')]);
+        expect([name, JSON.stringify(answer.content)]).toEqual([name, expect.stringMatching(NOT_YET[name]!)]);
       else expect(answer.structuredContent).toBeObject();
     }
+    const read = await client.callTool({ name: 'read_resource', arguments: { uri: 'zomma://universe' } });
+    expect(JSON.stringify(read.content)).toContain('total_tracked');
     await expect(client.callTool({ name: 'no_such_tool', arguments: {} })).rejects.toThrow(
       "Tool 'no_such_tool' is not registered",
     );
