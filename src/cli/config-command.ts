@@ -96,7 +96,7 @@ function exampleFile(): string {
     const lines = settingsIn(group as SettingGroup).map((name) => {
       const { help, flag, default: byDefault }: Setting = SETTINGS[name];
       const meaning = flag === undefined ? `file that contains the ${help}` : help;
-      // A setting without a default takes a value, whose placeholder stands in its flag.
+      // If a setting has no default, the example shows the placeholder of its flag.
       const value = byDefault === undefined ? JSON.stringify(/<(.+)>/.exec(flag ?? '<file>')![1]) : literal(byDefault);
       return `${comment(meaning)}\n# ${settingKey(name)} = ${value}\n`;
     });

@@ -23,7 +23,7 @@ export function instructionsFor(tools: readonly string[]): string {
 
 const BEFORE = 'Zomma computes options-market analytics from the quotes of its operator. Which tool answers what:';
 
-const AFTER = `Tickers may be names, old symbols or slips: the answer says how they were read.
+const AFTER = `Tickers may be names or old symbols: the answer says how they were read. Errors name similar tickers.
 Read provenance in every answer, and repeat what matters: age, stale, simulated (no real market), source, notes.
 Limits: dealers are assumed long calls and short puts. Open interest is from the evening before. Probabilities are those of option prices, not forecasts. No orders, no news, no fundamentals, no single trades.
 Most tools take "at", a past moment. Methods of each figure: zomma://methods/{tool}. Tickers with data: zomma://universe.`;

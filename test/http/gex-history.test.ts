@@ -1,16 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { createLevelRecorder } from '../../src/operations/level-recorder.ts';
-import { type Service, startService } from '../support/service.ts';
+import { computeLevels, type Service, startService } from '../support/service.ts';
 
 /** The history of a ticker's levels, as columns. */
 let service: Service;
 beforeAll(async () => {
   service = await startService();
-  const { store } = service.app;
-  const recorder = createLevelRecorder({ store, largePrintMinUsd: 100_000, observe: () => {} });
-  recorder.wake();
-  while (store.levelsDue().length > 0) await new Promise(setImmediate);
-  await recorder.stop();
+  await computeLevels(service);
 });
 afterAll(() => service.close());
 

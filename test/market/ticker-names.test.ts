@@ -189,10 +189,9 @@ describe('names of the operator', () => {
   });
 });
 
-test('a hostile spelling is compared in bounded time', () => {
+test('of a long spelling, only the first characters are compared', () => {
   const names = createTickerNames();
-  const begun = performance.now();
-  expect(names.nearest('a'.repeat(1e6), WITH_DATA).length).toBeLessThanOrEqual(3);
+  const [long, short] = ['meta'.padEnd(1e6, 'a'), 'meta'.padEnd(40, 'a')];
+  expect(names.nearest(long, WITH_DATA)).toEqual(names.nearest(short, WITH_DATA));
   expect(names.named('b'.repeat(1e6))).toBeUndefined();
-  expect(performance.now() - begun).toBeLessThan(500);
 });

@@ -1,25 +1,10 @@
 import { expect, test } from 'bun:test';
-import { TOOLS } from '../../src/operations/registry.ts';
 import { startServed } from '../support/service.ts';
+import { TOOL_NAMES } from '../support/tool-names.ts';
 import { connectNew, keyOf } from './connect.ts';
 
-/** The tools of the API contract, in its order. */
-const CONTRACT = [
-  'compute_options_greeks',
-  'get_live_gex_nodes',
-  'get_whale_prints',
-  'calculate_merton_probability',
-  'calculate_kelly_sizing',
-  'run_strategic_omni_radar',
-  'evaluate_market_hamiltonian',
-  'detect_lethal_nodes',
-  'evaluate_etf_contagion',
-];
-const FURTHER = ['get_levels_history', 'get_hedging_profile', 'screen_tickers', 'get_option_quotes'];
-
-test('the tools of the contract come first, then the four others', () => {
-  expect(TOOLS.map(({ name }) => name)).toEqual([...CONTRACT, ...FURTHER]);
-});
+/** The tools of the API contract, and the others. */
+const [CONTRACT, FURTHER] = [TOOL_NAMES.slice(0, 9), TOOL_NAMES.slice(9)];
 
 test('--tools contract offers the nine tools alone, with instructions and prompts that name no other', async () => {
   const server = await startServed({ tools: 'contract' });

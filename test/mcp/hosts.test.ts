@@ -88,7 +88,7 @@ const UNITS_AND_SIGNS: Readonly<Record<string, readonly RegExp[]>> = {
   evaluate_etf_contagion: [/sector ETF/, /Null otherwise/],
   get_levels_history: [/Dollars/, /million dollars per 1 % move, \+ damps moves, - amplifies/, /decimal/],
   get_hedging_profile: [/Shares/, /\+ buy, - sell/, /percentages/],
-  screen_tickers: [/percent|%/, /0 to 100/],
+  screen_tickers: [/percent of spot/, /million dollars per 1 % move, \+ damps moves, - amplifies/, /0 to 100/],
   get_option_quotes: [/\(dollars\)/, /decimal per year/, /dollars per calendar day/, /dollars per vol point/],
 };
 

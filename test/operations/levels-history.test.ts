@@ -10,6 +10,7 @@ import type { Context } from '../../src/operations/operation.ts';
 import { recordedChain, recordedNames } from '../analytics/recorded.ts';
 import { chainOf, contract, quoted } from '../analytics/small-chains.ts';
 import { DAY_MS, keepLevels, MONDAY_MS } from '../store/samples.ts';
+import { describeRecorded } from '../support/recorded-chains.ts';
 import { tokensOf } from '../support/tokens.ts';
 import { call, callExtended, refusalOf, smallMarket } from './small-market.ts';
 
@@ -219,32 +220,33 @@ describe('a comparison of two moments', () => {
   });
 });
 
-const RECORDED = process.env.ZOMMA_RECORDED_CHAINS;
-describe.skipIf(RECORDED === undefined)('on recorded chains', () => {
-  const names = RECORDED === undefined ? [] : recordedNames(RECORDED);
-  test.each(names)('%s: a shifted snapshot of the day before is compared contract by contract', async (name) => {
-    const now = recordedChain(RECORDED!, name);
-    const before: Chain = {
-      ...now,
-      asOf: now.asOf - DAY_MS,
-      openInterest: now.openInterest.map((each, row) => (row % 3 === 0 ? 0 : each)),
-    };
-    const context = await recorded(before, now);
-    const ticker = now.underlying;
-    const { comparison, levels } = ask(context, { ticker, compare_with: new Date(before.asOf).toISOString() });
-    const nodesAt = (asOf: number) =>
-      (
-        callExtended(detectLethalNodes, { ticker, at: new Date(asOf).toISOString() }, context) as {
-          top_nodes: object[];
-        }
-      ).top_nodes;
-    const keys = (nodes: object[]) => new Set(nodes.map((each) => JSON.stringify(Object.values(each).slice(0, 3))));
-    const [was, is] = [keys(nodesAt(before.asOf)), keys(nodesAt(now.asOf))];
-    expect(keys(comparison!.new_contracts)).toEqual(is.difference(was));
-    expect(keys([...comparison!.gone_contracts, ...comparison!.expired_contracts])).toEqual(was.difference(is));
-    expect(levels.map(({ spot }) => spot)).toEqual([before.spot, now.spot]);
-    expect(
-      tokensOf(call(getLevelsHistory, { ticker, compare_with: new Date(before.asOf).toISOString() }, context)),
-    ).toBeLessThan(1_850);
-  });
+describeRecorded('on recorded chains', (dir) => {
+  test.each(recordedNames(dir))(
+    '%s: a shifted snapshot of the day before is compared contract by contract',
+    async (name) => {
+      const now = recordedChain(dir, name);
+      const before: Chain = {
+        ...now,
+        asOf: now.asOf - DAY_MS,
+        openInterest: now.openInterest.map((each, row) => (row % 3 === 0 ? 0 : each)),
+      };
+      const context = await recorded(before, now);
+      const ticker = now.underlying;
+      const { comparison, levels } = ask(context, { ticker, compare_with: new Date(before.asOf).toISOString() });
+      const nodesAt = (asOf: number) =>
+        (
+          callExtended(detectLethalNodes, { ticker, at: new Date(asOf).toISOString() }, context) as {
+            top_nodes: object[];
+          }
+        ).top_nodes;
+      const keys = (nodes: object[]) => new Set(nodes.map((each) => JSON.stringify(Object.values(each).slice(0, 3))));
+      const [was, is] = [keys(nodesAt(before.asOf)), keys(nodesAt(now.asOf))];
+      expect(keys(comparison!.new_contracts)).toEqual(is.difference(was));
+      expect(keys([...comparison!.gone_contracts, ...comparison!.expired_contracts])).toEqual(was.difference(is));
+      expect(levels.map(({ spot }) => spot)).toEqual([before.spot, now.spot]);
+      expect(
+        tokensOf(call(getLevelsHistory, { ticker, compare_with: new Date(before.asOf).toISOString() }, context)),
+      ).toBeLessThan(1_850);
+    },
+  );
 });
