@@ -13,11 +13,11 @@ import {
 import { basename, extname, join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { minify } from 'terser';
-import { clientConfigs } from './src/web/data/client-configs.ts';
-import { documentedSpeed } from './src/web/data/documented-speed.ts';
-import { FIGURE_TEXTS } from './src/web/data/figure-texts.ts';
-import { referenceSample } from './src/web/data/reference-sample.ts';
-import { parseMarkdown } from './src/web/part/markdown-page.ts';
+import { clientConfigs } from './web/data/client-configs.ts';
+import { documentedSpeed } from './web/data/documented-speed.ts';
+import { FIGURE_TEXTS } from './web/data/figure-texts.ts';
+import { referenceSample } from './web/data/reference-sample.ts';
+import { parseMarkdown } from './web/part/markdown-page.ts';
 
 const ROOT = import.meta.dir;
 const ASC = 'node_modules/assemblyscript/bin/asc.js';
@@ -82,14 +82,14 @@ function kernels(): void {
 }
 
 /**
- * Bundles the web terminal, src/web, to build/web: files whose names contain a hash of their content, each also as brotli and gzip, the page
+ * Bundles the page in web to build/web: files whose names contain a hash of their content, each also as brotli and gzip, the page
  * itself, and a module that lists them. Does nothing if the existing files were built from the same sources.
  */
 async function web(): Promise<void> {
   const dir = join(ROOT, 'build/web');
   const stamp = join(dir, 'stamp');
-  const own = readdirSync(join(ROOT, 'src/web'), { recursive: true, encoding: 'utf8' })
-    .filter((name) => extname(name) !== '')
+  const own = readdirSync(join(ROOT, 'web'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => extname(name) !== '' && !name.startsWith('node_modules'))
     .toSorted();
   const digest = digestOf([
     'build.ts',
@@ -103,13 +103,13 @@ async function web(): Promise<void> {
     ...REFERENCE,
     'src/bench/reference-errors.ts',
     'src/bench/workloads.ts',
-    ...own.map((name) => `src/web/${name}`),
+    ...own.map((name) => `web/${name}`),
   ]);
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === digest) return;
 
   const started = performance.now();
   const { outputs, logs, success, metafile } = await Bun.build({
-    entrypoints: [join(ROOT, 'src/web/main.tsx'), join(ROOT, 'src/web/style.css')],
+    entrypoints: [join(ROOT, 'web/main.tsx'), join(ROOT, 'web/style.css')],
     target: 'browser',
     minify: true,
     naming: '[name]-[hash].[ext]',
@@ -117,7 +117,7 @@ async function web(): Promise<void> {
     metafile: true,
     throw: false,
   });
-  if (!success) fail(`src/web does not compile\n${logs.join('\n')}`);
+  if (!success) fail(`web does not compile\n${logs.join('\n')}`);
   const asFile = (name: string, kind: string, content: Buffer) => ({
     name: `${name}-${Bun.hash(content).toString(36)}.${kind}`,
     content,
@@ -147,7 +147,7 @@ async function web(): Promise<void> {
   ];
   // In the page, `{kernels}` stands for the path of the file whose name begins with `kernels-`.
   const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
-  const page = readFileSync(join(ROOT, 'src/web/page.html'), 'utf8')
+  const page = readFileSync(join(ROOT, 'web/page.html'), 'utf8')
     .replace('{version}', version)
     .replace(/\{(\w+)\}/g, (_, name) => `/web/${files.find((file) => file.name.startsWith(`${name}-`))!.name}`);
 

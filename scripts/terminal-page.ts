@@ -1,8 +1,8 @@
 /** Generates docs/terminal.md: its tables of views, keys, states and calls come from the code of the web terminal. */
 import { join } from 'node:path';
-import { NOT_ON_PAGE } from '../src/web/operations.ts';
-import { ACT_LIST, CHART_KEYS, VIEW_NAMES } from '../src/web/state/act-list.ts';
-import { VIEWS } from '../src/web/state/address.ts';
+import { NOT_ON_PAGE } from '../web/operations.ts';
+import { ACT_LIST, CHART_KEYS, VIEW_NAMES } from '../web/state/act-list.ts';
+import { VIEWS } from '../web/state/address.ts';
 import { GENERATED } from './generated.ts';
 import { table } from './reference-tables.ts';
 import { code } from './reference-words.ts';

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 
 const SRC = resolve(import.meta.dir, '../src');
+const WEB = resolve(import.meta.dir, '../web');
 
 /**
  * The layers of docs/architecture.md, from the lowest to the highest. A file may import from its own module and from lower layers only.
@@ -31,8 +32,6 @@ const LAYERS: readonly (readonly string[])[] = [
   ['analytics', 'feeds', 'store', 'sse'],
   ['operations'],
   ['http', 'mcp', 'cli', 'client', 'ops'],
-  // The web terminal runs in the browser. The server serves its files as the build made them, and imports none of its modules.
-  ['web'],
   ['create-feeds.ts', 'stored-data.ts'],
   ['app.ts', 'checks.ts'],
   ['serve.ts', 'serve-stdio.ts', 'fill-past.ts'],
@@ -79,24 +78,18 @@ test('imports within analytics point to lower layers', () => {
   expect(within.filter(({ from, to }) => folder(from) !== folder(to) && level(to) >= level(from))).toEqual([]);
 });
 
-/** Files of the server that the web terminal runs too: the workloads of `zomma bench`, and how it measures errors. They import nothing. */
+/** Files of the server that the page runs too: the workloads of `zomma bench`, and how it measures errors. They import nothing. */
 const PORTABLE = ['bench/reference-errors.ts', 'bench/workloads.ts'];
 
-test('the web terminal imports only types of the client and the portable files from the rest of src', () => {
-  const beyond = imports().filter(({ from, to }) => moduleOf(from) === 'web' && moduleOf(to) !== 'web');
-  const portable = beyond.filter(({ to }) => PORTABLE.includes(to));
-  expect([...new Set(portable.map(({ to }) => to))].toSorted()).toEqual(PORTABLE);
+test('the page imports only types of the client and the portable files from the server, and the server nothing of the page', () => {
+  const fromServer = importsOf(WEB).filter(({ to }) => to.startsWith(`${SRC}/`));
+  const portable = fromServer.filter(({ to }) => PORTABLE.includes(relative(SRC, to)));
+  expect(fromServer.length).toBeGreaterThan(portable.length);
+  expect([...new Set(portable.map(({ to }) => relative(SRC, to)))].toSorted()).toEqual(PORTABLE);
   expect(imports().filter(({ from }) => PORTABLE.includes(from))).toEqual([]);
-  expect(beyond.length).toBeGreaterThan(portable.length);
-  expect(beyond.filter(({ to }) => moduleOf(to) !== 'client' && !PORTABLE.includes(to))).toEqual([]);
-  const values = sourceFiles()
-    .filter((file) => moduleOf(file) === 'web')
-    .flatMap((file) => [
-      ...readFileSync(join(SRC, file), 'utf8').matchAll(
-        /^(?:import|export) (?!type )[^;]*?from '([^']*\/client\/[^']*)'/gm,
-      ),
-    ]);
-  expect(values).toEqual([]);
+  const others = fromServer.filter((each) => !portable.includes(each));
+  expect(others.filter(({ to, typeOnly }) => !typeOnly || !relative(SRC, to).startsWith('client/'))).toEqual([]);
+  expect(importsOf(SRC).filter(({ to }) => to.startsWith(`${WEB}/`))).toEqual([]);
 });
 
 test('the MCP transports import the MCP server and do not import each other', () => {
@@ -164,18 +157,29 @@ interface Import {
 
 /** Returns the imports between files of src, type imports included, as paths relative to src. */
 function imports(): Import[] {
-  return sourceFiles().flatMap((from) => {
-    const text = readFileSync(join(SRC, from), 'utf8');
-    return [...text.matchAll(/\b(?:from|import)\s*\(?\s*'(\.[^']+)'/g)]
-      .map(([, specifier]) => resolve(SRC, dirname(from), specifier!))
-      .filter((target) => target.startsWith(`${SRC}/`))
-      .map((target) => ({ from, to: relative(SRC, target) }));
+  return importsOf(SRC)
+    .filter(({ to }) => to.startsWith(`${SRC}/`))
+    .map(({ from, to }) => ({ from: relative(SRC, from), to: relative(SRC, to) }));
+}
+
+/** Returns the relative imports of the files of a folder as absolute paths, and whether each imports types alone. */
+function importsOf(folder: string): (Import & { readonly typeOnly: boolean })[] {
+  return sourceFiles(folder).flatMap((file) => {
+    const from = join(folder, file);
+    const statements = readFileSync(from, 'utf8').matchAll(
+      /(?:\b(?:import|export)\s+(type\b)?[^;'"`]*?\bfrom|\bimport)\s*\(?\s*'(\.[^']+)'/g,
+    );
+    return [...statements].map(([, type, specifier]) => ({
+      from,
+      to: resolve(dirname(from), specifier!),
+      typeOnly: type !== undefined,
+    }));
   });
 }
 
-function sourceFiles(): string[] {
-  return readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter(
-    (file) => /\.tsx?$/.test(file) && !file.endsWith('.d.ts') && statSync(join(SRC, file)).isFile(),
+function sourceFiles(folder = SRC): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
+    (file) => /\.tsx?$/.test(file) && !file.endsWith('.d.ts') && statSync(join(folder, file)).isFile(),
   );
 }
 

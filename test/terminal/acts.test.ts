@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
-import { ACT_LIST, VIEW_NAMES } from '../../src/web/state/act-list.ts';
-import { VIEWS } from '../../src/web/state/address.ts';
+import { ACT_LIST, VIEW_NAMES } from '../../web/state/act-list.ts';
+import { VIEWS } from '../../web/state/address.ts';
 import { describeInBrowser, drawn, figuresOf, settled, withTerminal } from './browser.ts';
 
 const addressOf = (page: Page) => page.evaluate(() => location.hash);

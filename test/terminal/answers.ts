@@ -1,8 +1,8 @@
 import type { Page, Request, Response } from 'playwright-core';
 import type { Operation } from '../../src/operations/operation.ts';
 import { OPERATIONS } from '../../src/operations/registry.ts';
-import { WEB_OPERATIONS } from '../../src/web/operations.ts';
-import { parseAddress } from '../../src/web/state/address.ts';
+import { WEB_OPERATIONS } from '../../web/operations.ts';
+import { parseAddress } from '../../web/state/address.ts';
 
 /** An answer that a page got from the API. */
 export interface SeenAnswer {

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { chromium } from 'playwright-core';
-import { VIEWS } from '../../src/web/state/address.ts';
+import { VIEWS } from '../../web/state/address.ts';
 import { startPathProxy } from '../support/path-proxy.ts';
 import { FROM_SOURCE, startServer, withFolder } from '../support/process.ts';
 import { chromiumPath, describeInBrowser, figuresOf, watch } from './browser.ts';

@@ -3,7 +3,7 @@
  * as JSON. `bun isolated-run.ts CHROMIUM FOLDER`.
  */
 import { chromium } from 'playwright-core';
-import { VIEWS } from '../../src/web/state/address.ts';
+import { VIEWS } from '../../web/state/address.ts';
 import { BINARY, startServer } from '../support/process.ts';
 import { followAnswers, goTo } from './answers.ts';
 import { watch } from './browser.ts';

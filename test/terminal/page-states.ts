@@ -1,9 +1,9 @@
 import { expect } from 'bun:test';
 import fc from 'fast-check';
 import type { Page } from 'playwright-core';
-import { requestOf } from '../../src/web/operations.ts';
-import { newYorkMoment } from '../../src/web/page-format.ts';
-import { formatAddress, MEASURES, OPTION_VALUES, type PageState, START, VIEWS } from '../../src/web/state/address.ts';
+import { requestOf } from '../../web/operations.ts';
+import { newYorkMoment } from '../../web/page-format.ts';
+import { formatAddress, MEASURES, OPTION_VALUES, type PageState, START, VIEWS } from '../../web/state/address.ts';
 import { answersOf, type CopiedCall, copiedCall, goTo, sourceOf } from './answers.ts';
 import { menusOf } from './panel-acts.ts';
 

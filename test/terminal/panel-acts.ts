@@ -1,7 +1,7 @@
 import { expect } from 'bun:test';
 import Papa from 'papaparse';
 import type { Download, Page } from 'playwright-core';
-import type { GexView } from '../../src/web/data/page-answers.ts';
+import type { GexView } from '../../web/data/page-answers.ts';
 import { run } from '../support/process.ts';
 import { type AnswerLog, answersOf, type CopiedCall, copiedCall, sourceOf } from './answers.ts';
 import type { Terminal } from './browser.ts';

@@ -13,7 +13,7 @@ import type {
   Surface,
   UniverseAnswer,
   WhalePrints,
-} from '../../src/web/data/page-answers.ts';
+} from '../../web/data/page-answers.ts';
 
 type Cell = string | number | null;
 /** The figures of a panel. A value that is undefined is not that of an answer: it is live, or a text of the page. */

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { VIEWS, type ViewName } from '../../src/web/state/address.ts';
+import { VIEWS, type ViewName } from '../../web/state/address.ts';
 import { describeInBrowser, drawn } from './browser.ts';
 import { cutTexts, sidewaysOf, smallTargets } from './layout.ts';
 import { outlineOf } from './outline.ts';

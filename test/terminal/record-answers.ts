@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
-import { VIEWS } from '../../src/web/state/address.ts';
+import { VIEWS } from '../../web/state/address.ts';
 import { BINARY, startServer } from '../support/process.ts';
 import { chromiumPath, settled } from './browser.ts';
 import { FIXTURES, requestName, STORED_TICKER, type StoredAnswer, writeAnswer } from './stored-answers.ts';

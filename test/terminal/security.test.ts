@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
-import { cleanText } from '../../src/web/page-format.ts';
-import { VIEWS } from '../../src/web/state/address.ts';
+import { cleanText } from '../../web/page-format.ts';
+import { VIEWS } from '../../web/state/address.ts';
 import { goTo } from './answers.ts';
 import { describeInBrowser, figuresOf, withTerminal } from './browser.ts';
 

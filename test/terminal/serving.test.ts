@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { VIEWS } from '../../src/web/state/address.ts';
+import { VIEWS } from '../../web/state/address.ts';
 import { ROOT, run } from '../support/process.ts';
 import { chromiumPath, describeInBrowser, figuresOf, withTerminal } from './browser.ts';
 

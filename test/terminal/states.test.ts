@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { FeedStatusAnswer } from '../../src/web/data/page-answers.ts';
+import type { FeedStatusAnswer } from '../../web/data/page-answers.ts';
 import { BINARY, run, type Server, startServer } from '../support/process.ts';
 import { describeInBrowser, figuresOf, settled, withTerminal } from './browser.ts';
 

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { Value } from '@sinclair/typebox/value';
 import { answerSchema } from '../../src/operations/operation.ts';
 import { OPERATIONS } from '../../src/operations/registry.ts';
-import { WEB_OPERATIONS, type WebOperation } from '../../src/web/operations.ts';
+import { WEB_OPERATIONS, type WebOperation } from '../../web/operations.ts';
 import { readAnswers, STORED_TICKER, type StoredAnswer } from './stored-answers.ts';
 
 const answers = readAnswers();

@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
 import type { GexHistory } from '../../src/operations/gex-history.ts';
-import type { FeedStatusAnswer } from '../../src/web/data/page-answers.ts';
-import { newYorkMoment } from '../../src/web/page-format.ts';
-import { formatAddress, parseAddress, START } from '../../src/web/state/address.ts';
+import type { FeedStatusAnswer } from '../../web/data/page-answers.ts';
+import { newYorkMoment } from '../../web/page-format.ts';
+import { formatAddress, parseAddress, START } from '../../web/state/address.ts';
 import { answersOf, goTo } from './answers.ts';
 import { describeInBrowser, figuresOf, smallMarketWithPast, type Terminal, withTerminal } from './browser.ts';
 import { checkPage, lookOf, randomStates } from './page-states.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
-import { VIEWS } from '../../src/web/state/address.ts';
+import { VIEWS } from '../../web/state/address.ts';
 import { describeInBrowser, drawn } from './browser.ts';
 import { smallTargets } from './layout.ts';
 import { goTo, openStored, readAnswers, withStoredTerminal } from './stored-answers.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { copyFileSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import * as format from '../../src/web/page-format.ts';
+import * as format from '../../web/page-format.ts';
 import { describeRecorded } from '../support/recorded-chains.ts';
 import { goTo } from './answers.ts';
 import { describeInBrowser, figuresOf, withTerminal } from './browser.ts';

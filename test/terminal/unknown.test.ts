@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import type { TSchema } from '@sinclair/typebox';
 import type { Page, Request, Route } from 'playwright-core';
-import { UNKNOWN } from '../../src/web/page-format.ts';
+import { UNKNOWN } from '../../web/page-format.ts';
 import { goTo, operationAt } from './answers.ts';
 import { describeInBrowser, type Terminal, withTerminal } from './browser.ts';
 

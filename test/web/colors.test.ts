@@ -5,7 +5,7 @@ import { distance, type LinearRgb, linearRgb, oklab } from '../support/oklab.ts'
 
 // Reads the colours from the style sheets, so that a change of a colour is held to the limits of WCAG and to colour-blind eyes.
 
-const read = (file: string) => readFileSync(join(import.meta.dir, '../../src/web', file), 'utf8');
+const read = (file: string) => readFileSync(join(import.meta.dir, '../../web', file), 'utf8');
 
 /** The custom properties of a block that begins with a selector. */
 function tokensOf(css: string, selector: string): Record<string, string> {

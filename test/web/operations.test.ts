@@ -8,7 +8,7 @@ import {
   requestOf,
   WEB_OPERATIONS,
   type WebOperation,
-} from '../../src/web/operations.ts';
+} from '../../web/operations.ts';
 
 const ORIGIN = 'http://127.0.0.1:8080';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import * as format from '../../src/web/page-format.ts';
+import * as format from '../../web/page-format.ts';
 
 describe('figures', () => {
   test.each([

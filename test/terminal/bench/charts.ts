@@ -1,7 +1,7 @@
 import uPlot from 'uplot';
-import { type LadderRows, ladderBars, ladderExtent } from '../../../src/web/chart/ladder-strokes.ts';
-import { priceAxis } from '../../../src/web/chart/price-axis.ts';
-import { type Colors, paint } from '../../../src/web/chart/strokes.ts';
+import { type LadderRows, ladderBars, ladderExtent } from '../../../web/chart/ladder-strokes.ts';
+import { priceAxis } from '../../../web/chart/price-axis.ts';
+import { type Colors, paint } from '../../../web/chart/strokes.ts';
 
 /** Runs in the browser: draws the same bars with the ladder and with uPlot, by turns, and returns the times in ms. */
 

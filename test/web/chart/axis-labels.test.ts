@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { AxisLabels, LevelLabels } from '../../../src/web/chart/axis-labels.tsx';
-import type { ChartLevel } from '../../../src/web/chart/chart-levels.ts';
-import { priceAxis } from '../../../src/web/chart/price-axis.ts';
+import { AxisLabels, LevelLabels } from '../../../web/chart/axis-labels.tsx';
+import type { ChartLevel } from '../../../web/chart/chart-levels.ts';
+import { priceAxis } from '../../../web/chart/price-axis.ts';
 
 /** An element of a component, with its length and place along the axis, pixels. */
 interface Part {

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { addDays, isHalfDay, isTradingDay } from '../../../src/market/calendar.ts';
-import { closesEarly, exchangeDaysBetween, isExchangeDay } from '../../../src/web/chart/exchange-days.ts';
+import { closesEarly, exchangeDaysBetween, isExchangeDay } from '../../../web/chart/exchange-days.ts';
 
 test("the page's days of trading from 2022 to 2045 are those of the server's calendar, but for a day of mourning", () => {
   const different: string[] = [];

@@ -11,8 +11,8 @@ import {
   shareText,
   signedPrintShare,
   soldOf,
-} from '../../../src/web/chart/flow-shapes.ts';
-import { UNKNOWN } from '../../../src/web/page-format.ts';
+} from '../../../web/chart/flow-shapes.ts';
+import { UNKNOWN } from '../../../web/page-format.ts';
 
 function row(key: string, values: Partial<FlowRow> = {}): FlowRow {
   return {

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'bun:test';
-import { daysBefore, historySpan, spanDomain, spanEnds, spanOfRows } from '../../../src/web/chart/history-span.ts';
+import { daysBefore, historySpan, spanDomain, spanEnds, spanOfRows } from '../../../web/chart/history-span.ts';
 import {
   describeHistory,
   historyReadout,
   historyTable,
   selectionWords,
   volatilityWords,
-} from '../../../src/web/chart/history-words.ts';
-import { tradingAxis } from '../../../src/web/chart/trading-axis.ts';
-import type { History } from '../../../src/web/data/page-answers.ts';
+} from '../../../web/chart/history-words.ts';
+import { tradingAxis } from '../../../web/chart/trading-axis.ts';
+import type { History } from '../../../web/data/page-answers.ts';
 
 const history = {
   per: 'day',

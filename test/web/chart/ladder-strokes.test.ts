@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { ladderBars, ladderExtent, ladderRules } from '../../../src/web/chart/ladder-strokes.ts';
-import { priceAxis } from '../../../src/web/chart/price-axis.ts';
-import type { Stroke } from '../../../src/web/chart/strokes.ts';
+import { ladderBars, ladderExtent, ladderRules } from '../../../web/chart/ladder-strokes.ts';
+import { priceAxis } from '../../../web/chart/price-axis.ts';
+import type { Stroke } from '../../../web/chart/strokes.ts';
 
 const axis = priceAxis(100, 10, 0, 400);
 const layout = { axis, left: 0, right: 200, extent: 10 };

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { PriceLaw } from '../../../src/analytics/surface/price-law.ts';
 import { normalCdf } from '../../../src/math/normal.ts';
-import { deviationAt, normalBelow } from '../../../src/web/chart/law-smile.ts';
-import { probabilityBelow } from '../../../src/web/chart/mixture-density.ts';
+import { deviationAt, normalBelow } from '../../../web/chart/law-smile.ts';
+import { probabilityBelow } from '../../../web/chart/mixture-density.ts';
 
 /** A skewed law like those of an index: its mean is 1. */
 const node = [0.8, 0.9, 0.96, 1, 1.03, 1.06];

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { linearScale, niceScale } from '../../../src/web/chart/linear-scale.ts';
+import { linearScale, niceScale } from '../../../web/chart/linear-scale.ts';
 
 test.each([
   { domain: [595.2, 710.4], range: [612, 0], value: 652.8, pixel: 306 },

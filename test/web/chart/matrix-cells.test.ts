@@ -10,7 +10,7 @@ import {
   rampBounds,
   rampStep,
   yOfPrice,
-} from '../../../src/web/chart/matrix-cells.ts';
+} from '../../../web/chart/matrix-cells.ts';
 
 const exposure = fc.double({ min: -1e12, max: 1e12, noNaN: true });
 const column = <Cell>(cells: fc.Arbitrary<Cell>) => fc.array(cells, { minLength: 1, maxLength: 12 });

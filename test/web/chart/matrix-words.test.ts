@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import { describeMatrix, matrixReadout, matrixTable } from '../../../src/web/chart/matrix-words.ts';
-import type { Matrix } from '../../../src/web/data/page-answers.ts';
+import { describeMatrix, matrixReadout, matrixTable } from '../../../web/chart/matrix-words.ts';
+import type { Matrix } from '../../../web/data/page-answers.ts';
 
 const matrix: Matrix = {
   ticker: 'SPX',

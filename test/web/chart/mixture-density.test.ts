@@ -5,7 +5,7 @@ import {
   lognormalMixture,
   probabilitiesAround,
   probabilityBelow,
-} from '../../../src/web/chart/mixture-density.ts';
+} from '../../../web/chart/mixture-density.ts';
 import { chainOf, EXPIRY, LATER, quoted, range } from '../../analytics/small-chains.ts';
 import { callExtended, smallMarket } from '../../operations/small-market.ts';
 

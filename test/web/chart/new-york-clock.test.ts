@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { HOUR_STEPS, hourTicks, newYorkMidnight, newYorkWall } from '../../../src/web/chart/new-york-clock.ts';
+import { HOUR_STEPS, hourTicks, newYorkMidnight, newYorkWall } from '../../../web/chart/new-york-clock.ts';
 
 const HOUR = 3_600_000;
 const clock = new Intl.DateTimeFormat('en-CA', {

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { placeLabels } from '../../../src/web/chart/place-labels.ts';
+import { placeLabels } from '../../../web/chart/place-labels.ts';
 
 const SIZE = 19;
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { priceAxis, spacedTicks } from '../../../src/web/chart/price-axis.ts';
+import { priceAxis, spacedTicks } from '../../../web/chart/price-axis.ts';
 
 test('the axis has spot in its middle, and price is upward', () => {
   const axis = priceAxis(600, 10, 0, 400);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import { recordDays, recordScope, recordSentence, recordTable } from '../../../src/web/chart/record-words.ts';
-import type { RecordAnswer } from '../../../src/web/data/page-answers.ts';
+import { recordDays, recordScope, recordSentence, recordTable } from '../../../web/chart/record-words.ts';
+import type { RecordAnswer } from '../../../web/data/page-answers.ts';
 
 const rate = (count: number, pct: number | null, control: number | null = null) => ({
   count,

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { describeSpeed, nanoseconds, speedRows, speedTable } from '../../../src/web/chart/speed-rows.ts';
+import { describeSpeed, nanoseconds, speedRows, speedTable } from '../../../web/chart/speed-rows.ts';
 
 const times = [
   { kernel: 'price and eight Greeks', unit: 'option', ns: 82.456, spread: [80.1, 90] as const, n: 21 },

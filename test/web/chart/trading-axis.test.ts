@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { type AxisDay, tradingAxis, tradingTicks } from '../../../src/web/chart/trading-axis.ts';
+import { type AxisDay, tradingAxis, tradingTicks } from '../../../web/chart/trading-axis.ts';
 
 const HOUR = 3_600_000;
 const hours = ({ from, to }: Omit<AxisDay, 'start' | 'width'>) => (to - from) / HOUR;

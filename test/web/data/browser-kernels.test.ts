@@ -14,8 +14,8 @@ import {
   browserAccuracy,
   kernelWork,
   startKernels,
-} from '../../../src/web/data/browser-kernels.ts';
-import { type ReferenceSample, referenceSample } from '../../../src/web/data/reference-sample.ts';
+} from '../../../web/data/browser-kernels.ts';
+import { type ReferenceSample, referenceSample } from '../../../web/data/reference-sample.ts';
 
 const ROOT = join(import.meta.dir, '../../..');
 const kernels = startKernels(new WebAssembly.Module(readFileSync(join(ROOT, 'build/kernels.wasm'))));

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { clockStepMs, measureWork, pageTurn, quartilesOf, sliceFor } from '../../../src/web/data/browser-race.ts';
+import { clockStepMs, measureWork, pageTurn, quartilesOf, sliceFor } from '../../../web/data/browser-race.ts';
 
 test.each([
   [[3], { ns: 3, spread: [3, 3], n: 1 }],

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { documentedSpeed } from '../../../src/web/data/documented-speed.ts';
+import { documentedSpeed } from '../../../web/data/documented-speed.ts';
 
 const page = readFileSync(join(import.meta.dir, '../../../docs/benchmarks.md'), 'utf8');
 const { machine, times, workloads } = documentedSpeed(page);

@@ -10,8 +10,8 @@ import {
   refusedText,
   severityOf,
   stateText,
-} from '../../../src/web/data/feed-report.ts';
-import type { FeedStatusAnswer } from '../../../src/web/data/page-answers.ts';
+} from '../../../web/data/feed-report.ts';
+import type { FeedStatusAnswer } from '../../../web/data/page-answers.ts';
 
 const AT = '2026-11-20T20:30:00.000Z';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { changeOf, joinRows, presenceOf } from '../../../src/web/data/joined-rows.ts';
+import { changeOf, joinRows, presenceOf } from '../../../web/data/joined-rows.ts';
 
 const strikes = fc.uniqueArray(fc.integer({ min: 1, max: 30 }), { maxLength: 20 });
 

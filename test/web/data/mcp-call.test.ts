@@ -8,7 +8,7 @@ import {
   requestText,
   responseText,
   toolOutcome,
-} from '../../../src/web/data/mcp-call.ts';
+} from '../../../web/data/mcp-call.ts';
 
 const KEY = 'ZOMMA_ABCDEFGH12345678';
 const REQUEST = mcpRequest('tools/call', { name: 'calculate_kelly_sizing', arguments: { win_prob: 0.5 } }, 7);

@@ -8,11 +8,11 @@ import {
   describeDensity,
   fitSentence,
   lognormalReadout,
-} from '../../../src/web/chart/density-words.ts';
-import type { EtfContagion, Radar } from '../../../src/web/data/page-answers.ts';
-import { spillRequirements, spillSentence } from '../../../src/web/data/spill-words.ts';
-import { distanceOf, universeRows } from '../../../src/web/data/universe-rows.ts';
-import { whipsawParts } from '../../../src/web/data/whipsaw-parts.ts';
+} from '../../../web/chart/density-words.ts';
+import type { EtfContagion, Radar } from '../../../web/data/page-answers.ts';
+import { spillRequirements, spillSentence } from '../../../web/data/spill-words.ts';
+import { distanceOf, universeRows } from '../../../web/data/universe-rows.ts';
+import { whipsawParts } from '../../../web/data/whipsaw-parts.ts';
 import { chainOf, EXPIRY, LATER, quoted, range } from '../../analytics/small-chains.ts';
 import { callExtended, smallMarket } from '../../operations/small-market.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import { rateLimit } from '../../../src/web/data/request.ts';
-import { measureRequests, parseServerBench, sameBits } from '../../../src/web/data/server-speed.ts';
+import { rateLimit } from '../../../web/data/request.ts';
+import { measureRequests, parseServerBench, sameBits } from '../../../web/data/server-speed.ts';
 
 describe('what zomma bench --json prints', () => {
   const machine = { processor: 'AMD\u202e EPYC', cores: 8, memory_gib: 32, system: 'linux x64', bun: '1.4.5' };

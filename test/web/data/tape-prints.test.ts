@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { getSignedPrints } from '../../../src/operations/signed-prints.ts';
-import type { SignedPrints } from '../../../src/web/data/page-answers.ts';
-import { isOfFilter, tapePrints } from '../../../src/web/data/tape-prints.ts';
+import type { SignedPrints } from '../../../web/data/page-answers.ts';
+import { isOfFilter, tapePrints } from '../../../web/data/tape-prints.ts';
 import { chainOf, EXPIRY, LATER, print, quoted, range } from '../../analytics/small-chains.ts';
 import { callExtended, smallMarket } from '../../operations/small-market.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { toolDefinitions } from '../../../src/mcp/tool-definitions.ts';
 import { TOOLS as TOOL_OPERATIONS } from '../../../src/operations/registry.ts';
-import { argumentsOf, labelOf, type McpTool, problemOf, toolFields } from '../../../src/web/data/tool-fields.ts';
+import { argumentsOf, labelOf, type McpTool, problemOf, toolFields } from '../../../web/data/tool-fields.ts';
 
 /** The tools as the server lists them. */
 const TOOLS = toolDefinitions(TOOL_OPERATIONS) as unknown as McpTool[];

@@ -4,10 +4,10 @@ import { getGexByExpiry } from '../../../src/operations/gex-expiries.ts';
 import { getLiveGexNodes } from '../../../src/operations/gex-nodes.ts';
 import { runStrategicOmniRadar } from '../../../src/operations/omni-radar.ts';
 import { REGISTRY, TOOLS } from '../../../src/operations/registry.ts';
-import type { GexView, Radar } from '../../../src/web/data/page-answers.ts';
-import { argumentsOf, type McpTool, toolFields } from '../../../src/web/data/tool-fields.ts';
-import { toolPrefill } from '../../../src/web/data/tool-prefill.ts';
-import { WEB_OPERATIONS } from '../../../src/web/operations.ts';
+import type { GexView, Radar } from '../../../web/data/page-answers.ts';
+import { argumentsOf, type McpTool, toolFields } from '../../../web/data/tool-fields.ts';
+import { toolPrefill } from '../../../web/data/tool-prefill.ts';
+import { WEB_OPERATIONS } from '../../../web/operations.ts';
 import { chainOf, EXPIRY, LATER, quoted, range } from '../../analytics/small-chains.ts';
 import { call, callExtended, smallMarket } from '../../operations/small-market.ts';
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test';
 import { toolDefinitions } from '../../../src/mcp/tool-definitions.ts';
 import { CONTRACT_TOOLS, REGISTRY } from '../../../src/operations/registry.ts';
-import type { McpTool } from '../../../src/web/data/tool-fields.ts';
-import { toolFigures, toolSentence } from '../../../src/web/data/tool-words.ts';
-import { UNKNOWN } from '../../../src/web/page-format.ts';
+import type { McpTool } from '../../../web/data/tool-fields.ts';
+import { toolFigures, toolSentence } from '../../../web/data/tool-words.ts';
+import { UNKNOWN } from '../../../web/page-format.ts';
 import { chainOf, EXPIRY, LATER, quoted, range } from '../../analytics/small-chains.ts';
 import { call, smallMarket } from '../../operations/small-market.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
-import type { HedgingNodes } from '../../../src/web/data/page-answers.ts';
-import { nodeColumns, tradeText } from '../../../src/web/part/hedging-nodes.tsx';
+import type { HedgingNodes } from '../../../web/data/page-answers.ts';
+import { nodeColumns, tradeText } from '../../../web/part/hedging-nodes.tsx';
 
 test.each([
   [-732_569, 'sell 733K'],

@@ -5,7 +5,7 @@ import {
   parseMarkdown,
   plainText,
   sectionOf,
-} from '../../../src/web/part/markdown-page.ts';
+} from '../../../web/part/markdown-page.ts';
 
 const text = (value: string) => ({ kind: 'text', text: value }) as const;
 const code = (value: string) => ({ kind: 'code', text: value }) as const;

@@ -9,7 +9,7 @@ import {
   START,
   VIEWS,
   ZOOM,
-} from '../../../src/web/state/address.ts';
+} from '../../../web/state/address.ts';
 
 describe('the address of a state', () => {
   test.each([

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
-import { START } from '../../../src/web/state/address.ts';
-import { parseCommand } from '../../../src/web/state/command-line.ts';
+import { START } from '../../../web/state/address.ts';
+import { parseCommand } from '../../../web/state/command-line.ts';
 
 const MOMENTS = [
   '2026-11-18T21:00:00Z',

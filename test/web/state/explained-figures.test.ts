@@ -1,16 +1,10 @@
 import { describe, expect, test } from 'bun:test';
-import type { ExplainedFigure } from '../../../src/web/data/figure-texts.ts';
-import { FIGURE_TEXTS } from '../../../src/web/data/figure-texts.ts';
-import type { Strikes } from '../../../src/web/data/page-answers.ts';
-import type { MarkdownBlock, MarkdownSpan } from '../../../src/web/part/markdown-page.ts';
-import { parseMarkdown, plainText, sectionOf } from '../../../src/web/part/markdown-page.ts';
-import {
-  dailyDeviation,
-  figureOfId,
-  figureValue,
-  remarksOn,
-  strikeRow,
-} from '../../../src/web/state/explained-figures.ts';
+import type { ExplainedFigure } from '../../../web/data/figure-texts.ts';
+import { FIGURE_TEXTS } from '../../../web/data/figure-texts.ts';
+import type { Strikes } from '../../../web/data/page-answers.ts';
+import type { MarkdownBlock, MarkdownSpan } from '../../../web/part/markdown-page.ts';
+import { parseMarkdown, plainText, sectionOf } from '../../../web/part/markdown-page.ts';
+import { dailyDeviation, figureOfId, figureValue, remarksOn, strikeRow } from '../../../web/state/explained-figures.ts';
 
 const methods = parseMarkdown(await Bun.file(`${import.meta.dir}/../../../docs/methods.md`).text());
 

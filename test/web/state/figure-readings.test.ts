@@ -1,13 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import { recordedGexNodes } from '../../../src/operations/gex-nodes.ts';
-import { price } from '../../../src/web/page-format.ts';
-import { OPTION_VALUES } from '../../../src/web/state/address.ts';
-import {
-  type FigureReading,
-  firmnessOf,
-  isFlipUnresolved,
-  otherReadings,
-} from '../../../src/web/state/figure-readings.ts';
+import { price } from '../../../web/page-format.ts';
+import { OPTION_VALUES } from '../../../web/state/address.ts';
+import { type FigureReading, firmnessOf, isFlipUnresolved, otherReadings } from '../../../web/state/figure-readings.ts';
 
 describe('the other readings', () => {
   test('each makes one choice otherwise', () => {

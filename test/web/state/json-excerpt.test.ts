@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { jsonExcerpt } from '../../../src/web/state/json-excerpt.ts';
+import { jsonExcerpt } from '../../../web/state/json-excerpt.ts';
 
 test('short JSON is whole, and is still JSON', () => {
   const value = { a: 1.25, b: null, c: [], d: {}, e: { f: ['x', 'y'], g: [{ h: true }, { h: false }] } };

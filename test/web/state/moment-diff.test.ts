@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { presenceLabels } from '../../../src/web/chart/ladder-strokes.ts';
-import { priceAxis } from '../../../src/web/chart/price-axis.ts';
-import type { Expiries, GexView, ProfileAnswer, Strikes } from '../../../src/web/data/page-answers.ts';
-import type { Call } from '../../../src/web/operations.ts';
-import { differenceTexts } from '../../../src/web/part/diff-texts.ts';
+import { presenceLabels } from '../../../web/chart/ladder-strokes.ts';
+import { priceAxis } from '../../../web/chart/price-axis.ts';
+import type { Expiries, GexView, ProfileAnswer, Strikes } from '../../../web/data/page-answers.ts';
+import type { Call } from '../../../web/operations.ts';
+import { differenceTexts } from '../../../web/part/diff-texts.ts';
 import {
   gexAt,
   isComparable,
   momentDifference,
   profilePairs,
   strikeDifferences,
-} from '../../../src/web/state/moment-diff.ts';
+} from '../../../web/state/moment-diff.ts';
 
 const strikesOf = (rows: readonly (readonly [strike: number, net: number])[]) =>
   ({

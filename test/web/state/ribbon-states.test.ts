@@ -1,10 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import {
-  RIBBON_STATES,
-  type RibbonInput,
-  type RibbonState,
-  ribbonItems,
-} from '../../../src/web/state/ribbon-states.ts';
+import { RIBBON_STATES, type RibbonInput, type RibbonState, ribbonItems } from '../../../web/state/ribbon-states.ts';
 
 const at = (text: string) => Date.parse(text);
 const OPEN = {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import type { Expiries, Strikes } from '../../../src/web/data/page-answers.ts';
-import { largestChanges, valuesBySeries, valuesByStrike } from '../../../src/web/state/snapshot-changes.ts';
+import type { Expiries, Strikes } from '../../../web/data/page-answers.ts';
+import { largestChanges, valuesBySeries, valuesByStrike } from '../../../web/state/snapshot-changes.ts';
 
 const values = (...rows: readonly (readonly [string, number])[]) => new Map(rows);
 

@@ -7,7 +7,7 @@ import {
   stopAt,
   stopBeside,
   withStop,
-} from '../../../src/web/state/stop-steps.ts';
+} from '../../../web/state/stop-steps.ts';
 
 /** Two days of one snapshot, one of three, and one of two. */
 const at = [

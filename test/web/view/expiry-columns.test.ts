@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
-import { joinRows } from '../../../src/web/data/joined-rows.ts';
-import type { Expiries } from '../../../src/web/data/page-answers.ts';
-import { expiryColumns, seriesKeys } from '../../../src/web/view/expiry-columns.ts';
+import { joinRows } from '../../../web/data/joined-rows.ts';
+import type { Expiries } from '../../../web/data/page-answers.ts';
+import { expiryColumns, seriesKeys } from '../../../web/view/expiry-columns.ts';
 
 const MOMENT = '2026-11-23T15:00:00.000Z';
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test';
-import { type JoinedRow, joinRows } from '../../../src/web/data/joined-rows.ts';
-import type { GexView, Levels, Strikes } from '../../../src/web/data/page-answers.ts';
-import { gridTable } from '../../../src/web/part/data-grid.tsx';
-import { strikeColumns } from '../../../src/web/view/strike-columns.ts';
+import { type JoinedRow, joinRows } from '../../../web/data/joined-rows.ts';
+import type { GexView, Levels, Strikes } from '../../../web/data/page-answers.ts';
+import { gridTable } from '../../../web/part/data-grid.tsx';
+import { strikeColumns } from '../../../web/view/strike-columns.ts';
 
 const strikesAt = (rows: Readonly<Record<number, number>>): Strikes => {
   const strike = Object.keys(rows).map(Number);

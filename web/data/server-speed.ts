@@ -1,4 +1,4 @@
-import { distinctOptions } from '../../bench/workloads.ts';
+import { distinctOptions } from '../../src/bench/workloads.ts';
 import { cleanText } from '../page-format.ts';
 import { BENCH_OPTIONS, optionInputs } from './browser-kernels.ts';
 import { type MeasuredTime, quartilesOf } from './browser-race.ts';

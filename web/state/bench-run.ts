@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import { distinctOptions } from '../../bench/workloads.ts';
+import { distinctOptions } from '../../src/bench/workloads.ts';
 import {
   BENCH_OPTIONS,
   type BrowserError,

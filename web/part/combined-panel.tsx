@@ -1,4 +1,4 @@
-import type { FullAnswer } from '../../client/client.ts';
+import type { FullAnswer } from '../../src/client/client.ts';
 import { cursorPrice } from '../chart/crosshair.ts';
 import { profileReadout, profileTable, SpotProfile } from '../chart/spot-profile.tsx';
 import { type Levels, type ProfileAnswer, useAnswer } from '../data/page-answers.ts';

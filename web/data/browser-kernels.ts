@@ -3,10 +3,10 @@ import {
   GammaProfileColumn,
   ImpliedVolatilityColumn,
   MertonColumn,
-} from '../../../assembly/columns.ts';
-import type { instantiate } from '../../../build/kernels.d.ts';
-import { worstError } from '../../bench/reference-errors.ts';
-import { distinctOptions, jumpsFor, type OptionSet, outOfTheMoney } from '../../bench/workloads.ts';
+} from '../../assembly/columns.ts';
+import type { instantiate } from '../../build/kernels.d.ts';
+import { worstError } from '../../src/bench/reference-errors.ts';
+import { distinctOptions, jumpsFor, type OptionSet, outOfTheMoney } from '../../src/bench/workloads.ts';
 import type { ReferenceSample } from './reference-sample.ts';
 
 const COLUMNS = 24;

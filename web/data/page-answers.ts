@@ -1,6 +1,6 @@
 import { effect, signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import type { FullAnswer } from '../../client/client.ts';
+import type { FullAnswer } from '../../src/client/client.ts';
 import type { Call } from '../operations.ts';
 import { requestOf } from '../operations.ts';
 import { memberKey } from '../state/member-key.ts';

@@ -1,4 +1,4 @@
-import { parseReference, volatilityCondition } from '../../bench/reference-errors.ts';
+import { parseReference, volatilityCondition } from '../../src/bench/reference-errors.ts';
 
 /** A column of numbers as JSON. Null is NaN. */
 type Numbers = readonly (number | null)[];

@@ -1,4 +1,4 @@
-import type { FullAnswer } from '../../client/client.ts';
+import type { FullAnswer } from '../../src/client/client.ts';
 import type { ExplainedFigure, FigureTexts } from '../data/figure-texts.ts';
 import { useAnswer } from '../data/page-answers.ts';
 import { percent, plain } from '../page-format.ts';
