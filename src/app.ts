@@ -3,8 +3,8 @@ import type { Access, Account } from './access/access.ts';
 import { createByteBudget } from './access/byte-budget.ts';
 import { charge, createRateLimiter } from './access/rate-limit.ts';
 import type { ValuesIn } from './config.ts';
+import type { Observe } from './core/events.ts';
 import { createFeeds } from './create-feeds.ts';
-import type { Observe } from './events.ts';
 import { createAddressOf } from './http/client-address.ts';
 import {
   type ConnectionMonitor,

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { cleanLine } from './clean-text.ts';
 import type { CheckOutcome } from './cli/ports.ts';
 import type { SettingValues } from './config.ts';
+import { cleanLine } from './core/clean-text.ts';
+import { errorCode, OperatorError } from './core/errors.ts';
 import { createFeeds } from './create-feeds.ts';
-import { errorCode, OperatorError } from './errors.ts';
 import { formatBytes } from './feeds/data-room.ts';
 import { descriptorsMax } from './http/connections/own-sockets.ts';
 import { readTls } from './http/tls.ts';

@@ -3,8 +3,8 @@ import { version } from '../package.json';
 import type { Access } from './access/access.ts';
 import type { App } from './app.ts';
 import type { Ports } from './cli/ports.ts';
-import { COMMIT } from './commit.ts';
-import { OperatorError } from './errors.ts';
+import { COMMIT } from './core/commit.ts';
+import { OperatorError } from './core/errors.ts';
 import type { Store } from './store/sqlite.ts';
 
 /** Number of digits by which a commit is named. */

@@ -1,7 +1,7 @@
 import { mkdirSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { SETTINGS, type SettingName, type SettingValues, type ValuesIn } from './config.ts';
-import { SettingError } from './errors.ts';
+import { SettingError } from './core/errors.ts';
 import { createCboeFeed } from './feeds/cboe/cboe-feed.ts';
 import { createFilesFeed } from './feeds/files/files-feed.ts';
 import type { ProviderOptions } from './feeds/http/provider-client.ts';

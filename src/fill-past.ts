@@ -1,7 +1,8 @@
 import { setPriority } from 'node:os';
 import { levelRecordInSteps, volatilityAt30Days } from './analytics/exposure/compute-level-record.ts';
 import { directionalPremium, FLOW_WINDOW_DAYS, largePrints } from './analytics/flow/flow.ts';
-import { OperatorError } from './errors.ts';
+import { OperatorError } from './core/errors.ts';
+import { runToCompletion } from './core/steps.ts';
 import { createDataRoom, type DataRoom, NoRoom } from './feeds/data-room.ts';
 import { preferAsOomVictim } from './feeds/own-program.ts';
 import type { FillerJob, FromFiller, ToFiller } from './feeds/past-fill.ts';
@@ -15,7 +16,6 @@ import { storedDividends } from './market/market.ts';
 import { sumOf } from './market/prints.ts';
 import { newestSimulated, pastMoments } from './market/simulated-past.ts';
 import type { Universe } from './market/universe.ts';
-import { runToCompletion } from './steps.ts';
 import { encodeChainAsync } from './store/chain-codec.ts';
 import type { Store } from './store/sqlite.ts';
 import { openData, readUniverse } from './stored-data.ts';

@@ -1,9 +1,9 @@
 import { version } from '../package.json';
 import type { StdioSettings } from './cli/ports.ts';
+import { createLog } from './core/log.ts';
 import { createFeeds } from './create-feeds.ts';
 import { createDataRoom } from './feeds/data-room.ts';
 import { startIngest } from './feeds/ingest.ts';
-import { createLog } from './log.ts';
 import { type Feed, isLocal } from './market/feed.ts';
 import type { Universe } from './market/universe.ts';
 import { catalogOf } from './mcp/catalog.ts';

@@ -1,10 +1,11 @@
 import { version } from '../package.json';
 import { startAuditLog } from './access/audit-log.ts';
 import { type App, buildApp } from './app.ts';
-import { COMMIT } from './commit.ts';
 import type { ValuesIn } from './config.ts';
-import { blockedSteps, startWatchdog } from './event-loop-watchdog.ts';
-import type { Observation, Observe } from './events.ts';
+import { COMMIT } from './core/commit.ts';
+import { blockedSteps, startWatchdog } from './core/event-loop-watchdog.ts';
+import type { Observation, Observe } from './core/events.ts';
+import { createLog } from './core/log.ts';
 import { createDataRoom } from './feeds/data-room.ts';
 import { type Ingest, startIngest } from './feeds/ingest.ts';
 import { startPacking } from './feeds/packing.ts';
@@ -15,7 +16,6 @@ import { descriptorsMax, openDescriptors } from './http/connections/own-sockets.
 import { ensureInternalTls } from './http/internal-tls.ts';
 import { listen, listenOptions } from './http/listen.ts';
 import { readTls, type TlsFiles } from './http/tls.ts';
-import { createLog } from './log.ts';
 import { isLocal } from './market/feed.ts';
 import { COMPILER_HINT, isWithoutCompiler, kernelNsPerOption } from './math/kernel-speed.ts';
 import { feedReport } from './operations/feed-status.ts';

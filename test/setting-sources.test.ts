@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SETTINGS, type Setting, type SettingName } from '../src/config.ts';
-import { SettingError } from '../src/errors.ts';
+import { SettingError } from '../src/core/errors.ts';
 import { settingKey, settingSources, unknownVariables } from '../src/setting-sources.ts';
 import { readSettingsFile } from '../src/settings-file.ts';
 import { withFolder } from './support/process.ts';

@@ -1,4 +1,4 @@
-import { ClientError } from '../errors.ts';
+import { ClientError } from '../core/errors.ts';
 import type { RateLimitPolicy } from '../setting-values.ts';
 
 /** Whether a request is allowed, and the state of the token bucket of its account after the decision. */

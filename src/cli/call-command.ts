@@ -1,7 +1,7 @@
 import { Argument, type Command } from 'commander';
-import { shownJson } from '../clean-text.ts';
 import { settingsIn } from '../config.ts';
-import { ClientError, OperatorError } from '../errors.ts';
+import { shownJson } from '../core/clean-text.ts';
+import { ClientError, OperatorError } from '../core/errors.ts';
 import type { Operation } from '../operations/operation.ts';
 import { extendedView, perform, restView, toolView, type View } from '../operations/perform.ts';
 import { findOperation, OPERATIONS, TOOLS } from '../operations/registry.ts';

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
-import { cleanLine, shownJson } from '../clean-text.ts';
 import { settingsIn } from '../config.ts';
-import { OperatorError } from '../errors.ts';
+import { cleanLine, shownJson } from '../core/clean-text.ts';
+import { OperatorError } from '../core/errors.ts';
 import { type GexHistory, getGexHistory } from '../operations/gex-history.ts';
 import type { Operation, Provenance } from '../operations/operation.ts';
 import { extendedView, perform } from '../operations/perform.ts';

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { SETTINGS, type Setting, type SettingName, type SettingValues, settingsIn } from '../config.ts';
-import { SettingError } from '../errors.ts';
+import { SettingError } from '../core/errors.ts';
 import { parseWritten, SETTINGS_FILE, type SettingSources, type WrittenSetting } from '../setting-sources.ts';
 import { sourcesFor } from './settings.ts';
 

@@ -1,6 +1,6 @@
 import { FILLER_COMMAND } from '../config.ts';
-import { announceStep } from '../event-loop-watchdog.ts';
-import type { Observe } from '../events.ts';
+import { announceStep } from '../core/event-loop-watchdog.ts';
+import type { Observe } from '../core/events.ts';
 import type { PastProgress } from '../market/feed-ledger.ts';
 import { childEnv, programCommand } from './own-program.ts';
 

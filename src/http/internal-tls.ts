@@ -4,7 +4,7 @@ import { isIP } from 'node:net';
 import { hostname, networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import type { SettingValues } from '../config.ts';
-import { OperatorError } from '../errors.ts';
+import { OperatorError } from '../core/errors.ts';
 import type { IssuedPair } from './local-authority.ts';
 import { readTls, type TlsFiles, type TlsPair } from './tls.ts';
 

@@ -1,4 +1,4 @@
-import { CLIENT_ERRORS } from '../errors.ts';
+import { CLIENT_ERRORS } from '../core/errors.ts';
 import type { BinaryForm } from '../operations/operation.ts';
 
 /** Returns the components that the operations of the OpenAPI document refer to. */

@@ -1,4 +1,4 @@
-import { cleanLine } from '../clean-text.ts';
+import { cleanLine } from '../core/clean-text.ts';
 import type { Provenance } from '../operations/operation.ts';
 import { JSON_TYPE } from './http-app.ts';
 import { type PreparedResponse, prepareResponse } from './prepared-response.ts';

@@ -1,6 +1,6 @@
 import type { Tool } from '@modelcontextprotocol/server';
 import type { TObject, TSchema } from '@sinclair/typebox';
-import { memoizeByObject } from '../cache.ts';
+import { memoizeByObject } from '../core/cache.ts';
 import type { Operation } from '../operations/operation.ts';
 import { toolView } from '../operations/perform.ts';
 import { describeProvenanceOf, PROVENANCE_KEY } from './tool-answer.ts';

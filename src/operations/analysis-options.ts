@@ -1,8 +1,8 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { type ChainReadOptions, DEFAULT_OPTIONS, DEFAULT_SIGN, parseExpiries } from '../analytics/chain/options.ts';
 import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
-import { ClientError } from '../errors.ts';
-import type { Steps } from '../steps.ts';
+import { ClientError } from '../core/errors.ts';
+import type { Steps } from '../core/steps.ts';
 import { preparedChainOf } from './market-reading.ts';
 import type { Context } from './operation.ts';
 import { defaulted, dividendYield, oneOf, rate, ticker } from './schemas.ts';

@@ -2,7 +2,7 @@ import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
 import { surfaceInSteps } from '../analytics/surface/fit-surface.ts';
 import type { FittedSurface } from '../analytics/surface/fitted-surface.ts';
 import { type JumpLaw, jumpLawInSteps } from '../analytics/surface/jump-law.ts';
-import { StepCache, type Steps } from '../steps.ts';
+import { StepCache, type Steps } from '../core/steps.ts';
 import { analysisPrice } from './prices.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
 import { dealerSharesOf, type HedgingNode, hedgingNodes } from '../analytics/exposure/hedging-nodes.ts';
-import type { Steps } from '../steps.ts';
+import type { Steps } from '../core/steps.ts';
 import type { LevelRow } from './level-row.ts';
 import { readMarket } from './market-reading.ts';
 import type { Context } from './operation.ts';

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { cleanLine, shownName } from '../clean-text.ts';
-import { ClientError } from '../errors.ts';
+import { cleanLine, shownName } from '../core/clean-text.ts';
+import { ClientError } from '../core/errors.ts';
 import { isStale } from '../market/calendar.ts';
 import { feedHealth, isClockOff, isOverdue, tickerHealth } from '../market/feed-health.ts';
 import type { FeedState, TickerState } from '../market/feed-ledger.ts';

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import { combineInSteps } from '../analytics/exposure/combined.ts';
-import { ClientError } from '../errors.ts';
+import { ClientError } from '../core/errors.ts';
 import { DAY_MS } from '../market/calendar.ts';
 import type { Chain } from '../market/chain.ts';
 import { chainInput, readChain } from './analysis-options.ts';

@@ -5,7 +5,7 @@ import { gexBySeries } from '../analytics/exposure/gex-by-series.ts';
 import { maxPain } from '../analytics/exposure/max-pain.ts';
 import { signMarginPct } from '../analytics/exposure/sign-margin.ts';
 import type { FittedSurface } from '../analytics/surface/fitted-surface.ts';
-import type { Steps } from '../steps.ts';
+import type { Steps } from '../core/steps.ts';
 import { chainInput, readChain } from './analysis-options.ts';
 import { surfaceOfPrepared } from './chain-surface.ts';
 import { conventionOf, signConvention } from './dealer-sign.ts';

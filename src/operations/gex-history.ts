@@ -3,7 +3,7 @@ import { DEFAULT_SIGN } from '../analytics/chain/options.ts';
 import { downsample } from '../analytics/downsample.ts';
 import { signMarginPct } from '../analytics/exposure/sign-margin.ts';
 import { ivRank } from '../analytics/iv-rank.ts';
-import { ClientError } from '../errors.ts';
+import { ClientError } from '../core/errors.ts';
 import { addDays, newYorkDate, newYorkInstant } from '../market/calendar.ts';
 import type { LevelRecord } from '../market/level-record.ts';
 import { conventionOf, signConvention } from './dealer-sign.ts';

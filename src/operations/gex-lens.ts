@@ -5,8 +5,8 @@ import { type GexLevels, gexLevelsInSteps } from '../analytics/exposure/gex-leve
 import type { CustomerPositions } from '../analytics/flow/customer-positions.ts';
 import { signedShare } from '../analytics/flow/flow-sign.ts';
 import { seriesAtm } from '../analytics/surface/series-atm.ts';
+import { runToCompletion, type Steps } from '../core/steps.ts';
 import { newYorkDate } from '../market/calendar.ts';
-import { runToCompletion, type Steps } from '../steps.ts';
 import { customerPositionsInSteps, withFlowSign, withSign } from './dealer-sign.ts';
 import { regimeFields, reportRegime } from './gamma-regime.ts';
 import { MILLION } from './gex-report.ts';

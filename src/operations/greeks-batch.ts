@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
-import { ClientError } from '../errors.ts';
+import { ClientError } from '../core/errors.ts';
+import type { Steps } from '../core/steps.ts';
 import { type GreekName, greeks, inMarketUnits } from '../math/black-scholes.ts';
-import type { Steps } from '../steps.ts';
 import {
   answerColumn,
   binaryColumns,

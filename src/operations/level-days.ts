@@ -1,4 +1,5 @@
 import type { LevelDay } from '../analytics/exposure/level-outcomes.ts';
+import { byRange } from '../core/steps.ts';
 import {
   addDays,
   closeOf,
@@ -10,7 +11,6 @@ import {
   previousTradingDay,
 } from '../market/calendar.ts';
 import type { Market } from '../market/market.ts';
-import { byRange } from '../steps.ts';
 
 /** A trading day whose levels are compared with its prices. */
 export interface CountedDay extends LevelDay {

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { downsample } from '../analytics/downsample.ts';
-import { ClientError } from '../errors.ts';
+import { ClientError } from '../core/errors.ts';
 import { closeOf, newYorkDate, previousTradingDay } from '../market/calendar.ts';
 import type { LevelRecord } from '../market/level-record.ts';
 import { changedContracts, levelComparison, movedLevels } from './compare-levels.ts';

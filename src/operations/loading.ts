@@ -1,4 +1,4 @@
-import { ClientError } from '../errors.ts';
+import { ClientError } from '../core/errors.ts';
 import type { Market } from '../market/market.ts';
 
 /** The initial load of a drop folder or of the simulated market at the start. Before `begin` is called, the load counts as complete. */

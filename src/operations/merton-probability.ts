@@ -7,7 +7,7 @@ import type { JumpLaw } from '../analytics/surface/jump-law.ts';
 import { lognormalLaw, type PriceLaw } from '../analytics/surface/price-law.ts';
 import { endBeyond, touchInSteps } from '../analytics/surface/touch-probability.ts';
 import { verticalBounds } from '../analytics/surface/vertical-bounds.ts';
-import { ClientError } from '../errors.ts';
+import { ClientError } from '../core/errors.ts';
 import { horizonEnd, newYorkDate } from '../market/calendar.ts';
 import type { Chain } from '../market/chain.ts';
 import { jumpLawOf, surfaceOfPrepared } from './chain-surface.ts';

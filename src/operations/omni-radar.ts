@@ -9,9 +9,9 @@ import {
   seriesNearest,
 } from '../analytics/exposure/scan.ts';
 import { dailyMove, whipsawIndex } from '../analytics/exposure/whipsaw.ts';
-import { ClientError } from '../errors.ts';
+import { ClientError } from '../core/errors.ts';
+import type { Step } from '../core/steps.ts';
 import { daysBetween, newYorkDate } from '../market/calendar.ts';
-import type { Step } from '../steps.ts';
 import { surfaceOfPrepared } from './chain-surface.ts';
 import { expiryChoice, expirySelection } from './expiry-choice.ts';
 import { MILLION } from './gex-report.ts';

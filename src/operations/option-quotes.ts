@@ -3,9 +3,9 @@ import { type ContractSelection, inOrderOfStrike, selectContracts } from '../ana
 import { selectSeries } from '../analytics/chain/prepare.ts';
 import type { PreparedChain, PreparedSeries } from '../analytics/chain/prepared-chain.ts';
 import { inOrderOfSettlement } from '../analytics/chain/rows.ts';
-import { ClientError } from '../errors.ts';
+import { ClientError } from '../core/errors.ts';
+import type { Step } from '../core/steps.ts';
 import { daysBetween, newYorkDate } from '../market/calendar.ts';
-import type { Step } from '../steps.ts';
 import { expirySelection } from './expiry-choice.ts';
 import { provenanceOf, readMarket } from './market-reading.ts';
 import { defineOperation } from './operation.ts';

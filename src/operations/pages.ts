@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import { ClientError } from '../errors.ts';
+import { ClientError } from '../core/errors.ts';
 import type { Chain } from '../market/chain.ts';
 import type { Context } from './operation.ts';
 

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { ClientError } from '../errors.ts';
+import { ClientError } from '../core/errors.ts';
 import { nullable, number, oneOf } from './schemas.ts';
 import { IV_NOTED } from './unlikely-units.ts';
 

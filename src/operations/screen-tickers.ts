@@ -1,9 +1,9 @@
 import { Type } from '@sinclair/typebox';
 import { gammaRegime } from '../analytics/exposure/sign-margin.ts';
-import { shownName } from '../clean-text.ts';
+import { shownName } from '../core/clean-text.ts';
+import { byRange, type Steps } from '../core/steps.ts';
 import type { LevelEvent } from '../market/level-record.ts';
 import { isTicker } from '../market/option-symbol.ts';
-import { byRange, type Steps } from '../steps.ts';
 import { dueNotes, pastNotes } from './gex-history.ts';
 import { MILLION } from './gex-report.ts';
 import { provenanceOf } from './market-reading.ts';

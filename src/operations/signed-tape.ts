@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox';
-import { countAllocated } from '../garbage.ts';
+import { countAllocated } from '../core/garbage.ts';
+import type { Step, StepCache, Steps } from '../core/steps.ts';
 import type { Chain } from '../market/chain.ts';
 import { type PrintsQuery, type Stretch, stretchesOf } from '../market/tape.ts';
-import type { Step, StepCache, Steps } from '../steps.ts';
 import { gapNotes } from './gap-notes.ts';
 import type { Context } from './operation.ts';
 import { tapePrice } from './prices.ts';

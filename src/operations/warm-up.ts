@@ -1,4 +1,4 @@
-import { ClientError } from '../errors.ts';
+import { ClientError } from '../core/errors.ts';
 import { getFlowByAggressor } from './flow-by-aggressor.ts';
 import { getLiveGexNodes } from './gex-nodes.ts';
 import type { Context, Operation } from './operation.ts';

@@ -1,11 +1,11 @@
 import { Type } from '@sinclair/typebox';
 import { addDay, FLOW_WINDOW_DAYS, type Flow, flowOfPrints, NO_FLOW } from '../analytics/flow/flow.ts';
-import { ClientError } from '../errors.ts';
+import { ClientError } from '../core/errors.ts';
+import { StepCache, type Steps } from '../core/steps.ts';
 import { isDate, newYorkDate } from '../market/calendar.ts';
 import type { Chain } from '../market/chain.ts';
 import { nearestExpiries } from '../market/nearest-expiries.ts';
 import type { PrintSum } from '../market/prints.ts';
-import { StepCache, type Steps } from '../steps.ts';
 import { gapNotes } from './gap-notes.ts';
 import { provenanceOf, readMarket } from './market-reading.ts';
 import { type Context, defineOperation } from './operation.ts';

@@ -1,5 +1,5 @@
 import { type IvRank, ivRank } from '../analytics/iv-rank.ts';
-import { memoize } from '../cache.ts';
+import { memoize } from '../core/cache.ts';
 import { addDays, newYorkDate } from '../market/calendar.ts';
 import type { Market } from '../market/market.ts';
 

@@ -14,7 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { OperatorError } from '../errors.ts';
+import { OperatorError } from '../core/errors.ts';
 import { requireKnown, schemaOf } from './migrations.ts';
 import { copyDurably, syncPath } from './upgrade.ts';
 

@@ -1,5 +1,5 @@
 import { type Database, SQLiteError } from 'bun:sqlite';
-import { OperatorError } from '../errors.ts';
+import { OperatorError } from '../core/errors.ts';
 
 /**
  * Migrates the database to the newest schema, in one transaction. The number of a schema, `user_version`, is the number of completed

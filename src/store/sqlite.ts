@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import type { AuditStore } from '../access/audit.ts';
 import { ownership } from '../access/data-owner.ts';
 import type { MemberStore } from '../access/members.ts';
-import { errorCode, OperatorError } from '../errors.ts';
+import { errorCode, OperatorError } from '../core/errors.ts';
 import type { FeedLedger } from '../market/feed-ledger.ts';
 import type { MarketStore } from '../market/store.ts';
 import { auditTable } from './audit-table.ts';

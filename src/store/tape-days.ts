@@ -1,4 +1,4 @@
-import { memoize } from '../cache.ts';
+import { memoize } from '../core/cache.ts';
 import { addDays, newYorkInstant } from '../market/calendar.ts';
 import type { Print } from '../market/prints.ts';
 import { dayOf } from '../market/tape-columns.ts';

@@ -8,7 +8,7 @@ import { maxPain } from '../../src/analytics/exposure/max-pain.ts';
 import { concentratedStrikes, expiringGamma } from '../../src/analytics/exposure/scan.ts';
 import { largePrints } from '../../src/analytics/flow/flow.ts';
 import { fitSurface } from '../../src/analytics/surface/fit-surface.ts';
-import { CLIENT_ERRORS, ClientError } from '../../src/errors.ts';
+import { CLIENT_ERRORS, ClientError } from '../../src/core/errors.ts';
 import { buildChain } from '../../src/market/build-chain.ts';
 import type { Chain } from '../../src/market/chain.ts';
 import type { Print } from '../../src/market/prints.ts';

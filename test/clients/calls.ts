@@ -1,4 +1,4 @@
-import { isRecord } from '../../src/json-shape.ts';
+import { isRecord } from '../../src/core/json-shape.ts';
 import { READ_RESOURCE } from '../../src/mcp/read-resource.ts';
 import { toolView } from '../../src/operations/perform.ts';
 import { findOperation, TOOLS } from '../../src/operations/registry.ts';

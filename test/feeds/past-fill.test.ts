@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Observation } from '../../src/events.ts';
+import type { Observation } from '../../src/core/events.ts';
 import { type PastFillDeps, startPastFill } from '../../src/feeds/past-fill.ts';
 import { createSimulatedFeed } from '../../src/feeds/simulated/simulated-feed.ts';
 import { newestSimulated, pastMoments } from '../../src/market/simulated-past.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { ClientError } from '../../src/errors.ts';
+import { ClientError } from '../../src/core/errors.ts';
 import { callTool } from '../../src/mcp/call-tool.ts';
 import { RESOURCES } from '../../src/mcp/resources.ts';
 import type { Operation } from '../../src/operations/operation.ts';

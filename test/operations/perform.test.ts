@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { Type } from '@sinclair/typebox';
-import { ClientError } from '../../src/errors.ts';
+import { ClientError } from '../../src/core/errors.ts';
 import { getLiveGexNodes } from '../../src/operations/gex-nodes.ts';
 import { defineOperation, type Operation } from '../../src/operations/operation.ts';
 import { extendedView, perform, restView, toolView } from '../../src/operations/perform.ts';

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import type { Static } from '@sinclair/typebox';
 import { levelRecordInSteps } from '../../src/analytics/exposure/compute-level-record.ts';
+import { runToCompletion } from '../../src/core/steps.ts';
 import type { Chain } from '../../src/market/chain.ts';
 import type { LevelRecord } from '../../src/market/level-record.ts';
 import { STANDARD_UNIVERSE } from '../../src/market/universe.ts';
@@ -12,7 +13,6 @@ import type { Context, Operation, Provenance } from '../../src/operations/operat
 import { perform, toolView } from '../../src/operations/perform.ts';
 import { NUMBER_COLUMNS, type ScreenRow, WHIPSAW } from '../../src/operations/screen-columns.ts';
 import { screenTickers } from '../../src/operations/screen-tickers.ts';
-import { runToCompletion } from '../../src/steps.ts';
 import { recordedChain, recordedNames } from '../analytics/recorded.ts';
 import { SIMULATED, simulated } from '../analytics/simulated.ts';
 import { AS_OF, chainOf, EXPIRY, LATER, quoted, range } from '../analytics/small-chains.ts';

@@ -58,7 +58,7 @@ export function refusalOf(work: () => unknown): { code: string; message: string;
   try {
     work();
   } catch (error) {
-    const { code, message, hint = '', fieldErrors } = error as import('../../src/errors.ts').ClientError;
+    const { code, message, hint = '', fieldErrors } = error as import('../../src/core/errors.ts').ClientError;
     return { code, message, hint, fields: fieldErrors.map(({ field }) => field) };
   }
   throw new Error('was not refused');

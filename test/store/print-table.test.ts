@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite';
 import { describe, expect, test } from 'bun:test';
-import { OperatorError } from '../../src/errors.ts';
+import { OperatorError } from '../../src/core/errors.ts';
 import { randomOf } from '../../src/feeds/simulated/random.ts';
 import { addDays, newYorkInstant } from '../../src/market/calendar.ts';
 import type { Print, PrintSum } from '../../src/market/prints.ts';

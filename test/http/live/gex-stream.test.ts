@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { connect } from 'node:http2';
 import { type App, buildApp } from '../../../src/app.ts';
 import { parseSettings } from '../../../src/config.ts';
-import type { Observation } from '../../../src/events.ts';
+import type { Observation } from '../../../src/core/events.ts';
 import { type Listening, listen } from '../../../src/http/listen.ts';
 import { createGexEvents } from '../../../src/http/live/gex-events.ts';
 import { createGexStreams, type GexStreams } from '../../../src/http/live/gex-streams.ts';

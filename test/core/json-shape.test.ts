@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { isDeeperThan, JSON_DEPTH_MAX, jsonExcess } from '../src/json-shape.ts';
+import { isDeeperThan, JSON_DEPTH_MAX, jsonExcess } from '../../src/core/json-shape.ts';
 
 const nested = (opening: string, closing: string, depth: number) => opening.repeat(depth) + closing.repeat(depth);
 const BOUNDS = { containers: 1_000, values: 3_000, texts: 2_500 };

@@ -2,14 +2,14 @@ import { afterAll, expect, test } from 'bun:test';
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { cleanEnv, ROOT } from './support/process.ts';
+import { cleanEnv, ROOT } from '../support/process.ts';
 
 /** Lines of the log, as processes write them to a file in place of the journal. */
 const folder = mkdtempSync(join(tmpdir(), 'zomma-log-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const SCRIPT = `
-import { createLog } from ${JSON.stringify(join(ROOT, 'src/log.ts'))};
+import { createLog } from ${JSON.stringify(join(ROOT, 'src/core/log.ts'))};
 const log = createLog('debug');
 log({ kind: 'ingest_failed', error: new Error('first line\\nsecond line') });
 log({ kind: 'data_full', reason: 'the disk is full' });

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { cleaned, cleanLine, shownJson, shownName } from '../src/clean-text.ts';
+import { cleaned, cleanLine, shownJson, shownName } from '../../src/core/clean-text.ts';
 
 test.each([
   ['keeps plain text', 'files:SPY, d\u2019apr\u00e8s 3,5 % \u2014 ok', 'files:SPY, d\u2019apr\u00e8s 3,5 % \u2014 ok'],

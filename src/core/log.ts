@@ -1,7 +1,7 @@
 import { fstatSync } from 'node:fs';
 import { configureSync, getJsonLinesFormatter, getLogger, type LogRecord } from '@logtape/logtape';
+import { LOG_LEVELS, type LogLevel } from '../setting-values.ts';
 import type { Observation, Observe } from './events.ts';
-import { LOG_LEVELS, type LogLevel } from './setting-values.ts';
 
 /** The log level of each kind of observation. */
 const LEVEL: Record<Observation['kind'], LogLevel> = {

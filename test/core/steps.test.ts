@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { byRange, StepMeter } from '../src/steps.ts';
+import { byRange, StepMeter } from '../../src/core/steps.ts';
 
 test('processes rows in ranges, with a step between two ranges', () => {
   const ranges: number[][] = [];

@@ -1,6 +1,12 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test';
-import { announceStep, blockedSteps, STEP_MS_MAX, startWatchdog, type Watchdog } from '../src/event-loop-watchdog.ts';
-import type { Observation } from '../src/events.ts';
+import {
+  announceStep,
+  blockedSteps,
+  STEP_MS_MAX,
+  startWatchdog,
+  type Watchdog,
+} from '../../src/core/event-loop-watchdog.ts';
+import type { Observation } from '../../src/core/events.ts';
 
 /** These tests run on the real event loop of this process. */
 let reported: Extract<Observation, { kind: 'event_loop_blocked' }>[];

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { isLoopback } from '../src/loopback.ts';
+import { isLoopback } from '../../src/core/loopback.ts';
 
 test.each([
   ['localhost', true],

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { memoize, memoizeByObject } from '../src/cache.ts';
+import { memoize, memoizeByObject } from '../../src/core/cache.ts';
 
 test('computes once for each key, and again after the cache was full', () => {
   const computed: string[] = [];
