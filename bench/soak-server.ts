@@ -1,7 +1,7 @@
 import { heapStats } from 'bun:jsc';
 import { randomUUID } from 'node:crypto';
-import { parseSettings } from '../src/config.ts';
 import { serve } from '../src/serve.ts';
+import { parseSettings } from '../src/settings/config.ts';
 import { openAccess, openData } from '../src/stored-data.ts';
 
 /**

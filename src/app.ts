@@ -2,7 +2,6 @@ import { version } from '../package.json';
 import type { Access, Account } from './access/access.ts';
 import { createByteBudget } from './access/byte-budget.ts';
 import { charge, createRateLimiter } from './access/rate-limit.ts';
-import type { ValuesIn } from './config.ts';
 import type { Observe } from './core/events.ts';
 import { createFeeds } from './create-feeds.ts';
 import { createAddressOf } from './http/client-address.ts';
@@ -26,6 +25,7 @@ import { createLoading, type Loading, marketWhileLoading } from './operations/lo
 import type { Context } from './operations/operation.ts';
 import { createScheduler, type Scheduler } from './operations/scheduler.ts';
 import type { Tracing } from './ops/tracing.ts';
+import type { ValuesIn } from './settings/config.ts';
 import type { Store } from './store/sqlite.ts';
 import { SCHEMA } from './store/upgrade.ts';
 import { createContext, openAccess, openData, readUniverse, requireSecret } from './stored-data.ts';

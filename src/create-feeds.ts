@@ -1,6 +1,5 @@
 import { mkdirSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { SETTINGS, type SettingName, type SettingValues, type ValuesIn } from './config.ts';
 import { SettingError } from './core/errors.ts';
 import { createCboeFeed } from './feeds/cboe/cboe-feed.ts';
 import { createFilesFeed } from './feeds/files/files-feed.ts';
@@ -10,6 +9,7 @@ import { createSimulatedFeed } from './feeds/simulated/simulated-feed.ts';
 import { createTradierFeed } from './feeds/tradier/tradier-feed.ts';
 import { type Feed, isLocal } from './market/feed.ts';
 import type { Universe } from './market/universe.ts';
+import { SETTINGS, type SettingName, type SettingValues, type ValuesIn } from './settings/config.ts';
 
 /**
  * The settings that choose and create feeds. `dataDir` is one of them, because the `files` feed records in the data folder which file it is

@@ -1,10 +1,10 @@
 import { CommanderError } from 'commander';
 import { createProgram } from './cli/program.ts';
 import { createPorts } from './cli-ports.ts';
-import { FILLER_COMMAND, READER_COMMAND } from './config.ts';
 import { cleaned } from './core/clean-text.ts';
 import { ClientError, OperatorError, SettingError } from './core/errors.ts';
 import { EXIT_CODES } from './core/exit-codes.ts';
+import { FILLER_COMMAND, READER_COMMAND } from './settings/config.ts';
 
 /** Runs the command in argv. An error that the user can fix is printed in two lines. A defect is printed with its stack. */
 try {

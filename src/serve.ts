@@ -1,7 +1,6 @@
 import { version } from '../package.json';
 import { startAuditLog } from './access/audit-log.ts';
 import { type App, buildApp } from './app.ts';
-import type { ValuesIn } from './config.ts';
 import { COMMIT } from './core/commit.ts';
 import { blockedSteps, startWatchdog } from './core/event-loop-watchdog.ts';
 import type { Observation, Observe } from './core/events.ts';
@@ -25,7 +24,8 @@ import type { Metrics } from './ops/ops-metrics.ts';
 import { type OpsServer, serveOps } from './ops/ops-server.ts';
 import type { ServiceManager } from './ops/service-manager.ts';
 import type { Tracing } from './ops/tracing.ts';
-import { unknownVariables } from './setting-sources.ts';
+import type { ValuesIn } from './settings/config.ts';
+import { unknownVariables } from './settings/setting-sources.ts';
 import type { Store } from './store/sqlite.ts';
 import { SCHEMA } from './store/upgrade.ts';
 import { diskUse, lastBackupMs, lockData, watchDatabase } from './stored-data.ts';

@@ -2,11 +2,11 @@ import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseSettings } from '../../src/config.ts';
 import type { Observation } from '../../src/core/events.ts';
 import { createDataRoom } from '../../src/feeds/data-room.ts';
 import { ingestOnce } from '../../src/feeds/ingest.ts';
 import type { Delivery, Feed } from '../../src/market/feed.ts';
+import { parseSettings } from '../../src/settings/config.ts';
 import { openMemory } from '../../src/stored-data.ts';
 
 let dataDir: string;

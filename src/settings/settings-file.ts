@@ -1,7 +1,7 @@
 import { parse, TomlError } from 'smol-toml';
+import { SettingError } from '../core/errors.ts';
+import { nearestNames } from '../core/nearest-names.ts';
 import { SETTINGS, type SettingName } from './config.ts';
-import { SettingError } from './core/errors.ts';
-import { nearestNames } from './core/nearest-names.ts';
 import { readNamedFile, SETTINGS_FILE, settingKey, type WrittenSettings } from './setting-sources.ts';
 
 /** Reads a file of settings. Throws `SettingError` if it cannot be read, is not TOML, or has a key that is no setting. */

@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { SETTINGS, type Setting, type SettingName } from '../src/config.ts';
-import { SettingError } from '../src/core/errors.ts';
-import { settingKey, settingSources, unknownVariables } from '../src/setting-sources.ts';
-import { readSettingsFile } from '../src/settings-file.ts';
-import { withFolder } from './support/process.ts';
+import { SettingError } from '../../src/core/errors.ts';
+import { SETTINGS, type Setting, type SettingName } from '../../src/settings/config.ts';
+import { settingKey, settingSources, unknownVariables } from '../../src/settings/setting-sources.ts';
+import { readSettingsFile } from '../../src/settings/settings-file.ts';
+import { withFolder } from '../support/process.ts';
 
 /** Calls `work` with the path of a file of settings that has some text. */
 function withFile<T>(text: string, work: (path: string, folder: string) => T): Promise<T> {

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
-import { parseSetting, parseSettings, SETTINGS, type Setting, type SettingName } from '../src/config.ts';
-import { OperatorError } from '../src/core/errors.ts';
+import { OperatorError } from '../../src/core/errors.ts';
+import { parseSetting, parseSettings, SETTINGS, type Setting, type SettingName } from '../../src/settings/config.ts';
 
 test.each<[SettingName, string, unknown]>([
   ['rateLimit', '600/min', { burst: 600, windowS: 60 }],

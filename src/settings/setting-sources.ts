@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
+import { SettingError } from '../core/errors.ts';
+import { nearestNames } from '../core/nearest-names.ts';
 import { parseSetting, SETTINGS, type Setting, type SettingName, type SettingValues } from './config.ts';
-import { SettingError } from './core/errors.ts';
-import { nearestNames } from './core/nearest-names.ts';
 
 /** The file of settings. It has a flag and a variable as a setting has, and cannot stand in itself. */
 export const SETTINGS_FILE = {

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { SettingError } from './core/errors.ts';
+import { SettingError } from '../core/errors.ts';
 
 // How the text of a setting becomes its value. Each function throws `SettingError` if the text is invalid.
 
