@@ -73,7 +73,7 @@ export interface Ports {
   ): Promise<readonly (readonly LoadedFile[])[]>;
   /** Calls `work` with the market data that is stored in a data folder. A server may run on the folder. */
   withMarket<T>(settings: ValuesIn<'data'>, work: (context: Context) => T): Promise<T>;
-  /** Checks an installation. Yields the outcome of each check. See `CheckOptions` of src/checks.ts. */
+  /** Checks an installation. Yields the outcome of each check. See `CheckOptions` of src/server/checks.ts. */
   check(options: {
     readonly settings: SettingValues;
     readonly isThorough: boolean;

@@ -6,8 +6,8 @@ import type { Observation } from '../../src/core/events.ts';
 import { createDataRoom } from '../../src/feeds/data-room.ts';
 import { ingestOnce } from '../../src/feeds/ingest.ts';
 import type { Delivery, Feed } from '../../src/market/feed.ts';
+import { openMemory } from '../../src/server/stored-data.ts';
 import { parseSettings } from '../../src/settings/config.ts';
-import { openMemory } from '../../src/stored-data.ts';
 
 let dataDir: string;
 beforeEach(() => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { buildApp } from '../../src/app.ts';
 import { createResponseCache, provenanceHeaders } from '../../src/http/response-cache.ts';
+import { buildApp } from '../../src/server/app.ts';
 import { parseSettings } from '../../src/settings/config.ts';
 import { type Service, startService } from '../support/service.ts';
 

@@ -1,22 +1,22 @@
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import type { CheckOutcome } from './cli/ports.ts';
-import { cleanLine } from './core/clean-text.ts';
-import { errorCode, OperatorError } from './core/errors.ts';
+import type { CheckOutcome } from '../cli/ports.ts';
+import { cleanLine } from '../core/clean-text.ts';
+import { errorCode, OperatorError } from '../core/errors.ts';
+import { formatBytes } from '../feeds/data-room.ts';
+import { descriptorsMax } from '../http/connections/own-sockets.ts';
+import { readTls } from '../http/tls.ts';
+import { DAY_MS } from '../market/calendar.ts';
+import { AHEAD_MS } from '../market/market.ts';
+import { COMPILER_HINT, isWithoutCompiler, kernelNsPerOption } from '../math/kernel-speed.ts';
+import { feedReport } from '../operations/feed-status.ts';
+import type { SettingValues } from '../settings/config.ts';
+import { DATABASE } from '../store/backup.ts';
+import { lockHolder } from '../store/folder-lock.ts';
+import type { Store } from '../store/sqlite.ts';
+import { SCHEMA } from '../store/upgrade.ts';
 import { createFeeds } from './create-feeds.ts';
-import { formatBytes } from './feeds/data-room.ts';
-import { descriptorsMax } from './http/connections/own-sockets.ts';
-import { readTls } from './http/tls.ts';
-import { DAY_MS } from './market/calendar.ts';
-import { AHEAD_MS } from './market/market.ts';
-import { COMPILER_HINT, isWithoutCompiler, kernelNsPerOption } from './math/kernel-speed.ts';
-import { feedReport } from './operations/feed-status.ts';
-import type { SettingValues } from './settings/config.ts';
-import { DATABASE } from './store/backup.ts';
-import { lockHolder } from './store/folder-lock.ts';
-import type { Store } from './store/sqlite.ts';
-import { SCHEMA } from './store/upgrade.ts';
 import { createContext, diskUse, hasData, lastBackupMs, openData, readSecret, readUniverse } from './stored-data.ts';
 
 export interface CheckOptions {

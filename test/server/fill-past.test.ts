@@ -1,20 +1,20 @@
 import { afterAll, describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { NoRoom } from '../src/feeds/data-room.ts';
-import { ingestOnce } from '../src/feeds/ingest.ts';
-import { instrumentsOf } from '../src/feeds/simulated/instruments.ts';
-import { simulatedChain } from '../src/feeds/simulated/simulated-chain.ts';
-import { createSimulatedFeed } from '../src/feeds/simulated/simulated-feed.ts';
-import { simulatedPrintsIn } from '../src/feeds/simulated/simulated-prints.ts';
-import { fillPast, type PastDeps } from '../src/fill-past.ts';
-import { DAY_MS } from '../src/market/calendar.ts';
-import { sameQuotes } from '../src/market/chain.ts';
-import type { PastProgress } from '../src/market/feed-ledger.ts';
-import { newestSimulated, pastMoments } from '../src/market/simulated-past.ts';
-import { loadUniverse } from '../src/market/universe.ts';
-import { createLevelRecorder } from '../src/operations/level-recorder.ts';
-import { encodeChain } from '../src/store/chain-codec.ts';
-import { openStore, type Store } from '../src/store/sqlite.ts';
+import { NoRoom } from '../../src/feeds/data-room.ts';
+import { ingestOnce } from '../../src/feeds/ingest.ts';
+import { instrumentsOf } from '../../src/feeds/simulated/instruments.ts';
+import { simulatedChain } from '../../src/feeds/simulated/simulated-chain.ts';
+import { createSimulatedFeed } from '../../src/feeds/simulated/simulated-feed.ts';
+import { simulatedPrintsIn } from '../../src/feeds/simulated/simulated-prints.ts';
+import { DAY_MS } from '../../src/market/calendar.ts';
+import { sameQuotes } from '../../src/market/chain.ts';
+import type { PastProgress } from '../../src/market/feed-ledger.ts';
+import { newestSimulated, pastMoments } from '../../src/market/simulated-past.ts';
+import { loadUniverse } from '../../src/market/universe.ts';
+import { createLevelRecorder } from '../../src/operations/level-recorder.ts';
+import { fillPast, type PastDeps } from '../../src/server/fill-past.ts';
+import { encodeChain } from '../../src/store/chain-codec.ts';
+import { openStore, type Store } from '../../src/store/sqlite.ts';
 
 /** The past of a simulated market of small tickers, filled in this process. The present is a Tuesday at noon. */
 const NOW = Date.parse('2026-11-24T17:00:30Z');

@@ -1,15 +1,15 @@
 import { mkdirSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { SettingError } from './core/errors.ts';
-import { createCboeFeed } from './feeds/cboe/cboe-feed.ts';
-import { createFilesFeed } from './feeds/files/files-feed.ts';
-import type { ProviderOptions } from './feeds/http/provider-client.ts';
-import { createMassiveFeed } from './feeds/massive/massive-feed.ts';
-import { createSimulatedFeed } from './feeds/simulated/simulated-feed.ts';
-import { createTradierFeed } from './feeds/tradier/tradier-feed.ts';
-import { type Feed, isLocal } from './market/feed.ts';
-import type { Universe } from './market/universe.ts';
-import { SETTINGS, type SettingName, type SettingValues, type ValuesIn } from './settings/config.ts';
+import { SettingError } from '../core/errors.ts';
+import { createCboeFeed } from '../feeds/cboe/cboe-feed.ts';
+import { createFilesFeed } from '../feeds/files/files-feed.ts';
+import type { ProviderOptions } from '../feeds/http/provider-client.ts';
+import { createMassiveFeed } from '../feeds/massive/massive-feed.ts';
+import { createSimulatedFeed } from '../feeds/simulated/simulated-feed.ts';
+import { createTradierFeed } from '../feeds/tradier/tradier-feed.ts';
+import { type Feed, isLocal } from '../market/feed.ts';
+import type { Universe } from '../market/universe.ts';
+import { SETTINGS, type SettingName, type SettingValues, type ValuesIn } from '../settings/config.ts';
 
 /**
  * The settings that choose and create feeds. `dataDir` is one of them, because the `files` feed records in the data folder which file it is

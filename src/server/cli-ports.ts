@@ -1,11 +1,11 @@
 import { basename, dirname, resolve } from 'node:path';
-import { version } from '../package.json';
-import type { Access } from './access/access.ts';
+import { version } from '../../package.json';
+import type { Access } from '../access/access.ts';
+import type { Ports } from '../cli/ports.ts';
+import { COMMIT } from '../core/commit.ts';
+import { OperatorError } from '../core/errors.ts';
+import type { Store } from '../store/sqlite.ts';
 import type { App } from './app.ts';
-import type { Ports } from './cli/ports.ts';
-import { COMMIT } from './core/commit.ts';
-import { OperatorError } from './core/errors.ts';
-import type { Store } from './store/sqlite.ts';
 
 /** Number of digits by which a commit is named. */
 const COMMIT_DIGITS = 9;
@@ -19,14 +19,14 @@ export function createPorts(nowMs: () => number): Ports {
     nowMs,
 
     async versionLine() {
-      const { SCHEMA } = await import('./store/upgrade.ts');
+      const { SCHEMA } = await import('../store/upgrade.ts');
       return `${version} (${COMMIT.slice(0, COMMIT_DIGITS)}, schema ${SCHEMA})`;
     },
 
     async serve(settings, { demo }) {
       const [{ serve }, { readInternalAuthority }] = await Promise.all([
         import('./serve.ts'),
-        import('./http/internal-tls.ts'),
+        import('../http/internal-tls.ts'),
       ]);
       const authority = () =>
         settings.tls === 'internal' ? resolve(readInternalAuthority(settings.dataDir).path) : undefined;
@@ -40,19 +40,19 @@ export function createPorts(nowMs: () => number): Ports {
     },
 
     async bridge(server) {
-      const { bridge } = await import('./mcp/stdio/bridge.ts');
+      const { bridge } = await import('../mcp/stdio/bridge.ts');
       await bridge(server);
     },
 
     async *readFile(path) {
-      const { deliveriesOf } = await import('./feeds/files/deliveries.ts');
+      const { deliveriesOf } = await import('../feeds/files/deliveries.ts');
       yield* deliveriesOf(dirname(path), { origin: basename(path) }, { nowMs: nowMs() }, true);
     },
 
     async load(settings, paths, onProgress) {
       const [{ loadFiles }, { createDataRoom }] = await Promise.all([
-        import('./feeds/load-files.ts'),
-        import('./feeds/data-room.ts'),
+        import('../feeds/load-files.ts'),
+        import('../feeds/data-room.ts'),
       ]);
       const room = createDataRoom(settings);
       return openedFor(settings.dataDir, undefined, ({ store }) =>
@@ -91,7 +91,7 @@ export function createPorts(nowMs: () => number): Ports {
     },
 
     async backupsIn(folder) {
-      return (await import('./store/backup.ts')).backupsIn(folder);
+      return (await import('../store/backup.ts')).backupsIn(folder);
     },
 
     async compact({ dataDir, keepChains: chains, keepIntraday: intraday, keepPrints: prints, keepLevels: levels }) {
@@ -111,7 +111,7 @@ export function createPorts(nowMs: () => number): Ports {
     },
 
     async internalAuthority({ dataDir }) {
-      return (await import('./http/internal-tls.ts')).readInternalAuthority(dataDir);
+      return (await import('../http/internal-tls.ts')).readInternalAuthority(dataDir);
     },
 
     withStore: ({ dataDir }, mode, work) => openedFor(dataDir, mode, ({ store }) => work(store)),

@@ -1,15 +1,15 @@
-import { version } from '../package.json';
-import type { StdioSettings } from './cli/ports.ts';
-import { createLog } from './core/log.ts';
+import { version } from '../../package.json';
+import type { StdioSettings } from '../cli/ports.ts';
+import { createLog } from '../core/log.ts';
+import { createDataRoom } from '../feeds/data-room.ts';
+import { startIngest } from '../feeds/ingest.ts';
+import { type Feed, isLocal } from '../market/feed.ts';
+import type { Universe } from '../market/universe.ts';
+import { catalogOf } from '../mcp/catalog.ts';
+import { serveOverStdio } from '../mcp/stdio/serve-over-stdio.ts';
+import { createLevelRecorder, type LevelRecorder } from '../operations/level-recorder.ts';
+import type { Store } from '../store/sqlite.ts';
 import { createFeeds } from './create-feeds.ts';
-import { createDataRoom } from './feeds/data-room.ts';
-import { startIngest } from './feeds/ingest.ts';
-import { type Feed, isLocal } from './market/feed.ts';
-import type { Universe } from './market/universe.ts';
-import { catalogOf } from './mcp/catalog.ts';
-import { serveOverStdio } from './mcp/stdio/serve-over-stdio.ts';
-import { createLevelRecorder, type LevelRecorder } from './operations/level-recorder.ts';
-import type { Store } from './store/sqlite.ts';
 import { createContext, createOrOpenData, hasData, openMemory, readUniverse } from './stored-data.ts';
 
 /**

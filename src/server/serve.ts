@@ -1,33 +1,33 @@
-import { version } from '../package.json';
-import { startAuditLog } from './access/audit-log.ts';
+import { version } from '../../package.json';
+import { startAuditLog } from '../access/audit-log.ts';
+import { COMMIT } from '../core/commit.ts';
+import { blockedSteps, startWatchdog } from '../core/event-loop-watchdog.ts';
+import type { Observation, Observe } from '../core/events.ts';
+import { createLog } from '../core/log.ts';
+import { createDataRoom } from '../feeds/data-room.ts';
+import { type Ingest, startIngest } from '../feeds/ingest.ts';
+import { startPacking } from '../feeds/packing.ts';
+import { startPastFill } from '../feeds/past-fill.ts';
+import { startRetention } from '../feeds/retention.ts';
+import { type CertificateWatch, watchCertificate } from '../http/certificate-watch.ts';
+import { descriptorsMax, openDescriptors } from '../http/connections/own-sockets.ts';
+import { ensureInternalTls } from '../http/internal-tls.ts';
+import { listen, listenOptions } from '../http/listen.ts';
+import { readTls, type TlsFiles } from '../http/tls.ts';
+import { isLocal } from '../market/feed.ts';
+import { COMPILER_HINT, isWithoutCompiler, kernelNsPerOption } from '../math/kernel-speed.ts';
+import { feedReport } from '../operations/feed-status.ts';
+import { createLevelRecorder, type LevelRecorder } from '../operations/level-recorder.ts';
+import { warmUp } from '../operations/warm-up.ts';
+import type { Metrics } from '../ops/ops-metrics.ts';
+import { type OpsServer, serveOps } from '../ops/ops-server.ts';
+import type { ServiceManager } from '../ops/service-manager.ts';
+import type { Tracing } from '../ops/tracing.ts';
+import type { ValuesIn } from '../settings/config.ts';
+import { unknownVariables } from '../settings/setting-sources.ts';
+import type { Store } from '../store/sqlite.ts';
+import { SCHEMA } from '../store/upgrade.ts';
 import { type App, buildApp } from './app.ts';
-import { COMMIT } from './core/commit.ts';
-import { blockedSteps, startWatchdog } from './core/event-loop-watchdog.ts';
-import type { Observation, Observe } from './core/events.ts';
-import { createLog } from './core/log.ts';
-import { createDataRoom } from './feeds/data-room.ts';
-import { type Ingest, startIngest } from './feeds/ingest.ts';
-import { startPacking } from './feeds/packing.ts';
-import { startPastFill } from './feeds/past-fill.ts';
-import { startRetention } from './feeds/retention.ts';
-import { type CertificateWatch, watchCertificate } from './http/certificate-watch.ts';
-import { descriptorsMax, openDescriptors } from './http/connections/own-sockets.ts';
-import { ensureInternalTls } from './http/internal-tls.ts';
-import { listen, listenOptions } from './http/listen.ts';
-import { readTls, type TlsFiles } from './http/tls.ts';
-import { isLocal } from './market/feed.ts';
-import { COMPILER_HINT, isWithoutCompiler, kernelNsPerOption } from './math/kernel-speed.ts';
-import { feedReport } from './operations/feed-status.ts';
-import { createLevelRecorder, type LevelRecorder } from './operations/level-recorder.ts';
-import { warmUp } from './operations/warm-up.ts';
-import type { Metrics } from './ops/ops-metrics.ts';
-import { type OpsServer, serveOps } from './ops/ops-server.ts';
-import type { ServiceManager } from './ops/service-manager.ts';
-import type { Tracing } from './ops/tracing.ts';
-import type { ValuesIn } from './settings/config.ts';
-import { unknownVariables } from './settings/setting-sources.ts';
-import type { Store } from './store/sqlite.ts';
-import { SCHEMA } from './store/upgrade.ts';
 import { diskUse, lastBackupMs, lockData, watchDatabase } from './stored-data.ts';
 
 export type ServeSettings = ValuesIn<'data' | 'feeds' | 'server' | 'mcp' | 'log'>;
@@ -172,7 +172,7 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
     observe({ kind: 'started', address, feed, version, commit: COMMIT, schema: SCHEMA, duration_ms: elapsedMs() });
 
     if (settings.ops) {
-      const { createMetrics } = await import('./ops/ops-metrics.ts');
+      const { createMetrics } = await import('../ops/ops-metrics.ts');
       const notReady = () =>
         isSameDatabase()
           ? [
@@ -280,7 +280,7 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
 async function connectManager(observe: Observe): Promise<ServiceManager | undefined> {
   const { NOTIFY_SOCKET, WATCHDOG_USEC, WATCHDOG_PID } = process.env;
   if (!NOTIFY_SOCKET) return undefined;
-  const { connectServiceManager } = await import('./ops/service-manager.ts');
+  const { connectServiceManager } = await import('../ops/service-manager.ts');
   return connectServiceManager({ NOTIFY_SOCKET, WATCHDOG_USEC, WATCHDOG_PID }, observe);
 }
 
@@ -289,7 +289,7 @@ async function connectTracing(observe: Observe): Promise<Tracing | undefined> {
   const { OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT, OTEL_SDK_DISABLED } = process.env;
   const hasCollector = OTEL_EXPORTER_OTLP_TRACES_ENDPOINT || OTEL_EXPORTER_OTLP_ENDPOINT;
   if (!hasCollector || OTEL_SDK_DISABLED?.toLowerCase() === 'true') return undefined;
-  const { startTracing } = await import('./ops/tracing.ts');
+  const { startTracing } = await import('../ops/tracing.ts');
   return startTracing(process.env, version, observe);
 }
 

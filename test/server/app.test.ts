@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { type Service, startService } from './support/service.ts';
+import { type Service, startService } from '../support/service.ts';
 
 /** The service while its data loads. */
 const GEX = '/api/v1/nodes/gex';

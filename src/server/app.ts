@@ -1,33 +1,33 @@
-import { version } from '../package.json';
-import type { Access, Account } from './access/access.ts';
-import { createByteBudget } from './access/byte-budget.ts';
-import { charge, createRateLimiter } from './access/rate-limit.ts';
-import type { Observe } from './core/events.ts';
-import { createFeeds } from './create-feeds.ts';
-import { createAddressOf } from './http/client-address.ts';
+import { version } from '../../package.json';
+import type { Access, Account } from '../access/access.ts';
+import { createByteBudget } from '../access/byte-budget.ts';
+import { charge, createRateLimiter } from '../access/rate-limit.ts';
+import type { Observe } from '../core/events.ts';
+import { createAddressOf } from '../http/client-address.ts';
 import {
   type ConnectionMonitor,
   createConnectionMonitor,
   descriptorPlan,
-} from './http/connections/connection-monitor.ts';
-import { createDrain, type Drain } from './http/drain.ts';
-import { createServerApp, type Handler, handlerOf } from './http/http-server.ts';
-import { createGexEvents } from './http/live/gex-events.ts';
-import { createGexStreams, type GexStreams } from './http/live/gex-streams.ts';
-import { createMyKeyPolicy } from './http/my-key-policy.ts';
-import { openapiDocument } from './http/openapi.ts';
-import { originPolicy } from './http/origins.ts';
-import { createRefusals, type Refusals } from './http/refusals.ts';
-import type { Feed } from './market/feed.ts';
-import { createMcpOnDemand, type McpOnDemand } from './mcp/http/on-demand.ts';
-import type { Catalog } from './mcp/mcp-deps.ts';
-import { createLoading, type Loading, marketWhileLoading } from './operations/loading.ts';
-import type { Context } from './operations/operation.ts';
-import { createScheduler, type Scheduler } from './operations/scheduler.ts';
-import type { Tracing } from './ops/tracing.ts';
-import type { ValuesIn } from './settings/config.ts';
-import type { Store } from './store/sqlite.ts';
-import { SCHEMA } from './store/upgrade.ts';
+} from '../http/connections/connection-monitor.ts';
+import { createDrain, type Drain } from '../http/drain.ts';
+import { createServerApp, type Handler, handlerOf } from '../http/http-server.ts';
+import { createGexEvents } from '../http/live/gex-events.ts';
+import { createGexStreams, type GexStreams } from '../http/live/gex-streams.ts';
+import { createMyKeyPolicy } from '../http/my-key-policy.ts';
+import { openapiDocument } from '../http/openapi.ts';
+import { originPolicy } from '../http/origins.ts';
+import { createRefusals, type Refusals } from '../http/refusals.ts';
+import type { Feed } from '../market/feed.ts';
+import { createMcpOnDemand, type McpOnDemand } from '../mcp/http/on-demand.ts';
+import type { Catalog } from '../mcp/mcp-deps.ts';
+import { createLoading, type Loading, marketWhileLoading } from '../operations/loading.ts';
+import type { Context } from '../operations/operation.ts';
+import { createScheduler, type Scheduler } from '../operations/scheduler.ts';
+import type { Tracing } from '../ops/tracing.ts';
+import type { ValuesIn } from '../settings/config.ts';
+import type { Store } from '../store/sqlite.ts';
+import { SCHEMA } from '../store/upgrade.ts';
+import { createFeeds } from './create-feeds.ts';
 import { createContext, openAccess, openData, readUniverse, requireSecret } from './stored-data.ts';
 
 export type AppSettings = ValuesIn<'data' | 'feeds' | 'server' | 'mcp'>;
@@ -123,8 +123,8 @@ export function buildApp(
   const { peerOf } = connections;
   const mcp = createMcpOnDemand(async () => {
     const [{ createMcpOverHttp }, { catalogOf }] = await Promise.all([
-      import('./mcp/http/transports.ts'),
-      import('./mcp/catalog.ts'),
+      import('../mcp/http/transports.ts'),
+      import('../mcp/catalog.ts'),
     ]);
     const chargeTokens = limiter && (({ id }: Account, tokens: number) => void charge(limiter, id, tokens));
     return createMcpOverHttp({
