@@ -1,8 +1,8 @@
 import { Argument, type Command } from 'commander';
 import { shownJson } from '../core/clean-text.ts';
 import { ClientError, OperatorError } from '../core/errors.ts';
-import type { Operation } from '../operations/operation.ts';
-import { extendedView, perform, restView, toolView, type View } from '../operations/perform.ts';
+import type { Operation } from '../operations/engine/operation.ts';
+import { extendedView, perform, restView, toolView, type View } from '../operations/engine/perform.ts';
 import { findOperation, OPERATIONS, TOOLS } from '../operations/registry.ts';
 import { settingsIn } from '../settings/config.ts';
 import { writeOut } from './csv/streams.ts';

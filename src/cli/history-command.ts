@@ -1,9 +1,9 @@
 import { type Command, Option } from 'commander';
 import { cleanLine, shownJson } from '../core/clean-text.ts';
 import { OperatorError } from '../core/errors.ts';
+import type { Operation, Provenance } from '../operations/engine/operation.ts';
+import { extendedView, perform } from '../operations/engine/perform.ts';
 import { type GexHistory, getGexHistory } from '../operations/gex-history.ts';
-import type { Operation, Provenance } from '../operations/operation.ts';
-import { extendedView, perform } from '../operations/perform.ts';
 import { settingsIn } from '../settings/config.ts';
 import { writeOut } from './csv/streams.ts';
 import { historyCsv } from './history-csv.ts';

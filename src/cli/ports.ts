@@ -4,7 +4,7 @@ import type { MemberStore } from '../access/members.ts';
 import type { Delivery, LoadedFile } from '../market/feed.ts';
 import type { FeedLedger } from '../market/feed-ledger.ts';
 import type { MarketStore } from '../market/store.ts';
-import type { Context } from '../operations/operation.ts';
+import type { Context } from '../operations/engine/operation.ts';
 import type { SettingValues, ValuesIn } from '../settings/config.ts';
 
 type FolderSettings = Pick<SettingValues, 'dataDir'>;

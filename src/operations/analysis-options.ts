@@ -3,9 +3,9 @@ import { type ChainReadOptions, DEFAULT_OPTIONS, DEFAULT_SIGN, parseExpiries } f
 import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
 import { ClientError } from '../core/errors.ts';
 import type { Steps } from '../core/steps.ts';
+import type { Context } from './engine/operation.ts';
+import { defaulted, dividendYield, oneOf, rate, ticker } from './engine/schemas.ts';
 import { preparedChainOf } from './market-reading.ts';
-import type { Context } from './operation.ts';
-import { defaulted, dividendYield, oneOf, rate, ticker } from './schemas.ts';
 
 /** A ticker and the options for the analysis of its chain. Options other than the defaults can reproduce the figures of other tools. */
 export const chainInput = Type.Object(

@@ -9,8 +9,8 @@ import { runToCompletion, StepCache, type Steps } from '../core/steps.ts';
 import type { Chain } from '../market/chain.ts';
 import { PARTS, type PrintsQuery } from '../market/tape.ts';
 import { TapeSummer, type TapeSums } from '../market/tape-sums.ts';
-import type { Context } from './operation.ts';
-import { tapePrice } from './prices.ts';
+import type { Context } from './engine/operation.ts';
+import { tapePrice } from './engine/prices.ts';
 import { forEachStretch } from './signed-tape.ts';
 
 /** The schema of the field in which an answer states what it assumes about the dealers' positions. */

@@ -8,9 +8,9 @@ import type { Chain } from '../market/chain.ts';
 import { rootOf } from '../market/option-symbol.ts';
 import { PARTS, type PrintsQuery } from '../market/tape.ts';
 import { BY_CONTRACT, MANNERS, sumsOf, TapeSummer, type TapeSums } from '../market/tape-sums.ts';
+import { defineOperation } from './engine/operation.ts';
+import { count, number, numberColumn } from './engine/schemas.ts';
 import { provenanceOf, readMarket } from './market-reading.ts';
-import { defineOperation } from './operation.ts';
-import { count, number, numberColumn } from './schemas.ts';
 import { CACHED_RESULTS_MAX, cachedTapeResult, forEachStretch, tapeInput, tapeNotes } from './signed-tape.ts';
 
 const flow = {

@@ -9,10 +9,10 @@ import type { Steps } from '../core/steps.ts';
 import { chainInput, readChain } from './analysis-options.ts';
 import { surfaceOfPrepared } from './chain-surface.ts';
 import { conventionOf, signConvention } from './dealer-sign.ts';
+import { defineOperation } from './engine/operation.ts';
+import { nullableColumn, number, numberColumn, textColumn } from './engine/schemas.ts';
 import { MARGIN_OF_ROW } from './gamma-regime.ts';
 import { provenanceOf } from './market-reading.ts';
-import { defineOperation } from './operation.ts';
-import { nullableColumn, number, numberColumn, textColumn } from './schemas.ts';
 import { seriesFigures } from './series-figures.ts';
 
 export const getGexByExpiry = defineOperation({

@@ -8,10 +8,10 @@ import { seriesAtm } from '../analytics/surface/series-atm.ts';
 import { runToCompletion, type Steps } from '../core/steps.ts';
 import { newYorkDate } from '../market/calendar.ts';
 import { customerPositionsInSteps, withFlowSign, withSign } from './dealer-sign.ts';
+import type { Context } from './engine/operation.ts';
+import { count, nullable, number } from './engine/schemas.ts';
 import { regimeFields, reportRegime } from './gamma-regime.ts';
 import { MILLION } from './gex-report.ts';
-import type { Context } from './operation.ts';
-import { count, nullable, number } from './schemas.ts';
 
 /** The fields of a lens: levels with other weights or signs of the contracts, to compare with the default levels. */
 export const lens = {

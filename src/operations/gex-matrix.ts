@@ -5,9 +5,9 @@ import { exposureMatrixInSteps } from '../analytics/exposure/exposure-matrix.ts'
 import type { ExposureSums } from '../analytics/exposure/exposures-by-strike.ts';
 import { chainInput, readChain } from './analysis-options.ts';
 import { conventionOf, signConvention } from './dealer-sign.ts';
+import { defineOperation } from './engine/operation.ts';
+import { count, defaulted, number, numberColumn, oneOf, textColumn } from './engine/schemas.ts';
 import { provenanceOf } from './market-reading.ts';
-import { defineOperation } from './operation.ts';
-import { count, defaulted, number, numberColumn, oneOf, textColumn } from './schemas.ts';
 
 const MEASURES = ['gamma', 'delta', 'vanna', 'charm', 'open_interest', 'volume'] as const;
 type Measure = (typeof MEASURES)[number];

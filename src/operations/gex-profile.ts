@@ -6,10 +6,10 @@ import { levelsWithin, positionsInSteps, profileInSteps } from '../analytics/exp
 import { gexBySeries } from '../analytics/exposure/gex-by-series.ts';
 import { chainInput, readChain } from './analysis-options.ts';
 import { conventionOf, signConvention } from './dealer-sign.ts';
+import { defineOperation } from './engine/operation.ts';
+import { nullable, number, numberColumn } from './engine/schemas.ts';
 import { regimeFields, reportRegime } from './gamma-regime.ts';
 import { provenanceOf } from './market-reading.ts';
-import { defineOperation } from './operation.ts';
-import { nullable, number, numberColumn } from './schemas.ts';
 
 export const getGexProfile = defineOperation({
   name: 'get_gex_profile',

@@ -4,10 +4,10 @@ import { exposuresByStrikeInSteps } from '../analytics/exposure/exposures-by-str
 import { signMarginPct } from '../analytics/exposure/sign-margin.ts';
 import { chainInput, readChain } from './analysis-options.ts';
 import { conventionOf, signConvention } from './dealer-sign.ts';
+import { defineOperation } from './engine/operation.ts';
+import { number, numberColumn } from './engine/schemas.ts';
 import { MARGIN_OF_ROW } from './gamma-regime.ts';
 import { provenanceOf } from './market-reading.ts';
-import { defineOperation } from './operation.ts';
-import { number, numberColumn } from './schemas.ts';
 
 export const getGexByStrike = defineOperation({
   name: 'get_gex_by_strike',

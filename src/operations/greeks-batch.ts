@@ -14,11 +14,11 @@ import {
   SIDE,
   sides,
   table,
-} from './column-arguments.ts';
-import { defineOperation } from './operation.ts';
-import { BINARY_ROWS, rowsPrice } from './prices.ts';
-import { defaulted, dividendYield, iv, oneOf, putCall, rate, spot, strike, tte } from './schemas.ts';
-import { expectation } from './validate.ts';
+} from './engine/column-arguments.ts';
+import { defineOperation } from './engine/operation.ts';
+import { BINARY_ROWS, rowsPrice } from './engine/prices.ts';
+import { defaulted, dividendYield, iv, oneOf, putCall, rate, spot, strike, tte } from './engine/schemas.ts';
+import { expectation } from './engine/validate.ts';
 
 const units = oneOf(
   ['market', 'raw'],

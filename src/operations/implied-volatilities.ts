@@ -10,9 +10,9 @@ import {
   rowCount,
   sides,
   table,
-} from './column-arguments.ts';
-import { defineOperation } from './operation.ts';
-import { defaulted, dividendYield, oneOf, optionPrice, putCall, rate, spot, strike, tte } from './schemas.ts';
+} from './engine/column-arguments.ts';
+import { defineOperation } from './engine/operation.ts';
+import { defaulted, dividendYield, oneOf, optionPrice, putCall, rate, spot, strike, tte } from './engine/schemas.ts';
 
 const STATUSES = ['ok', 'at_or_below_intrinsic', 'at_or_above_cap'] as const;
 

@@ -9,11 +9,11 @@ import type { Step, Steps } from '../core/steps.ts';
 import { DAY_MS } from '../market/calendar.ts';
 import { surfaceOfPrepared } from './chain-surface.ts';
 import { conventionOf, signConvention } from './dealer-sign.ts';
+import { defineOperation } from './engine/operation.ts';
+import { cursor, cursorAt, limit, nextCursor, pageFrom } from './engine/pages.ts';
+import { finiteOrNull, nullable, number, putCall, ticker } from './engine/schemas.ts';
 import { expiryChoice } from './expiry-choice.ts';
 import { provenanceOf, readExpiry } from './market-reading.ts';
-import { defineOperation } from './operation.ts';
-import { cursor, cursorAt, limit, nextCursor, pageFrom } from './pages.ts';
-import { finiteOrNull, nullable, number, putCall, ticker } from './schemas.ts';
 
 /** Number of nodes in the answer to a request without `limit`. */
 const TOP = 10;

@@ -4,12 +4,12 @@ import { ClientError } from '../core/errors.ts';
 import { closeOf, newYorkDate, previousTradingDay } from '../market/calendar.ts';
 import type { LevelRecord } from '../market/level-record.ts';
 import { changedContracts, levelComparison, movedLevels } from './compare-levels.ts';
+import { momentError, momentOf } from './engine/moment.ts';
+import { type Context, defineOperation } from './engine/operation.ts';
+import { count, defaulted, oneOf, ticker } from './engine/schemas.ts';
 import { dueNotes, pastNotes } from './gex-history.ts';
 import { levelRow, reportLevels } from './level-row.ts';
 import { provenanceOf } from './market-reading.ts';
-import { momentError, momentOf } from './moment.ts';
-import { type Context, defineOperation } from './operation.ts';
-import { count, defaulted, oneOf, ticker } from './schemas.ts';
 
 /** Maximum number of rows. With provenance, they take less than 2,000 tokens of a model's context. */
 const ROWS_MAX = 18;

@@ -9,9 +9,9 @@ import { addDays, closeOf, DAY_MS, isStale, newYorkDate } from '../market/calend
 import type { Chain } from '../market/chain.ts';
 import type { Close, PrintSum } from '../market/prints.ts';
 import { withSign } from './dealer-sign.ts';
+import type { Context, Provenance } from './engine/operation.ts';
+import { analysisPrice } from './engine/prices.ts';
 import { expirySelection } from './expiry-choice.ts';
-import type { Context, Provenance } from './operation.ts';
-import { analysisPrice } from './prices.ts';
 
 /** A ticker's newest chain, the chain prepared with some options, and the ticker's large prints. */
 export interface MarketReading {

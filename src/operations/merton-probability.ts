@@ -11,9 +11,9 @@ import { ClientError } from '../core/errors.ts';
 import { horizonEnd, newYorkDate } from '../market/calendar.ts';
 import type { Chain } from '../market/chain.ts';
 import { jumpLawOf, surfaceOfPrepared } from './chain-surface.ts';
+import { defineOperation } from './engine/operation.ts';
+import { count, defaulted, nullable, number, oneOf, priceField, ticker } from './engine/schemas.ts';
 import { provenanceOf, readMarket } from './market-reading.ts';
-import { defineOperation } from './operation.ts';
-import { count, defaulted, nullable, number, oneOf, priceField, ticker } from './schemas.ts';
 
 const DAYS_MAX = 3650;
 

@@ -13,11 +13,12 @@ import { ClientError } from '../core/errors.ts';
 import type { Step } from '../core/steps.ts';
 import { daysBetween, newYorkDate } from '../market/calendar.ts';
 import { surfaceOfPrepared } from './chain-surface.ts';
+import { defineOperation } from './engine/operation.ts';
+import { limit } from './engine/pages.ts';
+import { defaulted, nullable, number, numberColumn, ticker } from './engine/schemas.ts';
 import { expiryChoice, expirySelection } from './expiry-choice.ts';
 import { MILLION } from './gex-report.ts';
 import { levelsOf, provenanceOf, readMarket } from './market-reading.ts';
-import { defineOperation } from './operation.ts';
-import { limit } from './pages.ts';
 import { gexBoundaries, kineticOf, reportBoundaries } from './radar-boundaries.ts';
 import {
   densityOf,
@@ -28,7 +29,6 @@ import {
   stateDensity,
 } from './radar-density.ts';
 import { TARGET_DTE, whipsawOf } from './radar-whipsaw.ts';
-import { defaulted, nullable, number, numberColumn, ticker } from './schemas.ts';
 
 /**
  * The answer has a note if the expiry is more than `FAR_DAYS` days from target_dte, and also more than `FAR_SHARE` times target_dte from

@@ -6,12 +6,12 @@ import { inOrderOfSettlement } from '../analytics/chain/rows.ts';
 import { ClientError } from '../core/errors.ts';
 import type { Step } from '../core/steps.ts';
 import { daysBetween, newYorkDate } from '../market/calendar.ts';
+import { defineOperation } from './engine/operation.ts';
+import { cursor, cursorAt, cursorOfNext, pageFrom } from './engine/pages.ts';
+import { count, defaulted, nullable, number, oneOf, ticker } from './engine/schemas.ts';
 import { expirySelection } from './expiry-choice.ts';
 import { provenanceOf, readMarket } from './market-reading.ts';
-import { defineOperation } from './operation.ts';
-import { cursor, cursorAt, cursorOfNext, pageFrom } from './pages.ts';
 import { quoteRow, quoteRows } from './quote-rows.ts';
-import { count, defaulted, nullable, number, oneOf, ticker } from './schemas.ts';
 import { seriesFigures } from './series-figures.ts';
 
 /** Rows of a page. 18 rows of the tool take up to 1,800 tokens of a model's context. Clients of the REST route are programs. */

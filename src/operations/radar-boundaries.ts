@@ -5,11 +5,11 @@ import { dailyMove } from '../analytics/exposure/whipsaw.ts';
 import { type FlowNotional, printsDeltaNotional, volumeDeltaNotional } from '../analytics/flow/flow-notional.ts';
 import { StepCache, type Steps } from '../core/steps.ts';
 import { newYorkDate } from '../market/calendar.ts';
+import type { Context } from './engine/operation.ts';
+import { number } from './engine/schemas.ts';
 import { regimeFields, reportRegime } from './gamma-regime.ts';
 import { MILLION } from './gex-report.ts';
 import type { MarketReading } from './market-reading.ts';
-import type { Context } from './operation.ts';
-import { number } from './schemas.ts';
 
 export const gexBoundaries = Type.Object(
   {

@@ -5,8 +5,8 @@ import { realisedVolatility } from '../analytics/returns.ts';
 import { ClientError } from '../core/errors.ts';
 import type { Steps } from '../core/steps.ts';
 import { surfaceOfPrepared } from './chain-surface.ts';
+import type { Context } from './engine/operation.ts';
 import { closesKnown, levelsOf, type MarketReading, readMarket } from './market-reading.ts';
-import type { Context } from './operation.ts';
 import { densityOf } from './radar-density.ts';
 
 /** The wanted days to expiry of a scan, if the request does not state them. */

@@ -1,3 +1,4 @@
+import type { Operation } from './engine/operation.ts';
 import { evaluateEtfContagion } from './etf-contagion.ts';
 import { getFeedStatus } from './feed-status.ts';
 import { getFlowByAggressor } from './flow-by-aggressor.ts';
@@ -19,7 +20,6 @@ import { getLevelsHistory } from './levels-history.ts';
 import { evaluateMarketHamiltonian } from './market-hamiltonian.ts';
 import { calculateMertonProbability } from './merton-probability.ts';
 import { runStrategicOmniRadar } from './omni-radar.ts';
-import type { Operation } from './operation.ts';
 import { getOptionQuotes } from './option-quotes.ts';
 import { computeOptionsGreeks } from './options-greeks.ts';
 import { screenTickers } from './screen-tickers.ts';

@@ -4,14 +4,14 @@ import { shownName } from '../core/clean-text.ts';
 import { byRange, type Steps } from '../core/steps.ts';
 import type { LevelEvent } from '../market/level-record.ts';
 import { isTicker } from '../market/option-symbol.ts';
+import { type Context, defineOperation } from './engine/operation.ts';
+import { PAGE_MAX } from './engine/pages.ts';
+import { SCREENED_TICKERS } from './engine/prices.ts';
+import { count, defaulted, oneOf, ticker } from './engine/schemas.ts';
 import { dueNotes, pastNotes } from './gex-history.ts';
 import { MILLION } from './gex-report.ts';
 import { provenanceOf } from './market-reading.ts';
-import { type Context, defineOperation } from './operation.ts';
-import { PAGE_MAX } from './pages.ts';
-import { SCREENED_TICKERS } from './prices.ts';
 import { whipsawIndexOf } from './radar-whipsaw.ts';
-import { count, defaulted, oneOf, ticker } from './schemas.ts';
 import {
   type Condition,
   conditionsOf,

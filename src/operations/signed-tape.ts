@@ -3,10 +3,10 @@ import { countAllocated } from '../core/garbage.ts';
 import type { Step, StepCache, Steps } from '../core/steps.ts';
 import type { Chain } from '../market/chain.ts';
 import { type PrintsQuery, type Stretch, stretchesOf } from '../market/tape.ts';
+import type { Context } from './engine/operation.ts';
+import { tapePrice } from './engine/prices.ts';
+import { defaulted, number, ticker } from './engine/schemas.ts';
 import { gapNotes } from './gap-notes.ts';
-import type { Context } from './operation.ts';
-import { tapePrice } from './prices.ts';
-import { defaulted, number, ticker } from './schemas.ts';
 
 /** Longest window, calendar days. */
 const DAYS_MAX = 366;

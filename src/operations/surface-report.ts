@@ -9,8 +9,7 @@ import type { Chain } from '../market/chain.ts';
 import { CALENDAR } from '../market/variance-clock.ts';
 import { impliedVolatility } from '../math/implied-volatility.ts';
 import { surfaceOfPrepared } from './chain-surface.ts';
-import { provenanceOf, readMarket } from './market-reading.ts';
-import { defineOperation } from './operation.ts';
+import { defineOperation } from './engine/operation.ts';
 import {
   count,
   defaulted,
@@ -22,7 +21,8 @@ import {
   oneOf,
   textColumn,
   ticker,
-} from './schemas.ts';
+} from './engine/schemas.ts';
+import { provenanceOf, readMarket } from './market-reading.ts';
 
 /** Constant maturities, calendar days. */
 const MATURITIES = [7, 30, 60, 90, 180, 365];

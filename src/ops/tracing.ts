@@ -15,7 +15,7 @@ import {
 import { SettingError } from '../core/errors.ts';
 import type { Observe } from '../core/events.ts';
 import { parseTraceparent, type RequestSpan, type RequestTracing } from '../core/trace-context.ts';
-import type { Scheduler } from '../operations/scheduler.ts';
+import type { Scheduler } from '../operations/engine/scheduler.ts';
 
 /** The environment variables of the process. The exporter and the resource read theirs themselves. */
 export type TracingEnv = Readonly<Record<string, string | undefined>>;

@@ -21,7 +21,7 @@ import { formatBytes } from '../feeds/data-room.ts';
 import { type RetentionDays, removeOld } from '../feeds/retention.ts';
 import { createMarket } from '../market/market.ts';
 import { loadUniverse, STANDARD_UNIVERSE, type Universe } from '../market/universe.ts';
-import type { Context } from '../operations/operation.ts';
+import type { Context } from '../operations/engine/operation.ts';
 import type { ValuesIn } from '../settings/config.ts';
 import { saveAuditIn } from '../store/audit-table.ts';
 import { checkBackup, DATABASE, type Manifest, makeBackup, restoreBackup } from '../store/backup.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import type { Print } from '../../src/market/prints.ts';
+import type { Operation } from '../../src/operations/engine/operation.ts';
+import { perform, restView } from '../../src/operations/engine/perform.ts';
 import { getFlowByAggressor } from '../../src/operations/flow-by-aggressor.ts';
-import type { Operation } from '../../src/operations/operation.ts';
-import { perform, restView } from '../../src/operations/perform.ts';
 import { getSignedPrints } from '../../src/operations/signed-prints.ts';
 import { AS_OF, chainOf, LATER, print, quoted } from '../analytics/small-chains.ts';
 import { smallMarket } from './small-market.ts';

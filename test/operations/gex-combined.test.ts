@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
+import type { Operation } from '../../src/operations/engine/operation.ts';
+import { perform, restView } from '../../src/operations/engine/perform.ts';
 import { getGexCombined } from '../../src/operations/gex-combined.ts';
-import type { Operation } from '../../src/operations/operation.ts';
-import { perform, restView } from '../../src/operations/perform.ts';
 import { AS_OF, chainOf, quoted, range } from '../analytics/small-chains.ts';
 import { refusalOf, smallMarket } from './small-market.ts';
 

@@ -3,9 +3,9 @@ import { DEFAULT_OPTIONS } from '../../src/analytics/chain/options.ts';
 import { prepareChain } from '../../src/analytics/chain/prepare.ts';
 import { gexLevels } from '../../src/analytics/exposure/gex-levels.ts';
 import { customerPositionsOf } from '../../src/operations/dealer-sign.ts';
+import type { Operation } from '../../src/operations/engine/operation.ts';
+import { perform, restView } from '../../src/operations/engine/perform.ts';
 import { getLiveGexNodes } from '../../src/operations/gex-nodes.ts';
-import type { Operation } from '../../src/operations/operation.ts';
-import { perform, restView } from '../../src/operations/perform.ts';
 import { AS_OF, chainOf, contract, EXPIRY, LATER, print, quoted, range, TODAY } from '../analytics/small-chains.ts';
 import { call, callExtended, refusalOf, smallMarket } from './small-market.ts';
 

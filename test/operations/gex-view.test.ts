@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'bun:test';
 import type { Chain } from '../../src/market/chain.ts';
+import type { Context, Operation } from '../../src/operations/engine/operation.ts';
+import { extendedView, perform, performInSteps, restView } from '../../src/operations/engine/perform.ts';
 import { getGexByExpiry } from '../../src/operations/gex-expiries.ts';
 import { getLiveGexNodes } from '../../src/operations/gex-nodes.ts';
 import { getGexProfile } from '../../src/operations/gex-profile.ts';
 import { getGexByStrike } from '../../src/operations/gex-strikes.ts';
 import { getGexView } from '../../src/operations/gex-view.ts';
-import type { Context, Operation } from '../../src/operations/operation.ts';
-import { extendedView, perform, performInSteps, restView } from '../../src/operations/perform.ts';
 import { recordedChain, recordedNames } from '../analytics/recorded.ts';
 import { simulated } from '../analytics/simulated.ts';
 import { chainOf, EXPIRY, LATER, print, quoted, range, TODAY } from '../analytics/small-chains.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test';
+import type { Operation } from '../../src/operations/engine/operation.ts';
+import { perform, restView } from '../../src/operations/engine/perform.ts';
 import { computeGreeksBatch } from '../../src/operations/greeks-batch.ts';
-import type { Operation } from '../../src/operations/operation.ts';
 import { computeOptionsGreeks } from '../../src/operations/options-greeks.ts';
-import { perform, restView } from '../../src/operations/perform.ts';
 import { callExtended, smallMarket } from './small-market.ts';
 
 const { context } = smallMarket();

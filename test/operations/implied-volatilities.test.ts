@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
+import type { Operation } from '../../src/operations/engine/operation.ts';
+import { perform, restView } from '../../src/operations/engine/perform.ts';
 import { solveImpliedVolatilities } from '../../src/operations/implied-volatilities.ts';
-import type { Operation } from '../../src/operations/operation.ts';
-import { perform, restView } from '../../src/operations/perform.ts';
 import { blackScholesPrice } from '../analytics/plain.ts';
 import { smallMarket } from './small-market.ts';
 

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'bun:test';
 import { newYorkInstant, settlementInstant } from '../../src/market/calendar.ts';
 import type { Chain } from '../../src/market/chain.ts';
+import type { Context } from '../../src/operations/engine/operation.ts';
 import { getGexHistory } from '../../src/operations/gex-history.ts';
 import { getLiveGexNodes } from '../../src/operations/gex-nodes.ts';
 import { detectLethalNodes } from '../../src/operations/lethal-nodes.ts';
 import { createLevelRecorder } from '../../src/operations/level-recorder.ts';
 import { getLevelsHistory } from '../../src/operations/levels-history.ts';
-import type { Context } from '../../src/operations/operation.ts';
 import { recordedChain, recordedNames } from '../analytics/recorded.ts';
 import { chainOf, contract, quoted } from '../analytics/small-chains.ts';
 import { DAY_MS, keepLevels, MONDAY_MS } from '../store/samples.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
+import type { Operation } from '../../src/operations/engine/operation.ts';
+import { extendedView, perform } from '../../src/operations/engine/perform.ts';
 import { calculateMertonProbability } from '../../src/operations/merton-probability.ts';
-import type { Operation } from '../../src/operations/operation.ts';
-import { extendedView, perform } from '../../src/operations/perform.ts';
 import { normalCdf } from '../analytics/plain.ts';
 import { AS_OF, chainOf, contract, EXPIRY, HEAD, LATER, quoted, range, TODAY } from '../analytics/small-chains.ts';
 import { call, callExtended, refusalOf, smallMarket } from './small-market.ts';

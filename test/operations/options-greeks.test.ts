@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
-import type { Operation } from '../../src/operations/operation.ts';
+import type { Operation } from '../../src/operations/engine/operation.ts';
+import { perform, restView } from '../../src/operations/engine/perform.ts';
 import { computeOptionsGreeks } from '../../src/operations/options-greeks.ts';
-import { perform, restView } from '../../src/operations/perform.ts';
 import { blackScholesDelta, blackScholesPrice, bumpedGamma } from '../analytics/plain.ts';
 import { call, callExtended, refusalOf, smallMarket } from './small-market.ts';
 

@@ -3,8 +3,8 @@ import type { Chain } from '../../src/market/chain.ts';
 import { createMarket } from '../../src/market/market.ts';
 import type { Close, Print } from '../../src/market/prints.ts';
 import { STANDARD_UNIVERSE } from '../../src/market/universe.ts';
-import type { Context, Operation } from '../../src/operations/operation.ts';
-import { extendedView, perform, toolView } from '../../src/operations/perform.ts';
+import type { Context, Operation } from '../../src/operations/engine/operation.ts';
+import { extendedView, perform, toolView } from '../../src/operations/engine/perform.ts';
 import { openStore, type Store } from '../../src/store/sqlite.ts';
 
 export interface Holdings {

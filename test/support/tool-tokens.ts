@@ -3,7 +3,7 @@ import { runToCompletion } from '../../src/core/steps.ts';
 import type { Chain } from '../../src/market/chain.ts';
 import { RESOURCES } from '../../src/mcp/resources.ts';
 import { toolDefinitions } from '../../src/mcp/tool-definitions.ts';
-import { extendedView, perform } from '../../src/operations/perform.ts';
+import { extendedView, perform } from '../../src/operations/engine/perform.ts';
 import { findOperation, TOOLS } from '../../src/operations/registry.ts';
 import { smallMarket } from '../operations/small-market.ts';
 import { tokensOf } from './tokens.ts';

@@ -1,7 +1,7 @@
 import { type TProperties, type TSchema, Type } from '@sinclair/typebox';
-import { ClientError } from '../core/errors.ts';
-import type { Steps } from '../core/steps.ts';
-import type { Column } from '../math/kernels.ts';
+import { ClientError } from '../../core/errors.ts';
+import type { Steps } from '../../core/steps.ts';
+import type { Column } from '../../math/kernels.ts';
 import { JSON_ROWS, rowsPrice } from './prices.ts';
 import { EQUAL_LENGTHS, expectation } from './validate.ts';
 

@@ -1,8 +1,8 @@
 import { type Static, type TObject, Type } from '@sinclair/typebox';
-import type { Steps } from '../core/steps.ts';
-import type { FeedState, Gap } from '../market/feed-ledger.ts';
-import type { Market } from '../market/market.ts';
-import type { Universe } from '../market/universe.ts';
+import type { Steps } from '../../core/steps.ts';
+import type { FeedState, Gap } from '../../market/feed-ledger.ts';
+import type { Market } from '../../market/market.ts';
+import type { Universe } from '../../market/universe.ts';
 
 /**
  * One function of the service, defined once. REST, MCP, OpenAPI, the command line and the typed client are adapters over this definition.

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test';
-import { detectLethalNodes } from '../../src/operations/lethal-nodes.ts';
-import { PAGE_MAX } from '../../src/operations/pages.ts';
-import { AS_OF, chainOf, EXPIRY, quoted, range } from '../analytics/small-chains.ts';
-import { call, callExtended, refusalOf, smallMarket } from './small-market.ts';
+import { PAGE_MAX } from '../../../src/operations/engine/pages.ts';
+import { detectLethalNodes } from '../../../src/operations/lethal-nodes.ts';
+import { AS_OF, chainOf, EXPIRY, quoted, range } from '../../analytics/small-chains.ts';
+import { call, callExtended, refusalOf, smallMarket } from '../small-market.ts';
 
 /** 21 strikes of calls and puts. Every contract has a different open interest. */
 const chainAt = (asOf: number, most = 300) =>

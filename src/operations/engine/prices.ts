@@ -1,5 +1,5 @@
-import type { Chain } from '../market/chain.ts';
-import type { PrintsQuery } from '../market/tape.ts';
+import type { Chain } from '../../market/chain.ts';
+import type { PrintsQuery } from '../../market/tape.ts';
 
 /**
  * The cost of work in tokens of the account's rate limit. A request costs one token. The costs below are added if the result is not cached.

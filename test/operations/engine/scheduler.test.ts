@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
-import { runToCompletion, StepCache, type Steps } from '../../src/core/steps.ts';
-import { createScheduler, type Job, type SchedulerLimits } from '../../src/operations/scheduler.ts';
+import { runToCompletion, StepCache, type Steps } from '../../../src/core/steps.ts';
+import { createScheduler, type Job, type SchedulerLimits } from '../../../src/operations/engine/scheduler.ts';
 
 /** A scheduler whose clock advances only with the steps, and a record of the steps in their order. */
 function noting(limits: Partial<SchedulerLimits> = {}) {

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
-import { ClientError } from '../core/errors.ts';
-import type { Chain } from '../market/chain.ts';
+import { ClientError } from '../../core/errors.ts';
+import type { Chain } from '../../market/chain.ts';
 import type { Context } from './operation.ts';
 
 /** Maximum rows of a page: 100 hedging nodes with all fields take up to 21,500 tokens of a model's context. */

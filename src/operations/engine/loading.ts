@@ -1,5 +1,5 @@
-import { ClientError } from '../core/errors.ts';
-import type { Market } from '../market/market.ts';
+import { ClientError } from '../../core/errors.ts';
+import type { Market } from '../../market/market.ts';
 
 /** The initial load of a drop folder or of the simulated market at the start. Before `begin` is called, the load counts as complete. */
 export interface Loading {

@@ -1,9 +1,9 @@
 import { type TObject, Type } from '@sinclair/typebox';
-import { memoizeByObject } from '../core/cache.ts';
-import { cleanLine } from '../core/clean-text.ts';
-import { ClientError, type ClientErrorCode } from '../core/errors.ts';
-import { isRecord } from '../core/json-shape.ts';
-import { runToCompletion, type Steps } from '../core/steps.ts';
+import { memoizeByObject } from '../../core/cache.ts';
+import { cleanLine } from '../../core/clean-text.ts';
+import { ClientError, type ClientErrorCode } from '../../core/errors.ts';
+import { isRecord } from '../../core/json-shape.ts';
+import { runToCompletion, type Steps } from '../../core/steps.ts';
 import { answerSchema, type Context, type Operation, PROVENANCE, type Provenance, pickFields } from './operation.ts';
 import { contextAt, withMoment } from './replay.ts';
 import { satisfies, validate } from './validate.ts';

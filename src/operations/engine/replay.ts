@@ -1,5 +1,5 @@
 import { type TObject, Type } from '@sinclair/typebox';
-import type { ClientErrorCode } from '../core/errors.ts';
+import type { ClientErrorCode } from '../../core/errors.ts';
 import { momentError, momentOf } from './moment.ts';
 import type { Context, Operation } from './operation.ts';
 

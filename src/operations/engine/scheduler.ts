@@ -1,7 +1,7 @@
-import { AccountCounts } from '../access/account-counts.ts';
-import { ClientError } from '../core/errors.ts';
-import { announceStep } from '../core/event-loop-watchdog.ts';
-import type { Steps } from '../core/steps.ts';
+import { AccountCounts } from '../../access/account-counts.ts';
+import { ClientError } from '../../core/errors.ts';
+import { announceStep } from '../../core/event-loop-watchdog.ts';
+import type { Steps } from '../../core/steps.ts';
 
 export interface SchedulerLimits {
   /** Maximum number of incomplete jobs of one account. Further jobs are rejected, because they would only wait longer. */

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
-import { ClientError, type ClientErrorCode } from '../core/errors.ts';
-import { isDate, newYorkInstant } from '../market/calendar.ts';
+import { ClientError, type ClientErrorCode } from '../../core/errors.ts';
+import { isDate, newYorkInstant } from '../../market/calendar.ts';
 
 const MOMENT = 'a date YYYY-MM-DD of New York, or an instant such as 2026-11-20T16:00:00-05:00';
 

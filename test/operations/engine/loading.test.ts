@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
-import { createLoading, marketWhileLoading } from '../../src/operations/loading.ts';
-import { chainOf, quoted, range } from '../analytics/small-chains.ts';
-import { smallMarket } from './small-market.ts';
+import { createLoading, marketWhileLoading } from '../../../src/operations/engine/loading.ts';
+import { chainOf, quoted, range } from '../../analytics/small-chains.ts';
+import { smallMarket } from '../small-market.ts';
 
 const { market } = smallMarket({
   chains: [{ ...chainOf(quoted({ strikes: range(95, 105) })), underlying: 'SPY' }],

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'bun:test';
 import { Type } from '@sinclair/typebox';
-import { ClientError } from '../../src/core/errors.ts';
-import { getLiveGexNodes } from '../../src/operations/gex-nodes.ts';
-import { defineOperation, type Operation } from '../../src/operations/operation.ts';
-import { extendedView, perform, restView, toolView } from '../../src/operations/perform.ts';
-import { OPERATIONS, TOOLS } from '../../src/operations/registry.ts';
-import { defaulted, number } from '../../src/operations/schemas.ts';
-import { smallMarket } from './small-market.ts';
+import { ClientError } from '../../../src/core/errors.ts';
+import { defineOperation, type Operation } from '../../../src/operations/engine/operation.ts';
+import { extendedView, perform, restView, toolView } from '../../../src/operations/engine/perform.ts';
+import { defaulted, number } from '../../../src/operations/engine/schemas.ts';
+import { getLiveGexNodes } from '../../../src/operations/gex-nodes.ts';
+import { OPERATIONS, TOOLS } from '../../../src/operations/registry.ts';
+import { smallMarket } from '../small-market.ts';
 
 const { context } = smallMarket();
 

@@ -1,8 +1,8 @@
 import type { TObject, TSchema } from '@sinclair/typebox';
 import { type TypeCheck, TypeCompiler, type ValueError, ValueErrorType } from '@sinclair/typebox/compiler';
-import { memoizeByObject } from '../core/cache.ts';
-import { ClientError, type ClientErrorCode, type FieldError } from '../core/errors.ts';
-import { isRecord } from '../core/json-shape.ts';
+import { memoizeByObject } from '../../core/cache.ts';
+import { ClientError, type ClientErrorCode, type FieldError } from '../../core/errors.ts';
+import { isRecord } from '../../core/json-shape.ts';
 
 /** A keyword of our own for schemas: if true, all array fields must have the same length. */
 export const EQUAL_LENGTHS = 'x-equal-lengths';
