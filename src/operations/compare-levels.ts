@@ -5,7 +5,7 @@ import type { Steps } from '../core/steps.ts';
 import type { Context } from './engine/operation.ts';
 import { nullable, number, putCall } from './engine/schemas.ts';
 import type { LevelRow } from './level-row.ts';
-import { readMarket } from './market-reading.ts';
+import { readMarket } from './reading/market-reading.ts';
 
 /** Number of contracts of each moment that are compared. */
 const CONTRACTS = 10;

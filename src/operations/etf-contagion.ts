@@ -13,7 +13,7 @@ import type { Chain } from '../market/chain.ts';
 import { type Context, defineOperation } from './engine/operation.ts';
 import { dollarsField, iv, nullable, number, textColumn, ticker } from './engine/schemas.ts';
 import { unlikelyUnits } from './engine/unlikely-units.ts';
-import { provenanceOf } from './market-reading.ts';
+import { provenanceOf } from './reading/market-reading.ts';
 
 export const evaluateEtfContagion = defineOperation({
   name: 'evaluate_etf_contagion',

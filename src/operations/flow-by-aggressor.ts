@@ -10,8 +10,8 @@ import { PARTS, type PrintsQuery } from '../market/tape.ts';
 import { BY_CONTRACT, MANNERS, sumsOf, TapeSummer, type TapeSums } from '../market/tape-sums.ts';
 import { defineOperation } from './engine/operation.ts';
 import { count, number, numberColumn } from './engine/schemas.ts';
-import { provenanceOf, readMarket } from './market-reading.ts';
-import { CACHED_RESULTS_MAX, cachedTapeResult, forEachStretch, tapeInput, tapeNotes } from './signed-tape.ts';
+import { provenanceOf, readMarket } from './reading/market-reading.ts';
+import { CACHED_RESULTS_MAX, cachedTapeResult, forEachStretch, tapeInput, tapeNotes } from './reading/signed-tape.ts';
 
 const flow = {
   prints: numberColumn('Number of prints.'),

@@ -6,14 +6,14 @@ import { maxPain } from '../analytics/exposure/max-pain.ts';
 import { signMarginPct } from '../analytics/exposure/sign-margin.ts';
 import type { FittedSurface } from '../analytics/surface/fitted-surface.ts';
 import type { Steps } from '../core/steps.ts';
-import { chainInput, readChain } from './analysis-options.ts';
-import { surfaceOfPrepared } from './chain-surface.ts';
-import { conventionOf, signConvention } from './dealer-sign.ts';
 import { defineOperation } from './engine/operation.ts';
 import { nullableColumn, number, numberColumn, textColumn } from './engine/schemas.ts';
 import { MARGIN_OF_ROW } from './gamma-regime.ts';
-import { provenanceOf } from './market-reading.ts';
-import { seriesFigures } from './series-figures.ts';
+import { chainInput, readChain } from './reading/analysis-options.ts';
+import { surfaceOfPrepared } from './reading/chain-surface.ts';
+import { conventionOf, signConvention } from './reading/dealer-sign.ts';
+import { provenanceOf } from './reading/market-reading.ts';
+import { seriesFigures } from './reading/series-figures.ts';
 
 export const getGexByExpiry = defineOperation({
   name: 'get_gex_by_expiry',

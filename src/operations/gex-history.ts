@@ -6,12 +6,12 @@ import { ivRank } from '../analytics/iv-rank.ts';
 import { ClientError } from '../core/errors.ts';
 import { addDays, newYorkDate, newYorkInstant } from '../market/calendar.ts';
 import type { LevelRecord } from '../market/level-record.ts';
-import { conventionOf, signConvention } from './dealer-sign.ts';
 import { moment, momentError, momentOf } from './engine/moment.ts';
 import { type Context, defineOperation } from './engine/operation.ts';
 import { defaulted, nullable, numberColumn, oneOf, textColumn, ticker } from './engine/schemas.ts';
 import { MARGIN_OF_ROW } from './gamma-regime.ts';
-import { provenanceOf } from './market-reading.ts';
+import { conventionOf, signConvention } from './reading/dealer-sign.ts';
+import { provenanceOf } from './reading/market-reading.ts';
 import { YEAR_DAYS, yearIvRank } from './year-iv-rank.ts';
 
 const POINTS = { default: 500, maximum: 5_000 };

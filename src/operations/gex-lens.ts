@@ -7,11 +7,11 @@ import { signedShare } from '../analytics/flow/flow-sign.ts';
 import { seriesAtm } from '../analytics/surface/series-atm.ts';
 import { runToCompletion, type Steps } from '../core/steps.ts';
 import { newYorkDate } from '../market/calendar.ts';
-import { customerPositionsInSteps, withFlowSign, withSign } from './dealer-sign.ts';
 import type { Context } from './engine/operation.ts';
 import { count, nullable, number } from './engine/schemas.ts';
 import { regimeFields, reportRegime } from './gamma-regime.ts';
 import { MILLION } from './gex-report.ts';
+import { customerPositionsInSteps, withFlowSign, withSign } from './reading/dealer-sign.ts';
 
 /** The fields of a lens: levels with other weights or signs of the contracts, to compare with the default levels. */
 export const lens = {

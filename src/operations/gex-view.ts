@@ -1,11 +1,11 @@
 import { type TObject, Type } from '@sinclair/typebox';
-import { chainInput, optionsOf } from './analysis-options.ts';
 import { defineOperation, PROVENANCE } from './engine/operation.ts';
 import { getGexByExpiry, gexByExpiryOf } from './gex-expiries.ts';
 import { getLiveGexNodes, gexNodesOf } from './gex-nodes.ts';
 import { getGexProfile, gexProfileOf } from './gex-profile.ts';
 import { getGexByStrike, gexByStrikeOf } from './gex-strikes.ts';
-import { readMarketAs } from './market-reading.ts';
+import { chainInput, optionsOf } from './reading/analysis-options.ts';
+import { readMarketAs } from './reading/market-reading.ts';
 
 export const getGexView = defineOperation({
   name: 'get_gex_view',

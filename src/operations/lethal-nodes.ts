@@ -7,13 +7,13 @@ import { gexBySeries } from '../analytics/exposure/gex-by-series.ts';
 import { type HedgingNode, hedgingNodes } from '../analytics/exposure/hedging-nodes.ts';
 import type { Step, Steps } from '../core/steps.ts';
 import { DAY_MS } from '../market/calendar.ts';
-import { surfaceOfPrepared } from './chain-surface.ts';
-import { conventionOf, signConvention } from './dealer-sign.ts';
 import { defineOperation } from './engine/operation.ts';
 import { cursor, cursorAt, limit, nextCursor, pageFrom } from './engine/pages.ts';
 import { finiteOrNull, nullable, number, putCall, ticker } from './engine/schemas.ts';
-import { expiryChoice } from './expiry-choice.ts';
-import { provenanceOf, readExpiry } from './market-reading.ts';
+import { surfaceOfPrepared } from './reading/chain-surface.ts';
+import { conventionOf, signConvention } from './reading/dealer-sign.ts';
+import { expiryChoice } from './reading/expiry-choice.ts';
+import { provenanceOf, readExpiry } from './reading/market-reading.ts';
 
 /** Number of nodes in the answer to a request without `limit`. */
 const TOP = 10;

@@ -10,11 +10,11 @@ import {
   type OutcomeRate,
   TOUCH_DEVIATIONS,
 } from '../analytics/exposure/level-outcomes.ts';
-import { conventionOf, signConvention } from './dealer-sign.ts';
 import { defineOperation } from './engine/operation.ts';
 import { count, defaulted, nullable, nullableColumn, numberColumn, textColumn, ticker } from './engine/schemas.ts';
 import { dueNotes, newestProvenance } from './gex-history.ts';
 import { readLevelDays } from './level-days.ts';
+import { conventionOf, signConvention } from './reading/dealer-sign.ts';
 
 const DAYS = { default: 365, maximum: 3_650 };
 

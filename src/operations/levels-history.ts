@@ -9,7 +9,7 @@ import { type Context, defineOperation } from './engine/operation.ts';
 import { count, defaulted, oneOf, ticker } from './engine/schemas.ts';
 import { dueNotes, pastNotes } from './gex-history.ts';
 import { levelRow, reportLevels } from './level-row.ts';
-import { provenanceOf } from './market-reading.ts';
+import { provenanceOf } from './reading/market-reading.ts';
 
 /** Maximum number of rows. With provenance, they take less than 2,000 tokens of a model's context. */
 const ROWS_MAX = 18;

@@ -10,10 +10,10 @@ import { verticalBounds } from '../analytics/surface/vertical-bounds.ts';
 import { ClientError } from '../core/errors.ts';
 import { horizonEnd, newYorkDate } from '../market/calendar.ts';
 import type { Chain } from '../market/chain.ts';
-import { jumpLawOf, surfaceOfPrepared } from './chain-surface.ts';
 import { defineOperation } from './engine/operation.ts';
 import { count, defaulted, nullable, number, oneOf, priceField, ticker } from './engine/schemas.ts';
-import { provenanceOf, readMarket } from './market-reading.ts';
+import { jumpLawOf, surfaceOfPrepared } from './reading/chain-surface.ts';
+import { provenanceOf, readMarket } from './reading/market-reading.ts';
 
 const DAYS_MAX = 3650;
 

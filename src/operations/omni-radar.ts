@@ -12,13 +12,10 @@ import { dailyMove, whipsawIndex } from '../analytics/exposure/whipsaw.ts';
 import { ClientError } from '../core/errors.ts';
 import type { Step } from '../core/steps.ts';
 import { daysBetween, newYorkDate } from '../market/calendar.ts';
-import { surfaceOfPrepared } from './chain-surface.ts';
 import { defineOperation } from './engine/operation.ts';
 import { limit } from './engine/pages.ts';
 import { defaulted, nullable, number, numberColumn, ticker } from './engine/schemas.ts';
-import { expiryChoice, expirySelection } from './expiry-choice.ts';
 import { MILLION } from './gex-report.ts';
-import { levelsOf, provenanceOf, readMarket } from './market-reading.ts';
 import { gexBoundaries, kineticOf, reportBoundaries } from './radar-boundaries.ts';
 import {
   densityOf,
@@ -29,6 +26,9 @@ import {
   stateDensity,
 } from './radar-density.ts';
 import { TARGET_DTE, whipsawOf } from './radar-whipsaw.ts';
+import { surfaceOfPrepared } from './reading/chain-surface.ts';
+import { expiryChoice, expirySelection } from './reading/expiry-choice.ts';
+import { levelsOf, provenanceOf, readMarket } from './reading/market-reading.ts';
 
 /**
  * The answer has a note if the expiry is more than `FAR_DAYS` days from target_dte, and also more than `FAR_SHARE` times target_dte from

@@ -9,10 +9,10 @@ import { daysBetween, newYorkDate } from '../market/calendar.ts';
 import { defineOperation } from './engine/operation.ts';
 import { cursor, cursorAt, cursorOfNext, pageFrom } from './engine/pages.ts';
 import { count, defaulted, nullable, number, oneOf, ticker } from './engine/schemas.ts';
-import { expirySelection } from './expiry-choice.ts';
-import { provenanceOf, readMarket } from './market-reading.ts';
 import { quoteRow, quoteRows } from './quote-rows.ts';
-import { seriesFigures } from './series-figures.ts';
+import { expirySelection } from './reading/expiry-choice.ts';
+import { provenanceOf, readMarket } from './reading/market-reading.ts';
+import { seriesFigures } from './reading/series-figures.ts';
 
 /** Rows of a page. 18 rows of the tool take up to 1,800 tokens of a model's context. Clients of the REST route are programs. */
 const ROWS = { contracts: 10, most: 18 };

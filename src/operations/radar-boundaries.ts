@@ -9,7 +9,7 @@ import type { Context } from './engine/operation.ts';
 import { number } from './engine/schemas.ts';
 import { regimeFields, reportRegime } from './gamma-regime.ts';
 import { MILLION } from './gex-report.ts';
-import type { MarketReading } from './market-reading.ts';
+import type { MarketReading } from './reading/market-reading.ts';
 
 export const gexBoundaries = Type.Object(
   {

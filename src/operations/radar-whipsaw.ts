@@ -4,10 +4,10 @@ import { whipsawComponents, whipsawIndex } from '../analytics/exposure/whipsaw.t
 import { realisedVolatility } from '../analytics/returns.ts';
 import { ClientError } from '../core/errors.ts';
 import type { Steps } from '../core/steps.ts';
-import { surfaceOfPrepared } from './chain-surface.ts';
 import type { Context } from './engine/operation.ts';
-import { closesKnown, levelsOf, type MarketReading, readMarket } from './market-reading.ts';
 import { densityOf } from './radar-density.ts';
+import { surfaceOfPrepared } from './reading/chain-surface.ts';
+import { closesKnown, levelsOf, type MarketReading, readMarket } from './reading/market-reading.ts';
 
 /** The wanted days to expiry of a scan, if the request does not state them. */
 export const TARGET_DTE = 30;

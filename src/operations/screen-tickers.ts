@@ -10,8 +10,8 @@ import { SCREENED_TICKERS } from './engine/prices.ts';
 import { count, defaulted, oneOf, ticker } from './engine/schemas.ts';
 import { dueNotes, pastNotes } from './gex-history.ts';
 import { MILLION } from './gex-report.ts';
-import { provenanceOf } from './market-reading.ts';
 import { whipsawIndexOf } from './radar-whipsaw.ts';
+import { provenanceOf } from './reading/market-reading.ts';
 import {
   type Condition,
   conditionsOf,

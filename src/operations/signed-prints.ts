@@ -9,8 +9,8 @@ import { PARTS, type PrintsQuery, type Stretch } from '../market/tape.ts';
 import { CELL, sumsOf, TapeSummer, type TapeSums } from '../market/tape-sums.ts';
 import { defineOperation } from './engine/operation.ts';
 import { count, defaulted, nullableColumn, numberColumn, textColumn } from './engine/schemas.ts';
-import { provenanceOf } from './market-reading.ts';
-import { CACHED_RESULTS_MAX, cachedTapeResult, forEachStretch, tapeInput, tapeNotes } from './signed-tape.ts';
+import { provenanceOf } from './reading/market-reading.ts';
+import { CACHED_RESULTS_MAX, cachedTapeResult, forEachStretch, tapeInput, tapeNotes } from './reading/signed-tape.ts';
 
 const PRINTS_MAX = 5_000;
 

@@ -8,7 +8,6 @@ import { DAY_MS, horizonEnd, YEAR_MS } from '../market/calendar.ts';
 import type { Chain } from '../market/chain.ts';
 import { CALENDAR } from '../market/variance-clock.ts';
 import { impliedVolatility } from '../math/implied-volatility.ts';
-import { surfaceOfPrepared } from './chain-surface.ts';
 import { defineOperation } from './engine/operation.ts';
 import {
   count,
@@ -22,7 +21,8 @@ import {
   textColumn,
   ticker,
 } from './engine/schemas.ts';
-import { provenanceOf, readMarket } from './market-reading.ts';
+import { surfaceOfPrepared } from './reading/chain-surface.ts';
+import { provenanceOf, readMarket } from './reading/market-reading.ts';
 
 /** Constant maturities, calendar days. */
 const MATURITIES = [7, 30, 60, 90, 180, 365];

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
-import { type PrintsQuery, type Stretch, stretchOf } from '../../src/market/tape.ts';
-import { forEachStretch } from '../../src/operations/signed-tape.ts';
-import { print } from '../analytics/small-chains.ts';
+import { type PrintsQuery, type Stretch, stretchOf } from '../../../src/market/tape.ts';
+import { forEachStretch } from '../../../src/operations/reading/signed-tape.ts';
+import { print } from '../../analytics/small-chains.ts';
 
 const busy = (ms: number) => {
   for (const until = performance.now() + ms; performance.now() < until; );

@@ -1,16 +1,16 @@
 import { Type } from '@sinclair/typebox';
-import type { SignConvention } from '../analytics/chain/options.ts';
-import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
-import { type CustomerPositions, customerPositions, summedInSteps } from '../analytics/flow/customer-positions.ts';
-import { signedByFlow } from '../analytics/flow/flow-sign.ts';
-import { signPrints } from '../analytics/flow/trade-side.ts';
-import { ClientError } from '../core/errors.ts';
-import { runToCompletion, StepCache, type Steps } from '../core/steps.ts';
-import type { Chain } from '../market/chain.ts';
-import { PARTS, type PrintsQuery } from '../market/tape.ts';
-import { TapeSummer, type TapeSums } from '../market/tape-sums.ts';
-import type { Context } from './engine/operation.ts';
-import { tapePrice } from './engine/prices.ts';
+import type { SignConvention } from '../../analytics/chain/options.ts';
+import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
+import { type CustomerPositions, customerPositions, summedInSteps } from '../../analytics/flow/customer-positions.ts';
+import { signedByFlow } from '../../analytics/flow/flow-sign.ts';
+import { signPrints } from '../../analytics/flow/trade-side.ts';
+import { ClientError } from '../../core/errors.ts';
+import { runToCompletion, StepCache, type Steps } from '../../core/steps.ts';
+import type { Chain } from '../../market/chain.ts';
+import { PARTS, type PrintsQuery } from '../../market/tape.ts';
+import { TapeSummer, type TapeSums } from '../../market/tape-sums.ts';
+import type { Context } from '../engine/operation.ts';
+import { tapePrice } from '../engine/prices.ts';
 import { forEachStretch } from './signed-tape.ts';
 
 /** The schema of the field in which an answer states what it assumes about the dealers' positions. */

@@ -1,16 +1,16 @@
-import { type ChainReadOptions, DEFAULT_OPTIONS, DEFAULT_SIGN } from '../analytics/chain/options.ts';
-import { prepareInSteps } from '../analytics/chain/prepare.ts';
-import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
-import { type GexLevels, gexLevelsInSteps } from '../analytics/exposure/gex-levels.ts';
-import { directionalPremium, FLOW_WINDOW_DAYS } from '../analytics/flow/flow.ts';
-import { shownName } from '../core/clean-text.ts';
-import { StepCache, type Steps } from '../core/steps.ts';
-import { addDays, closeOf, DAY_MS, isStale, newYorkDate } from '../market/calendar.ts';
-import type { Chain } from '../market/chain.ts';
-import type { Close, PrintSum } from '../market/prints.ts';
+import { type ChainReadOptions, DEFAULT_OPTIONS, DEFAULT_SIGN } from '../../analytics/chain/options.ts';
+import { prepareInSteps } from '../../analytics/chain/prepare.ts';
+import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
+import { type GexLevels, gexLevelsInSteps } from '../../analytics/exposure/gex-levels.ts';
+import { directionalPremium, FLOW_WINDOW_DAYS } from '../../analytics/flow/flow.ts';
+import { shownName } from '../../core/clean-text.ts';
+import { StepCache, type Steps } from '../../core/steps.ts';
+import { addDays, closeOf, DAY_MS, isStale, newYorkDate } from '../../market/calendar.ts';
+import type { Chain } from '../../market/chain.ts';
+import type { Close, PrintSum } from '../../market/prints.ts';
+import type { Context, Provenance } from '../engine/operation.ts';
+import { analysisPrice } from '../engine/prices.ts';
 import { withSign } from './dealer-sign.ts';
-import type { Context, Provenance } from './engine/operation.ts';
-import { analysisPrice } from './engine/prices.ts';
 import { expirySelection } from './expiry-choice.ts';
 
 /** A ticker's newest chain, the chain prepared with some options, and the ticker's large prints. */

@@ -1,12 +1,12 @@
 import { Type } from '@sinclair/typebox';
-import { countAllocated } from '../core/garbage.ts';
-import type { Step, StepCache, Steps } from '../core/steps.ts';
-import type { Chain } from '../market/chain.ts';
-import { type PrintsQuery, type Stretch, stretchesOf } from '../market/tape.ts';
-import type { Context } from './engine/operation.ts';
-import { tapePrice } from './engine/prices.ts';
-import { defaulted, number, ticker } from './engine/schemas.ts';
-import { gapNotes } from './gap-notes.ts';
+import { countAllocated } from '../../core/garbage.ts';
+import type { Step, StepCache, Steps } from '../../core/steps.ts';
+import type { Chain } from '../../market/chain.ts';
+import { type PrintsQuery, type Stretch, stretchesOf } from '../../market/tape.ts';
+import type { Context } from '../engine/operation.ts';
+import { tapePrice } from '../engine/prices.ts';
+import { defaulted, number, ticker } from '../engine/schemas.ts';
+import { gapNotes } from '../gap-notes.ts';
 
 /** Longest window, calendar days. */
 const DAYS_MAX = 366;

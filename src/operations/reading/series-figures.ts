@@ -1,8 +1,8 @@
-import type { PreparedChain, PreparedSeries } from '../analytics/chain/prepared-chain.ts';
-import { skew25 } from '../analytics/chain/skew.ts';
-import { atmBand } from '../analytics/chain/volatility-band.ts';
-import { seriesAtm } from '../analytics/surface/series-atm.ts';
-import { finiteOrNull } from './engine/schemas.ts';
+import type { PreparedChain, PreparedSeries } from '../../analytics/chain/prepared-chain.ts';
+import { skew25 } from '../../analytics/chain/skew.ts';
+import { atmBand } from '../../analytics/chain/volatility-band.ts';
+import { seriesAtm } from '../../analytics/surface/series-atm.ts';
+import { finiteOrNull } from '../engine/schemas.ts';
 
 /**
  * Returns the figures of one series that need no surface: its forward, volatility and skew, and the sums of its contracts. Prices are in

@@ -1,10 +1,10 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { type ChainReadOptions, DEFAULT_OPTIONS, DEFAULT_SIGN, parseExpiries } from '../analytics/chain/options.ts';
-import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
-import { ClientError } from '../core/errors.ts';
-import type { Steps } from '../core/steps.ts';
-import type { Context } from './engine/operation.ts';
-import { defaulted, dividendYield, oneOf, rate, ticker } from './engine/schemas.ts';
+import { type ChainReadOptions, DEFAULT_OPTIONS, DEFAULT_SIGN, parseExpiries } from '../../analytics/chain/options.ts';
+import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
+import { ClientError } from '../../core/errors.ts';
+import type { Steps } from '../../core/steps.ts';
+import type { Context } from '../engine/operation.ts';
+import { defaulted, dividendYield, oneOf, rate, ticker } from '../engine/schemas.ts';
 import { preparedChainOf } from './market-reading.ts';
 
 /** A ticker and the options for the analysis of its chain. Options other than the defaults can reproduce the figures of other tools. */

@@ -1,9 +1,9 @@
 import { Type } from '@sinclair/typebox';
-import { averageVolume } from '../analytics/returns.ts';
-import { addDays, closeOf, newYorkDate } from '../market/calendar.ts';
-import type { Chain } from '../market/chain.ts';
-import type { Context } from './engine/operation.ts';
-import { nullable } from './engine/schemas.ts';
+import { averageVolume } from '../../analytics/returns.ts';
+import { addDays, closeOf, newYorkDate } from '../../market/calendar.ts';
+import type { Chain } from '../../market/chain.ts';
+import type { Context } from '../engine/operation.ts';
+import { nullable } from '../engine/schemas.ts';
 
 /** Number of trading days over which the daily volume is averaged. */
 const VOLUME_DAYS = 20;

@@ -1,9 +1,9 @@
-import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
-import { surfaceInSteps } from '../analytics/surface/fit-surface.ts';
-import type { FittedSurface } from '../analytics/surface/fitted-surface.ts';
-import { type JumpLaw, jumpLawInSteps } from '../analytics/surface/jump-law.ts';
-import { StepCache, type Steps } from '../core/steps.ts';
-import { analysisPrice } from './engine/prices.ts';
+import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
+import { surfaceInSteps } from '../../analytics/surface/fit-surface.ts';
+import type { FittedSurface } from '../../analytics/surface/fitted-surface.ts';
+import { type JumpLaw, jumpLawInSteps } from '../../analytics/surface/jump-law.ts';
+import { StepCache, type Steps } from '../../core/steps.ts';
+import { analysisPrice } from '../engine/prices.ts';
 
 /**
  * Returns the volatility surface of a prepared chain. The surface is cached for the chain. If it is not cached, it costs as many rate-limit
