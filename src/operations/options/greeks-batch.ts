@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
-import { ClientError } from '../core/errors.ts';
-import type { Steps } from '../core/steps.ts';
-import { type GreekName, greeks, inMarketUnits } from '../math/black-scholes.ts';
+import { ClientError } from '../../core/errors.ts';
+import type { Steps } from '../../core/steps.ts';
+import { type GreekName, greeks, inMarketUnits } from '../../math/black-scholes.ts';
 import {
   answerColumn,
   binaryColumns,
@@ -14,11 +14,11 @@ import {
   SIDE,
   sides,
   table,
-} from './engine/column-arguments.ts';
-import { defineOperation } from './engine/operation.ts';
-import { BINARY_ROWS, rowsPrice } from './engine/prices.ts';
-import { defaulted, dividendYield, iv, oneOf, putCall, rate, spot, strike, tte } from './engine/schemas.ts';
-import { expectation } from './engine/validate.ts';
+} from '../engine/column-arguments.ts';
+import { defineOperation } from '../engine/operation.ts';
+import { BINARY_ROWS, rowsPrice } from '../engine/prices.ts';
+import { defaulted, dividendYield, iv, oneOf, putCall, rate, spot, strike, tte } from '../engine/schemas.ts';
+import { expectation } from '../engine/validate.ts';
 
 const units = oneOf(
   ['market', 'raw'],

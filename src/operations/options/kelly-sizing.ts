@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
-import { kellyAllocationPct, kellyFraction } from '../math/kelly.ts';
-import { defineOperation } from './engine/operation.ts';
-import { defaulted, number, textColumn } from './engine/schemas.ts';
+import { kellyAllocationPct, kellyFraction } from '../../math/kelly.ts';
+import { defineOperation } from '../engine/operation.ts';
+import { defaulted, number, textColumn } from '../engine/schemas.ts';
 
 export const calculateKellySizing = defineOperation({
   name: 'calculate_kelly_sizing',

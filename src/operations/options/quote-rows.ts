@@ -1,9 +1,9 @@
 import { type Static, Type } from '@sinclair/typebox';
-import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
-import { optionColumns } from '../analytics/chain/rows.ts';
-import { quoteVolatilities } from '../analytics/chain/volatility-band.ts';
-import { greeks, inMarketUnits } from '../math/black-scholes.ts';
-import { finiteOrNull, nullable, number, putCall } from './engine/schemas.ts';
+import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
+import { optionColumns } from '../../analytics/chain/rows.ts';
+import { quoteVolatilities } from '../../analytics/chain/volatility-band.ts';
+import { greeks, inMarketUnits } from '../../math/black-scholes.ts';
+import { finiteOrNull, nullable, number, putCall } from '../engine/schemas.ts';
 
 const given = (description: string) => nullable(Type.Number(), description);
 

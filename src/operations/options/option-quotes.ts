@@ -1,18 +1,18 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { type ContractSelection, inOrderOfStrike, selectContracts } from '../analytics/chain/contract-selection.ts';
-import { selectSeries } from '../analytics/chain/prepare.ts';
-import type { PreparedChain, PreparedSeries } from '../analytics/chain/prepared-chain.ts';
-import { inOrderOfSettlement } from '../analytics/chain/rows.ts';
-import { ClientError } from '../core/errors.ts';
-import type { Step } from '../core/steps.ts';
-import { daysBetween, newYorkDate } from '../market/calendar.ts';
-import { defineOperation } from './engine/operation.ts';
-import { cursor, cursorAt, cursorOfNext, pageFrom } from './engine/pages.ts';
-import { count, defaulted, nullable, number, oneOf, ticker } from './engine/schemas.ts';
+import { type ContractSelection, inOrderOfStrike, selectContracts } from '../../analytics/chain/contract-selection.ts';
+import { selectSeries } from '../../analytics/chain/prepare.ts';
+import type { PreparedChain, PreparedSeries } from '../../analytics/chain/prepared-chain.ts';
+import { inOrderOfSettlement } from '../../analytics/chain/rows.ts';
+import { ClientError } from '../../core/errors.ts';
+import type { Step } from '../../core/steps.ts';
+import { daysBetween, newYorkDate } from '../../market/calendar.ts';
+import { defineOperation } from '../engine/operation.ts';
+import { cursor, cursorAt, cursorOfNext, pageFrom } from '../engine/pages.ts';
+import { count, defaulted, nullable, number, oneOf, ticker } from '../engine/schemas.ts';
+import { expirySelection } from '../reading/expiry-choice.ts';
+import { provenanceOf, readMarket } from '../reading/market-reading.ts';
+import { seriesFigures } from '../reading/series-figures.ts';
 import { quoteRow, quoteRows } from './quote-rows.ts';
-import { expirySelection } from './reading/expiry-choice.ts';
-import { provenanceOf, readMarket } from './reading/market-reading.ts';
-import { seriesFigures } from './reading/series-figures.ts';
 
 /** Rows of a page. 18 rows of the tool take up to 1,800 tokens of a model's context. Clients of the REST route are programs. */
 const ROWS = { contracts: 10, most: 18 };

@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox';
-import { greeksOf, MARKET_UNITS } from '../math/black-scholes.ts';
-import { defineOperation } from './engine/operation.ts';
-import { defaulted, dividend, iv, number, putCall, rate, spot, strike, textColumn, tte } from './engine/schemas.ts';
-import { unlikelyUnits } from './engine/unlikely-units.ts';
+import { greeksOf, MARKET_UNITS } from '../../math/black-scholes.ts';
+import { defineOperation } from '../engine/operation.ts';
+import { defaulted, dividend, iv, number, putCall, rate, spot, strike, textColumn, tte } from '../engine/schemas.ts';
+import { unlikelyUnits } from '../engine/unlikely-units.ts';
 
 const GREEKS = ['delta', 'gamma', 'vega', 'theta', 'rho', 'vanna', 'charm', 'volga'] as const;
 

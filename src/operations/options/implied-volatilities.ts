@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import { impliedVolatility } from '../math/implied-volatility.ts';
+import { impliedVolatility } from '../../math/implied-volatility.ts';
 import {
   answerColumn,
   byRows,
@@ -10,9 +10,9 @@ import {
   rowCount,
   sides,
   table,
-} from './engine/column-arguments.ts';
-import { defineOperation } from './engine/operation.ts';
-import { defaulted, dividendYield, oneOf, optionPrice, putCall, rate, spot, strike, tte } from './engine/schemas.ts';
+} from '../engine/column-arguments.ts';
+import { defineOperation } from '../engine/operation.ts';
+import { defaulted, dividendYield, oneOf, optionPrice, putCall, rate, spot, strike, tte } from '../engine/schemas.ts';
 
 const STATUSES = ['ok', 'at_or_below_intrinsic', 'at_or_above_cap'] as const;
 

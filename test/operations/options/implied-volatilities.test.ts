@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test';
-import type { Operation } from '../../src/operations/engine/operation.ts';
-import { perform, restView } from '../../src/operations/engine/perform.ts';
-import { solveImpliedVolatilities } from '../../src/operations/implied-volatilities.ts';
-import { blackScholesPrice } from '../analytics/plain.ts';
-import { smallMarket } from './small-market.ts';
+import type { Operation } from '../../../src/operations/engine/operation.ts';
+import { perform, restView } from '../../../src/operations/engine/perform.ts';
+import { solveImpliedVolatilities } from '../../../src/operations/options/implied-volatilities.ts';
+import { blackScholesPrice } from '../../analytics/plain.ts';
+import { smallMarket } from '../small-market.ts';
 
 const { context } = smallMarket();
 const solve = (args: Record<string, unknown>) =>

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test';
-import type { Operation } from '../../src/operations/engine/operation.ts';
-import { perform, restView } from '../../src/operations/engine/perform.ts';
-import { computeGreeksBatch } from '../../src/operations/greeks-batch.ts';
-import { computeOptionsGreeks } from '../../src/operations/options-greeks.ts';
-import { callExtended, smallMarket } from './small-market.ts';
+import type { Operation } from '../../../src/operations/engine/operation.ts';
+import { perform, restView } from '../../../src/operations/engine/perform.ts';
+import { computeGreeksBatch } from '../../../src/operations/options/greeks-batch.ts';
+import { computeOptionsGreeks } from '../../../src/operations/options/options-greeks.ts';
+import { callExtended, smallMarket } from '../small-market.ts';
 
 const { context } = smallMarket();
 const batch = (args: Record<string, unknown>) =>

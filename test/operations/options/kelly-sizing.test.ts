@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
-import { calculateKellySizing } from '../../src/operations/kelly-sizing.ts';
-import { call, callExtended, refusalOf, smallMarket } from './small-market.ts';
+import { calculateKellySizing } from '../../../src/operations/options/kelly-sizing.ts';
+import { call, callExtended, refusalOf, smallMarket } from '../small-market.ts';
 
 const { context } = smallMarket();
 

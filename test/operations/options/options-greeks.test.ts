@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test';
-import type { Operation } from '../../src/operations/engine/operation.ts';
-import { perform, restView } from '../../src/operations/engine/perform.ts';
-import { computeOptionsGreeks } from '../../src/operations/options-greeks.ts';
-import { blackScholesDelta, blackScholesPrice, bumpedGamma } from '../analytics/plain.ts';
-import { call, callExtended, refusalOf, smallMarket } from './small-market.ts';
+import type { Operation } from '../../../src/operations/engine/operation.ts';
+import { perform, restView } from '../../../src/operations/engine/perform.ts';
+import { computeOptionsGreeks } from '../../../src/operations/options/options-greeks.ts';
+import { blackScholesDelta, blackScholesPrice, bumpedGamma } from '../../analytics/plain.ts';
+import { call, callExtended, refusalOf, smallMarket } from '../small-market.ts';
 
 const { context } = smallMarket();
 
