@@ -1,7 +1,9 @@
 import type { Operation } from './engine/operation.ts';
-import { evaluateEtfContagion } from './etf-contagion.ts';
 import { getFeedStatus } from './feed-status.ts';
-import { getFlowByAggressor } from './flow-by-aggressor.ts';
+import { evaluateEtfContagion } from './flow/etf-contagion.ts';
+import { getFlowByAggressor } from './flow/flow-by-aggressor.ts';
+import { getSignedPrints } from './flow/signed-prints.ts';
+import { getWhalePrints } from './flow/whale-prints.ts';
 import { getGexCombined } from './gex-combined.ts';
 import { getGexByExpiry } from './gex-expiries.ts';
 import { getGexHistory } from './gex-history.ts';
@@ -23,10 +25,8 @@ import { calculateKellySizing } from './options/kelly-sizing.ts';
 import { getOptionQuotes } from './options/option-quotes.ts';
 import { computeOptionsGreeks } from './options/options-greeks.ts';
 import { screenTickers } from './screen-tickers.ts';
-import { getSignedPrints } from './signed-prints.ts';
 import { getVolatilitySurface } from './surface-report.ts';
 import { targetUniverse } from './target-universe.ts';
-import { getWhalePrints } from './whale-prints.ts';
 
 /** The tools of the API contract, in the contract's order. */
 const CONTRACT = {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { evaluateEtfContagion } from '../../../src/operations/etf-contagion.ts';
+import { evaluateEtfContagion } from '../../../src/operations/flow/etf-contagion.ts';
 import { runStrategicOmniRadar } from '../../../src/operations/omni-radar.ts';
 import {
   type CursorPair,

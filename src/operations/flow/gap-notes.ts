@@ -1,6 +1,6 @@
-import { DAY_MS, tradesWithin } from '../market/calendar.ts';
-import type { Chain } from '../market/chain.ts';
-import type { Context } from './engine/operation.ts';
+import { DAY_MS, tradesWithin } from '../../market/calendar.ts';
+import type { Chain } from '../../market/chain.ts';
+import type { Context } from '../engine/operation.ts';
 
 /** Maximum number of gaps that a note names. Further gaps are only counted. */
 const NAMED_GAPS_MAX = 3;

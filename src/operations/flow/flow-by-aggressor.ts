@@ -1,17 +1,22 @@
 import { Type } from '@sinclair/typebox';
-import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
-import { type AggressorFlow, type FlowGroups, FlowSums, NO_AGGRESSOR_FLOW } from '../analytics/flow/aggressor-flow.ts';
-import { deltaLookup } from '../analytics/flow/flow-notional.ts';
-import type { SideRule } from '../analytics/flow/trade-side.ts';
-import { StepCache, type Steps } from '../core/steps.ts';
-import type { Chain } from '../market/chain.ts';
-import { rootOf } from '../market/option-symbol.ts';
-import { PARTS, type PrintsQuery } from '../market/tape.ts';
-import { BY_CONTRACT, MANNERS, sumsOf, TapeSummer, type TapeSums } from '../market/tape-sums.ts';
-import { defineOperation } from './engine/operation.ts';
-import { count, number, numberColumn } from './engine/schemas.ts';
-import { provenanceOf, readMarket } from './reading/market-reading.ts';
-import { CACHED_RESULTS_MAX, cachedTapeResult, forEachStretch, tapeInput, tapeNotes } from './reading/signed-tape.ts';
+import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
+import {
+  type AggressorFlow,
+  type FlowGroups,
+  FlowSums,
+  NO_AGGRESSOR_FLOW,
+} from '../../analytics/flow/aggressor-flow.ts';
+import { deltaLookup } from '../../analytics/flow/flow-notional.ts';
+import type { SideRule } from '../../analytics/flow/trade-side.ts';
+import { StepCache, type Steps } from '../../core/steps.ts';
+import type { Chain } from '../../market/chain.ts';
+import { rootOf } from '../../market/option-symbol.ts';
+import { PARTS, type PrintsQuery } from '../../market/tape.ts';
+import { BY_CONTRACT, MANNERS, sumsOf, TapeSummer, type TapeSums } from '../../market/tape-sums.ts';
+import { defineOperation } from '../engine/operation.ts';
+import { count, number, numberColumn } from '../engine/schemas.ts';
+import { provenanceOf, readMarket } from '../reading/market-reading.ts';
+import { CACHED_RESULTS_MAX, cachedTapeResult, forEachStretch, tapeInput, tapeNotes } from '../reading/signed-tape.ts';
 
 const flow = {
   prints: numberColumn('Number of prints.'),

@@ -1,16 +1,16 @@
 import { Type } from '@sinclair/typebox';
-import { addDay, FLOW_WINDOW_DAYS, type Flow, flowOfPrints, NO_FLOW } from '../analytics/flow/flow.ts';
-import { ClientError } from '../core/errors.ts';
-import { StepCache, type Steps } from '../core/steps.ts';
-import { isDate, newYorkDate } from '../market/calendar.ts';
-import type { Chain } from '../market/chain.ts';
-import { nearestExpiries } from '../market/nearest-expiries.ts';
-import type { PrintSum } from '../market/prints.ts';
-import { type Context, defineOperation } from './engine/operation.ts';
-import { SNAPSHOT_CONTRACTS } from './engine/prices.ts';
-import { date, nullable, number, ticker } from './engine/schemas.ts';
+import { addDay, FLOW_WINDOW_DAYS, type Flow, flowOfPrints, NO_FLOW } from '../../analytics/flow/flow.ts';
+import { ClientError } from '../../core/errors.ts';
+import { StepCache, type Steps } from '../../core/steps.ts';
+import { isDate, newYorkDate } from '../../market/calendar.ts';
+import type { Chain } from '../../market/chain.ts';
+import { nearestExpiries } from '../../market/nearest-expiries.ts';
+import type { PrintSum } from '../../market/prints.ts';
+import { type Context, defineOperation } from '../engine/operation.ts';
+import { SNAPSHOT_CONTRACTS } from '../engine/prices.ts';
+import { date, nullable, number, ticker } from '../engine/schemas.ts';
+import { provenanceOf, readMarket } from '../reading/market-reading.ts';
 import { gapNotes } from './gap-notes.ts';
-import { provenanceOf, readMarket } from './reading/market-reading.ts';
 
 /** The answer has a note if contracts of |delta| above 0.9 have a larger share of the premium than this. */
 const DEEP_SHARE_NOTED = 0.25;

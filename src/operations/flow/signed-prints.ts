@@ -1,16 +1,16 @@
 import { Type } from '@sinclair/typebox';
-import { mannerOf } from '../analytics/flow/aggressor-flow.ts';
-import { movesOf, type SignedPrint, signPrints } from '../analytics/flow/trade-side.ts';
-import { type Step, StepCache, type Steps } from '../core/steps.ts';
-import type { Chain } from '../market/chain.ts';
-import { rootOf } from '../market/option-symbol.ts';
-import { premiumOf } from '../market/prints.ts';
-import { PARTS, type PrintsQuery, type Stretch } from '../market/tape.ts';
-import { CELL, sumsOf, TapeSummer, type TapeSums } from '../market/tape-sums.ts';
-import { defineOperation } from './engine/operation.ts';
-import { count, defaulted, nullableColumn, numberColumn, textColumn } from './engine/schemas.ts';
-import { provenanceOf } from './reading/market-reading.ts';
-import { CACHED_RESULTS_MAX, cachedTapeResult, forEachStretch, tapeInput, tapeNotes } from './reading/signed-tape.ts';
+import { mannerOf } from '../../analytics/flow/aggressor-flow.ts';
+import { movesOf, type SignedPrint, signPrints } from '../../analytics/flow/trade-side.ts';
+import { type Step, StepCache, type Steps } from '../../core/steps.ts';
+import type { Chain } from '../../market/chain.ts';
+import { rootOf } from '../../market/option-symbol.ts';
+import { premiumOf } from '../../market/prints.ts';
+import { PARTS, type PrintsQuery, type Stretch } from '../../market/tape.ts';
+import { CELL, sumsOf, TapeSummer, type TapeSums } from '../../market/tape-sums.ts';
+import { defineOperation } from '../engine/operation.ts';
+import { count, defaulted, nullableColumn, numberColumn, textColumn } from '../engine/schemas.ts';
+import { provenanceOf } from '../reading/market-reading.ts';
+import { CACHED_RESULTS_MAX, cachedTapeResult, forEachStretch, tapeInput, tapeNotes } from '../reading/signed-tape.ts';
 
 const PRINTS_MAX = 5_000;
 

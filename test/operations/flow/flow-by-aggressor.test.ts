@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test';
-import type { Print } from '../../src/market/prints.ts';
-import type { Operation } from '../../src/operations/engine/operation.ts';
-import { perform, restView } from '../../src/operations/engine/perform.ts';
-import { getFlowByAggressor } from '../../src/operations/flow-by-aggressor.ts';
-import { getSignedPrints } from '../../src/operations/signed-prints.ts';
-import { AS_OF, chainOf, LATER, print, quoted } from '../analytics/small-chains.ts';
-import { smallMarket } from './small-market.ts';
+import type { Print } from '../../../src/market/prints.ts';
+import type { Operation } from '../../../src/operations/engine/operation.ts';
+import { perform, restView } from '../../../src/operations/engine/perform.ts';
+import { getFlowByAggressor } from '../../../src/operations/flow/flow-by-aggressor.ts';
+import { getSignedPrints } from '../../../src/operations/flow/signed-prints.ts';
+import { AS_OF, chainOf, LATER, print, quoted } from '../../analytics/small-chains.ts';
+import { smallMarket } from '../small-market.ts';
 
 const DAY_MS = 86_400_000;
 /** The previous day in New York, but the same day in UTC. */

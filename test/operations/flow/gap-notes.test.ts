@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
-import { gapNotes } from '../../src/operations/gap-notes.ts';
-import { chainOf, contract } from '../analytics/small-chains.ts';
-import { smallMarket } from './small-market.ts';
+import { gapNotes } from '../../../src/operations/flow/gap-notes.ts';
+import { chainOf, contract } from '../../analytics/small-chains.ts';
+import { smallMarket } from '../small-market.ts';
 
 /** Monday 2026-01-05, 15:00 in New York. */
 const NOW = Date.parse('2026-01-05T20:00:00Z');

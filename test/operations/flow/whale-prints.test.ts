@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
-import { getWhalePrints } from '../../src/operations/whale-prints.ts';
-import { AS_OF, chainOf, contract, EXPIRY, LATER, print } from '../analytics/small-chains.ts';
-import { call, callExtended, type Holdings, refusalOf, smallMarket } from './small-market.ts';
+import { getWhalePrints } from '../../../src/operations/flow/whale-prints.ts';
+import { AS_OF, chainOf, contract, EXPIRY, LATER, print } from '../../analytics/small-chains.ts';
+import { call, callExtended, type Holdings, refusalOf, smallMarket } from '../small-market.ts';
 
 const DAY_MS = 86_400_000;
 const EXPIRIES = ['2026-01-09', EXPIRY, LATER, '2026-03-20', '2026-06-19', '2028-01-21'];

@@ -5,15 +5,15 @@ import {
   type Contagion,
   evaluateContagion,
   PREMIUM_SHARE,
-} from '../analytics/contagion.ts';
-import { FLOW_WINDOW_DAYS } from '../analytics/flow/flow.ts';
-import { returnCorrelation } from '../analytics/returns.ts';
-import { newYorkDate } from '../market/calendar.ts';
-import type { Chain } from '../market/chain.ts';
-import { type Context, defineOperation } from './engine/operation.ts';
-import { dollarsField, iv, nullable, number, textColumn, ticker } from './engine/schemas.ts';
-import { unlikelyUnits } from './engine/unlikely-units.ts';
-import { provenanceOf } from './reading/market-reading.ts';
+} from '../../analytics/contagion.ts';
+import { FLOW_WINDOW_DAYS } from '../../analytics/flow/flow.ts';
+import { returnCorrelation } from '../../analytics/returns.ts';
+import { newYorkDate } from '../../market/calendar.ts';
+import type { Chain } from '../../market/chain.ts';
+import { type Context, defineOperation } from '../engine/operation.ts';
+import { dollarsField, iv, nullable, number, textColumn, ticker } from '../engine/schemas.ts';
+import { unlikelyUnits } from '../engine/unlikely-units.ts';
+import { provenanceOf } from '../reading/market-reading.ts';
 
 export const evaluateEtfContagion = defineOperation({
   name: 'evaluate_etf_contagion',

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test';
-import { addDays } from '../../src/market/calendar.ts';
-import type { Close } from '../../src/market/prints.ts';
-import { evaluateEtfContagion } from '../../src/operations/etf-contagion.ts';
-import { AS_OF, chainOf, contract, print, TODAY } from '../analytics/small-chains.ts';
-import { call, callExtended, type Holdings, refusalOf, smallMarket } from './small-market.ts';
+import { addDays } from '../../../src/market/calendar.ts';
+import type { Close } from '../../../src/market/prints.ts';
+import { evaluateEtfContagion } from '../../../src/operations/flow/etf-contagion.ts';
+import { AS_OF, chainOf, contract, print, TODAY } from '../../analytics/small-chains.ts';
+import { call, callExtended, type Holdings, refusalOf, smallMarket } from '../small-market.ts';
 
 const QUESTION = { single_name_ticker: 'NVDA', whale_fiat: 2e6, current_iv: 0.6, iv_ceiling: 0.5 };
 
