@@ -4,7 +4,7 @@ import { dealerSharesOf, type HedgingNode, hedgingNodes } from '../analytics/exp
 import type { Steps } from '../core/steps.ts';
 import type { Context } from './engine/operation.ts';
 import { nullable, number, putCall } from './engine/schemas.ts';
-import type { LevelRow } from './level-row.ts';
+import type { LevelRow } from './gex/level-row.ts';
 import { readMarket } from './reading/market-reading.ts';
 
 /** Number of contracts of each moment that are compared. */

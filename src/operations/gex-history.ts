@@ -9,7 +9,7 @@ import type { LevelRecord } from '../market/level-record.ts';
 import { moment, momentError, momentOf } from './engine/moment.ts';
 import { type Context, defineOperation } from './engine/operation.ts';
 import { defaulted, nullable, numberColumn, oneOf, textColumn, ticker } from './engine/schemas.ts';
-import { MARGIN_OF_ROW } from './gamma-regime.ts';
+import { MARGIN_OF_ROW } from './gex/gamma-regime.ts';
 import { conventionOf, signConvention } from './reading/dealer-sign.ts';
 import { provenanceOf } from './reading/market-reading.ts';
 import { YEAR_DAYS, yearIvRank } from './year-iv-rank.ts';

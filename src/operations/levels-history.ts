@@ -7,8 +7,8 @@ import { changedContracts, levelComparison, movedLevels } from './compare-levels
 import { momentError, momentOf } from './engine/moment.ts';
 import { type Context, defineOperation } from './engine/operation.ts';
 import { count, defaulted, oneOf, ticker } from './engine/schemas.ts';
+import { levelRow, reportLevels } from './gex/level-row.ts';
 import { dueNotes, pastNotes } from './gex-history.ts';
-import { levelRow, reportLevels } from './level-row.ts';
 import { provenanceOf } from './reading/market-reading.ts';
 
 /** Maximum number of rows. With provenance, they take less than 2,000 tokens of a model's context. */

@@ -15,7 +15,7 @@ import { daysBetween, newYorkDate } from '../market/calendar.ts';
 import { defineOperation } from './engine/operation.ts';
 import { limit } from './engine/pages.ts';
 import { defaulted, nullable, number, numberColumn, ticker } from './engine/schemas.ts';
-import { MILLION } from './gex-report.ts';
+import { MILLION } from './gex/gex-report.ts';
 import { gexBoundaries, kineticOf, reportBoundaries } from './radar-boundaries.ts';
 import {
   densityOf,

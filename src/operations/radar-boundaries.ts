@@ -7,8 +7,8 @@ import { StepCache, type Steps } from '../core/steps.ts';
 import { newYorkDate } from '../market/calendar.ts';
 import type { Context } from './engine/operation.ts';
 import { number } from './engine/schemas.ts';
-import { regimeFields, reportRegime } from './gamma-regime.ts';
-import { MILLION } from './gex-report.ts';
+import { regimeFields, reportRegime } from './gex/gamma-regime.ts';
+import { MILLION } from './gex/gex-report.ts';
 import type { MarketReading } from './reading/market-reading.ts';
 
 export const gexBoundaries = Type.Object(

@@ -8,8 +8,8 @@ import { type Context, defineOperation } from './engine/operation.ts';
 import { PAGE_MAX } from './engine/pages.ts';
 import { SCREENED_TICKERS } from './engine/prices.ts';
 import { count, defaulted, oneOf, ticker } from './engine/schemas.ts';
+import { MILLION } from './gex/gex-report.ts';
 import { dueNotes, pastNotes } from './gex-history.ts';
-import { MILLION } from './gex-report.ts';
 import { whipsawIndexOf } from './radar-whipsaw.ts';
 import { provenanceOf } from './reading/market-reading.ts';
 import {

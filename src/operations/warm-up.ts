@@ -4,7 +4,7 @@ import { performInSteps, restView } from './engine/perform.ts';
 import type { Scheduler } from './engine/scheduler.ts';
 import { getFlowByAggressor } from './flow/flow-by-aggressor.ts';
 import { getSignedPrints } from './flow/signed-prints.ts';
-import { getLiveGexNodes } from './gex-nodes.ts';
+import { getLiveGexNodes } from './gex/gex-nodes.ts';
 
 /** Time after which the warm-up begins no further ticker, ms. */
 const WARM_UP_MS = 1_000;

@@ -16,7 +16,7 @@ import { sumOf } from '../../src/market/prints.ts';
 import { tapeColumnsOf } from '../../src/market/tape-columns.ts';
 import { STANDARD_UNIVERSE } from '../../src/market/universe.ts';
 import type { Context } from '../../src/operations/engine/operation.ts';
-import { reportGex } from '../../src/operations/gex-report.ts';
+import { reportGex } from '../../src/operations/gex/gex-report.ts';
 import { REGISTRY } from '../../src/operations/registry.ts';
 import { callExtended } from '../operations/small-market.ts';
 import { DAMAGES, type DamagedDelivery, damagedDelivery } from './damaged-chains.ts';

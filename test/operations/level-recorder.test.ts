@@ -3,7 +3,7 @@ import type { Observation } from '../../src/core/events.ts';
 import type { Chain } from '../../src/market/chain.ts';
 import type { LevelRecord } from '../../src/market/level-record.ts';
 import type { MarketStore } from '../../src/market/store.ts';
-import { getLiveGexNodes } from '../../src/operations/gex-nodes.ts';
+import { getLiveGexNodes } from '../../src/operations/gex/gex-nodes.ts';
 import { createLevelRecorder } from '../../src/operations/level-recorder.ts';
 import type { SurfaceAnswer } from '../../src/operations/surface-report.ts';
 import { openStore } from '../../src/store/sqlite.ts';

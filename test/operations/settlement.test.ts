@@ -5,7 +5,7 @@ import { expiringGamma } from '../../src/analytics/exposure/scan.ts';
 import { ClientError } from '../../src/core/errors.ts';
 import { runToCompletion } from '../../src/core/steps.ts';
 import { rootOf } from '../../src/market/option-symbol.ts';
-import { zeroDte } from '../../src/operations/gex-lens.ts';
+import { zeroDte } from '../../src/operations/gex/gex-lens.ts';
 import { chainOf, quoted } from '../analytics/small-chains.ts';
 import { smallMarket } from './small-market.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { PAGE_MAX } from '../../../src/operations/engine/pages.ts';
-import { detectLethalNodes } from '../../../src/operations/lethal-nodes.ts';
+import { detectLethalNodes } from '../../../src/operations/gex/lethal-nodes.ts';
 import { AS_OF, chainOf, EXPIRY, quoted, range } from '../../analytics/small-chains.ts';
 import { call, callExtended, refusalOf, smallMarket } from '../small-market.ts';
 

@@ -4,7 +4,7 @@ import { ClientError } from '../../../src/core/errors.ts';
 import { defineOperation, type Operation } from '../../../src/operations/engine/operation.ts';
 import { extendedView, perform, restView, toolView } from '../../../src/operations/engine/perform.ts';
 import { defaulted, number } from '../../../src/operations/engine/schemas.ts';
-import { getLiveGexNodes } from '../../../src/operations/gex-nodes.ts';
+import { getLiveGexNodes } from '../../../src/operations/gex/gex-nodes.ts';
 import { OPERATIONS, TOOLS } from '../../../src/operations/registry.ts';
 import { smallMarket } from '../small-market.ts';
 

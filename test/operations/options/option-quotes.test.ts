@@ -4,7 +4,7 @@ import type { Chain } from '../../../src/market/chain.ts';
 import { greeksOf, MARKET_UNITS } from '../../../src/math/black-scholes.ts';
 import type { Context, Operation } from '../../../src/operations/engine/operation.ts';
 import { perform, restView, toolView } from '../../../src/operations/engine/perform.ts';
-import { getGexByExpiry } from '../../../src/operations/gex-expiries.ts';
+import { getGexByExpiry } from '../../../src/operations/gex/gex-expiries.ts';
 import { getOptionQuotes } from '../../../src/operations/options/option-quotes.ts';
 import { blackScholesPrice } from '../../analytics/plain.ts';
 import { recordedChain, recordedNames } from '../../analytics/recorded.ts';

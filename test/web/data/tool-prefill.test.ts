@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { toolDefinitions } from '../../../src/mcp/tool-definitions.ts';
-import { getGexByExpiry } from '../../../src/operations/gex-expiries.ts';
-import { getLiveGexNodes } from '../../../src/operations/gex-nodes.ts';
+import { getGexByExpiry } from '../../../src/operations/gex/gex-expiries.ts';
+import { getLiveGexNodes } from '../../../src/operations/gex/gex-nodes.ts';
 import { runStrategicOmniRadar } from '../../../src/operations/omni-radar.ts';
 import { REGISTRY, TOOLS } from '../../../src/operations/registry.ts';
 import type { GexView, Radar } from '../../../web/data/page-answers.ts';

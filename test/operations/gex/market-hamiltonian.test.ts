@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
-import { evaluateMarketHamiltonian } from '../../src/operations/market-hamiltonian.ts';
-import { call, callExtended, refusalOf, smallMarket } from './small-market.ts';
+import { evaluateMarketHamiltonian } from '../../../src/operations/gex/market-hamiltonian.ts';
+import { call, callExtended, refusalOf, smallMarket } from '../small-market.ts';
 
 const { context } = smallMarket();
 

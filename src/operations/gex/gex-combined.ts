@@ -1,15 +1,15 @@
 import { Type } from '@sinclair/typebox';
-import { combineInSteps } from '../analytics/exposure/combined.ts';
-import { ClientError } from '../core/errors.ts';
-import { DAY_MS } from '../market/calendar.ts';
-import type { Chain } from '../market/chain.ts';
-import { defineOperation } from './engine/operation.ts';
-import { count, nullable, number, numberColumn, ticker } from './engine/schemas.ts';
+import { combineInSteps } from '../../analytics/exposure/combined.ts';
+import { ClientError } from '../../core/errors.ts';
+import { DAY_MS } from '../../market/calendar.ts';
+import type { Chain } from '../../market/chain.ts';
+import { defineOperation } from '../engine/operation.ts';
+import { count, nullable, number, numberColumn, ticker } from '../engine/schemas.ts';
+import { chainInput, readChain } from '../reading/analysis-options.ts';
+import { conventionOf, signConvention } from '../reading/dealer-sign.ts';
+import { provenanceOf } from '../reading/market-reading.ts';
 import { lens, lensFields } from './gex-lens.ts';
 import { MILLION } from './gex-report.ts';
-import { chainInput, readChain } from './reading/analysis-options.ts';
-import { conventionOf, signConvention } from './reading/dealer-sign.ts';
-import { provenanceOf } from './reading/market-reading.ts';
 
 /** For each index, the fund that tracks it, and the customary multiple: the approximate ratio of the index to the fund's price. */
 const FUNDS: Readonly<Record<string, { readonly fund: string; readonly multiple: number }>> = {

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'bun:test';
-import { DEFAULT_OPTIONS } from '../../src/analytics/chain/options.ts';
-import { prepareChain } from '../../src/analytics/chain/prepare.ts';
-import { exposures } from '../../src/analytics/exposure/dollar-exposures.ts';
-import { hedgingNodes } from '../../src/analytics/exposure/hedging-nodes.ts';
-import { detectLethalNodes } from '../../src/operations/lethal-nodes.ts';
-import { normalCdf } from '../analytics/plain.ts';
-import { chainOf, contract, quoted, range, TODAY } from '../analytics/small-chains.ts';
-import { call, callExtended, smallMarket } from './small-market.ts';
+import { DEFAULT_OPTIONS } from '../../../src/analytics/chain/options.ts';
+import { prepareChain } from '../../../src/analytics/chain/prepare.ts';
+import { exposures } from '../../../src/analytics/exposure/dollar-exposures.ts';
+import { hedgingNodes } from '../../../src/analytics/exposure/hedging-nodes.ts';
+import { detectLethalNodes } from '../../../src/operations/gex/lethal-nodes.ts';
+import { normalCdf } from '../../analytics/plain.ts';
+import { chainOf, contract, quoted, range, TODAY } from '../../analytics/small-chains.ts';
+import { call, callExtended, smallMarket } from '../small-market.ts';
 
 const CHAIN = chainOf(
   quoted({ strikes: range(90, 110) }).map((row) => ({

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'bun:test';
-import { DEFAULT_OPTIONS } from '../../src/analytics/chain/options.ts';
-import { prepareChain } from '../../src/analytics/chain/prepare.ts';
-import { gexLevels } from '../../src/analytics/exposure/gex-levels.ts';
-import type { Operation } from '../../src/operations/engine/operation.ts';
-import { perform, restView } from '../../src/operations/engine/perform.ts';
-import { getLiveGexNodes } from '../../src/operations/gex-nodes.ts';
-import { customerPositionsOf } from '../../src/operations/reading/dealer-sign.ts';
-import { AS_OF, chainOf, contract, EXPIRY, LATER, print, quoted, range, TODAY } from '../analytics/small-chains.ts';
-import { call, callExtended, refusalOf, smallMarket } from './small-market.ts';
+import { DEFAULT_OPTIONS } from '../../../src/analytics/chain/options.ts';
+import { prepareChain } from '../../../src/analytics/chain/prepare.ts';
+import { gexLevels } from '../../../src/analytics/exposure/gex-levels.ts';
+import type { Operation } from '../../../src/operations/engine/operation.ts';
+import { perform, restView } from '../../../src/operations/engine/perform.ts';
+import { getLiveGexNodes } from '../../../src/operations/gex/gex-nodes.ts';
+import { customerPositionsOf } from '../../../src/operations/reading/dealer-sign.ts';
+import { AS_OF, chainOf, contract, EXPIRY, LATER, print, quoted, range, TODAY } from '../../analytics/small-chains.ts';
+import { call, callExtended, refusalOf, smallMarket } from '../small-market.ts';
 
 const CHAIN = chainOf([
   ...quoted({ strikes: range(90, 110), dividend: 0.02 }).map((row) => ({

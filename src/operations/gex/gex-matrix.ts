@@ -1,13 +1,13 @@
 import { Type } from '@sinclair/typebox';
-import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
-import { inOrderOfSettlement } from '../analytics/chain/rows.ts';
-import { exposureMatrixInSteps } from '../analytics/exposure/exposure-matrix.ts';
-import type { ExposureSums } from '../analytics/exposure/exposures-by-strike.ts';
-import { defineOperation } from './engine/operation.ts';
-import { count, defaulted, number, numberColumn, oneOf, textColumn } from './engine/schemas.ts';
-import { chainInput, readChain } from './reading/analysis-options.ts';
-import { conventionOf, signConvention } from './reading/dealer-sign.ts';
-import { provenanceOf } from './reading/market-reading.ts';
+import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
+import { inOrderOfSettlement } from '../../analytics/chain/rows.ts';
+import { exposureMatrixInSteps } from '../../analytics/exposure/exposure-matrix.ts';
+import type { ExposureSums } from '../../analytics/exposure/exposures-by-strike.ts';
+import { defineOperation } from '../engine/operation.ts';
+import { count, defaulted, number, numberColumn, oneOf, textColumn } from '../engine/schemas.ts';
+import { chainInput, readChain } from '../reading/analysis-options.ts';
+import { conventionOf, signConvention } from '../reading/dealer-sign.ts';
+import { provenanceOf } from '../reading/market-reading.ts';
 
 const MEASURES = ['gamma', 'delta', 'vanna', 'charm', 'open_interest', 'volume'] as const;
 type Measure = (typeof MEASURES)[number];

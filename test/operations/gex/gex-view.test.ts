@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'bun:test';
-import type { Chain } from '../../src/market/chain.ts';
-import type { Context, Operation } from '../../src/operations/engine/operation.ts';
-import { extendedView, perform, performInSteps, restView } from '../../src/operations/engine/perform.ts';
-import { getGexByExpiry } from '../../src/operations/gex-expiries.ts';
-import { getLiveGexNodes } from '../../src/operations/gex-nodes.ts';
-import { getGexProfile } from '../../src/operations/gex-profile.ts';
-import { getGexByStrike } from '../../src/operations/gex-strikes.ts';
-import { getGexView } from '../../src/operations/gex-view.ts';
-import { recordedChain, recordedNames } from '../analytics/recorded.ts';
-import { simulated } from '../analytics/simulated.ts';
-import { chainOf, EXPIRY, LATER, print, quoted, range, TODAY } from '../analytics/small-chains.ts';
-import { describeRecorded } from '../support/recorded-chains.ts';
-import { callExtended, refusalOf, smallMarket } from './small-market.ts';
+import type { Chain } from '../../../src/market/chain.ts';
+import type { Context, Operation } from '../../../src/operations/engine/operation.ts';
+import { extendedView, perform, performInSteps, restView } from '../../../src/operations/engine/perform.ts';
+import { getGexByExpiry } from '../../../src/operations/gex/gex-expiries.ts';
+import { getLiveGexNodes } from '../../../src/operations/gex/gex-nodes.ts';
+import { getGexProfile } from '../../../src/operations/gex/gex-profile.ts';
+import { getGexByStrike } from '../../../src/operations/gex/gex-strikes.ts';
+import { getGexView } from '../../../src/operations/gex/gex-view.ts';
+import { recordedChain, recordedNames } from '../../analytics/recorded.ts';
+import { simulated } from '../../analytics/simulated.ts';
+import { chainOf, EXPIRY, LATER, print, quoted, range, TODAY } from '../../analytics/small-chains.ts';
+import { describeRecorded } from '../../support/recorded-chains.ts';
+import { callExtended, refusalOf, smallMarket } from '../small-market.ts';
 
 type Options = Readonly<Record<string, string | number>>;
 

@@ -1,20 +1,20 @@
 import { Type } from '@sinclair/typebox';
-import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
-import type { GexLevels } from '../analytics/exposure/gex-levels.ts';
-import { signedShare } from '../analytics/flow/flow-sign.ts';
-import { shownName } from '../core/clean-text.ts';
-import type { Steps } from '../core/steps.ts';
-import type { Chain } from '../market/chain.ts';
-import type { LevelEvent } from '../market/level-record.ts';
-import { type Context, defineOperation, type Provenance } from './engine/operation.ts';
-import { nullable, number, ticker } from './engine/schemas.ts';
+import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
+import type { GexLevels } from '../../analytics/exposure/gex-levels.ts';
+import { signedShare } from '../../analytics/flow/flow-sign.ts';
+import { shownName } from '../../core/clean-text.ts';
+import type { Steps } from '../../core/steps.ts';
+import type { Chain } from '../../market/chain.ts';
+import type { LevelEvent } from '../../market/level-record.ts';
+import { type Context, defineOperation, type Provenance } from '../engine/operation.ts';
+import { nullable, number, ticker } from '../engine/schemas.ts';
+import { chainInput, optionsOf } from '../reading/analysis-options.ts';
+import { averageDailyVolume, averageDailyVolumeOf, shareOfVolumePct } from '../reading/daily-volume.ts';
+import { expiryChoice, expirySelection } from '../reading/expiry-choice.ts';
+import { levelsOf, type MarketReading, provenanceOf, readMarketAs, SIMULATED_NOTE } from '../reading/market-reading.ts';
 import { gammaNotes, type regimeFields, regimeNotes, reportRegime, UNRESOLVED_FLIP_NOTE } from './gamma-regime.ts';
 import { byFlowLens, byPrints, byVolume, byVolumeLens, zeroDte, zeroDteLens } from './gex-lens.ts';
 import { type GexReport, gexReport, MILLION, reportGex } from './gex-report.ts';
-import { chainInput, optionsOf } from './reading/analysis-options.ts';
-import { averageDailyVolume, averageDailyVolumeOf, shareOfVolumePct } from './reading/daily-volume.ts';
-import { expiryChoice, expirySelection } from './reading/expiry-choice.ts';
-import { levelsOf, type MarketReading, provenanceOf, readMarketAs, SIMULATED_NOTE } from './reading/market-reading.ts';
 
 const hedging = Type.Object(
   {

@@ -1,21 +1,21 @@
 import { expect, test } from 'bun:test';
-import { type AnalysisOptions, DEFAULT_OPTIONS } from '../../src/analytics/chain/options.ts';
-import { prepareChain } from '../../src/analytics/chain/prepare.ts';
-import { levelRecordInSteps } from '../../src/analytics/exposure/compute-level-record.ts';
-import { runToCompletion } from '../../src/core/steps.ts';
-import type { Chain } from '../../src/market/chain.ts';
-import type { Operation } from '../../src/operations/engine/operation.ts';
-import { perform, restView } from '../../src/operations/engine/perform.ts';
-import { getGexCombined } from '../../src/operations/gex-combined.ts';
-import { getGexByExpiry } from '../../src/operations/gex-expiries.ts';
-import { getLiveGexNodes, recordedGexNodes } from '../../src/operations/gex-nodes.ts';
-import { getGexProfile } from '../../src/operations/gex-profile.ts';
-import { getGexByStrike } from '../../src/operations/gex-strikes.ts';
-import { runStrategicOmniRadar } from '../../src/operations/omni-radar.ts';
-import { recordedChain, recordedNames } from '../analytics/recorded.ts';
-import { chainOf, contract, quoted } from '../analytics/small-chains.ts';
-import { describeRecorded } from '../support/recorded-chains.ts';
-import { callExtended, smallMarket } from './small-market.ts';
+import { type AnalysisOptions, DEFAULT_OPTIONS } from '../../../src/analytics/chain/options.ts';
+import { prepareChain } from '../../../src/analytics/chain/prepare.ts';
+import { levelRecordInSteps } from '../../../src/analytics/exposure/compute-level-record.ts';
+import { runToCompletion } from '../../../src/core/steps.ts';
+import type { Chain } from '../../../src/market/chain.ts';
+import type { Operation } from '../../../src/operations/engine/operation.ts';
+import { perform, restView } from '../../../src/operations/engine/perform.ts';
+import { getGexCombined } from '../../../src/operations/gex/gex-combined.ts';
+import { getGexByExpiry } from '../../../src/operations/gex/gex-expiries.ts';
+import { getLiveGexNodes, recordedGexNodes } from '../../../src/operations/gex/gex-nodes.ts';
+import { getGexProfile } from '../../../src/operations/gex/gex-profile.ts';
+import { getGexByStrike } from '../../../src/operations/gex/gex-strikes.ts';
+import { runStrategicOmniRadar } from '../../../src/operations/omni-radar.ts';
+import { recordedChain, recordedNames } from '../../analytics/recorded.ts';
+import { chainOf, contract, quoted } from '../../analytics/small-chains.ts';
+import { describeRecorded } from '../../support/recorded-chains.ts';
+import { callExtended, smallMarket } from '../small-market.ts';
 
 /** The bound that docs/methods.md states. */
 const LEAST_MARGIN = 2.5;

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { gammaRegime } from '../analytics/exposure/sign-margin.ts';
-import type { LevelRecord } from '../market/level-record.ts';
-import { nullable, number } from './engine/schemas.ts';
+import { gammaRegime } from '../../analytics/exposure/sign-margin.ts';
+import type { LevelRecord } from '../../market/level-record.ts';
+import { nullable, number } from '../engine/schemas.ts';
 import { MILLION } from './gex-report.ts';
 
 /** The schema of the stored levels of one moment, as a row that a model reads. */

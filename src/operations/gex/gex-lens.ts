@@ -1,17 +1,17 @@
 import { Type } from '@sinclair/typebox';
-import { prepareInSteps } from '../analytics/chain/prepare.ts';
-import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
-import { type GexLevels, gexLevelsInSteps } from '../analytics/exposure/gex-levels.ts';
-import type { CustomerPositions } from '../analytics/flow/customer-positions.ts';
-import { signedShare } from '../analytics/flow/flow-sign.ts';
-import { seriesAtm } from '../analytics/surface/series-atm.ts';
-import { runToCompletion, type Steps } from '../core/steps.ts';
-import { newYorkDate } from '../market/calendar.ts';
-import type { Context } from './engine/operation.ts';
-import { count, nullable, number } from './engine/schemas.ts';
+import { prepareInSteps } from '../../analytics/chain/prepare.ts';
+import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
+import { type GexLevels, gexLevelsInSteps } from '../../analytics/exposure/gex-levels.ts';
+import type { CustomerPositions } from '../../analytics/flow/customer-positions.ts';
+import { signedShare } from '../../analytics/flow/flow-sign.ts';
+import { seriesAtm } from '../../analytics/surface/series-atm.ts';
+import { runToCompletion, type Steps } from '../../core/steps.ts';
+import { newYorkDate } from '../../market/calendar.ts';
+import type { Context } from '../engine/operation.ts';
+import { count, nullable, number } from '../engine/schemas.ts';
+import { customerPositionsInSteps, withFlowSign, withSign } from '../reading/dealer-sign.ts';
 import { regimeFields, reportRegime } from './gamma-regime.ts';
 import { MILLION } from './gex-report.ts';
-import { customerPositionsInSteps, withFlowSign, withSign } from './reading/dealer-sign.ts';
 
 /** The fields of a lens: levels with other weights or signs of the contracts, to compare with the default levels. */
 export const lens = {

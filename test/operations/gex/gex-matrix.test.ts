@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'bun:test';
 import type { Static } from '@sinclair/typebox';
-import type { Chain } from '../../src/market/chain.ts';
-import { getGexByExpiry } from '../../src/operations/gex-expiries.ts';
-import { getGexMatrix } from '../../src/operations/gex-matrix.ts';
-import { getGexByStrike } from '../../src/operations/gex-strikes.ts';
-import { recordedChain, recordedNames } from '../analytics/recorded.ts';
-import { simulated } from '../analytics/simulated.ts';
-import { chainOf, contract, EXPIRY, FEED_GAMMA, LATER, print, quoted, range } from '../analytics/small-chains.ts';
-import { describeRecorded } from '../support/recorded-chains.ts';
-import { callExtended, refusalOf, smallMarket } from './small-market.ts';
+import type { Chain } from '../../../src/market/chain.ts';
+import { getGexByExpiry } from '../../../src/operations/gex/gex-expiries.ts';
+import { getGexMatrix } from '../../../src/operations/gex/gex-matrix.ts';
+import { getGexByStrike } from '../../../src/operations/gex/gex-strikes.ts';
+import { recordedChain, recordedNames } from '../../analytics/recorded.ts';
+import { simulated } from '../../analytics/simulated.ts';
+import { chainOf, contract, EXPIRY, FEED_GAMMA, LATER, print, quoted, range } from '../../analytics/small-chains.ts';
+import { describeRecorded } from '../../support/recorded-chains.ts';
+import { callExtended, refusalOf, smallMarket } from '../small-market.ts';
 
 type Matrix = Static<typeof getGexMatrix.full>;
 type Strikes = Static<typeof getGexByStrike.full>;

@@ -1,13 +1,13 @@
 import { Type } from '@sinclair/typebox';
-import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
-import { exposuresByStrikeInSteps } from '../analytics/exposure/exposures-by-strike.ts';
-import { signMarginPct } from '../analytics/exposure/sign-margin.ts';
-import { defineOperation } from './engine/operation.ts';
-import { number, numberColumn } from './engine/schemas.ts';
+import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
+import { exposuresByStrikeInSteps } from '../../analytics/exposure/exposures-by-strike.ts';
+import { signMarginPct } from '../../analytics/exposure/sign-margin.ts';
+import { defineOperation } from '../engine/operation.ts';
+import { number, numberColumn } from '../engine/schemas.ts';
+import { chainInput, readChain } from '../reading/analysis-options.ts';
+import { conventionOf, signConvention } from '../reading/dealer-sign.ts';
+import { provenanceOf } from '../reading/market-reading.ts';
 import { MARGIN_OF_ROW } from './gamma-regime.ts';
-import { chainInput, readChain } from './reading/analysis-options.ts';
-import { conventionOf, signConvention } from './reading/dealer-sign.ts';
-import { provenanceOf } from './reading/market-reading.ts';
 
 export const getGexByStrike = defineOperation({
   name: 'get_gex_by_strike',

@@ -1,15 +1,15 @@
 import { Type } from '@sinclair/typebox';
-import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
-import { exposureFlipsInSteps } from '../analytics/exposure/exposure-flips.ts';
-import { flipOfPositionsInSteps, profileHalfWidth } from '../analytics/exposure/gamma-flip.ts';
-import { levelsWithin, positionsInSteps, profileInSteps } from '../analytics/exposure/gamma-profile.ts';
-import { gexBySeries } from '../analytics/exposure/gex-by-series.ts';
-import { defineOperation } from './engine/operation.ts';
-import { nullable, number, numberColumn } from './engine/schemas.ts';
+import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
+import { exposureFlipsInSteps } from '../../analytics/exposure/exposure-flips.ts';
+import { flipOfPositionsInSteps, profileHalfWidth } from '../../analytics/exposure/gamma-flip.ts';
+import { levelsWithin, positionsInSteps, profileInSteps } from '../../analytics/exposure/gamma-profile.ts';
+import { gexBySeries } from '../../analytics/exposure/gex-by-series.ts';
+import { defineOperation } from '../engine/operation.ts';
+import { nullable, number, numberColumn } from '../engine/schemas.ts';
+import { chainInput, readChain } from '../reading/analysis-options.ts';
+import { conventionOf, signConvention } from '../reading/dealer-sign.ts';
+import { provenanceOf } from '../reading/market-reading.ts';
 import { regimeFields, reportRegime } from './gamma-regime.ts';
-import { chainInput, readChain } from './reading/analysis-options.ts';
-import { conventionOf, signConvention } from './reading/dealer-sign.ts';
-import { provenanceOf } from './reading/market-reading.ts';
 
 export const getGexProfile = defineOperation({
   name: 'get_gex_profile',

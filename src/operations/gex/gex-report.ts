@@ -1,10 +1,10 @@
 import { type Static, Type } from '@sinclair/typebox';
-import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
-import type { GexLevels } from '../analytics/exposure/gex-levels.ts';
-import { seriesAtm } from '../analytics/surface/series-atm.ts';
-import { count, nullable, number } from './engine/schemas.ts';
+import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
+import type { GexLevels } from '../../analytics/exposure/gex-levels.ts';
+import { seriesAtm } from '../../analytics/surface/series-atm.ts';
+import { count, nullable, number } from '../engine/schemas.ts';
+import { conventionOf, signConvention } from '../reading/dealer-sign.ts';
 import { regimeFields, reportRegime } from './gamma-regime.ts';
-import { conventionOf, signConvention } from './reading/dealer-sign.ts';
 
 export const MILLION = 1e6;
 

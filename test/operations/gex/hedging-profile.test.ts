@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'bun:test';
 import type { Static } from '@sinclair/typebox';
-import type { Chain } from '../../src/market/chain.ts';
-import { greeksOf } from '../../src/math/black-scholes.ts';
-import type { Operation } from '../../src/operations/engine/operation.ts';
-import { perform, restView, toolView } from '../../src/operations/engine/perform.ts';
-import { getHedgingProfile } from '../../src/operations/hedging-profile.ts';
-import { AS_OF, chainOf, EXPIRY, LATER, quoted, range, TODAY, yearsTo } from '../analytics/small-chains.ts';
-import { tokensOf } from '../support/tokens.ts';
-import { callExtended, refusalOf, smallMarket } from './small-market.ts';
+import type { Chain } from '../../../src/market/chain.ts';
+import { greeksOf } from '../../../src/math/black-scholes.ts';
+import type { Operation } from '../../../src/operations/engine/operation.ts';
+import { perform, restView, toolView } from '../../../src/operations/engine/perform.ts';
+import { getHedgingProfile } from '../../../src/operations/gex/hedging-profile.ts';
+import { AS_OF, chainOf, EXPIRY, LATER, quoted, range, TODAY, yearsTo } from '../../analytics/small-chains.ts';
+import { tokensOf } from '../../support/tokens.ts';
+import { callExtended, refusalOf, smallMarket } from '../small-market.ts';
 
 type Answer = Static<typeof getHedgingProfile.full>;
 

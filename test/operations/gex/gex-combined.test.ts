@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test';
-import type { Operation } from '../../src/operations/engine/operation.ts';
-import { perform, restView } from '../../src/operations/engine/perform.ts';
-import { getGexCombined } from '../../src/operations/gex-combined.ts';
-import { AS_OF, chainOf, quoted, range } from '../analytics/small-chains.ts';
-import { refusalOf, smallMarket } from './small-market.ts';
+import type { Operation } from '../../../src/operations/engine/operation.ts';
+import { perform, restView } from '../../../src/operations/engine/perform.ts';
+import { getGexCombined } from '../../../src/operations/gex/gex-combined.ts';
+import { AS_OF, chainOf, quoted, range } from '../../analytics/small-chains.ts';
+import { refusalOf, smallMarket } from '../small-market.ts';
 
 const chain = (underlying: string, spot: number, asOf = AS_OF) =>
   chainOf(

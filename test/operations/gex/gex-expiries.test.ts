@@ -1,11 +1,21 @@
 import { expect, test } from 'bun:test';
 import type { Static } from '@sinclair/typebox';
-import { addDays, closeOf } from '../../src/market/calendar.ts';
-import { VarianceClock } from '../../src/market/variance-clock.ts';
-import { getGexByExpiry } from '../../src/operations/gex-expiries.ts';
-import { getVolatilitySurface, type SurfaceAnswer } from '../../src/operations/surface-report.ts';
-import { AS_OF, chainOf, contract, EXPIRY, LATER, quoted, range, TODAY, yearsTo } from '../analytics/small-chains.ts';
-import { callExtended, smallMarket } from './small-market.ts';
+import { addDays, closeOf } from '../../../src/market/calendar.ts';
+import { VarianceClock } from '../../../src/market/variance-clock.ts';
+import { getGexByExpiry } from '../../../src/operations/gex/gex-expiries.ts';
+import { getVolatilitySurface, type SurfaceAnswer } from '../../../src/operations/surface-report.ts';
+import {
+  AS_OF,
+  chainOf,
+  contract,
+  EXPIRY,
+  LATER,
+  quoted,
+  range,
+  TODAY,
+  yearsTo,
+} from '../../analytics/small-chains.ts';
+import { callExtended, smallMarket } from '../small-market.ts';
 
 type Answer = Static<typeof getGexByExpiry.full>;
 

@@ -1,19 +1,19 @@
 import { Type } from '@sinclair/typebox';
-import type { PreparedChain, PreparedSeries } from '../analytics/chain/prepared-chain.ts';
-import { bySeries, inOrderOfSettlement } from '../analytics/chain/rows.ts';
-import { gexBySeries } from '../analytics/exposure/gex-by-series.ts';
-import { maxPain } from '../analytics/exposure/max-pain.ts';
-import { signMarginPct } from '../analytics/exposure/sign-margin.ts';
-import type { FittedSurface } from '../analytics/surface/fitted-surface.ts';
-import type { Steps } from '../core/steps.ts';
-import { defineOperation } from './engine/operation.ts';
-import { nullableColumn, number, numberColumn, textColumn } from './engine/schemas.ts';
+import type { PreparedChain, PreparedSeries } from '../../analytics/chain/prepared-chain.ts';
+import { bySeries, inOrderOfSettlement } from '../../analytics/chain/rows.ts';
+import { gexBySeries } from '../../analytics/exposure/gex-by-series.ts';
+import { maxPain } from '../../analytics/exposure/max-pain.ts';
+import { signMarginPct } from '../../analytics/exposure/sign-margin.ts';
+import type { FittedSurface } from '../../analytics/surface/fitted-surface.ts';
+import type { Steps } from '../../core/steps.ts';
+import { defineOperation } from '../engine/operation.ts';
+import { nullableColumn, number, numberColumn, textColumn } from '../engine/schemas.ts';
+import { chainInput, readChain } from '../reading/analysis-options.ts';
+import { surfaceOfPrepared } from '../reading/chain-surface.ts';
+import { conventionOf, signConvention } from '../reading/dealer-sign.ts';
+import { provenanceOf } from '../reading/market-reading.ts';
+import { seriesFigures } from '../reading/series-figures.ts';
 import { MARGIN_OF_ROW } from './gamma-regime.ts';
-import { chainInput, readChain } from './reading/analysis-options.ts';
-import { surfaceOfPrepared } from './reading/chain-surface.ts';
-import { conventionOf, signConvention } from './reading/dealer-sign.ts';
-import { provenanceOf } from './reading/market-reading.ts';
-import { seriesFigures } from './reading/series-figures.ts';
 
 export const getGexByExpiry = defineOperation({
   name: 'get_gex_by_expiry',

@@ -1,11 +1,11 @@
 import { type TObject, Type } from '@sinclair/typebox';
-import { defineOperation, PROVENANCE } from './engine/operation.ts';
+import { defineOperation, PROVENANCE } from '../engine/operation.ts';
+import { chainInput, optionsOf } from '../reading/analysis-options.ts';
+import { readMarketAs } from '../reading/market-reading.ts';
 import { getGexByExpiry, gexByExpiryOf } from './gex-expiries.ts';
 import { getLiveGexNodes, gexNodesOf } from './gex-nodes.ts';
 import { getGexProfile, gexProfileOf } from './gex-profile.ts';
 import { getGexByStrike, gexByStrikeOf } from './gex-strikes.ts';
-import { chainInput, optionsOf } from './reading/analysis-options.ts';
-import { readMarketAs } from './reading/market-reading.ts';
 
 export const getGexView = defineOperation({
   name: 'get_gex_view',

@@ -1,19 +1,19 @@
 import { Type } from '@sinclair/typebox';
-import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
-import { volatilityBands } from '../analytics/chain/volatility-band.ts';
-import { dividendsBefore } from '../analytics/exposure/day-ahead.ts';
-import { netGexAt } from '../analytics/exposure/exposures-by-strike.ts';
-import { gexBySeries } from '../analytics/exposure/gex-by-series.ts';
-import { type HedgingNode, hedgingNodes } from '../analytics/exposure/hedging-nodes.ts';
-import type { Step, Steps } from '../core/steps.ts';
-import { DAY_MS } from '../market/calendar.ts';
-import { defineOperation } from './engine/operation.ts';
-import { cursor, cursorAt, limit, nextCursor, pageFrom } from './engine/pages.ts';
-import { finiteOrNull, nullable, number, putCall, ticker } from './engine/schemas.ts';
-import { surfaceOfPrepared } from './reading/chain-surface.ts';
-import { conventionOf, signConvention } from './reading/dealer-sign.ts';
-import { expiryChoice } from './reading/expiry-choice.ts';
-import { provenanceOf, readExpiry } from './reading/market-reading.ts';
+import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
+import { volatilityBands } from '../../analytics/chain/volatility-band.ts';
+import { dividendsBefore } from '../../analytics/exposure/day-ahead.ts';
+import { netGexAt } from '../../analytics/exposure/exposures-by-strike.ts';
+import { gexBySeries } from '../../analytics/exposure/gex-by-series.ts';
+import { type HedgingNode, hedgingNodes } from '../../analytics/exposure/hedging-nodes.ts';
+import type { Step, Steps } from '../../core/steps.ts';
+import { DAY_MS } from '../../market/calendar.ts';
+import { defineOperation } from '../engine/operation.ts';
+import { cursor, cursorAt, limit, nextCursor, pageFrom } from '../engine/pages.ts';
+import { finiteOrNull, nullable, number, putCall, ticker } from '../engine/schemas.ts';
+import { surfaceOfPrepared } from '../reading/chain-surface.ts';
+import { conventionOf, signConvention } from '../reading/dealer-sign.ts';
+import { expiryChoice } from '../reading/expiry-choice.ts';
+import { provenanceOf, readExpiry } from '../reading/market-reading.ts';
 
 /** Number of nodes in the answer to a request without `limit`. */
 const TOP = 10;

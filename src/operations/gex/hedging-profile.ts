@@ -1,17 +1,17 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { DEFAULT_OPTIONS, DEFAULT_SIGN } from '../analytics/chain/options.ts';
-import { type HedgingAtMove, hedgingAtMovesInSteps } from '../analytics/exposure/hedging-at-moves.ts';
-import { gammaRegime } from '../analytics/exposure/sign-margin.ts';
-import { hedgingPicture } from '../picture/hedging-picture.ts';
-import { defineOperation, type Provenance } from './engine/operation.ts';
-import { movesPrice } from './engine/prices.ts';
-import { defaulted, nullable, number, oneOf, ticker } from './engine/schemas.ts';
+import { DEFAULT_OPTIONS, DEFAULT_SIGN } from '../../analytics/chain/options.ts';
+import { type HedgingAtMove, hedgingAtMovesInSteps } from '../../analytics/exposure/hedging-at-moves.ts';
+import { gammaRegime } from '../../analytics/exposure/sign-margin.ts';
+import { hedgingPicture } from '../../picture/hedging-picture.ts';
+import { defineOperation, type Provenance } from '../engine/operation.ts';
+import { movesPrice } from '../engine/prices.ts';
+import { defaulted, nullable, number, oneOf, ticker } from '../engine/schemas.ts';
+import { averageDailyVolume, averageDailyVolumeOf, shareOfVolumePct } from '../reading/daily-volume.ts';
+import { conventionOf, signConvention } from '../reading/dealer-sign.ts';
+import { expiryChoice, expirySelection } from '../reading/expiry-choice.ts';
+import { levelsOf, provenanceOf, readMarketAs } from '../reading/market-reading.ts';
 import { gammaNotes, regimeFields, regimeNotes, reportRegime } from './gamma-regime.ts';
 import { gexReport, MILLION } from './gex-report.ts';
-import { averageDailyVolume, averageDailyVolumeOf, shareOfVolumePct } from './reading/daily-volume.ts';
-import { conventionOf, signConvention } from './reading/dealer-sign.ts';
-import { expiryChoice, expirySelection } from './reading/expiry-choice.ts';
-import { levelsOf, provenanceOf, readMarketAs } from './reading/market-reading.ts';
 
 /** The moves of a request without `moves`, percent. */
 const MOVES = [-5, -4, -3, -2, -1, -0.5, 0.5, 1, 2, 3, 4, 5];

@@ -1,9 +1,9 @@
 import { Type } from '@sinclair/typebox';
-import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
-import type { Exposures } from '../analytics/exposure/dollar-exposures.ts';
-import type { GammaFlip } from '../analytics/exposure/gamma-flip.ts';
-import { gammaRegime, SIGN_MARGIN_MIN_PCT, signMarginPct } from '../analytics/exposure/sign-margin.ts';
-import { number } from './engine/schemas.ts';
+import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
+import type { Exposures } from '../../analytics/exposure/dollar-exposures.ts';
+import type { GammaFlip } from '../../analytics/exposure/gamma-flip.ts';
+import { gammaRegime, SIGN_MARGIN_MIN_PCT, signMarginPct } from '../../analytics/exposure/sign-margin.ts';
+import { number } from '../engine/schemas.ts';
 
 /** The fields that state the sign of net GEX, and how certain the sign is. */
 export const regimeFields = {
