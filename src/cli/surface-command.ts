@@ -9,7 +9,7 @@ import { OperatorError } from '../core/errors.ts';
 import { runToCompletion } from '../core/steps.ts';
 import { DAY_MS, newYorkDate } from '../market/calendar.ts';
 import type { Chain } from '../market/chain.ts';
-import { reportSurface, type SurfaceAnswer } from '../operations/surface-report.ts';
+import { reportSurface, type SurfaceAnswer } from '../operations/surface/surface-report.ts';
 import { settingsIn } from '../settings/config.ts';
 import { writeOut } from './csv/streams.ts';
 import { chainOf } from './gex-files.ts';

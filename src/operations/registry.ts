@@ -17,15 +17,15 @@ import { evaluateMarketHamiltonian } from './gex/market-hamiltonian.ts';
 import { getGexHistory } from './gex-history.ts';
 import { getLevelRecord } from './levels-held.ts';
 import { getLevelsHistory } from './levels-history.ts';
-import { calculateMertonProbability } from './merton-probability.ts';
-import { runStrategicOmniRadar } from './omni-radar.ts';
 import { computeGreeksBatch } from './options/greeks-batch.ts';
 import { solveImpliedVolatilities } from './options/implied-volatilities.ts';
 import { calculateKellySizing } from './options/kelly-sizing.ts';
 import { getOptionQuotes } from './options/option-quotes.ts';
 import { computeOptionsGreeks } from './options/options-greeks.ts';
 import { screenTickers } from './screen-tickers.ts';
-import { getVolatilitySurface } from './surface-report.ts';
+import { calculateMertonProbability } from './surface/merton-probability.ts';
+import { runStrategicOmniRadar } from './surface/omni-radar.ts';
+import { getVolatilitySurface } from './surface/surface-report.ts';
 import { targetUniverse } from './target-universe.ts';
 
 /** The tools of the API contract, in the contract's order. */

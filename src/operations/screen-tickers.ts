@@ -10,7 +10,6 @@ import { SCREENED_TICKERS } from './engine/prices.ts';
 import { count, defaulted, oneOf, ticker } from './engine/schemas.ts';
 import { MILLION } from './gex/gex-report.ts';
 import { dueNotes, pastNotes } from './gex-history.ts';
-import { whipsawIndexOf } from './radar-whipsaw.ts';
 import { provenanceOf } from './reading/market-reading.ts';
 import {
   type Condition,
@@ -21,6 +20,7 @@ import {
   sortRows,
   WHIPSAW,
 } from './screen-columns.ts';
+import { whipsawIndexOf } from './surface/radar-whipsaw.ts';
 import { yearIvRank } from './year-iv-rank.ts';
 
 /** Rows of an answer, so that it fits into a model's context: a row takes up to 105 tokens. */

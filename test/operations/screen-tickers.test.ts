@@ -10,9 +10,9 @@ import type { Context, Operation, Provenance } from '../../src/operations/engine
 import { perform, toolView } from '../../src/operations/engine/perform.ts';
 import { getLiveGexNodes } from '../../src/operations/gex/gex-nodes.ts';
 import { type GexHistory, getGexHistory } from '../../src/operations/gex-history.ts';
-import { runStrategicOmniRadar } from '../../src/operations/omni-radar.ts';
 import { NUMBER_COLUMNS, type ScreenRow, WHIPSAW } from '../../src/operations/screen-columns.ts';
 import { screenTickers } from '../../src/operations/screen-tickers.ts';
+import { runStrategicOmniRadar } from '../../src/operations/surface/omni-radar.ts';
 import { recordedChain, recordedNames } from '../analytics/recorded.ts';
 import { SIMULATED, simulated } from '../analytics/simulated.ts';
 import { AS_OF, chainOf, EXPIRY, LATER, quoted, range } from '../analytics/small-chains.ts';

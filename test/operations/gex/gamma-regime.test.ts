@@ -11,7 +11,7 @@ import { getGexByExpiry } from '../../../src/operations/gex/gex-expiries.ts';
 import { getLiveGexNodes, recordedGexNodes } from '../../../src/operations/gex/gex-nodes.ts';
 import { getGexProfile } from '../../../src/operations/gex/gex-profile.ts';
 import { getGexByStrike } from '../../../src/operations/gex/gex-strikes.ts';
-import { runStrategicOmniRadar } from '../../../src/operations/omni-radar.ts';
+import { runStrategicOmniRadar } from '../../../src/operations/surface/omni-radar.ts';
 import { recordedChain, recordedNames } from '../../analytics/recorded.ts';
 import { chainOf, contract, quoted } from '../../analytics/small-chains.ts';
 import { describeRecorded } from '../../support/recorded-chains.ts';

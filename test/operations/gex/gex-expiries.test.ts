@@ -3,7 +3,7 @@ import type { Static } from '@sinclair/typebox';
 import { addDays, closeOf } from '../../../src/market/calendar.ts';
 import { VarianceClock } from '../../../src/market/variance-clock.ts';
 import { getGexByExpiry } from '../../../src/operations/gex/gex-expiries.ts';
-import { getVolatilitySurface, type SurfaceAnswer } from '../../../src/operations/surface-report.ts';
+import { getVolatilitySurface, type SurfaceAnswer } from '../../../src/operations/surface/surface-report.ts';
 import {
   AS_OF,
   chainOf,

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test';
-import type { Operation } from '../../src/operations/engine/operation.ts';
-import { extendedView, perform } from '../../src/operations/engine/perform.ts';
-import { calculateMertonProbability } from '../../src/operations/merton-probability.ts';
-import { normalCdf } from '../analytics/plain.ts';
-import { AS_OF, chainOf, contract, EXPIRY, HEAD, LATER, quoted, range, TODAY } from '../analytics/small-chains.ts';
-import { call, callExtended, refusalOf, smallMarket } from './small-market.ts';
+import type { Operation } from '../../../src/operations/engine/operation.ts';
+import { extendedView, perform } from '../../../src/operations/engine/perform.ts';
+import { calculateMertonProbability } from '../../../src/operations/surface/merton-probability.ts';
+import { normalCdf } from '../../analytics/plain.ts';
+import { AS_OF, chainOf, contract, EXPIRY, HEAD, LATER, quoted, range, TODAY } from '../../analytics/small-chains.ts';
+import { call, callExtended, refusalOf, smallMarket } from '../small-market.ts';
 
 const STRIKES = range(80, 120);
 const QUESTION = { ticker: 'ACME', spot_price: 100, ambush_strike: 104 };

@@ -1,15 +1,15 @@
 import { type Static, Type } from '@sinclair/typebox';
-import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
-import type { GexLevels } from '../analytics/exposure/gex-levels.ts';
-import { dailyMove } from '../analytics/exposure/whipsaw.ts';
-import { type FlowNotional, printsDeltaNotional, volumeDeltaNotional } from '../analytics/flow/flow-notional.ts';
-import { StepCache, type Steps } from '../core/steps.ts';
-import { newYorkDate } from '../market/calendar.ts';
-import type { Context } from './engine/operation.ts';
-import { number } from './engine/schemas.ts';
-import { regimeFields, reportRegime } from './gex/gamma-regime.ts';
-import { MILLION } from './gex/gex-report.ts';
-import type { MarketReading } from './reading/market-reading.ts';
+import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
+import type { GexLevels } from '../../analytics/exposure/gex-levels.ts';
+import { dailyMove } from '../../analytics/exposure/whipsaw.ts';
+import { type FlowNotional, printsDeltaNotional, volumeDeltaNotional } from '../../analytics/flow/flow-notional.ts';
+import { StepCache, type Steps } from '../../core/steps.ts';
+import { newYorkDate } from '../../market/calendar.ts';
+import type { Context } from '../engine/operation.ts';
+import { number } from '../engine/schemas.ts';
+import { regimeFields, reportRegime } from '../gex/gamma-regime.ts';
+import { MILLION } from '../gex/gex-report.ts';
+import type { MarketReading } from '../reading/market-reading.ts';
 
 export const gexBoundaries = Type.Object(
   {

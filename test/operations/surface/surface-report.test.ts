@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test';
-import { addDays, closeOf } from '../../src/market/calendar.ts';
-import { VarianceClock } from '../../src/market/variance-clock.ts';
-import { getVolatilitySurface, type SurfaceAnswer } from '../../src/operations/surface-report.ts';
-import { AS_OF, chainOf, quoted, range, TODAY } from '../analytics/small-chains.ts';
-import { EXPIRIES as LISTED, MODELS, market, withEvent } from '../analytics/surface/known-markets.ts';
-import { callExtended, smallMarket } from './small-market.ts';
+import { addDays, closeOf } from '../../../src/market/calendar.ts';
+import { VarianceClock } from '../../../src/market/variance-clock.ts';
+import { getVolatilitySurface, type SurfaceAnswer } from '../../../src/operations/surface/surface-report.ts';
+import { AS_OF, chainOf, quoted, range, TODAY } from '../../analytics/small-chains.ts';
+import { EXPIRIES as LISTED, MODELS, market, withEvent } from '../../analytics/surface/known-markets.ts';
+import { callExtended, smallMarket } from '../small-market.ts';
 
 const EXPIRIES = [4, 11, 18, 25, 32, 46, 382].map((days) => addDays(TODAY, days));
 

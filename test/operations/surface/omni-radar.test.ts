@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'bun:test';
-import { DEFAULT_OPTIONS } from '../../src/analytics/chain/options.ts';
-import { prepareChain } from '../../src/analytics/chain/prepare.ts';
-import { gexLevels } from '../../src/analytics/exposure/gex-levels.ts';
-import { densityFigures } from '../../src/analytics/surface/density-figures.ts';
-import { fitSurface } from '../../src/analytics/surface/fit-surface.ts';
-import type { ContractRow } from '../../src/market/build-chain.ts';
-import { addDays } from '../../src/market/calendar.ts';
-import type { Chain } from '../../src/market/chain.ts';
-import { normalCdf } from '../../src/math/normal.ts';
-import { runStrategicOmniRadar } from '../../src/operations/omni-radar.ts';
-import { blackScholesDelta } from '../analytics/plain.ts';
+import { DEFAULT_OPTIONS } from '../../../src/analytics/chain/options.ts';
+import { prepareChain } from '../../../src/analytics/chain/prepare.ts';
+import { gexLevels } from '../../../src/analytics/exposure/gex-levels.ts';
+import { densityFigures } from '../../../src/analytics/surface/density-figures.ts';
+import { fitSurface } from '../../../src/analytics/surface/fit-surface.ts';
+import type { ContractRow } from '../../../src/market/build-chain.ts';
+import { addDays } from '../../../src/market/calendar.ts';
+import type { Chain } from '../../../src/market/chain.ts';
+import { normalCdf } from '../../../src/math/normal.ts';
+import { runStrategicOmniRadar } from '../../../src/operations/surface/omni-radar.ts';
+import { blackScholesDelta } from '../../analytics/plain.ts';
 import {
   AS_OF,
   chainOf,
@@ -21,8 +21,8 @@ import {
   range,
   TODAY,
   yearsTo,
-} from '../analytics/small-chains.ts';
-import { call, callExtended, type Holdings, refusalOf, smallMarket } from './small-market.ts';
+} from '../../analytics/small-chains.ts';
+import { call, callExtended, type Holdings, refusalOf, smallMarket } from '../small-market.ts';
 
 const STRIKES = range(85, 115);
 

@@ -1,13 +1,13 @@
-import type { GexLevels } from '../analytics/exposure/gex-levels.ts';
-import { expiringGamma, seriesNearest } from '../analytics/exposure/scan.ts';
-import { whipsawComponents, whipsawIndex } from '../analytics/exposure/whipsaw.ts';
-import { realisedVolatility } from '../analytics/returns.ts';
-import { ClientError } from '../core/errors.ts';
-import type { Steps } from '../core/steps.ts';
-import type { Context } from './engine/operation.ts';
+import type { GexLevels } from '../../analytics/exposure/gex-levels.ts';
+import { expiringGamma, seriesNearest } from '../../analytics/exposure/scan.ts';
+import { whipsawComponents, whipsawIndex } from '../../analytics/exposure/whipsaw.ts';
+import { realisedVolatility } from '../../analytics/returns.ts';
+import { ClientError } from '../../core/errors.ts';
+import type { Steps } from '../../core/steps.ts';
+import type { Context } from '../engine/operation.ts';
+import { surfaceOfPrepared } from '../reading/chain-surface.ts';
+import { closesKnown, levelsOf, type MarketReading, readMarket } from '../reading/market-reading.ts';
 import { densityOf } from './radar-density.ts';
-import { surfaceOfPrepared } from './reading/chain-surface.ts';
-import { closesKnown, levelsOf, type MarketReading, readMarket } from './reading/market-reading.ts';
 
 /** The wanted days to expiry of a scan, if the request does not state them. */
 export const TARGET_DTE = 30;

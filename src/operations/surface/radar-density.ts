@@ -1,10 +1,10 @@
 import { type Static, Type } from '@sinclair/typebox';
-import type { PreparedSeries } from '../analytics/chain/prepared-chain.ts';
-import type { GexLevels } from '../analytics/exposure/gex-levels.ts';
-import { densityFigures, QUANTILES, volatilityError } from '../analytics/surface/density-figures.ts';
-import type { FittedSurface, HorizonLaw } from '../analytics/surface/fitted-surface.ts';
-import { daysBetween } from '../market/calendar.ts';
-import { number, numberColumn } from './engine/schemas.ts';
+import type { PreparedSeries } from '../../analytics/chain/prepared-chain.ts';
+import type { GexLevels } from '../../analytics/exposure/gex-levels.ts';
+import { densityFigures, QUANTILES, volatilityError } from '../../analytics/surface/density-figures.ts';
+import type { FittedSurface, HorizonLaw } from '../../analytics/surface/fitted-surface.ts';
+import { daysBetween } from '../../market/calendar.ts';
+import { number, numberColumn } from '../engine/schemas.ts';
 
 const probability = (description: string) => number(`${description} 0 to 1.`, { minimum: 0, maximum: 1 });
 export const stateDensity = Type.Object(

@@ -1,14 +1,14 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { type EventVariance, findEventsInSteps, termStructure } from '../analytics/surface/event-variance.ts';
-import type { FittedSurface, HorizonLaw, SurfaceSlice } from '../analytics/surface/fitted-surface.ts';
-import { type SmileFigures, smileFigures } from '../analytics/surface/smile-figures.ts';
-import { ClientError } from '../core/errors.ts';
-import type { Steps } from '../core/steps.ts';
-import { DAY_MS, horizonEnd, YEAR_MS } from '../market/calendar.ts';
-import type { Chain } from '../market/chain.ts';
-import { CALENDAR } from '../market/variance-clock.ts';
-import { impliedVolatility } from '../math/implied-volatility.ts';
-import { defineOperation } from './engine/operation.ts';
+import { type EventVariance, findEventsInSteps, termStructure } from '../../analytics/surface/event-variance.ts';
+import type { FittedSurface, HorizonLaw, SurfaceSlice } from '../../analytics/surface/fitted-surface.ts';
+import { type SmileFigures, smileFigures } from '../../analytics/surface/smile-figures.ts';
+import { ClientError } from '../../core/errors.ts';
+import type { Steps } from '../../core/steps.ts';
+import { DAY_MS, horizonEnd, YEAR_MS } from '../../market/calendar.ts';
+import type { Chain } from '../../market/chain.ts';
+import { CALENDAR } from '../../market/variance-clock.ts';
+import { impliedVolatility } from '../../math/implied-volatility.ts';
+import { defineOperation } from '../engine/operation.ts';
 import {
   count,
   defaulted,
@@ -20,9 +20,9 @@ import {
   oneOf,
   textColumn,
   ticker,
-} from './engine/schemas.ts';
-import { surfaceOfPrepared } from './reading/chain-surface.ts';
-import { provenanceOf, readMarket } from './reading/market-reading.ts';
+} from '../engine/schemas.ts';
+import { surfaceOfPrepared } from '../reading/chain-surface.ts';
+import { provenanceOf, readMarket } from '../reading/market-reading.ts';
 
 /** Constant maturities, calendar days. */
 const MATURITIES = [7, 30, 60, 90, 180, 365];

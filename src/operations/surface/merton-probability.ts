@@ -1,19 +1,19 @@
 import { Type } from '@sinclair/typebox';
-import { TTE_FLOOR_MS } from '../analytics/chain/prepared-chain.ts';
-import { volatilityError } from '../analytics/surface/density-figures.ts';
-import type { FittedSurface } from '../analytics/surface/fitted-surface.ts';
-import { jumpDiffusionLaw } from '../analytics/surface/jump-diffusion-law.ts';
-import type { JumpLaw } from '../analytics/surface/jump-law.ts';
-import { lognormalLaw, type PriceLaw } from '../analytics/surface/price-law.ts';
-import { endBeyond, touchInSteps } from '../analytics/surface/touch-probability.ts';
-import { verticalBounds } from '../analytics/surface/vertical-bounds.ts';
-import { ClientError } from '../core/errors.ts';
-import { horizonEnd, newYorkDate } from '../market/calendar.ts';
-import type { Chain } from '../market/chain.ts';
-import { defineOperation } from './engine/operation.ts';
-import { count, defaulted, nullable, number, oneOf, priceField, ticker } from './engine/schemas.ts';
-import { jumpLawOf, surfaceOfPrepared } from './reading/chain-surface.ts';
-import { provenanceOf, readMarket } from './reading/market-reading.ts';
+import { TTE_FLOOR_MS } from '../../analytics/chain/prepared-chain.ts';
+import { volatilityError } from '../../analytics/surface/density-figures.ts';
+import type { FittedSurface } from '../../analytics/surface/fitted-surface.ts';
+import { jumpDiffusionLaw } from '../../analytics/surface/jump-diffusion-law.ts';
+import type { JumpLaw } from '../../analytics/surface/jump-law.ts';
+import { lognormalLaw, type PriceLaw } from '../../analytics/surface/price-law.ts';
+import { endBeyond, touchInSteps } from '../../analytics/surface/touch-probability.ts';
+import { verticalBounds } from '../../analytics/surface/vertical-bounds.ts';
+import { ClientError } from '../../core/errors.ts';
+import { horizonEnd, newYorkDate } from '../../market/calendar.ts';
+import type { Chain } from '../../market/chain.ts';
+import { defineOperation } from '../engine/operation.ts';
+import { count, defaulted, nullable, number, oneOf, priceField, ticker } from '../engine/schemas.ts';
+import { jumpLawOf, surfaceOfPrepared } from '../reading/chain-surface.ts';
+import { provenanceOf, readMarket } from '../reading/market-reading.ts';
 
 const DAYS_MAX = 3650;
 

@@ -1,21 +1,24 @@
 import { Type } from '@sinclair/typebox';
-import { selectSeries } from '../analytics/chain/prepare.ts';
-import type { PreparedChain, PreparedSeries } from '../analytics/chain/prepared-chain.ts';
-import { gexBySeries } from '../analytics/exposure/gex-by-series.ts';
+import { selectSeries } from '../../analytics/chain/prepare.ts';
+import type { PreparedChain, PreparedSeries } from '../../analytics/chain/prepared-chain.ts';
+import { gexBySeries } from '../../analytics/exposure/gex-by-series.ts';
 import {
   type ConcentratedStrike,
   concentratedStrikes,
   concentratedStrikesInSteps,
   seriesNearest,
-} from '../analytics/exposure/scan.ts';
-import { dailyMove, whipsawIndex } from '../analytics/exposure/whipsaw.ts';
-import { ClientError } from '../core/errors.ts';
-import type { Step } from '../core/steps.ts';
-import { daysBetween, newYorkDate } from '../market/calendar.ts';
-import { defineOperation } from './engine/operation.ts';
-import { limit } from './engine/pages.ts';
-import { defaulted, nullable, number, numberColumn, ticker } from './engine/schemas.ts';
-import { MILLION } from './gex/gex-report.ts';
+} from '../../analytics/exposure/scan.ts';
+import { dailyMove, whipsawIndex } from '../../analytics/exposure/whipsaw.ts';
+import { ClientError } from '../../core/errors.ts';
+import type { Step } from '../../core/steps.ts';
+import { daysBetween, newYorkDate } from '../../market/calendar.ts';
+import { defineOperation } from '../engine/operation.ts';
+import { limit } from '../engine/pages.ts';
+import { defaulted, nullable, number, numberColumn, ticker } from '../engine/schemas.ts';
+import { MILLION } from '../gex/gex-report.ts';
+import { surfaceOfPrepared } from '../reading/chain-surface.ts';
+import { expiryChoice, expirySelection } from '../reading/expiry-choice.ts';
+import { levelsOf, provenanceOf, readMarket } from '../reading/market-reading.ts';
 import { gexBoundaries, kineticOf, reportBoundaries } from './radar-boundaries.ts';
 import {
   densityOf,
@@ -26,9 +29,6 @@ import {
   stateDensity,
 } from './radar-density.ts';
 import { TARGET_DTE, whipsawOf } from './radar-whipsaw.ts';
-import { surfaceOfPrepared } from './reading/chain-surface.ts';
-import { expiryChoice, expirySelection } from './reading/expiry-choice.ts';
-import { levelsOf, provenanceOf, readMarket } from './reading/market-reading.ts';
 
 /**
  * The answer has a note if the expiry is more than `FAR_DAYS` days from target_dte, and also more than `FAR_SHARE` times target_dte from
