@@ -3,7 +3,7 @@ import { cleanLine, shownJson } from '../core/clean-text.ts';
 import { OperatorError } from '../core/errors.ts';
 import type { Operation, Provenance } from '../operations/engine/operation.ts';
 import { extendedView, perform } from '../operations/engine/perform.ts';
-import { type GexHistory, getGexHistory } from '../operations/gex-history.ts';
+import { type GexHistory, getGexHistory } from '../operations/history/gex-history.ts';
 import { settingsIn } from '../settings/config.ts';
 import { writeOut } from './csv/streams.ts';
 import { historyCsv } from './history-csv.ts';

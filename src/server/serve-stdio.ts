@@ -7,7 +7,7 @@ import { type Feed, isLocal } from '../market/feed.ts';
 import type { Universe } from '../market/universe.ts';
 import { catalogOf } from '../mcp/catalog.ts';
 import { serveOverStdio } from '../mcp/stdio/serve-over-stdio.ts';
-import { createLevelRecorder, type LevelRecorder } from '../operations/level-recorder.ts';
+import { createLevelRecorder, type LevelRecorder } from '../operations/history/level-recorder.ts';
 import type { Store } from '../store/sqlite.ts';
 import { createFeeds } from './create-feeds.ts';
 import { createContext, createOrOpenData, hasData, openMemory, readUniverse } from './stored-data.ts';

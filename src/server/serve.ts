@@ -17,7 +17,7 @@ import { readTls, type TlsFiles } from '../http/tls.ts';
 import { isLocal } from '../market/feed.ts';
 import { COMPILER_HINT, isWithoutCompiler, kernelNsPerOption } from '../math/kernel-speed.ts';
 import { feedReport } from '../operations/feed-status.ts';
-import { createLevelRecorder, type LevelRecorder } from '../operations/level-recorder.ts';
+import { createLevelRecorder, type LevelRecorder } from '../operations/history/level-recorder.ts';
 import { warmUp } from '../operations/warm-up.ts';
 import type { Metrics } from '../ops/ops-metrics.ts';
 import { type OpsServer, serveOps } from '../ops/ops-server.ts';

@@ -11,7 +11,7 @@ import { sameQuotes } from '../../src/market/chain.ts';
 import type { PastProgress } from '../../src/market/feed-ledger.ts';
 import { newestSimulated, pastMoments } from '../../src/market/simulated-past.ts';
 import { loadUniverse } from '../../src/market/universe.ts';
-import { createLevelRecorder } from '../../src/operations/level-recorder.ts';
+import { createLevelRecorder } from '../../src/operations/history/level-recorder.ts';
 import { fillPast, type PastDeps } from '../../src/server/fill-past.ts';
 import { encodeChain } from '../../src/store/chain-codec.ts';
 import { openStore, type Store } from '../../src/store/sqlite.ts';

@@ -6,7 +6,7 @@ import { ingestOnce } from '../../src/feeds/ingest.ts';
 import { listen } from '../../src/http/listen.ts';
 import type { Catalog } from '../../src/mcp/mcp-deps.ts';
 import type { Operation } from '../../src/operations/engine/operation.ts';
-import { createLevelRecorder } from '../../src/operations/level-recorder.ts';
+import { createLevelRecorder } from '../../src/operations/history/level-recorder.ts';
 import { type App, buildApp } from '../../src/server/app.ts';
 import { parseSettings } from '../../src/settings/config.ts';
 

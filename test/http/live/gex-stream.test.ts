@@ -5,7 +5,7 @@ import { type Listening, listen } from '../../../src/http/listen.ts';
 import { createGexEvents } from '../../../src/http/live/gex-events.ts';
 import { createGexStreams, type GexStreams } from '../../../src/http/live/gex-streams.ts';
 import { pickFields } from '../../../src/operations/engine/operation.ts';
-import { createLevelRecorder, type LevelRecorder } from '../../../src/operations/level-recorder.ts';
+import { createLevelRecorder, type LevelRecorder } from '../../../src/operations/history/level-recorder.ts';
 import { type App, buildApp } from '../../../src/server/app.ts';
 import { parseSettings } from '../../../src/settings/config.ts';
 import { keepLevels, MONDAY_MS } from '../../store/samples.ts';

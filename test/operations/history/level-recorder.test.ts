@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import type { Observation } from '../../src/core/events.ts';
-import type { Chain } from '../../src/market/chain.ts';
-import type { LevelRecord } from '../../src/market/level-record.ts';
-import type { MarketStore } from '../../src/market/store.ts';
-import { getLiveGexNodes } from '../../src/operations/gex/gex-nodes.ts';
-import { createLevelRecorder } from '../../src/operations/level-recorder.ts';
-import type { SurfaceAnswer } from '../../src/operations/surface/surface-report.ts';
-import { openStore } from '../../src/store/sqlite.ts';
-import { AS_OF, chainOf, EXPIRY, LATER, print, quoted, range } from '../analytics/small-chains.ts';
-import { inFolder } from '../store/samples.ts';
-import { type Service, startService } from '../support/service.ts';
-import { callExtended, smallMarket } from './small-market.ts';
+import type { Observation } from '../../../src/core/events.ts';
+import type { Chain } from '../../../src/market/chain.ts';
+import type { LevelRecord } from '../../../src/market/level-record.ts';
+import type { MarketStore } from '../../../src/market/store.ts';
+import { getLiveGexNodes } from '../../../src/operations/gex/gex-nodes.ts';
+import { createLevelRecorder } from '../../../src/operations/history/level-recorder.ts';
+import type { SurfaceAnswer } from '../../../src/operations/surface/surface-report.ts';
+import { openStore } from '../../../src/store/sqlite.ts';
+import { AS_OF, chainOf, EXPIRY, LATER, print, quoted, range } from '../../analytics/small-chains.ts';
+import { inFolder } from '../../store/samples.ts';
+import { type Service, startService } from '../../support/service.ts';
+import { callExtended, smallMarket } from '../small-market.ts';
 
 const DAY_MS = 86_400_000;
 const ROWS = [

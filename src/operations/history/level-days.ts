@@ -1,5 +1,5 @@
-import type { LevelDay } from '../analytics/exposure/level-outcomes.ts';
-import { byRange } from '../core/steps.ts';
+import type { LevelDay } from '../../analytics/exposure/level-outcomes.ts';
+import { byRange } from '../../core/steps.ts';
 import {
   addDays,
   closeOf,
@@ -9,8 +9,8 @@ import {
   nextTradingDay,
   openOf,
   previousTradingDay,
-} from '../market/calendar.ts';
-import type { Market } from '../market/market.ts';
+} from '../../market/calendar.ts';
+import type { Market } from '../../market/market.ts';
 
 /** A trading day whose levels are compared with its prices. */
 export interface CountedDay extends LevelDay {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test';
-import type { LevelRecord } from '../../src/market/level-record.ts';
-import type { Operation, Provenance } from '../../src/operations/engine/operation.ts';
-import { perform, restView } from '../../src/operations/engine/perform.ts';
-import { type GexHistory, getGexHistory } from '../../src/operations/gex-history.ts';
-import { chainOf, DAY_MS, keepLevels, MONDAY_MS, recordOf } from '../store/samples.ts';
-import { callExtended, refusalOf, smallMarket } from './small-market.ts';
+import type { LevelRecord } from '../../../src/market/level-record.ts';
+import type { Operation, Provenance } from '../../../src/operations/engine/operation.ts';
+import { perform, restView } from '../../../src/operations/engine/perform.ts';
+import { type GexHistory, getGexHistory } from '../../../src/operations/history/gex-history.ts';
+import { chainOf, DAY_MS, keepLevels, MONDAY_MS, recordOf } from '../../store/samples.ts';
+import { callExtended, refusalOf, smallMarket } from '../small-market.ts';
 
 const HOUR_MS = 3_600_000;
 

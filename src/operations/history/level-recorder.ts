@@ -1,15 +1,15 @@
-import { levelRecordInSteps } from '../analytics/exposure/compute-level-record.ts';
-import { directionalPremium, FLOW_WINDOW_DAYS } from '../analytics/flow/flow.ts';
-import { ClientError, isBusy } from '../core/errors.ts';
-import { announceStep } from '../core/event-loop-watchdog.ts';
-import type { Observe } from '../core/events.ts';
-import type { Steps } from '../core/steps.ts';
-import { DAY_MS } from '../market/calendar.ts';
-import type { CashDividend } from '../market/cash-dividend.ts';
-import type { Chain } from '../market/chain.ts';
-import type { LevelRecord } from '../market/level-record.ts';
-import { storedDividends } from '../market/market.ts';
-import type { MarketStore } from '../market/store.ts';
+import { levelRecordInSteps } from '../../analytics/exposure/compute-level-record.ts';
+import { directionalPremium, FLOW_WINDOW_DAYS } from '../../analytics/flow/flow.ts';
+import { ClientError, isBusy } from '../../core/errors.ts';
+import { announceStep } from '../../core/event-loop-watchdog.ts';
+import type { Observe } from '../../core/events.ts';
+import type { Steps } from '../../core/steps.ts';
+import { DAY_MS } from '../../market/calendar.ts';
+import type { CashDividend } from '../../market/cash-dividend.ts';
+import type { Chain } from '../../market/chain.ts';
+import type { LevelRecord } from '../../market/level-record.ts';
+import { storedDividends } from '../../market/market.ts';
+import type { MarketStore } from '../../market/store.ts';
 
 export interface RecorderDeps {
   readonly store: MarketStore;

@@ -1,7 +1,7 @@
-import { type IvRank, ivRank } from '../analytics/iv-rank.ts';
-import { memoize } from '../core/cache.ts';
-import { addDays, newYorkDate } from '../market/calendar.ts';
-import type { Market } from '../market/market.ts';
+import { type IvRank, ivRank } from '../../analytics/iv-rank.ts';
+import { memoize } from '../../core/cache.ts';
+import { addDays, newYorkDate } from '../../market/calendar.ts';
+import type { Market } from '../../market/market.ts';
 
 /** Length of the period of the volatility rank, in New York days, including the last day. */
 export const YEAR_DAYS = 365;

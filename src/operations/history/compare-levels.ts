@@ -1,11 +1,11 @@
 import { type Static, Type } from '@sinclair/typebox';
-import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
-import { dealerSharesOf, type HedgingNode, hedgingNodes } from '../analytics/exposure/hedging-nodes.ts';
-import type { Steps } from '../core/steps.ts';
-import type { Context } from './engine/operation.ts';
-import { nullable, number, putCall } from './engine/schemas.ts';
-import type { LevelRow } from './gex/level-row.ts';
-import { readMarket } from './reading/market-reading.ts';
+import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
+import { dealerSharesOf, type HedgingNode, hedgingNodes } from '../../analytics/exposure/hedging-nodes.ts';
+import type { Steps } from '../../core/steps.ts';
+import type { Context } from '../engine/operation.ts';
+import { nullable, number, putCall } from '../engine/schemas.ts';
+import type { LevelRow } from '../gex/level-row.ts';
+import { readMarket } from '../reading/market-reading.ts';
 
 /** Number of contracts of each moment that are compared. */
 const CONTRACTS = 10;

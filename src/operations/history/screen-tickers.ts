@@ -1,16 +1,17 @@
 import { Type } from '@sinclair/typebox';
-import { gammaRegime } from '../analytics/exposure/sign-margin.ts';
-import { shownName } from '../core/clean-text.ts';
-import { byRange, type Steps } from '../core/steps.ts';
-import type { LevelEvent } from '../market/level-record.ts';
-import { isTicker } from '../market/option-symbol.ts';
-import { type Context, defineOperation } from './engine/operation.ts';
-import { PAGE_MAX } from './engine/pages.ts';
-import { SCREENED_TICKERS } from './engine/prices.ts';
-import { count, defaulted, oneOf, ticker } from './engine/schemas.ts';
-import { MILLION } from './gex/gex-report.ts';
+import { gammaRegime } from '../../analytics/exposure/sign-margin.ts';
+import { shownName } from '../../core/clean-text.ts';
+import { byRange, type Steps } from '../../core/steps.ts';
+import type { LevelEvent } from '../../market/level-record.ts';
+import { isTicker } from '../../market/option-symbol.ts';
+import { type Context, defineOperation } from '../engine/operation.ts';
+import { PAGE_MAX } from '../engine/pages.ts';
+import { SCREENED_TICKERS } from '../engine/prices.ts';
+import { count, defaulted, oneOf, ticker } from '../engine/schemas.ts';
+import { MILLION } from '../gex/gex-report.ts';
+import { provenanceOf } from '../reading/market-reading.ts';
+import { whipsawIndexOf } from '../surface/radar-whipsaw.ts';
 import { dueNotes, pastNotes } from './gex-history.ts';
-import { provenanceOf } from './reading/market-reading.ts';
 import {
   type Condition,
   conditionsOf,
@@ -20,7 +21,6 @@ import {
   sortRows,
   WHIPSAW,
 } from './screen-columns.ts';
-import { whipsawIndexOf } from './surface/radar-whipsaw.ts';
 import { yearIvRank } from './year-iv-rank.ts';
 
 /** Rows of an answer, so that it fits into a model's context: a row takes up to 105 tokens. */

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'bun:test';
-import { generator } from '../../src/bench/workloads.ts';
-import { addDays, newYorkInstant, nextTradingDay } from '../../src/market/calendar.ts';
-import type { LevelRecord } from '../../src/market/level-record.ts';
-import type { Context, Operation } from '../../src/operations/engine/operation.ts';
-import { perform, restView } from '../../src/operations/engine/perform.ts';
-import { getLevelRecord, type LevelRecordAnswer } from '../../src/operations/levels-held.ts';
-import type { Store } from '../../src/store/sqlite.ts';
-import { chainOf, keepLevels } from '../store/samples.ts';
-import { refusalOf, smallMarket } from './small-market.ts';
+import { generator } from '../../../src/bench/workloads.ts';
+import { addDays, newYorkInstant, nextTradingDay } from '../../../src/market/calendar.ts';
+import type { LevelRecord } from '../../../src/market/level-record.ts';
+import type { Context, Operation } from '../../../src/operations/engine/operation.ts';
+import { perform, restView } from '../../../src/operations/engine/perform.ts';
+import { getLevelRecord, type LevelRecordAnswer } from '../../../src/operations/history/levels-held.ts';
+import type { Store } from '../../../src/store/sqlite.ts';
+import { chainOf, keepLevels } from '../../store/samples.ts';
+import { refusalOf, smallMarket } from '../small-market.ts';
 
 /** The volatility at which one daily deviation is 1 % of spot. */
 const ONE_PERCENT = Math.sqrt(252) / 100;

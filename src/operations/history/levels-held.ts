@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { DEFAULT_SIGN } from '../analytics/chain/options.ts';
+import { DEFAULT_SIGN } from '../../analytics/chain/options.ts';
 import {
   DAYS_MIN,
   LEVEL_KINDS,
@@ -9,12 +9,12 @@ import {
   levelScoresInSteps,
   type OutcomeRate,
   TOUCH_DEVIATIONS,
-} from '../analytics/exposure/level-outcomes.ts';
-import { defineOperation } from './engine/operation.ts';
-import { count, defaulted, nullable, nullableColumn, numberColumn, textColumn, ticker } from './engine/schemas.ts';
+} from '../../analytics/exposure/level-outcomes.ts';
+import { defineOperation } from '../engine/operation.ts';
+import { count, defaulted, nullable, nullableColumn, numberColumn, textColumn, ticker } from '../engine/schemas.ts';
+import { conventionOf, signConvention } from '../reading/dealer-sign.ts';
 import { dueNotes, newestProvenance } from './gex-history.ts';
 import { readLevelDays } from './level-days.ts';
-import { conventionOf, signConvention } from './reading/dealer-sign.ts';
 
 const DAYS = { default: 365, maximum: 3_650 };
 

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { ClientError } from '../core/errors.ts';
-import { nullable, number, oneOf } from './engine/schemas.ts';
-import { IV_NOTED } from './engine/unlikely-units.ts';
+import { ClientError } from '../../core/errors.ts';
+import { nullable, number, oneOf } from '../engine/schemas.ts';
+import { IV_NOTED } from '../engine/unlikely-units.ts';
 
 const figure = (description: string) => nullable(Type.Number(), description);
 

@@ -1,18 +1,18 @@
 import { describe, expect, test } from 'bun:test';
-import { newYorkInstant, settlementInstant } from '../../src/market/calendar.ts';
-import type { Chain } from '../../src/market/chain.ts';
-import type { Context } from '../../src/operations/engine/operation.ts';
-import { getLiveGexNodes } from '../../src/operations/gex/gex-nodes.ts';
-import { detectLethalNodes } from '../../src/operations/gex/lethal-nodes.ts';
-import { getGexHistory } from '../../src/operations/gex-history.ts';
-import { createLevelRecorder } from '../../src/operations/level-recorder.ts';
-import { getLevelsHistory } from '../../src/operations/levels-history.ts';
-import { recordedChain, recordedNames } from '../analytics/recorded.ts';
-import { chainOf, contract, quoted } from '../analytics/small-chains.ts';
-import { DAY_MS, keepLevels, MONDAY_MS } from '../store/samples.ts';
-import { describeRecorded } from '../support/recorded-chains.ts';
-import { tokensOf } from '../support/tokens.ts';
-import { call, callExtended, refusalOf, smallMarket } from './small-market.ts';
+import { newYorkInstant, settlementInstant } from '../../../src/market/calendar.ts';
+import type { Chain } from '../../../src/market/chain.ts';
+import type { Context } from '../../../src/operations/engine/operation.ts';
+import { getLiveGexNodes } from '../../../src/operations/gex/gex-nodes.ts';
+import { detectLethalNodes } from '../../../src/operations/gex/lethal-nodes.ts';
+import { getGexHistory } from '../../../src/operations/history/gex-history.ts';
+import { createLevelRecorder } from '../../../src/operations/history/level-recorder.ts';
+import { getLevelsHistory } from '../../../src/operations/history/levels-history.ts';
+import { recordedChain, recordedNames } from '../../analytics/recorded.ts';
+import { chainOf, contract, quoted } from '../../analytics/small-chains.ts';
+import { DAY_MS, keepLevels, MONDAY_MS } from '../../store/samples.ts';
+import { describeRecorded } from '../../support/recorded-chains.ts';
+import { tokensOf } from '../../support/tokens.ts';
+import { call, callExtended, refusalOf, smallMarket } from '../small-market.ts';
 
 interface Row {
   readonly as_of: string;

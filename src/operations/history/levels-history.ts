@@ -1,15 +1,15 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { downsample } from '../analytics/downsample.ts';
-import { ClientError } from '../core/errors.ts';
-import { closeOf, newYorkDate, previousTradingDay } from '../market/calendar.ts';
-import type { LevelRecord } from '../market/level-record.ts';
+import { downsample } from '../../analytics/downsample.ts';
+import { ClientError } from '../../core/errors.ts';
+import { closeOf, newYorkDate, previousTradingDay } from '../../market/calendar.ts';
+import type { LevelRecord } from '../../market/level-record.ts';
+import { momentError, momentOf } from '../engine/moment.ts';
+import { type Context, defineOperation } from '../engine/operation.ts';
+import { count, defaulted, oneOf, ticker } from '../engine/schemas.ts';
+import { levelRow, reportLevels } from '../gex/level-row.ts';
+import { provenanceOf } from '../reading/market-reading.ts';
 import { changedContracts, levelComparison, movedLevels } from './compare-levels.ts';
-import { momentError, momentOf } from './engine/moment.ts';
-import { type Context, defineOperation } from './engine/operation.ts';
-import { count, defaulted, oneOf, ticker } from './engine/schemas.ts';
-import { levelRow, reportLevels } from './gex/level-row.ts';
 import { dueNotes, pastNotes } from './gex-history.ts';
-import { provenanceOf } from './reading/market-reading.ts';
 
 /** Maximum number of rows. With provenance, they take less than 2,000 tokens of a model's context. */
 const ROWS_MAX = 18;
