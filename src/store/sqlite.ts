@@ -14,9 +14,9 @@ import { feedTable } from './feed-table.ts';
 import { levelTable } from './level-table.ts';
 import { memberTables } from './member-tables.ts';
 import { requireKnown, schemaOf } from './migrations.ts';
-import { printTable } from './print-table.ts';
 import { retention } from './remove-old.ts';
 import { chainTable, type OnDamaged } from './snapshot-table.ts';
+import { printTable } from './tape/print-table.ts';
 import { SCHEMA, upgrade } from './upgrade.ts';
 
 /**

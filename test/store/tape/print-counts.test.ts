@@ -1,12 +1,12 @@
 import { Database } from 'bun:sqlite';
 import { describe, expect, test } from 'bun:test';
-import { randomOf } from '../../src/feeds/simulated/random.ts';
-import { addDays, newYorkInstant } from '../../src/market/calendar.ts';
-import { MIGRATIONS, migrate } from '../../src/store/migrations.ts';
-import { printCounts, SLOT_MS } from '../../src/store/print-counts.ts';
-import { printTable } from '../../src/store/print-table.ts';
-import { retention } from '../../src/store/remove-old.ts';
-import { DAY_MS, printOf } from './samples.ts';
+import { randomOf } from '../../../src/feeds/simulated/random.ts';
+import { addDays, newYorkInstant } from '../../../src/market/calendar.ts';
+import { MIGRATIONS, migrate } from '../../../src/store/migrations.ts';
+import { retention } from '../../../src/store/remove-old.ts';
+import { printCounts, SLOT_MS } from '../../../src/store/tape/print-counts.ts';
+import { printTable } from '../../../src/store/tape/print-table.ts';
+import { DAY_MS, printOf } from '../samples.ts';
 
 /** Compares the counts by minute with counts of the rows themselves. */
 const SMALL = { part: 24, atOnce: 20, rows: 16 };

@@ -1,5 +1,5 @@
 import type { Database } from 'bun:sqlite';
-import type { MarketStore } from '../market/store.ts';
+import type { MarketStore } from '../../market/store.ts';
 import { blockSums } from './block-sums.ts';
 import { tapePacker } from './pack-tape.ts';
 import { printRows } from './print-rows.ts';

@@ -1,5 +1,5 @@
 import type { Database } from 'bun:sqlite';
-import { dayOf } from '../market/tape-columns.ts';
+import { dayOf } from '../../market/tape-columns.ts';
 import type { BlockSums } from './block-sums.ts';
 import type { PrintRows } from './print-rows.ts';
 import { digestsOf } from './stored-copies.ts';

@@ -1,6 +1,6 @@
-import type { TapeColumns, TapeContracts } from '../market/tape-columns.ts';
-import { BY_CONTRACT, CELL, type TapeSums } from '../market/tape-sums.ts';
-import { ColumnReader, ColumnWriter, decimalDigitsOf, sealed, unsealed, wholes } from './column-codec.ts';
+import type { TapeColumns, TapeContracts } from '../../market/tape-columns.ts';
+import { BY_CONTRACT, CELL, type TapeSums } from '../../market/tape-sums.ts';
+import { ColumnReader, ColumnWriter, decimalDigitsOf, sealed, unsealed, wholes } from '../column-codec.ts';
 import type { TapeEntries } from './tape-entries.ts';
 
 /**

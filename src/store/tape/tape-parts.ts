@@ -1,5 +1,5 @@
 import type { Database } from 'bun:sqlite';
-import type { TapeColumns } from '../market/tape-columns.ts';
+import type { TapeColumns } from '../../market/tape-columns.ts';
 import { decodeColumns, decodeIds } from './tape-codec.ts';
 import { endOfDay, rangeOfDay, type TapeDay, type TapeId } from './tape-days.ts';
 import { type CANCELED, type CORRECTED, type TapeEntries, validRows } from './tape-entries.ts';

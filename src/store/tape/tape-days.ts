@@ -1,7 +1,7 @@
-import { memoize } from '../core/cache.ts';
-import { addDays, newYorkInstant } from '../market/calendar.ts';
-import type { Print } from '../market/prints.ts';
-import { dayOf } from '../market/tape-columns.ts';
+import { memoize } from '../../core/cache.ts';
+import { addDays, newYorkInstant } from '../../market/calendar.ts';
+import type { Print } from '../../market/prints.ts';
+import { dayOf } from '../../market/tape-columns.ts';
 
 /** The tape of one underlying, simulated or recorded. `simulated` is 0 or 1, as SQLite stores it. */
 export interface TapeId {

@@ -1,6 +1,6 @@
 import type { Database } from 'bun:sqlite';
-import type { Print } from '../market/prints.ts';
-import { pickRows, type TapeColumns } from '../market/tape-columns.ts';
+import type { Print } from '../../market/prints.ts';
+import { pickRows, type TapeColumns } from '../../market/tape-columns.ts';
 import { encodeEntries } from './tape-codec.ts';
 import type { TapeDay } from './tape-days.ts';
 import { entriesOf, merged, mergedAll, sliceEntries, type TapeEntries, validRows } from './tape-entries.ts';

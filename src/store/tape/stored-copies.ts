@@ -1,5 +1,5 @@
-import type { Print } from '../market/prints.ts';
-import { printOfRow, type TapeColumns } from '../market/tape-columns.ts';
+import type { Print } from '../../market/prints.ts';
+import { printOfRow, type TapeColumns } from '../../market/tape-columns.ts';
 import type { TapeDay } from './tape-days.ts';
 import { CANCELED, CORRECTED, packedFieldsOf } from './tape-entries.ts';
 import type { Part, TapeParts } from './tape-parts.ts';

@@ -1,7 +1,7 @@
-import type { MarketStore } from '../market/store.ts';
-import { PARTS, type Stretch } from '../market/tape.ts';
-import { dayOf, type TapeColumns } from '../market/tape-columns.ts';
-import { sumsOf } from '../market/tape-sums.ts';
+import type { MarketStore } from '../../market/store.ts';
+import { PARTS, type Stretch } from '../../market/tape.ts';
+import { dayOf, type TapeColumns } from '../../market/tape-columns.ts';
+import { sumsOf } from '../../market/tape-sums.ts';
 import type { BlockSums } from './block-sums.ts';
 import type { PrintRows } from './print-rows.ts';
 import { endOfDay, type TapeDay, type TapeId, tapeIdOf } from './tape-days.ts';

@@ -1,5 +1,5 @@
 import type { Database } from 'bun:sqlite';
-import type { Print } from '../market/prints.ts';
+import type { Print } from '../../market/prints.ts';
 import { MOVED_AT_ONCE } from './pack-tape.ts';
 import type { PrintRows } from './print-rows.ts';
 import type { PrintSums } from './print-sums.ts';

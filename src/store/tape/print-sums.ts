@@ -1,10 +1,10 @@
 import type { Database } from 'bun:sqlite';
-import { addDays, newYorkInstant } from '../market/calendar.ts';
-import { rootOf } from '../market/option-symbol.ts';
-import { change, isDeep, type Print, type PrintSum, premiumOf, sumOf } from '../market/prints.ts';
-import type { MarketStore } from '../market/store.ts';
-import { dayOf, FLAG, type TapeColumns } from '../market/tape-columns.ts';
-import { PREMIUM_UNITS } from '../market/tape-sums.ts';
+import { addDays, newYorkInstant } from '../../market/calendar.ts';
+import { rootOf } from '../../market/option-symbol.ts';
+import { change, isDeep, type Print, type PrintSum, premiumOf, sumOf } from '../../market/prints.ts';
+import type { MarketStore } from '../../market/store.ts';
+import { dayOf, FLAG, type TapeColumns } from '../../market/tape-columns.ts';
+import { PREMIUM_UNITS } from '../../market/tape-sums.ts';
 import { LAST_DATED_MS } from './tape-days.ts';
 
 /** The stored sums of large prints. */

@@ -1,6 +1,6 @@
 import type { Database } from 'bun:sqlite';
-import type { Print } from '../market/prints.ts';
-import { columnsBy, FLAG, type TapeColumns, type TapeRow } from '../market/tape-columns.ts';
+import type { Print } from '../../market/prints.ts';
+import { columnsBy, FLAG, type TapeColumns, type TapeRow } from '../../market/tape-columns.ts';
 import { printCounts } from './print-counts.ts';
 import type { TapeId } from './tape-days.ts';
 import { CANCELED, CORRECTED } from './tape-entries.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test';
-import { randomOf as seeded } from '../../src/feeds/simulated/random.ts';
-import { type Print, type PrintSum, premiumOf, sumOf } from '../../src/market/prints.ts';
-import { openStore, type Store } from '../../src/store/sqlite.ts';
-import { DAY_MS, MONDAY_MS, printOf } from './samples.ts';
+import { randomOf as seeded } from '../../../src/feeds/simulated/random.ts';
+import { type Print, type PrintSum, premiumOf, sumOf } from '../../../src/market/prints.ts';
+import { openStore, type Store } from '../../../src/store/sqlite.ts';
+import { DAY_MS, MONDAY_MS, printOf } from '../samples.ts';
 
 /** Compares the sums by day with the prints themselves, for any order of prints and cancellations. */
 const MIN = 100_000;

@@ -1,5 +1,5 @@
-import type { Print } from '../market/prints.ts';
-import { ContractNumbers, NUMBERS, pickRows, type TapeColumns, tapeColumnsOf } from '../market/tape-columns.ts';
+import type { Print } from '../../market/prints.ts';
+import { ContractNumbers, NUMBERS, pickRows, type TapeColumns, tapeColumnsOf } from '../../market/tape-columns.ts';
 import type { TapeId } from './tape-days.ts';
 
 /**

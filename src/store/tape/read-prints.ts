@@ -1,6 +1,6 @@
-import type { Print } from '../market/prints.ts';
-import type { MarketStore } from '../market/store.ts';
-import { printOfRow, type TapeColumns } from '../market/tape-columns.ts';
+import type { Print } from '../../market/prints.ts';
+import type { MarketStore } from '../../market/store.ts';
+import { printOfRow, type TapeColumns } from '../../market/tape-columns.ts';
 import { beforeRowsOf, type ColumnRow, columnsOfRows, type PrintRows } from './print-rows.ts';
 import { type TapeId, tapeIdOf } from './tape-days.ts';
 import { merged, packedFieldsOf, printsWithin } from './tape-entries.ts';

@@ -1,16 +1,16 @@
 import { Database } from 'bun:sqlite';
 import { describe, expect, test } from 'bun:test';
-import { OperatorError } from '../../src/core/errors.ts';
-import { randomOf } from '../../src/feeds/simulated/random.ts';
-import { addDays, newYorkInstant } from '../../src/market/calendar.ts';
-import type { Print, PrintSum } from '../../src/market/prints.ts';
-import { PARTS } from '../../src/market/tape.ts';
-import { printOfRow, type TapeColumns, tapeColumnsOf } from '../../src/market/tape-columns.ts';
-import { BY_CONTRACT, CELL, sumsOf, TapeSummer, type TapeSums } from '../../src/market/tape-sums.ts';
-import { MIGRATIONS, migrate } from '../../src/store/migrations.ts';
-import { printTable, type TapeSizes } from '../../src/store/print-table.ts';
-import { openStore } from '../../src/store/sqlite.ts';
-import { DAY_MS, inFolder, MONDAY_MS, printOf } from './samples.ts';
+import { OperatorError } from '../../../src/core/errors.ts';
+import { randomOf } from '../../../src/feeds/simulated/random.ts';
+import { addDays, newYorkInstant } from '../../../src/market/calendar.ts';
+import type { Print, PrintSum } from '../../../src/market/prints.ts';
+import { PARTS } from '../../../src/market/tape.ts';
+import { printOfRow, type TapeColumns, tapeColumnsOf } from '../../../src/market/tape-columns.ts';
+import { BY_CONTRACT, CELL, sumsOf, TapeSummer, type TapeSums } from '../../../src/market/tape-sums.ts';
+import { MIGRATIONS, migrate } from '../../../src/store/migrations.ts';
+import { openStore } from '../../../src/store/sqlite.ts';
+import { printTable, type TapeSizes } from '../../../src/store/tape/print-table.ts';
+import { DAY_MS, inFolder, MONDAY_MS, printOf } from '../samples.ts';
 
 /** Compares the packed tape (columns) with the tape in rows, for any prints in any order and any time of packing. */
 const SMALL: TapeSizes = { part: 24, atOnce: 20, rows: 16 };
@@ -377,7 +377,7 @@ test('removal of old prints also removes their parts', () =>
     store.close();
   }));
 
-const STORE = new URL('../../src/store/sqlite.ts', import.meta.url).href;
+const STORE = new URL('../../../src/store/sqlite.ts', import.meta.url).href;
 
 test('packing that is killed at any point neither loses nor duplicates prints', () =>
   inFolder(async (folder) => {

@@ -1,6 +1,6 @@
 import type { Database } from 'bun:sqlite';
-import { PARTS } from '../market/tape.ts';
-import { sumsOf, TapeSummer, type TapeSums } from '../market/tape-sums.ts';
+import { PARTS } from '../../market/tape.ts';
+import { sumsOf, TapeSummer, type TapeSums } from '../../market/tape-sums.ts';
 import { decodeSums, encodeSums } from './tape-codec.ts';
 import type { TapeDay } from './tape-days.ts';
 import { validRows } from './tape-entries.ts';
