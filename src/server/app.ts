@@ -25,8 +25,8 @@ import type { Context } from '../operations/engine/operation.ts';
 import { createScheduler, type Scheduler } from '../operations/engine/scheduler.ts';
 import type { Tracing } from '../ops/tracing.ts';
 import type { ValuesIn } from '../settings/config.ts';
+import { SCHEMA } from '../store/folder/upgrade.ts';
 import type { Store } from '../store/sqlite.ts';
-import { SCHEMA } from '../store/upgrade.ts';
 import { createFeeds } from './create-feeds.ts';
 import { createContext, openAccess, openData, readUniverse, requireSecret } from './stored-data.ts';
 

@@ -12,10 +12,10 @@ import { AHEAD_MS } from '../market/market.ts';
 import { COMPILER_HINT, isWithoutCompiler, kernelNsPerOption } from '../math/kernel-speed.ts';
 import { feedReport } from '../operations/feed-status.ts';
 import type { SettingValues } from '../settings/config.ts';
-import { DATABASE } from '../store/backup.ts';
-import { lockHolder } from '../store/folder-lock.ts';
+import { DATABASE } from '../store/folder/backup.ts';
+import { lockHolder } from '../store/folder/folder-lock.ts';
+import { SCHEMA } from '../store/folder/upgrade.ts';
 import type { Store } from '../store/sqlite.ts';
-import { SCHEMA } from '../store/upgrade.ts';
 import { createFeeds } from './create-feeds.ts';
 import { createContext, diskUse, hasData, lastBackupMs, openData, readSecret, readUniverse } from './stored-data.ts';
 

@@ -19,7 +19,7 @@ export function createPorts(nowMs: () => number): Ports {
     nowMs,
 
     async versionLine() {
-      const { SCHEMA } = await import('../store/upgrade.ts');
+      const { SCHEMA } = await import('../store/folder/upgrade.ts');
       return `${version} (${COMMIT.slice(0, COMMIT_DIGITS)}, schema ${SCHEMA})`;
     },
 
@@ -91,7 +91,7 @@ export function createPorts(nowMs: () => number): Ports {
     },
 
     async backupsIn(folder) {
-      return (await import('../store/backup.ts')).backupsIn(folder);
+      return (await import('../store/folder/backup.ts')).backupsIn(folder);
     },
 
     async compact({ dataDir, keepChains: chains, keepIntraday: intraday, keepPrints: prints, keepLevels: levels }) {

@@ -25,8 +25,8 @@ import type { ServiceManager } from '../ops/service-manager.ts';
 import type { Tracing } from '../ops/tracing.ts';
 import type { ValuesIn } from '../settings/config.ts';
 import { unknownVariables } from '../settings/setting-sources.ts';
+import { SCHEMA } from '../store/folder/upgrade.ts';
 import type { Store } from '../store/sqlite.ts';
-import { SCHEMA } from '../store/upgrade.ts';
 import { type App, buildApp } from './app.ts';
 import { diskUse, lastBackupMs, lockData, watchDatabase } from './stored-data.ts';
 

@@ -24,10 +24,10 @@ import { loadUniverse, STANDARD_UNIVERSE, type Universe } from '../market/univer
 import type { Context } from '../operations/engine/operation.ts';
 import type { ValuesIn } from '../settings/config.ts';
 import { saveAuditIn } from '../store/audit-table.ts';
-import { checkBackup, DATABASE, type Manifest, makeBackup, restoreBackup } from '../store/backup.ts';
-import { type FolderLock, lockFolder } from '../store/folder-lock.ts';
+import { checkBackup, DATABASE, type Manifest, makeBackup, restoreBackup } from '../store/folder/backup.ts';
+import { type FolderLock, lockFolder } from '../store/folder/folder-lock.ts';
+import { compactDatabase, copyBeforeUpgrade, SCHEMA, undoUpgrade } from '../store/folder/upgrade.ts';
 import { openStore, type Store, type StoreEvents, type StoreMode } from '../store/sqlite.ts';
-import { compactDatabase, copyBeforeUpgrade, SCHEMA, undoUpgrade } from '../store/upgrade.ts';
 
 /** The settings that all commands that read stored market data have in common. The service is one of these commands. */
 export type DataSettings = ValuesIn<'data'>;

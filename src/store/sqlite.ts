@@ -11,13 +11,13 @@ import { auditTable } from './audit-table.ts';
 import { closeTable } from './close-table.ts';
 import { dividendTable } from './dividend-table.ts';
 import { feedTable } from './feed-table.ts';
+import { SCHEMA, upgrade } from './folder/upgrade.ts';
 import { levelTable } from './level-table.ts';
 import { memberTables } from './member-tables.ts';
 import { requireKnown, schemaOf } from './migrations.ts';
 import { retention } from './remove-old.ts';
 import { chainTable, type OnDamaged } from './snapshot-table.ts';
 import { printTable } from './tape/print-table.ts';
-import { SCHEMA, upgrade } from './upgrade.ts';
 
 /**
  * The functions that read and write all stored data. The data is in one SQLite file, which several processes can have open at the same

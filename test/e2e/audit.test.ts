@@ -3,9 +3,9 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { SCHEMA } from '../../src/store/folder/upgrade.ts';
 import { MIGRATIONS, migrate } from '../../src/store/migrations.ts';
 import { openStore } from '../../src/store/sqlite.ts';
-import { SCHEMA } from '../../src/store/upgrade.ts';
 import { FROM_SOURCE, run, type Server, startServer } from '../support/process.ts';
 
 /** What the audit trail and the log tell about changes to members and keys, by commands and by requests. */

@@ -1,7 +1,7 @@
 import { Database } from 'bun:sqlite';
 import { chmodSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { isBusy, OperatorError } from '../core/errors.ts';
+import { isBusy, OperatorError } from '../../core/errors.ts';
 
 /** Name of the lock file in the data folder. */
 const LOCK_FILE = 'lock';

@@ -1,8 +1,8 @@
 import { Database } from 'bun:sqlite';
 import { chmodSync, closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { OperatorError } from '../core/errors.ts';
-import { MIGRATIONS, migrate, schemaOf } from './migrations.ts';
+import { OperatorError } from '../../core/errors.ts';
+import { MIGRATIONS, migrate, schemaOf } from '../migrations.ts';
 
 /** The number of the newest schema: the number of migrations that this program has. */
 export const SCHEMA = MIGRATIONS.length;

@@ -14,8 +14,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { OperatorError } from '../core/errors.ts';
-import { requireKnown, schemaOf } from './migrations.ts';
+import { OperatorError } from '../../core/errors.ts';
+import { requireKnown, schemaOf } from '../migrations.ts';
 import { copyDurably, syncPath } from './upgrade.ts';
 
 /** Name of the database in a data folder and in a backup. */

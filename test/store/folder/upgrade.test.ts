@@ -1,10 +1,10 @@
 import { Database } from 'bun:sqlite';
 import { describe, expect, test } from 'bun:test';
 import { existsSync, statSync } from 'node:fs';
-import { MIGRATIONS, migrate, schemaOf } from '../../src/store/migrations.ts';
-import { openStore } from '../../src/store/sqlite.ts';
-import { copyBeforeUpgrade, SCHEMA, undoUpgrade } from '../../src/store/upgrade.ts';
-import { inFolder } from './samples.ts';
+import { copyBeforeUpgrade, SCHEMA, undoUpgrade } from '../../../src/store/folder/upgrade.ts';
+import { MIGRATIONS, migrate, schemaOf } from '../../../src/store/migrations.ts';
+import { openStore } from '../../../src/store/sqlite.ts';
+import { inFolder } from '../samples.ts';
 
 /** Creates a database of an earlier schema with one close. */
 function earlier(path: string, schema: number): void {
