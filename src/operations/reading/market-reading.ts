@@ -71,6 +71,10 @@ const levels = new StepCache<PreparedChain, GexLevels>(() => 1);
 /** The note of every answer from the simulated market. */
 export const SIMULATED_NOTE = 'Simulated market: no real quotes.';
 
+/** The note of answers that depend on `whale_fiat_kinetic` of a ticker without prints. */
+export const KINETIC_FROM_VOLUMES =
+  'The ticker has no prints, so whale_fiat_kinetic is from daily volumes, which all count as bought.';
+
 /** Returns the provenance of an answer from a chain. `notes` are caveats on the figures of this answer. */
 export function provenanceOf(
   chain: Pick<Chain, 'source' | 'simulated' | 'asOf'>,

@@ -6,7 +6,7 @@ import { type PrintsQuery, type Stretch, stretchesOf } from '../../market/tape.t
 import type { Context } from '../engine/operation.ts';
 import { tapePrice } from '../engine/prices.ts';
 import { defaulted, number, ticker } from '../engine/schemas.ts';
-import { gapNotes } from '../flow/gap-notes.ts';
+import { gapNotes } from './gap-notes.ts';
 
 /** Longest window, calendar days. */
 const DAYS_MAX = 366;

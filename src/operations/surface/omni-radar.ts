@@ -18,7 +18,7 @@ import { defaulted, nullable, number, numberColumn, ticker } from '../engine/sch
 import { MILLION } from '../gex/gex-report.ts';
 import { surfaceOfPrepared } from '../reading/chain-surface.ts';
 import { expiryChoice, expirySelection } from '../reading/expiry-choice.ts';
-import { levelsOf, provenanceOf, readMarket } from '../reading/market-reading.ts';
+import { KINETIC_FROM_VOLUMES, levelsOf, provenanceOf, readMarket } from '../reading/market-reading.ts';
 import { gexBoundaries, kineticOf, reportBoundaries } from './radar-boundaries.ts';
 import {
   densityOf,
@@ -202,10 +202,6 @@ export const runStrategicOmniRadar = defineOperation({
     };
   },
 });
-
-/** The note of answers that depend on `whale_fiat_kinetic` of a ticker without prints. */
-export const KINETIC_FROM_VOLUMES =
-  'The ticker has no prints, so whale_fiat_kinetic is from daily volumes, which all count as bought.';
 
 function step(message: string): Step {
   return { message, total: 4 };
