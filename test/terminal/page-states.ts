@@ -8,7 +8,7 @@ import { answersOf, type CopiedCall, copiedCall, goTo, sourceOf } from './answer
 import { menusOf } from './panel-acts.ts';
 
 /** The views that show a ticker at a moment. */
-const VIEWS_OF_MARKET = VIEWS.filter((view) => view !== 'bench' && view !== 'house');
+const VIEWS_OF_MARKET = VIEWS.filter((view) => view !== 'house');
 
 /** Returns random states of the page, always the same ones for the same moments. */
 export function randomStates(count: number, moments: readonly string[]): PageState[] {

@@ -2,15 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { notify } from '../state/ui.ts';
 
 /** Files that the page reads when a view needs them. The page names the path of each. */
-export type PageFileName =
-  | 'kernels'
-  | 'methods'
-  | 'figures'
-  | 'clients'
-  | 'benchmarks'
-  | 'reference'
-  | 'terminal'
-  | 'licences';
+export type PageFileName = 'methods' | 'figures' | 'clients' | 'terminal' | 'licences';
 
 /** Returns what the page's `<meta name="zomma-…">` says: the path of a file, or the version. */
 export function pageFact(name: PageFileName | 'version'): string {

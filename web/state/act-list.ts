@@ -15,7 +15,6 @@ export const VIEW_NAMES: Readonly<
   history: { name: 'History', key: 'h', question: 'How did the levels move, and did they hold?' },
   scan: { name: 'Scan', key: 's', question: 'The whole universe, and the probabilities of one ticker.' },
   surface: { name: 'Surface', key: 'v', question: 'How are smiles, the term structure and events priced?' },
-  bench: { name: 'Bench', key: 'b', question: 'How fast are the kernels, here and on the server?' },
   house: { name: 'House', key: 'd', question: 'Is the data good, and how do others get it?' },
 };
 

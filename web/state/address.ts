@@ -2,7 +2,7 @@
  * The state of the page is its address: `#/SPY/ticker?at=2026-11-20T20:30:00Z&weight=volume`. Both directions are pure, and unknown or
  * malformed parts fall back to their defaults, so that every address opens a page.
  */
-export const VIEWS = ['ticker', 'expiries', 'strikes', 'flow', 'history', 'scan', 'surface', 'bench', 'house'] as const;
+export const VIEWS = ['ticker', 'expiries', 'strikes', 'flow', 'history', 'scan', 'surface', 'house'] as const;
 export type ViewName = (typeof VIEWS)[number];
 
 export const MEASURES = ['gamma', 'delta', 'vanna', 'charm'] as const;

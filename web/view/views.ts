@@ -1,6 +1,5 @@
 import type { ComponentType } from 'preact';
 import type { ViewName } from '../state/address.ts';
-import { BenchView } from './bench-view.tsx';
 import { ExpiriesView } from './expiries-view.tsx';
 import { FlowView } from './flow-view.tsx';
 import { HistoryView } from './history-view.tsx';
@@ -19,6 +18,5 @@ export const VIEW_COMPONENTS: Readonly<Record<ViewName, ComponentType>> = {
   history: HistoryView,
   scan: ScanView,
   surface: SurfaceView,
-  bench: BenchView,
   house: HouseView,
 };
