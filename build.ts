@@ -15,7 +15,7 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { minify } from 'terser';
 import { clientConfigs } from './web/data/client-configs.ts';
 import { FIGURE_TEXTS } from './web/data/figure-texts.ts';
-import { parseMarkdown } from './web/part/markdown-page.ts';
+import { parseMarkdown } from './web/markdown/markdown-page.ts';
 
 const ROOT = import.meta.dir;
 const ASC = 'node_modules/assemblyscript/bin/asc.js';

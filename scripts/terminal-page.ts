@@ -1,7 +1,7 @@
 /** Generates docs/terminal.md: its tables of views, keys, states and calls come from the code of the web terminal. */
 import { join } from 'node:path';
 import { NOT_ON_PAGE } from '../web/operations.ts';
-import { ACT_LIST, CHART_KEYS, VIEW_NAMES } from '../web/state/act-list.ts';
+import { ACT_LIST, CHART_KEYS, VIEW_NAMES } from '../web/state/action-list.ts';
 import { VIEWS } from '../web/state/address.ts';
 import { GENERATED } from './generated.ts';
 import { table } from './reference-tables.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
-import { ACT_LIST, VIEW_NAMES } from '../../web/state/act-list.ts';
+import { ACT_LIST, VIEW_NAMES } from '../../web/state/action-list.ts';
 import { VIEWS } from '../../web/state/address.ts';
 import { describeInBrowser, drawn, figuresOf, settled, withTerminal } from './browser.ts';
 

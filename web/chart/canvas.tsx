@@ -1,14 +1,11 @@
-import { signal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { themeVersion } from '../state/ui.ts';
 import { colorsOf, paint, type Stroke } from './strokes.ts';
 
 export interface Size {
   readonly width: number;
   readonly height: number;
 }
-
-/** Changes whenever the colours of the page may have changed, so that canvases are drawn again. */
-export const themeVersion = signal(0);
 
 /** Follows the size of an element, CSS pixels. The first size is known before the first paint. */
 export function useSize<E extends HTMLElement>(): { ref: { current: E | null }; size: Size } {

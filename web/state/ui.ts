@@ -1,5 +1,4 @@
 import { effect, signal } from '@preact/signals';
-import { themeVersion } from '../chart/canvas.tsx';
 
 export type DialogName = 'keys' | 'commands' | 'ticker' | 'options' | 'menu';
 
@@ -11,6 +10,9 @@ export type Theme = (typeof THEMES)[number];
 
 /** The member's choice of colours. `system` follows the operating system. */
 export const theme = signal<Theme>('system');
+
+/** Changes whenever the colours of the page may have changed, so that canvases are drawn again. */
+export const themeVersion = signal(0);
 
 /** Whether single letters are keys of acts. Members who use speech input turn them off (WCAG 2.1.4). */
 export const areLettersOn = signal(true);

@@ -1,0 +1,96 @@
+import { useSignal } from '@preact/signals';
+import type { ExplainedFigure, FigureNote, FigureTexts } from '../data/figure-texts.ts';
+import { useAnswer } from '../data/page-answers.ts';
+import { type Call, commandOf, curlOf, mcpOf, WEB_OPERATIONS, type WebOperation } from '../operations.ts';
+import { tickerCall } from '../state/page.ts';
+import { copy } from '../state/ui.ts';
+import type { ExplainedSnapshot } from './explain-part.tsx';
+import { jsonExcerpt } from './json-excerpt.ts';
+
+const TABS = ['curl', 'MCP', 'zomma', 'JSON'] as const;
+type Tab = (typeof TABS)[number];
+
+/** Lines of an answer that the panel shows. The button copies all. */
+const LINES_SHOWN = 40;
+
+/** The call that has a figure, elsewhere: with the moment of the snapshot, so that it gives this very figure. */
+export function ExplainCall({
+  figure,
+  snapshot,
+  notes,
+}: {
+  figure: ExplainedFigure;
+  snapshot: ExplainedSnapshot;
+  notes: FigureTexts['notes'] | undefined;
+}) {
+  const tab = useSignal<Tab>('curl');
+  const { ticker, moment, options } = snapshot;
+  const call = tickerCall(OPERATION[figure] ?? 'get_live_gex_nodes', moment, options, ticker);
+  const json = useAnswer<unknown>(tab.value === 'JSON' ? call : undefined);
+  const hasOptions = Object.keys(options).length > 0;
+  // Tools of MCP and of the program take no options.
+  const text = {
+    curl: () => curlOf(call, location.origin),
+    MCP: () => (hasOptions ? undefined : mcpOf(call)),
+    zomma: () => commandOf(commandCall(call, hasOptions)),
+    JSON: () => json.answer?.text,
+  }[tab.value]();
+  const note = tab.value === 'MCP' ? notes?.[mcpNote(call, hasOptions, text)!] : json.problem?.message;
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
+    if (step === 0) return;
+    tab.value = TABS[(TABS.indexOf(tab.value) + step + TABS.length) % TABS.length]!;
+    const list = event.currentTarget as HTMLElement;
+    list.querySelectorAll<HTMLElement>('[role="tab"]')[TABS.indexOf(tab.value)]!.focus();
+    event.preventDefault();
+  };
+  return (
+    <>
+      <div class="tabs">
+        <div role="tablist" aria-label="Form of the call" onKeyDown={onKeyDown}>
+          {TABS.map((each) => (
+            <button
+              type="button"
+              role="tab"
+              key={each}
+              id={`call-${each}`}
+              aria-selected={tab.value === each}
+              aria-controls="call-text"
+              tabIndex={tab.value === each ? 0 : -1}
+              onClick={() => (tab.value = each)}
+            >
+              {each}
+            </button>
+          ))}
+        </div>
+        <span class="spring" />
+        <button type="button" disabled={!text} onClick={() => text && copy(text, `the call as ${tab.value}`)}>
+          {tab.value === 'JSON' ? 'Copy all' : 'Copy'}
+        </button>
+      </div>
+      <div role="tabpanel" id="call-text" aria-labelledby={`call-${tab.value}`} data-call={tab.value}>
+        {text && <pre tabIndex={0}>{tab.value === 'JSON' ? jsonExcerpt(text, LINES_SHOWN) : text}</pre>}
+        {note && <p class="muted">{note}</p>}
+      </div>
+    </>
+  );
+}
+
+/** The operations that have a figure. Figures that are not named are in the default answer of get_live_gex_nodes. */
+const OPERATION: Partial<Record<ExplainedFigure, Call['operation']>> = {
+  hedging: 'get_gex_view',
+  strike: 'get_gex_by_strike',
+};
+
+/** Returns the call as the program takes it. Its tools take no options, so a call with options is that of the whole view. */
+function commandCall(call: Call, hasOptions: boolean): Call {
+  return hasOptions && WEB_OPERATIONS[call.operation].isTool ? { ...call, operation: 'get_gex_view' } : call;
+}
+
+/** Returns why there is no message of MCP, or how it differs from the call: resources of MCP take no moment. */
+function mcpNote({ operation }: Call, hasOptions: boolean, text: string | undefined): FigureNote | undefined {
+  if (hasOptions) return 'mcp_options';
+  if (!text) return 'mcp_none';
+  const { isTool }: WebOperation = WEB_OPERATIONS[operation];
+  return isTool ? undefined : 'mcp_newest';
+}

@@ -1,0 +1,178 @@
+import { signOut } from '../data/member-key.ts';
+import { commandOf, curlOf, mcpOf } from '../operations.ts';
+import { ACT_LIST, type ActId, VIEW_NAMES } from './action-list.ts';
+import { MEASURES, type Measure, START, VIEWS, type ViewName } from './address.ts';
+import { navigate, page, pageTicker } from './page.ts';
+import { asOf, isSimulated, neighbour } from './page-market.ts';
+import { activePanel, toggleTable } from './panels.ts';
+import { moveInTime, moveToMoment, togglePlay } from './time-stops.ts';
+import { areLettersOn, copy, type DialogName, dialog, notify, THEMES, theme } from './ui.ts';
+import { zoomBy } from './zoom.ts';
+
+const option = (name: 'weight' | 'sign' | 'expiries' | 'gamma' | 'iv' | 'forward', value: string) => {
+  const { [name]: present, ...others } = page.value.options;
+  navigate({ options: present === value ? others : { ...page.value.options, [name]: value } });
+};
+
+const walk = (step: number) => {
+  const next = neighbour(step);
+  if (next) navigate({ ticker: next });
+};
+
+const copyCall = (as: 'curl' | 'mcp' | 'command') => {
+  const panel = activePanel();
+  if (!panel?.call) return;
+  const text = {
+    curl: () => curlOf(panel.call!, location.origin),
+    mcp: () => mcpOf(panel.call!),
+    command: () => commandOf(panel.call!),
+  }[as]();
+  if (text) void copy(text, `${panel.title} as ${as}`);
+  else notify('MCP has no form of this call.');
+};
+
+/** What each act does. */
+const RUN: Readonly<Record<ActId, () => void>> = {
+  ...(Object.fromEntries(VIEWS.map((view) => [`view_${view}`, () => navigate({ view })])) as Record<
+    `view_${ViewName}`,
+    () => void
+  >),
+  ...(Object.fromEntries(MEASURES.map((measure) => [`measure_${measure}`, () => navigate({ measure })])) as Record<
+    `measure_${Measure}`,
+    () => void
+  >),
+  commands: () => open('commands'),
+  keys: () => open('keys'),
+  options: () => open('options'),
+  theme: () => {
+    theme.value = THEMES[(THEMES.indexOf(theme.value) + 1) % THEMES.length]!;
+  },
+  letters: () => {
+    areLettersOn.value = !areLettersOn.value;
+  },
+  link: () => void copy(location.href, 'link'),
+  print: () => print(),
+  sign_out: () => signOut(),
+  ticker: focusFilterOrTicker,
+  next_ticker: () => walk(1),
+  previous_ticker: () => walk(-1),
+  snapshot_before: () => moveInTime(-1, 'snapshot'),
+  snapshot_after: () => moveInTime(1, 'snapshot'),
+  day_before: () => moveInTime(-1, 'day'),
+  day_after: () => moveInTime(1, 'day'),
+  live: () => navigate({ at: null }),
+  play: togglePlay,
+  pin,
+  diff: () => (page.value.pinned ? navigate({ isDiff: !page.value.isDiff }) : pin()),
+  swap: () => {
+    const { pinned, at } = page.value;
+    if (pinned) moveToMoment(pinned, { pinned: at ?? asOf.value ?? null });
+  },
+  weight: () => option('weight', 'volume'),
+  side: () => option('sign', 'flow'),
+  zero_dte: () => option('expiries', '0dte'),
+  explain,
+  table: () => {
+    const panel = activePanel();
+    if (panel?.table) toggleTable(panel.id);
+  },
+  copy_curl: () => copyCall('curl'),
+  copy_mcp: () => copyCall('mcp'),
+  copy_command: () => copyCall('command'),
+  zoom_in: () => zoomBy(1 / 1.3),
+  zoom_out: () => zoomBy(1.3),
+  zoom_reset: () => navigate({ zoom: START.zoom, shift: 0 }, false),
+};
+
+/** Runs an act. */
+export function runAct(id: ActId): void {
+  RUN[id]();
+}
+
+function open(name: DialogName): void {
+  dialog.value = name;
+}
+
+function pin(): void {
+  const moment = page.value.at ?? asOf.value;
+  if (moment) navigate({ pinned: moment, isDiff: false });
+}
+
+function explain(): void {
+  const focused = document.activeElement?.closest<HTMLElement>('[data-figure]')?.dataset.figure;
+  navigate({ explain: page.value.explain && !focused ? null : (focused ?? 'gex_flip') });
+}
+
+function focusFilterOrTicker(): void {
+  const filter = document.activeElement?.closest('.grid-box')?.querySelector<HTMLInputElement>('[data-filter]');
+  if (filter) filter.focus();
+  else open('ticker');
+}
+
+/** Time within which the second key of a sequence must follow, ms. */
+const SEQUENCE_MS = 1_500;
+
+/** Runs acts by their keys. Letters do nothing in fields, with modifiers, while composing, or if they are turned off. */
+export function followKeys(): void {
+  let first = '';
+  let firstAt = 0;
+  document.addEventListener('keydown', (event) => {
+    if (event.defaultPrevented || event.isComposing) return;
+    if ((event.ctrlKey || event.metaKey) && !event.altKey && event.key.toLowerCase() === 'k') {
+      event.preventDefault();
+      dialog.value = dialog.value === 'commands' ? null : 'commands';
+      return;
+    }
+    if (dialog.value !== null || hasModifier(event)) return;
+    if (event.key === 'Escape') return leave();
+    if (isField(event.target) || !areLettersOn.value) return;
+    const now = performance.now();
+    const keys = event.shiftKey && /^[A-Z]$/.test(event.key) ? `Shift+${event.key}` : event.key;
+    const sequence = now - firstAt < SEQUENCE_MS ? `${first} ${keys}` : '';
+    const act = ACT_LIST.find((each) => each.keys === sequence) ?? ACT_LIST.find((each) => each.keys === keys);
+    [first, firstAt] = [keys === 'g' && !act ? 'g' : '', now];
+    if (!act) return;
+    event.preventDefault();
+    runAct(act.id);
+  });
+}
+
+/** Gives the focus to the panel, or else to the view, of a part of the page that had the focus and is gone. */
+export function followFocus(): void {
+  let [focused, panel]: (Element | null)[] = [];
+  addEventListener('focusin', ({ target }) => {
+    focused = target as Element;
+    panel = focused.closest('.panel');
+  });
+  new MutationObserver(() => {
+    if (document.activeElement !== document.body || focused?.isConnected !== false) return;
+    (panel?.isConnected ? panel.querySelector('summary') : document.getElementById('main'))?.focus();
+  }).observe(document.body, { childList: true, subtree: true });
+}
+
+/** Returns whether a modifier makes another key of a key. On many keyboards brackets are typed with AltGr, or with Alt. */
+function hasModifier(event: KeyboardEvent): boolean {
+  const isTyped = event.getModifierState('AltGraph') || (event.altKey && /^[[\]{}]$/.test(event.key));
+  return event.metaKey || (!isTyped && (event.ctrlKey || event.altKey));
+}
+
+/** Closes what is open, then leaves the chart, then goes back to live. */
+function leave(): void {
+  const { activeElement } = document;
+  if (page.value.explain) navigate({ explain: null });
+  else if (activeElement instanceof HTMLElement && activeElement.closest('[role="application"], .grid')) {
+    // The buttons of a closed menu cannot have the focus, but its summary can.
+    const menu = activeElement.closest('.panel')?.querySelector<HTMLElement>('summary');
+    (menu ?? activeElement).focus();
+    if (!menu) activeElement.blur();
+  } else if (page.value.at !== null) navigate({ at: null });
+}
+
+function isField(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && (target.matches('input, textarea, select') || target.isContentEditable);
+}
+
+/** The name of the present state for the title of the page. */
+export function pageTitle(): string {
+  return `${isSimulated.value ? 'SIM ' : ''}${pageTicker.value} ${VIEW_NAMES[page.value.view].name} · Zomma`;
+}

@@ -1,0 +1,298 @@
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { LevelLabels } from '../../chart/axis-labels.tsx';
+import { useSize } from '../../chart/canvas.tsx';
+import { chartLevels } from '../../chart/chart-levels.ts';
+import { historyRange, historySeries } from '../../chart/history-series.ts';
+import {
+  daysBefore,
+  type HistorySpan,
+  historySpan,
+  spanDomain,
+  spanEnds,
+  spanOfRows,
+} from '../../chart/history-span.ts';
+import {
+  describeHistory,
+  historyReadout,
+  historyTable,
+  rowMoment,
+  selectionWords,
+  volatilityWords,
+} from '../../chart/history-text.ts';
+import { linearScale } from '../../chart/linear-scale.ts';
+import { type ChartSeries, CursorFrame, SeriesPlot } from '../../chart/series-chart.tsx';
+import { type History, useAnswer } from '../../data/page-answers.ts';
+import { amount, strikeText, volatility } from '../../page-format.ts';
+import { ChartPanel } from '../../panel/chart-panel.tsx';
+import { historyCall, navigate, page, tickerCall } from '../../state/page.ts';
+import { fillingPast } from '../../state/page-market.ts';
+import { moveToMoment } from '../../state/time-stops.ts';
+import { tradingTicks } from '../../time/trading-axis.ts';
+
+/** The spans that the member chooses by name, in days. */
+const SPANS = [
+  ['5 days', 7],
+  ['1 month', 31],
+  ['3 months', 92],
+] as const;
+const POINTS_MAX = 2_000;
+
+/** Spot with flip and walls, net gamma, and volatility over time, on one time axis. */
+export function HistoryPanel({ moment }: { moment: string }) {
+  const [cursor, setCursor] = useState<number | null>(null);
+  const [selected, setSelected] = useState<RowSpan | null>(null);
+  const { own, ticker } = page.value;
+  const span = useMemo(() => historySpan(own, moment), [own.from, own.to, own.per, moment]);
+  const { from, to, per } = span;
+  const args = { per, ...(from && { from }), ...(to && { to }), points: POINTS_MAX };
+  const asked = useAnswer<History>(historyCall('get_gex_history', moment, args), `${moment} ${fillingPast.value}`);
+  const history = asked.answer?.body;
+  useEffect(() => {
+    // A row of one span or ticker is another row in the next.
+    setCursor(null);
+    setSelected(null);
+  }, [ticker, own.from, own.to, span.per]);
+  // While the next span is on its way, the charts show the last one.
+  const shown = useMemo(() => {
+    if (!history) return undefined;
+    const { from, to } = asked.answer!.call.args as { from?: string; to?: string };
+    const answered = { from, to, per: history.per as HistorySpan['per'] };
+    const series = historySeries(history, spanEnds(answered, history));
+    return { series, domain: spanDomain(answered, series.axis) };
+  }, [history]);
+  const table = useMemo(() => history && historyTable(history, moveToMoment), [history]);
+  const cursorRow = history && cursor !== null && cursor < history.count ? cursor : null;
+  const show = (change: Readonly<Record<string, string | null>>) => {
+    const next = Object.entries({ ...own, ...change }).filter((entry): entry is [string, string] => entry[1] !== null);
+    navigate({ own: Object.fromEntries(next) });
+  };
+  const goTo = (row: number) => moveToMoment(history!.as_of[row]!);
+  const named = SPANS.find(([, days]) => own.from === daysBefore(moment, days) && own.to === undefined)?.[0];
+  return (
+    <ChartPanel
+      id="history"
+      class="history-panel"
+      title="History of the levels"
+      unit={`by ${span.per}, times of New York${fillingPast.value ? ` · the past is being filled, ${fillingPast.value}` : ''}`}
+      ignoresOptions
+      call={tickerCall('get_gex_history', moment, args)}
+      {...asked}
+      table={table}
+      readout={
+        history && (selected || cursorRow !== null)
+          ? readoutOf(history, selected, cursorRow!)
+          : 'Point at a day, or use the arrow keys in the chart. Drag to choose a span.'
+      }
+      controls={
+        <>
+          <button
+            type="button"
+            disabled={cursorRow === null}
+            onClick={() => cursorRow !== null && goTo(cursorRow)}
+            data-act="show-moment"
+          >
+            {history && cursorRow !== null ? `Show ${rowMoment(history, cursorRow)}` : 'Show a moment'}
+          </button>
+          <label class="choice">
+            <span class="spoken">Span</span>
+            <select
+              value={named ?? (own.from || own.to ? 'chosen' : 'a year')}
+              onChange={({ currentTarget: { value } }) => {
+                const days = SPANS.find(([name]) => name === value)?.[1];
+                if (value !== 'chosen') show({ from: days ? daysBefore(moment, days) : null, to: null });
+              }}
+            >
+              {SPANS.map(([name]) => (
+                <option key={name}>{name}</option>
+              ))}
+              <option>a year</option>
+              {named === undefined && (own.from || own.to) && <option value="chosen">span chosen</option>}
+            </select>
+          </label>
+          <label class="choice">
+            <span class="spoken">Rows</span>
+            <select value={span.per} onChange={({ currentTarget: { value } }) => show({ per: value })}>
+              <option value="day">by day</option>
+              <option value="snapshot">by snapshot</option>
+            </select>
+          </label>
+        </>
+      }
+    >
+      {history && shown && (
+        <HistoryPlots
+          history={history}
+          {...shown}
+          cursor={cursorRow}
+          selected={selected}
+          onMove={(row, rows) => {
+            setCursor(row);
+            setSelected(rows);
+          }}
+          onSpan={(from, to) => show(spanOfRows(history, from, to))}
+          onOpen={goTo}
+        />
+      )}
+    </ChartPanel>
+  );
+}
+
+/** The first and the last row of a selection. */
+type RowSpan = readonly [from: number, to: number];
+
+/** The figures at the cursor, or what changed over the selected rows. */
+function readoutOf(history: History, selected: RowSpan | null, row: number): string {
+  return selected ? selectionWords(history, ...selected) : historyReadout(history, row);
+}
+
+interface HistoryPlotsProps {
+  readonly history: History;
+  readonly series: ReturnType<typeof historySeries>;
+  readonly domain: readonly [number, number];
+  readonly cursor: number | null;
+  readonly selected: RowSpan | null;
+  readonly onMove: (row: number, selected: RowSpan | null) => void;
+  /** Called with rows whose span is to be shown alone. */
+  readonly onSpan: (from: number, to: number) => void;
+  readonly onOpen: (row: number) => void;
+}
+
+/** From this width on, levels are labelled with their names, pixels. */
+const WIDE = 600;
+/** The least distance of two times at the axis, pixels. */
+const TIMES_APART = 58;
+
+/** Three plots with one axis and one cursor. Arrow keys with Shift and the pressed pointer select rows, Space shows the selection alone. */
+function HistoryPlots({ history, series, domain, cursor, selected, onMove, onSpan, onOpen }: HistoryPlotsProps) {
+  const { ref, size } = useSize<HTMLDivElement>();
+  const isNarrow = size.width < WIDE;
+  const range = useMemo(() => historyRange(series), [series]);
+  const panes = useMemo(() => panesOf(series), [series]);
+  const axis = useMemo(
+    () => (left: number, right: number) => {
+      const end = right - (isNarrow ? 56 : 98);
+      const x = linearScale(domain, [left, end]);
+      const ticks = tradingTicks(series.axis, domain[0], domain[1], (end - left) / TIMES_APART);
+      return { x: (value: number) => x(value), labels: ticks.map(({ at, label }) => ({ x: x(at), text: label })) };
+    },
+    [series, ...domain, isNarrow],
+  );
+  const { at, pinned } = page.value;
+  const last = history.count - 1;
+  /** The row from which on rows are selected. Null: the next row of the pressed pointer. Undefined: no row is selected. */
+  const anchor = useRef<number | null>(undefined);
+  const selectedTo = (row: number): RowSpan | null => {
+    const from = anchor.current ?? row;
+    return from === row ? null : [Math.min(from, row), Math.max(from, row)];
+  };
+  const moveTo = (row: number | null) => {
+    if (row === null) return;
+    if (anchor.current === null) anchor.current = row;
+    onMove(row, selectedTo(row));
+  };
+  const x = series.at;
+  const spans = [
+    ...series.axis.days.flatMap(({ start, width, count }) =>
+      count === 0 && start > (x[0] ?? 0) && start < (x.at(-1) ?? 0) ? [[start, start + width] as const] : [],
+    ),
+    ...(selected ? [[x[selected[0]]!, x[selected[1]]!, 'selected'] as const] : []),
+  ];
+  const pins = [['A', pinned] as const, ['B', at] as const];
+  const marks = (place: (value: number) => number) =>
+    pins.map(([letter, moment]) => {
+      const position = moment ? series.axis.at(Date.parse(moment)) : Number.NaN;
+      if (!(position >= domain[0] && position <= domain[1])) return null;
+      const left = `${place(position)}px`;
+      return (
+        <>
+          <div class="cursor-line" style={{ left }} />
+          <span data-label class="rule-name top" aria-hidden="true" style={{ left }}>
+            {letter}
+          </span>
+        </>
+      );
+    });
+  const shared = { x, axis, spans, cursor, overlay: marks, onCursor: moveTo, onOpen, hasLabels: false };
+  return (
+    <div
+      ref={ref}
+      class="history-plots"
+      onKeyDownCapture={(event) => {
+        anchor.current = event.shiftKey ? (anchor.current ?? cursor ?? last) : undefined;
+        if (event.key !== ' ' || !selected) return;
+        onSpan(...selected);
+        event.preventDefault();
+      }}
+      onPointerDownCapture={({ pointerType }) => {
+        anchor.current = pointerType === 'touch' ? undefined : null;
+      }}
+      onPointerUp={() => {
+        if (selected && anchor.current !== undefined) onSpan(...selected);
+        anchor.current = undefined;
+      }}
+      onPointerLeave={() => {
+        anchor.current = undefined;
+      }}
+    >
+      <CursorFrame
+        id="history"
+        label={`${describeHistory(history, series.gaps)} ${volatilityWords(history)}. Arrow keys move from row to row, Enter shows the moment of a row.`}
+        count={history.count}
+        cursor={cursor}
+        onCursor={moveTo}
+        onOpen={onOpen}
+        readout={(row) => readoutOf(history, selectedTo(row), row)}
+      >
+        <p data-label>Spot, flip and walls, dollars</p>
+        <SeriesPlot
+          {...shared}
+          series={panes.levels}
+          range={range}
+          format={strikeText}
+          overlay={(place, y, height) => {
+            if (last < 0) return null;
+            const levels = chartLevels({
+              spot_price: history.spot[last]!,
+              gex_flip: history.gex_flip[last]!,
+              flip_resolved: history.flip_resolved[last]!,
+              call_wall: history.call_wall[last]!,
+              put_wall: history.put_wall[last]!,
+              max_pain: Number.NaN,
+            });
+            return (
+              <>
+                {marks(place)}
+                <LevelLabels levels={levels} axis={{ low: range[0], high: range[1], height, y }} isNarrow={isNarrow} />
+              </>
+            );
+          }}
+        />
+        <p data-label>Net GEX, dollars per 1 % move</p>
+        <SeriesPlot {...shared} series={panes.gamma} format={amount} hasZero />
+        <p data-label>{volatilityWords(history)}</p>
+        <SeriesPlot {...shared} series={panes.volatility} format={volatility} hasLabels />
+        {last < 0 && <p class="chart-note">No levels are stored in this span.</p>}
+      </CursorFrame>
+    </div>
+  );
+}
+
+/** Levels differ by pattern: spot is a thick line, the flip is dashed, and walls are steps in the hue of their sign. */
+function panesOf({
+  x,
+  ...values
+}: ReturnType<typeof historySeries>): Record<'levels' | 'gamma' | 'volatility', ChartSeries[]> {
+  return {
+    levels: [
+      { x, name: 'call wall', mark: 'stairs', y: values.callWall, class: 'positive' },
+      { x, name: 'put wall', mark: 'stairs', y: values.putWall, class: 'negative' },
+      { x, name: 'flip', mark: 'line', y: values.flip, class: 'dashed' },
+      { x, name: 'spot', mark: 'line', y: values.spot, class: 'spot' },
+    ],
+    gamma: [
+      { x, name: 'positive', mark: 'bars', y: values.positive, class: 'positive' },
+      { x, name: 'negative', mark: 'bars', y: values.negative, class: 'negative' },
+    ],
+    volatility: [{ x, name: 'ATM volatility', mark: 'line', y: values.volatility }],
+  };
+}

@@ -1,0 +1,26 @@
+import { pageFact, usePageFile } from '../../state/page-files.ts';
+import { Fact } from './status-feeds.tsx';
+
+/** What this program is, and the licences of the libraries in the page. */
+export function HouseAbout() {
+  const licences = usePageFile<{ name: string; text: string }[]>('licences');
+  return (
+    <section class="house-text" data-about>
+      <h2>Zomma</h2>
+      <dl class="house-facts">
+        <Fact name="Version" value={pageFact('version')} />
+        <Fact name="Licence" value="Apache-2.0" />
+      </dl>
+      <p>
+        <a href="/docs">The API</a> · <a href="/openapi.json">OpenAPI</a>
+      </p>
+      <h2>Libraries in this page</h2>
+      {licences?.map(({ name, text }) => (
+        <details key={name}>
+          <summary>{name}</summary>
+          <pre>{text}</pre>
+        </details>
+      ))}
+    </section>
+  );
+}
