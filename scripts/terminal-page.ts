@@ -1,7 +1,7 @@
 /** Generates docs/terminal.md: its tables of views, keys, states and calls come from the code of the web terminal. */
 import { join } from 'node:path';
 import { NOT_ON_PAGE } from '../web/operations.ts';
-import { ACT_LIST, CHART_KEYS, VIEW_NAMES } from '../web/state/action-list.ts';
+import { ACTION_LIST, CHART_KEYS, VIEW_NAMES } from '../web/state/action-list.ts';
 import { VIEWS } from '../web/state/address.ts';
 import { GENERATED } from './generated.ts';
 import { table } from './reference-tables.ts';
@@ -14,7 +14,7 @@ export function terminalPage(): string {
     const { name, key, question } = VIEW_NAMES[view];
     return [name, code(`g ${key}`), question];
   });
-  const groups = [...Map.groupBy(ACT_LIST, ({ group }) => group)];
+  const groups = [...Map.groupBy(ACTION_LIST, ({ group }) => group)];
   const keys = groups.flatMap(([group, acts]) =>
     (group === 'Views' ? [] : acts).map(({ keys, label }) => [group, keys ? code(keys) : 'by `Ctrl+K`', label]),
   );

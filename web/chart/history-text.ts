@@ -33,7 +33,7 @@ export function historyReadout(history: History, i: number): string {
 }
 
 /** What changed from a row to a later one. */
-export function selectionWords(history: History, from: number, to: number): string {
+export function selectionText(history: History, from: number, to: number): string {
   const move = (column: readonly number[]) => {
     const difference = column[to]! - column[from]!;
     return difference === 0 ? 'unchanged' : `${difference > 0 ? '+' : ''}${price(difference)}`;
@@ -70,7 +70,7 @@ export function describeHistory(history: History, gaps: number): string {
 }
 
 /** The newest volatility with its rank and its percentile, in words. */
-export function volatilityWords(history: History): string {
+export function volatilitySentence(history: History): string {
   const { atm_iv_30d, iv_rank, iv_percentile, iv_days, iv_low, iv_high } = history;
   const now = `ATM volatility at 30 days ${volatility(atm_iv_30d.at(-1))}`;
   const days = `${iv_days} ${iv_days === 1 ? 'day' : 'days'}`;

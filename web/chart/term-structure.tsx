@@ -115,7 +115,7 @@ export function refusalText(reason: string): string {
 }
 
 /** Series without a smile with the reasons, which charts of volatilities cannot show. */
-export function RefusedSeries({ series }: { series: readonly (readonly [name: string, reason: string])[] }) {
+export function SeriesWithoutSmile({ series }: { series: readonly (readonly [name: string, reason: string])[] }) {
   if (series.length === 0) return null;
   return (
     <div class="refused" data-refused>

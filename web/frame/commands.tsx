@@ -1,6 +1,6 @@
 import { useMemo, useState } from 'preact/hooks';
-import { ACT_LIST, CHART_KEYS } from '../state/action-list.ts';
-import { runAct } from '../state/actions.ts';
+import { ACTION_LIST, CHART_KEYS } from '../state/action-list.ts';
+import { runAction } from '../state/actions.ts';
 import { navigate, page } from '../state/page.ts';
 import { tickers } from '../state/page-market.ts';
 import { moments } from '../state/time-stops.ts';
@@ -77,11 +77,11 @@ function choicesFor(text: string, isTickerOnly: boolean): Choice[] {
   if (isTickerOnly) return names.slice(0, CHOICES_MAX);
   const command = parseCommand(wanted, { state: page.value, tickers: tickers.value, moments: moments.value });
   const direct = command ? [{ id: 'direct', label: command.label, run: () => navigate(command.change) }] : [];
-  const acts = ACT_LIST.filter(({ label, id }) => isFuzzy(`${label} ${id}`, wanted))
+  const actions = ACTION_LIST.filter(({ label, id }) => isFuzzy(`${label} ${id}`, wanted))
     // Acts with a word that begins with the text come first.
     .toSorted((a, b) => Number(hasWord(b.label, wanted)) - Number(hasWord(a.label, wanted)))
-    .map(({ id, label, keys }): Choice => ({ id, label, keys, run: () => runAct(id) }));
-  return [...direct, ...(wanted === '' ? [] : names), ...acts].slice(0, wanted === '' ? 100 : CHOICES_MAX);
+    .map(({ id, label, keys }): Choice => ({ id, label, keys, run: () => runAction(id) }));
+  return [...direct, ...(wanted === '' ? [] : names), ...actions].slice(0, wanted === '' ? 100 : CHOICES_MAX);
 }
 
 function hasWord(label: string, start: string): boolean {
@@ -102,7 +102,7 @@ function isFuzzy(text: string, wanted: string): boolean {
 /** All keys, by group. Made from the acts themselves, so that it lists exactly the keys that are bound. */
 export function KeyMap() {
   const groups = Map.groupBy(
-    ACT_LIST.filter(({ keys }) => keys),
+    ACTION_LIST.filter(({ keys }) => keys),
     ({ group }) => group,
   );
   return (
@@ -116,11 +116,11 @@ export function KeyMap() {
         Single letters are keys
       </label>
       <div class="key-groups">
-        {[...groups].map(([group, acts]) => (
+        {[...groups].map(([group, actions]) => (
           <section key={group}>
             <h3>{group}</h3>
             <dl>
-              {acts.map(({ id, keys, label }) => (
+              {actions.map(({ id, keys, label }) => (
                 <div key={id}>
                   <dt>
                     <kbd>{keys}</kbd>

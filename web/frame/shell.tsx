@@ -94,7 +94,7 @@ function Menu() {
   const close = () => (dialog.value = null);
   return (
     <Sheet title="Menu" onClose={close} class="menu">
-      <div class="menu-acts">
+      <div class="menu-actions">
         {VIEWS.map((each) => (
           <button
             type="button"

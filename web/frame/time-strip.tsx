@@ -45,7 +45,7 @@ export function TimeStrip() {
         </button>
       </StripSlider>
       <span class="wide-only play">
-        <button type="button" onClick={togglePlay} disabled={stopList.value.at.length < 2} data-act="play">
+        <button type="button" onClick={togglePlay} disabled={stopList.value.at.length < 2} data-action="play">
           {isPlaying.value ? '◼ Stop' : '▶ Play'}
         </button>
         <label>

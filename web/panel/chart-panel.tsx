@@ -67,7 +67,7 @@ export function ChartPanel(props: ChartPanelProps) {
           {isOther && <span class="moment"> of {newYorkMoment(moment)}</span>}
           {isSlow && <span class="waiting"> waiting for the server</span>}
         </div>
-        <div class="panel-acts">
+        <div class="panel-actions">
           {controls}
           <PanelMenu title={title}>
             {table && (

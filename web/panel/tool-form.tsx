@@ -131,7 +131,7 @@ function ToolForm({
               />
             ))}
           </div>
-          <p class="tool-acts">
+          <p class="tool-actions">
             <button type="submit" class="primary" disabled={isBusy}>
               {isBusy ? 'Calling' : 'Call'}
             </button>

@@ -19,15 +19,15 @@ export const VIEW_NAMES: Readonly<
 };
 
 /** Something that the member can do. Every act has a key or is a command. */
-export interface ListedAct {
-  readonly id: ActId;
+export interface ListedAction {
+  readonly id: ActionId;
   readonly label: string;
   /** The keys, as they are printed: `g t` is g, then t. Undefined: only a command. */
   readonly keys: string | undefined;
   readonly group: string;
 }
 
-const act = <const Id extends string>(group: string, id: Id, label: string, keys?: string) => ({
+const action = <const Id extends string>(group: string, id: Id, label: string, keys?: string) => ({
   id,
   label,
   keys,
@@ -35,45 +35,47 @@ const act = <const Id extends string>(group: string, id: Id, label: string, keys
 });
 
 const LIST = [
-  act('Page', 'commands', 'Commands', 'Ctrl+K'),
-  act('Page', 'keys', 'All keys', '?'),
-  act('Page', 'theme', 'Theme: system, dark, light', 't'),
-  act('Page', 'letters', 'Turn letter keys on or off'),
-  act('Page', 'link', 'Copy link to this page', 'y'),
-  act('Page', 'print', 'Print'),
-  act('Page', 'sign_out', 'Sign out'),
-  ...VIEWS.map((view) => act('Views', `view_${view}`, `Go to ${VIEW_NAMES[view].name}`, `g ${VIEW_NAMES[view].key}`)),
-  act('Ticker', 'ticker', 'Choose a ticker, or filter a grid', '/'),
-  act('Ticker', 'next_ticker', 'Next ticker', 'j'),
-  act('Ticker', 'previous_ticker', 'Previous ticker', 'k'),
-  act('Time', 'snapshot_before', 'Snapshot before', '['),
-  act('Time', 'snapshot_after', 'Snapshot after', ']'),
-  act('Time', 'day_before', 'Day before', '{'),
-  act('Time', 'day_after', 'Day after', '}'),
-  act('Time', 'live', 'Back to live', 'l'),
-  act('Time', 'play', 'Play the snapshots, or stop'),
-  act('Time', 'pin', 'Pin this moment as A', 'p'),
-  act('Time', 'diff', 'Difference from A', 'd'),
-  act('Time', 'swap', 'Swap A and the present moment', 'x'),
-  ...MEASURES.map((measure, i) => act('Analysis', `measure_${measure}`, `Measure: ${measure}`, String(i + 1))),
-  act('Analysis', 'weight', 'Weight: open interest or volume', 'w'),
-  act('Analysis', 'side', 'Side of dealers: convention or signed flow', 'n'),
-  act('Analysis', 'zero_dte', 'Expiries: 0DTE or all', 'z'),
-  act('Analysis', 'options', 'Options of the analysis', 'o'),
-  act('Panel', 'explain', 'Explain a figure', 'i'),
-  act('Panel', 'table', 'Chart or table', 'v'),
-  act('Panel', 'copy_curl', 'Copy the call as curl', 'c'),
-  act('Panel', 'copy_mcp', 'Copy the call as an MCP message', 'Shift+C'),
-  act('Panel', 'copy_command', 'Copy the call as a zomma command'),
-  act('Panel', 'zoom_in', 'Zoom in', '+'),
-  act('Panel', 'zoom_out', 'Zoom out', '-'),
-  act('Panel', 'zoom_reset', 'Reset the zoom', '='),
+  action('Page', 'commands', 'Commands', 'Ctrl+K'),
+  action('Page', 'keys', 'All keys', '?'),
+  action('Page', 'theme', 'Theme: system, dark, light', 't'),
+  action('Page', 'letters', 'Turn letter keys on or off'),
+  action('Page', 'link', 'Copy link to this page', 'y'),
+  action('Page', 'print', 'Print'),
+  action('Page', 'sign_out', 'Sign out'),
+  ...VIEWS.map((view) =>
+    action('Views', `view_${view}`, `Go to ${VIEW_NAMES[view].name}`, `g ${VIEW_NAMES[view].key}`),
+  ),
+  action('Ticker', 'ticker', 'Choose a ticker, or filter a grid', '/'),
+  action('Ticker', 'next_ticker', 'Next ticker', 'j'),
+  action('Ticker', 'previous_ticker', 'Previous ticker', 'k'),
+  action('Time', 'snapshot_before', 'Snapshot before', '['),
+  action('Time', 'snapshot_after', 'Snapshot after', ']'),
+  action('Time', 'day_before', 'Day before', '{'),
+  action('Time', 'day_after', 'Day after', '}'),
+  action('Time', 'live', 'Back to live', 'l'),
+  action('Time', 'play', 'Play the snapshots, or stop'),
+  action('Time', 'pin', 'Pin this moment as A', 'p'),
+  action('Time', 'diff', 'Difference from A', 'd'),
+  action('Time', 'swap', 'Swap A and the present moment', 'x'),
+  ...MEASURES.map((measure, i) => action('Analysis', `measure_${measure}`, `Measure: ${measure}`, String(i + 1))),
+  action('Analysis', 'weight', 'Weight: open interest or volume', 'w'),
+  action('Analysis', 'side', 'Side of dealers: convention or signed flow', 'n'),
+  action('Analysis', 'zero_dte', 'Expiries: 0DTE or all', 'z'),
+  action('Analysis', 'options', 'Options of the analysis', 'o'),
+  action('Panel', 'explain', 'Explain a figure', 'i'),
+  action('Panel', 'table', 'Chart or table', 'v'),
+  action('Panel', 'copy_curl', 'Copy the call as curl', 'c'),
+  action('Panel', 'copy_mcp', 'Copy the call as an MCP message', 'Shift+C'),
+  action('Panel', 'copy_command', 'Copy the call as a zomma command'),
+  action('Panel', 'zoom_in', 'Zoom in', '+'),
+  action('Panel', 'zoom_out', 'Zoom out', '-'),
+  action('Panel', 'zoom_reset', 'Reset the zoom', '='),
 ] as const;
 
-export type ActId = (typeof LIST)[number]['id'];
+export type ActionId = (typeof LIST)[number]['id'];
 
 /** Every act, by group. */
-export const ACT_LIST: readonly ListedAct[] = LIST;
+export const ACTION_LIST: readonly ListedAction[] = LIST;
 
 /** Keys that work in a chart, after Enter or Tab has led into it. The chart itself handles them. */
 export const CHART_KEYS: readonly (readonly [keys: string, label: string])[] = [

@@ -1,6 +1,6 @@
 import { signOut } from '../data/member-key.ts';
 import { commandOf, curlOf, mcpOf } from '../operations.ts';
-import { ACT_LIST, type ActId, VIEW_NAMES } from './action-list.ts';
+import { ACTION_LIST, type ActionId, VIEW_NAMES } from './action-list.ts';
 import { MEASURES, type Measure, START, VIEWS, type ViewName } from './address.ts';
 import { navigate, page, pageTicker } from './page.ts';
 import { asOf, isSimulated, neighbour } from './page-market.ts';
@@ -32,7 +32,7 @@ const copyCall = (as: 'curl' | 'mcp' | 'command') => {
 };
 
 /** What each act does. */
-const RUN: Readonly<Record<ActId, () => void>> = {
+const RUN: Readonly<Record<ActionId, () => void>> = {
   ...(Object.fromEntries(VIEWS.map((view) => [`view_${view}`, () => navigate({ view })])) as Record<
     `view_${ViewName}`,
     () => void
@@ -85,7 +85,7 @@ const RUN: Readonly<Record<ActId, () => void>> = {
 };
 
 /** Runs an act. */
-export function runAct(id: ActId): void {
+export function runAction(id: ActionId): void {
   RUN[id]();
 }
 
@@ -129,11 +129,11 @@ export function followKeys(): void {
     const now = performance.now();
     const keys = event.shiftKey && /^[A-Z]$/.test(event.key) ? `Shift+${event.key}` : event.key;
     const sequence = now - firstAt < SEQUENCE_MS ? `${first} ${keys}` : '';
-    const act = ACT_LIST.find((each) => each.keys === sequence) ?? ACT_LIST.find((each) => each.keys === keys);
-    [first, firstAt] = [keys === 'g' && !act ? 'g' : '', now];
-    if (!act) return;
+    const action = ACTION_LIST.find((each) => each.keys === sequence) ?? ACTION_LIST.find((each) => each.keys === keys);
+    [first, firstAt] = [keys === 'g' && !action ? 'g' : '', now];
+    if (!action) return;
     event.preventDefault();
-    runAct(act.id);
+    runAction(action.id);
   });
 }
 

@@ -4,7 +4,7 @@ import { ExpiriesView } from './expiries/expiries-view.tsx';
 import { FlowView } from './flow/flow-view.tsx';
 import { HistoryView } from './history/history-view.tsx';
 import { ScanView } from './scan/scan-view.tsx';
-import { HouseView } from './status/status-view.tsx';
+import { StatusView } from './status/status-view.tsx';
 import { StrikesView } from './strikes/strikes-view.tsx';
 import { SurfaceView } from './surface/surface-view.tsx';
 import { TickerView } from './ticker/ticker-view.tsx';
@@ -18,5 +18,5 @@ export const VIEW_COMPONENTS: Readonly<Record<ViewName, ComponentType>> = {
   history: HistoryView,
   scan: ScanView,
   surface: SurfaceView,
-  house: HouseView,
+  house: StatusView,
 };

@@ -4,8 +4,8 @@ import {
   describeHistory,
   historyReadout,
   historyTable,
-  selectionWords,
-  volatilityWords,
+  selectionText,
+  volatilitySentence,
 } from '../../../web/chart/history-text.ts';
 import type { History } from '../../../web/data/page-answers.ts';
 import { tradingAxis } from '../../../web/time/trading-axis.ts';
@@ -50,9 +50,9 @@ describe('an unresolved flip is unknown', () => {
   });
 
   test('in a selection', () => {
-    expect(selectionWords(history, 0, 2)).toContain('flip +30.00');
-    expect(selectionWords(history, 0, 1)).toContain('flip — not resolved at both ends');
-    expect(selectionWords(history, 0, 2)).toContain('put wall unchanged · call wall +10.00');
+    expect(selectionText(history, 0, 2)).toContain('flip +30.00');
+    expect(selectionText(history, 0, 1)).toContain('flip — not resolved at both ends');
+    expect(selectionText(history, 0, 2)).toContain('put wall unchanged · call wall +10.00');
   });
 
   test('in the table, whose newest row is the first and opens its moment', () => {
@@ -70,7 +70,7 @@ test.each([
   [{ iv_rank: null }, 'every day the same · above 40 % of 40 days'],
   [{ iv_rank: null, iv_percentile: null, iv_days: 1 }, 'a rank needs 20 days of volatilities, and 1 day are known'],
 ])('the rank of the volatility in words: %p', (change, words) => {
-  expect(volatilityWords({ ...history, ...change } as History)).toBe(`ATM volatility at 30 days 15.0 % · ${words}`);
+  expect(volatilitySentence({ ...history, ...change } as History)).toBe(`ATM volatility at 30 days 15.0 % · ${words}`);
 });
 
 describe('the span', () => {

@@ -4,7 +4,7 @@ import { MEASURE_UNITS } from '../../chart/ladder.tsx';
 import { MatrixChart } from '../../chart/matrix.tsx';
 import { type MatrixPlace, matrixChange } from '../../chart/matrix-cells.ts';
 import { matrixReadout, matrixTable } from '../../chart/matrix-text.ts';
-import { expiryReadout, RefusedSeries, TermStructure } from '../../chart/term-structure.tsx';
+import { expiryReadout, SeriesWithoutSmile, TermStructure } from '../../chart/term-structure.tsx';
 import { joinRows } from '../../data/joined-rows.ts';
 import { type Expiries, type Matrix, useAnswer } from '../../data/page-answers.ts';
 import { DataGrid, gridTable } from '../../grid/data-grid.tsx';
@@ -95,7 +95,7 @@ export function ExpiriesView() {
               onCursor={setAt}
               onPick={pick}
             />
-            <RefusedSeries
+            <SeriesWithoutSmile
               series={expiries.smile_refused.flatMap((reason, i) =>
                 reason === null
                   ? []

@@ -73,7 +73,7 @@ export function SignedTape({
       table={answer && table}
       controls={
         filter && (
-          <button type="button" onClick={onClear} data-act="all-prints">
+          <button type="button" onClick={onClear} data-action="all-prints">
             Show all
           </button>
         )

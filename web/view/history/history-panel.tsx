@@ -16,8 +16,8 @@ import {
   historyReadout,
   historyTable,
   rowMoment,
-  selectionWords,
-  volatilityWords,
+  selectionText,
+  volatilitySentence,
 } from '../../chart/history-text.ts';
 import { linearScale } from '../../chart/linear-scale.ts';
 import { type ChartSeries, CursorFrame, SeriesPlot } from '../../chart/series-chart.tsx';
@@ -89,7 +89,7 @@ export function HistoryPanel({ moment }: { moment: string }) {
             type="button"
             disabled={cursorRow === null}
             onClick={() => cursorRow !== null && goTo(cursorRow)}
-            data-act="show-moment"
+            data-action="show-moment"
           >
             {history && cursorRow !== null ? `Show ${rowMoment(history, cursorRow)}` : 'Show a moment'}
           </button>
@@ -142,7 +142,7 @@ type RowSpan = readonly [from: number, to: number];
 
 /** The figures at the cursor, or what changed over the selected rows. */
 function readoutOf(history: History, selected: RowSpan | null, row: number): string {
-  return selected ? selectionWords(history, ...selected) : historyReadout(history, row);
+  return selected ? selectionText(history, ...selected) : historyReadout(history, row);
 }
 
 interface HistoryPlotsProps {
@@ -236,7 +236,7 @@ function HistoryPlots({ history, series, domain, cursor, selected, onMove, onSpa
     >
       <CursorFrame
         id="history"
-        label={`${describeHistory(history, series.gaps)} ${volatilityWords(history)}. Arrow keys move from row to row, Enter shows the moment of a row.`}
+        label={`${describeHistory(history, series.gaps)} ${volatilitySentence(history)}. Arrow keys move from row to row, Enter shows the moment of a row.`}
         count={history.count}
         cursor={cursor}
         onCursor={moveTo}
@@ -269,7 +269,7 @@ function HistoryPlots({ history, series, domain, cursor, selected, onMove, onSpa
         />
         <p data-label>Net GEX, dollars per 1 % move</p>
         <SeriesPlot {...shared} series={panes.gamma} format={amount} hasZero />
-        <p data-label>{volatilityWords(history)}</p>
+        <p data-label>{volatilitySentence(history)}</p>
         <SeriesPlot {...shared} series={panes.volatility} format={volatility} hasLabels />
         {last < 0 && <p class="chart-note">No levels are stored in this span.</p>}
       </CursorFrame>

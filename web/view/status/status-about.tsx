@@ -2,12 +2,12 @@ import { pageFact, usePageFile } from '../../state/page-files.ts';
 import { Fact } from './status-feeds.tsx';
 
 /** What this program is, and the licences of the libraries in the page. */
-export function HouseAbout() {
+export function StatusAbout() {
   const licences = usePageFile<{ name: string; text: string }[]>('licences');
   return (
-    <section class="house-text" data-about>
+    <section class="status-text" data-about>
       <h2>Zomma</h2>
-      <dl class="house-facts">
+      <dl class="status-facts">
         <Fact name="Version" value={pageFact('version')} />
         <Fact name="Licence" value="Apache-2.0" />
       </dl>

@@ -16,9 +16,9 @@ import { copy } from '../../state/ui.ts';
 import { Fact } from './status-feeds.tsx';
 
 /** The account of the signed-in key, and what the server says of a member. */
-export function HouseAccount() {
+export function StatusAccount() {
   return (
-    <div class="house-cards">
+    <div class="status-cards">
       {/* Another key has another state, and is masked again. */}
       <SignedIn key={memberKey.value!} />
       <Member />
@@ -43,10 +43,10 @@ function SignedIn() {
   const limit = status?.rate_limit;
   const left = rateLimit.value.quota > 0 ? rateLimit.value.left : (limit?.remaining ?? 0);
   return (
-    <section class="house-card" data-account>
+    <section class="status-card" data-account>
       <h2>This account</h2>
       {problem && <p class="problem">{problem}</p>}
-      <dl class="house-facts">
+      <dl class="status-facts">
         <Fact name="Tier" value={cleanText(status?.tier) || UNKNOWN} />
         <Fact
           name="Membership"
@@ -121,7 +121,7 @@ function Member() {
   const isUuid = MEMBER_UUID.test(uuid.trim());
   const tell = (asked: Promise<Told>) => asked.catch((error: Error) => error).then(setTold);
   return (
-    <section class="house-card" data-member>
+    <section class="status-card" data-member>
       <h2>A member's key and Telegram link</h2>
       <form class="fields" onSubmit={(event) => event.preventDefault()}>
         <label>
@@ -171,7 +171,7 @@ function Answered({ told }: { told: Told }) {
   }
   const { status, telegram_id, routing_1dte, routing_radar, last_ping } = told;
   return (
-    <dl class="house-facts" data-telegram={status}>
+    <dl class="status-facts" data-telegram={status}>
       <Fact name="Status" value={status} />
       <Fact name="Telegram account" value={telegram_id || UNKNOWN} />
       <Fact name="1DTE signals" value={routing_1dte} />

@@ -5,28 +5,28 @@ import { usePageFile } from '../../state/page-files.ts';
 import { copy } from '../../state/ui.ts';
 
 /** How programs and agents get the figures: a first request, and the configurations of docs/clients.md with this server's address. */
-export function HouseConnect() {
+export function StatusConnect() {
   const configs = usePageFile<ClientConfig[]>('clients') ?? [];
   const first = `curl -H 'X-API-Key: ${KEY_PLACEHOLDER}' ${location.origin}/api/v1/nodes/gex/${encodeURIComponent(pageTicker.value)}`;
   const groups = Map.groupBy(configs, ({ section }) => section);
   return (
-    <div class="house-connect">
-      <section class="house-text">
+    <div class="status-connect">
+      <section class="status-text">
         <h2>REST</h2>
         <p>
           The first request. <a href="/docs">/docs</a> has every operation with a form,{' '}
           <a href="/openapi.json">/openapi.json</a> describes the API for programs.
         </p>
       </section>
-      <div class="house-cards">
+      <div class="status-cards">
         <Snippet text={first} name="the request" />
       </div>
       {[...groups].map(([section, configs]) => (
         <section key={section} aria-label={section}>
-          <div class="house-text">
+          <div class="status-text">
             <h2>{section === 'Settings files' ? 'MCP: settings files' : section}</h2>
           </div>
-          <div class="house-cards">
+          <div class="status-cards">
             {configs.map(({ purpose, text }, i) => (
               <Snippet
                 key={i}
@@ -46,7 +46,7 @@ export function HouseConnect() {
 function Snippet({ purpose, text, name }: { purpose?: string | undefined; text: string; name: string }) {
   const hasKey = text.includes(KEY_PLACEHOLDER);
   return (
-    <section class="house-card snippet" data-snippet>
+    <section class="status-card snippet" data-snippet>
       {purpose && <p>{purpose.split('`').map((part, i) => (i % 2 === 1 ? <code key={i}>{part}</code> : part))}</p>}
       <pre>{text}</pre>
       <p class="secret">

@@ -24,14 +24,14 @@ import {
 const PAGES_MAX = 40;
 
 /** The state of every feed: its polls, its stream, its tickers, what was rejected, and when the stream was disconnected. */
-export function HouseFeeds() {
+export function StatusFeeds() {
   const asked = feeds.asked.value;
   const rows = useAllPages(asked.answer);
   if (!asked.answer) return <ViewState asked={asked} />;
   return (
     <>
       {hasNoData(rows) && (
-        <section class="house-text" data-empty>
+        <section class="status-text" data-empty>
           <h2>There is no market data yet</h2>
           <TerminalText section="the-first-data" />
         </section>
@@ -81,7 +81,7 @@ function Feed({ feed, answer }: { feed: FeedRow; answer: WebAnswer<FeedStatusAns
         </strong>{' '}
         {feedSentence(feed)}
       </p>
-      <dl class="house-facts">
+      <dl class="status-facts">
         <Fact name="Last poll" value={newYorkMoment(feed.last_attempt)} />
         <Fact name="Last poll without an error" value={newYorkMoment(feed.last_completed)} />
         <Fact
@@ -254,9 +254,9 @@ export function Fact({ name, value, children }: { name: string; value: string; c
 /** Rows of texts of any length: each with a moment, what it is about, and the reason. */
 function Listed({ title, none, items }: { title: string; none: string; items: readonly (readonly string[])[] }) {
   return (
-    <section class="house-text">
+    <section class="status-text">
       <h3>{items.length > 0 ? `${title} (${countText(items.length)})` : none}</h3>
-      <ul class="house-list">
+      <ul class="status-list">
         {items.map(([moment, what, reason], i) => (
           <li key={i}>
             <strong>{what}</strong> <span class="muted">{moment}</span>

@@ -3,8 +3,8 @@ import { useMemo, useState } from 'preact/hooks';
 import { expiryDay, expiryLabels, maturityAxis } from '../../chart/chart-axis.ts';
 import { DAY_LENGTH_MS } from '../../chart/history-span.ts';
 import { CursorFrame, SeriesPlot } from '../../chart/series-chart.tsx';
-import { SmileChart, SmileMultiples, smileOf, smileReadout, smileTable } from '../../chart/smile.tsx';
-import { daysText, RefusedSeries } from '../../chart/term-structure.tsx';
+import { fittedSmile, SmileChart, SmileMultiples, smileReadout, smileTable } from '../../chart/smile.tsx';
+import { daysText, SeriesWithoutSmile } from '../../chart/term-structure.tsx';
 import { type Surface, useAnswer } from '../../data/page-answers.ts';
 import { FigureTable } from '../../grid/figure-table.tsx';
 import { newYorkMoment, percent, plain, volatility, volatilityPoints } from '../../page-format.ts';
@@ -32,7 +32,7 @@ export function SurfaceView() {
   const chosen = settlements.indexOf(wanted);
   const first = surface ? bisectCenter(surface.expiries.tte, FIRST_SMILE / 365) : 0;
   const settlement = chosen >= 0 ? chosen : first;
-  const smile = useMemo(() => surface && smileOf(surface, settlement), [surface, settlement]);
+  const smile = useMemo(() => surface && fittedSmile(surface, settlement), [surface, settlement]);
   const tables = useMemo(
     () => surface && smile && { smile: smileTable(smile), maturities: columnTable(surface.maturities) },
     [surface, smile],
@@ -257,7 +257,7 @@ function Events({ surface: { events, refused }, ...shared }: SurfacePartProps) {
           ])}
         />
       )}
-      <RefusedSeries series={refused.series.map((series, i) => [series, refused.reason[i]!])} />
+      <SeriesWithoutSmile series={refused.series.map((series, i) => [series, refused.reason[i]!])} />
     </ChartPanel>
   );
 }

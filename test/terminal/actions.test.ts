@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
-import { ACT_LIST, VIEW_NAMES } from '../../web/state/action-list.ts';
+import { ACTION_LIST, VIEW_NAMES } from '../../web/state/action-list.ts';
 import { VIEWS } from '../../web/state/address.ts';
 import { describeInBrowser, drawn, figuresOf, settled, withTerminal } from './browser.ts';
 
@@ -131,7 +131,7 @@ describeInBrowser('acts by keyboard alone', () => {
     const shown = await page.$$eval('.key-groups section:not(:last-child) kbd', (found) =>
       found.map((each) => each.textContent),
     );
-    expect(shown.toSorted()).toEqual(ACT_LIST.flatMap(({ keys }) => keys ?? []).toSorted());
+    expect(shown.toSorted()).toEqual(ACTION_LIST.flatMap(({ keys }) => keys ?? []).toSorted());
     expect(new Set(shown).size).toBe(shown.length);
     await page.context().close();
   });
