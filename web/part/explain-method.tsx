@@ -3,7 +3,10 @@ import { readPageFile } from '../data/page-files.ts';
 import { Markdown } from './markdown.tsx';
 import { type MarkdownBlock, plainText, sectionOf } from './markdown-page.ts';
 
-/** How a figure is made: the section of the documentation, read when the member opens it. A link of the section shows another one. */
+/**
+ * Renders the method of a figure: a section of docs/methods.md, which the page loads when the member opens it. A link in the section opens
+ * another section of the same page.
+ */
 export function ExplainMethod({ section, item }: { section: string; item: string }) {
   const [isOpen, setOpen] = useState(false);
   const [page, setPage] = useState<MarkdownBlock[] | string>();

@@ -3,7 +3,7 @@ import { RecordPanel } from '../part/record-panel.tsx';
 import { ViewState } from '../part/view-state.tsx';
 import { asOf, gexView } from '../state/page-market.ts';
 
-/** How the levels moved, and whether they held. */
+/** Renders the History view: the levels over time, and their track record. */
 export function HistoryView() {
   if (asOf.value === undefined) return <ViewState asked={gexView.asked.value} />;
   return (

@@ -22,7 +22,7 @@ import { navigate, page, tickerCall } from '../state/page.ts';
 import { asOf, comparedView, gexView } from '../state/page-market.ts';
 import { copy } from '../state/ui.ts';
 
-/** Where the levels are, and what holds them up: seven figures, the ladder, and the profile on the same price axis. */
+/** Renders the Ticker view: seven figures, the ladder, and the profile on the same price axis. */
 export function TickerView() {
   const asked = gexView.asked.value;
   const { answer } = asked;
