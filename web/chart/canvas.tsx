@@ -7,7 +7,7 @@ export interface Size {
   readonly height: number;
 }
 
-/** Follows the size of an element, CSS pixels. The first size is known before the first paint. */
+/** Returns a ref and the current size of its element, in CSS pixels. The first size is measured before the first paint. */
 export function useSize<E extends HTMLElement>(): { ref: { current: E | null }; size: Size } {
   const ref = useRef<E>(null);
   const [size, setSize] = useState<Size>({ width: 0, height: 0 });
@@ -25,7 +25,10 @@ export function useSize<E extends HTMLElement>(): { ref: { current: E | null }; 
   return { ref, size };
 }
 
-/** A canvas with device pixels. It is hidden from screen readers, because the chart around it has a text and a table. */
+/**
+ * Renders a canvas at the resolution of the device. Screen readers skip the canvas, because the chart around it has a text alternative and
+ * a table.
+ */
 export function StrokeCanvas({
   strokes,
   size,

@@ -1,9 +1,9 @@
 import { useRef, useState } from 'preact/hooks';
 
-/** Time for which a cursor must rest before its figures are spoken, ms. */
+/** Delay before a screen reader announces the figures at the cursor, in ms. Each move of the cursor restarts the delay. */
 const REST_MS = 150;
 
-/** A text for a polite live region, and the function that sets it once the cursor rests. */
+/** Returns the text of a polite live region, and a debounced function that sets this text. */
 export function useSpoken(): [text: string, speak: (text: string) => void] {
   const [text, setText] = useState('');
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
@@ -17,8 +17,8 @@ export function useSpoken(): [text: string, speak: (text: string) => void] {
 }
 
 /**
- * Returns the handler of keys of a chart. `act` returns false for a key that it does not know. Keys with Ctrl, Alt and Meta belong to the
- * browser.
+ * Returns a handler of keyboard events for a chart. `act` returns false if the chart has no action for the key. The handler ignores keys
+ * pressed with Ctrl, Alt or Meta, because the browser uses them.
  */
 export function chartKeys(act: (event: KeyboardEvent) => unknown): (event: KeyboardEvent) => void {
   return (event) => {

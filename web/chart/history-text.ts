@@ -11,12 +11,12 @@ import {
 } from '../page-format.ts';
 import type { PanelTable } from '../state/panels.ts';
 
-/** The moment of a row, as the reader of its view knows it: a day, or a day with its time. */
+/** Returns the text of a row's moment: a day in the daily history, otherwise a day with its time. */
 export function rowMoment({ per, as_of }: History, i: number): string {
   return per === 'day' ? newYorkDay(as_of[i], true) : newYorkMoment(as_of[i]);
 }
 
-/** The figures of a row, for the read-out and for screen readers. */
+/** Returns the figures of a history row, for the read-out and for screen readers. */
 export function historyReadout(history: History, i: number): string {
   const spot = history.spot[i]!;
   const flip = history.flip_resolved[i]
@@ -32,7 +32,7 @@ export function historyReadout(history: History, i: number): string {
   ].join(' · ');
 }
 
-/** What changed from a row to a later one. */
+/** Returns the changes from one history row to a later one, as text. */
 export function selectionText(history: History, from: number, to: number): string {
   const move = (column: readonly number[]) => {
     const difference = column[to]! - column[from]!;
@@ -49,7 +49,7 @@ export function selectionText(history: History, from: number, to: number): strin
   ].join(' · ');
 }
 
-/** One sentence with what the charts of a history show. */
+/** Returns one sentence with the main figures of the history charts, for screen readers. */
 export function describeHistory(history: History, gaps: number): string {
   const { count, spot, net_gex, flip_resolved } = history;
   if (count === 0) return 'No levels are stored in this span.';
@@ -69,7 +69,7 @@ export function describeHistory(history: History, gaps: number): string {
   return `${parts.join('; ')}.`;
 }
 
-/** The newest volatility with its rank and its percentile, in words. */
+/** Returns the newest volatility with its rank and its percentile, as text. */
 export function volatilitySentence(history: History): string {
   const { atm_iv_30d, iv_rank, iv_percentile, iv_days, iv_low, iv_high } = history;
   const now = `ATM volatility at 30 days ${volatility(atm_iv_30d.at(-1))}`;
@@ -96,7 +96,7 @@ const COLUMNS = [
   'atm_iv_30d',
 ] as const;
 
-/** The rows of the history, the newest first. A flip that is not resolved is unknown. */
+/** Returns the rows of the history as a table, newest first. The cell of an unresolved flip is null. */
 export function historyTable(history: History, onOpen: (at: string) => void): PanelTable {
   const cell = (name: (typeof COLUMNS)[number], i: number) =>
     name === 'gex_flip' && !history.flip_resolved[i] ? null : history[name][i]!;

@@ -4,7 +4,7 @@ import type { PanelTable } from '../state/panels.ts';
 import { expiryDay } from './chart-axis.ts';
 import type { MatrixPlace } from './matrix-cells.ts';
 
-/** One sentence with the main figures of the matrix. */
+/** Returns one sentence with the main figures of the matrix, for screen readers. */
 export function describeMatrix(matrix: Matrix, title: string, moment: string | undefined, unit: string): string {
   const { values, band, count, series_count: series, within_band: sum } = matrix;
   const extreme = (sign: 1 | -1) => {
@@ -32,7 +32,7 @@ function nameOfCell(
   return `${strikeText(strikes[row])} on ${expiryDay(expiry[column]!, moment)} ${isOneRoot ? '' : `${root[column]} `}${settlement[column]}`;
 }
 
-/** The value of a cell with the totals of its row and its column. */
+/** Returns the value of a cell with the totals of its row and its column, as text. */
 export function matrixReadout(matrix: Matrix, place: MatrixPlace, moment: string | undefined): string {
   const { values, by_strike, by_expiry, strike: strikes, spot_price, band } = matrix;
   const value = values[place.column]![place.row] ?? null;

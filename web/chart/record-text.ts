@@ -2,11 +2,11 @@ import type { RecordAnswer } from '../data/page-answers.ts';
 import { newYorkDay, percent, plain } from '../page-format.ts';
 import type { PanelTable } from '../state/panels.ts';
 
-/** The levels of the record, in the order of prices. The band is the range from the put wall to the call wall. */
+/** The levels of the track record, in the order of their prices. The band is the price range from the put wall to the call wall. */
 export const RECORD_LEVELS = ['call_wall', 'put_wall', 'band', 'flip'] as const;
 export type RecordLevel = (typeof RECORD_LEVELS)[number];
 
-/** What can happen to a level on a day. The words are fixed: they claim nothing but what was seen. */
+/** The possible outcomes of a level on a day. The words are fixed, so that they state only what the stored spots show. */
 export const OUTCOMES = ['held', 'touched', 'crossed'] as const;
 export type RecordOutcome = (typeof OUTCOMES)[number];
 
@@ -25,7 +25,10 @@ export const OUTCOME_NOTES: Readonly<Record<RecordOutcome, string>> = {
 
 const whole = (value: number | null) => percent(value, 0, false);
 
-/** The share of days with an outcome, its interval, and that of a level at the same distance. */
+/**
+ * Returns three texts: the share of days with an outcome, its confidence interval, and the share for a control level at the same distance
+ * from spot.
+ */
 export function rateText({ pct, low_pct, high_pct, control_pct }: RecordAnswer['flip']['held']) {
   return {
     share: whole(pct),
@@ -34,7 +37,10 @@ export function rateText({ pct, low_pct, high_pct, control_pct }: RecordAnswer['
   };
 }
 
-/** One sentence about a level: what was seen on how many days, and whether a level at the same distance fared otherwise. */
+/**
+ * Returns one sentence about a level: the share of days with each outcome, and the same share for a control level at the same distance from
+ * spot.
+ */
 export function recordSentence(record: RecordAnswer, level: RecordLevel): string {
   const score = record[level];
   const days = `${score.n} ${score.n === 1 ? 'day' : 'days'}`;
@@ -49,7 +55,10 @@ export function recordSentence(record: RecordAnswer, level: RecordLevel): string
   return `${LEVEL_NAMES[level]}, ${days}: ${rates.join('; ')}. Verdict: ${score.verdict}.`;
 }
 
-/** What the record is made of: its days, how much of them was seen, and which days are missing. */
+/**
+ * Returns a text on the data of the track record: the trading days, the average number of stored spots per day, and the days that are left
+ * out.
+ */
 export function recordScope({ count, days, spots_per_day, left_out }: RecordAnswer): string {
   const missing = Object.entries(left_out)
     .filter(([, n]) => n > 0)
@@ -63,20 +72,20 @@ export function recordScope({ count, days, spots_per_day, left_out }: RecordAnsw
   );
 }
 
-/** A day of a level, with what happened to it. */
+/** A day of the track record with a level and its outcomes. */
 export interface RecordDay {
   readonly date: string;
   /** The moment of the snapshot that gave the level, ISO 8601. */
   readonly at: string;
   readonly spot: number;
-  /** The prices of the level: one, or both walls of the band. */
+  /** The prices of the level: one price, or both walls for the band. */
   readonly levels: readonly number[];
   readonly close: number;
   readonly spots: number;
   readonly outcomes: Readonly<Record<RecordOutcome, boolean>>;
 }
 
-/** Returns the days of a level, the newest first. Days without the level are left out. */
+/** Returns the days of a level, newest first. A day without the level is left out. */
 export function recordDays({ days }: RecordAnswer, level: RecordLevel): RecordDay[] {
   const rows = days.date.flatMap((date, i): RecordDay[] => {
     const seen = (outcome: RecordOutcome) => days[`${level}_${outcome}`][i] ?? null;
@@ -103,7 +112,7 @@ export function recordDays({ days }: RecordAnswer, level: RecordLevel): RecordDa
   return rows.reverse();
 }
 
-/** The figures of the record as rows: one for each level and outcome. */
+/** Returns the figures of the track record as a table with one row for each level and outcome. */
 export function recordTable(record: RecordAnswer): PanelTable {
   return {
     columns: ['level', 'outcome', 'days', 'count', 'pct', 'low_pct', 'high_pct', 'control_pct', 'verdict'],

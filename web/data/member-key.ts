@@ -1,15 +1,15 @@
 import { signal } from '@preact/signals';
 
 /**
- * The member's key. It lives in memory, and on the member's wish in this tab's session storage. It is never in a cookie, in local storage,
- * in an address or in a copied text.
+ * The member's API key. The page stores the key in memory, and also in this tab's session storage if the member chooses this. The page
+ * never puts the key into a cookie, local storage, an address, or a text that it shows for copying.
  */
 export const memberKey = signal<string | null>(null);
 
-/** Why the page is signed out, as a sentence. Null: the member has not signed in yet, or has signed out. */
+/** The reason why the page signed the member out, as a sentence. Null if the member has not signed in yet, or has signed out. */
 export const signedOutReason = signal<string | null>(null);
 
-/** Whether this tab keeps the key in its session storage until the tab is closed. */
+/** True if this tab stores the key in its session storage until the tab is closed. */
 export const isKeyKept = signal(false);
 
 const STORED = 'zomma-key';
@@ -20,8 +20,8 @@ export function isKey(text: string): boolean {
 }
 
 /**
- * Takes the key from the fragment `#key=…`, which `zomma start` prints, and removes the fragment from the address and the history at once.
- * Without such a fragment, takes the key that this tab has stored.
+ * Reads the key from the fragment `#key=…`, which `zomma start` prints. The function immediately removes this fragment from the address and
+ * from the browser history. Without such a fragment, the function reads the key from this tab's session storage.
  */
 export function takeInitialKey(): void {
   const given = /^#key=([^&]*)(?:&(.*))?$/.exec(location.hash);
@@ -36,21 +36,21 @@ export function takeInitialKey(): void {
   isKeyKept.value = true;
 }
 
-/** Keeps the key in this tab until the tab is closed, or forgets it at the next reload. */
+/** Stores the key in this tab's session storage until the tab is closed. If `isKept` is false, removes the key from the session storage. */
 export function keepKey(isKept: boolean): void {
   isKeyKept.value = isKept;
   if (isKept && memberKey.value !== null) sessionStorage.setItem(STORED, memberKey.value);
   else sessionStorage.removeItem(STORED);
 }
 
-/** Signs in. `isKept` keeps the key in this tab until the tab is closed. */
+/** Signs the member in. If `isKept` is true, the key stays in this tab's session storage until the tab is closed. */
 export function signIn(key: string, isKept: boolean): void {
   signedOutReason.value = null;
   memberKey.value = key;
   keepKey(isKept);
 }
 
-/** Signs out: removes the key. Whoever holds figures removes them when the key changes. */
+/** Signs the member out and removes the key. Every module that holds figures removes them when the key changes. */
 export function signOut(reason: string | null = null): void {
   signedOutReason.value = reason;
   memberKey.value = null;

@@ -1,19 +1,22 @@
 import { signal } from '@preact/signals';
 
-/** Whether the server answers. `since` is when it answered last, ms since the epoch by this computer's clock. */
+/** The state of the connection to the server. `since` is the time of the last answer, in ms since the epoch, by this computer's clock. */
 export const connection = signal<{ isOnline: boolean; since: number; retryAt: number | null }>({
   isOnline: true,
   since: Date.now(),
   retryAt: null,
 });
 
-/** How far the server's clock is ahead of this computer's, ms. Ages are measured by the server's clock. */
+/** The server's clock minus this computer's clock, in ms. Ages are measured by the server's clock. */
 export const clockOffsetMs = signal(0);
 
-/** The present by the server's clock, ms since the epoch. It advances once a second while the page is visible. */
+/** The current time by the server's clock, in ms since the epoch. The signal changes once a second while the page is visible. */
 export const serverNow = signal(Date.now());
 
-/** A difference below this is within the resolution of the Date field and the time that an answer takes. */
+/**
+ * A smaller difference of the two clocks is ignored, because it is within the resolution of the `Date` header field and the duration of a
+ * request.
+ */
 const SAME_CLOCK_MS = 2_000;
 
 export function noteServerTime(dateField: string | null): void {
@@ -26,11 +29,11 @@ export function noteServerTime(dateField: string | null): void {
 
 export function noteAnswered(): void {
   const { isOnline, since } = connection.value;
-  // The moment of the last answer needs no precision, and every change of the signal draws the ribbon.
+  // The time of the last answer is updated at most every 10 s, because every change of the signal renders the status ribbon again.
   if (!isOnline || Date.now() - since > 10_000) connection.value = { isOnline: true, since: Date.now(), retryAt: null };
 }
 
-/** `retryAt` is when the page tries again, ms since the epoch. */
+/** Records a failed request. `retryAt` is the time of the next attempt, in ms since the epoch. */
 export function noteUnanswered(retryAt: number | null = null): void {
   const { isOnline, since } = connection.value;
   connection.value = {
@@ -40,7 +43,7 @@ export function noteUnanswered(retryAt: number | null = null): void {
   };
 }
 
-/** Starts the page's clock. A hidden page has no timer. */
+/** Starts the timer that updates the server time. A hidden page has no timer. */
 export function startClock(): void {
   let timer: ReturnType<typeof setInterval> | undefined;
   const tick = () => {

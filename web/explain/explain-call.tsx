@@ -10,10 +10,13 @@ import { jsonExcerpt } from './json-excerpt.ts';
 const TABS = ['curl', 'MCP', 'zomma', 'JSON'] as const;
 type Tab = (typeof TABS)[number];
 
-/** Lines of an answer that the panel shows. The button copies all. */
+/** Maximum number of lines of the answer that the panel shows. The copy button copies all lines. */
 const LINES_SHOWN = 40;
 
-/** The call that has a figure, elsewhere: with the moment of the snapshot, so that it gives this very figure. */
+/**
+ * Renders the API call that returns the explained figure. The call contains the moment of the snapshot, so that it returns exactly this
+ * figure.
+ */
 export function ExplainCall({
   figure,
   snapshot,
@@ -28,7 +31,7 @@ export function ExplainCall({
   const call = tickerCall(OPERATION[figure] ?? 'get_live_gex_nodes', moment, options, ticker);
   const json = useAnswer<unknown>(tab.value === 'JSON' ? call : undefined);
   const hasOptions = Object.keys(options).length > 0;
-  // Tools of MCP and of the program take no options.
+  // MCP tools and `zomma` commands of tools do not accept options of the analysis.
   const text = {
     curl: () => curlOf(call, location.origin),
     MCP: () => (hasOptions ? undefined : mcpOf(call)),
@@ -76,18 +79,21 @@ export function ExplainCall({
   );
 }
 
-/** The operations that have a figure. Figures that are not named are in the default answer of get_live_gex_nodes. */
+/** The operation that returns each figure. The default answer of `get_live_gex_nodes` contains every figure that is not in this table. */
 const OPERATION: Partial<Record<ExplainedFigure, Call['operation']>> = {
   hedging: 'get_gex_view',
   strike: 'get_gex_by_strike',
 };
 
-/** Returns the call as the program takes it. Its tools take no options, so a call with options is that of the whole view. */
+/**
+ * Returns the call in the form that the `zomma` command accepts. Tools accept no options, so a call with options becomes a call of
+ * `get_gex_view`.
+ */
 function commandCall(call: Call, hasOptions: boolean): Call {
   return hasOptions && WEB_OPERATIONS[call.operation].isTool ? { ...call, operation: 'get_gex_view' } : call;
 }
 
-/** Returns why there is no message of MCP, or how it differs from the call: resources of MCP take no moment. */
+/** Returns a note if MCP offers no call for the figure, or if the MCP message differs from the call. MCP resources accept no moment. */
 function mcpNote({ operation }: Call, hasOptions: boolean, text: string | undefined): FigureNote | undefined {
   if (hasOptions) return 'mcp_options';
   if (!text) return 'mcp_none';

@@ -36,7 +36,7 @@ interface ChangesProps {
   readonly print: (value: number) => string;
 }
 
-/** What changed a figure, against the snapshot before and against moment A. */
+/** Renders the causes of a figure's change: since the previous snapshot, and since moment A if the member has pinned one. */
 export function ExplainChanges(props: ChangesProps & { isVisible: boolean }) {
   const shownMs = Date.parse(props.snapshot.moment);
   const before = moments.value.findLast((each) => Date.parse(each) < shownMs);
@@ -78,7 +78,8 @@ function ChangesSince({
       </>
     );
   }
-  // The answer with other options stays until the next one arrives.
+  // While an answer for other options is loading, the previous answer stays. So the component checks that the answer belongs to the current
+  // call.
   if (!asked.answer || requestOf(asked.answer.call).path !== requestOf(call).path) return title;
   const was = asked.answer.body;
   const { driver } = EXPLANATIONS[figure];
@@ -164,13 +165,13 @@ function valueIn({ levels, strikes }: GexView, figure: ExplainedFigure, at: numb
     : (strikeRow(strikes, levels.gross_gex_mil, at)?.net ?? null);
 }
 
-/** Returns a difference with its sign. `print` may print the plus sign itself. */
+/** Returns a difference with its sign. The text from `print` may already contain a plus sign. */
 function signedText(value: number, print: (value: number) => string): string {
   if (value === 0) return 'no change';
   return print === amount ? signedAmount(value) : `${value > 0 ? '+' : ''}${print(value).replace(/^\+/, '')}`;
 }
 
-/** Returns a series as a reader names it: its expiry, and its root if that is not the ticker. */
+/** Returns the name of a series for the page: its expiry, and its root if the root differs from the ticker. */
 function seriesName(series: string, ticker: string): string {
   const [expiry, root] = series.split(' ');
   return `${newYorkDay(expiry, true).slice(4)}${root === ticker ? '' : ` ${root}`}`;

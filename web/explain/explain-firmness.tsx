@@ -16,10 +16,13 @@ import {
   otherReadings,
 } from './figure-readings.ts';
 
-/** The readings are asked for when the page has shown a snapshot this long, ms. Scrubbing through time asks for none. */
+/**
+ * Debounce delay in ms. The panel requests the readings when the page has shown the same snapshot for this time, so dragging the time strip
+ * sends no requests.
+ */
 const REST_MS = 300;
 
-/** The readings of one figure of one snapshot. */
+/** The readings of one figure in one snapshot. */
 interface ReadingSet {
   readonly key: string;
   readonly address: string;
@@ -28,7 +31,7 @@ interface ReadingSet {
   readonly others: readonly FigureReading[];
 }
 
-/** How firm a figure is: the same figure with one choice of the analysis made otherwise. */
+/** Renders how much a figure depends on the analysis options. Each row shows the figure with one option changed. */
 export function ExplainFirmness({
   figure,
   snapshot,
@@ -46,13 +49,13 @@ export function ExplainFirmness({
   const address = calls.map((call) => requestOf(call).path).join();
   const isRested = useRested(address) && isVisible;
   const isRefused = (reading: OtherReading) => reading.options.sign === 'flow' && levels.by_flow === null;
-  // The number of readings never changes, so the hooks are always the same.
+  // The number of readings is constant, so the hooks run in the same order in every render.
   const asked = calls.map((call, i) => useAnswer<LevelFields>(isRested && !isRefused(readings[i]!) ? call : undefined));
   const others = readings.map((reading, i): FigureReading | undefined => {
     const { answer, problem }: Asked<LevelFields> = asked[i]!;
     if (isRefused(reading)) return { ...reading, value: null, refusal: 'no print signs this chain' };
     if (problem) return { ...reading, value: null, refusal: problem.message };
-    // The answer of the moment before stays until the next one arrives, but readings of two moments are not compared.
+    // The answer for the previous moment stays until the new answer arrives, but readings of two moments are not compared.
     if (!answer || requestOf(answer.call).path !== requestOf(calls[i]!).path) return undefined;
     return { ...reading, value: figureValue(figure, answer.body, !isFlipUnresolved(answer.notes)), refusal: '' };
   });
@@ -105,7 +108,7 @@ export function ExplainFirmness({
   );
 }
 
-/** Returns whether a value has stayed the same for a while. */
+/** Returns true once a value has not changed for REST_MS. */
 function useRested(value: string): boolean {
   const [rested, setRested] = useState('');
   useEffect(() => {

@@ -4,7 +4,7 @@ import type { WebAnswer } from '../data/request.ts';
 import { cleanText, countText, newYorkDay, percent } from '../page-format.ts';
 import { Facts } from './explain-part.tsx';
 
-/** What went into a figure: contracts, volatilities, forwards, stale quotes and the source. */
+/** Renders the inputs of a figure: contracts, volatilities, forwards, stale quotes and the source. */
 export function ExplainInputs({ answer, figure }: { answer: WebAnswer<GexView>; figure: ExplainedFigure }) {
   const { levels } = answer.body;
   const { contracts, used, left_out, iv, stale_quotes, refused } = levels.contracts;
@@ -31,7 +31,7 @@ export function ExplainInputs({ answer, figure }: { answer: WebAnswer<GexView>; 
   );
 }
 
-/** Returns counts as text, largest first, without those that are 0. The names may come from files. */
+/** Returns counts as text, largest first, without counts of 0. The names may come from files, so they are cleaned. */
 function listed(counts: Readonly<Record<string, number>>): string {
   const some = Object.entries(counts).filter(([, n]) => n > 0);
   if (some.length === 0) return 'none';

@@ -3,7 +3,10 @@ import { Markdown } from '../markdown/markdown.tsx';
 import { type MarkdownBlock, plainText, sectionOf } from '../markdown/markdown-page.ts';
 import { readPageFile } from '../state/page-files.ts';
 
-/** How a figure is made: the section of the documentation, read when the member opens it. A link of the section shows another one. */
+/**
+ * Renders the method of a figure: a section of docs/methods.md, which the page loads when the member opens it. A link in the section opens
+ * another section of the same page.
+ */
 export function ExplainMethod({ section, item }: { section: string; item: string }) {
   const [isOpen, setOpen] = useState(false);
   const [page, setPage] = useState<MarkdownBlock[] | string>();

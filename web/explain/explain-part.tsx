@@ -5,12 +5,12 @@ import type { GexView } from '../data/page-answers.ts';
 import type { WebAnswer } from '../data/request.ts';
 import type { ChosenOptions } from '../state/address.ts';
 
-/** The snapshot that Explain is about. */
+/** The snapshot whose figure the Explain panel explains. */
 export interface ExplainedSnapshot extends GexView {
   readonly ticker: string;
-  /** When its quotes were taken, ISO 8601. */
+  /** The time of the snapshot's quotes, ISO 8601. */
   readonly moment: string;
-  /** The options of the analysis. While the answer to other options is on its way, these are not yet those of the page. */
+  /** The options of the analysis. They differ from the page's options while the answer for the page's new options is loading. */
   readonly options: ChosenOptions;
 }
 
@@ -19,12 +19,12 @@ export function snapshotOf({ body, asOf, call }: WebAnswer<GexView>): ExplainedS
   return { ...body, ticker: String(ticker), moment: asOf!, options: options as ChosenOptions };
 }
 
-/** The parts that are open. They stay so from figure to figure. */
+/** The ids of the open sections. A section stays open when another figure is explained. */
 const openParts = signal<ReadonlySet<string>>(new Set(['inputs', 'firmness', 'call']));
 
 /**
- * A part of Explain that the member opens and closes. `children` gets whether the part is on the screen, so that it asks the server for
- * nothing that nobody sees.
+ * Renders a section of the Explain panel that the member can open and close. `children` receives whether the section is visible, so that a
+ * hidden section sends no requests.
  */
 export function ExplainPart({
   id,
@@ -65,7 +65,7 @@ export function ExplainPart({
   );
 }
 
-/** Names with their values, one in a row. */
+/** Renders a list of names with their values, one pair per row. */
 export function Facts({ of }: { of: readonly (readonly [name: string, value: string])[] }) {
   return (
     <dl class="facts">

@@ -9,7 +9,9 @@ import { EXPLANATIONS } from './explained-figures.ts';
 
 const OUTCOMES = ['held', 'touched', 'crossed'] as const;
 
-/** Whether a level of this kind held in the past, beside a level at the same distance. */
+/**
+ * Renders the track record of the explained level: on how many days it held, compared with a control level at the same distance from spot.
+ */
 export function ExplainRecord({
   figure,
   snapshot,

@@ -21,16 +21,21 @@ import { EXPLANATIONS, figureOfId, remarksOn, type StrikeRow, strikeRow } from '
 
 const WIDE = matchMedia('(min-width: 1900px)');
 
-/** Whether the page has room for Explain at all times. It then explains the gamma flip while the member has asked about nothing. */
+/**
+ * True if the window is wide enough to show the Explain panel at all times. The panel then explains the gamma flip until the member asks
+ * about another figure.
+ */
 export const isExplainAlwaysOpen = signal(WIDE.matches);
 WIDE.addEventListener('change', () => (isExplainAlwaysOpen.value = WIDE.matches));
 
-/** Whether the last act came from the keyboard. Only then does opening the panel move the focus. */
+/** True if the last input came from the keyboard. Opening the panel moves the focus only after keyboard input. */
 let isByKeyboard = false;
 addEventListener('keydown', () => (isByKeyboard = true), true);
 addEventListener('pointerdown', () => (isByKeyboard = false), true);
 
-/** The panel about one figure: what it is, what went in, how firm it is, what changed it, whether it held, and the same call elsewhere. */
+/**
+ * Renders the Explain panel for one figure: definition, inputs, firmness, changes, track record, and the same API call for other clients.
+ */
 export function Explain({ id }: { id: string }) {
   const panel = useRef<HTMLElement>(null);
   const heading = useRef<HTMLHeadingElement>(null);
@@ -46,7 +51,7 @@ export function Explain({ id }: { id: string }) {
     const opener = document.activeElement as HTMLElement | null;
     if (isByKeyboard) heading.current!.focus();
     return () => {
-      // The focus must not be lost with the panel.
+      // When the panel closes, the focus returns to the element that opened the panel, so that the focus is not lost.
       const { activeElement, body } = document;
       if (activeElement !== body && !element.contains(activeElement)) return;
       const back = opener?.isConnected && opener !== body ? opener : null;
@@ -55,7 +60,7 @@ export function Explain({ id }: { id: string }) {
   }, [chosen]);
   const hadFocus = panel.current?.contains(document.activeElement);
   useLayoutEffect(() => {
-    // Another ticker takes the parts away, and the focus with them.
+    // When the ticker changes, the sections are removed from the document. If the focus was in a section, it moves to the heading.
     if (hadFocus && !panel.current!.contains(document.activeElement)) heading.current!.focus();
   });
   const name = told?.name ?? (known ? 'Explain' : 'No such figure');
@@ -85,7 +90,7 @@ export function Explain({ id }: { id: string }) {
 type Known = NonNullable<ReturnType<typeof figureOfId>>;
 type ToldFigure = ReturnType<typeof tell>;
 
-/** Returns the name, the value and the reason of a missing value of a figure in a snapshot. */
+/** Returns the name and the value of a figure in a snapshot. If the value is missing, the result contains the reason. */
 function tell({ figure, strike }: Known, { body, asOf }: WebAnswer<GexView>) {
   const { levels, strikes } = body;
   if (strike === null) {
@@ -106,7 +111,7 @@ function tell({ figure, strike }: Known, { body, asOf }: WebAnswer<GexView>) {
   };
 }
 
-/** Figures do not wait for the texts, a file of the page. */
+/** Renders the figure's value immediately. The texts are in a separate file and appear when the file has loaded. */
 function Told({
   told,
   answer,
@@ -119,7 +124,7 @@ function Told({
   const { figure, strike, value, note, number, tone, print, row } = told;
   const text = texts?.figures[figure];
   const snapshot = snapshotOf(answer);
-  // The note of spot is its moment, which has a line of its own.
+  // The note of spot is its moment, and the moment already has its own line.
   const aside = figure === 'spot_price' ? '' : note;
   return (
     <>
@@ -181,7 +186,7 @@ function Told({
   );
 }
 
-/** When the quotes were taken, and how old they are now. */
+/** Renders the time of the quotes and their current age. */
 function Moment({ moment }: { moment: string }) {
   const ageS = (serverNow.value - Date.parse(moment)) / 1000;
   return (
@@ -191,7 +196,7 @@ function Moment({ moment }: { moment: string }) {
   );
 }
 
-/** The figures of a row of the ladder. */
+/** Renders the figures of one strike of the ladder. */
 function Row({ row }: { row: StrikeRow }) {
   return (
     <Facts

@@ -5,11 +5,11 @@ import type { ChosenOptions } from '../state/address.ts';
 export type Driver = 'net_gex' | 'call_gex' | 'put_gex' | 'open_interest';
 
 export interface Explanation {
-  /** Whether the figure is a price of the underlying, an amount whose sign matters most, or given by the source. */
+  /** The kind of the figure: a price of the underlying, an amount whose sign matters most, or a value that the source provides. */
   readonly kind: 'price' | 'signed' | 'given';
-  /** The column of the strikes whose change explains that of the figure. */
+  /** The column of the strikes that causes the changes of the figure. */
   readonly driver: Driver;
-  /** The part of the answer of get_level_record that counts whether the level held. */
+  /** The part of a `get_level_record` answer that counts on how many days the level held. */
   readonly record: 'call_wall' | 'put_wall' | 'flip' | null;
 }
 
@@ -26,7 +26,7 @@ export const EXPLANATIONS = {
   strike: EXPLAINED_AMOUNT,
 } as const satisfies Readonly<Record<string, Explanation>>;
 
-/** Returns the figure that an id names, and the strike if it is that of a row of the ladder. Returns undefined for an unknown id. */
+/** Returns the figure with an id, and the strike if the figure is a row of the ladder. Returns `undefined` if the id is unknown. */
 export function figureOfId(id: string): { figure: ExplainedFigure; strike: number | null } | undefined {
   const strike = /^strike\.(\d+(?:_\d+)?)$/.exec(id)?.[1];
   if (strike) return { figure: 'strike', strike: Number(strike.replace('_', '.')) };
@@ -35,7 +35,10 @@ export function figureOfId(id: string): { figure: ExplainedFigure; strike: numbe
     : undefined;
 }
 
-/** Returns what the options of the page change in the sentence and the formula of every figure: texts of `remarks`. */
+/**
+ * Returns remarks for the Explain panel: one for each option that changes the sentences and formulas of the figures. The texts come from
+ * `remarks`.
+ */
 export function remarksOn(remarks: Readonly<Record<string, string>>, options: ChosenOptions): string[] {
   return Object.entries(options).flatMap(([name, value]) => {
     if (name === 'expiries') return [`${remarks.expiries}${value}.`];
@@ -43,13 +46,16 @@ export function remarksOn(remarks: Readonly<Record<string, string>>, options: Ch
   });
 }
 
-/** The fields of the levels that figures are read from: those of the default answer of get_live_gex_nodes. */
+/** The fields of the default answer of `get_live_gex_nodes` from which figures are read. */
 export type LevelFields = Pick<
   Levels,
   'spot_price' | 'call_wall' | 'gex_flip' | 'put_wall' | 'max_pain' | 'net_gex_mil'
 >;
 
-/** Returns the value of a figure of the levels, in its unit. Null: the flip is not resolved. A strike has no value in the levels. */
+/**
+ * Returns the value of a figure of the levels, in the unit of the figure. Returns null for an unresolved flip, and for a strike, which the
+ * levels do not contain.
+ */
 export function figureValue(figure: ExplainedFigure, levels: LevelFields, isFlipResolved: boolean): number | null {
   switch (figure) {
     case 'net_gex':
@@ -69,8 +75,8 @@ const DAYS_A_YEAR = 252;
 const MONTH = 30 / 365.25;
 
 /**
- * Returns one daily deviation of spot, dollars, with the volatility and the expiry that it comes from: that of the series nearest 30 days.
- * Returns undefined if no series has a volatility at the money.
+ * Returns one standard deviation of spot over one day, in dollars, with its volatility and expiry. They belong to the series whose expiry
+ * is closest to 30 days. Returns `undefined` if no series has an at-the-money volatility.
  */
 export function dailyDeviation({ spot_price, series }: Pick<Levels, 'spot_price' | 'series'>) {
   let best: Levels['series'][number] | undefined;
@@ -82,19 +88,19 @@ export function dailyDeviation({ spot_price, series }: Pick<Levels, 'spot_price'
   return { dollars: (spot_price * best.atm_iv!) / Math.sqrt(DAYS_A_YEAR), iv: best.atm_iv!, expiry: best.expiry };
 }
 
-/** The figures of one row of the ladder. */
+/** The figures of one strike in the ladder. */
 export interface StrikeRow {
   readonly calls: number;
   readonly puts: number;
   readonly net: number;
   readonly signMargin: number;
-  /** Gross gamma of the strike, percent of that of all strikes. Null: there is no gamma. */
+  /** Gross gamma of the strike, as a percentage of the gross gamma of all strikes. Null if the chain has no gamma. */
   readonly grossShare: number | null;
   readonly openInterest: readonly [calls: number, puts: number];
   readonly volume: readonly [calls: number, puts: number];
 }
 
-/** Returns the row of a strike. Returns undefined if the snapshot does not have the strike. */
+/** Returns the figures of a strike. Returns `undefined` if the snapshot does not contain the strike. */
 export function strikeRow(strikes: Strikes, grossGexMil: number, strike: number): StrikeRow | undefined {
   const i = strikes.strike.indexOf(strike);
   if (i < 0) return undefined;
@@ -104,7 +110,7 @@ export function strikeRow(strikes: Strikes, grossGexMil: number, strike: number)
     strikes.net_gex[i]!,
     strikes.sign_margin_pct[i]!,
   ];
-  // The sign margin is 50 · |net| / gross, so gross follows from it unless calls and puts cancel out.
+  // The sign margin is 50 · |net| / gross, so gross can be computed from it unless calls and puts cancel out.
   const gross = signMargin > 0 ? (50 * Math.abs(net)) / signMargin : Math.abs(calls) + Math.abs(puts);
   return {
     calls,

@@ -2,14 +2,14 @@ import { price } from '../page-format.ts';
 import { type ChosenOptions, OPTION_VALUES, type OptionName } from '../state/address.ts';
 import type { Explanation } from './explained-figures.ts';
 
-/** The same analysis with one choice made otherwise. */
+/** A reading of the chain: the same analysis with one option changed. */
 export interface OtherReading {
   readonly option: OptionName;
   readonly name: string;
   readonly options: ChosenOptions;
 }
 
-/** The choices that readings vary: the name of the default, and the other value with its name. */
+/** The options that the readings vary: the name of the default value, and another value with its name. */
 const CHOICES: readonly (readonly [option: OptionName, standard: string, value: string, other: string])[] = [
   ['forward', 'parity forwards', 'flat', 'flat forwards'],
   ['gamma', 'recomputed gamma', 'feed', 'feed gamma'],
@@ -18,7 +18,10 @@ const CHOICES: readonly (readonly [option: OptionName, standard: string, value: 
   ['sign', 'convention', 'flow', 'signed flow'],
 ];
 
-/** Returns the readings beside that of the page: each makes one choice otherwise. A choice that is not the default goes back to it. */
+/**
+ * Returns the readings that differ from the page's reading in exactly one option. If the page does not use the default of an option, the
+ * reading uses the default.
+ */
 export function otherReadings(options: ChosenOptions): OtherReading[] {
   return CHOICES.map(([option, standard, value, other]) => {
     const { [option]: chosen, ...rest } = options;
@@ -29,29 +32,33 @@ export function otherReadings(options: ChosenOptions): OtherReading[] {
   });
 }
 
-/** Returns whether the notes of an answer say that its flip is not resolved. The default answer of the levels has no field for it. */
+/** Returns whether the notes of an answer report an unresolved flip. The default answer of the levels has no field for this. */
 export function isFlipUnresolved(notes: string): boolean {
   return notes.includes('Net gamma has one sign within');
 }
 
-/** A figure under one reading. Null: unresolved, or refused for the reason in `refusal`. */
+/**
+ * A figure under one reading. The value is null if the flip is unresolved, or if the server refuses the reading for the reason in
+ * `refusal`.
+ */
 export interface FigureReading extends OtherReading {
   readonly value: number | null;
   readonly refusal: string;
 }
 
-/** A verdict on how much a figure depends on choices. `isFirm` is null if it cannot be said. */
+/** A verdict on how much a figure depends on the options. `isFirm` is null if there is no basis for a verdict. */
 export interface Firmness {
   readonly isFirm: boolean | null;
   readonly text: string;
 }
 
-/** A level is firm if all readings lie within this part of a day's move. */
+/** A level is firm if all readings differ by at most this share of a day's move. */
 export const FIRM_SHARE = 0.25;
 
 /**
- * Compares the figure of the page with the other readings. A price is firm if all lie within a quarter of `dayMove`, an amount if all have
- * one sign. Readings that the server refuses do not count. `print` prints a value of the figure.
+ * Compares the figure of the page with the figure under the other readings. A price is firm if all readings lie within a quarter of
+ * `dayMove`. An amount is firm if it has the same sign under all readings. Readings that the server refuses do not count. `print` formats a
+ * value of the figure.
  */
 export function firmnessOf(
   kind: Explanation['kind'],

@@ -1,11 +1,11 @@
 import { parseData } from '../data/parse-data.ts';
 
-/** Lists of plain values with more values than this are cut. */
+/** Maximum number of values that are shown of a list of numbers, strings or booleans. */
 const VALUES_SHOWN = 4;
 
 /**
- * Returns JSON as indented text of at most `most` lines, for reading. A list of plain values takes one line and shows its first values. Says
- * what is left out.
+ * Returns JSON as indented text of at most `most` lines. A list of numbers, strings or booleans takes one line and shows only its first
+ * values. The text states how many values and lines are left out.
  */
 export function jsonExcerpt(json: string, most: number): string {
   const lines = linesOf(parseData(json), '');

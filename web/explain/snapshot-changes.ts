@@ -1,7 +1,7 @@
 import type { Expiries, Strikes } from '../data/page-answers.ts';
 import type { Driver } from './explained-figures.ts';
 
-/** A row of two snapshots. Null: the snapshot does not have the row. */
+/** The value of a row in two snapshots. A value is null if the snapshot does not contain the row. */
 export interface RowChange {
   readonly name: string;
   readonly was: number | null;
@@ -12,7 +12,7 @@ export interface RowChange {
 export interface LargestChanges {
   /** The rows with the largest changes, largest first. */
   readonly rows: readonly RowChange[];
-  /** The absolute changes of these rows, percent of those of all rows. */
+  /** The sum of these rows' absolute changes, as a percentage of the sum over all rows. */
   readonly sharePct: number;
   /** The sum of the changes of all rows. */
   readonly total: number;
@@ -21,7 +21,10 @@ export interface LargestChanges {
 /** Values by the name of their row. */
 export type NamedValues = ReadonlyMap<string, number>;
 
-/** Returns the rows that changed most from one snapshot to another. A row that only one of them has counts with its whole value. */
+/**
+ * Returns the rows with the largest changes from one snapshot to another. If only one of the snapshots contains a row, the row's whole
+ * value counts as its change.
+ */
 export function largestChanges(before: NamedValues, now: NamedValues, most: number): LargestChanges {
   const changes = [...new Set([...now.keys(), ...before.keys()])].flatMap((name): RowChange[] => {
     const row = { name, was: before.get(name) ?? null, now: now.get(name) ?? null };
@@ -38,14 +41,14 @@ export function largestChanges(before: NamedValues, now: NamedValues, most: numb
   };
 }
 
-/** Returns a column of the strikes by strike. */
+/** Returns the values of a strike column, by strike. */
 export function valuesByStrike(strikes: Strikes, driver: Driver): NamedValues {
   const value = (i: number) =>
     driver === 'open_interest' ? strikes.call_open_interest[i]! + strikes.put_open_interest[i]! : strikes[driver][i]!;
   return new Map(strikes.strike.map((strike, i) => [String(strike), value(i)]));
 }
 
-/** Returns net GEX or open interest by series. Calls and puts of a series have no column of their own. */
+/** Returns net GEX or open interest by series. The answer has no separate columns for the calls and the puts of a series. */
 export function valuesBySeries(expiries: Expiries, driver: Driver): NamedValues {
   const column = driver === 'open_interest' ? expiries.open_interest : expiries.net_gex;
   return new Map(expiries.expiry.map((expiry, i) => [`${expiry} ${expiries.root[i]}`, column[i]!]));

@@ -14,8 +14,9 @@ interface CommandContext {
 }
 
 /**
- * Parses a command: a ticker, a view and moments in this order, each optional: `SPY flow`, `SPY @2026-11-20 15:30`, `@-1d`, `@09:45 ~ @15:45`
- * for the difference of two moments. Times are New York's. Returns undefined if the text is no command.
+ * Parses a command: a ticker, a view and one or two moments, in this order. Each part is optional. Examples are `SPY flow`,
+ * `SPY @2026-11-20 15:30` and `@-1d`. Two moments, such as `@09:45 ~ @15:45`, show their difference. Times are in New York time. Returns
+ * `undefined` if the text is not a command.
  */
 export function parseCommand(text: string, context: CommandContext): Command | undefined {
   const [head = '', ...times] = text.split(/\s*~?\s*@/);
@@ -40,7 +41,10 @@ export function parseCommand(text: string, context: CommandContext): Command | u
   return { label: [...labels, at && `at ${at}`].filter(Boolean).join(' '), change };
 }
 
-/** Returns the last stored moment up to a New York date, time, date and time, or a number of days ago. */
+/**
+ * Returns the last stored moment that is not after a given time. The text is a New York date, a time, a date with a time, or a number of
+ * days before the moment on the page.
+ */
 function momentOf(text: string, { state, moments }: CommandContext): string | undefined {
   const shown = state.at ?? moments.at(-1);
   if (shown === undefined) return undefined;

@@ -15,7 +15,9 @@ interface Choice {
   run(): void;
 }
 
-/** The command palette: a ticker, a view, a moment, or any act, by typing. */
+/**
+ * Renders the command palette, which opens with a keyboard shortcut. The member types a ticker, a view, a moment or the name of an action.
+ */
 export function Commands({ isTickerOnly = false }: { isTickerOnly?: boolean }) {
   const [text, setText] = useState('');
   const [chosen, setChosen] = useState(0);
@@ -78,7 +80,7 @@ function choicesFor(text: string, isTickerOnly: boolean): Choice[] {
   const command = parseCommand(wanted, { state: page.value, tickers: tickers.value, moments: moments.value });
   const direct = command ? [{ id: 'direct', label: command.label, run: () => navigate(command.change) }] : [];
   const actions = ACTION_LIST.filter(({ label, id }) => isFuzzy(`${label} ${id}`, wanted))
-    // Acts with a word that begins with the text come first.
+    // Actions with a word that starts with the text come first.
     .toSorted((a, b) => Number(hasWord(b.label, wanted)) - Number(hasWord(a.label, wanted)))
     .map(({ id, label, keys }): Choice => ({ id, label, keys, run: () => runAction(id) }));
   return [...direct, ...(wanted === '' ? [] : names), ...actions].slice(0, wanted === '' ? 100 : CHOICES_MAX);
@@ -88,7 +90,7 @@ function hasWord(label: string, start: string): boolean {
   return ` ${label}`.toLowerCase().includes(` ${start.toLowerCase()}`);
 }
 
-/** Returns whether the characters of `wanted` occur in `text` in this order. */
+/** Returns whether the characters of `wanted` occur in `text` in the same order. */
 function isFuzzy(text: string, wanted: string): boolean {
   const lower = text.toLowerCase();
   let at = 0;
@@ -99,7 +101,7 @@ function isFuzzy(text: string, wanted: string): boolean {
   return true;
 }
 
-/** All keys, by group. Made from the acts themselves, so that it lists exactly the keys that are bound. */
+/** Renders all keyboard shortcuts by group. The list of actions is the source, so the page shows exactly the shortcuts that work. */
 export function KeyMap() {
   const groups = Map.groupBy(
     ACTION_LIST.filter(({ keys }) => keys),

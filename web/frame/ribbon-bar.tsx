@@ -2,7 +2,10 @@ import { useState } from 'preact/hooks';
 import { page } from '../state/page.ts';
 import { ribbon } from '../state/ribbon.ts';
 
-/** The state of the data, in words. It cannot be closed while a state holds. Screen readers are told when it changes. */
+/**
+ * Renders the status ribbon: the state of the data, in words. The member cannot close an item while its condition is true. Screen readers
+ * announce changes.
+ */
 export function RibbonBar() {
   const [isOpen, setOpen] = useState(false);
   const items = ribbon.value;

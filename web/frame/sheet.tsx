@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 
-/** A modal dialog. The focus stays within it, Escape closes it, and the focus then returns to where it was. */
+/** Renders a modal dialog. The dialog traps the focus, and Escape closes it. The focus then returns to the element that had it before. */
 export function Sheet({
   title,
   onClose,

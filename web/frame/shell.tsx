@@ -13,14 +13,14 @@ import { SignIn } from './sign-in.tsx';
 import { TimeStrip } from './time-strip.tsx';
 import { Watchlist } from './watchlist.tsx';
 
-/** Views that show one ticker at one moment, and so have the time strip. */
+/** Views that show one ticker at one moment. These views have the time strip. */
 const TIMED: ReadonlySet<ViewName> = new Set(['ticker', 'expiries', 'strikes', 'flow', 'history', 'scan', 'surface']);
 
-/** The frame of the page: head, ribbon, watchlist, the view, Explain and the time strip. */
+/** Renders the frame of the page: header, status ribbon, watchlist, current view, Explain panel and time strip. */
 export function Shell({ views }: { views: Readonly<Record<ViewName, ComponentType>> }) {
   if (memberKey.value === null) return <SignIn />;
   const View = views[view.value];
-  // A wide page of a ticker has room for Explain at all times.
+  // A wide window shows the Explain panel at all times in the views of a ticker.
   const explained = page.value.explain ?? (isExplainAlwaysOpen.value && TIMED.has(view.value) ? 'gex_flip' : null);
   return (
     <div class={`shell${explained ? ' explaining' : ''}`}>
@@ -89,7 +89,7 @@ function Dialogs() {
   return Dialog && <Dialog />;
 }
 
-/** The menu of a narrow page: the views, the watchlist, and what a wide page has in its head. */
+/** Renders the menu of a narrow window: the views, the watchlist, and the controls that a wide window has in its header. */
 function Menu() {
   const close = () => (dialog.value = null);
   return (
@@ -141,7 +141,7 @@ function skipToMain(event: Event): void {
   document.getElementById('main')!.focus();
 }
 
-/** Contains a defect of a view: the rest of the page goes on, and another view can be opened. */
+/** Catches a rendering error of a view, so that the rest of the page still works and the member can open another view. */
 class Boundary extends Component {
   override state: { message?: string } = {};
 

@@ -2,7 +2,10 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { checkKey, keyOfMember, MEMBER_UUID } from '../data/member-account.ts';
 import { isKey, signedOutReason, signIn } from '../data/member-key.ts';
 
-/** Asks for the key or the member's UUID. Checks the key with one request before it signs in. */
+/**
+ * Renders the sign-in form, which accepts a key or a member's UUID. Before the form signs the member in, it checks the key with one
+ * request.
+ */
 export function SignIn() {
   const [given, setGiven] = useState('');
   const [isKept, setKept] = useState(false);

@@ -17,10 +17,13 @@ import {
   togglePlay,
 } from '../state/time-stops.ts';
 
-/** While the strip is dragged, its moment is shown at once, and the figures follow when the hand rests this long, ms. */
+/**
+ * Debounce delay while the member drags the time strip, in ms. The moment changes immediately, and the figures are requested after this
+ * delay.
+ */
 const REST_MS = 80;
 
-/** The stored snapshots as a slider, which stops nowhere else, with the acts on time. */
+/** Renders the time strip: a slider that stops only at stored snapshots, with buttons for moving in time and comparing. */
 export function TimeStrip() {
   const { at, pinned, isDiff } = page.value;
   const index = momentIndex.value;
@@ -94,10 +97,13 @@ export function TimeStrip() {
   );
 }
 
-/** The steps of the slider's own value. The page's moment is the state, so they only have to be finer than the snapshots. */
+/**
+ * Number of steps of the slider element. The state is the page's moment, so the steps only have to be smaller than the distances between
+ * snapshots.
+ */
 const FINE = 100_000;
 
-/** The slider, the acts beside it, and the moment at which it stands. */
+/** Renders the slider, the buttons next to it, and the selected moment. */
 function StripSlider({ children }: { children: ComponentChildren }) {
   const all = stopList.value;
   const axis = stripAxis.value;
@@ -109,7 +115,7 @@ function StripSlider({ children }: { children: ComponentChildren }) {
   const places = useMemo(() => all.ms.map((ms) => (FINE * axis.at(ms)) / axis.length), [all, axis]);
   const placeOf = (ms: number) => (axis.length > 0 ? (FINE * axis.at(ms)) / axis.length : 0);
   const stop = dragged ?? index;
-  // A moment of the address need not be that of a snapshot. It is shown as it is, and the nearest snapshot is marked.
+  // The moment in the address may be between two snapshots. The strip shows this moment unchanged and marks the nearest snapshot.
   const isBetween = dragged === null && all.ms.length > 0 && !Number.isNaN(shown) && all.ms[index] !== shown;
   const nearest = nearestIndex(all.ms, shown);
   const isShown = gexView.asked.value.answer?.call.args.at === page.value.at;
@@ -125,7 +131,8 @@ function StripSlider({ children }: { children: ComponentChildren }) {
   const onInput = (event: { currentTarget: HTMLInputElement }) => {
     const wanted = Number(event.currentTarget.value);
     let to = nearestIndex(places, wanted);
-    // A screen reader moves by a step of the slider, which may be too short to reach the next snapshot.
+    // A screen reader moves the slider by one step, which may be too short to reach the next snapshot. In this case the slider moves to the
+    // next snapshot.
     if (!isPressed.current && to === stop) to += Math.sign(wanted - value);
     to = Math.max(0, Math.min(all.at.length - 1, to));
     setDragged(to);
@@ -200,7 +207,10 @@ function Flag({ letter, at }: { letter: 'A' | 'B'; at: number }) {
   );
 }
 
-/** What stands behind the slider: a tick for each snapshot, the spot, the borders of days, and hatches where data or the feed was missing. */
+/**
+ * Renders the background of the slider: a tick for each snapshot, the spot curve, the boundaries of days, and hatched areas for missing
+ * data or feed outages.
+ */
 function StripMarks() {
   const all = stopList.value;
   const axis = stripAxis.value;
@@ -213,7 +223,7 @@ function StripMarks() {
     return {
       ticks: x.map((each) => `M${each} 100V78`).join(''),
       spot: all.spot.map((each, i) => `${isNew(i) ? 'M' : 'L'}${x[i]} ${y(each)}`).join(''),
-      // Days of one snapshot need no border: their tick says as much.
+      // A day with one snapshot has no boundary line, because its tick already marks the day.
       days: axis.days.map(({ start, count }) => (count > 1 ? `M${start} 0V100` : '')).join(''),
     };
   }, [all, axis]);

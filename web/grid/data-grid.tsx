@@ -8,16 +8,16 @@ type Value = string | number | null;
 export interface GridColumn<Row> {
   readonly id: string;
   readonly title: string;
-  /** The value, by which rows are sorted. */
+  /** Returns the value of the cell. Rows are sorted by this value unless the column has `rank`. */
   value(row: Row): Value;
-  /** What rows are sorted by, if it is not the value: for example the size of a change. */
+  /** Returns the value by which rows are sorted, if it differs from the cell's value: for example the size of a change. */
   rank?(row: Row): Value;
-  /** The text of the cell. */
+  /** Returns the text of the cell. */
   text(row: Row): string;
   readonly isNumber?: boolean;
-  /** The least width of the column, pixels. */
+  /** Minimum width of the column, in pixels. */
   readonly width?: number;
-  /** Class names of a cell, for example `positive`. */
+  /** Returns CSS class names for a cell, for example `positive`. */
   tone?(row: Row): string;
 }
 
@@ -25,29 +25,32 @@ export interface GridProps<Row> {
   readonly label: string;
   readonly columns: readonly GridColumn<Row>[];
   readonly rows: readonly Row[];
-  /** Number of rows that a header cell or filter left out is shown beside the grid. */
+  /** The sort order of the grid before the member clicks a column heading. */
   readonly initialSort?: { readonly column: string; readonly isDescending: boolean };
   readonly onOpen?: (row: Row) => void;
-  /** True if one press opens a row. Otherwise a press moves the focus, and a second one opens. */
+  /** True if a single click opens a row. Otherwise a click moves the focus, and a double click opens the row. */
   readonly opensOnPress?: boolean;
-  /** True if the grid has a field that filters rows. */
+  /** True if the grid has an input field that filters the rows. */
   readonly hasFilter?: boolean;
-  /** The row that the grid shows first, in its middle. Without it, the grid begins at its top. */
+  /**
+   * Returns true for the row to which the grid scrolls initially, in the middle of its viewport. Without this function, the grid starts at
+   * the first row.
+   */
   startAt?(row: Row): boolean;
 }
 
-/** The values of a grid as a table for CSV. */
+/** Returns the values of a grid as a table, for the CSV export. */
 export function gridTable<Row>(columns: readonly GridColumn<Row>[], rows: readonly Row[]): PanelTable {
   return { columns: columns.map(({ id }) => id), rows: rows.map((row) => columns.map(({ value }) => value(row))) };
 }
 
 const OVERSCAN = 6;
-/** The size of text to which the widths of columns refer, pixels. */
+/** The font size for which the column widths are given, in pixels. */
 const REM = 13;
 
 /**
- * A grid of any number of rows, of which only the visible ones are in the page. Follows the ARIA grid pattern: one cell has the focus, and
- * the arrow keys move it. A press on a heading sorts by the column. Unknown values are last in either order.
+ * Renders a grid of any number of rows. Only the visible rows are in the document. The grid follows the ARIA grid pattern: one cell has the
+ * focus, and the arrow keys move the focus. A click on a column heading sorts the rows. Unknown values are last in both sort orders.
  */
 export function DataGrid<Row>({
   label,
@@ -70,7 +73,7 @@ export function DataGrid<Row>({
     [rows, columns, filter, sort],
   );
 
-  /** Two lines of the page's text, as in the style. */
+  /** Height of a row in pixels: two lines of text, as in the style sheet. */
   const rowHeight = 2 * Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
   const virtualizer = useRef<Virtualizer<HTMLDivElement, HTMLDivElement>>(undefined);
   const options = {
@@ -140,7 +143,7 @@ export function DataGrid<Row>({
 
   const widths = columns.map(({ isNumber, width }) => width ?? (isNumber ? 86 : 96));
   const rem = (pixels: number) => `${pixels / REM}rem`;
-  // Every row has the same width, so that the columns of all rows are the same.
+  // All rows have the same width, so that their columns line up.
   const line = {
     gridTemplateColumns: widths.map((width) => `minmax(${rem(width)}, ${width}fr)`).join(' '),
     width: `max(100%, ${rem(widths.reduce((sum, each) => sum + each, 0))})`,

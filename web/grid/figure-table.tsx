@@ -1,12 +1,12 @@
 export interface FigureTableProps {
-  /** What the table has. `hasCaption` shows it above, otherwise only screen readers read it. */
+  /** A description of the table. If `hasCaption` is true, the description is the visible caption, otherwise only screen readers read it. */
   readonly label: string;
   readonly hasCaption?: boolean;
   readonly head: readonly string[];
   readonly rows: readonly (readonly string[])[];
 }
 
-/** A small table of texts, for some rows that need no sorting. The first cell of a row is its heading. */
+/** Renders a small table of texts without sorting. The first cell of each row is a row heading. */
 export function FigureTable({ label, hasCaption, head, rows }: FigureTableProps) {
   return (
     <div class="figure-table" role="region" aria-label={label} tabIndex={0}>

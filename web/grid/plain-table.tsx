@@ -2,14 +2,14 @@ import { UNKNOWN } from '../page-format.ts';
 import type { PanelTable } from '../state/panels.ts';
 import { DataGrid } from './data-grid.tsx';
 
-/** Width of a column with long texts, pixels. */
+/** Maximum width of a column with long texts, in pixels. */
 const WIDTH_MAX = 320;
-/** The same for the first column, which stays in view while the others are scrolled. */
+/** Maximum width of the first column in pixels. This column stays visible while the other columns scroll. */
 const FIRST_MAX = 180;
-/** Number of rows that decide the width of the columns. */
+/** Number of rows that determine the column widths. */
 const SAMPLE = 30;
 
-/** The figures of a chart as a table, for whoever reads figures rather than pictures. */
+/** Renders the figures of a chart as a table, for members who prefer figures to charts. */
 export function PlainTable({ table, title }: { table: PanelTable; title: string }) {
   const columns = table.columns.map((name, i) => {
     const known = table.rows

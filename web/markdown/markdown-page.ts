@@ -1,10 +1,13 @@
-/** A piece of a line of Markdown. */
+/** A fragment of a line of Markdown. */
 export type MarkdownSpan =
   | { readonly kind: 'text' | 'code'; readonly text: string }
   | { readonly kind: 'strong' | 'em'; readonly spans: readonly MarkdownSpan[]; readonly href?: undefined }
   | { readonly kind: 'link'; readonly spans: readonly MarkdownSpan[]; readonly href: string };
 
-/** A block of a Markdown page. `id` is the anchor of a heading, as GitHub makes it. Each item of a list, and each cell of a table, is a list. */
+/**
+ * A block of a Markdown page. `id` is the anchor that GitHub creates for a heading. Each item of a list is a list of blocks, and each cell
+ * of a table is a list of spans.
+ */
 export type MarkdownBlock =
   | { readonly kind: 'heading'; readonly level: number; readonly id: string; readonly spans: readonly MarkdownSpan[] }
   | { readonly kind: 'paragraph'; readonly spans: readonly MarkdownSpan[] }
@@ -17,7 +20,10 @@ const HEADING = /^(#{1,6}) +(.+)$/;
 const ITEM = /^([-*]|\d+\.) +/;
 const TABLE = /^\|.*\n\|[\s:|-]+\|(?:\n|$)/;
 
-/** Parses the parts of Markdown that the documentation uses. Comments are left out, and HTML is text. The build calls it, not the page. */
+/**
+ * Parses the subset of Markdown that the documentation uses. Comments are left out, and HTML is treated as text. The build calls this
+ * function, so that the page needs no parser.
+ */
 export function parseMarkdown(text: string): MarkdownBlock[] {
   const lines = text.replace(/<!--.*?-->/gs, '').split('\n');
   const blocks: MarkdownBlock[] = [];
@@ -83,18 +89,21 @@ function parseSpans(text: string): MarkdownSpan[] {
   return spans;
 }
 
-/** Returns the text of spans without their marks. */
+/** Returns the text of spans without formatting. */
 export function plainText(spans: readonly MarkdownSpan[]): string {
   return spans.map((span) => ('text' in span ? span.text : plainText(span.spans))).join('');
 }
 
-/** Returns the anchor of a heading as GitHub makes it. */
+/** Returns the anchor that GitHub creates for a heading. */
 function anchorOf(heading: string): string {
   const text = plainText(parseSpans(heading)).toLowerCase();
   return text.replace(/[^\p{L}\p{N}\s_-]/gu, '').replaceAll(' ', '-');
 }
 
-/** Returns the heading with an anchor and the blocks below it, up to the next heading of its level. Returns an empty list without such a heading. */
+/**
+ * Returns the heading with an anchor, and the blocks up to the next heading of the same or a higher level. Returns an empty list if there
+ * is no such heading.
+ */
 export function sectionOf(blocks: readonly MarkdownBlock[], id: string): readonly MarkdownBlock[] {
   const start = blocks.findIndex((block) => block.kind === 'heading' && block.id === id);
   if (start < 0) return [];

@@ -2,8 +2,8 @@ import type { ComponentChildren } from 'preact';
 import { type MarkdownBlock, type MarkdownSpan, plainText } from './markdown-page.ts';
 
 /**
- * Draws blocks. A link within the page calls `onJump` with its anchor. Any other link is plain text, because the terminal links to nothing
- * outside. An item of a list that begins with the words `mark` gets the class `marked`.
+ * Renders Markdown blocks. A link within the page calls `onJump` with its anchor. All other links are plain text, because the terminal has
+ * no external links. A list item that starts with the text `mark` gets the class `marked`.
  */
 export function Markdown({
   blocks,
@@ -66,7 +66,7 @@ export function Markdown({
   return <>{draw(blocks)}</>;
 }
 
-/** Returns whether an item of a list begins with some words. */
+/** Returns whether a list item starts with a text. */
 function beginsWith([first]: readonly MarkdownBlock[], words: string): boolean {
   return words !== '' && first?.kind === 'paragraph' && plainText(first.spans).startsWith(words);
 }

@@ -11,32 +11,32 @@ import { asTables, csvOf, forgetPanel, type PanelTable, registerPanel, toggleTab
 import { copy, save } from '../state/ui.ts';
 
 export interface ChartPanelProps {
-  /** Unique on the page: the name of the panel in files and tests. */
+  /** The unique id of the panel, which file names and tests use. */
   readonly id: string;
   readonly title: string;
-  /** The unit of the figures, and what else a reader needs to read the chart. */
+  /** The unit of the figures, and further information that the chart needs. */
   readonly unit?: string;
   readonly call?: Call | undefined;
-  /** The moment of the answer, if it is not that of the page. */
+  /** The answer that the panel shows. Undefined if the panel shows the page's answer. */
   readonly answer?: WebAnswer<unknown> | undefined;
   readonly problem?: RequestProblem | undefined;
-  /** True while an answer is on its way that takes longer than a moment. */
+  /** True if a request has been running for a noticeable time. */
   readonly isSlow?: boolean;
   readonly table?: PanelTable | undefined;
-  /** What the cursor reads, in a fixed place. */
+  /** The figures at the cursor, which the panel shows in a fixed position. */
   readonly readout?: ComponentChildren;
   readonly controls?: ComponentChildren;
-  /** True if the operation of the panel takes no options, so that it cannot follow those of the page. */
+  /** True if the panel's operation takes no options, so that the panel ignores the options of the page. */
   readonly ignoresOptions?: boolean;
-  /** Further acts of the panel's menu. */
+  /** Further items of the panel's menu. */
   readonly menu?: ComponentChildren;
   readonly class?: string;
   readonly children: ComponentChildren;
 }
 
 /**
- * The frame of every chart: its heading with unit and moment, the read-out, and the menu with table, call, CSV and picture. A problem of the
- * panel's own call stands in place of the chart.
+ * Renders the frame of a chart: a heading with unit and moment, the read-out, and a menu with table, call, CSV and picture. If the panel's
+ * call fails, the error message replaces the chart.
  */
 export function ChartPanel(props: ChartPanelProps) {
   const { id, title, unit, call, answer, problem, isSlow, table, readout, controls, menu, children } = props;
@@ -111,7 +111,7 @@ export function ChartPanel(props: ChartPanelProps) {
   );
 }
 
-/** What went wrong with a call, and what to do. */
+/** Renders the error message of a failed call, and its hint. */
 export function Problem({ problem }: { problem: RequestProblem }) {
   return (
     <div class="problem" role="note">
@@ -123,7 +123,7 @@ export function Problem({ problem }: { problem: RequestProblem }) {
   );
 }
 
-/** The acts of a panel, in a menu that closes when the focus leaves it. */
+/** Renders the menu of a panel. The menu closes when it loses the focus. */
 function PanelMenu({ title, children }: { title: string; children: ComponentChildren }) {
   const ref = useRef<HTMLDetailsElement>(null);
   const close = () => ref.current?.removeAttribute('open');

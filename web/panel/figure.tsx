@@ -1,19 +1,19 @@
 import { navigate, page } from '../state/page.ts';
 
 export interface FigureProps {
-  /** The figure in the panel Explain. */
+  /** The id of the figure in the Explain panel. */
   readonly id: string;
   readonly name: string;
   readonly value: string;
-  /** The exact value, for whoever points at the figure or copies it. */
+  /** The exact value, which the tooltip shows and which the member can copy. */
   readonly exact: string;
   readonly note: string;
   readonly tone?: 'positive' | 'negative' | '';
-  /** The same figure at the earlier moment of a comparison, and the difference. */
+  /** The value of the figure at the earlier moment of a comparison, and the difference. */
   readonly before?: { readonly value: string; readonly difference: string } | undefined;
 }
 
-/** A figure with its name, its unit and a note. A press asks about it. */
+/** Renders a figure with its name, its unit and a note. A click opens the Explain panel for the figure. */
 export function Figure({ id, name, value, exact, note, tone = '', before }: FigureProps) {
   const isOpen = page.value.explain === id;
   return (

@@ -1,7 +1,7 @@
 import { MEASURES } from '../state/address.ts';
 import { navigate, page } from '../state/page.ts';
 
-/** The select of the exposure that the page shows. */
+/** Renders the select element for the exposure that the page shows. */
 export function MeasureChoice() {
   return (
     <label class="choice">

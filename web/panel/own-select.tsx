@@ -1,8 +1,8 @@
 import { page, setOwn } from '../state/page.ts';
 
 /**
- * A choice that the address keeps as the setting `name` of the view. A value of the address that is not among the choices becomes one, so
- * that the page shows every address as it is.
+ * Renders a select element whose value is stored in the address as the view's setting `name`. If the address contains a value that is not
+ * among `values`, the select element offers this value too.
  */
 export function OwnSelect({
   name,
@@ -14,7 +14,7 @@ export function OwnSelect({
   name: string;
   label: string;
   values: readonly string[];
-  /** The value of an address without the setting. */
+  /** The value if the address does not contain the setting. */
   initial: string;
   text: (value: string) => string;
 }) {

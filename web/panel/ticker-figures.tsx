@@ -12,7 +12,7 @@ import {
 import { asOf } from '../state/page-market.ts';
 import { Figure, type FigureProps } from './figure.tsx';
 
-/** The seven figures of a ticker. `before` are those of the earlier moment of a comparison. */
+/** Renders the seven figures of a ticker. `before` are the levels at the earlier moment of a comparison. */
 export function TickerFigures({ levels, before }: { levels: Levels; before?: Levels | undefined }) {
   return (
     <div class="figures" data-figures>
@@ -31,12 +31,14 @@ export function TickerFigures({ levels, before }: { levels: Levels; before?: Lev
 }
 
 export interface TickerFigure extends FigureProps {
-  /** The value as a number. Null: unknown. */
+  /** The value as a number. Null if the value is unknown. */
   readonly number: number | null;
   readonly print: (value: number) => string;
 }
 
-/** Returns the figures with their texts. An unresolved flip and an unknown share of the volume are dashes with the reason. */
+/**
+ * Returns the figures of a ticker with their texts. An unresolved flip and an unknown share of the volume appear as a dash with the reason.
+ */
 export function tickerFigures(levels: Levels, moment: string | undefined): TickerFigure[] {
   const { spot_price: spot, hedging } = levels;
   const distance = (level: number) => percent(100 * (level / spot - 1));
@@ -103,7 +105,7 @@ function comparison(now: number | null, then: number | null, was: string, print:
   };
 }
 
-/** A sentence about the levels, for whoever copies them into a chart platform: one line of names and prices. */
+/** Returns the names and prices of the levels in one line, in a format that chart platforms accept. */
 export function levelsLine(ticker: string, levels: Levels): string {
   const flip = levels.flip_resolved ? `, Flip, ${levels.gex_flip.toFixed(2)}` : '';
   return `$${ticker}: Call wall, ${levels.call_wall}, Put wall, ${levels.put_wall}${flip}, Max pain, ${levels.max_pain}, Spot, ${levels.spot_price}`;

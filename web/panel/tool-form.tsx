@@ -19,12 +19,12 @@ import { page } from '../state/page.ts';
 import { gexView } from '../state/page-market.ts';
 import { copy } from '../state/ui.ts';
 
-/** With more forms than this, or on a narrow page, only the first one is unfolded. */
+/** Maximum number of forms that are all expanded. If there are more forms, or if the page is narrow, only the first form is expanded. */
 const UNFOLDED_MAX = 4;
 
 /**
- * Tools of the server as forms. The page lists the tools and calls them over MCP, as any other client does, and shows each exchange.
- * `radar` has further values for the arguments.
+ * Renders the server's tools as forms. The page lists and calls the tools over MCP, like any other MCP client, and shows each request and
+ * response. `radar` contains further initial values for the arguments.
  */
 export function ToolForms({ names, radar }: { names: readonly string[]; radar?: Radar | undefined }) {
   const [listed, setListed] = useState<Awaited<ReturnType<typeof listMcpTools>>>();
@@ -230,7 +230,7 @@ function Field({
   );
 }
 
-/** The answer in words and figures. */
+/** Renders the answer of a tool as a sentence and as figures. */
 function Answered({
   tool,
   outcome,

@@ -3,7 +3,7 @@ import { newYorkMoment } from '../page-format.ts';
 import { navigate, page } from '../state/page.ts';
 import { Problem } from './chart-panel.tsx';
 
-/** What stands in place of figures: nothing for a moment, then that the page waits, or what went wrong and what to do. */
+/** Renders a placeholder for figures: first an empty line, then a waiting message, or an error message with a hint. */
 export function ViewState({ asked }: { asked: Asked<unknown> }) {
   const { problem, isSlow } = asked;
   if (!problem) return isSlow ? <p class="state">Waiting for the server…</p> : <p class="state" />;

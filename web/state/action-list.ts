@@ -1,6 +1,6 @@
 import { MEASURES, VIEWS, type ViewName } from './address.ts';
 
-/** The name of each view, its key after `g`, and the question that it answers. */
+/** The name of each view, its key after `g`, and the question that the view answers. */
 export const VIEW_NAMES: Readonly<
   Record<ViewName, { readonly name: string; readonly key: string; readonly question: string }>
 > = {
@@ -18,11 +18,11 @@ export const VIEW_NAMES: Readonly<
   house: { name: 'House', key: 'd', question: 'Is the data good, and how do others get it?' },
 };
 
-/** Something that the member can do. Every act has a key or is a command. */
+/** An action of the member on the page. Every action has a keyboard shortcut or is a command. */
 export interface ListedAction {
   readonly id: ActionId;
   readonly label: string;
-  /** The keys, as they are printed: `g t` is g, then t. Undefined: only a command. */
+  /** The keyboard shortcut as the page shows it. `g t` means g, then t. Undefined if the action is only a command. */
   readonly keys: string | undefined;
   readonly group: string;
 }
@@ -74,10 +74,10 @@ const LIST = [
 
 export type ActionId = (typeof LIST)[number]['id'];
 
-/** Every act, by group. */
+/** All actions of the page, by group. */
 export const ACTION_LIST: readonly ListedAction[] = LIST;
 
-/** Keys that work in a chart, after Enter or Tab has led into it. The chart itself handles them. */
+/** Keyboard shortcuts within a chart. The focus moves into a chart with Enter or Tab, and the chart itself handles these keys. */
 export const CHART_KEYS: readonly (readonly [keys: string, label: string])[] = [
   ['↑ ↓', 'next strike'],
   ['← →', 'next expiry, or next point of a line'],

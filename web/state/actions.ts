@@ -31,7 +31,7 @@ const copyCall = (as: 'curl' | 'mcp' | 'command') => {
   else notify('MCP has no form of this call.');
 };
 
-/** What each act does. */
+/** The function of each action. */
 const RUN: Readonly<Record<ActionId, () => void>> = {
   ...(Object.fromEntries(VIEWS.map((view) => [`view_${view}`, () => navigate({ view })])) as Record<
     `view_${ViewName}`,
@@ -84,7 +84,6 @@ const RUN: Readonly<Record<ActionId, () => void>> = {
   zoom_reset: () => navigate({ zoom: START.zoom, shift: 0 }, false),
 };
 
-/** Runs an act. */
 export function runAction(id: ActionId): void {
   RUN[id]();
 }
@@ -109,10 +108,13 @@ function focusFilterOrTicker(): void {
   else open('ticker');
 }
 
-/** Time within which the second key of a sequence must follow, ms. */
+/** Maximum time between the two keys of a keyboard sequence such as `g t`, in ms. */
 const SEQUENCE_MS = 1_500;
 
-/** Runs acts by their keys. Letters do nothing in fields, with modifiers, while composing, or if they are turned off. */
+/**
+ * Runs actions when their keyboard shortcuts are pressed. A shortcut with a single letter is ignored in an input field, with a modifier
+ * key, during text composition, or if the member has turned letter shortcuts off.
+ */
 export function followKeys(): void {
   let first = '';
   let firstAt = 0;
@@ -137,7 +139,10 @@ export function followKeys(): void {
   });
 }
 
-/** Gives the focus to the panel, or else to the view, of a part of the page that had the focus and is gone. */
+/**
+ * Restores the focus when the focused element is removed from the page. The focus moves to the element's panel, or to the view if the panel
+ * is also gone.
+ */
 export function followFocus(): void {
   let [focused, panel]: (Element | null)[] = [];
   addEventListener('focusin', ({ target }) => {
@@ -150,18 +155,24 @@ export function followFocus(): void {
   }).observe(document.body, { childList: true, subtree: true });
 }
 
-/** Returns whether a modifier makes another key of a key. On many keyboards brackets are typed with AltGr, or with Alt. */
+/**
+ * Returns whether a pressed modifier key makes a shortcut invalid. AltGr is not such a modifier, and Alt is allowed with brackets, because
+ * many keyboards need them to type brackets.
+ */
 function hasModifier(event: KeyboardEvent): boolean {
   const isTyped = event.getModifierState('AltGraph') || (event.altKey && /^[[\]{}]$/.test(event.key));
   return event.metaKey || (!isTyped && (event.ctrlKey || event.altKey));
 }
 
-/** Closes what is open, then leaves the chart, then goes back to live. */
+/**
+ * Closes the Explain panel if it is open. If the panel is closed, moves the focus out of the chart. If no chart has the focus, returns to
+ * live data.
+ */
 function leave(): void {
   const { activeElement } = document;
   if (page.value.explain) navigate({ explain: null });
   else if (activeElement instanceof HTMLElement && activeElement.closest('[role="application"], .grid')) {
-    // The buttons of a closed menu cannot have the focus, but its summary can.
+    // The buttons in a closed menu are not focusable, so the menu's summary gets the focus.
     const menu = activeElement.closest('.panel')?.querySelector<HTMLElement>('summary');
     (menu ?? activeElement).focus();
     if (!menu) activeElement.blur();
@@ -172,7 +183,7 @@ function isField(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && (target.matches('input, textarea, select') || target.isContentEditable);
 }
 
-/** The name of the present state for the title of the page. */
+/** Returns the title of the page in its current state. */
 export function pageTitle(): string {
   return `${isSimulated.value ? 'SIM ' : ''}${pageTicker.value} ${VIEW_NAMES[page.value.view].name} · Zomma`;
 }

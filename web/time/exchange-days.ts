@@ -2,15 +2,17 @@ const DAY_MS = 86_400_000;
 const [MONDAY, THURSDAY, FRIDAY] = [1, 4, 5];
 
 /**
- * Returns whether the New York Stock Exchange opens on a date, `YYYY-MM-DD`, by the rules of its holidays from 2022 on. Charts need it to
- * tell days without data from days without trading. Closures outside the rules, such as days of mourning, are not known.
+ * Returns whether the New York Stock Exchange opens on a date, `YYYY-MM-DD`. The function applies the rules for the exchange's holidays
+ * from 2022 on. Charts use it to distinguish days without data from days without trading. The function does not know closures outside these
+ * rules, such as days of mourning.
  */
 export function isExchangeDay(date: string): boolean {
   const noon = new Date(`${date}T12:00:00Z`);
   const weekday = noon.getUTCDay();
   if (weekday < MONDAY || weekday > FRIDAY) return false;
   const [year, month, day] = [noon.getUTCFullYear(), noon.getUTCMonth() + 1, noon.getUTCDate()];
-  // A holiday on a Saturday is kept on the Friday before, within the same month, and one on a Sunday on the Monday after.
+  // If a holiday is a Saturday, the exchange closes on the Friday before, unless that Friday is in the previous month. If a holiday is a
+  // Sunday, the exchange closes on the Monday after.
   const isFixed = (ofMonth: number, ofDay: number) =>
     month === ofMonth &&
     (day === ofDay || (weekday === FRIDAY && day === ofDay - 1) || (weekday === MONDAY && day === ofDay + 1));
@@ -30,7 +32,9 @@ export function isExchangeDay(date: string): boolean {
   );
 }
 
-/** Returns whether trading ends at 13:00 on a day of trading: after Thanksgiving, and before Christmas and Independence Day. */
+/**
+ * Returns whether trading ends at 13:00 on a trading day: the day after Thanksgiving, and the days before Christmas and Independence Day.
+ */
 export function closesEarly(date: string): boolean {
   const noon = new Date(`${date}T12:00:00Z`);
   const [month, day, weekday] = [noon.getUTCMonth() + 1, noon.getUTCDate(), noon.getUTCDay()];
@@ -38,7 +42,7 @@ export function closesEarly(date: string): boolean {
   return weekday >= MONDAY && weekday <= THURSDAY && ((month === 12 && day === 24) || (month === 7 && day === 3));
 }
 
-/** Returns noon in UTC of Easter Sunday (Meeus, Jones and Butcher). */
+/** Returns noon UTC of Easter Sunday, in ms since the epoch (algorithm of Meeus, Jones and Butcher). */
 function easterNoon(year: number): number {
   const [a, b, c] = [year % 19, Math.floor(year / 100), year % 100];
   const h = (19 * a + b - Math.floor(b / 4) - Math.floor((b - Math.floor((b + 8) / 25) + 1) / 3) + 15) % 30;
@@ -47,7 +51,7 @@ function easterNoon(year: number): number {
   return Date.UTC(year, Math.floor(n / 31) - 1, (n % 31) + 1, 12);
 }
 
-/** Returns the dates strictly between two dates on which the exchange opened. */
+/** Returns the dates on which the exchange opened, strictly between two dates. */
 export function exchangeDaysBetween(after: string, before: string): string[] {
   const days: string[] = [];
   for (let at = Date.parse(after) + DAY_MS; at < Date.parse(before); at += DAY_MS) {

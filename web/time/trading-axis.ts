@@ -2,28 +2,28 @@ import { newYorkIsoDate } from '../page-format.ts';
 import { closesEarly, isExchangeDay } from './exchange-days.ts';
 import { HOUR_STEPS, hourTicks, newYorkMidnight } from './new-york-clock.ts';
 
-/** A day of a time axis. */
+/** A day on a time axis. */
 export interface AxisDay {
   /** The date in New York, `YYYY-MM-DD`. */
   readonly date: string;
-  /** The hours of the day that the axis has, ms since the epoch: the trading session and all moments with data. */
+  /** The start and end of the day on the axis, in ms since the epoch. They include the trading session and all moments with data. */
   readonly from: number;
   readonly to: number;
-  /** The place of the day on the axis. */
+  /** The position of the day's start on the axis. */
   readonly start: number;
   readonly width: number;
-  /** The number of moments with data. */
+  /** The number of moments with data on this day. */
   readonly count: number;
 }
 
 /**
- * A time axis without nights, weekends and holidays, so that a hole on it is always a hole in the data: a missing day, or missing hours of a
- * day.
+ * A time axis that leaves out nights, weekends and holidays. So a gap on this axis always means missing data: a missing day, or missing
+ * hours of a day.
  */
 export interface TradingAxis {
   readonly days: readonly AxisDay[];
   readonly length: number;
-  /** Returns the position of an instant, from 0 to `length`. Between two days, it is where they meet. */
+  /** Returns the position of an instant, from 0 to `length`. An instant between two days has the position of their boundary. */
   at(ms: number): number;
 }
 
@@ -32,13 +32,14 @@ const OPEN = 570 * MINUTE;
 const CLOSE = 960 * MINUTE;
 const EARLY_CLOSE = 780 * MINUTE;
 const DAY = 86_400_000;
-/** A day on the axis is at least this long, ms. */
+/** Minimum length of a day on the axis, in ms. */
 const SHORTEST = 30 * MINUTE;
 
 /**
- * Returns the axis of moments with data, ms since the epoch, ascending. It has every date from the first to the last (or from and to given
- * dates) on which the exchange opened or that has data. `widthOf` returns the width of a day, for example its hours, or the number of its
- * moments. Within a day, time runs evenly, and half the distance of two moments is left free at both ends.
+ * Returns the time axis of moments with data. The moments are in ms since the epoch, ascending. The axis contains every date between the
+ * first and the last moment on which the exchange opened or that has data. `ends` can replace the first and the last date. `widthOf`
+ * returns the width of a day, for example its hours, or the number of its moments. Time is linear within a day, and each end of the day has
+ * a margin of half the average distance between moments.
  */
 export function tradingAxis(
   moments: readonly number[],
@@ -57,7 +58,7 @@ export function tradingAxis(
     const isSession = isExchangeDay(date);
     if (!isSession && of.length === 0) continue;
     const midnight = newYorkMidnight(date);
-    // The last day ends with its last moment, because its other hours may be still to come.
+    // The last day ends at its last moment, because its remaining hours may still be in the future.
     const isLast = date === last && of.length > 0;
     const from = Math.min(isSession ? midnight + OPEN : Number.POSITIVE_INFINITY, of[0] ?? Number.POSITIVE_INFINITY);
     const close = midnight + (closesEarly(date) ? EARLY_CLOSE : CLOSE);
@@ -90,7 +91,9 @@ export interface TimeTick {
   readonly label: string;
 }
 
-/** Which days have ticks, from the most ticks to the fewest: all, or those with which a week, a month, a quarter or a year begins. */
+/**
+ * Functions that group dates by period, from the most ticks to the fewest: every day, or the first day of a week, month, quarter or year.
+ */
 const PERIODS: readonly ((date: string) => string)[] = [
   (date) => date,
   (date) => String(Math.floor((Date.parse(date) / DAY + 3) / 7)),
@@ -100,7 +103,7 @@ const PERIODS: readonly ((date: string) => string)[] = [
 ];
 const MONTHS = PERIODS.length - 3;
 
-/** Returns ticks with labels for a part of the axis with room for `most` ticks: days, and between them hours if there is room. */
+/** Returns at most about `most` labelled ticks for a part of the axis: days, and hours between the days if there is enough space. */
 export function tradingTicks({ days, at }: TradingAxis, low: number, high: number, most: number): TimeTick[] {
   const inView = days.filter(({ start, width }) => start + width > low && start < high);
   if (inView.length === 0 || !(high > low) || !(most >= 1)) return [];
@@ -112,14 +115,14 @@ export function tradingTicks({ days, at }: TradingAxis, low: number, high: numbe
   const ticks: TimeTick[] = [];
   for (const { date, from } of begins(PERIODS[level]!)) {
     const position = at(from);
-    // The first period may have only its last days in view, so that its label would stand on the next.
+    // If only the last days of the first period are visible, the next tick is too close, so the first tick is removed.
     if (ticks.length > 0 && position - ticks.at(-1)!.at < 0.9 * apart) ticks.pop();
     ticks.push({ at: position, label: dateLabel(date, level) });
   }
   return level === 0 ? withHours(ticks, inView, at, apart) : ticks;
 }
 
-/** Adds the hours for which there is room between the ticks of days. */
+/** Adds ticks for hours between the ticks of days if there is enough space. */
 function withHours(ticks: TimeTick[], days: readonly AxisDay[], at: TradingAxis['at'], apart: number): TimeTick[] {
   for (const step of HOUR_STEPS) {
     const hours = days.flatMap(({ from, to, count }) =>
@@ -127,7 +130,7 @@ function withHours(ticks: TimeTick[], days: readonly AxisDay[], at: TradingAxis[
     );
     const free = hours.filter((hour) => ticks.every((day) => Math.abs(day.at - hour.at) >= apart));
     const isSparse = free.every((hour, i) => i === 0 || hour.at - free[i - 1]!.at >= apart);
-    // An hour that only some of the days have room for says little.
+    // Hours are left out if some days have no space for them, because a few isolated hours help little.
     if (isSparse) return free.length < days.length ? ticks : [...ticks, ...free].toSorted((a, b) => a.at - b.at);
   }
   return ticks;

@@ -19,23 +19,23 @@ import { asOf, comparedView, gexView } from '../../state/page-market.ts';
 import { columnTable } from '../../state/panels.ts';
 import { expiryColumns, seriesKeys } from './expiry-columns.ts';
 
-/** Half-widths of the matrix around spot that the view offers, percent. */
+/** The ranges of the matrix that the view offers, in percent of spot on each side of spot. */
 const BANDS = ['5', '10', '20', '50'];
 const BAND = '10';
 
-/** What expires when, and how volatility is priced: the matrix of strikes and expiries, the term structure, and one row per series. */
+/** Renders the Expiries view: the matrix of strikes and expiries, the term structure, and a grid with one row per series. */
 export function ExpiriesView() {
   const asked = gexView.asked.value;
   const { measure, options } = page.value;
   const { expiries: chosen, ...others } = options;
   const moment = asOf.value;
-  // This view shows all expiries also when the page is restricted to one, so that another can be picked.
+  // This view shows all expiries even if the page is restricted to one expiry, so that the member can choose another one.
   const all = useAnswer<Expiries>(
     chosen !== undefined && moment !== undefined ? tickerCall('get_gex_by_expiry', moment, others) : undefined,
   );
   const source = chosen === undefined ? asked : all;
   const fresh = chosen === undefined ? asked.answer?.body.expiries : all.answer?.body;
-  // While all expiries are on their way, the ones known stay, so that the focus stays too.
+  // While all expiries are loading, the previous expiries stay visible, so that the focus is not lost.
   const known = useRef<Expiries>(undefined);
   const { ticker } = asked.answer?.body.expiries ?? {};
   if (fresh) known.current = fresh;
@@ -134,7 +134,7 @@ function MatrixPanel({ measure, chosen, others, moment, onPick }: MatrixPanelPro
   const now = answer?.body;
   const isComparable = before && before.measure === now?.measure && before.band === now.band;
   const matrix = useMemo(() => (isComparable ? matrixChange(now!, before) : now), [now, before, isComparable]);
-  // While another measure is on its way, the matrix still shows the one before.
+  // While another measure is loading, the matrix still shows the previous measure.
   const shown = (now?.measure ?? measure) as typeof measure;
   const unit = MEASURE_UNITS[shown];
   const title = `${isComparable ? 'Change of net' : 'Net'} ${shown}`;
@@ -195,7 +195,7 @@ interface ExpiryGridProps {
 }
 
 function ExpiryGrid({ expiries, before, moment, call, onPick }: ExpiryGridProps) {
-  // Series that are gone have expired as a rule, so they come first.
+  // Series that no longer exist come first, because most of them have expired.
   const rows = useMemo(
     () =>
       joinRows(seriesKeys(expiries), before && seriesKeys(before)).toSorted(

@@ -16,7 +16,7 @@ import {
   volatilityPoints,
 } from '../../page-format.ts';
 
-/** Names that tell the series of two moments apart. */
+/** Returns keys that identify a series at two moments. */
 export function seriesKeys({ root, expiry, settlement }: Expiries): string[] {
   return root.map((each, i) => `${each} ${expiry[i]} ${settlement[i]}`);
 }
@@ -25,7 +25,10 @@ type NumberColumn = {
   [Name in keyof Expiries]: Expiries[Name] extends (number | null)[] ? Name : never;
 }[keyof Expiries];
 
-/** The columns of the grid. With an earlier moment, those of changes come second. A series of that moment only has expired, or is gone. */
+/**
+ * Returns the columns of the grid. In a comparison, the columns with changes come second. A series that exists only at the earlier moment
+ * has expired or is gone.
+ */
 export function expiryColumns(
   expiries: Expiries,
   before: Expiries | undefined,

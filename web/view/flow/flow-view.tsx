@@ -26,7 +26,10 @@ const DAYS = ['1', '5', '10', '30', '90', '366'];
 const PREMIUMS = ['0', '10000', '25000', '100000', '250000', '1000000'];
 const INITIAL = { by: 'day', days: '30', premium: '0' } as const;
 
-/** Who traded what: the share of signed prints first, then the flow by day, manner or expiry, the tape, and large prints. */
+/**
+ * Renders the Flow view: the share of signed prints first, then the flow by day, manner or expiry, the list of prints, and the large
+ * prints.
+ */
 export function FlowView() {
   const view = gexView.asked.value;
   const { own } = page.value;
@@ -36,7 +39,7 @@ export function FlowView() {
   const asked = useTickerAnswer<AggressorFlows>('get_flow_by_aggressor', window);
   if (!view.answer) return <ViewState asked={view} />;
   const group = FLOW_GROUPS.find((each) => each === own.by) ?? INITIAL.by;
-  // A choice belongs to its grouping: after a change of the grouping nothing is chosen.
+  // The selected row belongs to one grouping, so a change of the grouping clears the selection.
   const [pickedBy, ...rest] = own.pick?.split(':') ?? [];
   const picked = pickedBy === group ? rest.join(':') : null;
   const share = asked.answer && signedPrintShare(asked.answer.body.signed_by);
@@ -56,7 +59,10 @@ export function FlowView() {
   );
 }
 
-/** How many prints are signed, and by what. It stands first, because every other figure of the view depends on it. */
+/**
+ * Renders the share of signed prints and the methods that signed them. This panel comes first, because all other figures of the view depend
+ * on it.
+ */
 function SignedLead({
   share,
   covered,

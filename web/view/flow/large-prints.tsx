@@ -11,14 +11,14 @@ import { spillRequirements, spillSentence } from './spill-text.ts';
 
 const dayOf = (expiry: string) => newYorkDay(expiry, true);
 
-/** The large prints of one expiry and what they sum to, and whether the flow spills into the sector ETF. */
+/** Renders the large prints of one expiry with their sums, and whether the flow spills into the sector ETF. */
 export function LargePrints({ view }: { view: GexView }) {
   const { own } = page.value;
   const listed = [...new Set(view.expiries.expiry.map((each) => cleanText(each)))];
   const { whale_expiry, expiry: dominant } = view.levels;
   const initial =
     [whale_expiry, dominant].map((each) => cleanText(each)).find((each) => listed.includes(each)) ?? listed[0];
-  // Another ticker may not have the expiry that the address names.
+  // The expiry in the address may belong to another ticker, so it is used only if this ticker has the expiry.
   const target = own.target && listed.includes(own.target) ? own.target : initial;
   const asked = useTickerAnswer<WhalePrints>(
     'get_whale_prints',
@@ -121,7 +121,7 @@ function largePrintsTable(body: WhalePrints) {
   };
 }
 
-/** What a spill depends on. Volatilities are in percent. */
+/** The labels of the spill's inputs. The member types volatilities in percent. */
 const FIELDS = ['Large flow, $', 'Volatility now, %', 'Volatility ceiling, %'] as const;
 
 function Spill({ view, net }: { view: GexView; net: number | undefined }) {
@@ -132,7 +132,7 @@ function Spill({ view, net }: { view: GexView; net: number | undefined }) {
   const nearest = nearestOf(tte, 30 / 365.25);
   const now = atm_iv[nearest] ?? null;
   const high = history?.iv_high == null ? null : Math.max(history.iv_high, now ?? 0);
-  // What the member has typed for this ticker: `NVDA:25000000:62:55`. An empty part is the page's value.
+  // The inputs that the member has typed for this ticker, such as `NVDA:25000000:62:55`. If an input is empty, the page's value is used.
   const [of, ...typed] = own.spill?.split(':') ?? [];
   const mine = FIELDS.map((_, i) => (of === ticker && typed[i]) || '');
   const isOwn = mine.some(Boolean);
@@ -146,7 +146,7 @@ function Spill({ view, net }: { view: GexView; net: number | undefined }) {
       ? undefined
       : { operation: 'evaluate_etf_contagion', args: { ...args, at: moment } };
   const asked = useAnswer<EtfContagion>(call);
-  // The call names the ticker by another argument than other calls.
+  // The ticker argument of this call has another name than in other calls, so the ticker of the answer is checked here.
   const answer = asked.answer?.call.args.single_name_ticker === ticker ? asked.answer : undefined;
   const body = answer?.body;
   const source =

@@ -1,13 +1,13 @@
 import type { EtfContagion } from '../../data/page-answers.ts';
 import { amount, cleanText, plain, volatility } from '../../page-format.ts';
 
-/** One requirement of a spill: whether it is met, in words. */
+/** One requirement for a spill into the sector ETF: whether the requirement is met, and its text. */
 export interface Requirement {
   readonly isMet: boolean;
   readonly text: string;
 }
 
-/** Returns the requirements of a spill into the sector ETF. */
+/** Returns the requirements for a spill into the sector ETF. */
 export function spillRequirements(body: EtfContagion, iv: number, ceiling: number, flow: number): Requirement[] {
   const { correlation, correlation_min: least } = body;
   return [
@@ -29,7 +29,7 @@ export function spillRequirements(body: EtfContagion, iv: number, ceiling: numbe
   ];
 }
 
-/** Returns what the answer says, in one sentence. */
+/** Returns one sentence on whether the flow of the ticker spills into its sector ETF. */
 export function spillSentence(ticker: string, { proxy, etf_proxy }: EtfContagion): string {
   if (proxy === null) return `The universe names no sector ETF for ${ticker}, so its flow spills nowhere.`;
   return etf_proxy === null

@@ -6,12 +6,12 @@ import { ChartPanel } from '../../panel/chart-panel.tsx';
 import { useTickerAnswer } from '../../state/ticker-answer.ts';
 import { isOfFilter, type TapeFilter, type TapePrint, tapePrints } from './tape-prints.ts';
 
-/** Number of prints that the tape reads, and that it reads to filter them. */
+/** Number of prints that the panel requests without a filter (`shown`) and with a filter (`most`). */
 const PRINTS = { shown: 1000, most: 5000 } as const;
 
 const SIDES: Readonly<Record<string, string>> = { buyer: '▲ bought', seller: '▼ sold' };
 
-/** A column that sorts by a value of the row, and prints it as it is if `print` does not say how. */
+/** Returns a column that shows and sorts one field of the print. Without `print`, the cell shows the value unchanged. */
 const column = <Id extends keyof TapePrint>(
   id: Id,
   title: string,
@@ -40,7 +40,7 @@ const COLUMNS: readonly GridColumn<TapePrint>[] = [
   column('delta', 'Delta', 64, (delta) => plain(delta, 3), true),
 ];
 
-/** The prints, newest first, with who began each trade and how that is known. */
+/** Renders the list of prints, newest first, each with the side that started the trade and the method that determined the side. */
 export function SignedTape({
   window,
   filter,

@@ -2,7 +2,7 @@ import { type FlowGroup, flowKeyText } from '../../chart/flow-shapes.ts';
 import type { SignedPrints } from '../../data/page-answers.ts';
 import { cleanText, newYorkIsoDate, price, strikeText, UNKNOWN } from '../../page-format.ts';
 
-/** A print of the tape. */
+/** A print (one option trade) of the tape. */
 export interface TapePrint {
   readonly at: string;
   readonly contract: string;
@@ -34,7 +34,7 @@ export function tapePrints(body: SignedPrints): TapePrint[] {
   }));
 }
 
-/** A row of the flow chart: the prints that the tape shows. */
+/** The filter of the list of prints: a row of the flow chart. */
 export interface TapeFilter {
   readonly group: FlowGroup;
   readonly key: string;

@@ -29,7 +29,7 @@ import { fillingPast } from '../../state/page-market.ts';
 import { moveToMoment } from '../../state/time-stops.ts';
 import { tradingTicks } from '../../time/trading-axis.ts';
 
-/** The spans that the member chooses by name, in days. */
+/** The time ranges that the member can select by name, in days. */
 const SPANS = [
   ['5 days', 7],
   ['1 month', 31],
@@ -37,7 +37,7 @@ const SPANS = [
 ] as const;
 const POINTS_MAX = 2_000;
 
-/** Spot with flip and walls, net gamma, and volatility over time, on one time axis. */
+/** Renders three plots over one time axis: spot with flip and walls, net gamma, and volatility. */
 export function HistoryPanel({ moment }: { moment: string }) {
   const [cursor, setCursor] = useState<number | null>(null);
   const [selected, setSelected] = useState<RowSpan | null>(null);
@@ -48,11 +48,11 @@ export function HistoryPanel({ moment }: { moment: string }) {
   const asked = useAnswer<History>(historyCall('get_gex_history', moment, args), `${moment} ${fillingPast.value}`);
   const history = asked.answer?.body;
   useEffect(() => {
-    // A row of one span or ticker is another row in the next.
+    // The cursor and the selection are reset, because their row indices are not valid for another time range or ticker.
     setCursor(null);
     setSelected(null);
   }, [ticker, own.from, own.to, span.per]);
-  // While the next span is on its way, the charts show the last one.
+  // While the next time range is loading, the charts show the previous range.
   const shown = useMemo(() => {
     if (!history) return undefined;
     const { from, to } = asked.answer!.call.args as { from?: string; to?: string };
@@ -137,10 +137,10 @@ export function HistoryPanel({ moment }: { moment: string }) {
   );
 }
 
-/** The first and the last row of a selection. */
+/** The first and the last row of a selection, as indices. */
 type RowSpan = readonly [from: number, to: number];
 
-/** The figures at the cursor, or what changed over the selected rows. */
+/** Returns the figures at the cursor as text, or the changes over the selected rows if rows are selected. */
 function readoutOf(history: History, selected: RowSpan | null, row: number): string {
   return selected ? selectionText(history, ...selected) : historyReadout(history, row);
 }
@@ -152,17 +152,20 @@ interface HistoryPlotsProps {
   readonly cursor: number | null;
   readonly selected: RowSpan | null;
   readonly onMove: (row: number, selected: RowSpan | null) => void;
-  /** Called with rows whose span is to be shown alone. */
+  /** Called with the first and the last row of the selection when the member zooms to it. */
   readonly onSpan: (from: number, to: number) => void;
   readonly onOpen: (row: number) => void;
 }
 
-/** From this width on, levels are labelled with their names, pixels. */
+/** Minimum width from which levels are labelled with their full names, in pixels. */
 const WIDE = 600;
-/** The least distance of two times at the axis, pixels. */
+/** Minimum distance between two time labels on the axis, in pixels. */
 const TIMES_APART = 58;
 
-/** Three plots with one axis and one cursor. Arrow keys with Shift and the pressed pointer select rows, Space shows the selection alone. */
+/**
+ * Renders three plots with one axis and one cursor. Dragging the pointer, or Shift with arrow keys, selects rows. Space zooms to the
+ * selection.
+ */
 function HistoryPlots({ history, series, domain, cursor, selected, onMove, onSpan, onOpen }: HistoryPlotsProps) {
   const { ref, size } = useSize<HTMLDivElement>();
   const isNarrow = size.width < WIDE;
@@ -179,7 +182,10 @@ function HistoryPlots({ history, series, domain, cursor, selected, onMove, onSpa
   );
   const { at, pinned } = page.value;
   const last = history.count - 1;
-  /** The row from which on rows are selected. Null: the next row of the pressed pointer. Undefined: no row is selected. */
+  /**
+   * The row at which the selection starts. Null if the pointer is pressed but has not reached a row yet. Undefined if no selection is in
+   * progress.
+   */
   const anchor = useRef<number | null>(undefined);
   const selectedTo = (row: number): RowSpan | null => {
     const from = anchor.current ?? row;
@@ -277,7 +283,10 @@ function HistoryPlots({ history, series, domain, cursor, selected, onMove, onSpa
   );
 }
 
-/** Levels differ by pattern: spot is a thick line, the flip is dashed, and walls are steps in the hue of their sign. */
+/**
+ * Returns the series of the three plots. The levels have different line styles: spot is a thick line, the flip is dashed, and the walls are
+ * steps in the colour of their sign.
+ */
 function panesOf({
   x,
   ...values

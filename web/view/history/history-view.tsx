@@ -3,7 +3,7 @@ import { asOf, gexView } from '../../state/page-market.ts';
 import { HistoryPanel } from './history-panel.tsx';
 import { RecordPanel } from './record-panel.tsx';
 
-/** How the levels moved, and whether they held. */
+/** Renders the History view: the levels over time, and their track record. */
 export function HistoryView() {
   if (asOf.value === undefined) return <ViewState asked={gexView.asked.value} />;
   return (

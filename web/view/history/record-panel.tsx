@@ -21,7 +21,9 @@ import { fillingPast } from '../../state/page-market.ts';
 
 const ARGS = { days: 365 };
 
-/** On how many days levels held, were touched and were crossed, beside levels at the same distance. */
+/**
+ * Renders the share of days on which each level held, was touched and was crossed, next to control levels at the same distance from spot.
+ */
 export function RecordPanel({ moment }: { moment: string }) {
   const { own } = page.value;
   const asked = useAnswer<RecordAnswer>(
@@ -59,7 +61,7 @@ export function RecordPanel({ moment }: { moment: string }) {
   );
 }
 
-/** The scale of the shares, percent. */
+/** Renders the scale of the shares, in percent. */
 function RateScale() {
   return (
     <div class="record-row record-scale" aria-hidden="true">
@@ -111,7 +113,7 @@ function RecordRow({ record, level, isOpen }: { record: RecordAnswer; level: Rec
   );
 }
 
-/** The horizontal place of a share. Dots at either end need room. */
+/** Returns the horizontal position of a share. Margins at both ends leave space for the dots. */
 const place = (pct: number) => `${4 + 0.92 * pct}%`;
 
 function RateCell({ outcome, rate }: { outcome: keyof typeof OUTCOME_NOTES; rate: RecordAnswer['flip']['held'] }) {
@@ -143,7 +145,7 @@ function RateCell({ outcome, rate }: { outcome: keyof typeof OUTCOME_NOTES; rate
 
 const yes = (value: boolean) => (value ? 'yes' : 'no');
 
-/** The days of a level. A press shows the moment whose levels the day had. */
+/** Renders the days of a level. A click on a day shows the moment of the day's levels. */
 function RecordDays({ record, level }: { record: RecordAnswer; level: RecordLevel }) {
   const rows = useMemo(() => recordDays(record, level), [record, level]);
   const name = LEVEL_NAMES[level].toLowerCase();

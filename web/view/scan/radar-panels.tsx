@@ -27,14 +27,14 @@ import { whipsawParts } from './whipsaw-parts.ts';
 
 const DTES = ['0', '1', '7', '14', '30', '60', '90', '180', '365'];
 const LIMITS = ['5', '10', '20', '50'];
-/** What the radar asks for if the address does not say. */
+/** The arguments of the radar request that apply if the address does not contain them. */
 export const RADAR_INITIAL = { dte: '30', limit: '10' } as const;
 
 interface RadarProps {
   readonly asked: AskedCall<Radar>;
 }
 
-/** The density of the ticker at the expiry nearest the wanted days, with two cursors. */
+/** Renders the price density of the ticker at the expiry closest to the chosen number of days, with two cursors. */
 export function DensityPanel({ asked }: RadarProps) {
   const { answer } = asked;
   const radar = answer?.body;
@@ -82,7 +82,10 @@ export function DensityPanel({ asked }: RadarProps) {
   );
 }
 
-/** The cursors that the address has for this ticker: `SPY:600.00:650.00`. Without them, the walls. */
+/**
+ * Returns the prices of the two cursors. The address contains them for one ticker: `SPY:600.00:650.00`. If the address has no cursors for
+ * this ticker, they are at the walls.
+ */
 function cursorsOf(cut: string | undefined, { gex_boundaries: { put_wall, call_wall } }: Radar): CursorPair {
   const [of, a, b] = cut?.split(':') ?? [];
   const isOwn = of === page.value.ticker;
@@ -120,7 +123,7 @@ function Fact({ name, value }: { name: string; value: string }) {
   );
 }
 
-/** The whipsaw index with its parts. */
+/** Renders the whipsaw index and its components. */
 export function WhipsawPanel({ asked }: RadarProps) {
   const radar = asked.answer?.body;
   const parts = radar ? whipsawParts(radar) : [];
@@ -163,7 +166,7 @@ function Part({ name, value, text, why }: { name: string; value: number | null; 
   );
 }
 
-/** How much of the gamma lies on few strikes. */
+/** Renders how strongly gamma is concentrated on a few strikes. */
 export function ConcentrationPanel({ asked }: RadarProps) {
   const radar = asked.answer?.body;
   const strikes = radar && (radar.largest_gamma_strikes ?? radar.concentrated_strikes);

@@ -7,7 +7,7 @@ import { useTickerAnswer } from '../../state/ticker-answer.ts';
 import { ConcentrationPanel, DensityPanel, RADAR_INITIAL, WhipsawPanel } from './radar-panels.tsx';
 import { UniverseGrid } from './universe-grid.tsx';
 
-/** The tools that Scan has as forms. */
+/** The tools that the Scan view shows as forms. */
 const TOOLS = [
   'evaluate_market_hamiltonian',
   'calculate_merton_probability',
@@ -15,7 +15,7 @@ const TOOLS = [
   'compute_options_greeks',
 ];
 
-/** The whole universe, the radar of the page's ticker, and small tools as forms. */
+/** Renders the Scan view: the whole universe, the radar of the page's ticker, and forms for several tools. */
 export function ScanView() {
   const view = gexView.asked.value;
   const { dte, limit } = { ...RADAR_INITIAL, ...page.value.own };

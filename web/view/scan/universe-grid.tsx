@@ -21,7 +21,7 @@ import { distanceOf, type UniverseRow, universeRows } from './universe-rows.ts';
 const flipOf = (levels: LiveLevels | undefined) =>
   levels === undefined || levels.flip_resolved === false ? null : levels.gex_flip;
 
-/** Ages are drawn in steps, so that the grid is not drawn again every second. */
+/** Ages are rounded down to this step in ms, so that the grid does not render every second. */
 const AGE_STEP_MS = 10_000;
 const steppedNow = computed(() => Math.floor(serverNow.value / AGE_STEP_MS) * AGE_STEP_MS);
 
@@ -79,11 +79,11 @@ const COLUMNS: readonly GridColumn<UniverseRow>[] = [
   number('age_s', 'Age', 90, ageOf, duration),
 ];
 
-/** All tickers of the universe, live. A press on a row goes to the ticker. */
+/** Renders a live grid of all tickers in the universe. A click on a row opens the ticker. */
 export function UniverseGrid() {
   const { answer } = universe.asked.value;
   const rows = useMemo(() => (answer ? universeRows(answer.body.macro_themes) : []), [answer]);
-  // A live figure does not make another table: the table has the figures of the moment at which it is asked for.
+  // Live figures do not change the table object. The rows are computed when the table is requested.
   const table = useMemo(
     () => ({
       columns: COLUMNS.map(({ id }) => id),

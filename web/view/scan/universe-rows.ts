@@ -1,12 +1,12 @@
 import { cleanText } from '../../page-format.ts';
 
-/** A ticker of the universe. Its figures come from the stream when the grid draws them, so that the rows themselves never change. */
+/** A ticker of the universe grid. The grid reads the figures from the event stream when it renders, so the rows never change. */
 export interface UniverseRow {
   readonly ticker: string;
   readonly theme: string;
 }
 
-/** Returns one row for each ticker, in the order of the themes. A ticker of several themes has all their names. */
+/** Returns one row for each ticker, in the order of the themes. A ticker with several themes has the names of all of them. */
 export function universeRows(themes: Readonly<Record<string, readonly string[]>>): UniverseRow[] {
   const byTicker = new Map<string, string[]>();
   for (const [theme, names] of Object.entries(themes)) {
@@ -16,7 +16,7 @@ export function universeRows(themes: Readonly<Record<string, readonly string[]>>
   return [...byTicker].map(([ticker, names]) => ({ ticker, theme: names.join(', ') }));
 }
 
-/** The distance of a level from spot, percent. Null if the level is unknown. */
+/** Returns the distance of a level from spot, in percent. Returns null if the level or spot is unknown. */
 export function distanceOf(level: number | null | undefined, spot: number | null | undefined): number | null {
   return level == null || spot == null ? null : 100 * (level / spot - 1);
 }

@@ -1,15 +1,15 @@
 import type { Radar } from '../../data/page-answers.ts';
 import { amount, plain, price, volatility } from '../../page-format.ts';
 
-/** A part of the whipsaw index: its value, and the figures behind it in words. */
+/** A component of the whipsaw index: its value, and a text with the figures behind the value. */
 export interface WhipsawPart {
   readonly name: string;
-  /** 0 to 100. Null: data are missing. */
+  /** The value of the component, from 0 to 100. Null if data are missing. */
   readonly value: number | null;
   readonly why: string;
 }
 
-/** Returns the parts of the whipsaw index. */
+/** Returns the components of the whipsaw index. */
 export function whipsawParts(radar: Radar): WhipsawPart[] {
   const { whipsaw_components: part, whipsaw_inputs: input, realised_volatility: realised, state_density } = radar;
   const moves = input.flip_distance === null ? null : input.flip_distance / input.daily_move;

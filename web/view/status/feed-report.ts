@@ -4,7 +4,7 @@ import { cleanText, countText, newYorkMoment, percent } from '../../page-format.
 export type FeedRow = FeedStatusAnswer['feeds'][number];
 export type FeedTicker = FeedRow['tickers'][number];
 
-/** Glyph of each state of a feed and of a ticker, the worst first. */
+/** The glyph of each state of a feed or a ticker, worst state first. */
 export const FEED_GLYPHS: Readonly<Record<string, string>> = {
   down: '✕',
   failing: '✕',
@@ -19,17 +19,17 @@ export const FEED_GLYPHS: Readonly<Record<string, string>> = {
 
 const BY_SEVERITY = Object.keys(FEED_GLYPHS);
 
-/** Returns how bad a state is: 0 for the best. An unknown state is the worst. */
+/** Returns the severity of a state. 0 is the best state, and an unknown state is the worst. */
 export function severityOf(state: string): number {
   return BY_SEVERITY.length - 1 - BY_SEVERITY.indexOf(state);
 }
 
-/** A state as glyph and word. */
+/** Returns a state as a glyph and a word. */
 export function stateText(state: string): string {
   return `${FEED_GLYPHS[state] ?? '?'} ${cleanText(state)}`;
 }
 
-/** Joins the pages of one report: totals and states of the first page, tickers, rejections and gaps of all. */
+/** Joins the pages of one feed report. Totals and states come from the first page; tickers, rejections and gaps come from all pages. */
 export function joinFeedPages(pages: readonly FeedStatusAnswer[]): FeedRow[] {
   return (pages[0]?.feeds ?? []).map((feed) => {
     const same = pages.flatMap((page) => page.feeds.filter((each) => each.feed === feed.feed));
@@ -42,12 +42,12 @@ export function joinFeedPages(pages: readonly FeedStatusAnswer[]): FeedRow[] {
   });
 }
 
-/** Whether no feed has delivered anything yet, so that every view is empty. */
+/** Returns whether no feed has delivered data yet, so that every view is empty. */
 export function hasNoData(feeds: readonly FeedRow[]): boolean {
   return feeds.every(({ last_data }) => last_data === null);
 }
 
-/** One sentence: why the feed is in its state, and since when. Times are New York's. */
+/** Returns a sentence that states why the feed is in its state, and since when. Times are in New York time. */
 export function feedSentence(feed: FeedRow): string {
   const { state, error, last_completed, last_data, stream, refusals, gaps, tickers_by_state } = feed;
   if (state === 'empty') return 'No data has arrived yet.';
@@ -70,7 +70,10 @@ export function feedSentence(feed: FeedRow): string {
   return `${reasons.join(', ') || 'Something was rejected'}.`.replace(/^./, (first) => first.toUpperCase());
 }
 
-/** Rejected rows by reason, most frequent first: `12 no bid, 3 expired`. Empty if there are none. */
+/**
+ * Returns the numbers of rejected rows by reason, most frequent first: `12 no bid, 3 expired`. Returns an empty text if there are no
+ * rejected rows.
+ */
 export function refusedText(refused: Readonly<Record<string, number>>): string {
   return Object.entries(refused)
     .toSorted(([, a], [, b]) => b - a)
@@ -78,13 +81,16 @@ export function refusedText(refused: Readonly<Record<string, number>>): string {
     .join(', ');
 }
 
-/** Received of expected contracts: `4,288 of 4,290 (100 %)`. */
+/** Returns the number of received contracts and the number of expected contracts: `4,288 of 4,290 (100 %)`. */
 export function contractsText(received: number | null, expected: number | null): string {
   if (!expected) return received === null ? 'none yet' : countText(received);
   return `${countText(received)} of ${countText(expected)} (${percent((100 * (received ?? 0)) / expected, 1, false)})`;
 }
 
-/** How much of its past a simulated feed has filled. Null: the feed fills no past, or an earlier server does not say. */
+/**
+ * Returns the progress with which a simulated feed fills its past. Returns null if the feed does not fill its past, or if the server is too
+ * old to report it.
+ */
 export function pastOf(feed: FeedRow): { done: number; total: number } | null {
   const { past } = feed as { past?: { done: number; total: number } | null };
   return past ?? null;

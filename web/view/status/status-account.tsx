@@ -15,11 +15,11 @@ import { feeds } from '../../state/page-market.ts';
 import { copy } from '../../state/ui.ts';
 import { Fact } from './status-feeds.tsx';
 
-/** The account of the signed-in key, and what the server says of a member. */
+/** Renders the account of the signed-in key, and a form that requests the account data of any member. */
 export function StatusAccount() {
   return (
     <div class="status-cards">
-      {/* Another key has another state, and is masked again. */}
+      {/* `key` remounts the component when the member's key changes, so that the new key is masked again. */}
       <SignedIn key={memberKey.value!} />
       <Member />
     </div>
@@ -30,7 +30,7 @@ function SignedIn() {
   const [status, setStatus] = useState<AccountStatus>();
   const [problem, setProblem] = useState('');
   const report = feeds.asked.value.answer;
-  // Asked again with each report of the feeds, every half minute.
+  // The account is requested again with each feed report, every 30 s.
   useEffect(() => {
     accountStatus().then(
       (next) => {
@@ -92,7 +92,7 @@ function SignedIn() {
   );
 }
 
-/** A key: masked until a press reveals it. A press copies it without revealing it. */
+/** Renders a key, which is masked until the member clicks `Reveal`. `Copy` copies the key without revealing it. */
 function Secret({ value, name, children }: { value: string; name: string; children?: ComponentChildren }) {
   const [isShown, setShown] = useState(false);
   return (
@@ -111,10 +111,10 @@ function Secret({ value, name, children }: { value: string; name: string; childr
   );
 }
 
-/** A member's key, the link with Telegram, or why there is neither. */
+/** The result of a request about a member: the member's key, the link with Telegram, or an error. */
 type Told = string | TelegramLinkage | Error;
 
-/** A member's key and link with Telegram, for whoever has the member's UUID. */
+/** Renders a form that requests a member's key and Telegram link. The request needs only the UUID of the member. */
 function Member() {
   const [uuid, setUuid] = useState('');
   const [told, setTold] = useState<Told>();

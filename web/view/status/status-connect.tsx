@@ -4,7 +4,9 @@ import { pageTicker } from '../../state/page.ts';
 import { usePageFile } from '../../state/page-files.ts';
 import { copy } from '../../state/ui.ts';
 
-/** How programs and agents get the figures: a first request, and the configurations of docs/clients.md with this server's address. */
+/**
+ * Renders instructions for programs and agents: an example request, and the configurations of docs/clients.md with this server's address.
+ */
 export function StatusConnect() {
   const configs = usePageFile<ClientConfig[]>('clients') ?? [];
   const first = `curl -H 'X-API-Key: ${KEY_PLACEHOLDER}' ${location.origin}/api/v1/nodes/gex/${encodeURIComponent(pageTicker.value)}`;
@@ -42,7 +44,9 @@ export function StatusConnect() {
   );
 }
 
-/** A text to copy. The key stands in it as a placeholder, and only the copy has the real one. */
+/**
+ * Renders a text with a copy button. The visible text contains a placeholder for the key, and only the copied text contains the real key.
+ */
 function Snippet({ purpose, text, name }: { purpose?: string | undefined; text: string; name: string }) {
   const hasKey = text.includes(KEY_PLACEHOLDER);
   return (

@@ -20,10 +20,13 @@ import {
   stateText,
 } from './feed-report.ts';
 
-/** A report has a page for some 150 tickers. */
+/** Maximum number of pages of a feed report. A page contains about 150 tickers. */
 const PAGES_MAX = 40;
 
-/** The state of every feed: its polls, its stream, its tickers, what was rejected, and when the stream was disconnected. */
+/**
+ * Renders the state of every feed: its polls, its stream, its tickers, the rejected rows, and the times at which the stream was
+ * disconnected.
+ */
 export function StatusFeeds() {
   const asked = feeds.asked.value;
   const rows = useAllPages(asked.answer);
@@ -43,7 +46,7 @@ export function StatusFeeds() {
   );
 }
 
-/** Returns the feeds of all pages of the report. Until the further pages have arrived, those of the first. */
+/** Returns the feeds of all pages of the report. Until all pages have loaded, returns the feeds of the first page. */
 function useAllPages(first: WebAnswer<FeedStatusAnswer> | undefined): readonly FeedRow[] {
   const [further, setFurther] = useState<{ of: unknown; pages: readonly FeedStatusAnswer[] }>();
   useEffect(() => {
@@ -56,7 +59,7 @@ function useAllPages(first: WebAnswer<FeedStatusAnswer> | undefined): readonly F
         );
       if (!dropped.signal.aborted) setFurther({ of: first, pages });
     };
-    // A page that does not arrive is asked again with the next report.
+    // If a page fails to load, the next report requests it again.
     if (first?.body.next_cursor) follow().catch(() => {});
     return () => dropped.abort();
   }, [first]);
@@ -238,7 +241,7 @@ const TICKER_COLUMNS: readonly GridColumn<FeedTicker>[] = [
   moments('last_attempt', 'Last attempt'),
 ];
 
-/** A name and its value in a list of facts. */
+/** Renders a name and its value as one entry of a definition list. */
 export function Fact({ name, value, children }: { name: string; value: string; children?: preact.ComponentChildren }) {
   return (
     <div>
@@ -251,7 +254,7 @@ export function Fact({ name, value, children }: { name: string; value: string; c
   );
 }
 
-/** Rows of texts of any length: each with a moment, what it is about, and the reason. */
+/** Renders a list of any length. Each row has a moment, a subject and a reason. */
 function Listed({ title, none, items }: { title: string; none: string; items: readonly (readonly string[])[] }) {
   return (
     <section class="status-text">

@@ -22,7 +22,7 @@ const PARTS = {
 } as const;
 const PART_IDS = Object.keys(PARTS) as (keyof typeof PARTS)[];
 
-/** Whether the data is good, and how others get it. */
+/** Renders the status view: feeds, account, connection instructions, tools, and a description of the program. */
 export function StatusView() {
   const { own } = page.value;
   const part = PART_IDS.find((each) => each === own.part) ?? 'feeds';

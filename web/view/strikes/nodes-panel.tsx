@@ -9,16 +9,19 @@ import { ChartPanel } from '../../panel/chart-panel.tsx';
 import { tickerCall } from '../../state/page.ts';
 import { asOf } from '../../state/page-market.ts';
 
-/** Nodes on a page. */
+/** Number of nodes per page of the list. */
 const LIMIT = 50;
 
-/** A later page of the list. The cursor belongs to the snapshot of the first page. */
+/** A page of the list after the first one. The cursor is valid only for the snapshot of the first page. */
 interface LaterPage {
   readonly cursor: string;
   readonly at: string;
 }
 
-/** The contracts for which dealers must trade most shares on a move, page by page. Later pages stay with the snapshot of the first one. */
+/**
+ * Renders a paged list of the contracts for which dealers must trade the most shares when spot moves. All pages show the snapshot of the
+ * first page.
+ */
 export function HedgingNodesPanel() {
   const [later, setLater] = useState<readonly LaterPage[]>([]);
   const moment = asOf.value;
@@ -62,7 +65,7 @@ export function HedgingNodesPanel() {
   );
 }
 
-/** How much of all gamma the nodes on the page have, and the dividends that are counted. */
+/** Returns a text with the share of gross gamma that the nodes on the page have, and the dividends that the analysis includes. */
 function nodesReadout(
   { top_nodes, gross_share_pct, dividends }: HedgingNodes,
   first: number,
@@ -74,7 +77,7 @@ function nodesReadout(
   ].join(' · ');
 }
 
-/** The sign of a number of shares in words. */
+/** Returns a number of shares as text, with `buy` or `sell` for its sign. */
 export function tradeText(shares: number): string {
   return shares === 0 ? '0' : `${shares > 0 ? 'buy' : 'sell'} ${amount(Math.abs(shares))}`;
 }
@@ -83,7 +86,7 @@ type NodeRow = HedgingNodes['top_nodes'][number] & HedgingNodes['components'][nu
 
 const share = (probability: number) => percent(100 * probability, 1, false);
 
-/** Id, title, text and width of each column. Widths are those of the grid unless given. */
+/** The columns of the grid, each with id, title, text and width. A column without a width gets the default width of the grid. */
 const COLUMNS: readonly (readonly [
   id: keyof NodeRow,
   title: string,
@@ -109,7 +112,7 @@ const COLUMNS: readonly (readonly [
   ['root', 'Root'],
 ];
 
-/** The columns of the grid, whose rows are indices of nodes. `first` is the number of nodes on earlier pages. */
+/** Returns the columns of the grid. A row of the grid is the index of a node. `first` is the number of nodes on earlier pages. */
 export function nodeColumns(
   { top_nodes, components }: HedgingNodes,
   first: number,
@@ -117,7 +120,7 @@ export function nodeColumns(
 ): GridColumn<number>[] {
   const rows = top_nodes.map((node, i): NodeRow => ({ ...node, ...components[i]!, rank: first + i + 1 }));
   return COLUMNS.map(([id, title, text = String, width]) => {
-    // A volatility of 0 is unknown.
+    // A volatility of 0 means that the volatility is unknown.
     const value = (i: number) => (id === 'iv' ? rows[i]!.iv || null : rows[i]![id]);
     return {
       id,

@@ -22,8 +22,8 @@ const EXPOSURES: readonly (readonly [name: Exposure, title: string, print: (valu
 ];
 
 /**
- * The columns of the grid. While two moments are compared, the change of net GEX and its earlier value come after the strike. Rows are
- * ranked by the size of the change. A strike of one moment only is marked as new or gone, and ranked by its net GEX at that moment.
+ * Returns the columns of the grid. In a comparison, the change of net GEX and its earlier value come after the strike. Rows are sorted by
+ * the size of the change. A strike that exists at only one moment is marked as new or gone, and is sorted by its net GEX at that moment.
  */
 export function strikeColumns({ strikes, levels }: GexView, before: Strikes | undefined): GridColumn<JoinedRow>[] {
   const at = ({ now, before: then }: JoinedRow) => strikes.strike[now ?? -1] ?? before!.strike[then!]!;

@@ -9,7 +9,7 @@ import { asOf, comparedView, gexView, pinnedView } from '../../state/page-market
 import { HedgingNodesPanel } from './nodes-panel.tsx';
 import { strikeColumns } from './strike-columns.ts';
 
-/** All rows: exposure, open interest and volume by strike, and the contracts that dealers hedge most. */
+/** Renders the Strikes view: exposure, open interest and volume of every strike, and the contracts that dealers hedge most. */
 export function StrikesView() {
   const asked = gexView.asked.value;
   const pinned = page.value.isDiff ? pinnedView.asked.value : undefined;

@@ -15,10 +15,10 @@ import { page, setOwn, tickerCall } from '../../state/page.ts';
 import { asOf, gexView } from '../../state/page-market.ts';
 import { columnTable } from '../../state/panels.ts';
 
-/** The smile that the view shows first is that of the settlement nearest to this time, days. */
+/** The view initially shows the smile of the settlement closest to this number of days. */
 const FIRST_SMILE = 30;
 
-/** How smiles, the term structure and events are priced. */
+/** Renders the Surface view: smiles, the term structure of volatility, and events. */
 export function SurfaceView() {
   const moment = asOf.value;
   const { settlement: wanted = '' } = page.value.own;
@@ -107,12 +107,12 @@ const MATURITY_FIGURES = [
   ['kurtosis', 'Kurtosis', (value: number | null) => plain(value, 3)],
 ] as const;
 
-/** How well the law of a settlement agrees with its quotes. */
+/** Returns a text on how well the fitted distribution of a settlement matches its quotes. */
 function fitText({ quotes, outside_band, fit_error }: Surface['expiries'], i: number): string {
   return `${quotes[i]} quotes, ${outside_band[i]} of them fitted outside bid and ask · fit error ${plain(fit_error[i], 2)} half-widths`;
 }
 
-/** What the surface is fitted to, and by which clock variance accrues. */
+/** Returns a text with the data to which the surface is fitted, and the clock by which variance accrues. */
 function sourceText({ fitted_to, clock, night_weight, shut_day_weight }: Surface): string {
   return (
     `Fitted to ${fitted_to === 'quotes' ? 'quotes' : 'the volatilities of the feed, for lack of quotes'} · ` +
@@ -132,7 +132,7 @@ interface SurfaceTermProps extends SurfacePartProps {
   onSelect(index: number): void;
 }
 
-/** Volatility at the money with the forward volatilities between settlements, and skew and convexity below it. */
+/** Renders two plots: at-the-money volatility with the forward volatilities between settlements, and skew and convexity. */
 function SurfaceTerm({ surface, settlement, moment, onSelect, ...shared }: SurfaceTermProps) {
   const [cursor, setCursor] = useState<number | null>(null);
   const { expiries, events } = surface;
@@ -140,7 +140,7 @@ function SurfaceTerm({ surface, settlement, moment, onSelect, ...shared }: Surfa
   const at = cursor !== null && cursor < expiries.count ? cursor : null;
   const band = (values: readonly (number | null)[], widths: readonly (number | null)[], sign: 1 | -1) =>
     values.map((value, i) => (value === null || widths[i] == null ? null : value + sign * widths[i]));
-  // The band is per calendar year, the curve per year of trading time.
+  // The band is given per calendar year and the curve per year of trading time, so the band is converted.
   const widths = expiries.atm_iv_band.map((each, i) => (each === null ? null : each * Math.sqrt(tte[i]! / years[i]!)));
   const timeOf = (instant: string) => tte[settles_at.indexOf(instant)] ?? 0;
   const plot = {
@@ -220,7 +220,7 @@ function SurfaceTerm({ surface, settlement, moment, onSelect, ...shared }: Surfa
   );
 }
 
-/** The figures of a settlement, for the read-out and for screen readers. */
+/** Returns the figures of a settlement, for the read-out and for screen readers. */
 function termReadout({ expiries }: Surface, i: number, moment: string | undefined): string {
   return [
     `${expiryDay(expiries.expiry[i]!, moment)} ${expiries.series[i]} (${daysText(expiries.tte[i]!)})`,
@@ -231,7 +231,7 @@ function termReadout({ expiries }: Surface, i: number, moment: string | undefine
   ].join(' · ');
 }
 
-/** The events that the term structure shows, and the series that determine no smile. */
+/** Renders the events that the term structure implies, and the series for which no smile can be fitted. */
 function Events({ surface: { events, refused }, ...shared }: SurfacePartProps) {
   return (
     <ChartPanel

@@ -9,13 +9,13 @@ import { tickers } from '../../state/page-market.ts';
 
 type Combined = FullAnswer<'get_gex_combined'>;
 
-/** For an index, the fund that tracks it, and the other way round. */
+/** The fund that tracks each index, and the index of each fund. */
 const PARTNERS: Readonly<Record<string, string>> = {
   ...{ SPX: 'SPY', NDX: 'QQQ', RUT: 'IWM', DJX: 'DIA' },
   ...{ SPY: 'SPX', QQQ: 'NDX', IWM: 'RUT', DIA: 'DJX' },
 };
 
-/** The field that adds another ticker to the profile: an index with its fund. */
+/** Renders an input field for another ticker that the profile includes, such as the fund of an index. */
 export function WithField() {
   return (
     <label class="with-field">
@@ -36,7 +36,10 @@ export function WithField() {
   );
 }
 
-/** Net gamma of the page's ticker together with another one, on the page's price axis, with the ratio of both and its gap. */
+/**
+ * Renders the net gamma of the page's ticker combined with another ticker, on the page's price axis. The heading contains the price ratio
+ * of the two tickers, and the percentage by which this ratio deviates from its usual value.
+ */
 export function CombinedPanel({ moment }: { moment: string | undefined }) {
   const other = page.value.own.with!;
   const call =

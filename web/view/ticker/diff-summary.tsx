@@ -6,7 +6,10 @@ import { navigate, page } from '../../state/page.ts';
 import { comparedView, gexView, pinnedView } from '../../state/page-market.ts';
 import { differenceTexts } from './diff-text.ts';
 
-/** What differs between A and the moment of the page, in one line, or why nothing is compared. */
+/**
+ * Renders one line with the differences between moment A and the page's moment. If the two moments cannot be compared, the line states the
+ * reason.
+ */
 export function DiffSummary() {
   const { pinned, options } = page.value;
   const now = gexView.asked.value.answer;

@@ -3,7 +3,7 @@ import type { MomentDifference } from '../../state/moment-diff.ts';
 
 const NAMED_MOST = 4;
 
-/** Says what differs, expired series first. Parts without anything to say are left out. */
+/** Returns texts for the differences between two moments, expired series first. A kind of difference that does not occur has no text. */
 export function differenceTexts(difference: MomentDifference): string[] {
   const { expired, newSeries, goneSeries, newStrikes, goneStrikes, largest } = difference;
   const list = (what: string, names: readonly string[]) => {

@@ -22,7 +22,7 @@ import { zoomBy } from '../../state/zoom.ts';
 import { CombinedPanel, WithField } from './combined-panel.tsx';
 import { DiffSummary } from './diff-summary.tsx';
 
-/** Where the levels are, and what holds them up: seven figures, the ladder, and the profile on the same price axis. */
+/** Renders the Ticker view: seven figures, the ladder, and the profile on the same price axis. */
 export function TickerView() {
   const asked = gexView.asked.value;
   const { answer } = asked;
