@@ -1,8 +1,12 @@
 import { Type } from '@sinclair/typebox';
 import { selectSeries } from '../../analytics/chain/prepare.ts';
 import type { PreparedChain, PreparedSeries } from '../../analytics/chain/prepared-chain.ts';
+import {
+  type ConcentratedStrike,
+  concentratedStrikes,
+  seriesNearest,
+} from '../../analytics/exposure/gamma-concentration.ts';
 import { gexBySeries } from '../../analytics/exposure/gex-by-series.ts';
-import { type ConcentratedStrike, concentratedStrikes, seriesNearest } from '../../analytics/exposure/scan.ts';
 import { dailyMove, whipsawIndex } from '../../analytics/exposure/whipsaw.ts';
 import { ClientError } from '../../core/errors.ts';
 import type { Step } from '../../core/steps.ts';

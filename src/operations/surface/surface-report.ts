@@ -462,7 +462,7 @@ function* gridOf(surface: FittedSurface) {
 
 function parametersOf({ slices }: FittedSurface) {
   return {
-    kernel: slices.map(({ law }) => law.kernels[0]!),
+    kernel: slices.map(({ law }) => law.widths[0]!),
     node: slices.map(({ law }) => [...law.nodes]),
     mass: slices.map(({ law }) => [...law.masses]),
   };
