@@ -114,7 +114,7 @@ function rowOf({ move, spot, shares: exact, gex, grossGex }: HedgingAtMove, volu
   };
 }
 
-function drawn(result: Static<typeof full>, { source, simulated, as_of }: Provenance): Uint8Array {
+function drawn(result: Static<typeof full>, { source, simulated, as_of }: Provenance): string {
   return hedgingPicture({
     ticker: result.ticker,
     spot: result.spot_price,
