@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { quantile } from '../src/bench/race.ts';
 import { listen } from '../src/http/listen.ts';
 import type { Chain } from '../src/market/chain.ts';
-import { createLevelRecorder } from '../src/operations/level-recorder.ts';
+import { createLevelRecorder } from '../src/operations/history/level-recorder.ts';
 import { type Service, startService } from '../test/support/service.ts';
 
 export interface LiveOptions {

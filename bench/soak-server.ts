@@ -1,8 +1,8 @@
 import { heapStats } from 'bun:jsc';
 import { randomUUID } from 'node:crypto';
-import { parseSettings } from '../src/config.ts';
-import { serve } from '../src/serve.ts';
-import { openAccess, openData } from '../src/stored-data.ts';
+import { serve } from '../src/server/serve.ts';
+import { openAccess, openData } from '../src/server/stored-data.ts';
+import { parseSettings } from '../src/settings/config.ts';
 
 /**
  * `bun bench/soak-server.ts DATA_DIR DROP_FOLDER MEMBERS EVERY_MS` serves a drop folder. First prints the keys of its members as JSON. Then

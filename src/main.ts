@@ -1,15 +1,15 @@
 import { CommanderError } from 'commander';
-import { cleaned } from './clean-text.ts';
 import { createProgram } from './cli/program.ts';
-import { createPorts } from './cli-ports.ts';
-import { FILLER_COMMAND, READER_COMMAND } from './config.ts';
-import { ClientError, OperatorError, SettingError } from './errors.ts';
-import { EXIT_CODES } from './exit-codes.ts';
+import { cleaned } from './core/clean-text.ts';
+import { ClientError, OperatorError, SettingError } from './core/errors.ts';
+import { EXIT_CODES } from './core/exit-codes.ts';
+import { createPorts } from './server/cli-ports.ts';
+import { FILLER_COMMAND, READER_COMMAND } from './settings/config.ts';
 
 /** Runs the command in argv. An error that the user can fix is printed in two lines. A defect is printed with its stack. */
 try {
   if (process.argv[2] === READER_COMMAND) await (await import('./feeds/reader/reader-child.ts')).runReader();
-  else if (process.argv[2] === FILLER_COMMAND) await (await import('./fill-past.ts')).runFiller();
+  else if (process.argv[2] === FILLER_COMMAND) await (await import('./server/fill-past.ts')).runFiller();
   else await (await createProgram(createPorts(Date.now), process.argv[2])).parseAsync();
 } catch (error) {
   // The parser of the command line has printed its own error.

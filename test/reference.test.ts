@@ -5,8 +5,8 @@ import { REFERENCE_FOLDER, referencePages } from '../scripts/reference.ts';
 import { table } from '../scripts/reference-tables.ts';
 import { fieldsOf, limitsOf, typeOf } from '../scripts/reference-words.ts';
 import { TERMINAL_PAGE, terminalPage } from '../scripts/terminal-page.ts';
-import { SETTINGS } from '../src/config.ts';
 import { OPERATIONS, TOOLS } from '../src/operations/registry.ts';
+import { SETTINGS } from '../src/settings/config.ts';
 
 const pages = referencePages();
 const linesOf = (file: string) => pages.get(file)!.split('\n');

@@ -1,4 +1,4 @@
-import { ClientError, OperatorError } from '../errors.ts';
+import { ClientError, OperatorError } from '../core/errors.ts';
 import { canonicalUuid, deriveKey, hasKeyForm, keyDigest } from './api-key.ts';
 import type { AuditEvent } from './audit.ts';
 import type { Member, MemberStore, TelegramLink } from './members.ts';

@@ -1,4 +1,4 @@
-import { ClientError } from '../errors.ts';
+import { ClientError } from '../core/errors.ts';
 
 /** Every key begins with this prefix, so that people and secret scanners recognize keys. */
 export const KEY_PREFIX = 'ZOMMA_';

@@ -1,5 +1,5 @@
-import { errorCode } from '../errors.ts';
-import type { Observe } from '../events.ts';
+import { errorCode } from '../core/errors.ts';
+import type { Observe } from '../core/events.ts';
 import type { AuditEntry, AuditStore } from './audit.ts';
 
 /** Time between two looks at the audit trail, ms. */

@@ -1,5 +1,5 @@
-import { ClientError } from '../errors.ts';
-import { collectSoon } from '../garbage.ts';
+import { ClientError } from '../core/errors.ts';
+import { collectSoon } from '../core/garbage.ts';
 import { AccountCounts } from './account-counts.ts';
 
 const MIB = 1024 * 1024;

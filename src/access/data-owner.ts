@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
-import { OperatorError } from '../errors.ts';
+import { OperatorError } from '../core/errors.ts';
 
 /**
  * Throws `OperatorError` if this process is root's and the path belongs to another user. A file that root writes into the folder of a

@@ -1,5 +1,5 @@
-import { ClientError } from '../errors.ts';
-import type { RateLimitPolicy } from '../setting-values.ts';
+import { ClientError } from '../core/errors.ts';
+import type { RateLimitPolicy } from '../settings/setting-values.ts';
 
 /** Whether a request is allowed, and the state of the token bucket of its account after the decision. */
 export interface RateDecision {

@@ -11,7 +11,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { errorCode, OperatorError } from '../errors.ts';
+import { errorCode, OperatorError } from '../core/errors.ts';
 
 /** Length of the secret, bytes. 32 bytes are 256 bits, which give HMAC-SHA-256 its full strength. */
 export const SECRET_BYTES = 32;

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
-import { cleaned, shownJson } from '../clean-text.ts';
-import { OperatorError } from '../errors.ts';
+import { cleaned, shownJson } from '../core/clean-text.ts';
+import { OperatorError } from '../core/errors.ts';
 import type { Ports } from './ports.ts';
 import { withSettings } from './settings.ts';
 

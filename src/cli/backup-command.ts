@@ -1,8 +1,8 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Command, Option } from 'commander';
-import { shownJson } from '../clean-text.ts';
-import { OperatorError } from '../errors.ts';
+import { shownJson } from '../core/clean-text.ts';
+import { OperatorError } from '../core/errors.ts';
 import type { Ports } from './ports.ts';
 import { withSettings } from './settings.ts';
 

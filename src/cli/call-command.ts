@@ -1,10 +1,10 @@
 import { Argument, type Command } from 'commander';
-import { shownJson } from '../clean-text.ts';
-import { settingsIn } from '../config.ts';
-import { ClientError, OperatorError } from '../errors.ts';
-import type { Operation } from '../operations/operation.ts';
-import { extendedView, perform, restView, toolView, type View } from '../operations/perform.ts';
+import { shownJson } from '../core/clean-text.ts';
+import { ClientError, OperatorError } from '../core/errors.ts';
+import type { Operation } from '../operations/engine/operation.ts';
+import { extendedView, perform, restView, toolView, type View } from '../operations/engine/perform.ts';
 import { findOperation, OPERATIONS, TOOLS } from '../operations/registry.ts';
+import { settingsIn } from '../settings/config.ts';
 import { writeOut } from './csv/streams.ts';
 import type { Ports } from './ports.ts';
 import { withSettings } from './settings.ts';

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
-import { shownJson, shownName } from '../clean-text.ts';
-import { OperatorError } from '../errors.ts';
+import { shownJson, shownName } from '../core/clean-text.ts';
+import { OperatorError } from '../core/errors.ts';
 import { canonicalTicker, isTicker } from '../market/option-symbol.ts';
 import type { Ports } from './ports.ts';
 import { withSettings } from './settings.ts';

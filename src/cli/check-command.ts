@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { shownJson } from '../clean-text.ts';
-import { EXIT_CODES } from '../exit-codes.ts';
-import { unknownVariables } from '../setting-sources.ts';
+import { shownJson } from '../core/clean-text.ts';
+import { EXIT_CODES } from '../core/exit-codes.ts';
+import { unknownVariables } from '../settings/setting-sources.ts';
 import { writeOut } from './csv/streams.ts';
 import type { CheckOutcome, Ports } from './ports.ts';
 import { readRawSettings, withRawSettings } from './raw-settings.ts';

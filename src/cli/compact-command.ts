@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { shownJson } from '../clean-text.ts';
+import { shownJson } from '../core/clean-text.ts';
 import type { Ports } from './ports.ts';
 import { withSettings } from './settings.ts';
 import { formatCount } from './text-format.ts';

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { shownJson } from '../clean-text.ts';
-import { SETTINGS, type Setting, type SettingGroup, type SettingName, settingsIn } from '../config.ts';
-import { EXIT_CODES } from '../exit-codes.ts';
-import { SETTINGS_FILE, settingKey, unknownVariables, type WrittenSetting } from '../setting-sources.ts';
+import { shownJson } from '../core/clean-text.ts';
+import { EXIT_CODES } from '../core/exit-codes.ts';
+import { SETTINGS, type Setting, type SettingGroup, type SettingName, settingsIn } from '../settings/config.ts';
+import { SETTINGS_FILE, settingKey, unknownVariables, type WrittenSetting } from '../settings/setting-sources.ts';
 import { writeOut } from './csv/streams.ts';
 import type { Ports } from './ports.ts';
 import { readRawSettings, SERVER_SETTINGS, withRawSettings, writtenSetting } from './raw-settings.ts';

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import { shownJson, shownName } from '../clean-text.ts';
-import { settingsIn } from '../config.ts';
-import { OperatorError } from '../errors.ts';
+import { shownJson, shownName } from '../core/clean-text.ts';
+import { OperatorError } from '../core/errors.ts';
 import { DAY_MS, newYorkTime } from '../market/calendar.ts';
 import { type FeedReport, type FeedStatus, feedReport, type SessionStatus } from '../operations/feed-status.ts';
+import { settingsIn } from '../settings/config.ts';
 import { writeOut } from './csv/streams.ts';
 import type { Ports } from './ports.ts';
 import { withSettings } from './settings.ts';

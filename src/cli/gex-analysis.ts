@@ -4,14 +4,14 @@ import type { PreparedChain } from '../analytics/chain/prepared-chain.ts';
 import { type GammaProfile, netGammaProfile } from '../analytics/exposure/gamma-profile.ts';
 import { gexLevels } from '../analytics/exposure/gex-levels.ts';
 import { directionalPremium } from '../analytics/flow/flow.ts';
-import { shownName } from '../clean-text.ts';
-import { OperatorError } from '../errors.ts';
+import { shownName } from '../core/clean-text.ts';
+import { OperatorError } from '../core/errors.ts';
 import type { Chain } from '../market/chain.ts';
 import type { PrintSum } from '../market/prints.ts';
 import type { PrintsQuery } from '../market/tape.ts';
-import { customerPositionsOf, withFlowSign } from '../operations/dealer-sign.ts';
-import { byPositions } from '../operations/gex-lens.ts';
-import { reportGex } from '../operations/gex-report.ts';
+import { byPositions } from '../operations/gex/gex-lens.ts';
+import { reportGex } from '../operations/gex/gex-report.ts';
+import { customerPositionsOf, withFlowSign } from '../operations/reading/dealer-sign.ts';
 
 /** Distance from spot to each end of the gamma profile, as a fraction of spot. */
 const PROFILE_HALF_WIDTH = 0.2;

@@ -9,9 +9,9 @@ import {
 } from '../analytics/chain/options.ts';
 import { exposuresByStrike } from '../analytics/exposure/exposures-by-strike.ts';
 import { FLOW_WINDOW_DAYS } from '../analytics/flow/flow.ts';
-import { shownJson } from '../clean-text.ts';
-import { settingsIn } from '../config.ts';
-import { OperatorError } from '../errors.ts';
+import { shownJson } from '../core/clean-text.ts';
+import { OperatorError } from '../core/errors.ts';
+import { settingsIn } from '../settings/config.ts';
 import { writeOut } from './csv/streams.ts';
 import { analyseGex, type ChainPrints, type GexAnalysis, profileAround } from './gex-analysis.ts';
 import { profileCsv, strikesCsv } from './gex-csv.ts';

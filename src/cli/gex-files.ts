@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { FLOW_WINDOW_DAYS, largePrints } from '../analytics/flow/flow.ts';
-import { OperatorError } from '../errors.ts';
+import { OperatorError } from '../core/errors.ts';
 import { DAY_MS, newYorkDate } from '../market/calendar.ts';
 import type { Chain } from '../market/chain.ts';
 import { canonicalTicker } from '../market/option-symbol.ts';

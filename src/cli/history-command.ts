@@ -1,10 +1,10 @@
 import { type Command, Option } from 'commander';
-import { cleanLine, shownJson } from '../clean-text.ts';
-import { settingsIn } from '../config.ts';
-import { OperatorError } from '../errors.ts';
-import { type GexHistory, getGexHistory } from '../operations/gex-history.ts';
-import type { Operation, Provenance } from '../operations/operation.ts';
-import { extendedView, perform } from '../operations/perform.ts';
+import { cleanLine, shownJson } from '../core/clean-text.ts';
+import { OperatorError } from '../core/errors.ts';
+import type { Operation, Provenance } from '../operations/engine/operation.ts';
+import { extendedView, perform } from '../operations/engine/perform.ts';
+import { type GexHistory, getGexHistory } from '../operations/history/gex-history.ts';
+import { settingsIn } from '../settings/config.ts';
 import { writeOut } from './csv/streams.ts';
 import { historyCsv } from './history-csv.ts';
 import { formatDollars, formatPrice } from './plot/figures.ts';

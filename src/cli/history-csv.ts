@@ -1,4 +1,4 @@
-import type { GexHistory } from '../operations/gex-history.ts';
+import type { GexHistory } from '../operations/history/gex-history.ts';
 import { numberCell } from './text-format.ts';
 
 /** Columns whose values come from the input. They are printed unchanged. */

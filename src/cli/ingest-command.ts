@@ -1,7 +1,7 @@
 import { constants } from 'node:os';
 import { Argument, type Command } from 'commander';
-import { cleanLine, shownJson } from '../clean-text.ts';
-import { OperatorError } from '../errors.ts';
+import { cleanLine, shownJson } from '../core/clean-text.ts';
+import { OperatorError } from '../core/errors.ts';
 import type { LoadedFile } from '../market/feed.ts';
 import { ProgressBar } from './csv/progress.ts';
 import type { Ports } from './ports.ts';

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { SETTINGS, settingsIn } from '../config.ts';
-import { OperatorError, SettingError } from '../errors.ts';
-import { isLoopback } from '../loopback.ts';
+import { OperatorError, SettingError } from '../core/errors.ts';
+import { isLoopback } from '../core/loopback.ts';
+import { SETTINGS, settingsIn } from '../settings/config.ts';
 import type { Ports } from './ports.ts';
 import { withSettings } from './settings.ts';
 

@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander';
 import { canonicalUuid } from '../access/api-key.ts';
 import { DEFAULT_TIER, TIERS } from '../access/tiers.ts';
-import { shownJson } from '../clean-text.ts';
-import { OperatorError } from '../errors.ts';
+import { shownJson } from '../core/clean-text.ts';
+import { OperatorError } from '../core/errors.ts';
 import type { Ports } from './ports.ts';
 import { withSettings } from './settings.ts';
 

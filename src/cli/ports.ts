@@ -1,11 +1,11 @@
 import type { Access } from '../access/access.ts';
 import type { AuditEntry } from '../access/audit.ts';
 import type { MemberStore } from '../access/members.ts';
-import type { SettingValues, ValuesIn } from '../config.ts';
 import type { Delivery, LoadedFile } from '../market/feed.ts';
 import type { FeedLedger } from '../market/feed-ledger.ts';
 import type { MarketStore } from '../market/store.ts';
-import type { Context } from '../operations/operation.ts';
+import type { Context } from '../operations/engine/operation.ts';
+import type { SettingValues, ValuesIn } from '../settings/config.ts';
 
 type FolderSettings = Pick<SettingValues, 'dataDir'>;
 
@@ -73,7 +73,7 @@ export interface Ports {
   ): Promise<readonly (readonly LoadedFile[])[]>;
   /** Calls `work` with the market data that is stored in a data folder. A server may run on the folder. */
   withMarket<T>(settings: ValuesIn<'data'>, work: (context: Context) => T): Promise<T>;
-  /** Checks an installation. Yields the outcome of each check. See `CheckOptions` of src/checks.ts. */
+  /** Checks an installation. Yields the outcome of each check. See `CheckOptions` of src/server/checks.ts. */
   check(options: {
     readonly settings: SettingValues;
     readonly isThorough: boolean;

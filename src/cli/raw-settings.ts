@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
-import { SETTINGS, type Setting, type SettingName, type SettingValues, settingsIn } from '../config.ts';
-import { SettingError } from '../errors.ts';
-import { parseWritten, SETTINGS_FILE, type SettingSources, type WrittenSetting } from '../setting-sources.ts';
+import { SettingError } from '../core/errors.ts';
+import { SETTINGS, type Setting, type SettingName, type SettingValues, settingsIn } from '../settings/config.ts';
+import { parseWritten, SETTINGS_FILE, type SettingSources, type WrittenSetting } from '../settings/setting-sources.ts';
 import { sourcesFor } from './settings.ts';
 
 /** The settings of `zomma serve`, in the order in which they are shown. */

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { SETTINGS, type Setting, settingsIn } from '../config.ts';
+import { SETTINGS, type Setting, settingsIn } from '../settings/config.ts';
 import type { Ports } from './ports.ts';
 import { withSettings } from './settings.ts';
 

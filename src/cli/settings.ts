@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
-import { parseSetting, SETTINGS, type Setting, type SettingName } from '../config.ts';
-import { parseWritten, SETTINGS_FILE, type SettingSources, settingSources } from '../setting-sources.ts';
+import { parseSetting, SETTINGS, type Setting, type SettingName } from '../settings/config.ts';
+import { parseWritten, SETTINGS_FILE, type SettingSources, settingSources } from '../settings/setting-sources.ts';
 
 interface SettingsOptions {
   /** The settings that get no default. */
@@ -46,6 +46,6 @@ export function withSettings(
 export async function sourcesFor(command: Command): Promise<SettingSources> {
   const path: string | undefined = command.getOptionValue('config') ?? process.env[SETTINGS_FILE.env];
   // The parser of TOML is loaded only for a file.
-  const inFile = path ? (await import('../settings-file.ts')).readSettingsFile(path) : {};
+  const inFile = path ? (await import('../settings/settings-file.ts')).readSettingsFile(path) : {};
   return settingSources(process.env, inFile);
 }

@@ -1,4 +1,4 @@
-import { cleanLine } from '../clean-text.ts';
+import { cleanLine } from '../core/clean-text.ts';
 
 /** With this many significant digits, every double can be read back exactly, except the sign of zero. */
 const DIGITS = 17;

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { shownJson } from '../clean-text.ts';
+import { shownJson } from '../core/clean-text.ts';
 import type { Ports } from './ports.ts';
 import { withSettings } from './settings.ts';
 

@@ -1,4 +1,4 @@
-import { OperatorError } from '../errors.ts';
+import { OperatorError } from '../core/errors.ts';
 import { DAY_MS } from '../market/calendar.ts';
 import { type Chain, sameQuotes } from '../market/chain.ts';
 import type { Delivery } from '../market/feed.ts';

@@ -1,4 +1,4 @@
-import { announceStep } from '../event-loop-watchdog.ts';
+import { announceStep } from '../core/event-loop-watchdog.ts';
 import type { Delivery } from '../market/feed.ts';
 
 /** Maximum number of deliveries in a batch. Batches exist because one commit with its sync takes longer than the write of one delivery. */

@@ -1,6 +1,6 @@
 import { readdirSync, statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Observe } from '../events.ts';
+import type { Observe } from '../core/events.ts';
 
 /** Checks whether the data folder may grow. */
 export interface DataRoom {

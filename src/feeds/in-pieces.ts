@@ -1,4 +1,4 @@
-import { announceStep } from '../event-loop-watchdog.ts';
+import { announceStep } from '../core/event-loop-watchdog.ts';
 
 /**
  * Work in pieces of some milliseconds each. The generator yields between two pieces, so that other work can run. The generator returns the

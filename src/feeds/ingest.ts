@@ -1,6 +1,6 @@
-import { isBusy } from '../errors.ts';
-import { announceStep } from '../event-loop-watchdog.ts';
-import type { Observe } from '../events.ts';
+import { isBusy } from '../core/errors.ts';
+import { announceStep } from '../core/event-loop-watchdog.ts';
+import type { Observe } from '../core/events.ts';
 import { type Delivery, type Feed, isLocal } from '../market/feed.ts';
 import { type AcceptResult, acceptDelivery, type IngestStore } from './accept-delivery.ts';
 import { batchesOf } from './batches.ts';

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { OperatorError } from '../errors.ts';
+import { OperatorError } from '../core/errors.ts';
 import { newYorkDate } from '../market/calendar.ts';
 import type { Delivery, LoadedFile } from '../market/feed.ts';
 import type { Print } from '../market/prints.ts';

@@ -1,6 +1,6 @@
-import { isBusy } from '../errors.ts';
-import { announceStep } from '../event-loop-watchdog.ts';
-import type { Observe } from '../events.ts';
+import { isBusy } from '../core/errors.ts';
+import { announceStep } from '../core/event-loop-watchdog.ts';
+import type { Observe } from '../core/events.ts';
 import { newYorkDate } from '../market/calendar.ts';
 import type { MarketStore } from '../market/store.ts';
 

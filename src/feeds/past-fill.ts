@@ -1,7 +1,7 @@
-import { FILLER_COMMAND } from '../config.ts';
-import { announceStep } from '../event-loop-watchdog.ts';
-import type { Observe } from '../events.ts';
+import { announceStep } from '../core/event-loop-watchdog.ts';
+import type { Observe } from '../core/events.ts';
 import type { PastProgress } from '../market/feed-ledger.ts';
+import { FILLER_COMMAND } from '../settings/config.ts';
 import { childEnv, programCommand } from './own-program.ts';
 
 /** What the process that fills the past of the simulated market needs to know. */

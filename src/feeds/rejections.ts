@@ -1,4 +1,4 @@
-import { ClientError } from '../errors.ts';
+import { ClientError } from '../core/errors.ts';
 
 /** Maximum length of a reason, characters. Some reasons quote the input, which may have any length. */
 const REASON_CHARS_MAX = 300;

@@ -1,5 +1,5 @@
-import { announceStep } from '../event-loop-watchdog.ts';
-import type { Observe } from '../events.ts';
+import { announceStep } from '../core/event-loop-watchdog.ts';
+import type { Observe } from '../core/events.ts';
 import { addDays, DAY_MS, newYorkDate, newYorkInstant } from '../market/calendar.ts';
 import { AHEAD_MS } from '../market/market.ts';
 import type { MarketStore, RetainedKind } from '../market/store.ts';

@@ -1,4 +1,4 @@
-import type { Observe } from '../events.ts';
+import type { Observe } from '../core/events.ts';
 import type { AddressOf } from './client-address.ts';
 import { type HttpApp, patternOf, type ResponseHead } from './http-app.ts';
 

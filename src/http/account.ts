@@ -3,8 +3,8 @@ import type { Account } from '../access/access.ts';
 import { canonicalUuid } from '../access/api-key.ts';
 import type { RateLimiter } from '../access/rate-limit.ts';
 import { telegramStatus } from '../access/telegram-link.ts';
-import { ClientError } from '../errors.ts';
-import { count, nullable } from '../operations/schemas.ts';
+import { ClientError } from '../core/errors.ts';
+import { count, nullable } from '../operations/engine/schemas.ts';
 import { type HttpApp, queryOf, respondJson } from './http-app.ts';
 import type { HttpDeps } from './http-deps.ts';
 

@@ -1,6 +1,6 @@
 import type { ByteBudget } from '../access/byte-budget.ts';
-import { ClientError } from '../errors.ts';
-import { jsonExcess } from '../json-shape.ts';
+import { ClientError } from '../core/errors.ts';
+import { jsonExcess } from '../core/json-shape.ts';
 
 /** Maximum size of a body, bytes: many times larger than any request of the API contract. Routes for columns have a limit of their own. */
 export const BODY_BYTES_MAX = 1024 * 1024;

@@ -1,5 +1,5 @@
-import { OperatorError } from '../errors.ts';
-import type { Observe } from '../events.ts';
+import { OperatorError } from '../core/errors.ts';
+import type { Observe } from '../core/events.ts';
 import type { Listening } from './listen.ts';
 import { readTls, type TlsFiles, type TlsPair, versionOfFiles } from './tls.ts';
 

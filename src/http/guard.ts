@@ -1,6 +1,6 @@
 import type { Access, Account } from '../access/access.ts';
 import { rateLimitHeaders } from '../access/rate-limit.ts';
-import { ClientError } from '../errors.ts';
+import { ClientError } from '../core/errors.ts';
 import { DOCS_PATHS } from './docs-page.ts';
 import { type BeforeRouting, type HttpApp, patternOf } from './http-app.ts';
 import type { HttpDeps } from './http-deps.ts';

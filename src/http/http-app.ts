@@ -1,6 +1,6 @@
 import { type AnyElysia, Elysia } from 'elysia';
 import type { Account } from '../access/access.ts';
-import type { RequestSpan } from '../trace-context.ts';
+import type { RequestSpan } from '../core/trace-context.ts';
 
 /**
  * Creates the Elysia application that every plugin and route of this folder extends. The context of a request has the request's id, its

@@ -1,5 +1,5 @@
-import { announceStep } from '../event-loop-watchdog.ts';
-import { parseTraceparent } from '../trace-context.ts';
+import { announceStep } from '../core/event-loop-watchdog.ts';
+import { parseTraceparent } from '../core/trace-context.ts';
 import { accessLog } from './access-log.ts';
 import { accountRoutes } from './account.ts';
 import { withoutBasePath } from './base-path.ts';

@@ -3,8 +3,8 @@ import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, re
 import { isIP } from 'node:net';
 import { hostname, networkInterfaces } from 'node:os';
 import { join } from 'node:path';
-import type { SettingValues } from '../config.ts';
-import { OperatorError } from '../errors.ts';
+import { OperatorError } from '../core/errors.ts';
+import type { SettingValues } from '../settings/config.ts';
 import type { IssuedPair } from './local-authority.ts';
 import { readTls, type TlsFiles, type TlsPair } from './tls.ts';
 

@@ -1,6 +1,6 @@
-import type { SettingValues } from '../config.ts';
-import { OperatorError, SettingError } from '../errors.ts';
-import { isLoopback } from '../loopback.ts';
+import { OperatorError, SettingError } from '../core/errors.ts';
+import { isLoopback } from '../core/loopback.ts';
+import type { SettingValues } from '../settings/config.ts';
 import type { ConnectionMonitor, ConnectionServer } from './connections/connection-monitor.ts';
 import { createPortSteering } from './connections/port-steering.ts';
 import type { Handler } from './http-server.ts';

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
-import type { SettingValues } from '../config.ts';
-import { ClientError } from '../errors.ts';
+import { ClientError } from '../core/errors.ts';
+import type { SettingValues } from '../settings/config.ts';
 import { blockListOf, contains } from './client-address.ts';
 
 /**

@@ -1,5 +1,5 @@
-import { CLIENT_ERRORS } from '../errors.ts';
-import type { BinaryForm } from '../operations/operation.ts';
+import { CLIENT_ERRORS } from '../core/errors.ts';
+import type { BinaryForm } from '../operations/engine/operation.ts';
 
 /** Returns the components that the operations of the OpenAPI document refer to. */
 export function components(): Record<string, unknown> {

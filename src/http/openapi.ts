@@ -1,6 +1,6 @@
 import type { TSchema } from '@sinclair/typebox';
-import { type Operation, PICTURE_TYPE } from '../operations/operation.ts';
-import { extendedView, restView, toolView } from '../operations/perform.ts';
+import { type Operation, PICTURE_TYPE } from '../operations/engine/operation.ts';
+import { extendedView, restView, toolView } from '../operations/engine/perform.ts';
 import { OPERATIONS, TOOLS } from '../operations/registry.ts';
 import type { BasePath } from './base-path.ts';
 import { binaryContent, body, components, json, problems, withTag } from './openapi-components.ts';

@@ -1,12 +1,12 @@
 import type { TSchema } from '@sinclair/typebox';
 import type { ByteBudget } from '../access/byte-budget.ts';
 import { charge, rateLimitHeaders } from '../access/rate-limit.ts';
-import { ClientError, type ClientErrorCode } from '../errors.ts';
-import { isRecord } from '../json-shape.ts';
-import { type Context, type Operation, PICTURE_TYPE, type Provenance } from '../operations/operation.ts';
-import { extendedView, perform, performInSteps, restView, toolView, type View } from '../operations/perform.ts';
+import { ClientError, type ClientErrorCode } from '../core/errors.ts';
+import { isRecord } from '../core/json-shape.ts';
+import { StepMeter, type Steps } from '../core/steps.ts';
+import { type Context, type Operation, PICTURE_TYPE, type Provenance } from '../operations/engine/operation.ts';
+import { extendedView, perform, performInSteps, restView, toolView, type View } from '../operations/engine/perform.ts';
 import { OPERATIONS, TOOLS } from '../operations/registry.ts';
-import { StepMeter, type Steps } from '../steps.ts';
 import { countBody, FREE_BYTES, isDrained, parseJson, readBytes, readJson, readText } from './body.ts';
 import { respondCounted } from './counted-response.ts';
 import { fieldsOf, type HttpApp, JSON_FIELDS, queryOf, type ResponseHead, respondJson } from './http-app.ts';

@@ -1,6 +1,6 @@
-import type { SettingValues } from '../config.ts';
-import { ClientError } from '../errors.ts';
-import { isLoopback } from '../loopback.ts';
+import { ClientError } from '../core/errors.ts';
+import { isLoopback } from '../core/loopback.ts';
+import type { SettingValues } from '../settings/config.ts';
 import { type BeforeRouting, fieldsOf, type HttpApp, respond } from './http-app.ts';
 
 /**

@@ -1,6 +1,6 @@
-import { cleaned } from '../clean-text.ts';
-import { ClientError, type ClientErrorCode } from '../errors.ts';
-import type { Observe } from '../events.ts';
+import { cleaned } from '../core/clean-text.ts';
+import { ClientError, type ClientErrorCode } from '../core/errors.ts';
+import type { Observe } from '../core/events.ts';
 import { type BasePath, hintBelow } from './base-path.ts';
 import { drain } from './body.ts';
 import { DEFAULT_FIELDS, type HttpApp, methodsOf, patternOf } from './http-app.ts';

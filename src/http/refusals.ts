@@ -1,6 +1,6 @@
 import { createRateLimiter } from '../access/rate-limit.ts';
-import { ClientError } from '../errors.ts';
-import type { Observe } from '../events.ts';
+import { ClientError } from '../core/errors.ts';
+import type { Observe } from '../core/events.ts';
 import { networkOf } from './client-address.ts';
 
 /** Refused keys and requests with a UUID that one network may make in a minute. A program with an old key makes some hundreds. */

@@ -1,5 +1,5 @@
-import { ClientError } from '../errors.ts';
-import { isRecord } from '../json-shape.ts';
+import { ClientError } from '../core/errors.ts';
+import { isRecord } from '../core/json-shape.ts';
 import { assertJsonType, readJson } from './body.ts';
 import { type HttpApp, queryOf, withDefaults } from './http-app.ts';
 import type { HttpDeps } from './http-deps.ts';

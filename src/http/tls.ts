@@ -1,7 +1,7 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { ownership } from '../access/data-owner.ts';
-import { errorCode, SettingError } from '../errors.ts';
+import { errorCode, SettingError } from '../core/errors.ts';
 
 /** What a listener needs for TLS, PEM texts. */
 export interface PemPair {

@@ -1,4 +1,4 @@
-import { ClientError } from '../errors.ts';
+import { ClientError } from '../core/errors.ts';
 import { isDate, settlementInstant } from './calendar.ts';
 import type { Chain, Series } from './chain.ts';
 import { isTicker, rootOf, settlementOf } from './option-symbol.ts';

@@ -1,4 +1,4 @@
-import { memoize } from '../cache.ts';
+import { memoize } from '../core/cache.ts';
 
 /**
  * The trading calendar of the New York Stock Exchange from 1990 on. The holidays of any year follow from NYSE rule 7.2, and the early

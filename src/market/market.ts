@@ -1,4 +1,4 @@
-import { ClientError } from '../errors.ts';
+import { ClientError } from '../core/errors.ts';
 import { addDays, closeOf, DAY_MS, lastQuoted, newYorkDate, newYorkInstant } from './calendar.ts';
 import type { CashDividend } from './cash-dividend.ts';
 import type { Chain } from './chain.ts';

@@ -1,5 +1,5 @@
-import { ClientError, type FieldError } from '../errors.ts';
-import { isRecord } from '../json-shape.ts';
+import { ClientError, type FieldError } from '../core/errors.ts';
+import { isRecord } from '../core/json-shape.ts';
 import { canonicalTicker } from './option-symbol.ts';
 import { createTickerNames, type NamesOfTickers, type TickerNames } from './ticker-names.ts';
 

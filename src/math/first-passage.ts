@@ -1,4 +1,4 @@
-import { runToCompletion, StepMeter, type Steps } from '../steps.ts';
+import { runToCompletion, StepMeter, type Steps } from '../core/steps.ts';
 import { normalCdf } from './normal.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { StepMeter, type Steps } from '../steps.ts';
+import { StepMeter, type Steps } from '../core/steps.ts';
 
 /** A minimum of a sum of squares: the parameters, and the sum of squares for these parameters. */
 export interface LeastSquares {

@@ -1,11 +1,11 @@
 import { type CallToolResult, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import type { Account } from '../access/access.ts';
-import { cleaned, cleanLine } from '../clean-text.ts';
-import { ClientError } from '../errors.ts';
-import { nearestNames } from '../nearest-names.ts';
-import { type Operation, PICTURE_TYPE } from '../operations/operation.ts';
-import { performInSteps, toolView } from '../operations/perform.ts';
-import type { Steps } from '../steps.ts';
+import { cleaned, cleanLine } from '../core/clean-text.ts';
+import { ClientError } from '../core/errors.ts';
+import { nearestNames } from '../core/nearest-names.ts';
+import type { Steps } from '../core/steps.ts';
+import { type Operation, PICTURE_TYPE } from '../operations/engine/operation.ts';
+import { performInSteps, toolView } from '../operations/engine/perform.ts';
 import type { CancelSignal, McpDeps } from './mcp-deps.ts';
 import { READ_RESOURCE, readResourceAsTool } from './read-resource.ts';
 import { columnResourcesOf } from './resources.ts';

@@ -1,5 +1,5 @@
 import { CONTRACT_TOOLS, TOOLS } from '../operations/registry.ts';
-import type { ToolSelection } from '../setting-values.ts';
+import type { ToolSelection } from '../settings/setting-values.ts';
 import type { Catalog } from './mcp-deps.ts';
 import { PROMPTS } from './prompts.ts';
 import { RESOURCES } from './resources.ts';

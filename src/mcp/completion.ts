@@ -1,5 +1,5 @@
 import type { CompleteRequestParams, CompleteResult } from '@modelcontextprotocol/server';
-import type { Context } from '../operations/operation.ts';
+import type { Context } from '../operations/engine/operation.ts';
 import { promptHasArgument } from './prompts.ts';
 import { RESOURCES } from './resources.ts';
 import { METHODS } from './tool-methods.ts';

@@ -1,7 +1,7 @@
 import type { Account } from '../access/access.ts';
-import type { Observe } from '../events.ts';
-import type { Context, Operation } from '../operations/operation.ts';
-import type { Scheduler } from '../operations/scheduler.ts';
+import type { Observe } from '../core/events.ts';
+import type { Context, Operation } from '../operations/engine/operation.ts';
+import type { Scheduler } from '../operations/engine/scheduler.ts';
 import type { TaskPrompt } from './prompts.ts';
 import type { Resources } from './resources.ts';
 

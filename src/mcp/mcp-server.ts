@@ -1,6 +1,6 @@
 import { ProtocolError, ProtocolErrorCode, type RequestMeta, Server } from '@modelcontextprotocol/server';
-import { cleanLine } from '../clean-text.ts';
-import { ClientError } from '../errors.ts';
+import { cleanLine } from '../core/clean-text.ts';
+import { ClientError } from '../core/errors.ts';
 import { callTool } from './call-tool.ts';
 import { complete } from './completion.ts';
 import { ICONS } from './icons.ts';

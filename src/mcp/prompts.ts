@@ -1,5 +1,5 @@
 import { type GetPromptResult, type Prompt, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
-import { cleanLine } from '../clean-text.ts';
+import { cleanLine } from '../core/clean-text.ts';
 
 /** A task that a user starts by name. Its text leads a model through calls of tools that exist. */
 export interface TaskPrompt {

@@ -6,8 +6,8 @@ import {
   type Tool,
 } from '@modelcontextprotocol/server';
 import type { Account } from '../access/access.ts';
-import { ClientError } from '../errors.ts';
-import { isRecord } from '../json-shape.ts';
+import { ClientError } from '../core/errors.ts';
+import { isRecord } from '../core/json-shape.ts';
 import type { CancelSignal, McpDeps } from './mcp-deps.ts';
 
 /** Who reads a resource. */

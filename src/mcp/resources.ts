@@ -5,14 +5,14 @@ import {
   ResourceNotFoundError,
   type ResourceTemplateType,
 } from '@modelcontextprotocol/server';
-import { cleaned, cleanLine } from '../clean-text.ts';
-import { ClientError } from '../errors.ts';
+import { cleaned, cleanLine } from '../core/clean-text.ts';
+import { ClientError } from '../core/errors.ts';
+import { nearestNames } from '../core/nearest-names.ts';
+import type { Steps } from '../core/steps.ts';
 import { isTicker } from '../market/option-symbol.ts';
-import { nearestNames } from '../nearest-names.ts';
-import type { Context, Operation } from '../operations/operation.ts';
-import { extendedView, performInSteps, restView } from '../operations/perform.ts';
+import type { Context, Operation } from '../operations/engine/operation.ts';
+import { extendedView, performInSteps, restView } from '../operations/engine/perform.ts';
 import { OPERATIONS } from '../operations/registry.ts';
-import type { Steps } from '../steps.ts';
 import { shortenColumns, shortenDays, shortenMatrix } from './short-columns.ts';
 import { sixDigits } from './six-digits.ts';
 import { ageInWords } from './tool-answer.ts';

@@ -1,7 +1,7 @@
 import { lastQuoted } from '../market/calendar.ts';
 import { tradingSession } from '../market/trading-session.ts';
-import type { Operation, Provenance } from '../operations/operation.ts';
-import type { Performed } from '../operations/perform.ts';
+import type { Operation, Provenance } from '../operations/engine/operation.ts';
+import type { Performed } from '../operations/engine/perform.ts';
 import { sixDigits } from './six-digits.ts';
 
 /** The key of every answer over MCP that the API contract does not have. */

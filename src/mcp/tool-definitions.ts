@@ -1,8 +1,8 @@
 import type { Tool } from '@modelcontextprotocol/server';
 import type { TObject, TSchema } from '@sinclair/typebox';
-import { memoizeByObject } from '../cache.ts';
-import type { Operation } from '../operations/operation.ts';
-import { toolView } from '../operations/perform.ts';
+import { memoizeByObject } from '../core/cache.ts';
+import type { Operation } from '../operations/engine/operation.ts';
+import { toolView } from '../operations/engine/perform.ts';
 import { describeProvenanceOf, PROVENANCE_KEY } from './tool-answer.ts';
 
 /** Returns the definitions of the tools for `tools/list`, in the registry's order. Builds them once for each registry. */

@@ -1,14 +1,14 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { cleanLine, shownName } from '../clean-text.ts';
-import { ClientError } from '../errors.ts';
+import { cleanLine, shownName } from '../core/clean-text.ts';
+import { ClientError } from '../core/errors.ts';
 import { isStale } from '../market/calendar.ts';
 import { feedHealth, isClockOff, isOverdue, tickerHealth } from '../market/feed-health.ts';
 import type { FeedState, TickerState } from '../market/feed-ledger.ts';
 import { isTicker } from '../market/option-symbol.ts';
 import { tradingSession } from '../market/trading-session.ts';
-import { type Context, defineOperation } from './operation.ts';
-import { limit } from './pages.ts';
-import { count, nullable, number, oneOf } from './schemas.ts';
+import { type Context, defineOperation } from './engine/operation.ts';
+import { limit } from './engine/pages.ts';
+import { count, nullable, number, oneOf } from './engine/schemas.ts';
 
 const moment = (description: string) => nullable(Type.String(), `${description}, ISO 8601; null if there is none.`);
 const text = (description: string) => nullable(Type.String(), description);

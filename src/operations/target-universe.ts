@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import { defineOperation } from './operation.ts';
+import { defineOperation } from './engine/operation.ts';
 
 export const targetUniverse = defineOperation({
   name: 'get_target_universe',

@@ -1,10 +1,10 @@
-import { ClientError } from '../errors.ts';
-import { getFlowByAggressor } from './flow-by-aggressor.ts';
-import { getLiveGexNodes } from './gex-nodes.ts';
-import type { Context, Operation } from './operation.ts';
-import { performInSteps, restView } from './perform.ts';
-import type { Scheduler } from './scheduler.ts';
-import { getSignedPrints } from './signed-prints.ts';
+import { ClientError } from '../core/errors.ts';
+import type { Context, Operation } from './engine/operation.ts';
+import { performInSteps, restView } from './engine/perform.ts';
+import type { Scheduler } from './engine/scheduler.ts';
+import { getFlowByAggressor } from './flow/flow-by-aggressor.ts';
+import { getSignedPrints } from './flow/signed-prints.ts';
+import { getLiveGexNodes } from './gex/gex-nodes.ts';
 
 /** Time after which the warm-up begins no further ticker, ms. */
 const WARM_UP_MS = 1_000;

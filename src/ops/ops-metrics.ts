@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { Observation } from '../events.ts';
+import type { Observation } from '../core/events.ts';
 import type { FeedReport } from '../operations/feed-status.ts';
 
 /** What a scrape reads from the service. */

@@ -1,4 +1,4 @@
-import { OperatorError } from '../errors.ts';
+import { OperatorError } from '../core/errors.ts';
 
 /** What the operations address reports. */
 export interface OpsReports {

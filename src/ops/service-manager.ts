@@ -1,5 +1,5 @@
-import type { Observe } from '../events.ts';
-import { openLibc } from '../libc.ts';
+import type { Observe } from '../core/events.ts';
+import { openLibc } from '../core/libc.ts';
 
 /**
  * The service manager that has started this process: systemd. It gets messages as sd_notify(3) describes them. The runtime has no datagram

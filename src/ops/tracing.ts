@@ -12,10 +12,10 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
-import { SettingError } from '../errors.ts';
-import type { Observe } from '../events.ts';
-import type { Scheduler } from '../operations/scheduler.ts';
-import { parseTraceparent, type RequestSpan, type RequestTracing } from '../trace-context.ts';
+import { SettingError } from '../core/errors.ts';
+import type { Observe } from '../core/events.ts';
+import { parseTraceparent, type RequestSpan, type RequestTracing } from '../core/trace-context.ts';
+import type { Scheduler } from '../operations/engine/scheduler.ts';
 
 /** The environment variables of the process. The exporter and the resource read theirs themselves. */
 export type TracingEnv = Readonly<Record<string, string | undefined>>;

@@ -1,6 +1,6 @@
 import type { Account } from '../access/access.ts';
 import { AccountCounts } from '../access/account-counts.ts';
-import { ClientError } from '../errors.ts';
+import { ClientError } from '../core/errors.ts';
 
 /**
  * Why a stream ended.

@@ -1,6 +1,6 @@
 import type { Database } from 'bun:sqlite';
 import type { AuditEntry, AuditStore } from '../access/audit.ts';
-import { openAnySchema } from './upgrade.ts';
+import { openAnySchema } from './migrations.ts';
 
 /**
  * Entries that are kept of each of two classes: issued keys, which members cause, and all others, which only operators cause. Without the

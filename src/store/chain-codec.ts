@@ -1,4 +1,4 @@
-import { OperatorError } from '../errors.ts';
+import { OperatorError } from '../core/errors.ts';
 import type { Chain, Series } from '../market/chain.ts';
 
 /** The fields of a chain that its blob contains. The other fields are columns of the table `snapshots`. */

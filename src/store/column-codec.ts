@@ -1,4 +1,4 @@
-import { OperatorError } from '../errors.ts';
+import { OperatorError } from '../core/errors.ts';
 
 /**
  * Encodes columns of numbers in few bytes. Decoding restores the same bits, except that -0 becomes 0. The layout of a column is:

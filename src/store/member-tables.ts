@@ -1,6 +1,6 @@
 import { type Database, SQLiteError } from 'bun:sqlite';
 import type { Member, MemberStore, TelegramLink } from '../access/members.ts';
-import { ClientError } from '../errors.ts';
+import { ClientError } from '../core/errors.ts';
 
 /**
  * Creates the functions that read and write members and the messaging accounts that are linked to them. Each link belongs to a member.

@@ -1,5 +1,5 @@
-import { type Database, SQLiteError } from 'bun:sqlite';
-import { OperatorError } from '../errors.ts';
+import { Database, SQLiteError } from 'bun:sqlite';
+import { OperatorError } from '../core/errors.ts';
 
 /** The first schema, that of version 0.2.0. */
 export const FIRST_SCHEMA = 13;
@@ -48,6 +48,18 @@ export function refuseOld(schema: number): void {
     `the database has schema ${schema}, but this program reads databases from version 0.2.0 (schema ${FIRST_SCHEMA}) on`,
     'Run `zomma upgrade` of version 0.2.0 first. If the database is in a backup, restore the backup with version 0.2.0 before.',
   );
+}
+
+/** Opens a database of any schema from the first on. Throws `OperatorError` if its schema is older. */
+export function openAnySchema(path: string): Database {
+  const db = new Database(path, { readwrite: true, strict: true });
+  try {
+    refuseOld(schemaOf(db));
+    return db;
+  } catch (error) {
+    db.close(true);
+    throw error;
+  }
 }
 
 /** Runs a migration. Throws `OperatorError` if its SQL does not fit the database. */

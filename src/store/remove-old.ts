@@ -1,8 +1,8 @@
 import type { Database } from 'bun:sqlite';
 import { newYorkDate } from '../market/calendar.ts';
 import type { MarketStore, RetainedKind, Retention } from '../market/store.ts';
-import { printCounts } from './print-counts.ts';
-import { tapesIn } from './print-rows.ts';
+import { printCounts } from './tape/print-counts.ts';
+import { tapesIn } from './tape/print-rows.ts';
 
 /** Maximum number of rows of prints that one transaction removes. Requests have their turn between two transactions. */
 const PRINTS_MAX = 250;

@@ -1,5 +1,5 @@
 import type { Database } from 'bun:sqlite';
-import { OperatorError } from '../errors.ts';
+import { OperatorError } from '../core/errors.ts';
 import { newYorkDate } from '../market/calendar.ts';
 import type { Chain } from '../market/chain.ts';
 import type { MarketStore, SnapshotListing } from '../market/store.ts';

@@ -4,20 +4,20 @@ import { dirname } from 'node:path';
 import type { AuditStore } from '../access/audit.ts';
 import { ownership } from '../access/data-owner.ts';
 import type { MemberStore } from '../access/members.ts';
-import { errorCode, OperatorError } from '../errors.ts';
+import { errorCode, OperatorError } from '../core/errors.ts';
 import type { FeedLedger } from '../market/feed-ledger.ts';
 import type { MarketStore } from '../market/store.ts';
 import { auditTable } from './audit-table.ts';
 import { closeTable } from './close-table.ts';
 import { dividendTable } from './dividend-table.ts';
 import { feedTable } from './feed-table.ts';
+import { SCHEMA, upgrade } from './folder/upgrade.ts';
 import { levelTable } from './level-table.ts';
 import { memberTables } from './member-tables.ts';
 import { requireKnown, schemaOf } from './migrations.ts';
-import { printTable } from './print-table.ts';
 import { retention } from './remove-old.ts';
 import { chainTable, type OnDamaged } from './snapshot-table.ts';
-import { SCHEMA, upgrade } from './upgrade.ts';
+import { printTable } from './tape/print-table.ts';
 
 /**
  * The functions that read and write all stored data. The data is in one SQLite file, which several processes can have open at the same

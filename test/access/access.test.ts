@@ -3,7 +3,7 @@ import { type Access, createAccess } from '../../src/access/access.ts';
 import { keyDigest } from '../../src/access/api-key.ts';
 import type { AuditEvent } from '../../src/access/audit.ts';
 import type { Member } from '../../src/access/members.ts';
-import { ClientError, OperatorError } from '../../src/errors.ts';
+import { ClientError, OperatorError } from '../../src/core/errors.ts';
 import { openStore, type Store } from '../../src/store/sqlite.ts';
 
 const NOW_MS = 1_767_643_200_000;

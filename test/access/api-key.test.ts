@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { canonicalUuid, deriveKey, hasKeyForm, KEY_PREFIX, keyDigest } from '../../src/access/api-key.ts';
-import { ClientError } from '../../src/errors.ts';
+import { ClientError } from '../../src/core/errors.ts';
 
 const SECRET = Uint8Array.from({ length: 32 }, (_, n) => n);
 const UUID = '6f1c2a34-5b6d-4e7f-8a9b-0c1d2e3f4a5b';

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import type { AuditEntry } from '../../src/access/audit.ts';
 import { startAuditLog } from '../../src/access/audit-log.ts';
-import type { Observation } from '../../src/events.ts';
+import type { Observation } from '../../src/core/events.ts';
 
 const entry: AuditEntry = {
   ...{ atMs: Date.UTC(2026, 10, 23), actor: 'zomma (uid 998)', client: null, action: 'member_added' },

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { createRateLimiter, rateLimitHeaders } from '../../src/access/rate-limit.ts';
-import { parseSetting } from '../../src/config.ts';
-import type { RateLimitPolicy } from '../../src/setting-values.ts';
+import { parseSetting } from '../../src/settings/config.ts';
+import type { RateLimitPolicy } from '../../src/settings/setting-values.ts';
 
 function limiterOf(setting: string, accountsMax?: number) {
   const clock = { ms: 1_000_000 };

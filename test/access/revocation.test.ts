@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { openAccess, openData } from '../../src/stored-data.ts';
+import { openAccess, openData } from '../../src/server/stored-data.ts';
 import { FROM_SOURCE, startServer, withFolder } from '../support/process.ts';
 
 const UUID = '5d0e3f5c-3a55-4d0e-9a43-6a3c1f1d7e21';

@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isOpenToGroup, loadSecret } from '../../src/access/secret.ts';
-import { OperatorError } from '../../src/errors.ts';
+import { OperatorError } from '../../src/core/errors.ts';
 
 async function inFolder(work: (folder: string) => void | Promise<void>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'zomma-secret-'));

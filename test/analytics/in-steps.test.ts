@@ -12,7 +12,7 @@ import { levelsWithin, positionsInSteps, profileInSteps } from '../../src/analyt
 import { gexLevelsInSteps } from '../../src/analytics/exposure/gex-levels.ts';
 import { concentratedStrikesInSteps } from '../../src/analytics/exposure/scan.ts';
 import { fitSurfaceInSteps } from '../../src/analytics/surface/fit-surface.ts';
-import { runToCompletion, type Steps } from '../../src/steps.ts';
+import { runToCompletion, type Steps } from '../../src/core/steps.ts';
 
 /** Runs the steps of several tasks in turn, as the scheduler does. Counts the steps of each. */
 function inTurn(works: readonly Steps<unknown>[]): { result: unknown; steps: number }[] {

@@ -7,7 +7,7 @@ import { maxPain } from '../../src/analytics/exposure/max-pain.ts';
 import type { Wall } from '../../src/analytics/exposure/walls.ts';
 import { densityFigures, QUANTILES } from '../../src/analytics/surface/density-figures.ts';
 import { fitSurface } from '../../src/analytics/surface/fit-surface.ts';
-import { ClientError } from '../../src/errors.ts';
+import { ClientError } from '../../src/core/errors.ts';
 import { buildChain } from '../../src/market/build-chain.ts';
 import type { Chain } from '../../src/market/chain.ts';
 import { describeRecorded } from '../support/recorded-chains.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'smol-toml';
-import { SETTINGS, type Setting } from '../../src/config.ts';
+import { SETTINGS, type Setting } from '../../src/settings/config.ts';
 import { FROM_SOURCE, run, startServer, withFolder } from '../support/process.ts';
 
 /** Runs `zomma` with some variables of the environment. */

@@ -1,8 +1,8 @@
-import { isRecord } from '../../src/json-shape.ts';
+import { isRecord } from '../../src/core/json-shape.ts';
 import { READ_RESOURCE } from '../../src/mcp/read-resource.ts';
-import { toolView } from '../../src/operations/perform.ts';
+import { toolView } from '../../src/operations/engine/perform.ts';
+import { satisfies } from '../../src/operations/engine/validate.ts';
 import { findOperation, TOOLS } from '../../src/operations/registry.ts';
-import { satisfies } from '../../src/operations/validate.ts';
 import type { Connection } from './client.ts';
 
 /**

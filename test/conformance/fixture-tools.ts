@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
-import { ClientError } from '../../src/errors.ts';
-import type { Operation, Provenance } from '../../src/operations/operation.ts';
+import { ClientError } from '../../src/core/errors.ts';
+import type { Operation, Provenance } from '../../src/operations/engine/operation.ts';
 
 /** The tools that the suites call by name, as operations. `changed` is called if one of them has changed the list. */
 export function createFixtureTools(changed: () => void): () => readonly Operation[] {

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { auditTable } from '../../src/store/audit-table.ts';
-import { SCHEMA } from '../../src/store/upgrade.ts';
+import { SCHEMA } from '../../src/store/folder/upgrade.ts';
 import { makeDataFolder } from '../support/data-folder.ts';
 import { FROM_SOURCE, NEXT_VERSION, run, type Server, startServer } from '../support/process.ts';
 

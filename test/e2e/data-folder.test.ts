@@ -13,8 +13,8 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { SCHEMA } from '../../src/store/folder/upgrade.ts';
 import { FIRST_SCHEMA } from '../../src/store/migrations.ts';
-import { SCHEMA } from '../../src/store/upgrade.ts';
 import { writeChain } from '../support/chain-file.ts';
 import { makeDataFolder } from '../support/data-folder.ts';
 import { FROM_SOURCE, NEXT_VERSION, run, startServer } from '../support/process.ts';

@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openAccess, openData } from '../../src/stored-data.ts';
+import { openAccess, openData } from '../../src/server/stored-data.ts';
 import { beginStreamable, openSseStream, type Target } from '../support/mcp-wire.ts';
 import { FROM_SOURCE, startServer } from '../support/process.ts';
 import { Wire } from '../support/wire.ts';

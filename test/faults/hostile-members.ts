@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { quantile } from '../../src/bench/race.ts';
-import { STEP_MS_MAX } from '../../src/event-loop-watchdog.ts';
+import { STEP_MS_MAX } from '../../src/core/event-loop-watchdog.ts';
 import { BINARY, FROM_SOURCE, type Server, startServer, withFolder } from '../support/process.ts';
 import { StolenTime } from '../support/stolen-time.ts';
 import type { AttackName, Orders } from './members/attacks.ts';

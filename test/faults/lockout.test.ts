@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
 import { quantile } from '../../src/bench/race.ts';
-import { openAccess, openData } from '../../src/stored-data.ts';
+import { openAccess, openData } from '../../src/server/stored-data.ts';
 import { makeCertificate, OPENSSL } from '../support/certificate.ts';
 import { writeChain } from '../support/chain-file.ts';
 import { FROM_SOURCE, type Server, startServer } from '../support/process.ts';

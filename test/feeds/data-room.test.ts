@@ -2,12 +2,12 @@ import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseSettings } from '../../src/config.ts';
-import type { Observation } from '../../src/events.ts';
+import type { Observation } from '../../src/core/events.ts';
 import { createDataRoom } from '../../src/feeds/data-room.ts';
 import { ingestOnce } from '../../src/feeds/ingest.ts';
 import type { Delivery, Feed } from '../../src/market/feed.ts';
-import { openMemory } from '../../src/stored-data.ts';
+import { openMemory } from '../../src/server/stored-data.ts';
+import { parseSettings } from '../../src/settings/config.ts';
 
 let dataDir: string;
 beforeEach(() => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import type { Observation } from '../../src/events.ts';
+import type { Observation } from '../../src/core/events.ts';
 import { type IngestDeps, startIngest } from '../../src/feeds/ingest.ts';
 import type { Delivery, Feed } from '../../src/market/feed.ts';
 import { openStore, type Store } from '../../src/store/sqlite.ts';

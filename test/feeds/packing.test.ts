@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import type { Observation } from '../../src/events.ts';
+import type { Observation } from '../../src/core/events.ts';
 import { packTape, startPacking } from '../../src/feeds/packing.ts';
 import { newYorkInstant } from '../../src/market/calendar.ts';
 import { openStore } from '../../src/store/sqlite.ts';

@@ -2,13 +2,13 @@ import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Observation } from '../../src/events.ts';
+import type { Observation } from '../../src/core/events.ts';
 import { type PastFillDeps, startPastFill } from '../../src/feeds/past-fill.ts';
 import { createSimulatedFeed } from '../../src/feeds/simulated/simulated-feed.ts';
 import { newestSimulated, pastMoments } from '../../src/market/simulated-past.ts';
 import { loadUniverse } from '../../src/market/universe.ts';
+import { openData } from '../../src/server/stored-data.ts';
 import type { Store } from '../../src/store/sqlite.ts';
-import { openData } from '../../src/stored-data.ts';
 import { childrenOf } from '../support/process.ts';
 
 /** The process that fills the past, with small tickers, beside a service that has the same data folder open. */

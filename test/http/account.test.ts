@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { ACCOUNT_STATUS } from '../../src/http/account.ts';
-import { satisfies } from '../../src/operations/validate.ts';
+import { satisfies } from '../../src/operations/engine/validate.ts';
 import { type Service, startService } from '../support/service.ts';
 
 /** `GET /api/v1/account` over the whole application: the account of the request's key. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { buildApp } from '../../src/app.ts';
-import { parseSettings } from '../../src/config.ts';
 import { createResponseCache, provenanceHeaders } from '../../src/http/response-cache.ts';
+import { buildApp } from '../../src/server/app.ts';
+import { parseSettings } from '../../src/settings/config.ts';
 import { type Service, startService } from '../support/service.ts';
 
 /** What a client may cache, how a client learns that it has the newest answer, and what the response cache stores. */

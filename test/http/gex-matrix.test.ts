@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { indexChain } from '../../bench/index-chain.ts';
-import { performInSteps, restView } from '../../src/operations/perform.ts';
+import type { Steps } from '../../src/core/steps.ts';
+import { performInSteps, restView } from '../../src/operations/engine/perform.ts';
 import { OPERATIONS } from '../../src/operations/registry.ts';
-import type { Steps } from '../../src/steps.ts';
 import { type Service, startService } from '../support/service.ts';
 
 /** The matrix of strikes and expiries over REST. */

@@ -6,7 +6,7 @@ import { createDrain } from '../../src/http/drain.ts';
 import { createServerApp } from '../../src/http/http-server.ts';
 import { createMyKeyPolicy } from '../../src/http/my-key-policy.ts';
 import { createRefusals } from '../../src/http/refusals.ts';
-import { createScheduler } from '../../src/operations/scheduler.ts';
+import { createScheduler } from '../../src/operations/engine/scheduler.ts';
 import { ROOT } from '../support/process.ts';
 import { type Service, startService } from '../support/service.ts';
 

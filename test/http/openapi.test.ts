@@ -2,9 +2,9 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { DOCS_PATHS } from '../../src/http/docs-page.ts';
 import { WEB_PATHS } from '../../src/http/web-page.ts';
-import { restView, toolView } from '../../src/operations/perform.ts';
+import { restView, toolView } from '../../src/operations/engine/perform.ts';
+import { validate } from '../../src/operations/engine/validate.ts';
 import { OPERATIONS, TOOLS } from '../../src/operations/registry.ts';
-import { validate } from '../../src/operations/validate.ts';
 import { type Service, startService } from '../support/service.ts';
 
 /** The published document is valid, complete, and matches the served routes. */

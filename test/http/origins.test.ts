@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
-import { parseSettings } from '../../src/config.ts';
 import { type OriginSettings, originPolicy, refuseForeignHost, refuseForeignOrigin } from '../../src/http/origins.ts';
+import { parseSettings } from '../../src/settings/config.ts';
 import { startService } from '../support/service.ts';
 
 const LOCAL = parseSettings({});

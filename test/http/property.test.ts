@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import fc from 'fast-check';
+import { dividendYield, iv, optionPrice, rate, spot, strike, tte } from '../../src/operations/engine/schemas.ts';
 import { OPERATIONS, TOOLS } from '../../src/operations/registry.ts';
-import { dividendYield, iv, optionPrice, rate, spot, strike, tte } from '../../src/operations/schemas.ts';
 import { type Service, startService } from '../support/service.ts';
 
 /** Valid and hostile requests through the whole handler. No request gets a 5xx or a number that is not finite. */

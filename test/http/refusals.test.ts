@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import type { Observation } from '../../src/events.ts';
+import type { Observation } from '../../src/core/events.ts';
 import { createRefusals } from '../../src/http/refusals.ts';
 
 function made() {

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ingestOnce } from '../../src/feeds/ingest.ts';
-import { createLevelRecorder } from '../../src/operations/level-recorder.ts';
+import { createLevelRecorder } from '../../src/operations/history/level-recorder.ts';
 import { OPERATIONS } from '../../src/operations/registry.ts';
 import { writeChain } from '../support/chain-file.ts';
 import { type Service, startService } from '../support/service.ts';

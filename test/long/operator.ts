@@ -4,8 +4,8 @@ import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect, type TLSSocket } from 'node:tls';
+import { SCHEMA } from '../../src/store/folder/upgrade.ts';
 import { schemaOf } from '../../src/store/migrations.ts';
-import { SCHEMA } from '../../src/store/upgrade.ts';
 import { makeCertificate } from '../support/certificate.ts';
 import { makeDataFolder } from '../support/data-folder.ts';
 import { FROM_SOURCE, NEXT_VERSION, run, type Server, startServer } from '../support/process.ts';

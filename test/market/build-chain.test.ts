@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { ClientError } from '../../src/errors.ts';
+import { ClientError } from '../../src/core/errors.ts';
 import { buildChain, CONTRACTS_MAX, type ContractRow } from '../../src/market/build-chain.ts';
 
 const head = {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { ClientError } from '../../src/errors.ts';
+import { ClientError } from '../../src/core/errors.ts';
 import { createMarket, type Market } from '../../src/market/market.ts';
 import { STANDARD_UNIVERSE } from '../../src/market/universe.ts';
 import { openStore, type Store } from '../../src/store/sqlite.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { ClientError } from '../../src/errors.ts';
+import { ClientError } from '../../src/core/errors.ts';
 import { loadUniverse, STANDARD_UNIVERSE } from '../../src/market/universe.ts';
 
 test('the standard universe has the nine themes of the contract in its order', () => {

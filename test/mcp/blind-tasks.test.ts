@@ -14,9 +14,9 @@
  */
 import { expect, test } from 'bun:test';
 import { Type } from '@sinclair/typebox';
-import { toolView } from '../../src/operations/perform.ts';
+import { toolView } from '../../src/operations/engine/perform.ts';
+import { satisfies } from '../../src/operations/engine/validate.ts';
 import { findOperation, TOOLS } from '../../src/operations/registry.ts';
-import { satisfies } from '../../src/operations/validate.ts';
 import { TOOL_NAMES } from '../support/tool-names.ts';
 import tasks from './blind-tasks.json';
 

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { ClientError } from '../../src/errors.ts';
+import { ClientError } from '../../src/core/errors.ts';
 import { callTool } from '../../src/mcp/call-tool.ts';
 import { RESOURCES } from '../../src/mcp/resources.ts';
-import type { Operation } from '../../src/operations/operation.ts';
+import type { Operation } from '../../src/operations/engine/operation.ts';
+import { createScheduler } from '../../src/operations/engine/scheduler.ts';
 import { TOOLS } from '../../src/operations/registry.ts';
-import { createScheduler } from '../../src/operations/scheduler.ts';
 import { type Service, startService } from '../support/service.ts';
 
 /** What an agent reads in an answer if a provider or a file name contains hostile text. */

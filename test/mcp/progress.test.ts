@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { callTool, type ProgressUpdate } from '../../src/mcp/call-tool.ts';
 import { catalogOf } from '../../src/mcp/catalog.ts';
 import type { McpDeps } from '../../src/mcp/mcp-deps.ts';
-import type { Operation } from '../../src/operations/operation.ts';
+import type { Operation } from '../../src/operations/engine/operation.ts';
+import { createScheduler } from '../../src/operations/engine/scheduler.ts';
 import { TOOLS } from '../../src/operations/registry.ts';
-import { createScheduler } from '../../src/operations/scheduler.ts';
 import { type Served, type Service, startServed } from '../support/service.ts';
 import { CLIENT_NAMES, CLIENTS, keyOf } from './connect.ts';
 

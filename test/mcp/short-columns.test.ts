@@ -1,12 +1,12 @@
 import { expect, test } from 'bun:test';
 import { indexChain } from '../../bench/index-chain.ts';
+import { runToCompletion } from '../../src/core/steps.ts';
 import { newYorkInstant, nextTradingDay } from '../../src/market/calendar.ts';
 import { RESOURCES } from '../../src/mcp/resources.ts';
 import { sixDigits } from '../../src/mcp/six-digits.ts';
-import type { Context, Operation } from '../../src/operations/operation.ts';
-import { perform, restView } from '../../src/operations/perform.ts';
+import type { Context, Operation } from '../../src/operations/engine/operation.ts';
+import { perform, restView } from '../../src/operations/engine/perform.ts';
 import { REGISTRY } from '../../src/operations/registry.ts';
-import { runToCompletion } from '../../src/steps.ts';
 import { smallMarket } from '../operations/small-market.ts';
 import { keepLevels } from '../store/samples.ts';
 import { ANSWER_TOKENS_MAX, tokensOf } from '../support/tokens.ts';

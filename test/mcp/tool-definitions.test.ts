@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import type { TSchema } from '@sinclair/typebox';
 import { READ_RESOURCE } from '../../src/mcp/read-resource.ts';
 import { toolDefinitions } from '../../src/mcp/tool-definitions.ts';
-import { toolView } from '../../src/operations/perform.ts';
+import { toolView } from '../../src/operations/engine/perform.ts';
 import { findOperation, TOOLS } from '../../src/operations/registry.ts';
 import { DEFINITION_TOKENS_MAX, tokensOf, VISIBLE_TOKENS_MAX } from '../support/tokens.ts';
 import { definitionTokens } from '../support/tool-tokens.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import type { TSchema } from '@sinclair/typebox';
 import page from '../../docs/tool-methods.md' with { type: 'text' };
-import { toolView } from '../../src/operations/perform.ts';
+import { toolView } from '../../src/operations/engine/perform.ts';
 import { TOOLS } from '../../src/operations/registry.ts';
 import { tokensOf } from '../support/tokens.ts';
 import { TOOL_NAMES } from '../support/tool-names.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test';
 import { ingestOnce } from '../../src/feeds/ingest.ts';
 import type { Delivery, Feed } from '../../src/market/feed.ts';
+import type { Operation } from '../../src/operations/engine/operation.ts';
+import { extendedView, perform, restView } from '../../src/operations/engine/perform.ts';
 import { type FeedReport, feedReport, getFeedStatus } from '../../src/operations/feed-status.ts';
-import type { Operation } from '../../src/operations/operation.ts';
-import { extendedView, perform, restView } from '../../src/operations/perform.ts';
 import { chainOf, contract, print, quoted, range } from '../analytics/small-chains.ts';
 import { smallMarket } from './small-market.ts';
 

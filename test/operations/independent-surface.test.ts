@@ -5,9 +5,9 @@ import type { PreparedChain, PreparedSeries } from '../../src/analytics/chain/pr
 import { fitSurface } from '../../src/analytics/surface/fit-surface.ts';
 import { jumpLawAt } from '../../src/analytics/surface/jump-law.ts';
 import { daysBetween, newYorkDate } from '../../src/market/calendar.ts';
-import { getGexByExpiry } from '../../src/operations/gex-expiries.ts';
-import { calculateMertonProbability } from '../../src/operations/merton-probability.ts';
-import { getVolatilitySurface } from '../../src/operations/surface-report.ts';
+import { getGexByExpiry } from '../../src/operations/gex/gex-expiries.ts';
+import { calculateMertonProbability } from '../../src/operations/surface/merton-probability.ts';
+import { getVolatilitySurface } from '../../src/operations/surface/surface-report.ts';
 import { IntegratedDensity, normal } from '../analytics/independent.ts';
 import { recordedChain } from '../analytics/recorded.ts';
 import { describeRecorded } from '../support/recorded-chains.ts';

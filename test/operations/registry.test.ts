@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import type { TSchema } from '@sinclair/typebox';
-import { extendedView, restView, toolView } from '../../src/operations/perform.ts';
+import { extendedView, restView, toolView } from '../../src/operations/engine/perform.ts';
 import { CONTRACT_TOOLS, findOperation, OPERATIONS, REGISTRY, TOOLS } from '../../src/operations/registry.ts';
 import { TOOL_NAMES } from '../support/tool-names.ts';
 

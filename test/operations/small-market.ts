@@ -3,8 +3,8 @@ import type { Chain } from '../../src/market/chain.ts';
 import { createMarket } from '../../src/market/market.ts';
 import type { Close, Print } from '../../src/market/prints.ts';
 import { STANDARD_UNIVERSE } from '../../src/market/universe.ts';
-import type { Context, Operation } from '../../src/operations/operation.ts';
-import { extendedView, perform, toolView } from '../../src/operations/perform.ts';
+import type { Context, Operation } from '../../src/operations/engine/operation.ts';
+import { extendedView, perform, toolView } from '../../src/operations/engine/perform.ts';
 import { openStore, type Store } from '../../src/store/sqlite.ts';
 
 export interface Holdings {
@@ -58,7 +58,7 @@ export function refusalOf(work: () => unknown): { code: string; message: string;
   try {
     work();
   } catch (error) {
-    const { code, message, hint = '', fieldErrors } = error as import('../../src/errors.ts').ClientError;
+    const { code, message, hint = '', fieldErrors } = error as import('../../src/core/errors.ts').ClientError;
     return { code, message, hint, fields: fieldErrors.map(({ field }) => field) };
   }
   throw new Error('was not refused');

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
-import type { Operation } from '../../src/operations/operation.ts';
-import { perform, restView } from '../../src/operations/perform.ts';
+import type { Operation } from '../../src/operations/engine/operation.ts';
+import { perform, restView } from '../../src/operations/engine/perform.ts';
 import { targetUniverse } from '../../src/operations/target-universe.ts';
 import { smallMarket } from './small-market.ts';
 

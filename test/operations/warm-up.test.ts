@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
-import type { Context } from '../../src/operations/operation.ts';
-import { createScheduler } from '../../src/operations/scheduler.ts';
+import type { Context } from '../../src/operations/engine/operation.ts';
+import { createScheduler } from '../../src/operations/engine/scheduler.ts';
 import { warmUp } from '../../src/operations/warm-up.ts';
 import { AS_OF, chainOf, quoted, range } from '../analytics/small-chains.ts';
 import { smallMarket } from './small-market.ts';

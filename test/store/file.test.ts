@@ -2,7 +2,7 @@ import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
 import { chmodSync, existsSync, statSync, writeFileSync } from 'node:fs';
 import type { Member } from '../../src/access/members.ts';
-import { OperatorError } from '../../src/errors.ts';
+import { OperatorError } from '../../src/core/errors.ts';
 import { migrate } from '../../src/store/migrations.ts';
 import { openStore } from '../../src/store/sqlite.ts';
 import { chainOf, inFolder, MONDAY_MS } from './samples.ts';

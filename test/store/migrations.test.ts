@@ -13,7 +13,7 @@ test('no migration is edited, moved or removed, because databases have run it', 
 });
 
 test('each migration after the first has a test that upgrades a database of the version before', () => {
-  const tests = readdirSync(import.meta.dir)
+  const tests = readdirSync(import.meta.dir, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.test.ts'))
     .map((file) => readFileSync(join(import.meta.dir, file), 'utf8'))
     .join('\n');

@@ -1,4 +1,4 @@
-import { openData } from '../../src/stored-data.ts';
+import { openData } from '../../src/server/stored-data.ts';
 
 /** Makes a data folder with an empty database, as a server does. Returns its path. */
 export function makeDataFolder(dataDir: string): string {

@@ -1,4 +1,4 @@
-import { openLibc } from '../../src/libc.ts';
+import { openLibc } from '../../src/core/libc.ts';
 import { socketAddress } from '../../src/ops/service-manager.ts';
 
 /** A datagram socket of Unix that receives, as systemd has one at NOTIFY_SOCKET. */

@@ -1,14 +1,14 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type App, buildApp } from '../../src/app.ts';
-import { parseSettings } from '../../src/config.ts';
-import type { Observation } from '../../src/events.ts';
+import type { Observation } from '../../src/core/events.ts';
 import { ingestOnce } from '../../src/feeds/ingest.ts';
 import { listen } from '../../src/http/listen.ts';
 import type { Catalog } from '../../src/mcp/mcp-deps.ts';
-import { createLevelRecorder } from '../../src/operations/level-recorder.ts';
-import type { Operation } from '../../src/operations/operation.ts';
+import type { Operation } from '../../src/operations/engine/operation.ts';
+import { createLevelRecorder } from '../../src/operations/history/level-recorder.ts';
+import { type App, buildApp } from '../../src/server/app.ts';
+import { parseSettings } from '../../src/settings/config.ts';
 
 /** A whole service in this process, on the simulated market, with one member. Tests call it without a socket. */
 export interface Service {

@@ -1,10 +1,10 @@
 import { type ExampleCalls, exampleCalls, marketWithLevels } from '../../scripts/example-calls.ts';
+import { runToCompletion } from '../../src/core/steps.ts';
 import type { Chain } from '../../src/market/chain.ts';
 import { RESOURCES } from '../../src/mcp/resources.ts';
 import { toolDefinitions } from '../../src/mcp/tool-definitions.ts';
-import { extendedView, perform } from '../../src/operations/perform.ts';
+import { extendedView, perform } from '../../src/operations/engine/perform.ts';
 import { findOperation, TOOLS } from '../../src/operations/registry.ts';
-import { runToCompletion } from '../../src/steps.ts';
 import { smallMarket } from '../operations/small-market.ts';
 import { tokensOf } from './tokens.ts';
 

@@ -1,5 +1,5 @@
 import type { Page, Request, Response } from 'playwright-core';
-import type { Operation } from '../../src/operations/operation.ts';
+import type { Operation } from '../../src/operations/engine/operation.ts';
 import { OPERATIONS } from '../../src/operations/registry.ts';
 import { WEB_OPERATIONS } from '../../web/operations.ts';
 import { parseAddress } from '../../web/state/address.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { Value } from '@sinclair/typebox/value';
-import { answerSchema } from '../../src/operations/operation.ts';
+import { answerSchema } from '../../src/operations/engine/operation.ts';
 import { OPERATIONS } from '../../src/operations/registry.ts';
 import { WEB_OPERATIONS, type WebOperation } from '../../web/operations.ts';
 import { readAnswers, STORED_TICKER, type StoredAnswer } from './stored-answers.ts';

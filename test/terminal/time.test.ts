@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
-import type { GexHistory } from '../../src/operations/gex-history.ts';
+import type { GexHistory } from '../../src/operations/history/gex-history.ts';
 import type { FeedStatusAnswer } from '../../web/data/page-answers.ts';
 import { newYorkMoment } from '../../web/page-format.ts';
 import { formatAddress, parseAddress, START } from '../../web/state/address.ts';

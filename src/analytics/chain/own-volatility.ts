@@ -1,5 +1,5 @@
+import { byRange, type Steps } from '../../core/steps.ts';
 import type { Chain } from '../../market/chain.ts';
-import { byRange, type Steps } from '../../steps.ts';
 import { isPlausibleIv } from './forward.ts';
 import type { Pairs, Smile } from './prepared-chain.ts';
 import { bySeries, rowsOfColumn } from './rows.ts';

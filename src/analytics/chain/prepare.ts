@@ -1,10 +1,10 @@
-import { ClientError } from '../../errors.ts';
-import { countAllocated } from '../../garbage.ts';
+import { ClientError } from '../../core/errors.ts';
+import { countAllocated } from '../../core/garbage.ts';
+import { byRange, runToCompletion, StepCache, type Steps } from '../../core/steps.ts';
 import { DAY_MS, newYorkDate, YEAR_MS } from '../../market/calendar.ts';
 import type { Chain, Series } from '../../market/chain.ts';
 import { nearestExpiries } from '../../market/nearest-expiries.ts';
 import { oneGreek } from '../../math/black-scholes.ts';
-import { byRange, runToCompletion, StepCache, type Steps } from '../../steps.ts';
 import { seriesForward } from './forward.ts';
 import { type AnalysisOptions, DEFAULT_SIGN, type ExpirySelection } from './options.ts';
 import { ownVolatilities } from './own-volatility.ts';

@@ -1,4 +1,4 @@
-import { StepMeter, type Steps } from '../../steps.ts';
+import { StepMeter, type Steps } from '../../core/steps.ts';
 import type { PreparedChain, PreparedSeries } from './prepared-chain.ts';
 
 /** The number of contracts that one step handles, in a few ms. */

@@ -1,5 +1,5 @@
+import type { Steps } from '../../core/steps.ts';
 import type { Chain, Series } from '../../market/chain.ts';
-import type { Steps } from '../../steps.ts';
 import type { Pairs } from './prepared-chain.ts';
 import { bySeries } from './rows.ts';
 

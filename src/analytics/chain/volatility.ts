@@ -1,8 +1,8 @@
+import { byRange, type Steps } from '../../core/steps.ts';
 import type { Chain } from '../../market/chain.ts';
 import { isIndexRoot } from '../../market/option-symbol.ts';
 import { oneGreek } from '../../math/black-scholes.ts';
 import { impliedVolatility } from '../../math/implied-volatility.ts';
-import { byRange, type Steps } from '../../steps.ts';
 import { FEED_IV_MAX, isComputedIv, isPlausibleIv } from './forward.ts';
 import type { Pairs, PreparationCounts, Smile } from './prepared-chain.ts';
 import { mid } from './quotes.ts';

@@ -1,4 +1,4 @@
-import { runToCompletion, StepMeter, type Steps } from '../../steps.ts';
+import { runToCompletion, StepMeter, type Steps } from '../../core/steps.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
 import { type Exposures, exposuresInSteps } from './dollar-exposures.ts';
 import { flipOfPositionsInSteps, type GammaFlip, profileHalfWidth } from './gamma-flip.ts';

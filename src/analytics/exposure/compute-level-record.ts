@@ -1,8 +1,8 @@
+import type { Steps } from '../../core/steps.ts';
 import { horizonEnd, newYorkDate } from '../../market/calendar.ts';
 import type { CashDividend } from '../../market/cash-dividend.ts';
 import type { Chain } from '../../market/chain.ts';
 import type { LevelRecord } from '../../market/level-record.ts';
-import type { Steps } from '../../steps.ts';
 import { DEFAULT_OPTIONS } from '../chain/options.ts';
 import { prepareInSteps } from '../chain/prepare.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';

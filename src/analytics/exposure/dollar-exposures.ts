@@ -1,7 +1,7 @@
+import { runToCompletion, StepMeter, type Steps } from '../../core/steps.ts';
 import { MARKET_UNITS } from '../../math/black-scholes.ts';
 import { exposureSums, type Hedges, partialSums } from '../../math/exposure-kernels.ts';
 import { CHUNK_ROWS } from '../../math/kernels.ts';
-import { runToCompletion, StepMeter, type Steps } from '../../steps.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
 import { type DayAhead, dayAheadOf } from './day-ahead.ts';
 import { gexBySeries, gexScale } from './gex-by-series.ts';

@@ -1,4 +1,4 @@
-import { runToCompletion, type Steps } from '../../steps.ts';
+import { runToCompletion, type Steps } from '../../core/steps.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
 import { pricedExposuresInSteps } from './dollar-exposures.ts';
 

@@ -1,4 +1,4 @@
-import type { Steps } from '../../steps.ts';
+import type { Steps } from '../../core/steps.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
 import { type ExposureSums, sumExposuresInSteps } from './exposures-by-strike.ts';
 import { strikeIndexInSteps } from './strike-index.ts';

@@ -1,6 +1,6 @@
+import { byRange, runToCompletion, type Steps } from '../../core/steps.ts';
 import { MARKET_UNITS } from '../../math/black-scholes.ts';
 import { hedges } from '../../math/exposure-kernels.ts';
-import { byRange, runToCompletion, type Steps } from '../../steps.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
 import { dayAheadOf } from './day-ahead.ts';
 import { gexScale } from './gex-by-series.ts';

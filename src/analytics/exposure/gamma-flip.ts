@@ -1,4 +1,4 @@
-import { runToCompletion, type Steps } from '../../steps.ts';
+import { runToCompletion, type Steps } from '../../core/steps.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
 import { type GammaProfile, levelsWithin, type Positions, positionsInSteps, STEP } from './gamma-profile.ts';
 import { type ProfileSketch, refineInSteps, sketchInSteps } from './profile-sketch.ts';

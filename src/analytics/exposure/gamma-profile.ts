@@ -1,3 +1,4 @@
+import { byRange, runToCompletion, StepMeter, type Steps } from '../../core/steps.ts';
 import {
   addGammaProfile,
   type LogLevels,
@@ -7,7 +8,6 @@ import {
   profileOf,
 } from '../../math/gamma-exposure.ts';
 import { CHUNK_ROWS } from '../../math/kernels.ts';
-import { byRange, runToCompletion, StepMeter, type Steps } from '../../steps.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
 import { rowsOfColumn } from '../chain/rows.ts';
 

@@ -1,4 +1,4 @@
-import { memoizeByObject } from '../../cache.ts';
+import { memoizeByObject } from '../../core/cache.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
 
 /** GEX of the dealers' positions in a prepared chain, dollars per 1 % move. */

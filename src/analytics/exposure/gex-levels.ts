@@ -1,4 +1,4 @@
-import { runToCompletion, type Steps } from '../../steps.ts';
+import { runToCompletion, type Steps } from '../../core/steps.ts';
 import type { PreparedChain, PreparedSeries } from '../chain/prepared-chain.ts';
 import { type Exposures, exposuresInSteps } from './dollar-exposures.ts';
 import { type GammaFlip, gammaFlipInSteps } from './gamma-flip.ts';

@@ -1,4 +1,4 @@
-import type { Steps } from '../../steps.ts';
+import type { Steps } from '../../core/steps.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
 import { pricedExposuresInSteps } from './dollar-exposures.ts';
 import { netGexInSteps, positionsInSteps } from './gamma-profile.ts';

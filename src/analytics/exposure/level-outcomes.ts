@@ -1,4 +1,4 @@
-import { byRange, type Steps } from '../../steps.ts';
+import { byRange, type Steps } from '../../core/steps.ts';
 
 /** The levels that were known before the open of a trading day, and the prices seen on that day. Prices are in dollars. */
 export interface LevelDay {

@@ -1,5 +1,5 @@
+import type { Steps } from '../../core/steps.ts';
 import { DAY_MS, daysBetween, newYorkDate } from '../../market/calendar.ts';
-import type { Steps } from '../../steps.ts';
 import type { PreparedChain, PreparedSeries } from '../chain/prepared-chain.ts';
 import { gexBySeries } from './gex-by-series.ts';
 import { largestRows } from './largest.ts';

@@ -1,4 +1,4 @@
-import { byRange, type Steps } from '../../steps.ts';
+import { byRange, type Steps } from '../../core/steps.ts';
 import type { Pairs } from '../chain/prepared-chain.ts';
 
 /** The strikes of a chain over all series, and the position of each pair's strike among them. */

@@ -1,6 +1,6 @@
+import { byRange, runToCompletion, type Steps } from '../../core/steps.ts';
 import { gammaByStrike } from '../../math/gamma-exposure.ts';
 import { CHUNK_ROWS } from '../../math/kernels.ts';
-import { byRange, runToCompletion, type Steps } from '../../steps.ts';
 import type { PreparedChain, PreparedSeries } from '../chain/prepared-chain.ts';
 import { distinct, strikeIndexInSteps } from './strike-index.ts';
 

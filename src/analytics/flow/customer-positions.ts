@@ -1,6 +1,6 @@
+import { byRange, type Steps } from '../../core/steps.ts';
 import type { Chain, Series } from '../../market/chain.ts';
 import { BY_CONTRACT, CELL, type TapeSums } from '../../market/tape-sums.ts';
-import { byRange, type Steps } from '../../steps.ts';
 import type { SideRule, SignedPrint } from './trade-side.ts';
 
 /** Customers' holdings of a chain's contracts, estimated from the tape. */

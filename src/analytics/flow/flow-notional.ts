@@ -1,7 +1,7 @@
+import { byRange, StepCache, type Steps } from '../../core/steps.ts';
 import { isDeep, type Print } from '../../market/prints.ts';
 import { FLAG, type TapeColumns } from '../../market/tape-columns.ts';
 import { greeks, oneGreek } from '../../math/black-scholes.ts';
-import { byRange, StepCache, type Steps } from '../../steps.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
 import { tradedPrice } from '../chain/quotes.ts';
 import { rowsOfColumn } from '../chain/rows.ts';

@@ -1,5 +1,5 @@
+import { runToCompletion, type Steps } from '../../core/steps.ts';
 import { StepwiseRegression } from '../../math/stepwise-regression.ts';
-import { runToCompletion, type Steps } from '../../steps.ts';
 import type { FittedSurface } from './fitted-surface.ts';
 
 /** The total variance at the money at one settlement. */

@@ -1,5 +1,5 @@
+import { runToCompletion, StepCache, StepMeter, type Steps } from '../../core/steps.ts';
 import { VarianceClock } from '../../market/variance-clock.ts';
-import { runToCompletion, StepCache, StepMeter, type Steps } from '../../steps.ts';
 import type { PreparedChain, PreparedSeries } from '../chain/prepared-chain.ts';
 import { D1_OF_25_DELTA } from '../chain/skew.ts';
 import { atmVolatility } from '../chain/smile-variance.ts';

@@ -1,6 +1,6 @@
+import { runToCompletion } from '../../core/steps.ts';
 import { merton } from '../../math/jump-diffusion.ts';
 import { leastSquaresInSteps } from '../../math/least-squares.ts';
-import { runToCompletion } from '../../steps.ts';
 import { NODE_Z } from './log-density-basis.ts';
 import { PriceLaw } from './price-law.ts';
 import type { QuoteBands } from './slice-model.ts';

@@ -1,4 +1,4 @@
-import { runToCompletion, type Steps } from '../../steps.ts';
+import { runToCompletion, type Steps } from '../../core/steps.ts';
 import { fitSlice } from './fit-slice.ts';
 import type { FittedSurface, HorizonLaw, SurfaceSlice } from './fitted-surface.ts';
 import { fitJumpDiffusion, type JumpDiffusion, jumpDiffusionLaw, logDensityAtNodes } from './jump-diffusion-law.ts';

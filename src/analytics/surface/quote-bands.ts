@@ -1,4 +1,4 @@
-import { memoizeByObject } from '../../cache.ts';
+import { memoizeByObject } from '../../core/cache.ts';
 import { greeks } from '../../math/black-scholes.ts';
 import { isComputedIv } from '../chain/forward.ts';
 import type { PreparedChain, PreparedSeries } from '../chain/prepared-chain.ts';

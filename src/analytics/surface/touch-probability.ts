@@ -1,5 +1,5 @@
+import type { Steps } from '../../core/steps.ts';
 import { passageInSteps } from '../../math/first-passage.ts';
-import type { Steps } from '../../steps.ts';
 import { type JumpDiffusion, jumpDiffusionLaw } from './jump-diffusion-law.ts';
 import type { PriceLaw } from './price-law.ts';
 

@@ -1,4 +1,4 @@
-import { OperatorError } from '../../errors.ts';
+import { OperatorError } from '../../core/errors.ts';
 
 /** A record of a CSV: its text without the line break, and the number of the line on which it begins, from 1. */
 export interface CsvRecord {

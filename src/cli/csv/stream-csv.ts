@@ -1,4 +1,4 @@
-import { OperatorError } from '../../errors.ts';
+import { OperatorError } from '../../core/errors.ts';
 import { CsvRun } from './csv-run.ts';
 import { ProgressBar } from './progress.ts';
 import { type CsvRecord, RecordSplitter } from './records.ts';

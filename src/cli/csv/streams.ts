@@ -1,6 +1,6 @@
 import { createReadStream, fstatSync, type Stats, statSync } from 'node:fs';
 import { isatty } from 'node:tty';
-import { OperatorError } from '../../errors.ts';
+import { OperatorError } from '../../core/errors.ts';
 
 export interface Input {
   readonly pieces: AsyncIterable<Buffer>;

@@ -1,4 +1,4 @@
-import { entryOf, isRecord, type JsonRecord, jsonExcess } from '../../json-shape.ts';
+import { entryOf, isRecord, type JsonRecord, jsonExcess } from '../../core/json-shape.ts';
 import { buildChain, CONTRACTS_MAX, type ContractRow } from '../../market/build-chain.ts';
 import { newYorkInstant } from '../../market/calendar.ts';
 import type { Chain } from '../../market/chain.ts';

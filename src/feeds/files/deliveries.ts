@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ClientError } from '../../errors.ts';
+import { ClientError } from '../../core/errors.ts';
 import type { Delivery } from '../../market/feed.ts';
 import { inTurns } from '../in-pieces.ts';
 import { unreadable } from '../rejections.ts';

@@ -1,5 +1,5 @@
 import { createGunzip } from 'node:zlib';
-import { errorCode } from '../../errors.ts';
+import { errorCode } from '../../core/errors.ts';
 import { unreadable } from '../rejections.ts';
 import type { Content } from './opened-file.ts';
 

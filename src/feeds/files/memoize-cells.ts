@@ -1,4 +1,4 @@
-import { memoize } from '../../cache.ts';
+import { memoize } from '../../core/cache.ts';
 
 /**
  * Returns a function that calls `work` with cells and caches the results. The argument of this function is a key, which consists of the

@@ -1,7 +1,7 @@
 import { constants, read, readlinkSync } from 'node:fs';
 import { type FileHandle, lstat, open, realpath } from 'node:fs/promises';
 import { join, sep } from 'node:path';
-import { errorCode } from '../../errors.ts';
+import { errorCode } from '../../core/errors.ts';
 
 /** Size of a piece: some hundred rows of a tape, which are read in two or three milliseconds. Requests are served between two pieces. */
 const PIECE_BYTES = 64 * 1024;

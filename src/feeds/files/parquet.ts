@@ -5,7 +5,7 @@ import {
   parquetReadObjects,
   parquetSchema,
 } from 'hyparquet';
-import { ClientError } from '../../errors.ts';
+import { ClientError } from '../../core/errors.ts';
 import type { Delivery } from '../../market/feed.ts';
 import { inTurns } from '../in-pieces.ts';
 import { countRejected, unreadable } from '../rejections.ts';

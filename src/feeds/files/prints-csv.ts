@@ -1,5 +1,5 @@
 import Papa from 'papaparse';
-import { announceStep } from '../../event-loop-watchdog.ts';
+import { announceStep } from '../../core/event-loop-watchdog.ts';
 import type { Delivery } from '../../market/feed.ts';
 import type { Print } from '../../market/prints.ts';
 import { CONDITIONS } from '../print-execution.ts';

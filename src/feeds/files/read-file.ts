@@ -1,4 +1,4 @@
-import { errorCode } from '../../errors.ts';
+import { errorCode } from '../../core/errors.ts';
 import type { Delivery } from '../../market/feed.ts';
 import { ReaderEnded } from '../reader/isolated-reader.ts';
 import { contentsOf, type FileReadOptions } from './deliveries.ts';

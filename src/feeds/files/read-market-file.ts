@@ -1,4 +1,4 @@
-import { ClientError } from '../../errors.ts';
+import { ClientError } from '../../core/errors.ts';
 import type { Delivery } from '../../market/feed.ts';
 import type { InPieces } from '../in-pieces.ts';
 import { boundedLines, HEADER_CHARS_MAX, PREAMBLE_LINES_MAX } from './cells.ts';

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { copyFile, type FileHandle, link, lstat, mkdir, open, realpath, unlink } from 'node:fs/promises';
 import { dirname, join, parse, sep } from 'node:path';
-import { errorCode } from '../../errors.ts';
+import { errorCode } from '../../core/errors.ts';
 import { versionOf } from './file-checkpoints.ts';
 import { pathOf } from './opened-file.ts';
 import type { FoundFile } from './walk.ts';

@@ -1,7 +1,7 @@
 import { Stats } from 'node:fs';
 import { lstat, readdir, realpath, stat } from 'node:fs/promises';
 import { join, resolve, sep } from 'node:path';
-import { errorCode } from '../../errors.ts';
+import { errorCode } from '../../core/errors.ts';
 
 /** A regular file that was found in a folder. */
 export interface FoundFile {

@@ -1,5 +1,5 @@
-import { OperatorError } from '../../errors.ts';
-import { isLoopback } from '../../loopback.ts';
+import { OperatorError } from '../../core/errors.ts';
+import { isLoopback } from '../../core/loopback.ts';
 
 /**
  * Checks the address of a provider from the setting `flag`, and returns the address without slashes at its end. `hasCredential` is whether

@@ -1,5 +1,5 @@
-import { errorCode } from '../../errors.ts';
-import { jsonExcess, QUICK_JSON } from '../../json-shape.ts';
+import { errorCode } from '../../core/errors.ts';
+import { jsonExcess, QUICK_JSON } from '../../core/json-shape.ts';
 import { INFLATED_BYTES_FREE, INFLATION_MAX } from '../files/gzip.ts';
 import { retryAfterMs } from './retry.ts';
 

@@ -1,4 +1,4 @@
-import { ClientError } from '../../errors.ts';
+import { ClientError } from '../../core/errors.ts';
 import type { Delivery } from '../../market/feed.ts';
 import type { ProviderSnapshot } from './provider-snapshot.ts';
 

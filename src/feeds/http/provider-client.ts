@@ -1,4 +1,4 @@
-import { ClientError } from '../../errors.ts';
+import { ClientError } from '../../core/errors.ts';
 import { type Clock, SYSTEM_CLOCK } from '../clock.ts';
 import { Breaker } from './breaker.ts';
 import { type FetchError, fetchJson, type LargeResponse } from './fetch-json.ts';

@@ -1,4 +1,4 @@
-import { entryOf, isRecord, type JsonRecord } from '../../json-shape.ts';
+import { entryOf, isRecord, type JsonRecord } from '../../core/json-shape.ts';
 import { CONTRACTS_MAX, type ContractRow } from '../../market/build-chain.ts';
 import { parseOptionSymbol } from '../../market/option-symbol.ts';
 import type { CollectedContracts } from '../http/provider-snapshot.ts';

@@ -1,4 +1,4 @@
-import { isRecord, jsonExcess } from '../../json-shape.ts';
+import { isRecord, jsonExcess } from '../../core/json-shape.ts';
 
 export interface SocketOptions {
   readonly url: string;

@@ -1,4 +1,4 @@
-import { isRecord, type JsonRecord } from '../../json-shape.ts';
+import { isRecord, type JsonRecord } from '../../core/json-shape.ts';
 import { DAY_MS } from '../../market/calendar.ts';
 import { parseOptionSymbol } from '../../market/option-symbol.ts';
 import type { Print } from '../../market/prints.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { READER_COMMAND } from '../../config.ts';
-import { announceStep } from '../../event-loop-watchdog.ts';
+import { announceStep } from '../../core/event-loop-watchdog.ts';
 import type { Delivery } from '../../market/feed.ts';
+import { READER_COMMAND } from '../../settings/config.ts';
 import type { Content } from '../files/opened-file.ts';
 import { childEnv, programCommand } from '../own-program.ts';
 import { unreadable } from '../rejections.ts';

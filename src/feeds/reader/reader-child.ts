@@ -1,4 +1,4 @@
-import { ClientError, errorCode, OperatorError } from '../../errors.ts';
+import { ClientError, errorCode, OperatorError } from '../../core/errors.ts';
 import type { Delivery } from '../../market/feed.ts';
 import { writtenChain } from '../files/delayed-quotes.ts';
 import { contentsOf } from '../files/deliveries.ts';

@@ -1,4 +1,4 @@
-import { memoize } from '../../cache.ts';
+import { memoize } from '../../core/cache.ts';
 import {
   addDays,
   daysBetween,

@@ -1,4 +1,4 @@
-import { entryOf, isRecord, type JsonRecord } from '../../json-shape.ts';
+import { entryOf, isRecord, type JsonRecord } from '../../core/json-shape.ts';
 import type { ContractRow } from '../../market/build-chain.ts';
 import { isDate } from '../../market/calendar.ts';
 import { parseCallPut } from '../../market/option-symbol.ts';

@@ -1,4 +1,4 @@
-import { ClientError } from '../../errors.ts';
+import { ClientError } from '../../core/errors.ts';
 import { lastQuoted, settlementInstant } from '../../market/calendar.ts';
 import type { Feed } from '../../market/feed.ts';
 import { SYSTEM_CLOCK } from '../clock.ts';

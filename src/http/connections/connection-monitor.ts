@@ -1,5 +1,5 @@
-import { announceStep } from '../../event-loop-watchdog.ts';
-import type { Observe } from '../../events.ts';
+import { announceStep } from '../../core/event-loop-watchdog.ts';
+import type { Observe } from '../../core/events.ts';
 import { type ConnectionLimits, connectionsToClose, isCrowded, type KnownConnection } from './connections-to-close.ts';
 import { descriptorsMax, type OwnConnection, openDescriptors, openOwnSockets, peerName } from './own-sockets.ts';
 

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { openLibc } from '../../libc.ts';
+import { openLibc } from '../../core/libc.ts';
 
 /** A connection that a server of this process has accepted. */
 export interface OwnConnection {

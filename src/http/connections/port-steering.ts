@@ -1,5 +1,5 @@
 import { ptr } from 'bun:ffi';
-import { openLibc } from '../../libc.ts';
+import { openLibc } from '../../core/libc.ts';
 import { openOwnSockets } from './own-sockets.ts';
 
 const SOL_SOCKET = 1;

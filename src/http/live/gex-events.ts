@@ -1,6 +1,6 @@
 import type { LevelEvent } from '../../market/level-record.ts';
 import type { MarketStore } from '../../market/store.ts';
-import { recordedGexNodes } from '../../operations/gex-nodes.ts';
+import { recordedGexNodes } from '../../operations/gex/gex-nodes.ts';
 import { sseEvent } from '../../sse/sse-format.ts';
 
 /** An event as it is sent to clients. */

@@ -1,9 +1,9 @@
 import { Type } from '@sinclair/typebox';
 import type { Account } from '../../access/access.ts';
-import { ClientError } from '../../errors.ts';
+import { ClientError } from '../../core/errors.ts';
 import type { Market } from '../../market/market.ts';
-import { ticker } from '../../operations/schemas.ts';
-import { validate } from '../../operations/validate.ts';
+import { ticker } from '../../operations/engine/schemas.ts';
+import { validate } from '../../operations/engine/validate.ts';
 
 /** A client's request for a stream of live levels. */
 export interface GexStreamRequest {

@@ -1,7 +1,7 @@
-import { announceStep } from '../../event-loop-watchdog.ts';
-import type { Observe } from '../../events.ts';
+import { announceStep } from '../../core/event-loop-watchdog.ts';
+import type { Observe } from '../../core/events.ts';
 import type { Market } from '../../market/market.ts';
-import type { Scheduler } from '../../operations/scheduler.ts';
+import type { Scheduler } from '../../operations/engine/scheduler.ts';
 import {
   createStreamRegistry,
   type RegisteredStream,

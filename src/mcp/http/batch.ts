@@ -1,6 +1,6 @@
 import type { Account } from '../../access/access.ts';
-import { ClientError } from '../../errors.ts';
-import { runToCompletion, type Steps } from '../../steps.ts';
+import { ClientError } from '../../core/errors.ts';
+import { runToCompletion, type Steps } from '../../core/steps.ts';
 import type { McpDeps } from '../mcp-deps.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/server';
-import { isRecord } from '../../json-shape.ts';
+import { isRecord } from '../../core/json-shape.ts';
 
 /** A tool call that can be answered without the SDK. It is by far the most common message. */
 export interface PlainCall {

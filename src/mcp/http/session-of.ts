@@ -1,5 +1,5 @@
 import type { Account } from '../../access/access.ts';
-import { ClientError } from '../../errors.ts';
+import { ClientError } from '../../core/errors.ts';
 
 /** The header or query parameter in which a client sends the id of its session, with hints for errors. */
 export interface SessionIdField {

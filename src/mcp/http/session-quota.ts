@@ -1,4 +1,4 @@
-import { ClientError } from '../../errors.ts';
+import { ClientError } from '../../core/errors.ts';
 import { DAY_MS } from '../../market/calendar.ts';
 import { createSubscriptionQuota, type SubscriptionQuota } from './subscription-quota.ts';
 

@@ -1,6 +1,6 @@
 import type { Account } from '../../access/access.ts';
 import { AccountCounts } from '../../access/account-counts.ts';
-import { ClientError } from '../../errors.ts';
+import { ClientError } from '../../core/errors.ts';
 import { ACCOUNT_SHARE } from '../../sse/stream-registry.ts';
 import { notificationOf } from '../change-notification.ts';
 import { isEventStream } from './guarded-stream.ts';

@@ -6,9 +6,9 @@ import {
   ResourceNotFoundError,
 } from '@modelcontextprotocol/server';
 import type { Account } from '../../access/access.ts';
-import { cleaned } from '../../clean-text.ts';
-import { ClientError } from '../../errors.ts';
-import { isRecord } from '../../json-shape.ts';
+import { cleaned } from '../../core/clean-text.ts';
+import { ClientError } from '../../core/errors.ts';
+import { isRecord } from '../../core/json-shape.ts';
 import { SUBSCRIPTIONS_MAX } from '../mcp-deps.ts';
 import { createMcpServer } from '../mcp-server.ts';
 import { batchOf } from './batch.ts';

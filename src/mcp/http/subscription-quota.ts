@@ -1,4 +1,4 @@
-import { ClientError } from '../../errors.ts';
+import { ClientError } from '../../core/errors.ts';
 
 /** Limits of the subscriptions of one account, and of all accounts together. A subscription takes about 200 bytes. */
 const ACCOUNT_SUBSCRIPTIONS_MAX = 100_000;

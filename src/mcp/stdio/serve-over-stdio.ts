@@ -1,6 +1,6 @@
 import { InMemoryServerEventBus } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
-import { createScheduler } from '../../operations/scheduler.ts';
+import { createScheduler } from '../../operations/engine/scheduler.ts';
 import { notificationOf } from '../change-notification.ts';
 import { type ChangeSource, createChangePublisher } from '../change-publisher.ts';
 import type { McpDeps } from '../mcp-deps.ts';

@@ -3,7 +3,7 @@ import { DEFAULT_OPTIONS, type ExpirySelection } from '../../../src/analytics/ch
 import { prepareChain } from '../../../src/analytics/chain/prepare.ts';
 import { gexLevels } from '../../../src/analytics/exposure/gex-levels.ts';
 import { hedgingNodes } from '../../../src/analytics/exposure/hedging-nodes.ts';
-import { ClientError } from '../../../src/errors.ts';
+import { ClientError } from '../../../src/core/errors.ts';
 import type { ContractRow } from '../../../src/market/build-chain.ts';
 import { greeks } from '../../../src/math/black-scholes.ts';
 import { AS_OF, chainOf, contract, EXPIRY, LATER, prepared, quoted, range, TODAY } from '../small-chains.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { type SeriesInput, strikesInSteps } from '../../../src/analytics/chain/strikes.ts';
+import { runToCompletion } from '../../../src/core/steps.ts';
 import type { Chain } from '../../../src/market/chain.ts';
-import { runToCompletion } from '../../../src/steps.ts';
 import { chainOf, contract, EXPIRY, LATER } from '../small-chains.ts';
 
 /** Strikes 95 (both sides), 100 (only a put) and 105 (both sides). The later expiry has 100 (both sides) and 110 (only a call). */

@@ -1,11 +1,10 @@
 import { expect, test } from 'bun:test';
 import { levelRecordInSteps } from '../../../src/analytics/exposure/compute-level-record.ts';
-import { ClientError } from '../../../src/errors.ts';
+import { ClientError } from '../../../src/core/errors.ts';
+import { runToCompletion } from '../../../src/core/steps.ts';
 import { closeOf, horizonEnd, YEAR_MS } from '../../../src/market/calendar.ts';
 import type { Chain } from '../../../src/market/chain.ts';
 import { VarianceClock } from '../../../src/market/variance-clock.ts';
-
-import { runToCompletion } from '../../../src/steps.ts';
 import { AS_OF, chainOf, contract, EXPIRY, LATER, quoted, range, yearsTo } from '../small-chains.ts';
 
 const levelRecordOf = (chain: Chain, premium: ReadonlyMap<string, number>) =>

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { exposures, pricedExposuresInSteps } from '../../../src/analytics/exposure/dollar-exposures.ts';
 import { exposureFlips } from '../../../src/analytics/exposure/exposure-flips.ts';
-import { runToCompletion } from '../../../src/steps.ts';
+import { runToCompletion } from '../../../src/core/steps.ts';
 import { prepared, quoted, range } from '../small-chains.ts';
 
 const weighed = (openInterest: (strike: number, callPut: number) => number) =>

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import type { PreparedChain } from '../../../src/analytics/chain/prepared-chain.ts';
 import { levelsWithin, netGammaProfile, positionsInSteps } from '../../../src/analytics/exposure/gamma-profile.ts';
+import { runToCompletion } from '../../../src/core/steps.ts';
 import type { Column } from '../../../src/math/kernels.ts';
-import { runToCompletion } from '../../../src/steps.ts';
 import { netGex } from '../plain.ts';
 import { contract, EXPIRY, LATER, prepared, TODAY } from '../small-chains.ts';
 

@@ -8,7 +8,7 @@ import {
   wilsonInterval,
 } from '../../../src/analytics/exposure/level-outcomes.ts';
 import { generator } from '../../../src/bench/workloads.ts';
-import { runToCompletion } from '../../../src/steps.ts';
+import { runToCompletion } from '../../../src/core/steps.ts';
 
 const scoresOf = (days: readonly LevelDay[]) => runToCompletion(levelScoresInSteps(days));
 

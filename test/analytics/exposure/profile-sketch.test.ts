@@ -2,8 +2,8 @@ import { describe, expect, test } from 'bun:test';
 import { levelsWithin, netGexInSteps, positionsInSteps } from '../../../src/analytics/exposure/gamma-profile.ts';
 import { refineInSteps, sketchInSteps } from '../../../src/analytics/exposure/profile-sketch.ts';
 import { generator } from '../../../src/bench/workloads.ts';
+import { runToCompletion } from '../../../src/core/steps.ts';
 import type { ContractRow } from '../../../src/market/build-chain.ts';
-import { runToCompletion } from '../../../src/steps.ts';
 import { contract, LATER, prepared, range, TODAY } from '../small-chains.ts';
 
 const FLAT = { forward: 'flat', rate: 0, dividend: 0, iv: 'own' } as const;

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { distinct, strikeIndexInSteps } from '../../../src/analytics/exposure/strike-index.ts';
-import { runToCompletion } from '../../../src/steps.ts';
+import { runToCompletion } from '../../../src/core/steps.ts';
 import { contract, EXPIRY, LATER, prepared, TODAY } from '../small-chains.ts';
 
 test('maps each pair’s strike to its place, whatever strikes other series list', () => {

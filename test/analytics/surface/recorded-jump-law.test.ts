@@ -4,7 +4,7 @@ import { prepareChain } from '../../../src/analytics/chain/prepare.ts';
 import { fitSurface } from '../../../src/analytics/surface/fit-surface.ts';
 import { type JumpLaw, jumpLawAt } from '../../../src/analytics/surface/jump-law.ts';
 import { endBeyond, superHedge, touchInSteps } from '../../../src/analytics/surface/touch-probability.ts';
-import { runToCompletion } from '../../../src/steps.ts';
+import { runToCompletion } from '../../../src/core/steps.ts';
 import { describeRecorded } from '../../support/recorded-chains.ts';
 import { recordedChain, recordedNames } from '../recorded.ts';
 import { outsideVerticals, sumCounts } from './quote-checks.ts';

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { type JumpDiffusion, jumpDiffusionLaw } from '../../../src/analytics/surface/jump-diffusion-law.ts';
 import { lognormalLaw, type PriceLaw } from '../../../src/analytics/surface/price-law.ts';
 import { endBeyond, superHedge, touchInSteps } from '../../../src/analytics/surface/touch-probability.ts';
-import { runToCompletion } from '../../../src/steps.ts';
+import { runToCompletion } from '../../../src/core/steps.ts';
 import { normalCdf } from '../plain.ts';
 
 const DIFFUSION: JumpDiffusion = { variance: 0.04, jumps: 0, mean: 0, width: 0 };

@@ -1,4 +1,4 @@
-import { openAccess, openData } from '../../../src/stored-data.ts';
+import { openAccess, openData } from '../../../src/server/stored-data.ts';
 import type { Battle } from './battle.ts';
 import { FLOODS } from './floods.ts';
 import { NONSENSE } from './nonsense.ts';

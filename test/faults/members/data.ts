@@ -3,7 +3,7 @@ import { indexChain } from '../../../bench/index-chain.ts';
 import { generator } from '../../../src/bench/workloads.ts';
 import type { Chain } from '../../../src/market/chain.ts';
 import type { Print } from '../../../src/market/prints.ts';
-import { openAccess, openData } from '../../../src/stored-data.ts';
+import { openAccess, openData } from '../../../src/server/stored-data.ts';
 
 /** Tickers of the stored market: one with a tape and a chain of its contracts, an index, and one with a chain close to the maximum size. */
 export const TAPED = 'SPY';

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { OperatorError } from '../../../src/errors.ts';
+import { OperatorError } from '../../../src/core/errors.ts';
 import { baseUrl } from '../../../src/feeds/http/base-url.ts';
 
 test.each<[string, 'http' | 'ws', string]>([

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { connect } from 'node:http2';
-import { type App, buildApp } from '../../../src/app.ts';
-import { parseSettings } from '../../../src/config.ts';
-import type { Observation } from '../../../src/events.ts';
+import type { Observation } from '../../../src/core/events.ts';
 import { type Listening, listen } from '../../../src/http/listen.ts';
 import { createGexEvents } from '../../../src/http/live/gex-events.ts';
 import { createGexStreams, type GexStreams } from '../../../src/http/live/gex-streams.ts';
-import { createLevelRecorder, type LevelRecorder } from '../../../src/operations/level-recorder.ts';
-import { pickFields } from '../../../src/operations/operation.ts';
+import { pickFields } from '../../../src/operations/engine/operation.ts';
+import { createLevelRecorder, type LevelRecorder } from '../../../src/operations/history/level-recorder.ts';
+import { type App, buildApp } from '../../../src/server/app.ts';
+import { parseSettings } from '../../../src/settings/config.ts';
 import { keepLevels, MONDAY_MS } from '../../store/samples.ts';
 import { eventsOf } from '../../support/event-stream.ts';
 import { run, withFolder } from '../../support/process.ts';

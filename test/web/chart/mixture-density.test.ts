@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { runStrategicOmniRadar } from '../../../src/operations/omni-radar.ts';
+import { runStrategicOmniRadar } from '../../../src/operations/surface/omni-radar.ts';
 import {
   densityAt,
   lognormalMixture,

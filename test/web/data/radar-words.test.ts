@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import { evaluateEtfContagion } from '../../../src/operations/etf-contagion.ts';
-import { runStrategicOmniRadar } from '../../../src/operations/omni-radar.ts';
+import { evaluateEtfContagion } from '../../../src/operations/flow/etf-contagion.ts';
+import { runStrategicOmniRadar } from '../../../src/operations/surface/omni-radar.ts';
 import {
   type CursorPair,
   densityReadout,

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { getSignedPrints } from '../../../src/operations/signed-prints.ts';
+import { getSignedPrints } from '../../../src/operations/flow/signed-prints.ts';
 import type { SignedPrints } from '../../../web/data/page-answers.ts';
 import { isOfFilter, tapePrints } from '../../../web/data/tape-prints.ts';
 import { chainOf, EXPIRY, LATER, print, quoted, range } from '../../analytics/small-chains.ts';

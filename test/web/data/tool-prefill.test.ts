@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test';
 import { toolDefinitions } from '../../../src/mcp/tool-definitions.ts';
-import { getGexByExpiry } from '../../../src/operations/gex-expiries.ts';
-import { getLiveGexNodes } from '../../../src/operations/gex-nodes.ts';
-import { runStrategicOmniRadar } from '../../../src/operations/omni-radar.ts';
+import { getGexByExpiry } from '../../../src/operations/gex/gex-expiries.ts';
+import { getLiveGexNodes } from '../../../src/operations/gex/gex-nodes.ts';
 import { REGISTRY, TOOLS } from '../../../src/operations/registry.ts';
+import { runStrategicOmniRadar } from '../../../src/operations/surface/omni-radar.ts';
 import type { GexView, Radar } from '../../../web/data/page-answers.ts';
 import { argumentsOf, type McpTool, toolFields } from '../../../web/data/tool-fields.ts';
 import { toolPrefill } from '../../../web/data/tool-prefill.ts';

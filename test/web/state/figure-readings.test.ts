@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { recordedGexNodes } from '../../../src/operations/gex-nodes.ts';
+import { recordedGexNodes } from '../../../src/operations/gex/gex-nodes.ts';
 import { price } from '../../../web/page-format.ts';
 import { OPTION_VALUES } from '../../../web/state/address.ts';
 import { type FigureReading, firmnessOf, isFlipUnresolved, otherReadings } from '../../../web/state/figure-readings.ts';

@@ -1,0 +1,109 @@
+import { fstatSync } from 'node:fs';
+import { configureSync, getJsonLinesFormatter, getLogger, type LogRecord } from '@logtape/logtape';
+import { LOG_LEVELS, type LogLevel, type Observation, type Observe } from './events.ts';
+
+/** The log level of each kind of observation. */
+const LEVEL: Record<Observation['kind'], LogLevel> = {
+  request_answered: 'debug',
+  request_failed: 'error',
+  session_opened: 'debug',
+  session_closed: 'debug',
+  stream_opened: 'debug',
+  stream_closed: 'debug',
+  tool_failed: 'error',
+  chain_stored: 'debug',
+  rows_refused: 'warning',
+  data_refused: 'warning',
+  ingest_polled: 'debug',
+  ingest_failed: 'error',
+  past_filling: 'info',
+  past_filled: 'info',
+  past_failed: 'error',
+  feed_connection: 'warning',
+  data_full: 'warning',
+  data_has_room: 'info',
+  old_removed: 'info',
+  retention_waits: 'warning',
+  retention_failed: 'error',
+  tape_packed: 'info',
+  packing_failed: 'error',
+  levels_failed: 'error',
+  event_loop_blocked: 'warning',
+  compiler_off: 'warning',
+  snapshot_damaged: 'error',
+  data_upgraded: 'info',
+  database_gone: 'error',
+  key_refused: 'info',
+  keys_refused: 'info',
+  manager_unreachable: 'warning',
+  traces_unsent: 'warning',
+  audited: 'info',
+  operations_served: 'info',
+  certificate_used: 'info',
+  certificate_refused: 'error',
+  certificate_expiring: 'warning',
+  reloaded: 'info',
+  data_folder_open: 'warning',
+  connections_ended: 'warning',
+  connections_unwatched: 'warning',
+  few_descriptors: 'warning',
+  setting_unknown: 'warning',
+  started: 'info',
+  loading: 'info',
+  loaded: 'info',
+  stopping: 'info',
+  stop_forced: 'warning',
+};
+
+/** The priorities of the journal, as in syslog(3). */
+const PRIORITY: Record<LogRecord['level'], number> = { trace: 7, debug: 7, info: 6, warning: 4, error: 3, fatal: 2 };
+
+/**
+ * Returns whether stderr is connected to the journal of systemd. `stream` is the value of JOURNAL_STREAM: the device and the inode of the
+ * journal's stream. A process whose stderr was redirected later inherits the variable, but not the stream.
+ */
+function isJournal(stream: string | undefined): boolean {
+  if (!stream) return false;
+  try {
+    const { dev, ino } = fstatSync(2, { bigint: true });
+    return stream === `${dev}:${ino}`;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Writes observations of `lowestLevel` and above to stderr, as JSON lines. stdout is reserved for output that programs read. With
+ * `accessLog`, every answered request is an observation of the level `info`. If stderr is the journal of systemd, each line begins with its
+ * priority, e.g. `<4>`, which the journal removes.
+ */
+export function createLog(lowestLevel: LogLevel, { accessLog = false } = {}): Observe {
+  const json = getJsonLinesFormatter({ properties: 'flatten' });
+  const format = isJournal(process.env.JOURNAL_STREAM)
+    ? (record: LogRecord) => `<${PRIORITY[record.level]}>${json(record)}`
+    : json;
+  configureSync({
+    reset: true,
+    sinks: { stderr: (record) => process.stderr.write(format(record)) },
+    loggers: [
+      { category: 'zomma', lowestLevel, sinks: ['stderr'] },
+      { category: ['logtape', 'meta'], lowestLevel: 'error', sinks: ['stderr'] },
+    ],
+  });
+  const logger = getLogger('zomma');
+  const level = { ...LEVEL, ...(accessLog && { request_answered: 'info' as const }) };
+  const kinds = Object.keys(LEVEL) as Observation['kind'][];
+  const ignores = new Set(kinds.filter((kind) => LOG_LEVELS.indexOf(level[kind]) < LOG_LEVELS.indexOf(lowestLevel)));
+  const observe: Observe = ({ kind, ...properties }) => {
+    if (ignores.has(kind)) return;
+    logger[level[kind]](
+      kind,
+      'error' in properties ? { ...properties, error: describe(properties.error) } : properties,
+    );
+  };
+  return Object.assign(observe, { ignores });
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

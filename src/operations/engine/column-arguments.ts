@@ -1,0 +1,130 @@
+import { type TProperties, type TSchema, Type } from '@sinclair/typebox';
+import { ClientError } from '../../core/errors.ts';
+import type { Steps } from '../../core/steps.ts';
+import type { Column } from '../../math/kernels.ts';
+import { JSON_ROWS, rowsPrice } from './prices.ts';
+import { EQUAL_LENGTHS, expectation } from './validate.ts';
+
+/** Maximum rows of one request: a full index chain, which takes about 30 ms in total. Clients send more rows in several requests. */
+export const COLUMN_ROWS_MAX = 20_000;
+
+/** Rows that are computed in one step of 2 or 3 ms. */
+const STEP_ROWS = 4_096;
+
+/**
+ * Calls `compute` for all rows: once if there are at most JSON_ROWS rows, in steps if there are more. Then returns `result()`. `compute`
+ * gets the rows from `from` (included) to `to` (excluded).
+ */
+export function byRows<Result>(
+  count: number,
+  compute: (from: number, to: number) => void,
+  result: () => Result,
+): Result | Steps<Result> {
+  if (count > JSON_ROWS) return rowSteps(count, compute, result);
+  compute(0, count);
+  return result();
+}
+
+function* rowSteps<Result>(
+  count: number,
+  compute: (from: number, to: number) => void,
+  result: () => Result,
+): Steps<Result> {
+  const total = Math.ceil(count / STEP_ROWS);
+  for (let from = 0; from < count; from += STEP_ROWS) {
+    const to = Math.min(count, from + STEP_ROWS);
+    const tokens = from === 0 ? rowsPrice(count, JSON_ROWS) : 0;
+    yield { message: `Rows ${from + 1} to ${to}`, total, tokens };
+    compute(from, to);
+  }
+  return result();
+}
+
+/**
+ * Maximum body of a table, bytes. A body of COLUMN_ROWS_MAX rows is smaller: a row takes up to 154 bytes as JSON, for six doubles of 25
+ * characters and a side.
+ */
+export const COLUMNS_BYTES_MAX = 4 * 1024 * 1024;
+
+/** Returns the schema of a table's field: an array with one value per row, or one value for all rows. `scalar` gives unit and bounds. */
+export const column = <Schema extends TSchema>(scalar: Schema) =>
+  Type.Union([scalar, Type.Array(scalar, { maxItems: COLUMN_ROWS_MAX })], {
+    description: `${scalar.description} One value for all rows, or an array with one value per row.`,
+  });
+
+/**
+ * Returns the schema of a table: an object whose fields are columns or values for all rows. `validate` rejects columns of unequal length.
+ */
+export const table = <Properties extends TProperties>(properties: Properties) =>
+  Type.Object(properties, { additionalProperties: false, [EQUAL_LENGTHS]: true });
+
+/** Returns the schema of an answer's column. */
+export const answerColumn = <Schema extends TSchema>(cell: Schema, description: string) =>
+  Type.Array(cell, { description });
+
+/** Returns the number of rows of a table: the length of its arrays, or 1 if no field is an array. */
+export function rowCount(input: Readonly<Record<string, unknown>>): number {
+  return Object.values(input).find(Array.isArray)?.length ?? 1;
+}
+
+/** Returns the rows `from` (included) to `to` (excluded) of a column of numbers, as input of a kernel. */
+export function numbers(given: number | readonly number[], from: number, to: number): Column {
+  return typeof given === 'number' ? given : new Float64Array(given.slice(from, to));
+}
+
+/** Returns the rows `from` (included) to `to` (excluded) of a column of sides, as input of a kernel: +1 for a call, -1 for a put. */
+export function sides(given: Side | readonly Side[], from: number, to: number): Column {
+  return typeof given === 'string' ? sign(given) : Float64Array.from(given.slice(from, to), sign);
+}
+
+type Side = 'C' | 'P';
+
+function sign(side: Side): number {
+  return side === 'C' ? 1 : -1;
+}
+
+/** The schema of a side in a binary body. */
+export const SIDE = Type.Union([Type.Literal(1), Type.Literal(-1)], { description: '1 for a call, -1 for a put.' });
+
+/**
+ * Reads the columns of a binary body: float64, little-endian, one column after the other. Returns views of the body. Throws `ClientError`
+ * (422) if the length does not fit the columns, if there are too many rows, or if a value is out of bounds. The error names the column and
+ * the row of the first value out of bounds.
+ */
+export function binaryColumns<Name extends string>(body: ArrayBuffer, schemas: Readonly<Record<Name, TSchema>>) {
+  const names = Object.keys(schemas) as Name[];
+  const rowBytes = names.length * Float64Array.BYTES_PER_ELEMENT;
+  const count = body.byteLength / rowBytes;
+  if (!Number.isInteger(count) || count > COLUMN_ROWS_MAX) {
+    throw new ClientError(
+      'invalid_body',
+      `${body.byteLength} bytes are not ${names.length} columns of up to ${COLUMN_ROWS_MAX} rows`,
+      {
+        hint: `Send the columns ${names.join(', ')} one after the other, with 8 bytes per row in each.`,
+      },
+    );
+  }
+  const columns = {} as Record<Name, Float64Array>;
+  for (const [i, name] of names.entries()) {
+    const values = new Float64Array(body, i * count * Float64Array.BYTES_PER_ELEMENT, count);
+    const row = firstOutside(values, schemas[name]);
+    if (row >= 0) {
+      const fieldError = { field: `/${name}/${row}`, expected: expectation(schemas[name]) };
+      throw new ClientError('invalid_body', `${fieldError.field} ${fieldError.expected}`, {
+        fieldErrors: [fieldError],
+      });
+    }
+    columns[name] = values;
+  }
+  return { count, columns };
+}
+
+/** Returns the row of the first value that is not finite, out of bounds, or a side other than 1 and -1. Returns -1 if all are valid. */
+function firstOutside(values: Float64Array, { minimum, maximum, anyOf }: TSchema): number {
+  // A loop, because one callback per value would take longer than all other work on the column.
+  for (let row = 0; row < values.length; row++) {
+    const value = values[row]!;
+    if (anyOf ? value !== 1 && value !== -1 : !(value >= minimum && value <= maximum)) return row;
+  }
+  return -1;
+}

@@ -1,0 +1,36 @@
+import { Type } from '@sinclair/typebox';
+import { ClientError, type ClientErrorCode } from '../../core/errors.ts';
+import { isDate, newYorkInstant } from '../../market/calendar.ts';
+
+const MOMENT = 'a date YYYY-MM-DD of New York, or an instant such as 2026-11-20T16:00:00-05:00';
+
+/** Times with an offset. Temporal also reads years of six digits and names of zones, which the calendar does not support. */
+const INSTANT = /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{5,18}(Z|[+-][0-9]{2}:[0-9]{2})$/;
+
+/** Returns the schema of a field for a moment. `momentOf` parses the field: a date can mean the beginning or the end of its day. */
+export const moment = (description: string) => Type.String({ description: `${description}: ${MOMENT}.` });
+
+/**
+ * Parses a moment: an instant, or a New York date. A date means its first or its last moment, as `end` states. Returns ms since the epoch.
+ * Throws `ClientError` with the given code if the text is invalid.
+ */
+export function momentOf(text: string, field: string, end: 'first' | 'last', code: ClientErrorCode): number {
+  if (isDate(text)) return newYorkInstant(text, end === 'first' ? '00:00' : '23:59:59.999');
+  const instantMs = INSTANT.test(text) ? parseInstant(text) : undefined;
+  if (instantMs === undefined) throw momentError(field, `must be ${MOMENT}`, code);
+  return instantMs;
+}
+
+function parseInstant(text: string): number | undefined {
+  try {
+    // Unlike Date, Temporal rejects 30 February.
+    return Temporal.Instant.from(text).epochMilliseconds;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns the error for a moment that does not meet a condition. `expected` states the condition, for example `must be a date`. */
+export function momentError(field: string, expected: string, code: ClientErrorCode): ClientError {
+  return new ClientError(code, `${field} ${expected}`, { fieldErrors: [{ field, expected }] });
+}

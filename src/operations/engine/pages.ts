@@ -1,0 +1,72 @@
+import { Type } from '@sinclair/typebox';
+import { ClientError } from '../../core/errors.ts';
+import type { Chain } from '../../market/chain.ts';
+import type { Context } from './operation.ts';
+
+/** Maximum rows of a page: 100 hedging nodes with all fields take up to 21,500 tokens of a model's context. */
+export const PAGE_MAX = 100;
+
+export const limit = (description: string) =>
+  Type.Optional(Type.Integer({ description, minimum: 1, maximum: PAGE_MAX }));
+
+/** The schema of the `cursor` argument of an operation that returns a list in pages. */
+export const cursor = Type.Optional(Type.String({ description: 'next_cursor of the previous page.' }));
+export const nextCursor = Type.Optional(
+  Type.String({
+    description: 'Cursor of the next page. Present only if limit or cursor is given, and not on the last page.',
+  }),
+);
+/** The schema of the cursor in an answer that has it whenever there is a further page. */
+export const cursorOfNext = Type.Optional(Type.String({ description: 'Cursor of the next page; absent on the last.' }));
+
+/** The arguments that select the rows of a list. Absent ones are undefined. */
+type RowSelection = Readonly<Record<string, string | number | undefined>>;
+
+/**
+ * Returns the cursor of a row in a list that is computed from a chain, with a digest of the arguments that select the rows, if there are
+ * any. `pageFrom` reads the cursor.
+ */
+export function cursorAt({ underlying, asOf }: Chain, row: number, selection: RowSelection): string {
+  // The cursor is plain text, because models make mistakes when they copy base64, and base64 takes more tokens.
+  return [underlying, asOf, row, ...digestOf(selection)].join('~');
+}
+
+function digestOf(selection: RowSelection): string[] {
+  const text = JSON.stringify(selection);
+  return text === '{}' ? [] : [Bun.hash(text).toString(36).slice(0, DIGEST_LENGTH)];
+}
+
+const DIGEST_LENGTH = 4;
+
+/**
+ * Returns the first row of a page (0 without a cursor), and a context for the page. In this context, the ticker's newest chain is the
+ * snapshot of the first page, even if newer snapshots have arrived. Throws `ClientError` if the cursor is malformed, belongs to another
+ * ticker or to other arguments, or belongs to a snapshot that is no longer stored.
+ */
+export function pageFrom(
+  given: string | undefined,
+  ticker: string,
+  context: Context,
+  selection: RowSelection,
+): { row: number; context: Context } {
+  if (given === undefined) return { row: 0, context };
+  const [, of, asOf, row, digest] = CURSOR.exec(given) ?? refuse('must be next_cursor of an answer, unchanged');
+  const { market } = context;
+  if (market.tracked(ticker) !== of) refuse(`must belong to the requested ticker, not to ${of}`);
+  if (digest !== digestOf(selection)[0]) refuse('must be used with the arguments of the page before it');
+  for (const each of [market, market.at(Number(asOf))]) {
+    if (each.findChain(ticker)?.asOf === Number(asOf))
+      return { row: Number(row), context: { ...context, market: each } };
+  }
+  return refuse('must belong to a snapshot that is still stored');
+}
+
+/** The form of a cursor: a ticker, the moment of the snapshot in ms since the epoch (up to the year 2286), a row, and a digest. */
+const CURSOR = /^([A-Z0-9._^]{1,12})~(\d{1,13})~(\d{1,6})(?:~([a-z0-9]{1,4}))?$/;
+
+function refuse(expected: string): never {
+  throw new ClientError('unprocessable', `/cursor ${expected}`, {
+    hint: 'Retry without cursor to begin with the newest snapshot.',
+    fieldErrors: [{ field: '/cursor', expected }],
+  });
+}

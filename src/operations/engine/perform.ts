@@ -1,0 +1,150 @@
+import { type TObject, Type } from '@sinclair/typebox';
+import { memoizeByObject } from '../../core/cache.ts';
+import { cleanLine } from '../../core/clean-text.ts';
+import { ClientError, type ClientErrorCode } from '../../core/errors.ts';
+import { isRecord } from '../../core/json-shape.ts';
+import { runToCompletion, type Steps } from '../../core/steps.ts';
+import { answerSchema, type Context, type Operation, PROVENANCE, type Provenance, pickFields } from './operation.ts';
+import { contextAt, withMoment } from './replay.ts';
+import { satisfies, validate } from './validate.ts';
+
+/** An adapter's view of an operation: the arguments and the keys of the answer over this adapter. */
+export interface View {
+  readonly operation: Operation;
+  readonly input: TObject;
+  /** The schema of the answer. */
+  readonly output: TObject;
+  /** Keys of the answer. Undefined for the extended answer, which has every key. */
+  readonly answers: readonly string[] | undefined;
+  /** Further keys of the full result, which MCP adds to the provenance. */
+  readonly echoes: readonly string[];
+}
+
+export interface Performed {
+  readonly body: Record<string, unknown>;
+  /** The values of the view's `echoes`. */
+  readonly echoes: Record<string, unknown>;
+  readonly provenance: Provenance | undefined;
+  /** The answer as PNG, if the caller asked for an image and the operation draws. */
+  readonly picture?: Uint8Array;
+}
+
+/** Returns the view with the default answer of a tool. */
+export const toolView = memoizeByObject((operation: Operation): View => {
+  const { answers, onDemand = [], echoes = [] } = operation.tool!;
+  return view(operation, withMoment(operation, operation.input), [...answers, ...onDemand], echoes);
+});
+
+/** Returns the view with the extended answer of an operation: every key, and the provenance. */
+export const extendedView = memoizeByObject(
+  (operation: Operation): View => ({
+    operation,
+    input: withMoment(operation, operation.input),
+    output: Type.Object(
+      { ...operation.full.properties, provenance: Type.Optional(PROVENANCE) },
+      { additionalProperties: false },
+    ),
+    answers: undefined,
+    echoes: [],
+  }),
+);
+
+/** Returns the view of an operation's own REST route. */
+export const restView = memoizeByObject(
+  (operation: Operation): View =>
+    view(
+      operation,
+      withMoment(operation, operation.rest!.input ?? operation.input),
+      operation.rest!.answers ?? Object.keys(operation.full.properties),
+    ),
+);
+
+/**
+ * Validates the arguments, runs the operation and picks the keys of the view. Throws `ClientError` with the given code if the arguments are
+ * invalid. Throws `ClientError` (unprocessable) if numeric arguments give a number that is not finite. Throws every `ClientError` that the
+ * operation throws. Throws a plain `Error` if the answer does not match its schema for another reason, which is a defect.
+ */
+export function perform(view: View, args: unknown, context: Context, code: ClientErrorCode): Performed {
+  return runToCompletion(performInSteps(view, args, context, code));
+}
+
+/** Does the same as `perform`, in the steps of the operation. */
+export function* performInSteps(
+  { operation, input, output, answers, echoes }: View,
+  args: unknown,
+  context: Context,
+  code: ClientErrorCode,
+): Steps<Performed> {
+  const valid = validate(input, args, code);
+  if (typeof valid.ticker === 'string') context.onTicker?.(context.market.nameOf(valid.ticker));
+  const isWanted = (key: string) => answers === undefined || answers.includes(key) || echoes.includes(key);
+  const outcome =
+    typeof valid.at === 'string'
+      ? operation.run(withoutMoment(valid), contextAt(context, valid.at, code), isWanted)
+      : operation.run(valid, context, isWanted);
+  const { result, provenance: origin } = 'result' in outcome ? outcome : yield* outcome;
+  const provenance = origin && withNameNote(origin, valid, context);
+  const body = answers
+    ? pickFields(result, answers)
+    : { ...result, ...(provenance && { provenance: { ...provenance, notes: [...provenance.notes] } }) };
+  if (!satisfies(output, body)) throw notFiniteError(input, args, body) ?? schemaMismatch(operation);
+  const moment = typeof valid.at === 'string' && { at: valid.at };
+  const performed = { body, echoes: { ...pickFields(result, echoes), ...moment }, provenance };
+  if (valid.format !== 'image' || !operation.picture || !provenance) return performed;
+  yield { message: 'Drawing the answer' };
+  return { ...performed, picture: operation.picture(result, provenance) };
+}
+
+/** Adds a note for each ticker that was given by a name or an old symbol. */
+function withNameNote(provenance: Provenance, valid: Record<string, unknown>, { market }: Context): Provenance {
+  const given = [valid.ticker ?? valid.single_name_ticker ?? valid.tickers].flat();
+  const names = given.filter((each): each is string => typeof each === 'string' && market.isByName(each));
+  if (names.length === 0) return provenance;
+  const notes = names.map((each) => `"${cleanLine(each)}" was read as ${market.nameOf(each)}.`);
+  return { ...provenance, notes: [...notes, ...provenance.notes] };
+}
+
+function schemaMismatch({ name }: Operation): Error {
+  return new Error(`The answer of ${name} does not fit its schema`);
+}
+
+/**
+ * Returns the error for arguments that are each within their bounds, but together too extreme for a finite answer. Returns `undefined` if
+ * every number of the answer is finite, or if the caller sent no numbers.
+ */
+function notFiniteError(input: TObject, args: unknown, body: unknown): ClientError | undefined {
+  const field = notFinite(body);
+  if (field === undefined || !isRecord(args)) return undefined;
+  const given = Object.keys(args).filter(
+    (name) => NUMERIC.has(input.properties[name]?.type) || Array.isArray(args[name]),
+  );
+  if (given.length === 0) return undefined;
+  return new ClientError('unprocessable', `${field} of the answer is not a finite number for these arguments`, {
+    hint: 'Use less extreme values. Each value is within its bounds, but together they give no finite answer.',
+    fieldErrors: given.map((name) => ({
+      field: `/${name}`,
+      expected: 'must be less extreme, or another field must be',
+    })),
+  });
+}
+
+const NUMERIC: ReadonlySet<unknown> = new Set(['number', 'integer']);
+
+/** Returns the JSON Pointer of the first number in an answer that is infinite or NaN. Returns `undefined` if all are finite. */
+function notFinite(value: unknown, pointer = ''): string | undefined {
+  if (typeof value === 'number') return Number.isFinite(value) ? undefined : pointer;
+  if (typeof value !== 'object' || value === null) return undefined;
+  for (const [name, each] of Object.entries(value)) {
+    const found = notFinite(each, `${pointer}/${name}`);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function withoutMoment({ at: _, ...own }: Record<string, unknown>): Record<string, unknown> {
+  return own;
+}
+
+function view(operation: Operation, input: TObject, answers: readonly string[], echoes: readonly string[] = []): View {
+  return { operation, input, output: answerSchema(operation.full, answers), answers, echoes };
+}

@@ -1,0 +1,167 @@
+import type { TObject, TSchema } from '@sinclair/typebox';
+import { type TypeCheck, TypeCompiler, type ValueError, ValueErrorType } from '@sinclair/typebox/compiler';
+import { memoizeByObject } from '../../core/cache.ts';
+import { ClientError, type ClientErrorCode, type FieldError } from '../../core/errors.ts';
+import { isRecord } from '../../core/json-shape.ts';
+
+/** A keyword of our own for schemas: if true, all array fields must have the same length. */
+export const EQUAL_LENGTHS = 'x-equal-lengths';
+
+/**
+ * Maximum number of field errors in an answer: enough to correct a request. This limit and NAME_MAX bound the size of the answer to a
+ * hostile request.
+ */
+const FIELD_ERRORS_MAX = 10;
+/** Maximum length of an unknown field's name in an error, in characters. */
+const NAME_MAX = 40;
+
+/**
+ * Checks a value against an object schema. Returns the value with the defaults of absent fields. Throws `ClientError` with the given code
+ * if the value is invalid. The error has each invalid field and the condition that the field must meet. It never repeats values, but it
+ * repeats names of unknown fields, cut to NAME_MAX characters.
+ */
+export function validate(schema: TObject, value: unknown, code: ClientErrorCode): Record<string, unknown> {
+  const { check, defaults } = compiled(schema);
+  const candidate = isRecord(value) ? withDefaults(defaults, value) : value;
+  const isValid = check.Check(candidate);
+  if (isValid && !schema[EQUAL_LENGTHS]) return candidate as Record<string, unknown>;
+  const fieldErrors = isValid
+    ? lengthErrors(schema, candidate as Record<string, unknown>)
+    : fieldErrorsOf(schema, check, candidate);
+  if (fieldErrors.length === 0) return candidate as Record<string, unknown>;
+  throw new ClientError(code, fieldErrors.map((each) => `${each.field || 'The input'} ${each.expected}`).join('; '), {
+    fieldErrors,
+    hint: `Fields: ${Object.keys(schema.properties)
+      .map((key) => (schema.required?.includes(key) ? key : `${key} (optional)`))
+      .join(', ')}.`,
+  });
+}
+
+/** Returns whether a value matches the schema. Every answer is checked this way before it is sent. */
+export function satisfies(schema: TObject, value: unknown): boolean {
+  return compiled(schema).check.Check(value);
+}
+
+interface Compiled {
+  readonly check: TypeCheck<TObject>;
+  /** The defaults of fields that may be absent. */
+  readonly defaults: readonly (readonly [field: string, value: unknown])[];
+}
+
+const compiled = memoizeByObject((schema: TObject): Compiled => {
+  const fields = Object.entries(schema.properties);
+  const defaults = fields.flatMap(([field, { default: value }]) =>
+    value === undefined ? [] : [[field, value] as const],
+  );
+  return { check: TypeCompiler.Compile(schema), defaults };
+});
+
+function withDefaults(defaults: Compiled['defaults'], value: Record<string, unknown>): Record<string, unknown> {
+  const filled = { ...value };
+  for (const [field, each] of defaults) if (filled[field] === undefined) filled[field] = each;
+  return filled;
+}
+
+function fieldErrorsOf(schema: TObject, check: TypeCheck<TObject>, value: unknown): FieldError[] {
+  const fieldErrors = new Map<string, FieldError>();
+  for (const error of withinColumns(check.Errors(value))) {
+    if (fieldErrors.has(error.path)) continue;
+    const [key = ''] = error.path.slice(1).split('/');
+    const isKnown = error.path === '' || Object.hasOwn(schema.properties, unescaped(key));
+    // The name of an unknown field comes from the caller, so it is cut before it is repeated.
+    const field = isKnown ? error.path : `/${escaped([...unescaped(key)].slice(0, NAME_MAX).join(''))}`;
+    fieldErrors.set(error.path, { field, expected: isKnown ? expected(error) : 'is not a field of this request' });
+    if (fieldErrors.size >= FIELD_ERRORS_MAX) break;
+  }
+  return [...fieldErrors.values()];
+}
+
+function expected({ type, schema }: ValueError): string {
+  const rule = expectation(schema);
+  return type === ValueErrorType.ObjectRequiredProperty ? `is missing, and ${rule}` : rule;
+}
+
+/** Replaces the error of a column that is an array ("neither a value nor an array of values") by the errors within the array. */
+function* withinColumns(errors: Iterable<ValueError>): Iterable<ValueError> {
+  for (const error of errors) {
+    const variant = Array.isArray(error.value) ? arrayVariant(error.schema) : -1;
+    if (variant < 0) yield error;
+    else {
+      for (const inner of error.errors[variant]!) {
+        yield inner;
+        // The array itself is invalid, for example too long. The errors of its items are left out.
+        if (inner.path === error.path) break;
+      }
+    }
+  }
+}
+
+function arrayVariant(schema: TSchema): number {
+  return schema.anyOf?.findIndex((each: TSchema) => each.type === 'array') ?? -1;
+}
+
+/** Returns an error for each column of a table whose length differs from that of the first column. */
+function lengthErrors(schema: TObject, value: Record<string, unknown>): FieldError[] {
+  const columns = Object.keys(schema.properties).flatMap((key) => {
+    const column = value[key];
+    return Array.isArray(column) ? [{ key, length: column.length }] : [];
+  });
+  const [first] = columns;
+  return columns
+    .filter(({ length }) => length !== first!.length)
+    .map(({ key, length }) => ({
+      field: `/${key}`,
+      expected: `must have as many items as /${first!.key}: ${first!.length}, not ${length}`,
+    }));
+}
+
+/** Returns a key as a reference token of a JSON Pointer (RFC 6901). */
+function escaped(key: string): string {
+  return key.replaceAll('~', '~0').replaceAll('/', '~1');
+}
+
+/** Returns the key of a reference token. This is the inverse of `escaped`. */
+function unescaped(step: string): string {
+  return step.replaceAll('~1', '/').replaceAll('~0', '~');
+}
+
+/** Returns the condition of a schema in words, for example `must be a finite number, at least 0 and at most 1`. */
+export function expectation(schema: TSchema): string {
+  if (schema.enum) return `must be one of ${schema.enum.map((each: unknown) => JSON.stringify(each)).join(', ')}`;
+  if (arrayVariant(schema) >= 0) return `${expectation(schema.anyOf[0])}; or an array of those`;
+  if (schema.anyOf) {
+    return `must be one of ${schema.anyOf.map((each: TSchema) => JSON.stringify(each.const ?? each.type)).join(', ')}`;
+  }
+  switch (schema.type) {
+    case 'number':
+    case 'integer':
+      return `must be ${schema.type === 'integer' ? 'an integer' : 'a finite number'}${bounds(schema)}`;
+    case 'string':
+      return schema.pattern
+        ? `must match ${schema.pattern}: ${schema.description?.replace(/\.$/, '')}`
+        : `must be a string${lengths(schema)}`;
+    case 'object':
+      return 'must be a JSON object';
+    case 'array':
+      return `must be an array${itemCounts(schema)}`;
+    default:
+      return `must be of type ${schema.type}`;
+  }
+}
+
+function itemCounts({ minItems, maxItems }: TSchema): string {
+  if (!maxItems) return '';
+  return minItems ? ` of ${minItems} to ${maxItems} items` : ` of at most ${maxItems} items`;
+}
+
+function lengths({ minLength, maxLength }: TSchema): string {
+  return maxLength === undefined ? '' : ` of ${minLength ?? 0} to ${maxLength} characters`;
+}
+
+function bounds(schema: TSchema): string {
+  const limits: string[] = [];
+  if (schema.exclusiveMinimum !== undefined) limits.push(`above ${schema.exclusiveMinimum}`);
+  if (schema.minimum !== undefined) limits.push(`at least ${schema.minimum}`);
+  if (schema.maximum !== undefined) limits.push(`at most ${schema.maximum}`);
+  return limits.length > 0 ? `, ${limits.join(' and ')}` : '';
+}

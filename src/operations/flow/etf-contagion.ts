@@ -1,0 +1,154 @@
+import { Type } from '@sinclair/typebox';
+import {
+  CORRELATION_CLOSES,
+  CORRELATION_MIN,
+  type Contagion,
+  evaluateContagion,
+  PREMIUM_SHARE,
+} from '../../analytics/contagion.ts';
+import { FLOW_WINDOW_DAYS } from '../../analytics/flow/flow.ts';
+import { returnCorrelation } from '../../analytics/returns.ts';
+import { newYorkDate } from '../../market/calendar.ts';
+import type { Chain } from '../../market/chain.ts';
+import { type Context, defineOperation } from '../engine/operation.ts';
+import { dollarsField, iv, nullable, number, textColumn, ticker } from '../engine/schemas.ts';
+import { unlikelyUnits } from '../engine/unlikely-units.ts';
+import { provenanceOf } from '../reading/market-reading.ts';
+
+export const evaluateEtfContagion = defineOperation({
+  name: 'evaluate_etf_contagion',
+  ofMarket: true,
+  title: 'Spill into the sector ETF',
+  description:
+    "Names the sector ETF that a stock's large flow spills into: if the stock's volatility has reached the ceiling, the flow is large, and " +
+    'both move together. Null otherwise; the notes say which condition failed or was not tested.',
+  example: { single_name_ticker: 'NVDA', whale_fiat: 25_000_000, current_iv: 0.62, iv_ceiling: 0.55 },
+  input: Type.Object(
+    {
+      single_name_ticker: { ...ticker, description: 'Symbol of the stock in any case, e.g. NVDA.' },
+      whale_fiat: dollarsField(
+        "Premium (not delta) of the stock's large flow, dollars, e.g. net_fiat_exposure of get_whale_prints; the sign is ignored.",
+      ),
+      current_iv: { ...iv, description: 'Present implied volatility of the stock, decimal per year.' },
+      iv_ceiling: {
+        ...iv,
+        description: 'Volatility at or above which the stock counts as saturated, decimal per year.',
+      },
+    },
+    { additionalProperties: false },
+  ),
+  full: Type.Object(
+    {
+      etf_proxy: nullable(Type.String(), 'Sector ETF; null if a requirement is not met.'),
+      saturated: Type.Boolean({ description: 'True if the volatility is at or above the ceiling.' }),
+      large_flow: Type.Boolean({ description: 'True if the absolute flow reaches flow_threshold.' }),
+      iv_over_ceiling: number(
+        'Ratio of the present volatility to the ceiling. The stock counts as saturated if the ratio is at least 1.',
+      ),
+      flow_threshold: number(
+        'Absolute flow at or above which the flow is large, dollars: the larger of flow_min and premium_threshold.',
+      ),
+      flow_over_threshold: nullable(
+        Type.Number(),
+        'Ratio of the absolute flow to flow_threshold; null if flow_threshold is 0.',
+      ),
+      flow_min: number('Minimum flow that can spill into the ETF, set by the operator, dollars.'),
+      premium_threshold: nullable(
+        Type.Number(),
+        `${100 * PREMIUM_SHARE} % of the premium of the stock's large prints over 30 days, dollars; null if the stock has no chain or no prints.`,
+      ),
+      correlation: nullable(
+        Type.Number(),
+        'Correlation of the daily log returns of stock and ETF, -1 to 1; null below 60 common closes, and then not required.',
+      ),
+      correlation_min: number('Minimum correlation at which stock and ETF count as moving together, -1 to 1.'),
+      proxy: nullable(
+        Type.String(),
+        'Sector ETF of the stock, whether or not the requirements are met; null if the universe names none.',
+      ),
+      notes: textColumn('Why etf_proxy is null, and what was not tested.'),
+    },
+    { additionalProperties: false },
+  ),
+  tool: { answers: ['etf_proxy'], echoes: ['proxy', 'flow_threshold', 'correlation', 'notes'] },
+  run(input, context) {
+    const name = context.market.tracked(input.single_name_ticker);
+    const chain = context.market.findChain(name);
+    const proxy = context.universe.proxies.get(name);
+    const premium = chain && largePremium(context, chain);
+    const { etf, ...reading } = evaluateContagion({
+      proxy,
+      flowUsd: input.whale_fiat,
+      iv: input.current_iv,
+      ivCeiling: input.iv_ceiling,
+      minFlowUsd: context.contagionMinUsd,
+      premiumUsd: premium,
+      correlation: proxy === undefined ? null : correlationWith(proxy, name, context, chain && newYorkDate(chain.asOf)),
+    });
+    return {
+      result: {
+        etf_proxy: etf,
+        saturated: reading.saturated,
+        large_flow: reading.largeFlow,
+        iv_over_ceiling: input.current_iv / input.iv_ceiling,
+        flow_threshold: reading.flowThresholdUsd,
+        flow_over_threshold:
+          reading.flowThresholdUsd > 0 ? Math.abs(input.whale_fiat) / reading.flowThresholdUsd : null,
+        flow_min: context.contagionMinUsd,
+        premium_threshold: premium === undefined ? null : PREMIUM_SHARE * premium,
+        correlation: reading.correlation,
+        correlation_min: CORRELATION_MIN,
+        proxy: proxy ?? null,
+        notes: [
+          ...unlikelyUnits({ iv: input.current_iv }),
+          ...(proxy === undefined
+            ? [`etf_proxy is null, because the universe names no sector ETF for ${name}.`]
+            : reasonsOf(reading, input, `${name} and ${proxy}`)),
+        ],
+      },
+      ...(chain && { provenance: provenanceOf(chain, context) }),
+    };
+  },
+});
+
+/** Returns the requirements that are not met, or not tested. */
+function reasonsOf(
+  { saturated, largeFlow, flowThresholdUsd, correlation }: Omit<Contagion, 'etf'>,
+  { whale_fiat, current_iv, iv_ceiling }: { whale_fiat: number; current_iv: number; iv_ceiling: number },
+  both: string,
+): string[] {
+  const unmet = [
+    ...(saturated ? [] : [`current_iv ${current_iv} is below iv_ceiling ${iv_ceiling}`]),
+    ...(largeFlow
+      ? []
+      : [`the flow of ${Math.round(Math.abs(whale_fiat))} dollars is below ${Math.round(flowThresholdUsd)}`]),
+    ...(correlation === null || correlation >= CORRELATION_MIN
+      ? []
+      : [`the correlation of ${both} is ${correlation.toFixed(2)}, below ${CORRELATION_MIN}`]),
+  ];
+  return [
+    ...(unmet.length > 0 ? [`etf_proxy is null, because ${unmet.join(', and ')}.`] : []),
+    ...(correlation === null
+      ? [
+          `Fewer than ${CORRELATION_CLOSES} common closes of ${both} are known: whether they move together was not tested.`,
+        ]
+      : []),
+  ];
+}
+
+/** Returns the premium of the stock's large prints over the flow window, dollars. Returns `undefined` if the stock has no prints. */
+function largePremium(context: Context, chain: Chain): number | undefined {
+  if (!context.market.hasPrints(chain.underlying)) return undefined;
+  const flow = context.market.flow(chain, FLOW_WINDOW_DAYS, context.largePrintMinUsd);
+  return flow.reduce((sum, { premium }) => sum + premium, 0);
+}
+
+/**
+ * Returns the correlation of the daily returns of a stock and an ETF, over the last closes up to `until`, the date of the stock's snapshot.
+ * Without a snapshot, uses the newest closes. Returns null if too few closes are known.
+ */
+function correlationWith(etf: string, name: string, context: Context, until = '9999-12-31'): number | null {
+  // Reads a few more closes than needed, because stock and ETF may lack the closes of different days.
+  const closes = (of: string) => context.market.closes(of, until, CORRELATION_CLOSES + 20);
+  return returnCorrelation(closes(name), closes(etf), CORRELATION_CLOSES);
+}

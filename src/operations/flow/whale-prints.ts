@@ -1,0 +1,160 @@
+import { Type } from '@sinclair/typebox';
+import { addDay, FLOW_WINDOW_DAYS, type Flow, flowOfPrints, NO_FLOW } from '../../analytics/flow/flow.ts';
+import { ClientError } from '../../core/errors.ts';
+import { StepCache, type Steps } from '../../core/steps.ts';
+import { isDate, newYorkDate } from '../../market/calendar.ts';
+import type { Chain } from '../../market/chain.ts';
+import { nearestExpiries } from '../../market/nearest-expiries.ts';
+import type { PrintSum } from '../../market/prints.ts';
+import { type Context, defineOperation } from '../engine/operation.ts';
+import { SNAPSHOT_CONTRACTS } from '../engine/prices.ts';
+import { date, nullable, number, ticker } from '../engine/schemas.ts';
+import { gapNotes } from '../reading/gap-notes.ts';
+import { provenanceOf, readMarket } from '../reading/market-reading.ts';
+
+/** The answer has a note if contracts of |delta| above 0.9 have a larger share of the premium than this. */
+const DEEP_SHARE_NOTED = 0.25;
+
+export const getWhalePrints = defineOperation({
+  name: 'get_whale_prints',
+  ofMarket: true,
+  title: 'Large-print flow',
+  description:
+    'Large option trades in one listed expiry over 30 calendar days: premium of calls, of puts and calls minus puts, dollars, and call ' +
+    'minus put contracts. + means more calls, not more buying. If the ticker has no prints, daily volumes are used and a note says so.',
+  example: { ticker: 'NVDA', target_expiry: '2026-12-18' },
+  input: Type.Object(
+    { ticker, target_expiry: date('A listed expiry, YYYY-MM-DD, e.g. whale_expiry of get_live_gex_nodes.') },
+    { additionalProperties: false },
+  ),
+  full: Type.Object(
+    {
+      net_fiat_exposure: number('Call premium minus put premium, dollars.'),
+      call_fiat_paid: number('Premium of calls, dollars.'),
+      put_fiat_paid: number('Premium of puts, dollars.'),
+      net_volume_delta: Type.Integer({ description: 'Call contracts minus put contracts.' }),
+      ticker: Type.String({ description: 'Underlying symbol.' }),
+      target_expiry: Type.String({ description: 'Expiry, YYYY-MM-DD.' }),
+      flow_from: Type.String({
+        description: 'Source of the flow: prints, or snapshots (daily volume at mid, no minimum premium).',
+      }),
+      counted: Type.Integer({
+        description:
+          'Number of large prints; if flow_from is snapshots, number of contracts with volume and a price above 0, ' +
+          'each counted once per day.',
+      }),
+      deep_premium_pct: number(
+        'Premium in contracts of known |delta| above 0.9, percent of all premium. Such trades usually finance a position or capture a dividend, and do not express a view of the price.',
+      ),
+      by_side: nullable(
+        Type.Object(
+          {
+            call_at_ask: number('Premium of calls that traded at the ask or above the middle of the quote, dollars.'),
+            call_at_bid: number('Premium of calls that traded at the bid or below the middle of the quote, dollars.'),
+            put_at_ask: number('Premium of puts that traded at the ask or above the middle of the quote, dollars.'),
+            put_at_bid: number('Premium of puts that traded at the bid or below the middle of the quote, dollars.'),
+            unknown: number('Premium of prints whose side neither the feed nor the quote gives, dollars.'),
+          },
+          { additionalProperties: false },
+        ),
+        'Premium by the side of the quote at which the prints traded; null if flow_from is snapshots.',
+      ),
+      window_days: Type.Integer({ description: 'Calendar days of the window.' }),
+      min_premium: number('Minimum premium of a large print, dollars; 0 if flow_from is snapshots.'),
+    },
+    { additionalProperties: false },
+  ),
+  tool: {
+    answers: ['net_fiat_exposure', 'call_fiat_paid', 'put_fiat_paid', 'net_volume_delta'],
+    echoes: ['ticker', 'target_expiry', 'flow_from', 'counted', 'window_days', 'min_premium'],
+  },
+  *run({ ticker: name, target_expiry }, context) {
+    const { chain, large } = yield* readMarket(name, context);
+    const listed = new Set(chain.series.map(({ expiry }) => expiry));
+    for (const print of large) listed.add(print.expiry);
+    requireListed(target_expiry, listed, chain.asOf);
+    const byPrints = context.market.hasPrints(chain.underlying);
+    const flow: Flow = byPrints
+      ? flowOfPrints(large, target_expiry)
+      : yield* snapshotFlow(chain, target_expiry, context);
+    const premium = flow.callPremium + flow.putPremium;
+    const notes = byPrints
+      ? gapNotes(chain, FLOW_WINDOW_DAYS, context)
+      : [
+          'The ticker has no prints, so its flow is the volume of each contract on the stored days, at its mid or, without a quote, at its last price.',
+        ];
+    if (flow.deepPremium > DEEP_SHARE_NOTED * premium) {
+      const share = Math.round((100 * flow.deepPremium) / premium);
+      notes.push(
+        `${share} % of the premium is in contracts of |delta| above 0.9: such trades usually finance a position and do not express a view of the price.`,
+      );
+    }
+    return {
+      result: {
+        net_fiat_exposure: flow.callPremium - flow.putPremium,
+        call_fiat_paid: flow.callPremium,
+        put_fiat_paid: flow.putPremium,
+        net_volume_delta: Math.round(flow.callContracts - flow.putContracts),
+        ticker: chain.underlying,
+        target_expiry,
+        flow_from: byPrints ? 'prints' : 'snapshots',
+        counted: flow.counted,
+        deep_premium_pct: premium > 0 ? (100 * flow.deepPremium) / premium : 0,
+        by_side: byPrints ? premiumBySide(large, target_expiry) : null,
+        window_days: FLOW_WINDOW_DAYS,
+        min_premium: byPrints ? context.largePrintMinUsd : 0,
+      },
+      provenance: provenanceOf(chain, context, notes),
+    };
+  },
+});
+
+/** Returns the premium of an expiry's large prints, by the side of the quote at which they traded. */
+function premiumBySide(large: readonly PrintSum[], expiry: string) {
+  const by = { call_at_ask: 0, call_at_bid: 0, put_at_ask: 0, put_at_bid: 0, unknown: 0 };
+  for (const { side, callPut, premium, expiry: printExpiry } of large) {
+    if (printExpiry !== expiry) continue;
+    const hasSide = side === 'ask' || side === 'bid';
+    by[hasSide ? (`${callPut === 1 ? 'call' : 'put'}_at_${side}` as const) : 'unknown'] += premium;
+  }
+  return by;
+}
+
+/**
+ * The flows by expiry from the snapshots of the window. They are cached for the newest snapshot while the snapshots of the window stay the
+ * same, because reading a month of snapshots takes tens of ms.
+ */
+const cache = new StepCache<Chain, ReadonlyMap<string, Flow>>(() => 1);
+
+function* snapshotFlow(chain: Chain, expiry: string, { market }: Context): Steps<Flow> {
+  const ids = market.recentChainIds(chain, FLOW_WINDOW_DAYS);
+  const flows = yield* cache.of(chain, ids.join(' '), {
+    message: 'Reading snapshots',
+    tokens: Math.ceil((chain.count * ids.length) / SNAPSHOT_CONTRACTS),
+    *steps() {
+      const flows = new Map<string, Flow>();
+      for (const id of ids) {
+        const day = market.chainById(id);
+        if (day) addDay(flows, day);
+        yield { message: 'Reading snapshots' };
+      }
+      return flows;
+    },
+  });
+  return flows.get(expiry) ?? NO_FLOW;
+}
+
+/** Throws `ClientError` (unprocessable) if an expiry is not listed. The hint names the nearest listed expiries. */
+function requireListed(expiry: string, listed: ReadonlySet<string>, asOf: number): void {
+  if (listed.has(expiry)) return;
+  const isReal = isDate(expiry);
+  const nearest = nearestExpiries(listed, expiry, newYorkDate(asOf));
+  throw new ClientError(
+    'unprocessable',
+    `${isReal ? expiry : 'target_expiry'} is ${isReal ? 'not a listed expiry of the ticker' : 'not a date of the calendar'}`,
+    {
+      hint: `Use a listed expiry. Nearest listed: ${nearest.join(', ')}.`,
+      fieldErrors: [{ field: '/target_expiry', expected: 'must be a listed expiry' }],
+    },
+  );
+}

@@ -1,0 +1,48 @@
+import { Type } from '@sinclair/typebox';
+import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
+import type { Exposures } from '../../analytics/exposure/dollar-exposures.ts';
+import type { GammaFlip } from '../../analytics/exposure/gamma-flip.ts';
+import { gammaRegime, SIGN_MARGIN_MIN_PCT, signMarginPct } from '../../analytics/exposure/sign-margin.ts';
+import { number } from '../engine/schemas.ts';
+
+/** The fields that state the sign of net GEX, and how certain the sign is. */
+export const regimeFields = {
+  regime: Type.String({
+    description: `positive_gamma or negative_gamma, by the sign of net GEX; undetermined if sign_margin_pct is below ${SIGN_MARGIN_MIN_PCT}.`,
+  }),
+  sign_margin_pct: number('Share of gross gamma that would need the opposite sign for net GEX to be 0, percent.'),
+};
+
+/** Describes a column with the sign margin of each row. */
+export const MARGIN_OF_ROW =
+  'Share of the gross gamma of the row that would need the opposite sign for its net GEX to be 0, percent.';
+
+/** Returns the values of `regimeFields`. */
+export function reportRegime(exposures: Pick<Exposures, 'gex' | 'grossGex'>) {
+  return {
+    regime: gammaRegime(exposures) as string,
+    sign_margin_pct: signMarginPct(exposures.gex, exposures.grossGex),
+  };
+}
+
+/**
+ * Returns a note that the regime is undetermined, for answers without `regimeFields`. Returns an empty list if the sign of net GEX is
+ * certain enough.
+ */
+export function regimeNotes(exposures: Pick<Exposures, 'gex' | 'grossGex'>): string[] {
+  if (gammaRegime(exposures) !== 'undetermined') return [];
+  if (exposures.grossGex === 0) return ['No contract has gamma, so the regime is undetermined.'];
+  const margin = signMarginPct(exposures.gex, exposures.grossGex).toPrecision(2);
+  return [`Net GEX would be 0 if ${margin} % of gross gamma had the opposite sign, so the regime is undetermined.`];
+}
+
+export const UNRESOLVED_FLIP_NOTE =
+  'Net gamma has one sign within 50 % of spot, so gex_flip is the spot at which net gamma is nearest 0.';
+
+/** Returns caveats on gamma and on the flip, for answers without the counts of contracts and without `flip_resolved`. */
+export function gammaNotes({ counts: { used, left_out } }: PreparedChain, { resolved }: GammaFlip): string[] {
+  const notes: string[] = [];
+  if (left_out.no_volatility === used) notes.push('No contract has a volatility, so gamma is unknown and counts as 0.');
+  if (!resolved) notes.push(UNRESOLVED_FLIP_NOTE);
+  return notes;
+}

@@ -1,0 +1,141 @@
+import { Type } from '@sinclair/typebox';
+import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
+import { inOrderOfSettlement } from '../../analytics/chain/rows.ts';
+import { exposureMatrixInSteps } from '../../analytics/exposure/exposure-matrix.ts';
+import type { ExposureSums } from '../../analytics/exposure/exposures-by-strike.ts';
+import { defineOperation } from '../engine/operation.ts';
+import { count, defaulted, number, numberColumn, oneOf, textColumn } from '../engine/schemas.ts';
+import { chainInput, readChain } from '../reading/analysis-options.ts';
+import { conventionOf, signConvention } from '../reading/dealer-sign.ts';
+import { provenanceOf } from '../reading/market-reading.ts';
+
+const MEASURES = ['gamma', 'delta', 'vanna', 'charm', 'open_interest', 'volume'] as const;
+type Measure = (typeof MEASURES)[number];
+
+/** Distance of the outermost strikes from spot, percent of spot. */
+const BAND = { default: 20, minimum: 1, maximum: 100 };
+
+const UNIT = 'dollars (gamma per 1 % move, vanna per vol point, charm over the coming calendar day) or contracts';
+
+export const getGexMatrix = defineOperation({
+  name: 'get_gex_matrix',
+  ofMarket: true,
+  title: 'GEX by strike and expiry',
+  description:
+    'A dealer exposure, open interest or volume of each series (root and expiry) at each strike near spot, as a matrix, with the sums of its ' +
+    'rows and columns and of the strikes outside. Dealers are assumed long calls and short puts. With sign=flow, they hold the opposite of ' +
+    'what customers bought and sold, by prints. Dollars.',
+  example: { ticker: 'SPY', measure: 'gamma' },
+  input: Type.Object(
+    {
+      ...chainInput.properties,
+      measure: defaulted(
+        oneOf(
+          MEASURES,
+          'Value of a cell. gamma, delta, vanna, charm: net exposure of calls and puts; open_interest, volume: number of contracts.',
+        ),
+        'gamma',
+      ),
+      band: defaulted(
+        Type.Number({
+          description: 'Distance of the outermost strikes from spot, percent of spot.',
+          minimum: BAND.minimum,
+          maximum: BAND.maximum,
+        }),
+        BAND.default,
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  full: Type.Object(
+    {
+      ticker: Type.String({ description: 'Underlying symbol.' }),
+      spot_price: number('Spot of the snapshot, dollars.'),
+      measure: Type.String({ description: 'The argument measure.' }),
+      band: number('The argument band, percent of spot.'),
+      count: count('Rows of strike, by_strike and each list of values.'),
+      series_count: count('Rows of root, expiry, settlement, by_expiry and values.'),
+      strike: numberColumn('Strikes within the band, ascending, dollars.'),
+      root: textColumn('OSI root of each series, in order of settlement.'),
+      expiry: textColumn('YYYY-MM-DD'),
+      settlement: textColumn('AM (opening prices) or PM (close).'),
+      values: Type.Array(Type.Array(Type.Union([Type.Number(), Type.Null()])), {
+        description: `One list per series, with the value at each strike, ${UNIT}; null if the series has no live contract with this strike.`,
+      }),
+      by_strike: numberColumn(`Sum over all series at each strike, ${UNIT}.`),
+      by_expiry: numberColumn(`Sum over the strikes within the band, for each series, ${UNIT}.`),
+      within_band: number(`Sum of all values, ${UNIT}.`),
+      left_out: number(`Sum over the strikes outside the band, ${UNIT}.`),
+      strikes_left_out: count('Number of strikes with a greater distance from spot.'),
+      sign_convention: signConvention,
+    },
+    { additionalProperties: false },
+  ),
+  rest: { method: 'GET', path: '/api/v1/nodes/gex/{ticker}/matrix' },
+  *run(input, context) {
+    const prepared = yield* readChain(input, context);
+    const result = yield* matrixOf(prepared, input.measure, input.band);
+    return { result, provenance: provenanceOf(prepared.chain, context) };
+  },
+});
+
+function* matrixOf(prepared: PreparedChain, measure: Measure, band: number) {
+  const { chain } = prepared;
+  const { strike, seriesOfCell, strikeOfCell, sums } = yield* exposureMatrixInSteps(prepared);
+  yield { message: 'Filling the matrix' };
+  const isInside = (each: number) => 100 * Math.abs(each - chain.spot) <= band * chain.spot;
+  const from = strike.findIndex(isInside);
+  const inside = from < 0 ? [] : [...strike.subarray(from, strike.findLastIndex(isInside) + 1)];
+  const series = inOrderOfSettlement(prepared.series);
+  const rowOfSeries = prepared.series.map((each) => series.indexOf(each));
+  const values = series.map(() => new Array<number | null>(inside.length).fill(null));
+  const byStrike = inside.map(() => 0);
+  const byExpiry = series.map(() => 0);
+  let [withinBand, leftOut] = [0, 0];
+  const valueOfCell = COLUMNS[measure](sums);
+  for (let cell = 0; cell < strikeOfCell.length; cell++) {
+    const value = valueOfCell[cell]!;
+    const [row, column] = [rowOfSeries[seriesOfCell[cell]!]!, strikeOfCell[cell]! - from];
+    if (column < 0 || column >= inside.length) {
+      leftOut += value;
+      continue;
+    }
+    values[row]![column] = value;
+    byStrike[column]! += value;
+    byExpiry[row]! += value;
+    withinBand += value;
+  }
+  return {
+    ticker: chain.underlying,
+    spot_price: chain.spot,
+    measure: measure as string,
+    band,
+    count: inside.length,
+    series_count: series.length,
+    strike: inside,
+    root: series.map((each) => each.series.root),
+    expiry: series.map((each) => each.series.expiry),
+    settlement: series.map((each) => each.series.settlement as string),
+    values,
+    by_strike: byStrike,
+    by_expiry: byExpiry,
+    within_band: withinBand,
+    left_out: leftOut,
+    strikes_left_out: strike.length - inside.length,
+    sign_convention: conventionOf(prepared),
+  };
+}
+
+/** Returns the column of each measure. */
+const COLUMNS: Record<Measure, (sums: ExposureSums) => Float64Array> = {
+  gamma: ({ netGex }) => netGex,
+  delta: ({ dex }) => dex,
+  vanna: ({ vex }) => vex,
+  charm: ({ cex }) => cex,
+  open_interest: ({ callOpenInterest, putOpenInterest }) => plus(callOpenInterest, putOpenInterest),
+  volume: ({ callVolume, putVolume }) => plus(callVolume, putVolume),
+};
+
+function plus(one: Float64Array, other: Float64Array): Float64Array {
+  return one.map((each, i) => each + other[i]!);
+}

@@ -1,0 +1,180 @@
+import { Type } from '@sinclair/typebox';
+import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
+import type { GexLevels } from '../../analytics/exposure/gex-levels.ts';
+import { signedShare } from '../../analytics/flow/flow-sign.ts';
+import { shownName } from '../../core/clean-text.ts';
+import type { Steps } from '../../core/steps.ts';
+import type { Chain } from '../../market/chain.ts';
+import type { LevelEvent } from '../../market/level-record.ts';
+import { type Context, defineOperation, type Provenance } from '../engine/operation.ts';
+import { nullable, number, ticker } from '../engine/schemas.ts';
+import { chainInput, optionsOf } from '../reading/analysis-options.ts';
+import { averageDailyVolume, averageDailyVolumeOf, shareOfVolumePct } from '../reading/daily-volume.ts';
+import { expiryChoice, expirySelection } from '../reading/expiry-choice.ts';
+import { levelsOf, type MarketReading, provenanceOf, readMarketAs, SIMULATED_NOTE } from '../reading/market-reading.ts';
+import { gammaNotes, type regimeFields, regimeNotes, reportRegime, UNRESOLVED_FLIP_NOTE } from './gamma-regime.ts';
+import { byFlowLens, byPrints, byVolume, byVolumeLens, zeroDte, zeroDteLens } from './gex-lens.ts';
+import { type GexReport, gexReport, MILLION, reportGex } from './gex-report.ts';
+
+const hedging = Type.Object(
+  {
+    shares_per_pct: number(
+      'Shares that dealers trade per 1 % move, net GEX over spot: + if they trade against the move, - if with it.',
+    ),
+    average_daily_volume: averageDailyVolume,
+    share_of_volume_pct: nullable(
+      Type.Number(),
+      'Absolute shares_per_pct, percent of average_daily_volume; null if that is null.',
+    ),
+  },
+  { additionalProperties: false, description: "Dealers' hedging compared with the daily volume of the underlying." },
+);
+
+/** Keys of the REST answer. */
+const REST_KEYS = [
+  'ticker',
+  'spot_price',
+  'expiry',
+  'max_pain',
+  'call_wall',
+  'put_wall',
+  'gex_flip',
+  'net_gex_mil',
+] as const;
+
+/** Keys of the default answer of the tool. */
+const NODES = ['ticker', 'spot_price', 'whale_expiry', 'max_pain', 'call_wall', 'put_wall', 'gex_flip'] as const;
+
+export const getLiveGexNodes = defineOperation({
+  name: 'get_live_gex_nodes',
+  ofMarket: true,
+  title: 'GEX levels',
+  description:
+    "A ticker's price levels from its newest option chain, dollars: spot, call wall (resistance), put wall (support), gamma flip, and max " +
+    'pain of the dominant expiry. net_gex_mil: million dollars per 1 % move, + if dealers damp moves, - if they amplify them. Dealers are ' +
+    'assumed long calls and short puts.',
+  example: { ticker: 'SPY' },
+  input: Type.Object({ ticker, expiry: expiryChoice }, { additionalProperties: false }),
+  full: Type.Object(
+    {
+      ...gexReport.properties,
+      by_volume: byVolumeLens,
+      by_flow: nullable(byFlowLens, 'The levels by flow; null if no live contract has a print.'),
+      zero_dte: nullable(
+        zeroDteLens,
+        "The levels of the contracts that expire on the snapshot's day; null if all of them have settled, or none is selected.",
+      ),
+      hedging,
+    },
+    { additionalProperties: false },
+  ),
+  tool: { answers: NODES, echoes: ['regime', 'net_gex_mil'] },
+  rest: {
+    method: 'GET',
+    path: '/api/v1/nodes/gex/{ticker}',
+    input: Type.Object({ ...chainInput.properties, expiry: expiryChoice }, { additionalProperties: false }),
+    answers: REST_KEYS,
+    ignoresUnknown: true,
+  },
+  *run(input, context, isWanted) {
+    const options = { ...optionsOf(input), ...(input.expiry && { expiries: expirySelection(input.expiry) }) };
+    const reading = yield* readMarketAs(options, input.ticker, context);
+    // The default answers of tool and route have no lenses, so these are computed only for the extended answer.
+    return yield* gexNodesOf(reading, context, isWanted('by_flow'));
+  },
+});
+
+/** Computes the answer for a reading. `withLenses` states whether the extended answer is wanted. */
+export function* gexNodesOf(reading: MarketReading, context: Context, withLenses: boolean) {
+  const { chain, prepared } = reading;
+  const levels = yield* levelsOf(reading);
+  const report = reportGex(prepared, levels);
+  return {
+    result: { ...report, ...((withLenses ? yield* lensesOf(reading, levels, context) : {}) as Lenses) },
+    provenance: provenanceOf(chain, context, [
+      ...gammaNotes(prepared, levels.flip),
+      ...wallNotes(report),
+      ...regimeNotes(levels.exposures),
+      ...signCaveats(prepared),
+    ]),
+  };
+}
+
+type Lenses = ReturnType<typeof lensesOf> extends Steps<infer Result> ? Result : never;
+
+function* lensesOf({ chain, prepared }: MarketReading, { exposures }: GexLevels, context: Context) {
+  return {
+    by_volume: yield* byVolume(prepared),
+    by_flow: yield* byPrints(prepared, context),
+    zero_dte: yield* zeroDte(prepared, exposures.grossGex, context),
+    hedging: hedgingOf(chain, exposures.gex, context),
+  };
+}
+
+function hedgingOf(chain: Chain, gex: number, context: Context) {
+  const shares = gex / chain.spot;
+  const volume = averageDailyVolumeOf(chain, context);
+  return {
+    shares_per_pct: shares,
+    average_daily_volume: volume,
+    share_of_volume_pct: shareOfVolumePct(shares, volume),
+  };
+}
+
+type RecordedGexNodes = Pick<
+  GexReport,
+  (typeof REST_KEYS)[number] | keyof typeof regimeFields | 'flip_resolved' | 'gross_gex_mil'
+> & {
+  readonly provenance: Omit<Provenance, 'age_s' | 'stale'>;
+};
+
+/**
+ * Returns the REST answer for the snapshot of a level record, for live events. It also has the regime, the gross exposure, and whether the
+ * flip is resolved. The provenance has no age, so an event is the same whenever it is sent. The type makes the compiler require every key
+ * of the REST answer.
+ */
+export function recordedGexNodes(levels: LevelEvent): RecordedGexNodes {
+  return {
+    ticker: levels.underlying,
+    spot_price: levels.spot,
+    expiry: levels.expiry,
+    max_pain: levels.maxPain,
+    call_wall: levels.callWall,
+    put_wall: levels.putWall,
+    gex_flip: levels.gexFlip,
+    net_gex_mil: levels.netGex / MILLION,
+    ...reportRegime({ gex: levels.netGex, grossGex: levels.grossGex }),
+    flip_resolved: levels.flipResolved,
+    gross_gex_mil: levels.grossGex / MILLION,
+    provenance: {
+      source: shownName(levels.source),
+      simulated: levels.simulated,
+      as_of: new Date(levels.asOf).toISOString(),
+      notes: [...(levels.simulated ? [SIMULATED_NOTE] : []), ...(levels.flipResolved ? [] : [UNRESOLVED_FLIP_NOTE])],
+    },
+  };
+}
+
+/** Returns caveats on the walls that the figures of the default answer do not show. */
+function wallNotes(report: GexReport): string[] {
+  const notes: string[] = [];
+  if (report.call_wall_sided && report.call_wall_unsided !== report.call_wall)
+    notes.push(
+      `The strike with most call gamma is below spot, at ${report.call_wall_unsided}. It is not the call wall, because the call wall is at or above spot.`,
+    );
+  if (report.put_wall_sided && report.put_wall_unsided !== report.put_wall)
+    notes.push(
+      `The strike with most put gamma is above spot, at ${report.put_wall_unsided}. It is not the put wall, because the put wall is at or below spot.`,
+    );
+  if (!report.call_wall_sided) notes.push('No strike is at or above spot: the call wall is the nearest strike.');
+  if (!report.put_wall_sided) notes.push('No strike is at or below spot: the put wall is the nearest strike.');
+  return notes;
+}
+
+function signCaveats(prepared: PreparedChain): string[] {
+  if (prepared.sign !== 'flow') return [];
+  const share = (100 * signedShare(prepared).share).toPrecision(3);
+  return [
+    `Dealers hold the opposite of customers' net positions, which are ${share} % of open interest. The rest counts as 0.`,
+  ];
+}

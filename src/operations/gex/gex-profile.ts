@@ -1,0 +1,80 @@
+import { Type } from '@sinclair/typebox';
+import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
+import { exposureFlipsInSteps } from '../../analytics/exposure/exposure-flips.ts';
+import { flipOfPositionsInSteps, profileHalfWidth } from '../../analytics/exposure/gamma-flip.ts';
+import { levelsWithin, positionsInSteps, profileInSteps } from '../../analytics/exposure/gamma-profile.ts';
+import { gexBySeries } from '../../analytics/exposure/gex-by-series.ts';
+import { defineOperation } from '../engine/operation.ts';
+import { nullable, number, numberColumn } from '../engine/schemas.ts';
+import { chainInput, readChain } from '../reading/analysis-options.ts';
+import { conventionOf, signConvention } from '../reading/dealer-sign.ts';
+import { provenanceOf } from '../reading/market-reading.ts';
+import { regimeFields, reportRegime } from './gamma-regime.ts';
+
+export const getGexProfile = defineOperation({
+  name: 'get_gex_profile',
+  ofMarket: true,
+  title: 'Gamma profile',
+  description:
+    'Net dealer gamma over levels of spot, and the level at which it changes sign. Every contract is priced again at each level: its ' +
+    'volatility stays the same, and its forward moves in proportion to spot. Dealers are assumed long calls and short puts. With sign=flow, ' +
+    'they hold the opposite of what customers bought and sold, by prints. Dollars.',
+  example: { ticker: 'SPY' },
+  input: chainInput,
+  full: Type.Object(
+    {
+      ticker: Type.String({ description: 'Underlying symbol.' }),
+      spot_price: number('Spot of the snapshot, dollars.'),
+      gex_flip: number('Spot at which net dealer gamma changes sign, dollars.'),
+      flip_resolved: Type.Boolean({
+        description:
+          'False if net gamma has one sign within 50 % of spot: gex_flip is then the spot at which it is nearest 0.',
+      }),
+      ...regimeFields,
+      vanna_flip: nullable(
+        Type.Number(),
+        'Spot nearest the present spot at which vanna exposure changes its sign, dollars; null if there is none within 20 %.',
+      ),
+      charm_flip: nullable(
+        Type.Number(),
+        'Spot nearest the present spot at which charm exposure changes its sign, dollars; null if there is none within 20 %.',
+      ),
+      count: Type.Integer({ description: 'Rows of each column.', minimum: 0 }),
+      spot: numberColumn('Levels of spot in steps of 0.25 % of the present spot, ascending, dollars.'),
+      net_gex: numberColumn('Net gamma exposure at that level, dollars per 1 % move.'),
+      sign_convention: signConvention,
+    },
+    { additionalProperties: false },
+  ),
+  rest: { method: 'GET', path: '/api/v1/nodes/gex/{ticker}/profile' },
+  *run(input, context) {
+    const prepared = yield* readChain(input, context);
+    return { result: yield* gexProfileOf(prepared), provenance: provenanceOf(prepared.chain, context) };
+  },
+});
+
+/** Computes the answer for a prepared chain. */
+export function* gexProfileOf(prepared: PreparedChain) {
+  const { chain } = prepared;
+  const positions = yield* positionsInSteps(prepared);
+  const flip = yield* flipOfPositionsInSteps(positions, chain.spot);
+  yield { message: 'Pricing the chain at other spots' };
+  const { vanna, charm } = yield* exposureFlipsInSteps(prepared);
+  yield { message: 'Pricing gamma over levels of spot' };
+  const levels = levelsWithin(profileHalfWidth(flip, chain.spot), chain.spot);
+  const { level, gex } = yield* profileInSteps(positions, levels);
+  const { netOfAll, grossOfAll } = gexBySeries(prepared);
+  return {
+    ticker: chain.underlying,
+    spot_price: chain.spot,
+    gex_flip: flip.level,
+    flip_resolved: flip.resolved,
+    ...reportRegime({ gex: netOfAll, grossGex: grossOfAll }),
+    vanna_flip: Number.isNaN(vanna) ? null : vanna,
+    charm_flip: Number.isNaN(charm) ? null : charm,
+    count: level.length,
+    spot: [...level],
+    net_gex: [...gex],
+    sign_convention: conventionOf(prepared),
+  };
+}

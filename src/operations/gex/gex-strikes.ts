@@ -1,0 +1,72 @@
+import { Type } from '@sinclair/typebox';
+import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
+import { exposuresByStrikeInSteps } from '../../analytics/exposure/exposures-by-strike.ts';
+import { signMarginPct } from '../../analytics/exposure/sign-margin.ts';
+import { defineOperation } from '../engine/operation.ts';
+import { number, numberColumn } from '../engine/schemas.ts';
+import { chainInput, readChain } from '../reading/analysis-options.ts';
+import { conventionOf, signConvention } from '../reading/dealer-sign.ts';
+import { provenanceOf } from '../reading/market-reading.ts';
+import { MARGIN_OF_ROW } from './gamma-regime.ts';
+
+export const getGexByStrike = defineOperation({
+  name: 'get_gex_by_strike',
+  ofMarket: true,
+  title: 'GEX by strike',
+  description:
+    'Dealer exposures at each strike over the selected expiries, as columns: gamma of calls and puts, delta, vanna and charm, and the ' +
+    'open interest and volume of calls and puts. Dealers are assumed long calls and short puts. With sign=flow, they hold the opposite of ' +
+    'what customers bought and sold, by prints. Dollars.',
+  example: { ticker: 'SPY' },
+  input: chainInput,
+  full: Type.Object(
+    {
+      ticker: Type.String({ description: 'Underlying symbol.' }),
+      spot_price: number('Spot of the snapshot, dollars.'),
+      count: Type.Integer({ description: 'Rows of each column.', minimum: 0 }),
+      strike: numberColumn('Strikes, ascending, dollars.'),
+      call_gex: numberColumn('Gamma exposure of calls, dollars per 1 % move.'),
+      put_gex: numberColumn('Gamma exposure of puts, dollars per 1 % move; never positive if dealers are short puts.'),
+      net_gex: numberColumn('Gamma exposure of calls plus puts, dollars per 1 % move.'),
+      sign_margin_pct: numberColumn(MARGIN_OF_ROW),
+      net_dex: numberColumn('Delta exposure, dollars.'),
+      net_vex: numberColumn('Vanna exposure, dollars per vol point.'),
+      net_cex: numberColumn('Charm exposure: expected change of delta exposure over the coming calendar day, dollars.'),
+      call_open_interest: numberColumn('Contracts outstanding, calls.'),
+      put_open_interest: numberColumn('Contracts outstanding, puts.'),
+      call_volume: numberColumn('Contracts traded on the day of the snapshot, calls.'),
+      put_volume: numberColumn('Contracts traded on the day of the snapshot, puts.'),
+      sign_convention: signConvention,
+    },
+    { additionalProperties: false },
+  ),
+  rest: { method: 'GET', path: '/api/v1/nodes/gex/{ticker}/strikes' },
+  *run(input, context) {
+    const prepared = yield* readChain(input, context);
+    return { result: yield* gexByStrikeOf(prepared), provenance: provenanceOf(prepared.chain, context) };
+  },
+});
+
+/** Computes the answer for a prepared chain. */
+export function* gexByStrikeOf(prepared: PreparedChain) {
+  const { chain } = prepared;
+  const by = yield* exposuresByStrikeInSteps(prepared);
+  return {
+    ticker: chain.underlying,
+    spot_price: chain.spot,
+    count: by.strike.length,
+    strike: [...by.strike],
+    call_gex: [...by.callGex],
+    put_gex: [...by.putGex],
+    net_gex: [...by.netGex],
+    sign_margin_pct: Array.from(by.netGex, (net, i) => signMarginPct(net, by.grossGex[i]!)),
+    net_dex: [...by.dex],
+    net_vex: [...by.vex],
+    net_cex: [...by.cex],
+    call_open_interest: [...by.callOpenInterest],
+    put_open_interest: [...by.putOpenInterest],
+    call_volume: [...by.callVolume],
+    put_volume: [...by.putVolume],
+    sign_convention: conventionOf(prepared),
+  };
+}

@@ -1,0 +1,55 @@
+import { type TObject, Type } from '@sinclair/typebox';
+import { defineOperation, PROVENANCE } from '../engine/operation.ts';
+import { chainInput, optionsOf } from '../reading/analysis-options.ts';
+import { readMarketAs } from '../reading/market-reading.ts';
+import { getGexByExpiry, gexByExpiryOf } from './gex-expiries.ts';
+import { getLiveGexNodes, gexNodesOf } from './gex-nodes.ts';
+import { getGexProfile, gexProfileOf } from './gex-profile.ts';
+import { getGexByStrike, gexByStrikeOf } from './gex-strikes.ts';
+
+export const getGexView = defineOperation({
+  name: 'get_gex_view',
+  ofMarket: true,
+  title: 'GEX view',
+  description:
+    'The levels of a ticker with all their fields, exposures by strike, the gamma profile and the table of expiries, in one answer from ' +
+    'one snapshot. Each part equals the answer of its own operation with the same options. Dealers are assumed long calls and short puts. ' +
+    'With sign=flow, they hold the opposite of what customers bought and sold, by prints. Dollars.',
+  example: { ticker: 'SPY' },
+  input: chainInput,
+  full: Type.Object(
+    {
+      levels: partOf(getLiveGexNodes, 'The extended answer of get_live_gex_nodes.'),
+      strikes: partOf(getGexByStrike, 'The answer of get_gex_by_strike.'),
+      profile: partOf(getGexProfile, 'The answer of get_gex_profile.'),
+      expiries: partOf(getGexByExpiry, 'The answer of get_gex_by_expiry.'),
+      provenance: Type.Omit(PROVENANCE, ['age_s', 'stale'], {
+        additionalProperties: false,
+        description:
+          'Source and moment of the data. The age is in the header fields X-Data-Age and X-Data-Stale, because it changes while the answer ' +
+          'stays the same.',
+      }),
+    },
+    { additionalProperties: false },
+  ),
+  rest: { method: 'GET', path: '/api/v1/nodes/gex/{ticker}/view' },
+  *run(input, context) {
+    const reading = yield* readMarketAs(optionsOf(input), input.ticker, context);
+    const { prepared } = reading;
+    const { result: levels, provenance } = yield* gexNodesOf(reading, context, true);
+    yield { message: 'Summing up exposures by strike' };
+    const strikes = yield* gexByStrikeOf(prepared);
+    yield { message: 'Finding the profile' };
+    const profile = yield* gexProfileOf(prepared);
+    const expiries = yield* gexByExpiryOf(prepared);
+    const { age_s: _age, stale: _stale, ...origin } = provenance;
+    return {
+      result: { levels, strikes, profile, expiries, provenance: { ...origin, notes: [...origin.notes] } },
+      provenance,
+    };
+  },
+});
+
+function partOf<Full extends TObject>({ full }: { readonly full: Full }, description: string): Full {
+  return { ...full, description };
+}

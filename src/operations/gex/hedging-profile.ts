@@ -1,0 +1,129 @@
+import { type Static, Type } from '@sinclair/typebox';
+import { DEFAULT_OPTIONS, DEFAULT_SIGN } from '../../analytics/chain/options.ts';
+import { type HedgingAtMove, hedgingAtMovesInSteps } from '../../analytics/exposure/hedging-at-moves.ts';
+import { gammaRegime } from '../../analytics/exposure/sign-margin.ts';
+import { hedgingPicture } from '../../picture/hedging-picture.ts';
+import { defineOperation, type Provenance } from '../engine/operation.ts';
+import { movesPrice } from '../engine/prices.ts';
+import { defaulted, nullable, number, oneOf, ticker } from '../engine/schemas.ts';
+import { averageDailyVolume, averageDailyVolumeOf, shareOfVolumePct } from '../reading/daily-volume.ts';
+import { conventionOf, signConvention } from '../reading/dealer-sign.ts';
+import { expiryChoice, expirySelection } from '../reading/expiry-choice.ts';
+import { levelsOf, provenanceOf, readMarketAs } from '../reading/market-reading.ts';
+import { gammaNotes, regimeFields, regimeNotes, reportRegime } from './gamma-regime.ts';
+import { gexReport, MILLION } from './gex-report.ts';
+
+/** The moves of a request without `moves`, percent. */
+const MOVES = [-5, -4, -3, -2, -1, -0.5, 0.5, 1, 2, 3, 4, 5];
+/** Bounds of a request: percent of spot, and the number of moves. */
+const MOVE_MAX = 50;
+const MOVES_MAX = 41;
+
+const row = Type.Object(
+  {
+    move_pct: number('Percent.'),
+    spot: number('Spot after the move, dollars.'),
+    shares: Type.Integer({ description: 'Shares traded from the present spot to this one: + buy, - sell.' }),
+    dollars_mil: number('shares times spot, millions of dollars.'),
+    volume_pct: nullable(Type.Number(), 'Percent of average daily volume; null if unknown.'),
+    net_gex_mil: number('Net gamma after the move, millions of dollars per 1 % move.'),
+    regime: Type.String({ description: 'positive_gamma, negative_gamma or undetermined, after the move.' }),
+  },
+  { additionalProperties: false },
+);
+
+const full = Type.Object(
+  {
+    ticker: Type.String({ description: 'Underlying symbol.' }),
+    spot_price: number('Present spot, dollars.'),
+    expiry: Type.String({ description: 'all, 0dte or YYYY-MM-DD.' }),
+    gex_flip: gexReport.properties.gex_flip,
+    rows: Type.Array(row, { description: 'By move, ascending.' }),
+    flip_resolved: gexReport.properties.flip_resolved,
+    ...regimeFields,
+    average_daily_volume: averageDailyVolume,
+    sign_convention: signConvention,
+  },
+  { additionalProperties: false },
+);
+
+export const getHedgingProfile = defineOperation({
+  name: 'get_hedging_profile',
+  ofMarket: true,
+  title: 'Hedging over moves',
+  description:
+    'Shares that dealers trade to stay hedged if spot moves by given percentages (+ buy, - sell), and net gamma after each move. Strikes ' +
+    'keep their volatility. Dealers are assumed long calls and short puts. Not for levels: get_live_gex_nodes.',
+  example: { ticker: 'SPY', moves: [-2, -1, 1, 2] },
+  input: Type.Object(
+    {
+      ticker,
+      moves: Type.Optional(
+        Type.Array(Type.Number({ minimum: -MOVE_MAX, maximum: MOVE_MAX }), {
+          description: 'Moves of spot, percent; by default 12 from -5 to 5.',
+          minItems: 1,
+          maxItems: MOVES_MAX,
+        }),
+      ),
+      expiry: expiryChoice,
+      format: defaulted(oneOf(['table', 'image'], 'image: also a PNG chart.'), 'table'),
+    },
+    { additionalProperties: false },
+  ),
+  full,
+  tool: { answers: ['ticker', 'spot_price', 'expiry', 'gex_flip', 'rows'] },
+  rest: { method: 'GET', path: '/api/v1/nodes/gex/{ticker}/hedging' },
+  *run(input, context) {
+    const expiries = expirySelection(input.expiry);
+    const reading = yield* readMarketAs({ ...DEFAULT_OPTIONS, sign: DEFAULT_SIGN, expiries }, input.ticker, context);
+    const { chain, prepared } = reading;
+    const { exposures, flip } = yield* levelsOf(reading);
+    const moves = [...new Set(input.moves ?? MOVES)].toSorted((a, b) => a - b);
+    yield { message: 'Pricing the chain at other spots', tokens: movesPrice(prepared.count, moves.length + 1) };
+    const profile = yield* hedgingAtMovesInSteps(prepared, moves);
+    const volume = averageDailyVolumeOf(chain, context);
+    return {
+      result: {
+        ticker: chain.underlying,
+        spot_price: chain.spot,
+        expiry: input.expiry ?? 'all',
+        gex_flip: flip.level,
+        rows: profile.map((each) => rowOf(each, volume)),
+        flip_resolved: flip.resolved,
+        ...reportRegime(exposures),
+        average_daily_volume: volume,
+        sign_convention: conventionOf(prepared),
+      },
+      provenance: provenanceOf(chain, context, [...gammaNotes(prepared, flip), ...regimeNotes(exposures)]),
+    };
+  },
+  picture: drawn,
+});
+
+function rowOf({ move, spot, shares: exact, gex, grossGex }: HedgingAtMove, volume: number | null) {
+  // Adding 0 turns -0 into 0.
+  const shares = Math.round(exact) + 0;
+  return {
+    move_pct: move,
+    spot,
+    shares,
+    dollars_mil: (shares * spot) / MILLION,
+    volume_pct: shareOfVolumePct(shares, volume),
+    net_gex_mil: gex / MILLION,
+    regime: gammaRegime({ gex, grossGex }) as string,
+  };
+}
+
+function drawn(result: Static<typeof full>, { source, simulated, as_of }: Provenance): Uint8Array {
+  return hedgingPicture({
+    ticker: result.ticker,
+    spot: result.spot_price,
+    flip: result.flip_resolved ? result.gex_flip : undefined,
+    expiry: result.expiry,
+    rows: result.rows.map(({ move_pct, spot, shares }) => ({ move: move_pct, spot, shares })),
+    assumption: result.sign_convention,
+    source,
+    simulated,
+    asOf: as_of,
+  });
+}

@@ -1,0 +1,223 @@
+import { Type } from '@sinclair/typebox';
+import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
+import { volatilityBands } from '../../analytics/chain/volatility-band.ts';
+import { dividendsBefore } from '../../analytics/exposure/day-ahead.ts';
+import { netGexAt } from '../../analytics/exposure/exposures-by-strike.ts';
+import { gexBySeries } from '../../analytics/exposure/gex-by-series.ts';
+import { type HedgingNode, hedgingNodes } from '../../analytics/exposure/hedging-nodes.ts';
+import type { Step, Steps } from '../../core/steps.ts';
+import { DAY_MS } from '../../market/calendar.ts';
+import { defineOperation } from '../engine/operation.ts';
+import { cursor, cursorAt, limit, nextCursor, pageFrom } from '../engine/pages.ts';
+import { finiteOrNull, nullable, number, putCall, ticker } from '../engine/schemas.ts';
+import { surfaceOfPrepared } from '../reading/chain-surface.ts';
+import { conventionOf, signConvention } from '../reading/dealer-sign.ts';
+import { expiryChoice } from '../reading/expiry-choice.ts';
+import { provenanceOf, readExpiry } from '../reading/market-reading.ts';
+
+/** Number of nodes in the answer to a request without `limit`. */
+const TOP = 10;
+
+const node = {
+  strike: number('Strike, dollars.'),
+  put_call: putCall,
+  expiry_date: Type.String({ description: 'Expiry, YYYY-MM-DD.' }),
+  Dealer_Share_Exposure: Type.Integer({
+    description: 'Shares that dealers must trade per +1 % move: + buys, - sells.',
+  }),
+  Delta_Flux_j: number('Shares that dealers are expected to trade over the coming calendar day: + buys, - sells.'),
+};
+
+export const detectLethalNodes = defineOperation({
+  name: 'detect_lethal_nodes',
+  ofMarket: true,
+  title: 'Contracts that dealers hedge most',
+  description:
+    'The contracts that dealers hedge most, largest first. Dealer_Share_Exposure: shares that they trade if spot rises by 1 %: + buy, which ' +
+    'drives the move, - sell, which damps it. Delta_Flux_j: shares that they trade over a calendar day: + buy, - sell. Dealers are assumed ' +
+    'long calls and short puts.',
+  example: { ticker: 'TSLA', limit: 20 },
+  input: Type.Object(
+    { ticker, expiry: expiryChoice, limit: limit(`Maximum number of nodes on a page, by default ${TOP}.`), cursor },
+    { additionalProperties: false },
+  ),
+  full: Type.Object(
+    {
+      top_nodes: Type.Array(Type.Object(node, { additionalProperties: false }), {
+        description: 'By absolute share exposure, largest first.',
+      }),
+      next_cursor: nextCursor,
+      roots: Type.Optional(
+        Type.Array(Type.String(), {
+          description: 'OSI root of each node, in order. Present only if there are several.',
+        }),
+      ),
+      ticker: Type.String({ description: 'Underlying symbol.' }),
+      spot_price: number('Spot of the snapshot, dollars.'),
+      components: Type.Array(
+        Type.Object(
+          {
+            root: Type.String({ description: 'OSI root.' }),
+            dealer_contracts: number('Contracts that dealers hold: + long, - short.'),
+            multiplier: number('Shares per contract.'),
+            tte: number('Years to settlement.'),
+            iv: number('Volatility, decimal per year; 0 if unknown. Delta_Flux_j is then 0.'),
+            iv_band: nullable(
+              Type.Number(),
+              'Half of the distance between the volatilities of bid and ask of the out-of-the-money side, decimal per year, six decimals; ' +
+                'null without a two-sided quote.',
+            ),
+            gamma: number('Change of delta per 1.00 of spot.'),
+            delta: number('Delta, per 1.00 of spot.'),
+            delta_after_a_day: number(
+              'Expected delta a calendar day later, or at settlement if that is earlier, per 1.00 of spot: along the forward, and in the last day ' +
+                'before settlement over the prices that spot may reach.',
+            ),
+            forward: number('Forward price of the series, dollars.'),
+            rate: number('Discount rate, continuous, decimal per year.'),
+            hedge_yield: number(
+              'Yield by which the delta of a forward grows over the day, decimal per year. Known cash dividends are not part of it.',
+            ),
+            ends_in_the_money: nullable(
+              Type.Number(),
+              'Probability by the surface that the contract settles in the money; null if more than a day is left or the surface ' +
+                'leaves out its series.',
+            ),
+            gex: number('Gamma exposure, dollars per 1 % move.'),
+            strike_shares: number(
+              'Shares that dealers must trade per +1 % move because of all contracts of the strike: + buys, - sells.',
+            ),
+          },
+          { additionalProperties: false },
+        ),
+        { description: 'Inputs of the figures of each node, in the order of top_nodes.' },
+      ),
+      dividends: Type.Array(
+        Type.Object(
+          {
+            ex_date: Type.String({ description: 'First trading day without the dividend, YYYY-MM-DD.' }),
+            amount: number('Dollars per share.'),
+            status: nullable(
+              Type.String(),
+              'How certain the dividend is, as the source states it; null if it does not.',
+            ),
+            within_a_day: Type.Boolean({ description: 'True if the ex-date is within the coming calendar day.' }),
+          },
+          { additionalProperties: false },
+        ),
+        { description: 'Known cash dividends up to the last settlement of these nodes, by date.' },
+      ),
+      gross_share_pct: number('Gross gamma of the nodes on this page, percent of all gross gamma.'),
+      sign_convention: signConvention,
+    },
+    { additionalProperties: false },
+  ),
+  tool: { answers: ['top_nodes'], onDemand: ['next_cursor'], echoes: ['ticker', 'spot_price', 'roots'] },
+  *run(input, context, isWanted) {
+    yield step('Reading the chain and its volatilities');
+    const page = pageFrom(input.cursor, input.ticker, context, { expiry: input.expiry });
+    const { chain, prepared } = yield* readExpiry(input.expiry, input.ticker, page.context);
+    const count = input.limit ?? TOP;
+    yield step('Ranking the contracts');
+    // Finds one node more than the page needs. If it exists, there is a next page.
+    const found = hedgingNodes(prepared, count + 1, page.row);
+    const nodes = found.slice(0, count);
+    const isPaged = input.limit !== undefined || input.cursor !== undefined;
+    const gexOf = ({ gamma, position, multiplier }: HedgingNode['inputs']) =>
+      gamma * position * multiplier * chain.spot ** 2 * 0.01;
+    const nodesGross = nodes.reduce((sum, { inputs }) => sum + Math.abs(gexOf(inputs)), 0);
+    yield step('Computing the exposures of the strikes');
+    const { grossOfAll: gross } = gexBySeries(prepared);
+    const strikeGex = netGexAt(
+      prepared,
+      nodes.map(({ strike }) => strike),
+    );
+    const bands = volatilityBands(
+      prepared,
+      nodes.map(({ contract }) => contract),
+    );
+    const inTheMoney = isWanted('components') ? yield* endsInTheMoney(prepared, nodes) : [];
+    return {
+      result: {
+        top_nodes: nodes.map((each) => ({
+          strike: each.strike,
+          put_call: each.callPut === 1 ? ('C' as const) : ('P' as const),
+          expiry_date: each.expiry,
+          Dealer_Share_Exposure: each.dealerShares,
+          Delta_Flux_j: each.deltaFlux,
+        })),
+        ...(isPaged &&
+          found.length > count && { next_cursor: cursorAt(chain, page.row + count, { expiry: input.expiry }) }),
+        // The extended answer has the root of each node in `components`.
+        ...(!isWanted('components') &&
+          new Set(nodes.map(({ root }) => root)).size > 1 && { roots: nodes.map(({ root }) => root) }),
+        ticker: chain.underlying,
+        spot_price: chain.spot,
+        components: nodes.map(({ root, inputs }, i) => ({
+          root,
+          dealer_contracts: inputs.position,
+          multiplier: inputs.multiplier,
+          tte: inputs.tte,
+          iv: inputs.iv,
+          iv_band: finiteOrNull(Number(((bands.ask[i]! - bands.bid[i]!) / 2).toFixed(6))),
+          gamma: inputs.gamma,
+          delta: inputs.delta,
+          delta_after_a_day: inputs.deltaAfter,
+          forward: inputs.forward,
+          rate: inputs.rate,
+          hedge_yield: inputs.hedgeYield,
+          ends_in_the_money: inTheMoney[i] ?? null,
+          gex: gexOf(inputs),
+          strike_shares: -strikeGex[i]! / chain.spot,
+        })),
+        dividends: knownDividends(prepared, nodes),
+        gross_share_pct: gross > 0 ? Math.min(100, (100 * nodesGross) / gross) : 0,
+        sign_convention: conventionOf(prepared),
+      },
+      provenance: provenanceOf(chain, context, rootCaveats(nodes)),
+    };
+  },
+});
+
+function step(message: string): Step {
+  return { message, total: 3 };
+}
+
+/**
+ * Returns for each node the probability by the surface that the contract settles in the money. Returns null for a contract that settles
+ * more than a day later, or whose series the surface leaves out.
+ */
+function* endsInTheMoney(prepared: PreparedChain, nodes: readonly HedgingNode[]): Steps<(number | null)[]> {
+  const { asOf } = prepared.chain;
+  const isNear = ({ settlesAt }: HedgingNode) => settlesAt - asOf <= DAY_MS;
+  if (!nodes.some(isNear)) return nodes.map(() => null);
+  const { slices } = yield* surfaceOfPrepared(prepared);
+  return nodes.map((node) => {
+    const slice = isNear(node) ? slices.find(({ settlesAt }) => settlesAt === node.settlesAt) : undefined;
+    if (!slice) return null;
+    const moneyness = node.strike / slice.forward;
+    return node.callPut === 1 ? slice.law.above(moneyness) : slice.law.below(moneyness);
+  });
+}
+
+/** Returns the known cash dividends up to the last settlement of the nodes, by date. */
+function knownDividends({ chain, options }: PreparedChain, nodes: readonly HedgingNode[]) {
+  const lastMs = Math.max(...nodes.map(({ settlesAt }) => settlesAt));
+  const ofNextDay = dividendsBefore(options.cashDividends, chain.asOf + DAY_MS, chain.asOf);
+  return dividendsBefore(options.cashDividends, lastMs, chain.asOf).map((each) => ({
+    ex_date: each.exDate,
+    amount: each.amount,
+    status: each.status,
+    within_a_day: ofNextDay.includes(each),
+  }));
+}
+
+/** Two nodes of different roots can have the same strike, side and expiry. Returns a note if there are such nodes, else an empty list. */
+function rootCaveats(nodes: readonly HedgingNode[]): string[] {
+  const roots = new Set(nodes.map(({ root }) => root));
+  const names = new Set(nodes.map(({ strike, callPut, expiry }) => `${strike} ${callPut} ${expiry}`));
+  if (names.size === nodes.length) return [];
+  return [
+    `Contracts of ${[...roots].join(' and ')} are listed separately: the same strike, side and expiry can appear twice.`,
+  ];
+}

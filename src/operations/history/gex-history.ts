@@ -1,0 +1,204 @@
+import { type Static, Type } from '@sinclair/typebox';
+import { DEFAULT_SIGN } from '../../analytics/chain/options.ts';
+import { downsample } from '../../analytics/downsample.ts';
+import { signMarginPct } from '../../analytics/exposure/sign-margin.ts';
+import { ivRank } from '../../analytics/iv-rank.ts';
+import { ClientError } from '../../core/errors.ts';
+import { addDays, newYorkDate, newYorkInstant } from '../../market/calendar.ts';
+import type { LevelRecord } from '../../market/level-record.ts';
+import { moment, momentError, momentOf } from '../engine/moment.ts';
+import { type Context, defineOperation } from '../engine/operation.ts';
+import { defaulted, nullable, numberColumn, oneOf, textColumn, ticker } from '../engine/schemas.ts';
+import { MARGIN_OF_ROW } from '../gex/gamma-regime.ts';
+import { conventionOf, signConvention } from '../reading/dealer-sign.ts';
+import { provenanceOf } from '../reading/market-reading.ts';
+import { YEAR_DAYS, yearIvRank } from './year-iv-rank.ts';
+
+const POINTS = { default: 500, maximum: 5_000 };
+
+const input = Type.Object(
+  {
+    ticker,
+    from: Type.Optional(
+      moment('Begin, included; by default, 364 days before the newest levels that are not after `to`'),
+    ),
+    to: Type.Optional(moment('End, included (of a date, its last moment); by default, the newest levels')),
+    per: defaulted(
+      oneOf(['snapshot', 'day'], 'snapshot: one row per snapshot; day: only the last snapshot of each New York day.'),
+      'day',
+    ),
+    points: defaulted(
+      Type.Integer({
+        description: 'Maximum rows of the answer. If the range has more rows, evenly spaced rows are selected.',
+        minimum: 1,
+        maximum: POINTS.maximum,
+      }),
+      POINTS.default,
+    ),
+  },
+  { additionalProperties: false },
+);
+
+export const getGexHistory = defineOperation({
+  name: 'get_gex_history',
+  ofMarket: true,
+  title: 'History of GEX levels',
+  description:
+    'Levels of a ticker over time as columns, computed when each snapshot arrived: gamma, delta, vanna and charm exposure, flip, walls, ' +
+    'max pain and at-the-money volatility at 30 days, with the rank of the volatility over a year. Dealers are assumed long calls and ' +
+    'short puts. Dollars.',
+  example: { ticker: 'SPY', per: 'day' },
+  input,
+  full: Type.Object(
+    {
+      ticker: Type.String({ description: 'Underlying symbol.' }),
+      per: Type.String({ description: 'snapshot or day: the argument per.' }),
+      count: Type.Integer({ description: 'Rows of each column.', minimum: 0 }),
+      downsampled_from: Type.Integer({ description: 'Rows in the range, before rows were selected.', minimum: 0 }),
+      as_of: textColumn('When the quotes were taken, ISO 8601, ascending.'),
+      day: textColumn('New York date of the quotes, YYYY-MM-DD.'),
+      spot: numberColumn('Spot, dollars.'),
+      net_gex: numberColumn('Net gamma exposure, dollars per 1 % move.'),
+      gross_gex: numberColumn('Sum of absolute gamma exposures, dollars per 1 % move.'),
+      sign_margin_pct: numberColumn(MARGIN_OF_ROW),
+      gex_flip: numberColumn('Spot at which net dealer gamma changed sign, dollars.'),
+      flip_resolved: Type.Array(Type.Boolean(), {
+        description:
+          'False if net gamma had one sign within 50 % of spot: gex_flip is then the spot at which it was nearest 0.',
+      }),
+      call_wall: numberColumn('Strike at or above spot with most call gamma, dollars.'),
+      put_wall: numberColumn('Strike at or below spot with most put gamma, dollars.'),
+      max_pain: numberColumn('Strike at which the options of the dominant expiry would have paid out least, dollars.'),
+      expiry: textColumn('Dominant expiry, YYYY-MM-DD.'),
+      net_dex: numberColumn('Delta exposure, dollars.'),
+      net_vex: numberColumn('Vanna exposure, dollars per vol point.'),
+      net_cex: numberColumn('Charm exposure: expected change of delta exposure over the coming calendar day, dollars.'),
+      atm_iv_30d: Type.Array(Type.Union([Type.Number(), Type.Null()]), {
+        description:
+          'At-the-money volatility of the surface at 30 days, decimal per calendar year; null if no series determined a smile.',
+      }),
+      iv_rank: nullable(
+        Type.Number(),
+        'Position of the newest atm_iv_30d between iv_low and iv_high, percent; null if iv_days is below 20, or if both are equal.',
+      ),
+      iv_percentile: nullable(
+        Type.Number(),
+        'Share of iv_days with a lower atm_iv_30d than the newest, percent; null if iv_days is below 20.',
+      ),
+      iv_days: Type.Integer({
+        description: 'Number of days with an atm_iv_30d, of the 365 days that end with the newest levels.',
+        minimum: 0,
+      }),
+      iv_low: nullable(Type.Number(), 'Lowest atm_iv_30d of these days, decimal per year; null if iv_days is 0.'),
+      iv_high: nullable(Type.Number(), 'Highest atm_iv_30d of these days, decimal per year; null if iv_days is 0.'),
+      sign_convention: signConvention,
+      notes: textColumn('Caveats on the figures.'),
+    },
+    { additionalProperties: false },
+  ),
+  rest: { method: 'GET', path: '/api/v1/nodes/gex/{ticker}/history' },
+  run(request, context) {
+    const { market } = context;
+    const name = market.tracked(request.ticker);
+    const { fromMs, toMs } = rangeOf(request);
+    const newest = market.lastLevelsAt(name, toMs);
+    const yearAgo = newest === undefined ? 0 : newYorkInstant(addDays(newYorkDate(newest), 1 - YEAR_DAYS), '00:00');
+    const iv = newest === undefined ? ivRank([]) : yearIvRank(name, newest, market);
+    const times = market.levelTimes(name, fromMs ?? yearAgo, toMs, request.per);
+    const rows = market.levels(name, downsample(times, request.points));
+    const notes = [
+      ...(rows.length > 0 ? [] : [noLevelsNote(newest)]),
+      ...dueNotes(name, context),
+      ...pastNotes(name, context),
+    ];
+    const result = {
+      ticker: name,
+      per: request.per,
+      count: rows.length,
+      downsampled_from: times.length,
+      ...columnsOf(rows),
+      iv_rank: iv.rank,
+      iv_percentile: iv.percentile,
+      iv_days: iv.days,
+      iv_low: iv.low,
+      iv_high: iv.high,
+      sign_convention: conventionOf({ sign: DEFAULT_SIGN }),
+      notes,
+    };
+    return { result, ...newestProvenance(name, context, notes) };
+  },
+});
+
+export type GexHistory = Static<(typeof getGexHistory)['full']>;
+
+function columnsOf(rows: readonly LevelRecord[]) {
+  return {
+    as_of: rows.map(({ asOf }) => new Date(asOf).toISOString()),
+    day: rows.map(({ day }) => day),
+    spot: rows.map(({ spot }) => spot),
+    net_gex: rows.map(({ netGex }) => netGex),
+    gross_gex: rows.map(({ grossGex }) => grossGex),
+    sign_margin_pct: rows.map(({ netGex, grossGex }) => signMarginPct(netGex, grossGex)),
+    gex_flip: rows.map(({ gexFlip }) => gexFlip),
+    flip_resolved: rows.map(({ flipResolved }) => flipResolved),
+    call_wall: rows.map(({ callWall }) => callWall),
+    put_wall: rows.map(({ putWall }) => putWall),
+    max_pain: rows.map(({ maxPain }) => maxPain),
+    expiry: rows.map(({ expiry }) => expiry),
+    net_dex: rows.map(({ dex }) => dex),
+    net_vex: rows.map(({ vex }) => vex),
+    net_cex: rows.map(({ cex }) => cex),
+    atm_iv_30d: rows.map(({ atmIv30d }) => atmIv30d),
+  };
+}
+
+/**
+ * Returns a note if the levels of some snapshots of a ticker or of several tickers are not computed yet. Throws `ClientError` (unavailable) in a replay, because
+ * its answer would change later.
+ */
+export function dueNotes(names: string | readonly string[], { market }: Context): string[] {
+  const due = [names].flat().reduce((sum, name) => sum + market.levelsDue(name), 0);
+  if (due === 0) return [];
+  if (!market.isPast) return [`The levels of ${due} snapshots are not computed yet. Retry shortly.`];
+  throw new ClientError(
+    'unavailable',
+    `The levels of ${due} snapshots up to the requested moment are not computed yet`,
+    {
+      hint: 'Retry shortly. The answer is final when these levels are computed.',
+    },
+  );
+}
+
+/** Returns the provenance of a ticker's newest chain. Returns no field if the ticker has no chain. */
+export function newestProvenance(name: string, context: Context, notes: readonly string[]) {
+  const chain = context.market.findChain(name);
+  return chain ? { provenance: provenanceOf(chain, context, notes) } : {};
+}
+
+/** Returns a note while the past of the simulated market is being filled. Rows and their volatilities at 30 days are then missing. */
+export function pastNotes(name: string, { market, feedStates }: Context): string[] {
+  if (!market.findChain(name)?.simulated) return [];
+  const past = feedStates().find((state) => state.past !== null)?.past;
+  if (!past || past.done >= past.total) return [];
+  return [
+    `The past of the simulated market is being filled: ${past.done} of ${past.total} snapshots of all tickers are complete. ` +
+      'Rows may be missing, and atm_iv_30d may be null until its computation. Retry shortly.',
+  ];
+}
+
+function noLevelsNote(newest: number | undefined): string {
+  return newest === undefined
+    ? 'No levels of this ticker are stored up to the end of the range. The service stores levels when snapshots arrive.'
+    : `No levels of this ticker are stored in the range. The newest levels before its end are of ${new Date(newest).toISOString()}.`;
+}
+
+/** The code of errors in arguments. The history can be read over GET only, and errors in the arguments of GET have this code. */
+const CODE = 'invalid_parameter';
+
+/** Returns the first and the last moment, both included, ms since the epoch. `fromMs` is undefined if the request has no `from`. */
+function rangeOf({ from, to }: Static<typeof input>): { fromMs: number | undefined; toMs: number } {
+  const fromMs = from === undefined ? undefined : momentOf(from, '/from', 'first', CODE);
+  const toMs = to === undefined ? Number.MAX_SAFE_INTEGER : momentOf(to, '/to', 'last', CODE);
+  if (fromMs !== undefined && fromMs > toMs) throw momentError('/from', 'must not lie after /to', CODE);
+  return { fromMs, toMs };
+}

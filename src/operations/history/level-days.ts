@@ -1,0 +1,91 @@
+import type { LevelDay } from '../../analytics/exposure/level-outcomes.ts';
+import { byRange } from '../../core/steps.ts';
+import {
+  addDays,
+  closeOf,
+  isTradingDay,
+  newYorkDate,
+  newYorkInstant,
+  nextTradingDay,
+  openOf,
+  previousTradingDay,
+} from '../../market/calendar.ts';
+import type { Market } from '../../market/market.ts';
+
+/** A trading day whose levels are compared with its prices. */
+export interface CountedDay extends LevelDay {
+  readonly date: string;
+  /** The moment of the snapshot that gave the levels, ms since the epoch. */
+  readonly levelsAt: number;
+  /** The number of spots seen, the close included. */
+  readonly spots: number;
+}
+
+/**
+ * Reads the trading days of a period that have levels, a volatility and a close. Counts the others by reason. The period is `days` calendar
+ * days long, and ends with the New York day of the newest levels. `from` and `to` are null if no levels are stored.
+ */
+export function* readLevelDays(name: string, days: number, market: Market) {
+  const counted: CountedDay[] = [];
+  const leftOut: Record<LeftOut, number> = { no_levels: 0, no_volatility: 0, no_close: 0 };
+  const newest = market.lastLevelsAt(name, Number.MAX_SAFE_INTEGER);
+  if (newest === undefined) return { from: null, to: null, days: counted, leftOut };
+  const to = newYorkDate(newest);
+  const from = addDays(to, 1 - days);
+  const closes = new Map(market.officialCloses(name, from, to).map(({ date, close }) => [date, close]));
+  const dates = tradingDays(from, to);
+  yield { message: 'Reading the levels of each day' };
+  yield* byRange(dates.length, DAYS_PER_STEP, 'Reading the levels of each day', (first, end) => {
+    for (const date of dates.slice(first, end)) {
+      const day = readDay(name, date, closes.get(date), market);
+      if (typeof day === 'string') leftOut[day]++;
+      else counted.push(day);
+    }
+  });
+  return { from, to, days: counted, leftOut };
+}
+
+/** Why a day is not counted. */
+type LeftOut = 'no_levels' | 'no_volatility' | 'no_close';
+
+const TRADING_DAYS_A_YEAR = 252;
+/** Trading days that are read in a step. With a snapshot each second, a day takes some 5 ms. */
+const DAYS_PER_STEP = 2;
+
+/** Reads a trading day. Returns the reason if the day cannot be counted. `official` is its close, if a feed delivered it. */
+function readDay(name: string, date: string, official: number | undefined, market: Market): CountedDay | LeftOut {
+  const [openMs, closeMs] = [openOf(date), closeOf(date)];
+  const levelsAt = market.lastLevelsAt(name, openMs - 1);
+  // Older levels are not compared with the day, because its move would be that of several days.
+  if (levelsAt === undefined || levelsAt < openOf(previousTradingDay(date))) return 'no_levels';
+  const [levels] = market.levels(name, [levelsAt]);
+  if (!levels?.atmIv30d) return 'no_volatility';
+  const close = official ?? spotAfter(closeMs, name, date, market);
+  if (close === undefined) return 'no_close';
+  const seen = market.levelSpots(name, openMs, closeMs - 1);
+  return {
+    date,
+    levelsAt,
+    spot: levels.spot,
+    deviation: (levels.spot * levels.atmIv30d) / Math.sqrt(TRADING_DAYS_A_YEAR),
+    callWall: levels.callWall,
+    putWall: levels.putWall,
+    gexFlip: levels.flipResolved ? levels.gexFlip : null,
+    close,
+    seen: [...seen.map(({ spot }) => spot), close],
+    spots: seen.reduce((sum, { records }) => sum + records, 1),
+  };
+}
+
+/** Returns the spot of the last snapshot of a day, or `undefined` if this snapshot is from before the close. */
+function spotAfter(closeMs: number, name: string, date: string, market: Market): number | undefined {
+  const lastAt = market.lastLevelsAt(name, newYorkInstant(addDays(date, 1), '00:00') - 1);
+  return lastAt !== undefined && lastAt >= closeMs ? market.levels(name, [lastAt])[0]?.spot : undefined;
+}
+
+/** Returns the trading days in [from, to]. */
+function tradingDays(from: string, to: string): string[] {
+  const days: string[] = [];
+  for (let day = isTradingDay(from) ? from : nextTradingDay(from); day <= to; day = nextTradingDay(day)) days.push(day);
+  return days;
+}

@@ -1,0 +1,201 @@
+import { levelRecordInSteps } from '../../analytics/exposure/compute-level-record.ts';
+import { directionalPremium, FLOW_WINDOW_DAYS } from '../../analytics/flow/flow.ts';
+import { ClientError, isBusy } from '../../core/errors.ts';
+import { announceStep } from '../../core/event-loop-watchdog.ts';
+import type { Observe } from '../../core/events.ts';
+import type { Steps } from '../../core/steps.ts';
+import { DAY_MS } from '../../market/calendar.ts';
+import type { CashDividend } from '../../market/cash-dividend.ts';
+import type { Chain } from '../../market/chain.ts';
+import type { LevelRecord } from '../../market/level-record.ts';
+import { storedDividends } from '../../market/market.ts';
+import type { MarketStore } from '../../market/store.ts';
+
+export interface RecorderDeps {
+  readonly store: MarketStore;
+  /** Minimum premium of a large print, dollars. */
+  readonly largePrintMinUsd: number;
+  readonly observe: Observe;
+  /** Returns the id of the snapshot that comes before the others that are due at the start, or `undefined`. */
+  readonly firstId?: () => number | undefined;
+  /** Called when this process or another one may have stored new levels. */
+  readonly onRecorded?: () => void;
+}
+
+export interface LevelRecorder {
+  /**
+   * Starts to record the levels of every due snapshot: a stored snapshot whose levels are not stored yet. Callers may call this after every
+   * write, because a call during a recording is cheap.
+   */
+  wake(): void;
+  /** Resolves when nothing is being recorded. */
+  idle(): Promise<void>;
+  /** Stops after the current step. The remaining snapshots stay due for the next start. */
+  stop(): Promise<void>;
+}
+
+/** Interval of the check for snapshots that another process has stored, ms. */
+const POLL_MS = 500;
+
+/**
+ * Records the levels of stored snapshots, whichever process stored them. Snapshots stored since the start come first, in the order in which
+ * they were stored. Then come the older snapshots that are due, the last stored first. The store lists the due snapshots, and stores the
+ * levels of each in one transaction. So no level is lost if the process ends. If two processes record at once, they record the same levels. Only their volatilities at 30 days may be up to a minute apart.
+ * A snapshot whose levels cannot be recorded, because it is damaged or because of a defect, is tried once per start and reported to
+ * `observe`.
+ */
+export function createLevelRecorder({
+  store,
+  largePrintMinUsd,
+  observe,
+  firstId,
+  onRecorded,
+}: RecorderDeps): LevelRecorder {
+  const volatilities: Volatilities30d = new Map();
+  /** Ids of the snapshots that were due at the start, the last stored first. `backlogDone` is the number of those that were recorded. */
+  let backlog: readonly number[] | undefined;
+  let backlogDone = 0;
+  /** Id of the last snapshot listed. Snapshots with larger ids are new. */
+  let lastListedId = 0;
+  let version = '';
+  let woken = false;
+  let stopped = false;
+  let running: Promise<void> | undefined;
+  /** Snapshots to try again, because another process was writing to the store. */
+  let retryIds: number[] = [];
+
+  const record = async (id: number): Promise<void> => {
+    try {
+      announceStep('levels of a snapshot');
+      const chain = await store.readChain(id);
+      // The snapshot was removed after it was listed.
+      if (!chain) return;
+      const steps = levelsOfSnapshot(id, chain, store, largePrintMinUsd, volatilities);
+      for (let isDone: boolean | undefined = false; !isDone; ) {
+        // Requests have their turn before each step.
+        await new Promise(setImmediate);
+        if (stopped) return;
+        announceStep('levels of a snapshot');
+        isDone = steps.next().done;
+      }
+      onRecorded?.();
+    } catch (error) {
+      if (isBusy(error)) retryIds.push(id);
+      else observe({ kind: 'levels_failed', snapshot: id, error });
+    }
+  };
+
+  /**
+   * Returns the due snapshots stored since the last call, in the order in which they were stored. The first call sets the backlog, and returns
+   * only the snapshot that comes first.
+   */
+  const listNew = (): number[] => {
+    if (backlog === undefined) {
+      const due = store.levelsDue();
+      lastListedId = due[0] ?? 0;
+      const first = firstId?.();
+      backlog = due.filter((id) => id !== first);
+      return due.filter((id) => id === first);
+    }
+    const ids = store.levelsDue(lastListedId).reverse();
+    lastListedId = ids.at(-1) ?? lastListedId;
+    return ids;
+  };
+
+  const recordDue = async (): Promise<void> => {
+    let newIds: number[] = [];
+    for (let i = 0; ; i++) {
+      if (woken) {
+        woken = false;
+        newIds = [...retryIds, ...newIds.slice(i), ...listNew()];
+        retryIds = [];
+        i = 0;
+      }
+      const id = newIds[i] ?? backlog?.[backlogDone++];
+      if (id === undefined || stopped) return;
+      await record(id);
+    }
+  };
+
+  const wake = (): void => {
+    woken = true;
+    running ??= recordDue()
+      .catch((error) => observe({ kind: 'levels_failed', snapshot: null, error }))
+      .finally(() => {
+        running = undefined;
+        if (woken && !stopped) wake();
+      });
+  };
+
+  const poll = (): void => {
+    try {
+      const current = store.version();
+      if (current === version && retryIds.length === 0) return;
+      version = current;
+      wake();
+      onRecorded?.();
+    } catch (error) {
+      observe({ kind: 'levels_failed', snapshot: null, error });
+    }
+  };
+  const timer = setInterval(poll, POLL_MS);
+
+  return {
+    wake,
+    async idle() {
+      while (running) await running;
+    },
+    async stop() {
+      stopped = true;
+      clearInterval(timer);
+      await running;
+    },
+  };
+}
+
+/**
+ * The last computed volatility at 30 days of each ticker, and the moment of its quotes, ms since the epoch. The volatility needs a fitted surface,
+ * which takes longer than all other levels. So a live feed, which delivers several snapshots a second, gets a new one once a minute.
+ */
+type Volatilities30d = Map<string, { readonly asOf: number; readonly value: number | null }>;
+const VOLATILITY_REUSED_MS = 60_000;
+
+/** Computes and stores the levels of a snapshot. */
+function* levelsOfSnapshot(
+  id: number,
+  chain: Chain,
+  store: MarketStore,
+  largePrintMinUsd: number,
+  volatilities: Volatilities30d,
+): Steps<void> {
+  const { underlying, asOf, simulated } = chain;
+  // Sums only the prints of the 30 days up to the snapshot, because later prints were not known then.
+  const sums = store.printSums(underlying, asOf - FLOW_WINDOW_DAYS * DAY_MS, asOf, simulated, largePrintMinUsd);
+  const key = `${underlying} ${simulated}`;
+  const last = volatilities.get(key);
+  const isRecent = last !== undefined && asOf >= last.asOf && asOf - last.asOf < VOLATILITY_REUSED_MS;
+  const record = yield* recordOf(
+    chain,
+    directionalPremium(sums),
+    storedDividends(store, chain),
+    isRecent ? last.value : undefined,
+  );
+  if (record && !isRecent) volatilities.set(key, { asOf, value: record.atmIv30d });
+  yield { message: 'Storing the levels' };
+  store.saveLevels(id, record);
+}
+
+/** Computes the level record of a chain. Returns `undefined` if the chain has no live contract. */
+function* recordOf(
+  chain: Chain,
+  premium: ReadonlyMap<string, number>,
+  dividends: readonly CashDividend[],
+  atmIv30d: number | null | undefined,
+): Steps<LevelRecord | undefined> {
+  try {
+    return yield* levelRecordInSteps(chain, premium, dividends, atmIv30d);
+  } catch (error) {
+    if (error instanceof ClientError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,234 @@
+import { type Static, Type } from '@sinclair/typebox';
+import { DEFAULT_SIGN } from '../../analytics/chain/options.ts';
+import {
+  DAYS_MIN,
+  LEVEL_KINDS,
+  type LevelKind,
+  type LevelOutcome,
+  type LevelScore,
+  levelScoresInSteps,
+  type OutcomeRate,
+  TOUCH_DEVIATIONS,
+} from '../../analytics/exposure/level-outcomes.ts';
+import { defineOperation } from '../engine/operation.ts';
+import { count, defaulted, nullable, nullableColumn, numberColumn, textColumn, ticker } from '../engine/schemas.ts';
+import { conventionOf, signConvention } from '../reading/dealer-sign.ts';
+import { dueNotes, newestProvenance } from './gex-history.ts';
+import { readLevelDays } from './level-days.ts';
+
+const DAYS = { default: 365, maximum: 3_650 };
+
+const percent = (description: string) =>
+  nullable(Type.Number(), `${description}, percent of days; null if too_few_days.`);
+
+const rate = (description: string) =>
+  Type.Object(
+    {
+      count: count('Number of days.'),
+      pct: percent('Share of days'),
+      low_pct: percent('Lower end of the 95 % Wilson interval of pct'),
+      high_pct: percent('Upper end of the 95 % Wilson interval of pct'),
+      control_pct: percent('Share that a level at the same distance has'),
+    },
+    { additionalProperties: false, description },
+  );
+
+const score = (description: string, fields: Record<keyof LevelOutcome, string>) =>
+  Type.Object(
+    {
+      n: count('Number of days with this level.'),
+      too_few_days: Type.Boolean({ description: `True if n is below ${DAYS_MIN}. The shares are then null.` }),
+      held: rate(fields.held),
+      touched: rate(fields.touched),
+      crossed: rate(fields.crossed),
+      verdict: Type.String({
+        description:
+          'no better than distance: the control is within the interval of held; held more often than a level at the same distance; held ' +
+          'less often than a level at the same distance; or too few days.',
+      }),
+    },
+    { additionalProperties: false, description },
+  );
+
+const TOUCHED = `Some spot seen was within ${TOUCH_DEVIATIONS} daily deviations of`;
+const OUTCOMES: Record<LevelKind, Record<keyof LevelOutcome, string>> = {
+  call_wall: {
+    held: 'The close was at or below the call wall.',
+    touched: `${TOUCHED} the call wall.`,
+    crossed: 'Some spot seen was above the call wall.',
+  },
+  put_wall: {
+    held: 'The close was at or above the put wall.',
+    touched: `${TOUCHED} the put wall.`,
+    crossed: 'Some spot seen was below the put wall.',
+  },
+  band: {
+    held: 'The close was between the put wall and the call wall, or at one of them.',
+    touched: `${TOUCHED} one of the walls.`,
+    crossed: 'Some spot seen was above the call wall or below the put wall.',
+  },
+  flip: {
+    held: 'The close was on the same side of the flip as spot, or at the flip.',
+    touched: `${TOUCHED} the flip.`,
+    crossed: 'Some spot seen was on the other side of the flip than spot.',
+  },
+};
+
+type OutcomeColumn = `${LevelKind}_${keyof LevelOutcome}`;
+
+const flags = (description: string) => Type.Array(Type.Union([Type.Boolean(), Type.Null()]), { description });
+
+const outcomeColumns = Object.fromEntries(
+  LEVEL_KINDS.flatMap((kind) =>
+    Object.entries(OUTCOMES[kind]).map(([outcome, description]) => [
+      `${kind}_${outcome}`,
+      flags(kind === 'flip' ? `${description} Null if the flip was not resolved.` : description),
+    ]),
+  ),
+) as unknown as Record<OutcomeColumn, ReturnType<typeof flags>>;
+
+export const getLevelRecord = defineOperation({
+  name: 'get_level_record',
+  ofMarket: true,
+  title: 'Whether levels held',
+  description:
+    'On how many days the call wall, the put wall, the band between them and the gamma flip held, were touched and were crossed, with the ' +
+    'same shares for levels at the same distance from spot. The levels of a day are those of the last snapshot before its open. The spots ' +
+    'seen are those of snapshots between open and close, and the close: what the price did between two of them is not known.',
+  example: { ticker: 'SPY', days: 365 },
+  input: Type.Object(
+    {
+      ticker,
+      days: defaulted(
+        Type.Integer({
+          description: 'Length of the period in calendar days. It ends with the New York day of the newest levels.',
+          minimum: 1,
+          maximum: DAYS.maximum,
+        }),
+        DAYS.default,
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  full: Type.Object(
+    {
+      ticker: Type.String({ description: 'Underlying symbol.' }),
+      from: nullable(Type.String(), 'First date of the period, YYYY-MM-DD; null if no levels are stored.'),
+      to: nullable(Type.String(), 'Last date of the period, YYYY-MM-DD; null if no levels are stored.'),
+      count: count('Number of counted days: rows of each column of days.'),
+      left_out: Type.Object(
+        {
+          no_levels: count(
+            'Number of trading days without levels from the trading day before or from before the open.',
+          ),
+          no_volatility: count('Number of trading days whose levels have no volatility at 30 days.'),
+          no_close: count('Number of trading days without a known close, such as a day that has not closed yet.'),
+        },
+        { additionalProperties: false, description: 'Trading days of the period that are not counted, by reason.' },
+      ),
+      spots_per_day: nullable(
+        Type.Number(),
+        'Mean number of spots seen per counted day, the close included; null if count is 0. The fewer spots, the more touches and crossings ' +
+          'are missed.',
+      ),
+      call_wall: score('The call wall.', OUTCOMES.call_wall),
+      put_wall: score('The put wall.', OUTCOMES.put_wall),
+      band: score('The band from the put wall to the call wall.', OUTCOMES.band),
+      flip: score('The gamma flip, on days on which it was resolved.', OUTCOMES.flip),
+      days: Type.Object(
+        {
+          date: textColumn('Trading day, YYYY-MM-DD, ascending.'),
+          at: textColumn('When the quotes behind the levels were taken, ISO 8601: a value for the argument at.'),
+          spot: numberColumn('Spot at that moment, dollars.'),
+          deviation: numberColumn(
+            'One daily deviation, dollars: spot times atm_iv_30d at that moment, over the square root of 252.',
+          ),
+          call_wall: numberColumn('Call wall, dollars.'),
+          put_wall: numberColumn('Put wall, dollars.'),
+          gex_flip: nullableColumn('Gamma flip, dollars; null if it was not resolved.'),
+          close: numberColumn('Close of the day, dollars.'),
+          spots: Type.Array(Type.Integer(), {
+            description: 'Number of spots seen, the close included: times per day.',
+          }),
+          ...outcomeColumns,
+        },
+        { additionalProperties: false, description: 'The counted days, as columns.' },
+      ),
+      sign_convention: signConvention,
+      notes: textColumn('Caveats on the figures.'),
+    },
+    { additionalProperties: false },
+  ),
+  rest: { method: 'GET', path: '/api/v1/nodes/gex/{ticker}/record' },
+  *run(input, context) {
+    const { market } = context;
+    const name = market.tracked(input.ticker);
+    const { from, to, days, leftOut } = yield* readLevelDays(name, input.days, market);
+    const scores = yield* levelScoresInSteps(days);
+    const notes = [
+      ...(days.length > 0 ? [] : ['No day of the period has levels from before its open, a volatility and a close.']),
+      ...dueNotes(name, context),
+    ];
+    const result = {
+      ticker: name,
+      from,
+      to,
+      count: days.length,
+      left_out: leftOut,
+      spots_per_day: days.length > 0 ? days.reduce((sum, { spots }) => sum + spots, 0) / days.length : null,
+      call_wall: reportScore(scores.call_wall),
+      put_wall: reportScore(scores.put_wall),
+      band: reportScore(scores.band),
+      flip: reportScore(scores.flip),
+      days: {
+        date: days.map(({ date }) => date),
+        at: days.map(({ levelsAt }) => new Date(levelsAt).toISOString()),
+        spot: days.map(({ spot }) => spot),
+        deviation: days.map(({ deviation }) => deviation),
+        call_wall: days.map(({ callWall }) => callWall),
+        put_wall: days.map(({ putWall }) => putWall),
+        gex_flip: days.map(({ gexFlip }) => gexFlip),
+        close: days.map(({ close }) => close),
+        spots: days.map(({ spots }) => spots),
+        ...outcomesAsColumns(scores),
+      },
+      sign_convention: conventionOf({ sign: DEFAULT_SIGN }),
+      notes,
+    };
+    return { result, ...newestProvenance(name, context, notes) };
+  },
+});
+
+export type LevelRecordAnswer = Static<(typeof getLevelRecord)['full']>;
+
+function reportScore({ days, held, touched, crossed, verdict }: LevelScore) {
+  return {
+    n: days,
+    too_few_days: days < DAYS_MIN,
+    held: reportRate(held),
+    touched: reportRate(touched),
+    crossed: reportRate(crossed),
+    verdict: verdict as string,
+  };
+}
+
+function reportRate({ count, share, low, high, control }: OutcomeRate) {
+  const percentOf = (value: number | null) => (value === null ? null : 100 * value);
+  return {
+    count,
+    pct: percentOf(share),
+    low_pct: percentOf(low),
+    high_pct: percentOf(high),
+    control_pct: percentOf(control),
+  };
+}
+
+function outcomesAsColumns(scores: Readonly<Record<LevelKind, LevelScore>>) {
+  const columns = LEVEL_KINDS.flatMap((kind) =>
+    (['held', 'touched', 'crossed'] as const).map((outcome) => [
+      `${kind}_${outcome}`,
+      scores[kind].outcomes.map((each) => each?.[outcome] ?? null),
+    ]),
+  );
+  return Object.fromEntries(columns) as Record<OutcomeColumn, (boolean | null)[]>;
+}

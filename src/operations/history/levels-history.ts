@@ -1,0 +1,153 @@
+import { type Static, Type } from '@sinclair/typebox';
+import { downsample } from '../../analytics/downsample.ts';
+import { ClientError } from '../../core/errors.ts';
+import { closeOf, newYorkDate, previousTradingDay } from '../../market/calendar.ts';
+import type { LevelRecord } from '../../market/level-record.ts';
+import { momentError, momentOf } from '../engine/moment.ts';
+import { type Context, defineOperation } from '../engine/operation.ts';
+import { count, defaulted, oneOf, ticker } from '../engine/schemas.ts';
+import { levelRow, reportLevels } from '../gex/level-row.ts';
+import { provenanceOf } from '../reading/market-reading.ts';
+import { changedContracts, levelComparison, movedLevels } from './compare-levels.ts';
+import { dueNotes, pastNotes } from './gex-history.ts';
+
+/** Maximum number of rows. With provenance, they take less than 2,000 tokens of a model's context. */
+const ROWS_MAX = 18;
+const PREVIOUS_CLOSE = 'previous_close';
+/** The code of errors in arguments that depend on each other. */
+const CODE = 'unprocessable';
+
+const input = Type.Object(
+  {
+    ticker,
+    from: Type.Optional(Type.String({ description: 'Rows from this moment on.' })),
+    to: Type.Optional(Type.String({ description: 'Rows up to this moment; a date means its end.' })),
+    per: defaulted(oneOf(['day', 'snapshot'], 'A row per day or per snapshot.'), 'day'),
+    compare_with: Type.Optional(
+      Type.String({ description: `Earlier moment, or ${PREVIOUS_CLOSE}: what has changed since.` }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+export const getLevelsHistory = defineOperation({
+  name: 'get_levels_history',
+  ofMarket: true,
+  title: 'Levels in the past, and what has changed',
+  description:
+    'Stored GEX levels of a ticker: at one moment (at), as rows from/to, or what has changed since compare_with: levels that moved, and large ' +
+    'contracts that are new, gone or expired. Dollars; net_gex_mil: million dollars per 1 % move, + damps moves, - amplifies them; atm_iv_30d: ' +
+    'decimal. Not for present levels alone: get_live_gex_nodes.',
+  example: { ticker: 'SPY', from: '2026-11-02' },
+  input,
+  full: Type.Object(
+    {
+      ticker: Type.String({ description: 'Underlying symbol.' }),
+      levels: Type.Array(levelRow, { description: 'By time, ascending; with compare_with the two compared moments.' }),
+      comparison: Type.Optional(levelComparison),
+      rows_in_range: count('Rows of the range that are stored, before evenly spaced rows were selected.'),
+    },
+    { additionalProperties: false },
+  ),
+  tool: { answers: ['ticker', 'levels'], onDemand: ['comparison'], echoes: ['rows_in_range'] },
+  rest: { method: 'GET', path: '/api/v1/nodes/gex/{ticker}/levels' },
+  *run(request, context) {
+    const { market } = context;
+    const name = market.tracked(request.ticker);
+    const notes = [...dueNotes(name, context), ...pastNotes(name, context)];
+    if (request.compare_with !== undefined) {
+      const times = comparedTimes(name, request, context);
+      const [before, after] = market.levels(name, times) as [LevelRecord, LevelRecord];
+      const changed = yield* changedContracts(name, before.asOf, after.asOf, context);
+      notes.push(changed ? CONTRACTS_NOTE : NOT_COMPARED_NOTE);
+      const levels = [reportLevels(before), reportLevels(after)] as const;
+      const comparison = { moved: movedLevels(...levels), ...(changed ?? NOT_COMPARED) };
+      return {
+        result: { ticker: name, levels: [...levels], comparison, rows_in_range: levels.length },
+        provenance: provenanceOfLevels(after, context, notes),
+      };
+    }
+    const times = timesOf(name, request, context);
+    const shown = downsample(times, ROWS_MAX);
+    const rows = market.levels(name, shown);
+    if (shown.length < times.length)
+      notes.push(`${shown.length} of ${times.length} rows, evenly spaced: narrow the range for all.`);
+    return {
+      result: { ticker: name, levels: rows.map(reportLevels), rows_in_range: times.length },
+      provenance: provenanceOfLevels(rows.at(-1)!, context, [...notes, ...beginNotes(name, request, context)]),
+    };
+  },
+});
+
+type Request = Static<typeof input>;
+
+/** Returns a note if a range begins before the oldest stored levels. */
+function beginNotes(name: string, { from }: Request, { market }: Context): string[] {
+  if (from === undefined) return [];
+  const [oldest] = market.levelTimes(name, 0, Number.MAX_SAFE_INTEGER, 'day');
+  if (newYorkDate(oldest!) <= newYorkDate(momentOf(from, '/from', 'first', CODE))) return [];
+  return [`No levels of ${name} from before ${newYorkDate(oldest!)} are stored.`];
+}
+
+const CONTRACTS_NOTE =
+  'New and gone contracts have entered or left the ten contracts that dealers hedge most; dealer_shares_before and _after are per +1 % move.';
+const NOT_COMPARED_NOTE = 'The chain of one of the moments is no longer stored, so contracts are not compared.';
+const NOT_COMPARED = { new_contracts: [], gone_contracts: [], expired_contracts: [] };
+
+/** Returns the moments of the rows: those from `from` to `to` or, without both, the newest one. Throws `ClientError` if there is none. */
+function timesOf(name: string, { from, to, per }: Request, { market }: Context): number[] {
+  const fromMs = from === undefined ? undefined : momentOf(from, '/from', 'first', CODE);
+  const toMs = to === undefined ? Number.MAX_SAFE_INTEGER : momentOf(to, '/to', 'last', CODE);
+  if (fromMs !== undefined && fromMs > toMs) throw momentError('/from', 'must not lie after /to', CODE);
+  if (fromMs === undefined && to === undefined) return [newestOf(name, toMs, { market })];
+  const times = market.levelTimes(name, fromMs ?? 0, toMs, per);
+  if (times.length > 0) return times;
+  const before = newestOf(name, toMs, { market });
+  throw new ClientError(CODE, `No levels of ${name} are stored in the range`, {
+    hint: `The last levels before it are of ${iso(before)}.`,
+  });
+}
+
+/** Returns the two moments of a comparison, the earlier one first. Throws `ClientError` if there are no levels for one of them. */
+function comparedTimes(name: string, { from, to, compare_with }: Request, { market }: Context): [number, number] {
+  if (from !== undefined || to !== undefined)
+    throw momentError('/compare_with', 'must be given without /from and /to', CODE);
+  const after = newestOf(name, Number.MAX_SAFE_INTEGER, { market });
+  const beforeMs =
+    compare_with === PREVIOUS_CLOSE
+      ? closeOf(previousTradingDay(newYorkDate(after)))
+      : momentOf(compare_with!, '/compare_with', 'last', CODE);
+  if (beforeMs >= after)
+    throw momentError('/compare_with', `must be earlier than the compared levels of ${iso(after)}`, CODE);
+  return [newestOf(name, beforeMs, { market }), after];
+}
+
+/** Returns the last moment up to `untilMs` with stored levels. Throws `ClientError` if there is none. */
+function newestOf(name: string, untilMs: number, { market }: Pick<Context, 'market'>): number {
+  const found = market.lastLevelsAt(name, untilMs);
+  if (found !== undefined) return found;
+  const [first] = market.levelTimes(name, 0, Number.MAX_SAFE_INTEGER, 'day');
+  // The market throws its own error for a ticker without a chain.
+  if (first === undefined) market.chain(name);
+  throw new ClientError(
+    CODE,
+    `No levels of ${name} are stored${untilMs === Number.MAX_SAFE_INTEGER ? '' : ` up to ${iso(untilMs)}`}`,
+    {
+      hint:
+        first === undefined
+          ? 'Retry shortly: they are being computed.'
+          : `The oldest stored day ends at ${iso(first)}.`,
+    },
+  );
+}
+
+/** Returns the provenance of stored levels. Their snapshot may have been removed, and then its source is not known. */
+function provenanceOfLevels({ underlying, asOf, simulated }: LevelRecord, context: Context, notes: readonly string[]) {
+  const chain = context.market.findChain(underlying);
+  const source = chain?.asOf === asOf ? chain.source : 'stored levels';
+  return provenanceOf({ asOf, simulated, source }, context, notes);
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString();
+}

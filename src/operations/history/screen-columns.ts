@@ -1,0 +1,132 @@
+import { type Static, Type } from '@sinclair/typebox';
+import { ClientError } from '../../core/errors.ts';
+import { nullable, number, oneOf } from '../engine/schemas.ts';
+import { IV_NOTED } from '../engine/unlikely-units.ts';
+
+const figure = (description: string) => nullable(Type.Number(), description);
+
+/** The schema of a row: the newest levels of one ticker. */
+export const screenRow = Type.Object(
+  {
+    ticker: Type.String({ description: 'Underlying symbol.' }),
+    spot_price: number('Spot of the snapshot, dollars.'),
+    gex_flip: figure(
+      'Spot at which net dealer gamma changes sign, dollars; null if it has one sign within 50 % of spot.',
+    ),
+    flip_distance_pct: figure(
+      'Distance between spot and flip, percent of spot, never negative; null if gex_flip is null.',
+    ),
+    spot_vs_flip: nullable(
+      oneOf(['above', 'below'], 'Side of the flip on which spot is.'),
+      'above if spot is at or above the flip, else below; null if gex_flip is null.',
+    ),
+    regime: Type.String({
+      description: 'positive_gamma or negative_gamma, by the sign of net GEX; undetermined if the sign is not certain.',
+    }),
+    net_gex_mil: number('Net dealer gamma exposure, millions of dollars per 1 % move.'),
+    net_over_gross_pct: number('Net gamma, percent of gross gamma, with the sign of net GEX.'),
+    atm_iv_30d: figure(
+      'At-the-money volatility at 30 days, decimal per calendar year; null if no series determines a smile.',
+    ),
+    iv_rank: figure(
+      'Position of atm_iv_30d between the lowest and the highest of a year, percent; null with fewer than 20 days of levels.',
+    ),
+    whipsaw_risk_index: Type.Optional(
+      figure('Whipsaw risk, 0 (calm) to 100. Present only if where or sort_by names it; null without usable quotes.'),
+    ),
+    age_s: Type.Integer({ description: 'Age of the quotes, seconds.', minimum: 0 }),
+    stale: Type.Optional(
+      Type.Literal(true, {
+        description: 'Present if the quotes are older than the --stale-after setting, counted in trading hours.',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+export type ScreenRow = Static<typeof screenRow>;
+
+/** The column that is computed only if a request names it, because it needs a volatility surface of each ticker. */
+export const WHIPSAW = 'whipsaw_risk_index';
+
+/** Columns of numbers, by which rows can be filtered and sorted. */
+export const NUMBER_COLUMNS = [
+  'flip_distance_pct',
+  'net_gex_mil',
+  'net_over_gross_pct',
+  'atm_iv_30d',
+  'iv_rank',
+  WHIPSAW,
+  'age_s',
+] as const satisfies readonly (keyof ScreenRow)[];
+
+/** Columns of words, with the words that they can have. */
+const WORD_COLUMNS = {
+  regime: ['positive_gamma', 'negative_gamma', 'undetermined'],
+  spot_vs_flip: ['above', 'below'],
+} as const satisfies { readonly [Column in keyof ScreenRow]?: readonly string[] };
+
+/** A condition on one column. A row without a value in this column does not meet it. */
+export interface Condition {
+  readonly column: keyof ScreenRow;
+  isMetBy(row: ScreenRow): boolean;
+  /** A caveat, if the bound is probably in another unit. */
+  readonly note?: string;
+}
+
+const CONDITION = /^\s*([a-z0-9_]{1,40})\s*(<=|>=|==|=|<|>)\s*(\S{1,40})\s*$/;
+
+const COMPARISONS: Readonly<Record<string, (a: number, b: number) => boolean>> = {
+  '<': (a, b) => a < b,
+  '<=': (a, b) => a <= b,
+  '>': (a, b) => a > b,
+  '>=': (a, b) => a >= b,
+};
+
+/** Parses the conditions of a request, such as `iv_rank>=80`. Throws `ClientError` that lists the columns if one of them is not valid. */
+export function conditionsOf(texts: readonly string[]): Condition[] {
+  return texts.map((text, i) => conditionOf(text) ?? refuse(i));
+}
+
+function conditionOf(text: string): Condition | undefined {
+  const [, name, operator, value] = CONDITION.exec(text) ?? [];
+  const numeric = NUMBER_COLUMNS.find((column) => column === name);
+  if (numeric) {
+    const [holds, bound] = [COMPARISONS[operator!], Number(value)];
+    if (!holds || !Number.isFinite(bound)) return undefined;
+    const isPercent = numeric === 'atm_iv_30d' && bound > IV_NOTED;
+    return {
+      column: numeric,
+      isMetBy: (row) => typeof row[numeric] === 'number' && holds(row[numeric], bound),
+      ...(isPercent && { note: `atm_iv_30d is a decimal: ${bound} means ${100 * bound} %.` }),
+    };
+  }
+  const words = Object.entries(WORD_COLUMNS).find(([column]) => column === name);
+  if (!words || !operator!.startsWith('=')) return undefined;
+  const [column, known] = words as [keyof typeof WORD_COLUMNS, readonly string[]];
+  return known.includes(value!) ? { column, isMetBy: (row) => row[column] === value } : undefined;
+}
+
+function refuse(i: number): never {
+  const words = Object.entries(WORD_COLUMNS).map(([column, known]) => `${column}= ${known.join(' or ')}`);
+  const expected = `must be a column, one of < <= > >=, and a number; or ${words.join('; or ')}`;
+  throw new ClientError('unprocessable', `/where/${i} ${expected}`, {
+    hint: `Columns of numbers: ${NUMBER_COLUMNS.join(', ')}. Example: iv_rank>=80.`,
+    fieldErrors: [{ field: `/where/${i}`, expected }],
+  });
+}
+
+export type SortColumn = 'ticker' | (typeof NUMBER_COLUMNS)[number];
+
+/** Returns the rows in order of a column. Rows without a value come last in both orders. Equal rows are in order of their tickers. */
+export function sortRows(rows: readonly ScreenRow[], column: SortColumn, order: 'asc' | 'desc'): ScreenRow[] {
+  const sign = order === 'asc' ? 1 : -1;
+  const byTicker = (a: ScreenRow, b: ScreenRow) => (a.ticker < b.ticker ? -1 : +(a.ticker > b.ticker));
+  if (column === 'ticker') return rows.toSorted((a, b) => sign * byTicker(a, b));
+  const figureOf = (row: ScreenRow) => row[column] ?? null;
+  return rows.toSorted((a, b) => {
+    const [x, y] = [figureOf(a), figureOf(b)];
+    if (x === null || y === null) return Number(x === null) - Number(y === null) || byTicker(a, b);
+    return sign * (x - y) || byTicker(a, b);
+  });
+}

@@ -1,0 +1,253 @@
+import { Type } from '@sinclair/typebox';
+import { gammaRegime } from '../../analytics/exposure/sign-margin.ts';
+import { shownName } from '../../core/clean-text.ts';
+import { byRange, type Steps } from '../../core/steps.ts';
+import type { LevelEvent } from '../../market/level-record.ts';
+import { isTicker } from '../../market/option-symbol.ts';
+import { type Context, defineOperation } from '../engine/operation.ts';
+import { PAGE_MAX } from '../engine/pages.ts';
+import { SCREENED_TICKERS } from '../engine/prices.ts';
+import { count, defaulted, oneOf, ticker } from '../engine/schemas.ts';
+import { MILLION } from '../gex/gex-report.ts';
+import { provenanceOf } from '../reading/market-reading.ts';
+import { whipsawIndexOf } from '../surface/radar-whipsaw.ts';
+import { dueNotes, pastNotes } from './gex-history.ts';
+import {
+  type Condition,
+  conditionsOf,
+  NUMBER_COLUMNS,
+  type ScreenRow,
+  screenRow,
+  sortRows,
+  WHIPSAW,
+} from './screen-columns.ts';
+import { yearIvRank } from './year-iv-rank.ts';
+
+/** Rows of an answer, so that it fits into a model's context: a row takes up to 105 tokens. */
+const ROWS = 15;
+/** Number of sources that a note names. */
+const SOURCES_NAMED = 4;
+const CONDITIONS_MAX = 8;
+/** Days with levels from which a rank counts as that of a year of trading days. */
+const RANK_DAYS_WHOLE = 200;
+/** Tickers whose levels are read in a step. The volatilities of a year take most of the time, about a millisecond for each ticker. */
+const TICKERS_PER_STEP = 4;
+
+const input = Type.Object(
+  {
+    tickers: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: ticker.maxLength! }), {
+        description: 'Default: all.',
+        minItems: 1,
+        maxItems: PAGE_MAX,
+      }),
+    ),
+    where: Type.Optional(
+      Type.Array(Type.String(), {
+        description:
+          'All must hold: column of sort_by, < <= > >=, number; or regime=negative_gamma, spot_vs_flip=above.',
+        maxItems: CONDITIONS_MAX,
+      }),
+    ),
+    sort_by: defaulted(oneOf(['ticker', ...NUMBER_COLUMNS], 'Column.'), 'flip_distance_pct'),
+    order: defaulted(oneOf(['asc', 'desc'], 'asc: smallest first.'), 'asc'),
+    limit: defaulted(Type.Integer({ description: 'Maximum rows.', minimum: 1, maximum: PAGE_MAX }), ROWS),
+  },
+  { additionalProperties: false },
+);
+
+export const screenTickers = defineOperation({
+  name: 'screen_tickers',
+  ofMarket: true,
+  title: 'Screen of tickers',
+  description:
+    'Filters and sorts tickers by their newest levels: flip_distance_pct (percent of spot, unsigned), net_gex_mil (million dollars per 1 % ' +
+    'move, + damps moves, - amplifies them), net_over_gross_pct and iv_rank (percent), whipsaw_risk_index (0 to 100), age_s. Nulls come ' +
+    'last. For one ticker: get_live_gex_nodes.',
+  example: { where: ['iv_rank>=50', 'net_gex_mil<0'], sort_by: 'iv_rank', order: 'desc' },
+  input,
+  full: Type.Object(
+    {
+      rows: Type.Array(screenRow, {
+        description:
+          'Per ticker. Dollars: spot_price, gex_flip. Percent: flip_distance_pct (of spot, unsigned; spot_vs_flip is the side), ' +
+          'net_over_gross_pct, iv_rank. net_gex_mil: million dollars per 1 % move. atm_iv_30d: decimal per year. regime. age_s: seconds, ' +
+          'stale if old. whipsaw_risk_index: 0 to 100, only if named in where or sort_by.',
+      }),
+      matched: count('Tickers that meet the conditions.'),
+      without_data: Type.Array(Type.String(), { description: 'Requested tickers without stored levels.' }),
+    },
+    { additionalProperties: false },
+  ),
+  tool: { answers: ['rows', 'matched', 'without_data'] },
+  rest: { method: 'GET', path: '/api/v1/screen' },
+  *run(request, context) {
+    const conditions = conditionsOf(request.where ?? []);
+    const names = namesOf(request.tickers, context);
+    const { readings, withoutData } = yield* readLevels(names, context);
+    const rows = readings.map(({ row }) => row);
+    const named = new Set<string>([...conditions.map(({ column }) => column), request.sort_by]);
+    const { scanned, matched } = yield* matchingRows(rows, conditions, named.has(WHIPSAW), context);
+    const shown = sortRows(matched, request.sort_by, request.order).slice(0, request.limit);
+    const notes = [
+      ...conditions.flatMap(({ note }) => note ?? []),
+      ...nullNotes(named, rows, scanned),
+      ...rankNotes(readings),
+      ...staleNotes(matched),
+      ...dueNotes(names, context),
+      ...readings.slice(0, 1).flatMap(({ row }) => pastNotes(row.ticker, context)),
+      ...missingNotes(request.tickers, withoutData, context),
+    ];
+    return {
+      // Without `tickers`, a number says enough: the names would take more of a model's context than the rows.
+      result: {
+        rows: shown,
+        matched: matched.length,
+        without_data: request.tickers ? withoutData.map(shownTicker) : [],
+      },
+      ...provenanceOfRows(shown.length > 0 ? shown : rows, readings, notes, context),
+    };
+  },
+});
+
+/** Returns the name of a ticker without data. Another text of a caller is not repeated, because a model may take it for an instruction. */
+function shownTicker(name: string): string {
+  return isTicker(name) ? name : '(not a ticker)';
+}
+
+/** Returns the names of the requested tickers, each once. By default, those of the universe, and all others that have data. */
+function namesOf(tickers: readonly string[] | undefined, { market, universe }: Context): string[] {
+  return [
+    ...new Set(tickers?.map((each) => market.nameOf(each)) ?? [...universe.tickers, ...market.tickersWithChain()]),
+  ];
+}
+
+/** A ticker's row, with the origin of its quotes. */
+interface Reading {
+  readonly row: ScreenRow;
+  readonly levels: Pick<LevelEvent, 'source' | 'simulated' | 'asOf'>;
+  /** Number of days with a volatility from which the rank is computed. */
+  readonly rankDays: number;
+}
+
+/** Reads the newest levels of the tickers. Also returns the tickers that have none. */
+function* readLevels(
+  names: readonly string[],
+  context: Context,
+): Steps<{ readings: Reading[]; withoutData: string[] }> {
+  const [readings, withoutData]: [Reading[], string[]] = [[], []];
+  yield { message: 'Reading the levels', tokens: Math.ceil(names.length / SCREENED_TICKERS) };
+  yield* byRange(names.length, TICKERS_PER_STEP, 'Reading the levels', (from, to) => {
+    for (const name of names.slice(from, to)) {
+      const reading = readRow(name, context);
+      if (reading) readings.push(reading);
+      else withoutData.push(name);
+    }
+  });
+  return { readings, withoutData };
+}
+
+function readRow(name: string, context: Context): Reading | undefined {
+  const levels = context.market.newestLevels(name);
+  if (!levels) return undefined;
+  const { spot, netGex, grossGex, asOf } = levels;
+  const flip = levels.flipResolved ? levels.gexFlip : null;
+  const { age_s, stale } = provenanceOf(levels, context);
+  const { rank, days } = yearIvRank(name, asOf, context.market);
+  return {
+    levels,
+    rankDays: days,
+    row: {
+      ticker: name,
+      spot_price: spot,
+      gex_flip: flip,
+      flip_distance_pct: flip === null ? null : (100 * Math.abs(spot - flip)) / spot,
+      spot_vs_flip: flip === null ? null : spot >= flip ? 'above' : 'below',
+      regime: gammaRegime({ gex: netGex, grossGex }),
+      net_gex_mil: netGex / MILLION,
+      net_over_gross_pct: grossGex > 0 ? (100 * netGex) / grossGex : 0,
+      atm_iv_30d: levels.atmIv30d,
+      iv_rank: rank,
+      age_s,
+      ...(stale && { stale: true as const }),
+    },
+  };
+}
+
+/**
+ * Returns the rows that meet all conditions. With `withWhipsaw`, the rows have the whipsaw index. It is computed last, and only for the rows
+ * that meet the other conditions, because it needs a surface of each ticker. `scanned` has the rows for which it was computed.
+ */
+function* matchingRows(
+  rows: readonly ScreenRow[],
+  conditions: readonly Condition[],
+  withWhipsaw: boolean,
+  context: Context,
+): Steps<{ scanned: readonly ScreenRow[]; matched: readonly ScreenRow[] }> {
+  // Before the index is computed, its conditions do not count.
+  const isMatch = (row: ScreenRow) => conditions.every(({ column, isMetBy }) => !(column in row) || isMetBy(row));
+  const candidates = rows.filter(isMatch);
+  if (!withWhipsaw) return { scanned: [], matched: candidates };
+  const scanned: ScreenRow[] = [];
+  for (const { age_s, stale, ...figures } of candidates) {
+    const index = yield* whipsawIndexOf(figures.ticker, context);
+    scanned.push({ ...figures, [WHIPSAW]: index, age_s, ...(stale && { stale }) });
+  }
+  return { scanned, matched: scanned.filter(isMatch) };
+}
+
+/** Returns a note for each named column that is null for some tickers, because these meet no condition on it and come last. */
+function nullNotes(named: ReadonlySet<string>, rows: readonly ScreenRow[], scanned: readonly ScreenRow[]): string[] {
+  return [...named].flatMap((column) => {
+    const considered = column === WHIPSAW ? scanned : rows;
+    const nulls = considered.filter((row) => row[column as keyof ScreenRow] === null).length;
+    return nulls === 0 ? [] : [`${column} is null for ${nulls} of ${considered.length} tickers.`];
+  });
+}
+
+/** Returns a note if the ranks are from much less than a year of levels. */
+function rankNotes(readings: readonly Reading[]): string[] {
+  const days = Math.max(...readings.map(({ rankDays }) => rankDays));
+  return readings.length === 0 || days >= RANK_DAYS_WHOLE
+    ? []
+    : [`iv_rank is from at most ${days} stored days, not from a year.`];
+}
+
+/** Returns a note on the tickers without data: how many, and for unknown names the nearest tickers that have data. */
+function missingNotes(
+  requested: readonly string[] | undefined,
+  without: readonly string[],
+  context: Context,
+): string[] {
+  if (without.length === 0) return [];
+  if (!requested) return [`${without.length} tickers of the universe have no data.`];
+  const { market, universe } = context;
+  const known = market.tickersWithChain();
+  return without.flatMap((name) => {
+    const [nearest] = universe.names.nearest(name, known);
+    return nearest === undefined ? [] : [`Nearest to ${shownTicker(name)} with data: ${nearest}.`];
+  });
+}
+
+function staleNotes(rows: readonly ScreenRow[]): string[] {
+  const stale = rows.filter((row) => row.stale).length;
+  return stale === 0 ? [] : [`The quotes of ${stale} of ${rows.length} tickers are stale.`];
+}
+
+/** Returns the provenance of the oldest quotes among some rows. Returns no field if there is no row. */
+function provenanceOfRows(
+  rows: readonly ScreenRow[],
+  readings: readonly Reading[],
+  notes: readonly string[],
+  context: Context,
+) {
+  const tickers = new Set(rows.map((row) => row.ticker));
+  const shown = readings.filter(({ row }) => tickers.has(row.ticker));
+  const [oldest] = shown.toSorted((a, b) => a.levels.asOf - b.levels.asOf);
+  if (!oldest) return {};
+  const sources = [...new Set(shown.map(({ levels }) => shownName(levels.source)))];
+  const hasNewer = shown.some(({ levels }) => levels.asOf > oldest.levels.asOf);
+  const ofRows = hasNewer ? [`Age and source are those of the oldest quotes, ${oldest.row.ticker}.`] : [];
+  const ofSources = sources.length > 1 ? [`Sources: ${sources.slice(0, SOURCES_NAMED).join(', ')}.`] : [];
+  return { provenance: provenanceOf(oldest.levels, context, [...ofRows, ...ofSources, ...notes]) };
+}

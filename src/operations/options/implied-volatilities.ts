@@ -1,0 +1,88 @@
+import { Type } from '@sinclair/typebox';
+import { impliedVolatility } from '../../math/implied-volatility.ts';
+import {
+  answerColumn,
+  byRows,
+  COLUMN_ROWS_MAX,
+  COLUMNS_BYTES_MAX,
+  column,
+  numbers,
+  rowCount,
+  sides,
+  table,
+} from '../engine/column-arguments.ts';
+import { defineOperation } from '../engine/operation.ts';
+import { defaulted, dividendYield, oneOf, optionPrice, putCall, rate, spot, strike, tte } from '../engine/schemas.ts';
+
+const STATUSES = ['ok', 'at_or_below_intrinsic', 'at_or_above_cap'] as const;
+
+const status = oneOf(
+  STATUSES,
+  'ok, or why no volatility gives the price. at_or_below_intrinsic: the price is at or below the discounted intrinsic value; ' +
+    'at_or_above_cap: the price is at or above the largest possible value, spot e^(-dividend tte) for a call and strike e^(-rate tte) for a put.',
+);
+
+/** Solves the implied volatilities of many prices in columns. A row whose price no volatility gives has a status that says why. */
+export const solveImpliedVolatilities = defineOperation({
+  name: 'solve_implied_volatilities',
+  title: 'Implied volatilities in columns',
+  description:
+    `Implied volatilities (Black-Scholes-Merton) of up to ${COLUMN_ROWS_MAX} European options. Each field is an array, all of equal length, or ` +
+    'one value for all rows. If no volatility gives the price of a row, its iv is 0, and its status says why.',
+  example: { put_call: 'C', price: [4.2, 2.9], spot: 100, strike: [100, 105], tte: 0.25 },
+  input: table({
+    put_call: column(putCall),
+    price: column(optionPrice),
+    spot: column(spot),
+    strike: column(strike),
+    tte: column(tte),
+    rate: defaulted(column(rate), 0.04),
+    dividend: defaulted(column(dividendYield), 0),
+  }),
+  full: Type.Object(
+    {
+      count: Type.Integer({ description: 'Rows of the answer: the length of each array.' }),
+      iv: answerColumn(Type.Number(), 'Implied volatility, decimal per year: 0.22 is 22 %; 0 if status is not ok.'),
+      status: answerColumn(status, status.description!),
+    },
+    { additionalProperties: false },
+  ),
+  rest: {
+    method: 'POST',
+    path: '/api/v1/physics/iv',
+    bodyBytesMax: COLUMNS_BYTES_MAX,
+  },
+  run(input) {
+    const count = rowCount(input);
+    const iv = new Array<number>(count);
+    const statuses = new Array<Status>(count);
+    const compute = (from: number, to: number) => {
+      const solved = impliedVolatility({
+        count: to - from,
+        callPut: sides(input.put_call, from, to),
+        price: numbers(input.price, from, to),
+        spot: numbers(input.spot, from, to),
+        strike: numbers(input.strike, from, to),
+        tte: numbers(input.tte, from, to),
+        rate: numbers(input.rate, from, to),
+        dividend: numbers(input.dividend, from, to),
+      });
+      for (let i = from; i < to; i++) {
+        const rowStatus = statusOf(solved[i - from]!);
+        statuses[i] = rowStatus;
+        iv[i] = rowStatus === 'ok' ? solved[i - from]! : 0;
+      }
+    };
+    return byRows(count, compute, () => ({ result: { count, iv, status: statuses } }));
+  },
+});
+
+type Status = (typeof STATUSES)[number];
+
+/**
+ * Returns the status of a kernel's result. For arguments within their bounds, the kernel returns NaN only for a price at or above the cap.
+ */
+function statusOf(iv: number): Status {
+  if (iv > 0) return 'ok';
+  return iv === 0 ? 'at_or_below_intrinsic' : 'at_or_above_cap';
+}

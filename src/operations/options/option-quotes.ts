@@ -1,0 +1,283 @@
+import { type Static, Type } from '@sinclair/typebox';
+import { type ContractSelection, inOrderOfStrike, selectContracts } from '../../analytics/chain/contract-selection.ts';
+import { selectSeries } from '../../analytics/chain/prepare.ts';
+import type { PreparedChain, PreparedSeries } from '../../analytics/chain/prepared-chain.ts';
+import { inOrderOfSettlement } from '../../analytics/chain/rows.ts';
+import { ClientError } from '../../core/errors.ts';
+import type { Step } from '../../core/steps.ts';
+import { daysBetween, newYorkDate } from '../../market/calendar.ts';
+import { defineOperation } from '../engine/operation.ts';
+import { cursor, cursorAt, cursorOfNext, pageFrom } from '../engine/pages.ts';
+import { count, defaulted, nullable, number, oneOf, ticker } from '../engine/schemas.ts';
+import { expirySelection } from '../reading/expiry-choice.ts';
+import { provenanceOf, readMarket } from '../reading/market-reading.ts';
+import { seriesFigures } from '../reading/series-figures.ts';
+import { quoteRow, quoteRows } from './quote-rows.ts';
+
+/** Rows of a page. 18 rows of the tool take up to 1,800 tokens of a model's context. Clients of the REST route are programs. */
+const ROWS = { contracts: 10, most: 18 };
+const REST_ROWS = { default: 100, most: 1_000 };
+
+const rowLimit = (description: string, maximum: number) => Type.Integer({ description, minimum: 1, maximum });
+
+const selection = {
+  ticker,
+  expiry: Type.Optional(Type.String({ description: 'YYYY-MM-DD or 0dte.' })),
+  put_call: Type.Optional(oneOf(['C', 'P'], 'Default: both.')),
+  near_delta: Type.Optional(number('Nearest this absolute delta, 0 to 1.', { minimum: -1, maximum: 1 })),
+  near_pct_from_spot: Type.Optional(number('Nearest this percent from spot: -5 is 5 % below.')),
+  strike_min: Type.Optional(number('Lowest strike, dollars.')),
+  strike_max: Type.Optional(number('Highest strike, dollars.')),
+};
+
+const input = Type.Object(
+  {
+    ...selection,
+    limit: Type.Optional(
+      rowLimit(`Maximum rows; default ${ROWS.contracts} contracts or ${ROWS.most} series.`, ROWS.most),
+    ),
+    cursor,
+  },
+  { additionalProperties: false },
+);
+type Input = Static<typeof input>;
+
+const seriesRow = Type.Object(
+  {
+    expiry: Type.String({ description: 'YYYY-MM-DD' }),
+    root: Type.String({ description: 'OSI root.' }),
+    settlement: Type.String({ description: 'AM (opening prices) or PM (close).' }),
+    days: Type.Integer({ description: 'Calendar days from the snapshot to the expiry.' }),
+    forward: number('Forward price, dollars.'),
+    atm_iv: nullable(
+      Type.Number(),
+      'At-the-money volatility, decimal per calendar year; null if the quotes do not determine a smile.',
+    ),
+    atm_iv_bid: nullable(
+      Type.Number(),
+      'At-the-money volatility that the bids imply, decimal per calendar year; null if atm_iv is null, or without two-sided quotes.',
+    ),
+    atm_iv_ask: nullable(
+      Type.Number(),
+      'At-the-money volatility that the asks imply, decimal per calendar year; null if atm_iv_bid is null.',
+    ),
+    expected_move: nullable(
+      Type.Number(),
+      'One standard deviation to settlement at atm_iv, dollars; null if atm_iv is null.',
+    ),
+    skew_25d: nullable(
+      Type.Number(),
+      'Volatility of the 25-delta put less that of the 25-delta call, decimal per calendar year; null if atm_iv is null.',
+    ),
+    open_interest: count('Contracts outstanding.'),
+    volume: count('Contracts traded on the day of the snapshot.'),
+  },
+  { additionalProperties: false },
+);
+
+export const getOptionQuotes = defineOperation({
+  name: 'get_option_quotes',
+  ofMarket: true,
+  title: 'Option quotes and term structure',
+  description:
+    'Contracts of an expiry nearest spot, by strike: bid, ask (dollars); iv, iv_bid, iv_ask (decimal per year); open interest, volume; ' +
+    'delta, gamma (per 1.00 of spot), theta (dollars per calendar day), vega (dollars per vol point). Without expiry: term structure, a row ' +
+    'per series. Not for dealer levels (get_live_gex_nodes) or flow (get_whale_prints).',
+  example: { ticker: 'SPY' },
+  input,
+  full: Type.Object(
+    {
+      ticker: Type.String({ description: 'Underlying symbol.' }),
+      spot_price: number('Dollars.'),
+      expiry: Type.Optional(Type.String({ description: 'YYYY-MM-DD' })),
+      quotes: Type.Optional(
+        Type.Array(quoteRow, {
+          description:
+            'put_call, root (if several). Dollars: strike, bid, ask. Decimal per year: iv (of the mid), iv_bid, ' +
+            'iv_ask. Contracts: open_interest, volume. delta, gamma per 1.00 of spot; theta dollars per calendar day; vega dollars per vol point.',
+        }),
+      ),
+      expiries: Type.Optional(
+        Type.Array(seriesRow, {
+          description:
+            'Without expiry: root, expiry, settlement (AM, PM), days. Dollars: forward, expected_move (one standard deviation). ' +
+            'Decimal per year: atm_iv, atm_iv_bid, atm_iv_ask, skew_25d (put less call). Contracts: open_interest, volume.',
+        }),
+      ),
+      next_cursor: cursorOfNext,
+      greeks_iv: Type.Optional(
+        Type.Array(Type.Union([Type.Number(), Type.Null()]), {
+          description:
+            'Volatility of the Greeks of each row of quotes, decimal per year: that of the out-of-the-money side of the strike; null if no method gives one.',
+        }),
+      ),
+      series: Type.Optional(
+        Type.Array(
+          Type.Object(
+            {
+              root: Type.String({ description: 'OSI root.' }),
+              settles_at: Type.String({ description: 'Settlement, ISO 8601.' }),
+              tte: number('Years to settlement.'),
+              forward: number('Forward price, dollars.'),
+              rate: number('Discount rate, continuous, decimal per year.'),
+              dividend: number('Yield that carries spot to the forward, continuous, decimal per year.'),
+            },
+            { additionalProperties: false },
+          ),
+          { description: 'With expiry: the series of the expiry, by settlement, with the inputs of the Greeks.' },
+        ),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  tool: { answers: ['ticker', 'spot_price'], onDemand: ['expiry', 'quotes', 'expiries', 'next_cursor'] },
+  rest: {
+    method: 'GET',
+    path: '/api/v1/quotes/{ticker}',
+    input: Type.Object(
+      {
+        ...selection,
+        limit: defaulted(rowLimit('Maximum rows of a page.', REST_ROWS.most), REST_ROWS.default),
+        cursor,
+      },
+      { additionalProperties: false },
+    ),
+  },
+  *run(input, context) {
+    yield step('Reading the chain and its volatilities');
+    const ofExpiry = contractSelection(input);
+    const { ticker: _ticker, limit: _limit, cursor: given, ...chosen } = input;
+    const page = pageFrom(given, input.ticker, context, chosen);
+    const { chain, prepared } = yield* readMarket(input.ticker, page.context);
+    yield step('Reading the quotes');
+    const limit = input.limit ?? (ofExpiry ? ROWS.contracts : ROWS.most);
+    const { more, notes, ...rows } = ofExpiry
+      ? quotesOf(prepared, input.expiry, ofExpiry(chain.spot), page.row, limit)
+      : termStructure(prepared, page.row, limit);
+    return {
+      result: {
+        ticker: chain.underlying,
+        spot_price: chain.spot,
+        ...rows,
+        ...(more && { next_cursor: cursorAt(chain, page.row + limit, chosen) }),
+      },
+      provenance: provenanceOf(chain, context, notes),
+    };
+  },
+});
+
+function step(message: string): Step {
+  return { message, total: 2 };
+}
+
+/** Arguments that select contracts, so that they need an expiry. */
+const OF_CONTRACTS = ['put_call', 'near_delta', 'near_pct_from_spot', 'strike_min', 'strike_max'] as const;
+
+/**
+ * Returns a function that computes the selection of contracts from the spot. Returns undefined if the request has no expiry. Throws
+ * `ClientError` if the arguments contradict each other.
+ */
+function contractSelection(input: Input): ((spot: number) => ContractSelection) | undefined {
+  const { expiry = 'all', put_call, near_delta, near_pct_from_spot: percent, strike_min, strike_max } = input;
+  if (expiry === 'all') {
+    const given = OF_CONTRACTS.find((name) => input[name] !== undefined);
+    if (given === undefined) return undefined;
+    throw contradiction(given, 'needs expiry', 'Add expiry. A call with only ticker lists the expiries.');
+  }
+  if (near_delta !== undefined && percent !== undefined) {
+    throw contradiction('near_delta', 'must not be combined with near_pct_from_spot', 'Choose one of them.');
+  }
+  const hasRange = strike_min !== undefined || strike_max !== undefined;
+  const { strikeMin, strikeMax } = { strikeMin: strike_min ?? 0, strikeMax: strike_max ?? Number.POSITIVE_INFINITY };
+  if (strikeMin > strikeMax) {
+    throw contradiction('strike_min', 'must not be above strike_max', 'Exchange strike_min and strike_max.');
+  }
+  return (spot) => ({
+    callPut: put_call === undefined ? undefined : put_call === 'C' ? 1 : -1,
+    strikeMin,
+    strikeMax,
+    near:
+      near_delta !== undefined
+        ? { kind: 'delta', delta: Math.abs(near_delta) }
+        : hasRange && percent === undefined
+          ? undefined
+          : { kind: 'strike', strike: spot * (1 + (percent ?? 0) / 100) },
+  });
+}
+
+function contradiction(name: string, expected: string, hint: string): ClientError {
+  return new ClientError('unprocessable', `/${name} ${expected}`, {
+    hint,
+    fieldErrors: [{ field: `/${name}`, expected }],
+  });
+}
+
+/** Returns a page of the contracts of an expiry, in order of strike, and whether there are more. */
+function quotesOf(
+  prepared: PreparedChain,
+  expiryText: string | undefined,
+  ofContracts: ContractSelection,
+  from: number,
+  limit: number,
+) {
+  const series = selectSeries(prepared, expirySelection(expiryText));
+  const { expiry } = series[0]!.series;
+  const selected = selectContracts(prepared, series, ofContracts);
+  const contracts = inOrderOfStrike(prepared, series, selected.slice(from, from + limit));
+  const rows = quoteRows(prepared, contracts, series.length > 1);
+  return {
+    more: selected.length > from + limit,
+    notes: missingNotes(rows.quotes),
+    expiry,
+    ...rows,
+    series: series.map((each) => ({
+      root: each.series.root,
+      settles_at: new Date(each.series.settlesAt).toISOString(),
+      tte: each.tte,
+      forward: each.forward,
+      rate: each.rate,
+      dividend: each.dividend,
+    })),
+  };
+}
+
+/** Returns a note if the quotes of some contracts determine no volatility, although the contracts have Greeks. */
+function missingNotes(quotes: readonly Static<typeof quoteRow>[]): string[] {
+  const missing = quotes.filter(({ iv, delta }) => iv === null && delta !== null).length;
+  if (missing === 0) return [];
+  return [
+    `${missing} of ${quotes.length} contracts have a null iv, because their quotes determine none. Their Greeks are at the volatility of the strike.`,
+  ];
+}
+
+/** Returns a page of the series in order of settlement, and whether there are more. */
+function termStructure(prepared: PreparedChain, from: number, limit: number) {
+  const series = inOrderOfSettlement(prepared.series);
+  return {
+    more: series.length > from + limit,
+    notes: [],
+    expiries: series.slice(from, from + limit).map((each) => seriesRowOf(prepared, each)),
+  };
+}
+
+function seriesRowOf(prepared: PreparedChain, each: PreparedSeries): Static<typeof seriesRow> {
+  const figures = seriesFigures(prepared, each);
+  return {
+    expiry: figures.expiry,
+    root: figures.root,
+    settlement: figures.settlement,
+    days: daysTo(figures.expiry, prepared),
+    forward: figures.forward,
+    atm_iv: figures.atmIv,
+    atm_iv_bid: figures.atmIvBid,
+    atm_iv_ask: figures.atmIvAsk,
+    expected_move: figures.expectedMove,
+    skew_25d: figures.skew,
+    open_interest: figures.openInterest,
+    volume: figures.volume,
+  };
+}
+
+function daysTo(expiry: string, { chain }: PreparedChain): number {
+  return daysBetween(newYorkDate(chain.asOf), expiry);
+}

@@ -1,0 +1,68 @@
+import { type Static, Type } from '@sinclair/typebox';
+import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
+import { optionColumns } from '../../analytics/chain/rows.ts';
+import { quoteVolatilities } from '../../analytics/chain/volatility-band.ts';
+import { greeks, inMarketUnits } from '../../math/black-scholes.ts';
+import { finiteOrNull, nullable, number, putCall } from '../engine/schemas.ts';
+
+const given = (description: string) => nullable(Type.Number(), description);
+
+/** The schema of a row: one contract with its quote, its own volatility and its Greeks. */
+export const quoteRow = Type.Object(
+  {
+    strike: number('Strike, dollars.'),
+    put_call: putCall,
+    root: Type.Optional(Type.String({ description: 'OSI root. Present only if the expiry has several roots.' })),
+    bid: given('Bid, dollars, as the feed gives it: many feeds give 0 without a quote; null if not given.'),
+    ask: given('Ask, dollars, as the feed gives it; null if not given.'),
+    iv: given(
+      "Volatility that the mid of the contract's own quote implies, decimal per calendar year; null without a two-sided quote, or if no volatility above 0 gives the mid.",
+    ),
+    iv_bid: given(
+      'Volatility that the bid implies, decimal per calendar year; 0 if the bid is not above intrinsic value; null without a two-sided quote.',
+    ),
+    iv_ask: given(
+      'Volatility that the ask implies, decimal per calendar year; null also if no volatility gives it; otherwise as iv_bid.',
+    ),
+    open_interest: given('Contracts outstanding; null if not given.'),
+    volume: given('Contracts traded on the day of the snapshot; null if not given.'),
+    delta: given('Change of price per 1.00 of spot, dollars; null if the strike has no volatility.'),
+    gamma: given('Change of delta per 1.00 of spot; null if the strike has no volatility.'),
+    theta: given('Change of price per calendar day that passes, dollars; null if the strike has no volatility.'),
+    vega: given('Change of price per vol point (0.01), dollars; null if the strike has no volatility.'),
+  },
+  { additionalProperties: false },
+);
+
+/**
+ * Returns the rows of some contracts, with the volatility that their Greeks use. Rows have their root only if `withRoot` is set. A figure is
+ * null if the data does not determine it.
+ */
+export function quoteRows(prepared: PreparedChain, contracts: readonly number[], withRoot: boolean) {
+  const { chain, series, seriesIndex, row } = prepared;
+  const rows = Uint32Array.from(contracts);
+  const columns = optionColumns(prepared, rows);
+  const { delta, gamma, theta, vega } = inMarketUnits(greeks(columns));
+  const own = quoteVolatilities(prepared, rows);
+  const quotes = contracts.map((contract, i): Static<typeof quoteRow> => {
+    const at = row[contract]!;
+    return {
+      strike: columns.strike[i]!,
+      put_call: columns.callPut[i] === 1 ? 'C' : 'P',
+      ...(withRoot && { root: series[seriesIndex[contract]!]!.series.root }),
+      bid: finiteOrNull(chain.bid[at]!),
+      ask: finiteOrNull(chain.ask[at]!),
+      // A mid that is not above intrinsic value determines no volatility.
+      iv: own.mid[i]! > 0 ? own.mid[i]! : null,
+      iv_bid: finiteOrNull(own.bid[i]!),
+      iv_ask: finiteOrNull(own.ask[i]!),
+      open_interest: finiteOrNull(chain.openInterest[at]!),
+      volume: finiteOrNull(chain.volume[at]!),
+      delta: finiteOrNull(delta[i]!),
+      gamma: finiteOrNull(gamma[i]!),
+      theta: finiteOrNull(theta[i]!),
+      vega: finiteOrNull(vega[i]!),
+    };
+  });
+  return { quotes, greeks_iv: Array.from(columns.iv, finiteOrNull) };
+}

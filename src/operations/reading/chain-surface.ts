@@ -1,0 +1,28 @@
+import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
+import { surfaceInSteps } from '../../analytics/surface/fit-surface.ts';
+import type { FittedSurface } from '../../analytics/surface/fitted-surface.ts';
+import { type JumpLaw, jumpLawInSteps } from '../../analytics/surface/jump-law.ts';
+import { StepCache, type Steps } from '../../core/steps.ts';
+import { analysisPrice } from '../engine/prices.ts';
+
+/**
+ * Returns the volatility surface of a prepared chain. The surface is cached for the chain. If it is not cached, it costs as many rate-limit
+ * tokens as the analysis of the chain.
+ */
+export function surfaceOfPrepared(prepared: PreparedChain): Steps<FittedSurface> {
+  return surfaceInSteps(prepared, analysisPrice(prepared.chain));
+}
+
+/**
+ * Returns the distribution of the price at `endsAt` (ms since the epoch), for a probability `noJump` that no jump happens before. The
+ * results for the last JUMP_LAWS_CACHED pairs of these arguments are cached for each surface.
+ */
+export function jumpLawOf(surface: FittedSurface, endsAt: number, noJump: number): Steps<JumpLaw> {
+  return jumpLaws.of(surface, `${endsAt} ${noJump}`, {
+    message: 'Fitting the distribution at the horizon',
+    steps: () => jumpLawInSteps(surface, endsAt, noJump),
+  });
+}
+
+const JUMP_LAWS_CACHED = 16;
+const jumpLaws = new StepCache<FittedSurface, JumpLaw>(() => JUMP_LAWS_CACHED);

@@ -1,0 +1,28 @@
+import { Type } from '@sinclair/typebox';
+import { averageVolume } from '../../analytics/returns.ts';
+import { addDays, closeOf, newYorkDate } from '../../market/calendar.ts';
+import type { Chain } from '../../market/chain.ts';
+import type { Context } from '../engine/operation.ts';
+import { nullable } from '../engine/schemas.ts';
+
+/** Number of trading days over which the daily volume is averaged. */
+const VOLUME_DAYS = 20;
+
+/** The schema of the field with the daily volume of an underlying. */
+export const averageDailyVolume = nullable(
+  Type.Number(),
+  `Shares of the underlying traded per day, mean of the known volumes of the last ${VOLUME_DAYS} closes; null if none is known.`,
+);
+
+/** Returns the average daily volume of a chain's underlying, known at the snapshot, shares. Returns null if no volume is known. */
+export function averageDailyVolumeOf({ underlying, asOf }: Chain, { market }: Context): number | null {
+  const today = newYorkDate(asOf);
+  // The volume of a day is complete after the close.
+  const last = asOf >= closeOf(today) ? today : addDays(today, -1);
+  return averageVolume(market.closes(underlying, last, VOLUME_DAYS));
+}
+
+/** Returns the absolute number of shares as percent of a daily volume. Returns null if the volume is not known. */
+export function shareOfVolumePct(shares: number, dailyVolume: number | null): number | null {
+  return dailyVolume === null ? null : (100 * Math.abs(shares)) / dailyVolume;
+}

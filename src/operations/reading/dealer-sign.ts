@@ -1,0 +1,83 @@
+import { Type } from '@sinclair/typebox';
+import type { SignConvention } from '../../analytics/chain/options.ts';
+import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
+import { type CustomerPositions, customerPositions, summedInSteps } from '../../analytics/flow/customer-positions.ts';
+import { signedByFlow } from '../../analytics/flow/flow-sign.ts';
+import { signPrints } from '../../analytics/flow/trade-side.ts';
+import { ClientError } from '../../core/errors.ts';
+import { runToCompletion, StepCache, type Steps } from '../../core/steps.ts';
+import type { Chain } from '../../market/chain.ts';
+import { PARTS, type PrintsQuery } from '../../market/tape.ts';
+import { TapeSummer, type TapeSums } from '../../market/tape-sums.ts';
+import type { Context } from '../engine/operation.ts';
+import { tapePrice } from '../engine/prices.ts';
+import { forEachStretch } from './signed-tape.ts';
+
+/** The schema of the field in which an answer states what it assumes about the dealers' positions. */
+export const signConvention = Type.String({ description: "Assumption about the dealers' positions." });
+
+/** Returns the assumption about the dealers' positions in words, for the field `sign_convention`. */
+export function conventionOf({ sign }: Pick<PreparedChain, 'sign'>): string {
+  return sign === 'flow'
+    ? "Dealers hold the opposite of customers' net positions, computed from prints whose buyer or seller is known. Other open interest counts as 0."
+    : 'Dealers are long calls and short puts (assumed).';
+}
+
+/**
+ * Returns a prepared chain with the dealers' positions by a sign convention. Throws `ClientError` (invalid_parameter) if `sign` is `flow`
+ * and no live contract has a print.
+ */
+export function* withSign(sign: SignConvention, prepared: PreparedChain, context: Context): Steps<PreparedChain> {
+  if (sign === prepared.sign) return prepared;
+  const positions = yield* customerPositionsInSteps(prepared.chain, context.market.tape(prepared.chain));
+  if (positions) return withFlowSign(prepared, positions);
+  throw new ClientError('invalid_parameter', `No prints of live contracts of ${prepared.chain.underlying} are stored`, {
+    hint: 'Load a tape with `zomma ingest`, or leave sign at calls_long_puts_short.',
+    fieldErrors: [{ field: '/sign', expected: 'must be calls_long_puts_short if there are no prints' }],
+  });
+}
+
+/**
+ * Returns the customers' positions in a chain's contracts, computed from the tape. The result is cached while the tape is unchanged.
+ * Returns `undefined` if no live contract has a print.
+ */
+export function customerPositionsOf(chain: Chain, tape: PrintsQuery): CustomerPositions | undefined {
+  return runToCompletion(customerPositionsInSteps(chain, tape));
+}
+
+/** Returns the same positions as `customerPositionsOf`, computed in steps. */
+export function* customerPositionsInSteps(chain: Chain, tape: PrintsQuery): Steps<CustomerPositions | undefined> {
+  const positions = yield* positionsCache.of(chain, tape.version, {
+    message: 'Finding the side of each print',
+    tokens: tapePrice(tape),
+    steps: () => positionsBy(chain, tape),
+  });
+  return Object.values(positions.prints).some((count) => count > 0) ? positions : undefined;
+}
+
+function* positionsBy(chain: Chain, tape: PrintsQuery): Steps<CustomerPositions> {
+  return tape.stretches
+    ? yield* summedInSteps(chain, yield* sumTape(tape))
+    : customerPositions(chain, signPrints(tape.prints));
+}
+
+function* sumTape(tape: PrintsQuery): Steps<TapeSums> {
+  const summer = new TapeSummer();
+  yield* forEachStretch(tape, PARTS.ofDay, (stretch) => summer.add(stretch.sums()));
+  return summer.sums();
+}
+
+/**
+ * Returns the chain with dealers who hold the opposite of the customers' positions. For the same chain and positions, returns the same
+ * object, so that results that are cached for the object stay valid.
+ */
+export function withFlowSign(prepared: PreparedChain, positions: CustomerPositions): PreparedChain {
+  const cached = flowSignCache.get(prepared);
+  if (cached?.positions === positions) return cached.byFlow;
+  const byFlow = signedByFlow(prepared, positions);
+  flowSignCache.set(prepared, { positions, byFlow });
+  return byFlow;
+}
+
+const positionsCache = new StepCache<Chain, CustomerPositions>(() => 1);
+const flowSignCache = new WeakMap<PreparedChain, { positions: CustomerPositions; byFlow: PreparedChain }>();

@@ -1,0 +1,117 @@
+import { type ChainReadOptions, DEFAULT_OPTIONS, DEFAULT_SIGN } from '../../analytics/chain/options.ts';
+import { prepareInSteps } from '../../analytics/chain/prepare.ts';
+import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
+import { type GexLevels, gexLevelsInSteps } from '../../analytics/exposure/gex-levels.ts';
+import { directionalPremium, FLOW_WINDOW_DAYS } from '../../analytics/flow/flow.ts';
+import { shownName } from '../../core/clean-text.ts';
+import { StepCache, type Steps } from '../../core/steps.ts';
+import { addDays, closeOf, DAY_MS, isStale, newYorkDate } from '../../market/calendar.ts';
+import type { Chain } from '../../market/chain.ts';
+import type { Close, PrintSum } from '../../market/prints.ts';
+import type { Context, Provenance } from '../engine/operation.ts';
+import { analysisPrice } from '../engine/prices.ts';
+import { withSign } from './dealer-sign.ts';
+import { expirySelection } from './expiry-choice.ts';
+
+/** A ticker's newest chain, the chain prepared with some options, and the ticker's large prints. */
+export interface MarketReading {
+  readonly chain: Chain;
+  readonly prepared: PreparedChain;
+  /** Sums of the large prints of the flow window. Empty if the ticker has no prints. */
+  readonly large: readonly PrintSum[];
+}
+
+/** Prepares a ticker's newest chain with the default options. Throws `ClientError` if the ticker has no chain. */
+export function readMarket(ticker: string, context: Context): Steps<MarketReading> {
+  return readMarketAs({ ...DEFAULT_OPTIONS, sign: DEFAULT_SIGN }, ticker, context);
+}
+
+/**
+ * Does the same as `readMarket`, for one expiry of the chain or, without `expiry`, for all. Throws `ClientError` if the chain does not list
+ * the expiry, or if it has settled.
+ */
+export function readExpiry(expiry: string | undefined, ticker: string, context: Context): Steps<MarketReading> {
+  return readMarketAs({ ...DEFAULT_OPTIONS, sign: DEFAULT_SIGN, expiries: expirySelection(expiry) }, ticker, context);
+}
+
+/** Does the same as `readMarket`, with the given options. */
+export function* readMarketAs(options: ChainReadOptions, ticker: string, context: Context): Steps<MarketReading> {
+  const prepared = yield* preparedChainOf(options, ticker, context);
+  return { chain: prepared.chain, prepared, large: largePrintsOf(prepared.chain, context) };
+}
+
+/** Prepares a ticker's newest chain with the given options and the stored dividends. Throws `ClientError` if the ticker has no chain. */
+export function* preparedChainOf(
+  { sign, ...options }: ChainReadOptions,
+  ticker: string,
+  context: Context,
+): Steps<PreparedChain> {
+  const chain = context.market.chain(ticker);
+  const withDividends = { ...options, cashDividends: context.market.dividends(chain) };
+  return yield* withSign(sign, yield* prepareInSteps(chain, withDividends, analysisPrice(chain)), context);
+}
+
+function largePrintsOf(chain: Chain, { market, largePrintMinUsd }: Context): readonly PrintSum[] {
+  return market.flow(chain, FLOW_WINDOW_DAYS, largePrintMinUsd);
+}
+
+/**
+ * Returns the levels of a reading. Caches them for the prepared chain and the premium of its series, because they depend on nothing else.
+ */
+export function levelsOf({ prepared, large }: MarketReading): Steps<GexLevels> {
+  const premium = directionalPremium(large);
+  return levels.of(prepared, JSON.stringify([...premium]), {
+    message: 'Finding levels',
+    steps: () => gexLevelsInSteps(prepared, premium),
+  });
+}
+
+const levels = new StepCache<PreparedChain, GexLevels>(() => 1);
+
+/** The note of every answer from the simulated market. */
+export const SIMULATED_NOTE = 'Simulated market: no real quotes.';
+
+/** The note of answers that depend on `whale_fiat_kinetic` of a ticker without prints. */
+export const KINETIC_FROM_VOLUMES =
+  'The ticker has no prints, so whale_fiat_kinetic is from daily volumes, which all count as bought.';
+
+/** Returns the provenance of an answer from a chain. `notes` are caveats on the figures of this answer. */
+export function provenanceOf(
+  chain: Pick<Chain, 'source' | 'simulated' | 'asOf'>,
+  context: Context,
+  notes: readonly string[] = [],
+): Provenance {
+  const nowMs = context.nowMs();
+  return {
+    source: shownName(chain.source),
+    simulated: chain.simulated,
+    as_of: new Date(chain.asOf).toISOString(),
+    age_s: Math.max(0, Math.round((nowMs - chain.asOf) / 1000)),
+    stale: isStale(chain.asOf, nowMs, context.staleAfterMs),
+    notes: [...(chain.simulated ? [SIMULATED_NOTE] : []), ...printsRemoved(chain, context), ...notes],
+  };
+}
+
+/**
+ * Returns a note for a replay whose flow window begins before the oldest stored prints. Without the note, a client would take removed
+ * prints for a lack of flow.
+ */
+function printsRemoved({ asOf }: Pick<Chain, 'asOf'>, { market }: Context): string[] {
+  const storedFrom = market.isPast ? market.printsKeptFrom() : 0;
+  if (asOf - FLOW_WINDOW_DAYS * DAY_MS >= storedFrom) return [];
+  return [
+    `Prints before ${new Date(storedFrom).toISOString()} are no longer stored: flow figures do not include them.`,
+  ];
+}
+
+/**
+ * Returns the last `limit` daily closes known at the snapshot, oldest first. If the snapshot is from before the close of its day, its spot
+ * takes the place of this close.
+ */
+export function closesKnown(chain: Chain, limit: number, { market }: Context): Close[] {
+  const { underlying, asOf, spot, simulated } = chain;
+  const today = newYorkDate(asOf);
+  if (asOf >= closeOf(today)) return market.closes(underlying, today, limit);
+  const before = market.closes(underlying, addDays(today, -1), limit - 1);
+  return [...before, { ticker: underlying, date: today, close: spot, volume: null, simulated }];
+}

@@ -1,0 +1,85 @@
+import { Type } from '@sinclair/typebox';
+import { countAllocated } from '../../core/garbage.ts';
+import type { Step, StepCache, Steps } from '../../core/steps.ts';
+import type { Chain } from '../../market/chain.ts';
+import { type PrintsQuery, type Stretch, stretchesOf } from '../../market/tape.ts';
+import type { Context } from '../engine/operation.ts';
+import { tapePrice } from '../engine/prices.ts';
+import { defaulted, number, ticker } from '../engine/schemas.ts';
+import { gapNotes } from './gap-notes.ts';
+
+/** Longest window, calendar days. */
+const DAYS_MAX = 366;
+
+/** Arguments that select prints: the ticker, the window and the minimum premium. */
+export const tapeInput = {
+  ticker,
+  days: defaulted(
+    Type.Integer({
+      description:
+        'Length of the window in calendar days. It ends at the snapshot or at the last print, whichever is later.',
+      minimum: 1,
+      maximum: DAYS_MAX,
+    }),
+    30,
+  ),
+  min_premium: defaulted(number('Minimum premium of a print, dollars.', { minimum: 0, maximum: 1e12 }), 0),
+};
+
+/**
+ * Returns the result of `work` on the tape of a chain's underlying over some days. Reading a long tape takes time. So the work runs in
+ * steps, and the last results are cached while the tape is unchanged.
+ */
+export function* cachedTapeResult<Result>(
+  cache: StepCache<Chain, Result>,
+  chain: Chain,
+  { days, min_premium, limit }: { readonly days: number; readonly min_premium: number; readonly limit?: number },
+  { market }: Context,
+  work: (tape: PrintsQuery) => Steps<Result>,
+): Steps<Result> {
+  const tape = market.tape(chain, days);
+  const key = `${tape.version} ${min_premium} ${limit}`;
+  const tokens = tapePrice(tape, min_premium);
+  return yield* cache.of(chain, key, { message: 'Reading the tape', tokens, steps: () => work(tape) });
+}
+
+/** Maximum number of cached results per chain. */
+export const CACHED_RESULTS_MAX = 4;
+
+/**
+ * Calls `take` with each stretch of a tape (a run of consecutive prints), in steps. A call of `take` lasts a few milliseconds. A stretch
+ * has at most `mostParts` parts.
+ */
+export function* forEachStretch(
+  tape: PrintsQuery,
+  mostParts: number,
+  take: (stretch: Stretch) => void,
+  fromMs?: number,
+): Generator<Step, void> {
+  let [since, turns] = [performance.now(), 0];
+  let before = since;
+  for (const stretch of stretchesOf(tape, mostParts, fromMs)) {
+    take(stretch);
+    countAllocated(STRETCH_BYTES);
+    const now = performance.now();
+    // The next stretch takes about as long as this one.
+    const isRoom = now - since + (now - before) < TURN_MS;
+    before = now;
+    if (isRoom) continue;
+    yield { message: `Finding the side of prints of ${stretch.day}`, total: ++turns };
+    since = performance.now();
+    before = since;
+  }
+}
+
+/** Size of a stretch's decoded columns, bytes. */
+const STRETCH_BYTES = 1024 * 1024;
+
+/** Wanted length of a step, ms. A step with a single stretch may take longer. */
+const TURN_MS = 12;
+
+/** Returns the notes of an answer about the prints of the last `days` days: on gaps in the prints, or that there are no prints. */
+export function tapeNotes(chain: Chain, days: number, context: Context): string[] {
+  if (context.market.hasPrints(chain.underlying)) return gapNotes(chain, days, context);
+  return ['The ticker has no prints, so its flow is not known.'];
+}

@@ -1,0 +1,241 @@
+import { Type } from '@sinclair/typebox';
+import { TTE_FLOOR_MS } from '../../analytics/chain/prepared-chain.ts';
+import { volatilityError } from '../../analytics/surface/density-figures.ts';
+import type { FittedSurface } from '../../analytics/surface/fitted-surface.ts';
+import { jumpDiffusionLaw } from '../../analytics/surface/jump-diffusion-law.ts';
+import type { JumpLaw } from '../../analytics/surface/jump-law.ts';
+import { lognormalLaw, type PriceLaw } from '../../analytics/surface/price-law.ts';
+import { endBeyond, touchInSteps } from '../../analytics/surface/touch-probability.ts';
+import { verticalBounds } from '../../analytics/surface/vertical-bounds.ts';
+import { ClientError } from '../../core/errors.ts';
+import { horizonEnd, newYorkDate } from '../../market/calendar.ts';
+import type { Chain } from '../../market/chain.ts';
+import { defineOperation } from '../engine/operation.ts';
+import { count, defaulted, nullable, number, oneOf, priceField, ticker } from '../engine/schemas.ts';
+import { jumpLawOf, surfaceOfPrepared } from '../reading/chain-surface.ts';
+import { provenanceOf, readMarket } from '../reading/market-reading.ts';
+
+const DAYS_MAX = 3650;
+
+export const calculateMertonProbability = defineOperation({
+  name: 'calculate_merton_probability',
+  ofMarket: true,
+  title: 'Jump probability',
+  description:
+    'Risk-neutral probability (0 to 1) that a ticker ends beyond a strike: at or above it if the strike is at or above spot_price, else at ' +
+    "or below it. Merton's jump diffusion, fitted to the quotes. The answer states the side and the instant.",
+  example: { ticker: 'NVDA', spot_price: 215, ambush_strike: 225, days_to_expiry: 7 },
+  input: Type.Object(
+    {
+      ticker,
+      spot_price: priceField('Spot to start from, dollars.'),
+      ambush_strike: priceField('Strike to end beyond, dollars.'),
+      stag_prob: defaulted(
+        number('Probability of no jump before expiry, 0.001 to 1; 1 is a plain diffusion.', {
+          minimum: 0.001,
+          maximum: 1,
+        }),
+        0.5,
+      ),
+      days_to_expiry: defaulted(
+        Type.Integer({
+          description:
+            'Calendar days from the day of the quotes to the close at which the price is compared; a day without trading means the next trading day.',
+          minimum: 0,
+          maximum: DAYS_MAX,
+        }),
+        1,
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  full: Type.Object(
+    {
+      ticker: Type.String({ description: 'Underlying symbol.' }),
+      ambush_strike: number('Strike, dollars.'),
+      merton_probability: number('Probability of ending beyond the strike, 0 to 1.', { minimum: 0, maximum: 1 }),
+      touch_probability: number('Probability of touching the strike at any time before expiry, 0 to 1.', {
+        minimum: 0,
+        maximum: 1,
+      }),
+      side: oneOf(
+        ['at_or_above', 'at_or_below'],
+        'Where the price ends, relative to the strike: at_or_above if the strike is at or above spot_price.',
+      ),
+      spot_price: number('Spot from which the computation starts, dollars.'),
+      chain_spot_price: number('Spot of the snapshot, dollars.'),
+      horizon_ends_at: Type.String({
+        description: 'The instant at which the price is compared with the strike, ISO 8601.',
+      }),
+      tte: number('Calendar years from the quotes to this instant.'),
+      trading_years: number('Years of trading time to this instant.'),
+      forward: number(
+        'Forward price for the end of the horizon, in proportion to spot_price; the mean of the distribution, dollars.',
+      ),
+      surface_probability: number(
+        "Probability of ending beyond the strike by the ticker's volatility surface, which does not use stag_prob, 0 to 1.",
+      ),
+      lognormal_probability: number(
+        'Probability of ending beyond the strike by the lognormal distribution with the volatility at the money, 0 to 1.',
+      ),
+      untilted_probability: number(
+        'Probability of ending beyond the strike by the jump diffusion, before its distribution is fitted to the bands of the quotes, 0 to 1.',
+      ),
+      vertical_low: nullable(
+        Type.Number(),
+        'Lowest probability that quoted vertical spreads around the strike allow, 0 to 1; null if no listed expiry settles at the horizon.',
+      ),
+      vertical_high: nullable(
+        Type.Number(),
+        'Highest probability that these spreads allow, 0 to 1; null if vertical_low is null.',
+      ),
+      touch_high: number(
+        'Upper bound of touch_probability: the cost of an option position that is worth at least 1 whenever the price is at the strike, 0 to 1.',
+      ),
+      atm_iv: number('At-the-money volatility at the horizon, decimal per calendar year.'),
+      implied_volatility: nullable(
+        Type.Number(),
+        'Volatility at the strike by the fitted distribution, decimal per calendar year; null if the option is worth nothing there.',
+      ),
+      diffusion_volatility: number('Volatility of the diffusion alone, decimal per calendar year.'),
+      jump_intensity: number('Jumps per calendar year.'),
+      jump_mean: number('Mean of the log-jump.'),
+      jump_vol: number('Standard deviation of the log-jump.'),
+      jump_fit_error: nullable(
+        Type.Number(),
+        'Root mean square error of the volatilities of the jump diffusion alone, within 2.5 standard deviations, vol points; null without quotes.',
+      ),
+      fit_error: nullable(
+        Type.Number(),
+        'Root mean square error of the volatilities of the fitted distribution, within 2.5 standard deviations, vol points; null without quotes.',
+      ),
+      quotes: count(
+        'Number of contracts to whose quotes the distribution is fitted; 0 if no expiry of the chain determines a smile.',
+      ),
+      rate: number('Discount rate, continuous, decimal per calendar year.'),
+      dividend: number('Dividend yield that the forward implies, continuous, decimal per calendar year.'),
+    },
+    { additionalProperties: false },
+  ),
+  tool: {
+    answers: ['ticker', 'ambush_strike', 'merton_probability'],
+    echoes: ['side', 'horizon_ends_at', 'spot_price', 'chain_spot_price'],
+  },
+  *run({ ticker: name, spot_price: spot, ambush_strike: strike, ...input }, context, isWanted) {
+    const { chain, prepared } = yield* readMarket(name, context);
+    const surface = yield* surfaceOfPrepared(prepared);
+    if (!surface.hasLaws) {
+      throw new ClientError('unprocessable', `No option of ${chain.underlying} has a volatility to compute with`, {
+        hint: 'Load a snapshot with usable quotes or implied volatilities.',
+      });
+    }
+    const endsAt = Math.max(horizonEnd(chain.asOf, input.days_to_expiry), chain.asOf + TTE_FLOOR_MS);
+    const reading = yield* jumpLawOf(surface, endsAt, input.stag_prob);
+    yield { message: 'Computing the probability' };
+    const { law, jumpDiffusion, horizon, quotes, slice } = reading;
+    const { tte, years, rate, atmVariance } = horizon;
+    const forward = (horizon.forward * spot) / chain.spot;
+    const side = strike >= spot ? 1 : -1;
+    const moneyness = strike / forward;
+    const deviation = Math.sqrt(atmVariance);
+    const beyond = (of: PriceLaw) => clampProbability(endBeyond(of, side, moneyness));
+    const model = jumpDiffusionLaw(jumpDiffusion);
+    // The touch probability takes longer than all other steps, so it is computed only if the answer has it.
+    const touch = isWanted('touch_probability')
+      ? yield* touchInSteps(law, jumpDiffusion, { spot, strike, forward })
+      : { probability: Number.NaN, most: Number.NaN };
+    const variance = law.totalVariance(Math.log(moneyness));
+    const error = (of: PriceLaw) => (slice ? volatilityError(of, quotes, deviation, tte) : null);
+    const verticals = slice?.settlesAt === endsAt ? verticalBounds(quotes, moneyness) : undefined;
+    return {
+      result: {
+        ticker: chain.underlying,
+        ambush_strike: strike,
+        merton_probability: beyond(law),
+        touch_probability: touch.probability,
+        side: side > 0 ? ('at_or_above' as const) : ('at_or_below' as const),
+        spot_price: spot,
+        chain_spot_price: chain.spot,
+        horizon_ends_at: new Date(endsAt).toISOString(),
+        tte,
+        trading_years: years,
+        forward,
+        surface_probability: beyond(horizon.law),
+        lognormal_probability: beyond(lognormalLaw(atmVariance)),
+        untilted_probability: beyond(model),
+        vertical_low: verticals ? (side > 0 ? verticals.low : 1 - verticals.high) : null,
+        vertical_high: verticals ? (side > 0 ? verticals.high : 1 - verticals.low) : null,
+        touch_high: touch.most,
+        atm_iv: Math.sqrt(atmVariance / tte),
+        implied_volatility: variance > 0 ? Math.sqrt(variance / tte) : null,
+        diffusion_volatility: Math.sqrt(jumpDiffusion.variance / tte),
+        jump_intensity: jumpDiffusion.jumps / tte,
+        jump_mean: jumpDiffusion.mean,
+        jump_vol: jumpDiffusion.width,
+        jump_fit_error: error(model),
+        fit_error: error(law),
+        quotes: quotes.price.length,
+        rate,
+        dividend: rate - Math.log(horizon.forward / chain.spot) / tte,
+      },
+      provenance: provenanceOf(chain, context, [
+        ...horizonNotes(chain, endsAt, context.nowMs()),
+        ...caveats(chain, surface, reading, spot, moneyness),
+      ]),
+    };
+  },
+});
+
+/** The answer has a note if the given spot differs from the spot of the chain by more than this share. */
+const SPOT_DIFFERENCE_NOTED = 0.1;
+
+/** Returns notes on a horizon that differs from what the caller may expect: days count from the day of the quotes, not from today. */
+function horizonNotes({ asOf }: Chain, endsAt: number, nowMs: number): string[] {
+  const end = new Date(endsAt).toISOString();
+  if (endsAt <= asOf + TTE_FLOOR_MS)
+    return [`The session of the quotes is over: the horizon is 15 minutes, to ${end}.`];
+  if (newYorkDate(asOf) === newYorkDate(nowMs)) return [];
+  const past = endsAt <= nowMs ? ', which is over' : '';
+  return [`Days count from the day of the quotes, ${newYorkDate(asOf)}: the horizon ends at ${end}${past}.`];
+}
+
+/** Returns notes on inputs with which the answer is not reliable. */
+function caveats(
+  chain: Chain,
+  { slices }: FittedSurface,
+  { endsAt, quotes }: JumpLaw,
+  spot: number,
+  moneyness: number,
+): string[] {
+  const notes: string[] = [];
+  const difference = spot / chain.spot - 1;
+  if (Math.abs(difference) > SPOT_DIFFERENCE_NOTED) {
+    notes.push(
+      `spot_price is ${percent(Math.abs(difference))} ${difference > 0 ? 'above' : 'below'} the spot of the snapshot, ${Number(chain.spot.toPrecision(8))}.`,
+    );
+  }
+  const last = slices.at(-1);
+  if (!last)
+    return [
+      ...notes,
+      'The chain has too few quotes for a surface: the probability is a guess from the volatility at the money alone.',
+    ];
+  const [low, high] = [Math.min(...quotes.moneyness), Math.max(...quotes.moneyness)];
+  if (quotes.moneyness.length > 0 && (moneyness < low || moneyness > high)) {
+    notes.push(
+      `The strike is ${moneyness < low ? 'below' : 'above'} all quoted strikes, as measured from spot_price: the probability is extrapolated.`,
+    );
+  }
+  if (endsAt > last.settlesAt) {
+    notes.push('The horizon ends after the last listed expiry: the volatility is extrapolated.');
+  }
+  return notes;
+}
+
+function percent(share: number): string {
+  return `${(100 * share).toPrecision(3)} %`;
+}
+
+function clampProbability(value: number): number {
+  return Math.min(Math.max(value, 0), 1);
+}

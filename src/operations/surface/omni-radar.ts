@@ -1,0 +1,241 @@
+import { Type } from '@sinclair/typebox';
+import { selectSeries } from '../../analytics/chain/prepare.ts';
+import type { PreparedChain, PreparedSeries } from '../../analytics/chain/prepared-chain.ts';
+import { gexBySeries } from '../../analytics/exposure/gex-by-series.ts';
+import {
+  type ConcentratedStrike,
+  concentratedStrikes,
+  concentratedStrikesInSteps,
+  seriesNearest,
+} from '../../analytics/exposure/scan.ts';
+import { dailyMove, whipsawIndex } from '../../analytics/exposure/whipsaw.ts';
+import { ClientError } from '../../core/errors.ts';
+import type { Step } from '../../core/steps.ts';
+import { daysBetween, newYorkDate } from '../../market/calendar.ts';
+import { defineOperation } from '../engine/operation.ts';
+import { limit } from '../engine/pages.ts';
+import { defaulted, nullable, number, numberColumn, ticker } from '../engine/schemas.ts';
+import { MILLION } from '../gex/gex-report.ts';
+import { surfaceOfPrepared } from '../reading/chain-surface.ts';
+import { expiryChoice, expirySelection } from '../reading/expiry-choice.ts';
+import { KINETIC_FROM_VOLUMES, levelsOf, provenanceOf, readMarket } from '../reading/market-reading.ts';
+import { gexBoundaries, kineticOf, reportBoundaries } from './radar-boundaries.ts';
+import {
+  densityOf,
+  densityParameters,
+  parametersOfDensity,
+  reportDensity,
+  type ScannedDensity,
+  stateDensity,
+} from './radar-density.ts';
+import { TARGET_DTE, whipsawOf } from './radar-whipsaw.ts';
+
+/**
+ * The answer has a note if the expiry is more than `FAR_DAYS` days from target_dte, and also more than `FAR_SHARE` times target_dte from
+ * target_dte.
+ */
+const FAR_DAYS = 7;
+const FAR_SHARE = 0.25;
+/** The answer has a note if the expiry has a smaller share of all gross gamma than this. */
+const THIN_SHARE = 0.01;
+/** The answer has a note if the density fit has a larger error than this, vol points. */
+const ROUGH_FIT = 2;
+const DTE_MAX = 3650;
+
+const component = (description: string) =>
+  nullable(Type.Number(), `${description} 0 to 100; null if data are missing.`);
+
+const KEYS = [
+  'ticker',
+  'spot_price',
+  'state_density',
+  'gex_boundaries',
+  'institutional_concentration_pct',
+  'institutional_concentration_all_expiries_pct',
+  'whipsaw_risk_index',
+  'whipsaw_components',
+] as const;
+
+const concentration = (description: string) =>
+  Type.Object(
+    {
+      strike: numberColumn('Dollars.'),
+      share_pct: numberColumn('Share of gross gamma, percent.'),
+    },
+    { additionalProperties: false, description },
+  );
+
+export const runStrategicOmniRadar = defineOperation({
+  name: 'run_strategic_omni_radar',
+  ofMarket: true,
+  title: 'Full scan',
+  description:
+    'Use this first for a whole picture. state_density at the expiry nearest target_dte: quantiles 5 to 95 %, expected_move (dollars), probabilities (0 to 1), skewness. ' +
+    'gex_boundaries: walls and flip, dollars; net_gex_mil, million dollars per 1 % move, + if dealers damp moves, - if they amplify them; ' +
+    'whale_fiat_kinetic and gex_potential_friction, dollars. Concentration of gamma, percent. Whipsaw risk, 0 (calm) to 100.',
+  example: { ticker: 'SPY' },
+  input: Type.Object(
+    {
+      ticker,
+      target_dte: defaulted(
+        Type.Integer({ description: 'Wanted days to expiry.', minimum: 0, maximum: DTE_MAX }),
+        TARGET_DTE,
+      ),
+      expiry: { ...expiryChoice, description: 'Scan this expiry instead, YYYY-MM-DD or 0dte.' },
+      limit: limit('List this many strikes with most gamma.'),
+    },
+    { additionalProperties: false },
+  ),
+  full: Type.Object(
+    {
+      ticker: Type.String({ description: 'Underlying symbol.' }),
+      spot_price: number('Spot, dollars.'),
+      state_density: stateDensity,
+      gex_boundaries: gexBoundaries,
+      institutional_concentration_pct: number(
+        'Share of the five largest strikes in gross gamma at the scanned expiry, percent.',
+      ),
+      institutional_concentration_all_expiries_pct: number('The same over all expiries, percent.'),
+      whipsaw_risk_index: nullable(Type.Number(), 'Mean of the components, 0 (calm) to 100.'),
+      whipsaw_components: Type.Object(
+        {
+          flip_proximity: component('Nearness of the gamma flip.'),
+          regime: component('Share of short gamma in gross gamma.'),
+          realised_over_implied: component('Realised volatility over 20 days compared with implied volatility.'),
+          expiring_gamma: component('Share of gross gamma that settles within a day.'),
+        },
+        {
+          additionalProperties: false,
+          description: '0 to 100, null if unknown: flip_proximity, regime, realised_over_implied, expiring_gamma.',
+        },
+      ),
+      largest_gamma_strikes: Type.Optional(
+        concentration('With limit: strike, dollars; share_pct, percent of gross gamma.'),
+      ),
+      density_parameters: densityParameters,
+      concentrated_strikes: concentration('The five strikes with most gross gamma at the expiry of the density.'),
+      concentrated_strikes_all_expiries: concentration('The five strikes with most gross gamma over all expiries.'),
+      whipsaw_inputs: Type.Object(
+        {
+          flip_distance: nullable(
+            Type.Number(),
+            'Distance between spot and flip, dollars; null if the flip is not resolved.',
+          ),
+          daily_move: number('One standard deviation of a trading day at the at-the-money volatility, dollars.'),
+          net_gex_mil: number('Net gamma exposure, millions of dollars per 1 % move.'),
+          gross_gex_mil: number('Gross gamma exposure, millions of dollars per 1 % move.'),
+          expiring_gex_mil: number('Gross gamma exposure that settles within a day, millions of dollars per 1 % move.'),
+        },
+        {
+          additionalProperties: false,
+          description: 'Inputs of the components of the index, except realised and implied volatility.',
+        },
+      ),
+      realised_volatility: nullable(
+        Type.Number(),
+        'Realised volatility over 20 daily returns, decimal per year; null if too few closes are known.',
+      ),
+      flow_from: Type.String({
+        description: 'Source of whale_fiat_kinetic: prints, or snapshots (daily volumes) if there are no prints.',
+      }),
+      kinetic_left_out: number(
+        'Large flow that whale_fiat_kinetic leaves out (legs of spreads, contracts of |delta| above 0.9): sum of its absolute ' +
+          'delta-notionals, dollars.',
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  tool: { answers: KEYS, onDemand: ['largest_gamma_strikes'], echoes: ['flow_from'] },
+  *run(input, context) {
+    yield step('Reading the chain and its volatilities');
+    const reading = yield* readMarket(input.ticker, context);
+    const { chain, prepared } = reading;
+    yield step('Levels over all expiries');
+    const levels = yield* levelsOf(reading);
+    const today = newYorkDate(chain.asOf);
+    const selected = selectSeries(prepared, expirySelection(input.expiry));
+    const series = seriesNearest(prepared, input.target_dte, selected);
+    if (!series) {
+      throw new ClientError('unprocessable', `No selected option of ${chain.underlying} has a volatility to scan`, {
+        hint: 'Load a snapshot with usable quotes or implied volatilities.',
+      });
+    }
+    yield step('Density of the expiry');
+    const density = densityOf(yield* surfaceOfPrepared(prepared), series);
+    yield step('Concentration and whipsaw risk');
+    const { components, realised, expiring } = whipsawOf(reading, levels, density.atmIv, context);
+    const fromPrints = context.market.hasPrints(chain.underlying);
+    const ofExpiry = columnsOf(concentratedStrikes(prepared, series));
+    const ofAll = columnsOf(yield* concentratedStrikesInSteps(prepared));
+    const kinetic = yield* kineticOf(reading, context);
+    return {
+      result: {
+        ticker: chain.underlying,
+        spot_price: chain.spot,
+        state_density: reportDensity(density, series, levels, today),
+        gex_boundaries: reportBoundaries(levels, density.atmIv, kinetic),
+        institutional_concentration_pct: sum(ofExpiry.share_pct),
+        institutional_concentration_all_expiries_pct: sum(ofAll.share_pct),
+        density_parameters: parametersOfDensity(density),
+        concentrated_strikes: ofExpiry,
+        concentrated_strikes_all_expiries: ofAll,
+        whipsaw_inputs: {
+          flip_distance: levels.flip.resolved ? Math.abs(chain.spot - levels.flip.level) : null,
+          daily_move: dailyMove(chain.spot, density.atmIv),
+          net_gex_mil: levels.exposures.gex / MILLION,
+          gross_gex_mil: levels.exposures.grossGex / MILLION,
+          expiring_gex_mil: expiring / MILLION,
+        },
+        whipsaw_risk_index: whipsawIndex(components),
+        whipsaw_components: { ...components },
+        ...(input.limit !== undefined && {
+          largest_gamma_strikes: columnsOf(concentratedStrikes(prepared, series, input.limit)),
+        }),
+        realised_volatility: realised,
+        flow_from: fromPrints ? 'prints' : 'snapshots',
+        kinetic_left_out: kinetic.leftOut,
+      },
+      provenance: provenanceOf(chain, context, [
+        ...scanCaveats(prepared, series, density, input.expiry === undefined ? input.target_dte : undefined),
+        ...(fromPrints ? [] : [KINETIC_FROM_VOLUMES]),
+      ]),
+    };
+  },
+});
+
+function step(message: string): Step {
+  return { message, total: 4 };
+}
+
+/** Returns notes on weaknesses of the data of the scanned expiry. The figures do not show these weaknesses. */
+function scanCaveats(prepared: PreparedChain, of: PreparedSeries, density: ScannedDensity, target?: number): string[] {
+  const { series } = of;
+  const notes: string[] = [];
+  const days = daysBetween(newYorkDate(prepared.chain.asOf), series.expiry);
+  if (target !== undefined && Math.abs(days - target) > Math.max(FAR_DAYS, FAR_SHARE * target)) {
+    notes.push(`The expiry nearest to ${target} days is in ${days} days.`);
+  }
+  const { gross, grossOfAll } = gexBySeries(prepared);
+  const share = gross[prepared.series.indexOf(of)]! / grossOfAll;
+  if (share < THIN_SHARE) {
+    notes.push(`${series.expiry} has ${(100 * share).toPrecision(2)} % of all gamma: its concentration means little.`);
+  }
+  if (density.quotes === 0) {
+    notes.push(`${series.expiry} has too few quotes: its density is interpolated between other expiries.`);
+  }
+  if (density.fitError > ROUGH_FIT) {
+    notes.push(
+      `Quotes of ${series.expiry} are few, wide or contradictory, so the density misses their mids by ` +
+        `${density.fitError.toFixed(1)} vol points (root mean square).`,
+    );
+  }
+  return notes;
+}
+
+function columnsOf(strikes: readonly ConcentratedStrike[]) {
+  return { strike: strikes.map(({ strike }) => strike), share_pct: strikes.map(({ share }) => 100 * share) };
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((all, each) => all + each, 0);
+}

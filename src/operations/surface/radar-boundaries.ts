@@ -1,0 +1,73 @@
+import { type Static, Type } from '@sinclair/typebox';
+import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
+import type { GexLevels } from '../../analytics/exposure/gex-levels.ts';
+import { dailyMove } from '../../analytics/exposure/whipsaw.ts';
+import { type FlowNotional, printsDeltaNotional, volumeDeltaNotional } from '../../analytics/flow/flow-notional.ts';
+import { StepCache, type Steps } from '../../core/steps.ts';
+import { newYorkDate } from '../../market/calendar.ts';
+import type { Context } from '../engine/operation.ts';
+import { number } from '../engine/schemas.ts';
+import { regimeFields, reportRegime } from '../gex/gamma-regime.ts';
+import { MILLION } from '../gex/gex-report.ts';
+import type { MarketReading } from '../reading/market-reading.ts';
+
+export const gexBoundaries = Type.Object(
+  {
+    call_wall: number('Upside resistance, dollars.'),
+    put_wall: number('Downside support, dollars.'),
+    gex_flip: number('Spot at which net dealer gamma changes sign, dollars.'),
+    flip_resolved: Type.Boolean({ description: 'False if net gamma has one sign within 50 % of spot.' }),
+    max_pain: number('Strike at which the options of the dominant expiry pay out least, dollars.'),
+    max_pain_expiry: Type.String({ description: 'Dominant expiry, YYYY-MM-DD.' }),
+    net_gex_mil: number('Net dealer gamma exposure, millions of dollars per 1 % move.'),
+    ...regimeFields,
+    whale_fiat_kinetic: number(
+      "Delta-notional of the day's large flow, dollars: + if customers bought delta, - if they sold it. Legs of spreads and contracts of " +
+        '|delta| above 0.9 do not count. Input of evaluate_market_hamiltonian.',
+    ),
+    gex_potential_friction: number(
+      'Net GEX times the expected daily move in percent, dollars. Input of evaluate_market_hamiltonian.',
+    ),
+  },
+  {
+    additionalProperties: false,
+    description:
+      'Over all expiries. Dollars: call_wall, put_wall, gex_flip (if flip_resolved), max_pain (of max_pain_expiry); ' +
+      'whale_fiat_kinetic, gex_potential_friction. Million dollars per 1 % move: net_gex_mil. Percent: sign_margin_pct. ' +
+      'regime may be undetermined.',
+  },
+);
+
+/** Computes the delta-notional of the large flow on a chain's day from prints, or from daily volumes if there are no prints. */
+export function* kineticOf({ chain, prepared }: MarketReading, context: Context): Steps<FlowNotional> {
+  if (!context.market.hasPrints(chain.underlying)) {
+    return yield* volumeDeltaNotional(prepared, context.largePrintMinUsd);
+  }
+  const { version, columns } = context.market.largeOn(chain, newYorkDate(chain.asOf), context.largePrintMinUsd);
+  return yield* kinetics.of(prepared, version, {
+    message: 'Reading large prints',
+    steps: () => printsDeltaNotional(prepared, columns),
+  });
+}
+
+/** The delta-notional of prints, cached while the large prints of the day are unchanged. */
+const kinetics = new StepCache<PreparedChain, FlowNotional>(() => 1);
+
+export function reportBoundaries(
+  { exposures, walls, flip, dominant, maxPain }: GexLevels,
+  atmIv: number,
+  kinetic: FlowNotional,
+): Static<typeof gexBoundaries> {
+  return {
+    call_wall: walls.call.strike,
+    put_wall: walls.put.strike,
+    gex_flip: flip.level,
+    flip_resolved: flip.resolved,
+    max_pain: maxPain,
+    max_pain_expiry: dominant.series.expiry,
+    net_gex_mil: exposures.gex / MILLION,
+    ...reportRegime(exposures),
+    whale_fiat_kinetic: kinetic.net,
+    gex_potential_friction: exposures.gex * 100 * dailyMove(1, atmIv),
+  };
+}

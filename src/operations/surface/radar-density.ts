@@ -1,0 +1,126 @@
+import { type Static, Type } from '@sinclair/typebox';
+import type { PreparedSeries } from '../../analytics/chain/prepared-chain.ts';
+import type { GexLevels } from '../../analytics/exposure/gex-levels.ts';
+import { densityFigures, QUANTILES, volatilityError } from '../../analytics/surface/density-figures.ts';
+import type { FittedSurface, HorizonLaw } from '../../analytics/surface/fitted-surface.ts';
+import { daysBetween } from '../../market/calendar.ts';
+import { number, numberColumn } from '../engine/schemas.ts';
+
+const probability = (description: string) => number(`${description} 0 to 1.`, { minimum: 0, maximum: 1 });
+export const stateDensity = Type.Object(
+  {
+    expiry: Type.String({ description: 'Expiry of the scan, YYYY-MM-DD.' }),
+    root: Type.String({ description: 'OSI root of the scanned series.' }),
+    days_to_expiry: Type.Integer({ description: 'Calendar days from the snapshot to the expiry.' }),
+    forward: number('Forward price, dollars.'),
+    atm_iv: number('At-the-money volatility, decimal per year.'),
+    expected_move: number('One standard deviation to expiry at atm_iv, dollars.'),
+    quantiles: Type.Object(
+      Object.fromEntries(QUANTILES.map((each) => [quantileName(each), number('Price, dollars.')])),
+      {
+        additionalProperties: false,
+        description: 'Prices below which the underlying settles with a probability of 5 % (p05) to 95 % (p95).',
+      },
+    ),
+    mode: number('Most likely price, dollars.'),
+    skewness: number('Skewness of the log return.'),
+    probability_below_put_wall: probability('Probability of settling at or below the put wall.'),
+    probability_between_walls: probability('Probability of settling between the walls.'),
+    probability_above_call_wall: probability('Probability of settling above the call wall.'),
+    lognormal_divergence: number(
+      'Kullback-Leibler divergence of the density from the lognormal with the at-the-money volatility, nats.',
+    ),
+    fit_error: number('Root mean square error of the fitted smile near the money, vol points; 0 without quotes.'),
+    strikes_fitted: Type.Integer({
+      description:
+        'Number of strikes to whose quotes the density was fitted; 0 if it is interpolated between other expiries.',
+    }),
+  },
+  {
+    additionalProperties: false,
+    description:
+      'Risk-neutral density at expiry (root, days_to_expiry, strikes_fitted). Dollars: forward, mode, expected_move (one standard deviation), ' +
+      'quantiles p05 to p95. 0 to 1: probability_below_put_wall, probability_between_walls, probability_above_call_wall. ' +
+      'atm_iv: decimal per year. skewness: of log returns. lognormal_divergence: nats. fit_error: vol points.',
+  },
+);
+
+export const densityParameters = Type.Object(
+  {
+    node: numberColumn('Mean, as a multiple of the forward.'),
+    mass: numberColumn('Probability, 0 to 1.'),
+    kernel: numberColumn('Standard deviation of the log-return of each component.'),
+  },
+  {
+    additionalProperties: false,
+    description:
+      'The density of state_density as a mixture of lognormals, a row for each. The probability to settle at or below K is the sum of ' +
+      'mass · N(ln(K / (forward · node)) / kernel + kernel / 2), with N the standard normal distribution function.',
+  },
+);
+
+/** The law of the scanned expiry, and how well it fits the quotes of this expiry. */
+export interface ScannedDensity {
+  readonly horizon: HorizonLaw;
+  readonly atmIv: number;
+  /** Vol points. 0 without quotes. */
+  readonly fitError: number;
+  /** Quotes of the expiry. 0 if it does not determine a smile. */
+  readonly quotes: number;
+}
+
+/**
+ * Returns the law of a series from the surface. If the series does not determine a smile, the law is interpolated between other expiries.
+ */
+export function densityOf(surface: FittedSurface, { series: { settlesAt } }: PreparedSeries): ScannedDensity {
+  const horizon = surface.lawAt(settlesAt);
+  const { law, atmVariance, tte } = horizon;
+  const quotes = surface.slices.find((slice) => slice.settlesAt === settlesAt)?.quotes;
+  return {
+    horizon,
+    atmIv: Math.sqrt(atmVariance / tte),
+    fitError: quotes ? volatilityError(law, quotes, Math.sqrt(atmVariance), tte) : 0,
+    quotes: quotes?.price.length ?? 0,
+  };
+}
+
+export function reportDensity(
+  { horizon, atmIv, fitError, quotes }: ScannedDensity,
+  { series }: PreparedSeries,
+  { walls }: GexLevels,
+  today: string,
+): Static<typeof stateDensity> {
+  const { law, forward, atmVariance } = horizon;
+  const { quantiles, mode, divergence } = densityFigures(law, Math.sqrt(atmVariance));
+  const below = law.below(Math.min(walls.put.strike, walls.call.strike) / forward);
+  const above = law.above(Math.max(walls.put.strike, walls.call.strike) / forward);
+  return {
+    expiry: series.expiry,
+    root: series.root,
+    days_to_expiry: daysBetween(today, series.expiry),
+    forward,
+    atm_iv: atmIv,
+    expected_move: forward * Math.sqrt(atmVariance),
+    quantiles: Object.fromEntries(QUANTILES.map((each, i) => [quantileName(each), forward * quantiles[i]!])),
+    mode: forward * mode,
+    skewness: law.logMoments().skewness,
+    probability_below_put_wall: clampProbability(below),
+    probability_between_walls: clampProbability(1 - below - above),
+    probability_above_call_wall: clampProbability(above),
+    lognormal_divergence: divergence,
+    fit_error: fitError,
+    strikes_fitted: quotes,
+  };
+}
+
+export function parametersOfDensity({ horizon: { law } }: ScannedDensity): Static<typeof densityParameters> {
+  return { node: [...law.nodes], mass: [...law.masses], kernel: [...law.kernels] };
+}
+
+function quantileName(probability: number): string {
+  return `p${String(Math.round(probability * 100)).padStart(2, '0')}`;
+}
+
+function clampProbability(value: number): number {
+  return Math.min(Math.max(value, 0), 1);
+}

@@ -1,0 +1,54 @@
+import type { GexLevels } from '../../analytics/exposure/gex-levels.ts';
+import { expiringGamma, seriesNearest } from '../../analytics/exposure/scan.ts';
+import { whipsawComponents, whipsawIndex } from '../../analytics/exposure/whipsaw.ts';
+import { realisedVolatility } from '../../analytics/returns.ts';
+import { ClientError } from '../../core/errors.ts';
+import type { Steps } from '../../core/steps.ts';
+import type { Context } from '../engine/operation.ts';
+import { surfaceOfPrepared } from '../reading/chain-surface.ts';
+import { closesKnown, levelsOf, type MarketReading, readMarket } from '../reading/market-reading.ts';
+import { densityOf } from './radar-density.ts';
+
+/** The wanted days to expiry of a scan, if the request does not state them. */
+export const TARGET_DTE = 30;
+
+/** Number of daily returns for the realised volatility. */
+const REALISED_DAYS = 20;
+
+/**
+ * Computes the components of the whipsaw index. `atmIv` is the at-the-money volatility of the scanned expiry, decimal per year. Also returns
+ * the realised volatility (decimal per year, null if too few closes are known), and the gross GEX that settles within a day (dollars per
+ * 1 % move).
+ */
+export function whipsawOf({ chain, prepared }: MarketReading, levels: GexLevels, atmIv: number, context: Context) {
+  const realised = realisedVolatility(closesKnown(chain, REALISED_DAYS + 1, context), REALISED_DAYS);
+  const expiring = expiringGamma(prepared);
+  const components = whipsawComponents({
+    spot: chain.spot,
+    flip: levels.flip,
+    iv: atmIv,
+    netGamma: levels.exposures.gex,
+    grossGamma: levels.exposures.grossGex,
+    expiringGamma: expiring,
+    realised,
+  });
+  return { components, realised, expiring };
+}
+
+/**
+ * Computes the whipsaw index of a ticker, 0 to 100, as the radar does for the default days to expiry. Returns null if the ticker has no
+ * chain, or if its chain has no volatility.
+ */
+export function* whipsawIndexOf(ticker: string, context: Context): Steps<number | null> {
+  try {
+    const reading = yield* readMarket(ticker, context);
+    const series = seriesNearest(reading.prepared, TARGET_DTE);
+    if (!series) return null;
+    const levels = yield* levelsOf(reading);
+    const { atmIv } = densityOf(yield* surfaceOfPrepared(reading.prepared), series);
+    return whipsawIndex(whipsawOf(reading, levels, atmIv, context).components);
+  } catch (error) {
+    if (error instanceof ClientError && error.code === 'no_chain') return null;
+    throw error;
+  }
+}

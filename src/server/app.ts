@@ -1,0 +1,199 @@
+import { version } from '../../package.json';
+import type { Access, Account } from '../access/access.ts';
+import { createByteBudget } from '../access/byte-budget.ts';
+import { charge, createRateLimiter } from '../access/rate-limit.ts';
+import type { Observe } from '../core/events.ts';
+import { createAddressOf } from '../http/client-address.ts';
+import {
+  type ConnectionMonitor,
+  createConnectionMonitor,
+  descriptorPlan,
+} from '../http/connections/connection-monitor.ts';
+import { createDrain, type Drain } from '../http/drain.ts';
+import { createServerApp, type Handler, handlerOf } from '../http/http-server.ts';
+import { createGexEvents } from '../http/live/gex-events.ts';
+import { createGexStreams, type GexStreams } from '../http/live/gex-streams.ts';
+import { createMyKeyPolicy } from '../http/my-key-policy.ts';
+import { openapiDocument } from '../http/openapi.ts';
+import { originPolicy } from '../http/origins.ts';
+import { createRefusals, type Refusals } from '../http/refusals.ts';
+import type { Feed } from '../market/feed.ts';
+import { createMcpOnDemand, type McpOnDemand } from '../mcp/http/on-demand.ts';
+import type { Catalog } from '../mcp/mcp-deps.ts';
+import { createLoading, type Loading, marketWhileLoading } from '../operations/engine/loading.ts';
+import type { Context } from '../operations/engine/operation.ts';
+import { createScheduler, type Scheduler } from '../operations/engine/scheduler.ts';
+import type { Tracing } from '../ops/tracing.ts';
+import type { ValuesIn } from '../settings/config.ts';
+import { SCHEMA } from '../store/folder/upgrade.ts';
+import type { Store } from '../store/sqlite.ts';
+import { createFeeds } from './create-feeds.ts';
+import { createContext, openAccess, openData, readUniverse, requireSecret } from './stored-data.ts';
+
+export type AppSettings = ValuesIn<'data' | 'feeds' | 'server' | 'mcp'>;
+
+/** The composed service. It listens only when `listen` is called with `handle`. */
+export interface App {
+  readonly handle: Handler;
+  /** Every route that the service has. */
+  readonly routes: readonly { readonly method: string; readonly path: string }[];
+  readonly feeds: readonly Feed[];
+  readonly store: Store;
+  readonly mcp: McpOnDemand;
+  readonly gexStreams: GexStreams;
+  readonly connections: ConnectionMonitor;
+  readonly drain: Drain;
+  readonly refusals: Refusals;
+  readonly access: Access;
+  readonly context: Context;
+  readonly scheduler: Scheduler;
+  /**
+   * The initial load of the local feeds: the drop folder or the simulated market. The caller that starts the feeds also calls
+   * `loading.begin`.
+   */
+  readonly loading: Loading;
+  /** Returns the ticker that was requested last, or the first one of the universe. */
+  readonly tickerInView: () => string;
+}
+
+/**
+ * Composes the service: opens the store, creates feeds, streams and the HTTP application, and connects them. `catalog` replaces tools or
+ * resources that MCP offers by default. `admit` may throw `OperatorError` before anything is written to the store. With
+ * `tracing`, requests and the work for them are spans.
+ */
+export function buildApp(
+  settings: AppSettings,
+  observe: Observe,
+  catalog: Partial<Catalog> = {},
+  admit: (store: Store, simulated: boolean) => void = () => {},
+  tracing?: Tracing,
+): App {
+  const { basePath } = settings;
+  const universe = readUniverse(settings.universe);
+  const feeds = createFeeds(settings, universe, () => store.checkpoints('files'));
+  const policy = settings.rateLimit === 'off' ? undefined : settings.rateLimit;
+  const store = openData(settings.dataDir, 'own', {
+    warn: () => observe({ kind: 'data_folder_open', mended_by: 'chmod g-w' }),
+    onUpgrade: (from) => observe({ kind: 'data_upgraded', from, to: SCHEMA }),
+    onDamaged({ underlying, asOf, source }) {
+      const as_of = new Date(asOf).toISOString();
+      observe({ kind: 'snapshot_damaged', underlying, as_of, source });
+      const reason = `the stored snapshot of ${as_of} is damaged and was set aside: check the disk, and ingest it again`;
+      store.rejected({ feed: feeds[0]!.name, origin: source, reason, ticker: underlying, at: Date.now() });
+    },
+  });
+  const { simulated } = feeds[0]!;
+  try {
+    admit(store, simulated);
+    requireSecret(store, settings.dataDir);
+  } catch (error) {
+    store.close();
+    throw error;
+  }
+  store.openFeeds(feeds);
+  const access = openAccess(store, settings.dataDir);
+  const loading = createLoading();
+  const stored = createContext(settings, store, universe, simulated);
+  // In the standard universe, the first ticker is SPY.
+  let tickerInView = [...universe.tickers][0]!;
+  const context = {
+    ...stored,
+    market: marketWhileLoading(stored.market, loading),
+    onTicker(ticker: string) {
+      tickerInView = ticker;
+    },
+  };
+  store.sumPrintsFrom(context.largePrintMinUsd);
+  const { market } = context;
+  const limiter = policy && createRateLimiter(policy, Date.now);
+  const scheduler = tracing ? tracing.traced(createScheduler()) : createScheduler();
+  /** Reports a failed tool with the trace of its request. */
+  const observeTools: Observe = tracing
+    ? (each) => observe(each.kind === 'tool_failed' ? { ...each, trace_id: tracing.current()?.traceId } : each)
+    : observe;
+  const { liveStreamsMax, mcpStreamsMax } = descriptorPlan();
+  const connections = createConnectionMonitor({
+    *streamPeers() {
+      yield* gexStreams.peers();
+      if (mcp.loaded) yield* mcp.loaded.peers();
+    },
+    behindProxy: settings.behindProxy,
+    observe,
+  });
+  const { peerOf } = connections;
+  const mcp = createMcpOnDemand(async () => {
+    const [{ createMcpOverHttp }, { catalogOf }] = await Promise.all([
+      import('../mcp/http/transports.ts'),
+      import('../mcp/catalog.ts'),
+    ]);
+    const chargeTokens = limiter && (({ id }: Account, tokens: number) => void charge(limiter, id, tokens));
+    return createMcpOverHttp({
+      context,
+      version,
+      observe: observeTools,
+      scheduler,
+      charge: chargeTokens,
+      ...catalogOf(settings.tools),
+      ...catalog,
+      log: store,
+      simulated,
+      peerOf,
+      basePath,
+      limits: { streamsMax: mcpStreamsMax },
+    });
+  });
+  const events = createGexEvents(store, simulated, { nowMs: context.nowMs });
+  const gexStreams = createGexStreams({ scheduler, events, market, observe, limits: { streamsMax: liveStreamsMax } });
+  // A server that starts with stored data answers from that data at once. A server that starts with an empty store lets requests wait for
+  // the initial load.
+  const isEmpty = store.underlyings(simulated).length === 0;
+  const drain = createDrain();
+  const addressOf = createAddressOf({ peerOf, trustedProxies: settings.trustedProxies ?? [] });
+  const refusals = createRefusals(observe, Date.now);
+  const http = createServerApp({
+    drain,
+    addressOf,
+    refusals,
+    isHttps: settings.tlsCert !== undefined || settings.tls !== undefined,
+    myKeyPolicy: createMyKeyPolicy(settings),
+    context,
+    access,
+    members: store,
+    limiter,
+    scheduler,
+    budget: createByteBudget(),
+    gexStreams,
+    connections,
+    mcp,
+    origins: originPolicy(settings),
+    storeVersion: store.version,
+    loaded: () => (isEmpty && !loading.isComplete ? loading.waitUntilComplete(LOADING_WAIT_MS) : undefined),
+    openapi: () => openapiDocument(version, basePath),
+    basePath,
+    tracing,
+    observe,
+  });
+  return {
+    handle: handlerOf(http, { tracing, basePath }),
+    routes: http.routes,
+    feeds,
+    store,
+    mcp,
+    gexStreams,
+    access,
+    context,
+    scheduler,
+    connections,
+    drain,
+    refusals,
+    loading,
+    tickerInView: () => tickerInView,
+  };
+}
+
+/**
+ * Maximum time for which a request waits for the initial load of a local feed, ms. The simulated market loads in less than a second. A drop
+ * folder may take minutes. After this time, a request whose ticker has no chain yet gets 503 with `Retry-After`. Any other request is
+ * answered from the chain.
+ */
+const LOADING_WAIT_MS = 5_000;

@@ -1,0 +1,268 @@
+import { existsSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import type { CheckOutcome } from '../cli/ports.ts';
+import { cleanLine } from '../core/clean-text.ts';
+import { errorCode, OperatorError } from '../core/errors.ts';
+import { formatBytes } from '../feeds/data-room.ts';
+import { descriptorsMax } from '../http/connections/own-sockets.ts';
+import { readTls } from '../http/tls.ts';
+import { DAY_MS } from '../market/calendar.ts';
+import { AHEAD_MS } from '../market/market.ts';
+import { COMPILER_HINT, isWithoutCompiler, kernelNsPerOption } from '../math/kernel-speed.ts';
+import { feedReport } from '../operations/feed-status.ts';
+import type { SettingValues } from '../settings/config.ts';
+import { DATABASE } from '../store/folder/backup.ts';
+import { lockHolder } from '../store/folder/folder-lock.ts';
+import { SCHEMA } from '../store/folder/upgrade.ts';
+import type { Store } from '../store/sqlite.ts';
+import { createFeeds } from './create-feeds.ts';
+import { createContext, diskUse, hasData, lastBackupMs, openData, readSecret, readUniverse } from './stored-data.ts';
+
+export interface CheckOptions {
+  readonly settings: SettingValues;
+  readonly nowMs: number;
+  /** True if the whole database is read: its pages, and the checksum of each snapshot. */
+  readonly isThorough: boolean;
+  /** Called with the number of snapshots that were read, and with the number of all. */
+  readonly onProgress: (read: number, of: number) => void;
+}
+
+const BACKUP_AGE_MAX_MS = 8 * DAY_MS;
+const CERTIFICATE_DAYS_MIN = 30;
+const DISK_DAYS_MIN = 30;
+const DESCRIPTORS_MIN = 4_096;
+/** Number of damaged snapshots that are named. */
+const DAMAGED_SHOWN_MAX = 5;
+
+/** Checks an installation: the data folder, the database, the disk, the clock, the feeds, the certificate, the port and the runtime. */
+export async function* runChecks(options: CheckOptions): AsyncGenerator<CheckOutcome> {
+  const { settings } = options;
+  const holder = hasData(settings.dataDir) ? lockHolder(settings.dataDir) : undefined;
+  const universe = collected('universe', () => `${readUniverse(settings.universe).tickers.size} tickers`);
+  yield universe;
+  // The other checks do not depend on the tickers.
+  const usable = universe.state === 'ok' ? settings : { ...settings, universe: undefined };
+  yield* checkData({ ...options, settings: usable }, holder);
+  yield feedSettings(usable);
+  yield certificate(options);
+  if (holder === undefined) yield await port(settings);
+  yield await compiler();
+  yield descriptors();
+}
+
+/** Returns an outcome that is well, or one with a hint. */
+function graded(
+  of: string,
+  isWell: boolean,
+  message: string,
+  hint: string,
+  otherwise: 'warning' | 'failure' = 'warning',
+): CheckOutcome {
+  return isWell ? { of, state: 'ok', message } : { of, state: otherwise, message, hint };
+}
+
+/** Runs a check that returns a message. A failure has the message and the hint of the error. */
+function collected(of: string, check: () => string): CheckOutcome {
+  try {
+    return { of, state: 'ok', message: check() };
+  } catch (error) {
+    return failureOf(of, error);
+  }
+}
+
+function failureOf(of: string, error: unknown): CheckOutcome {
+  const { message, hint } = error as Error & { hint?: string };
+  return { of, state: 'failure', message: cleanLine(message), ...(hint && { hint }) };
+}
+
+async function* checkData(options: CheckOptions, holder: number | 'unknown' | undefined): AsyncGenerator<CheckOutcome> {
+  const { dataDir } = options.settings;
+  if (!hasData(dataDir)) {
+    const hint = 'A server creates its folder. Name the folder of an existing server with --data-dir.';
+    yield { of: 'data folder', state: 'warning', message: `${dataDir} has no data of Zomma`, hint };
+    return;
+  }
+  let isOpen = false;
+  let store: Store;
+  try {
+    store = openData(dataDir, 'read', {
+      warn() {
+        isOpen = true;
+      },
+    });
+  } catch (error) {
+    yield failureOf('database', error);
+    return;
+  }
+  try {
+    const folder = isOpen ? `the group of ${dataDir} may write to it` : dataDir;
+    yield graded('data folder', !isOpen, folder, `Run chmod g-w ${dataDir}.`);
+    const server = holder === undefined ? 'no server runs on' : `process ${holder} serves`;
+    yield { of: 'server', state: 'ok', message: `${server} the data folder` };
+    yield secret(store, dataDir);
+    yield* database(store, options);
+    yield* feeds(store, options, holder !== undefined);
+    yield clock(store, options);
+    yield disk(store, options);
+    yield backup(options);
+  } finally {
+    store.close();
+  }
+}
+
+function secret(store: Store, dataDir: string): CheckOutcome {
+  const members = store.members().length;
+  return collected('secret', () => {
+    if (!existsSync(join(dataDir, 'secret')) && members === 0) return 'none yet, and no members';
+    readSecret(store, dataDir);
+    return `${members} ${members === 1 ? 'member' : 'members'}`;
+  });
+}
+
+function* database(store: Store, { settings, isThorough, onProgress }: CheckOptions): Generator<CheckOutcome> {
+  const { database: bytes, wal } = diskUse(settings.dataDir);
+  const size = `schema ${SCHEMA}, ${formatBytes(bytes + wal)}`;
+  const [problem] = isThorough ? store.integrityProblems() : [];
+  const read = isThorough ? 'every page is sound' : 'not read (--quick)';
+  yield graded(
+    'database',
+    problem === undefined,
+    problem === undefined ? `${size}, ${read}` : `${DATABASE} is damaged: ${cleanLine(problem)}`,
+    'Restore a backup with `zomma restore`.',
+    'failure',
+  );
+  if (problem === undefined) yield snapshots(store, isThorough, onProgress);
+}
+
+/** Lists the snapshots that were found to be damaged. A thorough check reads all of them. */
+function snapshots(store: Store, isThorough: boolean, onProgress: CheckOptions['onProgress']): CheckOutcome {
+  const damaged = [...store.damagedSnapshots()];
+  const count = store.snapshotCount();
+  let read = 0;
+  for (const { isDamaged, ...snapshot } of isThorough ? store.checkSnapshots() : []) {
+    if (isDamaged) damaged.push(snapshot);
+    onProgress(++read, count);
+  }
+  const named = damaged.slice(0, DAMAGED_SHOWN_MAX).map(({ underlying, asOf }) => `${underlying} ${isoTime(asOf)}`);
+  const well = isThorough ? `${read} snapshots, every checksum is right` : 'none was found damaged';
+  return graded(
+    'snapshots',
+    damaged.length === 0,
+    damaged.length === 0 ? well : `${damaged.length} damaged, among them ${cleanLine(named.join(', '))}`,
+    'The server answers from the snapshots before them. Ingest them again from their files, or remove them with `zomma chains forget`.',
+  );
+}
+
+function* feeds(store: Store, { settings, nowMs }: CheckOptions, isServed: boolean): Generator<CheckOutcome> {
+  const context = createContext(
+    settings,
+    store,
+    readUniverse(settings.universe),
+    store.underlyings(false).length === 0,
+  );
+  for (const { feed, state, error, tickers_by_state } of feedReport({ ...context, nowMs: () => nowMs }).feeds) {
+    const tickers = Object.entries(tickers_by_state).map(([each, count]) => `${count} ${each}`);
+    const message = [`${feed} is ${state}`, error ?? tickers.join(', ')].filter(Boolean).join(': ');
+    // Without a server, every feed is down.
+    yield graded('feed', state === 'ok' || !isServed, message, '`zomma feeds` shows why.');
+  }
+}
+
+/** Compares the clock with the newest stored data. */
+function clock(store: Store, { nowMs }: CheckOptions): CheckOutcome {
+  const newest = store.dataSpan('chains', Number.MAX_SAFE_INTEGER)?.toMs ?? 0;
+  const isWell = newest <= nowMs + AHEAD_MS;
+  return graded(
+    'clock',
+    isWell,
+    isWell ? isoTime(nowMs) : `the newest data is dated ${isoTime(newest)}, and the clock says ${isoTime(nowMs)}`,
+    'Set the clock by NTP. If it was ahead when the data was stored, remove that data with `zomma chains forget`.',
+  );
+}
+
+/** Compares the free disk with the pace at which the database has grown. */
+function disk(store: Store, { settings, nowMs }: CheckOptions): CheckOutcome {
+  const { database: bytes, free } = diskUse(settings.dataDir);
+  const span = store.dataSpan('chains', nowMs);
+  const days = span ? (span.toMs - span.fromMs) / DAY_MS : 0;
+  // A database of a few hours says nothing about the pace.
+  if (days < 1) return { of: 'disk', state: 'ok', message: `${formatBytes(free)} free` };
+  const lasts = Math.floor(free / (bytes / days));
+  return graded(
+    'disk',
+    lasts >= DISK_DAYS_MIN,
+    `${formatBytes(free)} free; at ${formatBytes(bytes / days)} a day, enough for ${lasts} days`,
+    'Set a retention (--keep-chains, --keep-intraday, --keep-prints), or add disk.',
+  );
+}
+
+function backup({ settings, nowMs }: CheckOptions): CheckOutcome {
+  const last = lastBackupMs(settings.dataDir);
+  return graded(
+    'backup',
+    last !== undefined && nowMs - last <= BACKUP_AGE_MAX_MS,
+    last === undefined ? 'none was made' : `the last one was made at ${isoTime(last)}`,
+    'Run `zomma backup` each day, for example with a timer of systemd.',
+  );
+}
+
+function feedSettings(settings: SettingValues): CheckOutcome {
+  return collected('feeds', () => {
+    createFeeds({ ...settings, setAside: undefined }, readUniverse(settings.universe), () => new Map());
+    return `--feed ${settings.feed}`;
+  });
+}
+
+function certificate({ settings, nowMs }: CheckOptions): CheckOutcome {
+  const { tlsCert, tlsKey, tlsClientCa, tls, host } = settings;
+  if (tls === 'internal')
+    return { of: 'certificate', state: 'ok', message: 'made and renewed by the server (--tls internal)' };
+  if (tlsCert === undefined || tlsKey === undefined)
+    return { of: 'certificate', state: 'ok', message: `none: plain HTTP on ${host}` };
+  try {
+    const { subject, notAfterMs } = readTls({ cert: tlsCert, key: tlsKey, clientCa: tlsClientCa });
+    const days = Math.floor((notAfterMs - nowMs) / DAY_MS);
+    return graded(
+      'certificate',
+      days >= CERTIFICATE_DAYS_MIN,
+      `${cleanLine(subject)}, ${days < 0 ? 'expired at' : 'valid until'} ${isoTime(notAfterMs)}`,
+      'Renew the certificate. A running server uses the new files by itself.',
+      days < 0 ? 'failure' : 'warning',
+    );
+  } catch (error) {
+    if (error instanceof OperatorError) return failureOf('certificate', error);
+    throw error;
+  }
+}
+
+/** Tries to listen on the address of the server, while no server runs. */
+async function port({ host, port: wanted }: SettingValues): Promise<CheckOutcome> {
+  const { promise, resolve } = Promise.withResolvers<CheckOutcome>();
+  const server = createServer();
+  server.once('error', (error) => {
+    const hint = errorCode(error) === 'EADDRINUSE' ? 'Another program uses the port.' : 'Check --host and --port.';
+    resolve({ of: 'port', state: 'failure', message: cleanLine(error.message), hint });
+  });
+  server.listen({ host, port: wanted }, () => {
+    server.close(() => resolve({ of: 'port', state: 'ok', message: `${host}:${wanted} is free` }));
+  });
+  return promise;
+}
+
+async function compiler(): Promise<CheckOutcome> {
+  const ns = Math.round(await kernelNsPerOption());
+  const isOff = isWithoutCompiler(ns);
+  const message = `${ns} ns for the Greeks of an option${isOff ? ': the runtime runs without its compiler' : ''}`;
+  return graded('compiler', !isOff, message, COMPILER_HINT);
+}
+
+function descriptors(): CheckOutcome {
+  const most = descriptorsMax();
+  const hint = 'Raise the limit: LimitNOFILE= in the unit, or ulimit -n.';
+  return graded('descriptors', most >= DESCRIPTORS_MIN, `${most} files and connections at once`, hint);
+}
+
+function isoTime(ms: number): string {
+  return new Date(ms).toISOString();
+}

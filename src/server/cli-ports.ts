@@ -1,0 +1,169 @@
+import { basename, dirname, resolve } from 'node:path';
+import { version } from '../../package.json';
+import type { Access } from '../access/access.ts';
+import type { Ports } from '../cli/ports.ts';
+import { COMMIT } from '../core/commit.ts';
+import { OperatorError } from '../core/errors.ts';
+import type { Store } from '../store/sqlite.ts';
+import type { App } from './app.ts';
+
+/** Number of digits by which a commit is named. */
+const COMMIT_DIGITS = 9;
+
+/**
+ * Creates the ports: the functions through which the commands use the server, the feeds and the store. Each port loads its modules when it
+ * is called, because most commands need no server. `nowMs` is the wall clock, ms since the epoch.
+ */
+export function createPorts(nowMs: () => number): Ports {
+  return {
+    nowMs,
+
+    async versionLine() {
+      const { SCHEMA } = await import('../store/folder/upgrade.ts');
+      return `${version} (${COMMIT.slice(0, COMMIT_DIGITS)}, schema ${SCHEMA})`;
+    },
+
+    async serve(settings, { demo }) {
+      const [{ serve }, { readInternalAuthority }] = await Promise.all([
+        import('./serve.ts'),
+        import('../http/internal-tls.ts'),
+      ]);
+      const authority = () =>
+        settings.tls === 'internal' ? resolve(readInternalAuthority(settings.dataDir).path) : undefined;
+      const trial = { admit: admitTrial, welcome: (app: App, url: string) => welcomeDemo(app, url, authority()) };
+      await serve(settings, demo ? trial : undefined);
+    },
+
+    async serveStdio(settings) {
+      const { serveStdio } = await import('./serve-stdio.ts');
+      await serveStdio(settings);
+    },
+
+    async bridge(server) {
+      const { bridge } = await import('../mcp/stdio/bridge.ts');
+      await bridge(server);
+    },
+
+    async *readFile(path) {
+      const { deliveriesOf } = await import('../feeds/files/deliveries.ts');
+      yield* deliveriesOf(dirname(path), { origin: basename(path) }, { nowMs: nowMs() }, true);
+    },
+
+    async load(settings, paths, onProgress) {
+      const [{ loadFiles }, { createDataRoom }] = await Promise.all([
+        import('../feeds/load-files.ts'),
+        import('../feeds/data-room.ts'),
+      ]);
+      const room = createDataRoom(settings);
+      return openedFor(settings.dataDir, undefined, ({ store }) =>
+        loadFiles(paths, { store, nowMs, room, onProgress }),
+      );
+    },
+
+    async withMarket(data, work) {
+      const { createContext, hasData, openData, openMemory, readUniverse } = await import('./stored-data.ts');
+      // A command that only reads creates nothing. If the folder has no data, the market is empty.
+      const store = hasData(data.dataDir) ? openData(data.dataDir, 'read') : openMemory();
+      try {
+        // The simulated market is used only if there is no recorded data.
+        const simulated = store.underlyings(false).length === 0;
+        return work(createContext(data, store, readUniverse(data.universe), simulated));
+      } finally {
+        store.close();
+      }
+    },
+
+    async *check(options) {
+      const { runChecks } = await import('./checks.ts');
+      yield* runChecks({ ...options, nowMs: nowMs() });
+    },
+
+    async backup({ dataDir }, to, passphrase) {
+      return (await import('./stored-data.ts')).backUpData(dataDir, to, { nowMs: nowMs(), passphrase });
+    },
+
+    async rehearseRestore(from) {
+      return (await import('./stored-data.ts')).rehearseRestore(from);
+    },
+
+    async restore(from, { dataDir }, passphrase) {
+      return (await import('./stored-data.ts')).restoreData(from, dataDir, passphrase);
+    },
+
+    async backupsIn(folder) {
+      return (await import('../store/folder/backup.ts')).backupsIn(folder);
+    },
+
+    async compact({ dataDir, keepChains: chains, keepIntraday: intraday, keepPrints: prints, keepLevels: levels }) {
+      return (await import('./stored-data.ts')).compactData(dataDir, { chains, intraday, prints, levels });
+    },
+
+    async upgrade({ dataDir }) {
+      return (await import('./stored-data.ts')).upgradeData(dataDir);
+    },
+
+    async undoUpgrade({ dataDir }) {
+      return (await import('./stored-data.ts')).undoDataUpgrade(dataDir);
+    },
+
+    async audit({ dataDir }, sinceMs) {
+      return (await import('./stored-data.ts')).readAudit(dataDir, sinceMs);
+    },
+
+    async internalAuthority({ dataDir }) {
+      return (await import('../http/internal-tls.ts')).readInternalAuthority(dataDir);
+    },
+
+    withStore: ({ dataDir }, mode, work) => openedFor(dataDir, mode, ({ store }) => work(store)),
+
+    withMembers: ({ dataDir }, mode, work) => openedFor(dataDir, mode, ({ store, access }) => work(access(), store)),
+  };
+}
+
+interface Opened {
+  readonly store: Store;
+  readonly access: () => Access;
+}
+
+/** Opens a data folder for `work`. Without a mode, creates the folder if it does not exist, and otherwise writes to it. */
+async function openedFor<T>(
+  dataDir: string,
+  mode: 'read' | 'write' | undefined,
+  work: (opened: Opened) => T | Promise<T>,
+): Promise<T> {
+  const { createOrOpenData, openAccess, openData } = await import('./stored-data.ts');
+  const store = mode ? openData(dataDir, mode) : createOrOpenData(dataDir);
+  try {
+    return await work({ store, access: () => openAccess(store, dataDir) });
+  } finally {
+    store.close();
+  }
+}
+
+/**
+ * Throws `OperatorError` if `zomma start` would add a demo member to a folder with real members, or a simulated market to a folder with
+ * recorded data.
+ */
+function admitTrial(store: Store, simulated: boolean): void {
+  const isReal = store.members().some(({ tier }) => tier !== 'demo');
+  const isRecorded = simulated && store.underlyings(false).length > 0;
+  if (!isReal && !isRecorded) return;
+  throw new OperatorError(
+    `the data folder has ${isReal ? 'members' : 'recorded market data'}, and \`zomma start\` is for trials`,
+    'Serve it with `zomma serve`, or give `zomma start` another folder with --data-dir.',
+  );
+}
+
+/**
+ * Adds the demo member if there is none yet. Prints the address that opens the terminal signed in, the demo member's key and a request to
+ * try. `authority` is the file of the authority that the request must trust, if it is an internal one. The key stands in the fragment of the address, which browsers send to no server and the page removes at once.
+ */
+function welcomeDemo({ store, access, feeds }: App, url: string, authority: string | undefined): void {
+  const known = store.members().find(({ tier }) => tier === 'demo');
+  const { apiKey } = access.addMember({ uuid: known?.uuid ?? crypto.randomUUID(), tier: 'demo' });
+  process.stdout.write(`open: ${url}/#key=${apiKey}\n`);
+  process.stdout.write(`demo key: ${apiKey}\n`);
+  const trust = authority === undefined ? '' : `--cacert '${authority}' `;
+  process.stdout.write(`try: curl ${trust}-H 'X-API-Key: ${apiKey}' ${url}/api/v1/nodes/gex/SPY\n`);
+  if (feeds.every(({ simulated }) => simulated)) process.stdout.write('The market is simulated: no real quotes.\n');
+}

@@ -1,0 +1,137 @@
+import { mkdirSync, realpathSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { SettingError } from '../core/errors.ts';
+import { createCboeFeed } from '../feeds/cboe/cboe-feed.ts';
+import { createFilesFeed } from '../feeds/files/files-feed.ts';
+import type { ProviderOptions } from '../feeds/http/provider-client.ts';
+import { createMassiveFeed } from '../feeds/massive/massive-feed.ts';
+import { createSimulatedFeed } from '../feeds/simulated/simulated-feed.ts';
+import { createTradierFeed } from '../feeds/tradier/tradier-feed.ts';
+import { type Feed, isLocal } from '../market/feed.ts';
+import type { Universe } from '../market/universe.ts';
+import { SETTINGS, type SettingName, type SettingValues, type ValuesIn } from '../settings/config.ts';
+
+/**
+ * The settings that choose and create feeds. `dataDir` is one of them, because the `files` feed records in the data folder which file it is
+ * reading.
+ */
+export type FeedSettings = Pick<SettingValues, 'dataDir'> & ValuesIn<'feeds'>;
+
+/** Returns the stored checkpoints of the `files` feed by key. The feed calls this function at its first poll. */
+type StoredCheckpoints = () => ReadonlyMap<string, string>;
+
+/**
+ * Creates the feeds of `settings.feed`, a list of feeds with commas between them. Throws `SettingError` if a feed cannot be created, or if
+ * the feeds cannot be combined.
+ */
+export function createFeeds(settings: FeedSettings, universe: Universe, checkpoints: StoredCheckpoints): Feed[] {
+  const feeds = settings.feed
+    .split(BETWEEN_FEEDS)
+    .map((feed) => withPace(createFeed({ ...settings, feed: feed.trim() }, universe, checkpoints), settings));
+  const duplicate = feeds.find(({ name }, i) => feeds.findIndex((each) => each.name === name) !== i);
+  if (duplicate) throw new SettingError(`the feed "${duplicate.name}" is named twice`, 'Name each kind of feed once.');
+  if (feeds.length > 1 && feeds.some(({ simulated }) => simulated)) {
+    throw new SettingError(
+      'the feed "simulated" cannot be combined with other feeds',
+      'Use "simulated" alone, or remove it from --feed.',
+    );
+  }
+  return feeds;
+}
+
+/** Applies `--feed-every` and `--feed-hours` to a feed that works over a network. Returns any other feed unchanged. */
+function withPace(feed: Feed, { feedEvery, feedHours }: FeedSettings): Feed {
+  if (isLocal(feed)) return feed;
+  const everyMs = feedEvery === undefined ? feed.pace.everyMs : feedEvery * 1000;
+  return { ...feed, pace: { ...feed.pace, hours: feedHours, everyMs } };
+}
+
+/** The settings that are credentials of a provider. */
+type CredentialName = {
+  [Name in SettingName]: (typeof SETTINGS)[Name] extends { readonly provider: string } ? Name : never;
+}[SettingName];
+
+/** The options of every provider: the tickers, and the maximum number of requests per minute if the operator has set this number. */
+type ProviderDeps = Pick<ProviderOptions, 'tickers' | 'ratePerMinute'>;
+
+/** The providers by the name of their feed. A new provider needs a row here and its settings in `SETTINGS`. */
+const PROVIDERS: Readonly<Record<string, (deps: ProviderDeps, settings: FeedSettings) => Feed>> = {
+  cboe: (deps, { cboeUrl }) => createCboeFeed({ ...deps, baseUrl: cboeUrl }),
+  tradier: (deps, settings) =>
+    createTradierFeed({ ...deps, baseUrl: settings.tradierUrl, token: credential('tradierToken', settings) }),
+  massive: (deps, settings) =>
+    createMassiveFeed({
+      ...deps,
+      baseUrl: settings.massiveUrl,
+      socketUrl: settings.massiveSocketUrl,
+      key: credential('massiveKey', settings),
+    }),
+};
+
+/**
+ * A comma between two feeds: it is followed by the name of a feed. Any other comma is part of the name of a folder, such as
+ * `files:/srv/a,b`.
+ */
+const BETWEEN_FEEDS = new RegExp(`,(?=\\s*(?:files:|(?:simulated|${Object.keys(PROVIDERS).join('|')})\\s*(?:,|$)))`);
+
+/**
+ * Creates the feed that `settings.feed` names. Throws `SettingError` if no feed has this name, if the drop folder does not exist or
+ * overlaps the folder of `--set-aside`, or if the credential is missing or contains invalid characters.
+ */
+function createFeed(settings: FeedSettings, universe: Universe, checkpoints: StoredCheckpoints): Feed {
+  const { feed, seed, feedRate, setAside, keepFiles } = settings;
+  if (feed === 'simulated') return createSimulatedFeed({ seed, universe });
+  if (feed.startsWith('files:')) {
+    const dir = existingFolder(feed.slice('files:'.length));
+    return createFilesFeed(dir, {
+      checkpoints,
+      setAside: setAside && folderApart(setAside, dir),
+      keepDays: keepFiles,
+      journal: join(settings.dataDir, 'reading.json'),
+    });
+  }
+  if (Object.hasOwn(PROVIDERS, feed)) {
+    return PROVIDERS[feed]!({ tickers: [...universe.tickers], ratePerMinute: feedRate }, settings);
+  }
+  throw new SettingError(
+    `"${feed}" is not a feed`,
+    `Use simulated, files:DIR with the folder of your option chains, or a provider: ${Object.keys(PROVIDERS).join(', ')}.`,
+  );
+}
+
+/** Returns a credential. Throws `SettingError` if it is missing, or if it contains characters that are not printable ASCII, such as spaces. */
+function credential(name: CredentialName, settings: FeedSettings): string {
+  const { env, provider } = SETTINGS[name];
+  const value = settings[name]?.trim() ?? '';
+  if (/^[\x21-\x7e]+$/.test(value)) return value;
+  const problem = value === '' ? 'is not set' : 'is not a credential: it contains spaces or special characters';
+  throw new SettingError(
+    `${env} ${problem}`,
+    `Set ${env} in the environment of the service, or ${env}_FILE to a file with it. The feed "${provider}" sends this credential to its provider.`,
+  );
+}
+
+/**
+ * Returns the path of an existing folder. Throws `SettingError` if the folder does not exist, because a path that is wrong at the start is
+ * probably a typing error. If the folder disappears later, the feed reports the missing folder and continues to poll.
+ */
+function existingFolder(path: string): string {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return path;
+  throw new SettingError(`"${path}" is not a folder`, 'Use files:DIR with the folder of your option chains.');
+}
+
+/**
+ * Creates the folder `path` of `--set-aside` if it does not exist, and returns its path. Throws `SettingError` if this folder and the drop
+ * folder `from` are the same folder, or if one of them contains the other. If the drop folder contains `path`, the feed finds the moved
+ * files again. If `path` contains the drop folder, a moved file can land in the drop folder, because a file is moved to the same path below
+ * `path`.
+ */
+function folderApart(path: string, from: string): string {
+  mkdirSync(path, { recursive: true });
+  const [a, b] = [`${realpathSync(path)}/`, `${realpathSync(from)}/`];
+  if (!a.startsWith(b) && !b.startsWith(a)) return path;
+  throw new SettingError(
+    `the folders "${path}" and "${from}" overlap`,
+    'For --set-aside, use a folder that neither contains the drop folder nor lies within it.',
+  );
+}

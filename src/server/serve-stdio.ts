@@ -1,0 +1,66 @@
+import { version } from '../../package.json';
+import type { StdioSettings } from '../cli/ports.ts';
+import { createLog } from '../core/log.ts';
+import { createDataRoom } from '../feeds/data-room.ts';
+import { startIngest } from '../feeds/ingest.ts';
+import { type Feed, isLocal } from '../market/feed.ts';
+import type { Universe } from '../market/universe.ts';
+import { catalogOf } from '../mcp/catalog.ts';
+import { serveOverStdio } from '../mcp/stdio/serve-over-stdio.ts';
+import { createLevelRecorder, type LevelRecorder } from '../operations/history/level-recorder.ts';
+import type { Store } from '../store/sqlite.ts';
+import { createFeeds } from './create-feeds.ts';
+import { createContext, createOrOpenData, hasData, openMemory, readUniverse } from './stored-data.ts';
+
+/**
+ * Serves MCP over standard input and output, with the data of the store and the feeds, until the client closes standard input, or until
+ * SIGTERM or SIGINT.
+ */
+export async function serveStdio(settings: StdioSettings): Promise<void> {
+  const observe = createLog(settings.logLevel);
+  const universe = readUniverse(settings.universe);
+  const stopped = Promise.withResolvers<true>();
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopped.resolve(true));
+  // Without `--feed`, a missing data folder is not created. With `--feed`, the data of the feed is stored in the folder.
+  const isStored = settings.feed !== undefined || hasData(settings.dataDir);
+  const store = isStored ? createOrOpenData(settings.dataDir) : openMemory();
+  const feeds = feedsOf(settings, universe, store);
+  const simulated = feeds.some((feed) => feed.simulated);
+  const context = createContext(settings, store, universe, simulated);
+  let recorder: LevelRecorder | undefined;
+  const room = isStored ? createDataRoom({ ...settings, observe }) : undefined;
+  const ingests = feeds.map((feed) =>
+    startIngest({ feed, store, observe, nowMs: Date.now, ...(room && { room }), onStored: () => recorder?.wake() }),
+  );
+  try {
+    const localLoaded = ingests.filter((_, i) => isLocal(feeds[i]!)).map(({ loaded }) => loaded);
+    if (await Promise.race([Promise.all(localLoaded).then(() => undefined), stopped.promise])) return;
+
+    const { largePrintMinUsd } = context;
+    const stdio = serveOverStdio({ context, version, observe, ...catalogOf(settings.tools), log: store, simulated });
+    recorder = createLevelRecorder({ store, largePrintMinUsd, observe, onRecorded: stdio.wake });
+    recorder.wake();
+    await Promise.race([stdio.closed, stopped.promise]);
+    await stdio.close();
+  } finally {
+    await Promise.all(ingests.map((ingest) => ingest.stop()));
+    await recorder?.stop();
+    store.close();
+  }
+}
+
+/**
+ * Returns the feeds that `--feed` names. Without the flag, returns the simulated market if nothing is stored. If something is stored,
+ * returns no feed, because a server on the same data folder may store new data.
+ */
+function feedsOf(settings: StdioSettings, universe: Universe, store: Store): Feed[] {
+  if (settings.feed === undefined && store.underlyings(false).length > 0) return [];
+  if (settings.feed === undefined) {
+    process.stderr.write(`zomma: nothing is stored in ${settings.dataDir}: answers use the simulated market\n`);
+  }
+  const feeds = createFeeds({ ...settings, feed: settings.feed ?? 'simulated' }, universe, () =>
+    store.checkpoints('files'),
+  );
+  store.openFeeds(feeds);
+  return feeds;
+}

@@ -1,0 +1,310 @@
+import { version } from '../../package.json';
+import { startAuditLog } from '../access/audit-log.ts';
+import { COMMIT } from '../core/commit.ts';
+import { blockedSteps, startWatchdog } from '../core/event-loop-watchdog.ts';
+import type { Observation, Observe } from '../core/events.ts';
+import { createLog } from '../core/log.ts';
+import { createDataRoom } from '../feeds/data-room.ts';
+import { type Ingest, startIngest } from '../feeds/ingest.ts';
+import { startPacking } from '../feeds/packing.ts';
+import { startPastFill } from '../feeds/past-fill.ts';
+import { startRetention } from '../feeds/retention.ts';
+import { type CertificateWatch, watchCertificate } from '../http/certificate-watch.ts';
+import { descriptorsMax, openDescriptors } from '../http/connections/own-sockets.ts';
+import { ensureInternalTls } from '../http/internal-tls.ts';
+import { listen, listenOptions } from '../http/listen.ts';
+import { readTls, type TlsFiles } from '../http/tls.ts';
+import { isLocal } from '../market/feed.ts';
+import { COMPILER_HINT, isWithoutCompiler, kernelNsPerOption } from '../math/kernel-speed.ts';
+import { feedReport } from '../operations/feed-status.ts';
+import { createLevelRecorder, type LevelRecorder } from '../operations/history/level-recorder.ts';
+import { warmUp } from '../operations/warm-up.ts';
+import type { Metrics } from '../ops/ops-metrics.ts';
+import { type OpsServer, serveOps } from '../ops/ops-server.ts';
+import type { ServiceManager } from '../ops/service-manager.ts';
+import type { Tracing } from '../ops/tracing.ts';
+import type { ValuesIn } from '../settings/config.ts';
+import { unknownVariables } from '../settings/setting-sources.ts';
+import { SCHEMA } from '../store/folder/upgrade.ts';
+import type { Store } from '../store/sqlite.ts';
+import { type App, buildApp } from './app.ts';
+import { diskUse, lastBackupMs, lockData, watchDatabase } from './stored-data.ts';
+
+export type ServeSettings = ValuesIn<'data' | 'feeds' | 'server' | 'mcp' | 'log'>;
+
+/**
+ * When the service stops, requests in progress have this long to complete, ms. Streams are closed earlier. So the process ends within five
+ * seconds.
+ */
+const STOP_DEADLINE_MS = 3_000;
+/**
+ * The process exits this long after the signal, ms, even if something still runs, for example a read from a file system that does not
+ * answer. A forced exit is safe, because the stored data is consistent at every moment.
+ */
+const FORCED_STOP_MS = 4_700;
+/** Time between two lines of the log while data is loaded, ms. */
+const LOADING_EVERY_MS = 5_000;
+/** Time between two looks whether the database is still in its folder, ms. */
+const DATABASE_LOOK_MS = 5_000;
+/** Time between two looks whether the internal certificate must be renewed, ms. */
+const RENEWAL_LOOK_MS = 3_600_000;
+/** The service manager is asked for this much time to open the data folder, and to upgrade it if it is of an earlier version, ms. */
+const OPENING_MS_MAX = 15 * 60_000;
+/** While data is loaded, the service manager ends the start if it gets no further message within this time, ms. */
+const LOADING_MS_MAX = 60_000;
+/** The last spans are sent within this time, ms. Otherwise they are lost. */
+const TRACES_STOP_MS = 500;
+/** A feed stops after its current piece of work. If the system blocks this work, the service waits for the feed no longer than this, ms. */
+const INGEST_STOP_MS = 3_000;
+
+/** What `zomma start` adds to the service. */
+export interface Demo {
+  /** Throws `OperatorError` if the data folder is not for trials. `simulated` tells whether the feeds are. */
+  admit(store: Store, simulated: boolean): void;
+  /** Prints to stdout before the line `listening on URL`. */
+  welcome(app: App, url: string): void;
+}
+
+/**
+ * Runs the service until SIGTERM or SIGINT. Listens, prints the line `listening on URL`, starts the feeds and the process that fills the past
+ * of the simulated market. When local data is loaded, starts to record levels, to remove old data and to pack the tape. Holds the lock of the
+ * data folder. `demo` is what `zomma start` adds.
+ */
+export async function serve(settings: ServeSettings, demo?: Demo): Promise<void> {
+  const startedAt = performance.now();
+  const elapsedMs = () => Math.round(performance.now() - startedAt);
+  const log = createLog(settings.logLevel, settings);
+  for (const { name, nearest } of unknownVariables(process.env))
+    log({ kind: 'setting_unknown', variable: name, nearest });
+  let metrics: Metrics | undefined;
+  const observe = settings.ops ? withMetrics(log, () => metrics) : log;
+  let certificate: CertificateWatch | undefined;
+  const { tlsCert, tlsKey, tlsClientCa } = settings;
+  let tlsFiles: TlsFiles = { cert: tlsCert!, key: tlsKey!, clientCa: tlsClientCa };
+  const reload = async () => {
+    await renewInternalTls();
+    certificate?.reload();
+    observe({
+      kind: 'reloaded',
+      files: certificate ? Object.values(tlsFiles).filter((file) => file !== undefined) : [],
+    });
+  };
+  const renewInternalTls = async (): Promise<void> => {
+    if (settings.tls !== 'internal' || !certificate) return;
+    try {
+      await ensureInternalTls(settings, Date.now());
+    } catch (error) {
+      const { message: reason, hint = 'Check the data folder.' } = error as Error & { hint?: string };
+      observe({ kind: 'certificate_refused', reason, hint });
+    }
+  };
+  const onHangUp = () => (manager ? manager.reloading(reload) : reload());
+  let manager: ServiceManager | undefined;
+  // Without a handler, SIGHUP would end the process. Hooks of certificate clients send it after a renewal.
+  process.on('SIGHUP', onHangUp);
+  manager = await connectManager(observe);
+  // An upgrade copies the database first, which takes a minute for some 20 GB.
+  manager?.starting('Opening the data folder', OPENING_MS_MAX);
+  let listening = listenOptions(settings);
+  const { keepChains: chains, keepIntraday: intraday, keepPrints: prints, keepLevels: levels } = settings;
+  const room = createDataRoom({ ...settings, observe });
+  const tracing = await connectTracing(observe);
+  const lock = lockData(settings.dataDir);
+  let app: App;
+  try {
+    if (settings.tls === 'internal') {
+      tlsFiles = { ...(await ensureInternalTls(settings, Date.now())), clientCa: tlsClientCa };
+      listening = { ...listening, tls: readTls(tlsFiles) };
+    }
+    app = buildApp(settings, observe, {}, demo?.admit, tracing);
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+  const { feeds, store, loading } = app;
+  const isSameDatabase = watchDatabase(settings.dataDir);
+  const databaseWatch = setInterval(() => {
+    if (isSameDatabase()) return;
+    observe({ kind: 'database_gone', data_folder: settings.dataDir });
+    clearInterval(databaseWatch);
+  }, DATABASE_LOOK_MS).unref();
+  const stopped = Promise.withResolvers<NodeJS.Signals>();
+  const forceExit = () => {
+    observe({ kind: 'stop_forced' });
+    process.exit(0);
+  };
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.once(signal, () => {
+      stopped.resolve(signal);
+      process.once(signal, forceExit);
+    });
+  }
+  void stopped.promise.then(() => setTimeout(forceExit, FORCED_STOP_MS).unref());
+  const watchdog = startWatchdog(observe, {
+    slowStepMs: settings.slowStep,
+    ...(settings.ops && { onTick: (ms: number) => metrics?.countDelay(ms) }),
+  });
+  // The certificate watch takes the renewed file into use.
+  const renewal = setInterval(() => void renewInternalTls(), RENEWAL_LOOK_MS).unref();
+  const stopAuditLog = startAuditLog(store, observe);
+  let recorder: LevelRecorder | undefined;
+  let retention: ReturnType<typeof startRetention> | undefined;
+  let packing: ReturnType<typeof startPacking> | undefined;
+  let pastFill: ReturnType<typeof startPastFill> | undefined;
+  let ops: OpsServer | undefined;
+  let ingests: Ingest[] = [];
+  let ingestsStopped: Promise<boolean> | undefined;
+  let isStopping = false;
+  const stopIngests = () =>
+    (ingestsStopped ??= withinMs(INGEST_STOP_MS, Promise.all(ingests.map((ingest) => ingest.stop()))));
+  try {
+    const server = listen(app.handle, listening, app.connections);
+    if (listening.tls) {
+      certificate = watchCertificate({
+        ...{ files: tlsFiles, pair: listening.tls, listening: server },
+        ...{ observe, nowMs: Date.now },
+      });
+    }
+    const address = server.url + settings.basePath;
+    demo?.welcome(app, address);
+    process.stdout.write(`listening on ${address}\n`);
+    const { feed } = settings;
+    observe({ kind: 'started', address, feed, version, commit: COMMIT, schema: SCHEMA, duration_ms: elapsedMs() });
+
+    if (settings.ops) {
+      const { createMetrics } = await import('../ops/ops-metrics.ts');
+      const notReady = () =>
+        isSameDatabase()
+          ? [
+              !loading.isComplete && 'The market data is being loaded.',
+              app.drain.isDraining && 'The server is stopping.',
+              room.fullReason(),
+            ].filter((each): each is string => typeof each === 'string')
+          : ['The database was removed or replaced. Restart the server.'];
+      metrics = createMetrics({
+        version,
+        commit: COMMIT,
+        schema: SCHEMA,
+        feeds: () => feedReport(app.context),
+        liveStreams: () => app.gexStreams.size,
+        jobs: () => app.scheduler.size,
+        blocked: blockedSteps,
+        levelsDue: () => store.levelsDue().length,
+        damagedSnapshots: () => store.damagedSnapshots().length,
+        disk: () => diskUse(settings.dataDir),
+        descriptors: () => ({ open: openDescriptors(), max: descriptorsMax() }),
+        hasDatabase: isSameDatabase,
+        isFull: () => room.fullReason() !== undefined,
+        certificateNotAfterMs: () => certificate?.notAfterMs(),
+        lastBackupMs: () => lastBackupMs(settings.dataDir),
+        isReady: () => notReady().length === 0,
+      });
+      ops = serveOps(settings.ops, { notReady, metrics: metrics.text });
+      observe({ kind: 'operations_served', address: ops.url });
+    }
+    ingests = feeds.map((feed) =>
+      startIngest({ feed, store, observe, nowMs: Date.now, room, onStored: () => recorder?.wake() }),
+    );
+    // The server does not wait for feeds over a network. It serves the stored data until these feeds deliver.
+    const localLoaded = Promise.all(ingests.filter((_, i) => isLocal(feeds[i]!)).map(({ loaded }) => loaded));
+    loading.begin(localLoaded);
+    manager?.starting('Loading market data', LOADING_MS_MAX);
+    if (settings.past && feeds.some(({ simulated }) => simulated)) {
+      const { dataDir, dataMax, seed, universe, largePrintMin } = settings;
+      const job = { dataDir, dataMax, seed, universe, largePrintMinUsd: largePrintMin };
+      const isAnswering = () => app.scheduler.size > 0;
+      pastFill = startPastFill({ job, tickerInView: app.tickerInView, isAnswering, loaded: localLoaded, observe });
+    }
+    const stillLoading = setInterval(() => observe({ kind: 'loading', duration_ms: elapsedMs() }), LOADING_EVERY_MS);
+    const isLoaded = await Promise.race([localLoaded, stopped.promise.then(() => undefined)]);
+    clearInterval(stillLoading);
+    if (!isLoaded) return await shutDown(server);
+
+    observe({ kind: 'loaded', duration_ms: elapsedMs() });
+    manager?.ready(`Serving ${address}`);
+    const { largePrintMinUsd } = app.context;
+    const onRecorded = () => {
+      app.gexStreams.wake();
+      app.mcp.wake();
+    };
+    const firstId = () => store.latestChainId(app.tickerInView(), feeds[0]!.simulated);
+    recorder = createLevelRecorder({ store, largePrintMinUsd, observe, firstId, onRecorded });
+    recorder.wake();
+    retention = startRetention({ store, kept: { chains, intraday, prints, levels }, observe, nowMs: Date.now });
+    packing = startPacking({ store, observe, nowMs: Date.now, isAnswering: () => app.scheduler.size > 0 });
+    await Promise.race([recorder.idle(), stopped.promise]);
+    // Frees memory that only the load needed. With the simulated market, the process has 115 MiB before, and a third of this is freed.
+    Bun.shrink();
+    await warmUp(app.context, app.scheduler);
+    const ns_per_option = Math.round(await kernelNsPerOption());
+    if (isWithoutCompiler(ns_per_option)) observe({ kind: 'compiler_off', ns_per_option, hint: COMPILER_HINT });
+    await stopped.promise;
+    await shutDown(server);
+  } finally {
+    watchdog.stop();
+    clearInterval(databaseWatch);
+    clearInterval(renewal);
+    process.off('SIGHUP', onHangUp);
+    certificate?.stop();
+    retention?.stop();
+    await pastFill?.stop();
+    await packing?.stop();
+    const isIdle = await stopIngests();
+    await recorder?.stop();
+    await ops?.stop();
+    manager?.close();
+    const isSent = !tracing || (await withinMs(TRACES_STOP_MS, tracing.stop()));
+    app.refusals.stop();
+    stopAuditLog();
+    store.close();
+    lock.release();
+    // A read that hangs in the system, for example on a network mount that is no longer reachable, would keep the process alive for ever.
+    // So would the tries to reach a collector.
+    if (!(isIdle && isSent) && isStopping) process.exit();
+  }
+
+  async function shutDown(server: ReturnType<typeof listen>): Promise<void> {
+    observe({ kind: 'stopping', signal: await stopped.promise });
+    manager?.stopping();
+    isStopping = true;
+    loading.cancelWaits();
+    void stopIngests();
+    // Streams must close first, because the server waits for open streams without a limit.
+    app.gexStreams.close();
+    await Promise.all([app.mcp.close(), app.drain.begin()]);
+    await server.stop(STOP_DEADLINE_MS);
+  }
+}
+
+/** Connects to systemd if it has started this process and waits for messages. Otherwise loads nothing. */
+async function connectManager(observe: Observe): Promise<ServiceManager | undefined> {
+  const { NOTIFY_SOCKET, WATCHDOG_USEC, WATCHDOG_PID } = process.env;
+  if (!NOTIFY_SOCKET) return undefined;
+  const { connectServiceManager } = await import('../ops/service-manager.ts');
+  return connectServiceManager({ NOTIFY_SOCKET, WATCHDOG_USEC, WATCHDOG_PID }, observe);
+}
+
+/** Starts tracing if the environment names a collector. Otherwise loads nothing. */
+async function connectTracing(observe: Observe): Promise<Tracing | undefined> {
+  const { OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT, OTEL_SDK_DISABLED } = process.env;
+  const hasCollector = OTEL_EXPORTER_OTLP_TRACES_ENDPOINT || OTEL_EXPORTER_OTLP_ENDPOINT;
+  if (!hasCollector || OTEL_SDK_DISABLED?.toLowerCase() === 'true') return undefined;
+  const { startTracing } = await import('../ops/tracing.ts');
+  return startTracing(process.env, version, observe);
+}
+
+/** Returns an observer that also counts for the metrics. A request is then observed even if the log ignores it. */
+function withMetrics(log: Observe, metrics: () => Metrics | undefined): Observe {
+  const observe: Observe = (observation) => {
+    if (!log.ignores?.has(observation.kind)) log(observation);
+    metrics()?.observe(observation);
+  };
+  return Object.assign(observe, { ignores: new Set<Observation['kind']>() });
+}
+
+/** Resolves with true if `work` completes within `ms`, and with false if it does not. */
+function withinMs(ms: number, work: Promise<unknown>): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const timer = setTimeout(resolve, ms, false);
+  return Promise.race([work.then(() => true), promise]).finally(() => clearTimeout(timer));
+}

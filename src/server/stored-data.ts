@@ -1,0 +1,328 @@
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { version } from '../../package.json';
+import { type Access, createAccess } from '../access/access.ts';
+import { type AuditEntry, type AuditEvent, auditEntryOf } from '../access/audit.ts';
+import { refuseForeignRoot } from '../access/data-owner.ts';
+import { isOpenToGroup, loadSecret, storeSecret } from '../access/secret.ts';
+import { ClientError, OperatorError, SettingError } from '../core/errors.ts';
+import { formatBytes } from '../feeds/data-room.ts';
+import { type RetentionDays, removeOld } from '../feeds/retention.ts';
+import { createMarket } from '../market/market.ts';
+import { loadUniverse, STANDARD_UNIVERSE, type Universe } from '../market/universe.ts';
+import type { Context } from '../operations/engine/operation.ts';
+import type { ValuesIn } from '../settings/config.ts';
+import { saveAuditIn } from '../store/audit-table.ts';
+import { checkBackup, DATABASE, type Manifest, makeBackup, restoreBackup } from '../store/folder/backup.ts';
+import { type FolderLock, lockFolder } from '../store/folder/folder-lock.ts';
+import { compactDatabase, copyBeforeUpgrade, SCHEMA, undoUpgrade } from '../store/folder/upgrade.ts';
+import { openStore, type Store, type StoreEvents, type StoreMode } from '../store/sqlite.ts';
+
+/** The settings that all commands that read stored market data have in common. The service is one of these commands. */
+export type DataSettings = ValuesIn<'data'>;
+
+/** Creates the context of the operations over an open store. `simulated` selects the simulated data instead of the data of real feeds. */
+export function createContext(settings: DataSettings, store: Store, universe: Universe, simulated: boolean): Context {
+  return {
+    market: createMarket(store, universe, simulated, Date.now),
+    universe,
+    nowMs: Date.now,
+    feedStates: () => store.feedStates(),
+    gapsIn: (fromMs, toMs) => store.gapsIn(fromMs, toMs),
+    staleAfterMs: settings.staleAfter,
+    largePrintMinUsd: settings.largePrintMin,
+    contagionMinUsd: settings.contagionMin,
+  };
+}
+
+/** Reads the universe from a file. Without a file, returns the standard universe. Throws `SettingError` if the file cannot be used. */
+export function readUniverse(file: string | undefined): Universe {
+  if (file === undefined) return STANDARD_UNIVERSE;
+  try {
+    return loadUniverse(readFileSync(file, 'utf8'));
+  } catch (error) {
+    const hint = error instanceof ClientError ? error.hint : undefined;
+    throw new SettingError(
+      `--universe: ${file}: ${(error as Error).message}`,
+      hint ?? 'Give a JSON file that this user may read.',
+      { cause: error },
+    );
+  }
+}
+
+export interface OpenDataOptions extends StoreEvents {
+  /** Called if the group of the folder may write to the folder. */
+  readonly warn?: () => void;
+}
+
+/**
+ * Opens the database of a data folder. With the mode `own`, creates the folder with mode 0700 if it does not exist. With the other modes,
+ * the folder must have a database.
+ *
+ * Throws `OperatorError` if there is no database, if every user of the machine may write to the folder, or if this process is root's and
+ * would write to a folder of another user.
+ */
+export function openData(
+  dataDir: string,
+  mode: StoreMode = 'own',
+  { warn, onUpgrade, onDamaged }: OpenDataOptions = {},
+): Store {
+  const path = join(dataDir, DATABASE);
+  if (mode === 'own') mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  else requireData(dataDir);
+  if (mode !== 'read') refuseForeignRoot(dataDir);
+  if (isOpenToGroup(dataDir)) warn?.();
+  let upgradedFrom: number | undefined;
+  const store = openStore(path, Date.now, mode, {
+    onUpgrade(from) {
+      upgradedFrom = from;
+      onUpgrade?.(from);
+    },
+    onDamaged,
+  });
+  if (upgradedFrom !== undefined) {
+    recordAudit(store, { action: 'upgraded', detail: `schema ${upgradedFrom} to ${SCHEMA}` });
+  }
+  return store;
+}
+
+function recordAudit(store: Store, event: AuditEvent): void {
+  store.saveAudit(auditEntryOf(event, Date.now()));
+}
+
+/** Returns the audit trail of a data folder from a moment on, the oldest entry first. `sinceMs` is in ms since the epoch. */
+export function readAudit(dataDir: string, sinceMs: number): AuditEntry[] {
+  const store = openData(dataDir, 'read');
+  try {
+    return store.auditSince(sinceMs);
+  } finally {
+    store.close();
+  }
+}
+
+/** Name of the file in the data folder whose time is that of the last backup. */
+const LAST_BACKUP = 'last-backup';
+
+/** Backs up a data folder to a new folder. With a passphrase, includes the secret, encrypted. A server may run on the folder. */
+export async function backUpData(
+  dataDir: string,
+  to: string,
+  { nowMs, passphrase }: { readonly nowMs: number; readonly passphrase: string | undefined },
+): Promise<Manifest> {
+  requireData(dataDir);
+  const path = join(dataDir, DATABASE);
+  let sealed: { secret: Uint8Array; passphrase: string } | undefined;
+  if (passphrase !== undefined) {
+    sealed = { secret: loadSecret(dataDir, Number.POSITIVE_INFINITY), passphrase };
+    // A copy of the secret is recorded before it is made, so that there is none without a record.
+    refuseForeignRoot(dataDir);
+    saveAuditIn(path, auditEntryOf({ action: 'secret_backed_up' }, nowMs));
+  }
+  const manifest = await makeBackup(path, to, { ...{ version, nowMs }, ...(sealed && { sealed }) });
+  try {
+    // For the metrics of a server. Another user than the owner may back up, and does not write here.
+    refuseForeignRoot(dataDir);
+    writeFileSync(join(dataDir, LAST_BACKUP), `${manifest.made_at}\n`, { mode: 0o600 });
+  } catch {}
+  return manifest;
+}
+
+/** Returns when the last backup of a data folder was made, ms since the epoch. Undefined if there is none. */
+export function lastBackupMs(dataDir: string): number | undefined {
+  return statSync(join(dataDir, LAST_BACKUP), { throwIfNoEntry: false })?.mtimeMs;
+}
+
+/** Restores a backup into a temporary folder, and opens it as a command would. Returns its manifest. */
+export async function rehearseRestore(from: string): Promise<Manifest> {
+  const manifest = await checkBackup(from);
+  const folder = mkdtempSync(join(tmpdir(), 'zomma-rehearsal-'));
+  try {
+    copyFileSync(join(from, DATABASE), join(folder, DATABASE));
+    openStore(join(folder, DATABASE), Date.now).close();
+    return manifest;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Restores a backup into a data folder. Throws `OperatorError` if the folder has data, or if a server runs on it. */
+export async function restoreData(
+  from: string,
+  dataDir: string,
+  passphrase: string | undefined,
+): Promise<{ manifest: Manifest; hasSecret: boolean }> {
+  const manifest = await checkBackup(from);
+  const lock = lockData(dataDir);
+  try {
+    if (hasData(dataDir) || existsSync(join(dataDir, 'secret'))) {
+      throw new OperatorError(
+        `${dataDir} has data already`,
+        'Restore into a new folder, and give it to the server with --data-dir.',
+      );
+    }
+    const secret = await restoreBackup(from, join(dataDir, DATABASE), passphrase);
+    if (secret) storeSecret(dataDir, secret);
+    const detail = `the backup of ${manifest.made_at}, ${secret ? 'with' : 'without'} the secret`;
+    saveAuditIn(join(dataDir, DATABASE), auditEntryOf({ action: 'restored', detail }, Date.now()));
+    return { manifest, hasSecret: secret !== undefined };
+  } finally {
+    lock.release();
+  }
+}
+
+/** Upgrades the database of a data folder on which no server runs. Throws `OperatorError` if a server runs, or if there is no data. */
+export function upgradeData(dataDir: string): { from: number; to: number; copy: string } {
+  requireData(dataDir);
+  const lock = lockData(dataDir);
+  try {
+    let from = SCHEMA;
+    openData(dataDir, 'own', {
+      onUpgrade(schema) {
+        from = schema;
+      },
+    }).close();
+    return { from, to: SCHEMA, copy: copyBeforeUpgrade(join(dataDir, DATABASE), from) };
+  } finally {
+    lock.release();
+  }
+}
+
+/** Brings back the database from before the last upgrade. Throws `OperatorError` if a server runs, or if there is no copy. */
+export function undoDataUpgrade(dataDir: string): { schema: number; kept: string } {
+  requireData(dataDir);
+  const lock = lockData(dataDir);
+  const path = join(dataDir, DATABASE);
+  try {
+    const undone = undoUpgrade(path);
+    // The database that was replaced is kept, and records the change too.
+    const entry = auditEntryOf({ action: 'upgrade_undone', detail: `back to schema ${undone.schema}` }, Date.now());
+    for (const each of [path, undone.kept]) saveAuditIn(each, entry);
+    return undone;
+  } finally {
+    lock.release();
+  }
+}
+
+/**
+ * Removes the data of a folder that is past its retention, and gives the space of removed data back to the disk. Returns what was removed, and
+ * the bytes of the database before and after. Throws `OperatorError` if a server runs, or if the disk has too little space for a copy.
+ */
+export async function compactData(
+  dataDir: string,
+  kept: RetentionDays,
+): Promise<{ removed: { prints: number; chains: number; levels: number }; before: number; after: number }> {
+  requireData(dataDir);
+  const lock = lockData(dataDir);
+  try {
+    const bytes = () => diskUse(dataDir).database + diskUse(dataDir).wal;
+    const before = bytes();
+    const { free } = diskUse(dataDir);
+    if (free < before) {
+      throw new OperatorError(
+        `the disk has ${formatBytes(free)} free, and the new copy of the database takes up to ${formatBytes(before)}`,
+        'Make room on the disk of the data folder, or back up to another disk and restore from there.',
+      );
+    }
+    const store = openData(dataDir, 'write');
+    let removed: Awaited<ReturnType<typeof removeOld>>;
+    try {
+      removed = await removeOld({ store, kept, observe: () => {}, nowMs: Date.now });
+    } finally {
+      store.close();
+    }
+    compactDatabase(join(dataDir, DATABASE));
+    return { removed, before, after: bytes() };
+  } finally {
+    lock.release();
+  }
+}
+
+/** Locks a data folder for this server. Creates the folder if it does not exist. */
+export function lockData(dataDir: string): FolderLock {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  refuseForeignRoot(dataDir);
+  // Without this check, anyone could have made the lock.
+  isOpenToGroup(dataDir);
+  return lockFolder(dataDir);
+}
+
+/** Opens the database of a data folder to write, and creates it if it does not exist. Never upgrades it. */
+export function createOrOpenData(dataDir: string): Store {
+  return openData(dataDir, hasData(dataDir) ? 'write' : 'own');
+}
+
+function requireData(dataDir: string): void {
+  if (hasData(dataDir)) return;
+  throw new OperatorError(
+    `${dataDir} has no data of Zomma`,
+    'Name the folder of the server with --data-dir. A server creates its folder: start it first with `zomma serve` or `zomma start`.',
+  );
+}
+
+/** Bytes of the database, of its write-ahead log, and free on their disk. */
+export function diskUse(dataDir: string): { database: number; wal: number; free: number } {
+  const path = join(dataDir, DATABASE);
+  const sizeOf = (file: string) => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  const { bavail, bsize } = statfsSync(dataDir);
+  return { database: sizeOf(path), wal: sizeOf(`${path}-wal`), free: bavail * bsize };
+}
+
+/**
+ * Returns a function that tells whether the database of a data folder is still the file that it was at the call. A server whose database was
+ * removed or replaced writes to a file that nobody will read again.
+ */
+export function watchDatabase(dataDir: string): () => boolean {
+  const path = join(dataDir, DATABASE);
+  const inode = () => statSync(path, { throwIfNoEntry: false })?.ino;
+  const opened = inode();
+  return () => inode() === opened;
+}
+
+/** Returns whether a server has made a database in the folder. */
+export function hasData(dataDir: string): boolean {
+  return existsSync(join(dataDir, DATABASE));
+}
+
+/** Opens an empty store in memory. */
+export function openMemory(): Store {
+  return openStore(':memory:', Date.now, 'own');
+}
+
+/** Creates the access check of a data folder. The secret is read, or created for the first member, when the first key is derived. */
+export function openAccess(store: Store, dataDir: string): Access {
+  return createAccess({
+    members: store,
+    secret: () => secretOf(store, dataDir),
+    nowMs: Date.now,
+    audit: (event) => recordAudit(store, event),
+    transaction: store.transaction,
+  });
+}
+
+/** Reads the secret of a data folder. Throws `OperatorError` that names the fault. Creates none. */
+export function readSecret(store: Store, dataDir: string): Uint8Array {
+  return loadSecret(dataDir, Math.max(1, store.members().length));
+}
+
+function secretOf(store: Store, dataDir: string): Uint8Array {
+  return loadSecret(dataDir, store.members().length, () => recordAudit(store, { action: 'secret_created' }));
+}
+
+/**
+ * Reads the secret of a data folder, or creates it if there is no member yet. A server does this before it listens, so that no request
+ * creates a secret.
+ */
+export function requireSecret(store: Store, dataDir: string): void {
+  secretOf(store, dataDir);
+}

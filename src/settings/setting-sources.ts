@@ -1,0 +1,119 @@
+import { readFileSync } from 'node:fs';
+import { SettingError } from '../core/errors.ts';
+import { nearestNames } from '../core/nearest-names.ts';
+import { parseSetting, SETTINGS, type Setting, type SettingName, type SettingValues } from './config.ts';
+
+/** The file of settings. It has a flag and a variable as a setting has, and cannot stand in itself. */
+export const SETTINGS_FILE = {
+  flag: '--config <file>',
+  env: 'ZOMMA_CONFIG',
+  help: 'TOML file of settings. `zomma config example` prints one with every setting',
+} as const;
+
+/** A setting as somebody wrote it, and where. */
+export interface WrittenSetting {
+  readonly text: string;
+  /** For example `ZOMMA_PORT` or `port in /etc/zomma/zomma.toml`. */
+  readonly origin: string;
+}
+
+/** A variable of the environment that begins with `ZOMMA_` and belongs to no setting. */
+export interface UnknownVariable {
+  readonly name: string;
+  /** The name that was probably meant. */
+  readonly nearest: string;
+}
+
+/** The settings that a file has. */
+export type WrittenSettings = Readonly<Partial<Record<SettingName, WrittenSetting>>>;
+
+/** The settings outside the command line. */
+export interface SettingSources {
+  /** Returns what is written for a setting: in the environment, or else in the file. Undefined: it gets its default. */
+  find(name: SettingName): WrittenSetting | undefined;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const NAMES = Object.keys(SETTINGS) as SettingName[];
+
+/** Variables that are no settings: what tests and builds read, so that a developer is not warned. */
+const OTHER_VARIABLES = /^ZOMMA_(?:BUILD_COMMIT|RECORDED_CHAINS|FAULT_\w+|TERMINAL_FULL|UPDATE_STORED)$/;
+
+const isCredential = (name: SettingName) => (SETTINGS[name] as Setting).flag === undefined;
+
+/** Returns the key of a setting in the file: its flag without the dashes. A credential has the key of the file that contains it. */
+export function settingKey(name: SettingName): string {
+  const key = SETTINGS[name].env.slice('ZOMMA_'.length).toLowerCase().replaceAll('_', '-');
+  return isCredential(name) ? `${key}-file` : key;
+}
+
+/**
+ * Returns the settings of the environment and of the file of settings, of which `inFile` has the contents. An empty variable counts as none.
+ * `find` reads a credential also from the file that `<VARIABLE>_FILE` or the file of settings names, and throws `SettingError` if that file
+ * cannot be read.
+ */
+export function settingSources(env: Environment, inFile: WrittenSettings): SettingSources {
+  const variable = (name: string): WrittenSetting | undefined => {
+    const text = env[name];
+    return text ? { text, origin: name } : undefined;
+  };
+  return {
+    find(name) {
+      const { env: own } = SETTINGS[name];
+      if (!isCredential(name)) return variable(own) ?? inFile[name];
+      const [direct, file] = [variable(own), variable(`${own}_FILE`)];
+      if (direct && file) {
+        throw new SettingError(`${own} and ${own}_FILE are both set`, 'Set one of them.');
+      }
+      const from = file ?? inFile[name];
+      return direct ?? (from && credentialOf(from));
+    },
+  };
+}
+
+/** Returns the variables that belong to no setting, each of which is probably a typing error. An empty variable counts as none. */
+export function unknownVariables(env: Environment): UnknownVariable[] {
+  const known = [SETTINGS_FILE.env, ...NAMES.flatMap(variablesOf)];
+  return Object.entries(env)
+    .filter(([name, text]) => name.startsWith('ZOMMA_') && text && !known.includes(name) && !OTHER_VARIABLES.test(name))
+    .map(([name]) => ({ name, nearest: nearestNames(name, known)[0]! }));
+}
+
+/** Returns the value of a written setting. Throws `SettingError` that names where it is written if the text is invalid. */
+export function parseWritten<Name extends SettingName>(
+  name: Name,
+  { text, origin }: WrittenSetting,
+): SettingValues[Name] {
+  try {
+    return parseSetting(name, text);
+  } catch (error) {
+    if (!(error instanceof SettingError)) throw error;
+    throw new SettingError(`${origin}: ${error.message}`, error.hint, { cause: error });
+  }
+}
+
+function variablesOf(name: SettingName): string[] {
+  const { env } = SETTINGS[name];
+  return isCredential(name) ? [env, `${env}_FILE`] : [env];
+}
+
+/** Reads a credential from its file, whose only line it is. */
+function credentialOf({ text: path, origin }: WrittenSetting): WrittenSetting {
+  const text = readNamedFile(path, origin).trim();
+  if (text === '') throw new SettingError(`${origin}: the file ${path} is empty`, 'Write the credential into it.');
+  return { text, origin: `${path} (${origin})` };
+}
+
+/** Reads a file that a setting names. Throws `SettingError` if it cannot be read. `origin` is where the setting is written. */
+export function readNamedFile(path: string, origin: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new SettingError(
+      `${origin}: cannot read ${path}: ${(error as Error).message}`,
+      'Check the path, and whether the user who runs zomma may read the file.',
+      { cause: error },
+    );
+  }
+}

@@ -1,0 +1,210 @@
+import { isIP } from 'node:net';
+import { SettingError } from '../core/errors.ts';
+import { LOG_LEVELS, type LogLevel } from '../core/events.ts';
+
+// How the text of a setting becomes its value. Each function throws `SettingError` if the text is invalid.
+
+/**
+ * The rate limit of an account: a token bucket. A request takes one token, and further tokens if its computation is expensive.
+ */
+export interface RateLimitPolicy {
+  /** Tokens of a full bucket: the number of requests of one token each that an idle account may make at once. */
+  readonly burst: number;
+  /** Seconds in which an empty bucket refills evenly. */
+  readonly windowS: number;
+}
+
+export function wholeNumber(text: string, flag: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new SettingError(`${flag} must be a whole number from 0 to 999999999`, `Use e.g. ${flag} 1.`);
+}
+
+export function portOf(text: string): number {
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
+  throw new SettingError(`"${text}" is not a port`, 'Use 0 to 65535. With 0, the system chooses a free port.');
+}
+
+export function requestsPerMinute(text: string): number {
+  const value = wholeNumber(text, '--feed-rate');
+  if (value > 0) return value;
+  throw new SettingError('--feed-rate must be 1 or more', 'Use 1 or more requests per minute, e.g. --feed-rate 60.');
+}
+
+export function pollSeconds(text: string): number {
+  const value = wholeNumber(text, '--feed-every');
+  if (value > 0) return value;
+  throw new SettingError('--feed-every must be 1 or more', 'Use 1 or more seconds, e.g. --feed-every 60.');
+}
+
+export function feedHoursOf(text: string): 'session' | 'always' {
+  if (text === 'session' || text === 'always') return text;
+  throw new SettingError(`--feed-hours "${text}" is not known`, 'Use --feed-hours session or always.');
+}
+
+/** The tools that MCP offers: every tool, or only those of the API contract. */
+export type ToolSelection = 'all' | 'contract';
+
+export function toolSelectionOf(text: string): ToolSelection {
+  if (text === 'all' || text === 'contract') return text;
+  throw new SettingError(`--tools "${text}" is not known`, 'Use --tools all or --tools contract.');
+}
+
+/** Parses a rate limit such as `600/min`, or `off`. Throws `SettingError` if the text is not a rate limit. */
+export function rateLimitOf(text: string): RateLimitPolicy | 'off' {
+  if (text === 'off') return text;
+  const [, count, unit] = /^([1-9]\d{0,6})\/(s|min|h)$/.exec(text) ?? [];
+  if (count !== undefined) return { burst: Number(count), windowS: WINDOW_S[unit as keyof typeof WINDOW_S] };
+  throw new SettingError(
+    `"${text}" is not a rate limit`,
+    'Use COUNT/s, COUNT/min or COUNT/h, such as 600/min, or off.',
+  );
+}
+
+const WINDOW_S = { s: 1, min: 60, h: 3600 } as const;
+
+export function switchOf(text: string, name: string): boolean {
+  const value = text.toLowerCase();
+  if (['0', 'false', 'no', 'off'].includes(value)) return false;
+  if (['1', 'true', 'yes', 'on'].includes(value)) return true;
+  throw new SettingError(`${name} is neither on nor off`, 'Use on or off, or true or false.');
+}
+
+export function tlsModeOf(text: string): 'internal' {
+  if (text === 'internal') return text;
+  throw new SettingError(`--tls "${text}" is not known`, 'Use --tls internal, or give --tls-cert and --tls-key.');
+}
+
+export function hostNames(text: string): string[] {
+  const names = listOf(text);
+  const wrong = names.find((name) => /:\d*$|[/*]/.test(name));
+  if (wrong === undefined) return names;
+  throw new SettingError(
+    `"${wrong}" is not the name of a host`,
+    'Use a name without a port, e.g. --allowed-hosts zomma.example.com.',
+  );
+}
+
+export function origins(text: string): string[] {
+  const pages = listOf(text);
+  const wrong = pages.find((page) => URL.parse(page)?.origin !== page);
+  if (wrong === undefined) return pages;
+  throw new SettingError(
+    `"${wrong}" is not an origin`,
+    'Use scheme, name and port only, e.g. --allowed-origins https://agents.example.com.',
+  );
+}
+
+/** Parses networks such as `10.0.0.0/8,::1`. Throws `SettingError` if one of them is no network. */
+export function networksOf(text: string, flag: string): string[] {
+  const networks = listOf(text);
+  const wrong = networks.find((each) => {
+    const [address = '', bits, more] = each.split('/');
+    const version = isIP(address);
+    const most = version === 6 ? 128 : 32;
+    return (
+      version === 0 || more !== undefined || (bits !== undefined && !(/^\d{1,3}$/.test(bits) && Number(bits) <= most))
+    );
+  });
+  if (wrong === undefined) return networks;
+  throw new SettingError(`"${wrong}" is not a network`, `Use addresses or networks, e.g. ${flag} 10.0.0.0/8.`);
+}
+
+/** Parses a bearer token (RFC 6750). Throws `SettingError` that does not repeat the token. */
+export function bearerTokenOf(text: string): string {
+  if (/^[A-Za-z0-9._~+/-]{16,512}=*$/.test(text)) return text;
+  throw new SettingError(
+    'ZOMMA_MY_KEY_TOKEN is not a token of at least 16 characters',
+    'Use letters, digits and -._~+/ only, for example the output of `openssl rand -hex 32`.',
+  );
+}
+
+/** Parses an address such as `127.0.0.1:9464` or `[::1]:9464`. Throws `SettingError` if the text is not an address. */
+export function hostAndPort(text: string): { readonly host: string; readonly port: number } {
+  const [, inBrackets, name, port] = /^(?:\[([\da-f:.]+)\]|([^\s:/[\]]+)):(\d{1,5})$/i.exec(text) ?? [];
+  const host = inBrackets ?? name;
+  if (host !== undefined && Number(port) <= 65_535) return { host, port: Number(port) };
+  throw new SettingError(`--ops "${text}" is not an address`, 'Use HOST:PORT, e.g. --ops 127.0.0.1:9464.');
+}
+
+/** Parses the threshold of a slow step, ms. Throws `SettingError` if it is below the longest step that is planned. */
+export function slowStepMs(text: string): number {
+  const value = wholeNumber(text, '--slow-step');
+  if (value >= 25) return value;
+  throw new SettingError('--slow-step must be at least 25', 'Use milliseconds, e.g. --slow-step 250.');
+}
+
+/** The first parts of the service's own paths. */
+const OWN_PATHS = new Set(['api', 'docs', 'health', 'mcp', 'messages', 'openapi.json', 'sse', 'web']);
+
+/** Parses the path of a proxy. Returns it without a slash at its end, so `/` is the empty text. Throws `SettingError` if it is no path. */
+export function basePathOf(text: string): string {
+  const path = text.replace(/\/+$/, '');
+  if (OWN_PATHS.has(path.split('/')[1] ?? '')) {
+    throw new SettingError(
+      `--base-path "${text}" begins like a path of the service itself`,
+      'Use another path, e.g. --base-path /zomma.',
+    );
+  }
+  if (/^(?:\/[\w.~-]+)*$/.test(path) && !/\/\.\.?(?:\/|$)/.test(path)) return path;
+  throw new SettingError(
+    `--base-path "${text}" is not a path`,
+    'Use a path of letters, digits, and - . _ ~ that begins with a slash, e.g. --base-path /zomma.',
+  );
+}
+
+function listOf(text: string): string[] {
+  return text
+    .toLowerCase()
+    .split(',')
+    .map((each) => each.trim())
+    .filter(Boolean);
+}
+
+const MB = 1_000_000;
+const SIZE_UNITS: Readonly<Record<string, number>> = { MB, GB: 1_000 * MB, TB: 1_000_000 * MB };
+
+/** Parses a size such as `20GB`. Returns the number of bytes. Throws `SettingError` if the text is not a size above 0. */
+export function sizeOf(text: string): number {
+  const [, number, unit] = /^(\d{1,9}(?:\.\d{1,3})?)\s?([MGT]B)$/i.exec(text.trim()) ?? [];
+  const bytes = Number(number) * (SIZE_UNITS[unit?.toUpperCase() ?? ''] ?? Number.NaN);
+  if (bytes > 0) return bytes;
+  throw new SettingError(
+    '--data-max is not a size',
+    'Use MB, GB or TB, such as 20GB. Omit the flag for no limit on the folder. The limit by free disk space still applies.',
+  );
+}
+
+export function dollars(text: string, flag: string): number {
+  const value = Number(text);
+  if (text.trim() !== '' && value >= 0 && Number.isFinite(value)) return value;
+  throw new SettingError(
+    `${flag} must be an amount of dollars, at least 0`,
+    `Use a number without unit, e.g. ${flag} 100000.`,
+  );
+}
+
+export function minutesInMs(text: string): number {
+  const value = Number(text);
+  if (text.trim() !== '' && value > 0 && Number.isFinite(value)) return value * 60_000;
+  throw new SettingError('--stale-after must be a number of minutes above 0', 'Use a number, e.g. --stale-after 30.');
+}
+
+/** Minimum of `--keep-prints`. The flow window is 30 days long and begins in the middle of a day, so it needs the prints of 31 days. */
+export const KEEP_PRINTS_DAYS_MIN = 31;
+
+/** Minimum of `--keep-levels`: the days that a month of History shows. */
+export const KEEP_LEVELS_DAYS_MIN = 31;
+
+export function days(text: string, flag: string, least: number): number {
+  if (/^\d{1,5}$/.test(text) && Number(text) >= least) return Number(text);
+  throw new SettingError(
+    `${flag} must be a whole number of days, at least ${least}`,
+    `Use e.g. ${flag} 90, or leave the flag out to keep everything.`,
+  );
+}
+
+export function logLevelOf(text: string): LogLevel {
+  const level = LOG_LEVELS.find((each) => each === text);
+  if (level) return level;
+  throw new SettingError(`"${text}" is not a log level`, `Use one of: ${LOG_LEVELS.join(', ')}.`);
+}

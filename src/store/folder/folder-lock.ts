@@ -1,0 +1,74 @@
+import { Database } from 'bun:sqlite';
+import { chmodSync, existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { isBusy, OperatorError } from '../../core/errors.ts';
+
+/** Name of the lock file in the data folder. */
+const LOCK_FILE = 'lock';
+
+export interface FolderLock {
+  /** Lets another process serve the data folder. A second call does nothing. */
+  release(): void;
+}
+
+/**
+ * Locks a data folder for one server. The lock is SQLite's lock on a small database of its own, which the kernel releases when the process
+ * ends, however it ends. Readers and commands need no lock.
+ *
+ * Throws `OperatorError` with the id of the other process if the folder is locked.
+ */
+export function lockFolder(dataDir: string): FolderLock {
+  const path = join(dataDir, LOCK_FILE);
+  const db = new Database(path, { create: true, readwrite: true, strict: true });
+  try {
+    chmodSync(path, 0o600);
+    begin(db);
+    db.run('CREATE TABLE IF NOT EXISTS holder (pid INTEGER NOT NULL)');
+    db.run('DELETE FROM holder');
+    db.run('INSERT INTO holder VALUES (?)', [process.pid]);
+    // Other processes can read the process id only if it is committed. The lock is then taken again, and held.
+    db.run('COMMIT');
+    begin(db);
+  } catch (error) {
+    const holder = isBusy(error) ? holderOf(db) : undefined;
+    db.close();
+    if (!isBusy(error)) throw error;
+    throw new OperatorError(
+      `process ${holder ?? 'unknown'} serves the data folder ${dataDir}`,
+      'A data folder has one server. Stop that process first, or give --data-dir another folder.',
+    );
+  }
+  return { release: () => db.close(true) };
+}
+
+/**
+ * Returns the id of the process that serves a data folder, or `unknown` while that process takes the lock. Returns undefined if no process
+ * serves the folder. Changes nothing.
+ */
+export function lockHolder(dataDir: string): number | 'unknown' | undefined {
+  const path = join(dataDir, LOCK_FILE);
+  if (!existsSync(path)) return undefined;
+  const db = new Database(path, { readwrite: true, strict: true });
+  try {
+    begin(db);
+    return undefined;
+  } catch (error) {
+    if (!isBusy(error)) throw error;
+    return holderOf(db) ?? 'unknown';
+  } finally {
+    db.close();
+  }
+}
+
+function begin(db: Database): void {
+  db.run('BEGIN IMMEDIATE');
+}
+
+/** Returns the id of the process that holds the lock. Returns undefined while that process takes the lock. */
+function holderOf(db: Database): number | undefined {
+  try {
+    return db.query<{ pid: number }, []>('SELECT pid FROM holder').get()?.pid;
+  } catch {
+    return undefined;
+  }
+}

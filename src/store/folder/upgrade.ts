@@ -1,0 +1,102 @@
+import { Database } from 'bun:sqlite';
+import { chmodSync, closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { OperatorError } from '../../core/errors.ts';
+import {
+  FIRST_SCHEMA,
+  MIGRATIONS,
+  migrate,
+  newestSchema,
+  openAnySchema,
+  requireKnown,
+  schemaOf,
+} from '../migrations.ts';
+
+/** The number of the newest schema. */
+export const SCHEMA = newestSchema(MIGRATIONS);
+
+/** Returns the path of the copy that is made before a database of a schema is upgraded. */
+export function copyBeforeUpgrade(path: string, schema: number): string {
+  return `${path}.schema-${schema}`;
+}
+
+/**
+ * Upgrades a database to the newest schema, in one transaction. First copies it to `copyBeforeUpgrade`, so that `undoUpgrade` can bring it
+ * back. A new database gets no copy. Returns the schema that the database had, or undefined if there was nothing to do.
+ *
+ * Throws `OperatorError` if the program does not know the schema of the database, or if a migration fails. The database then stays unchanged.
+ */
+export function upgrade(db: Database, path: string, migrations: readonly string[] = MIGRATIONS): number | undefined {
+  const before = schemaOf(db);
+  const newest = newestSchema(migrations);
+  requireKnown(before, newest);
+  if (before === newest) return undefined;
+  if (before > 0) copyDurably(db, copyBeforeUpgrade(path, before));
+  migrate(db, migrations);
+  return before;
+}
+
+/**
+ * Puts the newest copy from before an upgrade in the place of the database, and keeps the present database beside it. The caller must hold
+ * the lock of the folder, and no other process may have the database open. Returns the schema of the copy and the path of what it replaced.
+ *
+ * Throws `OperatorError` if there is no copy of an earlier schema from `FIRST_SCHEMA` on.
+ */
+export function undoUpgrade(path: string): { readonly schema: number; readonly kept: string } {
+  const db = openAnySchema(path);
+  const now = schemaOf(db);
+  const earlier = Array.from({ length: Math.max(0, now - FIRST_SCHEMA) }, (_, i) => now - 1 - i);
+  const schema = earlier.find((each) => existsSync(copyBeforeUpgrade(path, each)));
+  if (schema === undefined) {
+    db.close();
+    throw new OperatorError(
+      `there is no copy of ${path} from before an upgrade from schema ${FIRST_SCHEMA} or later`,
+      'An upgrade makes the copy. Restore a backup with `zomma restore` instead.',
+    );
+  }
+  // With this journal mode, SQLite moves the write-ahead log into the file. Otherwise the log would be applied to the copy.
+  db.run('PRAGMA journal_mode = DELETE');
+  db.close(true);
+  const kept = copyBeforeUpgrade(path, now);
+  rmSync(kept, { force: true });
+  linkSync(path, kept);
+  // Replaces the file in one step: a process that is killed leaves either database, never neither.
+  renameSync(copyBeforeUpgrade(path, schema), path);
+  syncPath(dirname(path));
+  return { schema, kept };
+}
+
+/**
+ * Writes a database anew without the space of removed data, in the place of the old file. The caller must hold the lock of the folder, and no
+ * other process may write to the database. A process that is killed leaves either file.
+ */
+export function compactDatabase(path: string): void {
+  const db = new Database(path, { readwrite: true, strict: true });
+  // A file of an earlier version gets this option now. With it, later removals give their space back to the disk.
+  db.run('PRAGMA auto_vacuum = INCREMENTAL');
+  const draft = `${path}.compact`;
+  copyDurably(db, draft);
+  // With this journal mode, SQLite moves the write-ahead log into the file. Otherwise the log would be applied to the copy.
+  db.run('PRAGMA journal_mode = DELETE');
+  db.close(true);
+  renameSync(draft, path);
+  syncPath(dirname(path));
+}
+
+/** Copies a database to a file that is complete or not there, with mode 0600. Replaces an earlier copy. */
+export function copyDurably(db: Database, to: string): void {
+  const draft = `${to}.partial`;
+  rmSync(draft, { force: true });
+  db.run('VACUUM INTO ?', [draft]);
+  chmodSync(draft, 0o600);
+  syncPath(draft);
+  renameSync(draft, to);
+  syncPath(dirname(to));
+}
+
+/** Makes the contents of a file durable, or the names in a folder. */
+export function syncPath(path: string): void {
+  const fd = openSync(path, 'r');
+  fsyncSync(fd);
+  closeSync(fd);
+}

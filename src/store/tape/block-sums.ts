@@ -1,0 +1,127 @@
+import type { Database } from 'bun:sqlite';
+import { PARTS } from '../../market/tape.ts';
+import { sumsOf, TapeSummer, type TapeSums } from '../../market/tape-sums.ts';
+import { decodeSums, encodeSums } from './tape-codec.ts';
+import type { TapeDay } from './tape-days.ts';
+import { validRows } from './tape-entries.ts';
+import type { Part, TapeParts } from './tape-parts.ts';
+
+/** Consecutive parts of a day and the sums of their prints. */
+export interface SummedParts {
+  readonly parts: readonly Part[];
+  /** Reads the sums. Throws `OperatorError` if the stored sums are damaged. */
+  readonly sums: () => TapeSums;
+}
+
+/** See `blockSums`. */
+export type BlockSums = ReturnType<typeof blockSums>;
+
+/** Sums are stored only if there are this many prints per contract. With fewer, adding up the prints is as fast. */
+const PRINTS_PER_CONTRACT_MIN = 4;
+
+/**
+ * Creates the functions that read and write the stored sums of blocks. A block is a run of consecutive parts of a day, or all parts of the
+ * day. The sums of a block are the sums of its prints by contract. They are stored with two counts of the block: all prints and valid
+ * prints. The sums are used only while the block still has these counts. So no write to the tape has to remove sums.
+ */
+export function blockSums(db: Database, parts: TapeParts) {
+  const selectSums = db.prepare<{ rowid: number; last: number; entries: number; valid: number }, [number]>(
+    'SELECT rowid, last, entries, standing AS valid FROM tape_sums WHERE first = ? ORDER BY entries DESC',
+  );
+  const selectSumsBlob = db.prepare<{ sums: Uint8Array }, [number]>('SELECT sums FROM tape_sums WHERE rowid = ?');
+  const putSums = db.prepare<null, [number, number, number, number, Uint8Array]>(
+    'INSERT OR REPLACE INTO tape_sums VALUES (?, ?, ?, ?, ?)',
+  );
+  const putDay = db.prepare<null, [number, string, string, number, number]>(
+    'INSERT OR REPLACE INTO tape_days VALUES (?, ?, ?, ?, ?)',
+  );
+  const selectUnsummed = db.prepare<TapeDay, [string]>(
+    `SELECT simulated, underlying, day FROM
+       (SELECT simulated, underlying, day, sum(entries) AS entries, sum(standing) AS standing
+        FROM tape_parts WHERE day < ? GROUP BY simulated, underlying, day)
+     WHERE (simulated, underlying, day, entries, standing) NOT IN
+       (SELECT simulated, underlying, day, entries, standing FROM tape_days)`,
+  );
+
+  /** Stores the sums of a block. Does nothing if the block has too few prints per contract (see PRINTS_PER_CONTRACT_MIN). */
+  const put = (block: readonly Part[], sums: TapeSums): void => {
+    const { entries, valid } = countsOf(block);
+    if (valid < PRINTS_PER_CONTRACT_MIN * sums.contracts.strike.length) return;
+    putSums.run(block[0]!.id, block.at(-1)!.id, entries, valid, encodeSums(sums));
+  };
+  /** Records that a day is summed: its small parts are joined into larger parts, and all its parts are added up. */
+  const recordSummedDay = ({ simulated, underlying, day }: TapeDay, dayParts: readonly Part[]): void => {
+    const { entries, valid } = countsOf(dayParts);
+    putDay.run(simulated, underlying, day, entries, valid);
+  };
+  /**
+   * Stores the sums of a block with `put`. If the block is a whole day (`isDay`), also records the day as summed. Does nothing if a part of
+   * the block was replaced, or has prints that were canceled or corrected since the part was written. Does nothing either if `isDay` is
+   * set and the day has more parts now.
+   */
+  const putUnchanged = db.transaction((tapeDay: TapeDay, block: readonly Part[], sums: TapeSums, isDay: boolean) => {
+    const current = parts.ofDay(tapeDay);
+    const first = current.findIndex(({ id }) => id === block[0]!.id);
+    const isSame = block.every(({ id, retired }, i) => current[first + i]?.id === id && retired === 0);
+    if (!isSame || (isDay && current.length !== block.length)) return;
+    put(block, sums);
+    if (isDay) recordSummedDay(tapeDay, block);
+  });
+
+  return {
+    /**
+     * Finds the blocks that begin with the part at index `from`, have at most `partsMax` parts, end at or before `toMs`, and have stored
+     * sums with unchanged counts. Returns the block with the most prints, or `undefined` if no block is found.
+     */
+    longest(from: number, dayParts: readonly Part[], toMs: number, partsMax: number): SummedParts | undefined {
+      const { id, day } = dayParts[from]!;
+      for (const row of selectSums.all(id)) {
+        const last = dayParts.findIndex((part) => part.id === row.last);
+        const block = dayParts.slice(from, last + 1);
+        const { entries, valid } = countsOf(block);
+        if (block.length === 0 || block.length > partsMax || block.at(-1)!.toAt > toMs) continue;
+        if (entries !== row.entries || valid !== row.valid) continue;
+        const sums = () => decodeSums(selectSumsBlob.get(row.rowid)!.sums, `the sum of the tape of ${day}`);
+        return { parts: block, sums };
+      }
+      return undefined;
+    },
+    /** Returns the days before `beforeDay` that are not summed, or that have changed since they were summed (see `recordSummedDay`). */
+    unsummedDays: (beforeDay: string): TapeDay[] => selectUnsummed.all(beforeDay),
+    /**
+     * Adds up the sums of the parts of a day in three steps: the sums of the parts give the sums of blocks of PARTS.few parts, these give
+     * the sums of blocks of PARTS.many parts, and these give the sums of the whole day. Stores the sums of each block with `put`, and
+     * records the day as summed. Other work has its turn at each `yield`.
+     */
+    *addUp(tapeDay: TapeDay): Generator<number, void> {
+      const dayParts = parts.ofDay(tapeDay);
+      const sizes = [PARTS.few, PARTS.many].filter((size) => size < dayParts.length);
+      const summers = new Map(sizes.map((size) => [size, new TapeSummer()]));
+      const day = new TapeSummer();
+      for (const [i, part] of dayParts.entries()) {
+        let sums: TapeSums | undefined = sumsOf(validRows(parts.columnsOf(part)));
+        // The sums of a block that is full, or that ends with the last part of the day, are added to the next larger block.
+        for (const size of sizes) {
+          summers.get(size)!.add(sums);
+          yield 0;
+          const isFull = (i + 1) % size === 0 || i + 1 === dayParts.length;
+          sums = isFull ? summers.get(size)!.sums() : undefined;
+          if (sums === undefined) break;
+          summers.set(size, new TapeSummer());
+          putUnchanged.immediate(tapeDay, dayParts.slice(Math.floor(i / size) * size, i + 1), sums, false);
+        }
+        if (sums) day.add(sums);
+        yield 0;
+      }
+      putUnchanged.immediate(tapeDay, dayParts, day.sums(), true);
+      yield 0;
+    },
+  };
+}
+
+function countsOf(block: readonly Part[]) {
+  return {
+    entries: block.reduce((sum, part) => sum + part.entries, 0),
+    valid: block.reduce((sum, part) => sum + part.valid, 0),
+  };
+}

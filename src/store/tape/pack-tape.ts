@@ -1,0 +1,91 @@
+import type { Database } from 'bun:sqlite';
+import { dayOf } from '../../market/tape-columns.ts';
+import type { BlockSums } from './block-sums.ts';
+import type { PrintRows } from './print-rows.ts';
+import { digestsOf } from './stored-copies.ts';
+import { rangeOfDay, type TapeDay, type TapeId } from './tape-days.ts';
+import type { TapeParts } from './tape-parts.ts';
+import type { PartWriter } from './write-parts.ts';
+
+/**
+ * Limits of a transaction that moves rows into parts: the number of rows, and the time after which it moves no further rows, ms. With these
+ * limits, a transaction takes about 10 ms.
+ */
+export const MOVED_AT_ONCE = 512;
+const MOVED_MS = 8;
+/** Number of free pages that stay in the database file. Further free pages are returned to the disk, this number at a time. */
+const FREE_PAGES = 256;
+
+/** The dependencies of `tapePacker`. */
+export interface PackerDeps {
+  readonly rows: PrintRows;
+  readonly parts: TapeParts;
+  readonly writer: PartWriter;
+  readonly blocks: BlockSums;
+}
+
+/** Packs the prints of past New York days into parts, in short transactions. See `MarketStore.packTape`. */
+export function tapePacker(db: Database, { rows, parts, writer, blocks }: PackerDeps) {
+  /**
+   * Moves the oldest rows of a day into its parts. Returns the number of rows. Call this function within a transaction and within
+   * `rows.counted`.
+   */
+  const moveRows = (tapeDay: TapeDay, limit: number): number => {
+    const range = rangeOfDay(tapeDay.day);
+    const oldest = rows.oldest(tapeDay, ...range, limit);
+    if (oldest.length === 0) return 0;
+    const prints = oldest.map(({ print }) => print);
+    const retired = Uint8Array.from(oldest, ({ flag }) => flag);
+    writer.add(tapeDay, { prints, digests: digestsOf(prints), retired }, [...prints.keys()]);
+    rows.removeOldest(tapeDay, ...range, oldest);
+    return oldest.length;
+  };
+
+  /** Moves rows of the last tape in `tapes`, and removes tapes from `tapes` that have no more rows to move. */
+  const moveOldest = (tapes: TapeId[], beforeMs: number, limit: number): number => {
+    const until = performance.now() + (MOVED_MS * limit) / MOVED_AT_ONCE;
+    let moved = 0;
+    for (let tape = tapes.at(-1); tape && moved < limit && performance.now() < until; tape = tapes.at(-1)) {
+      const at = rows.oldestAt(tape);
+      if (at === undefined || at >= beforeMs) tapes.pop();
+      else moved += moveRows({ ...tape, day: dayOf(at) }, limit - moved);
+    }
+    return moved;
+  };
+  const move = db.transaction((tapes: TapeId[], beforeMs: number, limit: number) =>
+    rows.counted(() => moveOldest(tapes, beforeMs, limit)),
+  );
+  const rewrite = db.transaction(writer.rewrite);
+  const join = db.transaction(writer.join);
+
+  /**
+   * Moves rows into parts, rewrites parts with canceled or corrected entries, joins and adds up the parts of each day, and returns free
+   * pages to the disk.
+   */
+  function* packTape(beforeDay: string, rowsAtOnce = MOVED_AT_ONCE): Generator<number, void> {
+    const [beforeMs] = rangeOfDay(beforeDay);
+    for (const tapes = rows.tapes(); tapes.length > 0; ) yield move.immediate(tapes, beforeMs, rowsAtOnce);
+    for (const id of parts.retiredParts()) {
+      rewrite.immediate(id);
+      yield 0;
+    }
+    for (const tapeDay of blocks.unsummedDays(beforeDay)) {
+      while (join.immediate(tapeDay)) yield 0;
+      yield* blocks.addUp(tapeDay);
+    }
+    yield* returnFreePages(db);
+  }
+
+  return { moveRows, packTape };
+}
+
+/** Returns free pages to the disk. Does nothing for files that were created without auto_vacuum. */
+function* returnFreePages(db: Database): Generator<number, void> {
+  const selectFree = db.query<{ pages: number }, []>('SELECT freelist_count AS pages FROM pragma_freelist_count');
+  while (selectFree.get()!.pages > FREE_PAGES) {
+    const before = selectFree.get()!.pages;
+    db.query(`PRAGMA incremental_vacuum(${FREE_PAGES})`).all();
+    yield 0;
+    if (selectFree.get()!.pages >= before) return;
+  }
+}

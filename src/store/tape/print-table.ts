@@ -1,0 +1,71 @@
+import type { Database } from 'bun:sqlite';
+import type { MarketStore } from '../../market/store.ts';
+import { blockSums } from './block-sums.ts';
+import { tapePacker } from './pack-tape.ts';
+import { printRows } from './print-rows.ts';
+import { printSums } from './print-sums.ts';
+import { printReader } from './read-prints.ts';
+import { stretchReader } from './read-stretch.ts';
+import { printSaver } from './save-prints.ts';
+import { tapeParts } from './tape-parts.ts';
+import { PART_MAX, partWriter } from './write-parts.ts';
+
+type PrintTable = Pick<
+  MarketStore,
+  | 'savePrints'
+  | 'prints'
+  | 'largePrints'
+  | 'printSums'
+  | 'sumPrintsFrom'
+  | 'tape'
+  | 'stretch'
+  | 'tapeVersion'
+  | 'lastPrintAt'
+  | 'packTape'
+>;
+
+/** Numbers of prints that are processed together. Tests use smaller numbers. */
+export interface TapeSizes {
+  /** Prints per part. */
+  readonly part: number;
+  /** Minimum number of prints of one day that a save writes directly into parts. For fewer prints, rewriting a part takes too much time. */
+  readonly atOnce: number;
+  /** Maximum number of rows that are read at a time. */
+  readonly rows: number;
+}
+
+const SIZES: TapeSizes = { part: PART_MAX, atOnce: 1_000, rows: 2_048 };
+
+/**
+ * Creates the functions that read and write option trades. Each trade is stored once by its id. A later copy with other values corrects the
+ * print. A later copy that is marked as canceled cancels the print permanently. A print is valid if it was neither corrected nor
+ * canceled. Prints of one moment stay in the order of their arrival, because the tick rule depends on this order.
+ *
+ * New prints are stored as rows, and the prints of past New York days are packed into parts. A save with `atOnce` can also write to the
+ * parts directly. Parts store digests of the ids. The prints in rows arrived after the prints in the parts of their day. So among prints of
+ * one moment, the prints in parts come first. The id of a copy is looked up in the rows, and in the parts of the copy's underlying and day.
+ * So after a day is packed, a print that has the id of a packed print, but another day or another underlying, is a different print.
+ */
+export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
+  const rows = printRows(db);
+  const parts = tapeParts(db);
+  const writer = partWriter(db, parts, sizes.part);
+  const blocks = blockSums(db, parts);
+  const { packed, mayHave, prints, largePrints, lastPrintAt, tapeVersion } = printReader(rows, parts, sizes.rows);
+  const { stretch, tape } = stretchReader({ rows, parts, blocks, prints }, sizes.rows);
+  const { moveRows, packTape } = tapePacker(db, { rows, parts, writer, blocks });
+  const sums = printSums(db, { rows: rows.atLeast, packed, mayHave });
+  const save = printSaver(db, { rows, parts, writer, sums, moveRows }, sizes.atOnce);
+  return {
+    savePrints: (prints, { atOnce = false } = {}) => save(prints, atOnce),
+    prints,
+    largePrints,
+    printSums: sums.printSums,
+    sumPrintsFrom: sums.sumPrintsFrom,
+    stretch,
+    tape,
+    tapeVersion,
+    lastPrintAt,
+    packTape,
+  };
+}

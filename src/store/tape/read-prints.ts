@@ -1,0 +1,121 @@
+import type { Print } from '../../market/prints.ts';
+import type { MarketStore } from '../../market/store.ts';
+import { printOfRow, type TapeColumns } from '../../market/tape-columns.ts';
+import { beforeRowsOf, type ColumnRow, columnsOfRows, type PrintRows } from './print-rows.ts';
+import { type TapeId, tapeIdOf } from './tape-days.ts';
+import { merged, packedFieldsOf, printsWithin } from './tape-entries.ts';
+import { groupFrom, type TapeParts } from './tape-parts.ts';
+
+/** The arguments of a read: underlying, first and last moment (ms), whether simulated, minimum premium (dollars). */
+type Range = Parameters<MarketStore['prints']>;
+
+/**
+ * Creates the functions that read prints from rows and parts, in order of time and then of arrival. The prints in rows arrived after the
+ * prints in the parts of their day. So among prints of one moment, the prints in parts come first. `rowsAtOnce` is the number of rows that
+ * `largePrints` reads at a time.
+ */
+export function printReader(rows: PrintRows, parts: TapeParts, rowsAtOnce: number) {
+  /** Yields the packed prints of a range, one part of a day at a time. */
+  function* packed(...[underlying, fromMs, toMs, simulated, minPremiumUsd]: Range) {
+    for (const part of parts.within(tapeIdOf(underlying, simulated), fromMs, toMs)) {
+      yield { day: part.day, columns: printsWithin(parts.largeOf(part, minPremiumUsd), fromMs, toMs, minPremiumUsd) };
+    }
+  }
+
+  /** Returns the prints of a range. */
+  const prints: MarketStore['prints'] = (...range) => {
+    const [underlying, , , simulated] = range;
+    const ofParts = packed(...range)
+      .map(({ columns }) => printsOf(columns, tapeIdOf(underlying, simulated)))
+      .toArray()
+      .flat();
+    const ofRows = rows.atLeast(...range);
+    // The sort is stable, so the packed prints of a moment come first.
+    return ofParts.length === 0 ? ofRows : [...ofParts, ...ofRows].sort((a, b) => a.at - b.at);
+  };
+
+  /** Returns whether a range may have prints, including canceled prints. False means that the range has no prints. */
+  const mayHave = (underlying: string, fromMs: number, toMs: number, simulated: boolean): boolean => {
+    const tape = tapeIdOf(underlying, simulated);
+    return rows.has(tape, fromMs, toMs) || parts.within(tape, fromMs, toMs).length > 0;
+  };
+
+  /** Yields the prints of a range as columns, one group of parts or some rows at a time. Prints may be packed between two steps. */
+  function* largePrints(...[underlying, fromMs, toMs, simulated, minPremiumUsd]: Range): Generator<TapeColumns, void> {
+    const tape = tapeIdOf(underlying, simulated);
+    // Parts have been read up to `from` (exclusive), and rows up to `cursor`.
+    let from = fromMs;
+    let cursor = beforeRowsOf(fromMs);
+    while (from <= toMs || cursor.atMs <= toMs) {
+      const group = from <= toMs ? firstGroup(tape, from, toMs) : [];
+      const untilMost = Math.min(toMs, group.at(-1)?.toAt ?? toMs);
+      const found = rows.nextAtLeast(tape, cursor, untilMost, minPremiumUsd, rowsAtOnce);
+      const { taken, until, isWhole } = wholeMoments(found, rowsAtOnce, untilMost);
+      const ofParts = group
+        .filter(({ fromAt }) => fromAt <= until)
+        .map((part) => printsWithin(parts.largeOf(part, minPremiumUsd), from, until, minPremiumUsd));
+      const all = [...ofParts, columnsOfRows(taken)].filter(({ count }) => count > 0);
+      from = until + 1;
+      cursor = isWhole ? beforeRowsOf(from) : { atMs: until, rowid: taken.at(-1)!.rowid };
+      // Yields even if there are no prints, because the decoding of parts took time, and other work must have its turn.
+      yield all.length > 0 ? all.reduce(merged) : columnsOfRows([]);
+    }
+  }
+  /** Returns the first part of a range with a valid print, and the parts that are read together with it. */
+  const firstGroup = (tape: TapeId, fromMs: number, toMs: number) => {
+    const part = parts.first(tape, fromMs, toMs);
+    return part ? groupFrom(part, parts.ofDay({ ...tape, day: part.day })) : [];
+  };
+
+  const lastPrintAt: MarketStore['lastPrintAt'] = (underlying, simulated, untilMs = Number.MAX_SAFE_INTEGER) => {
+    const tape = tapeIdOf(underlying, simulated);
+    const rowAt = rows.lastAt(tape, untilMs);
+    for (let part = parts.before(tape, untilMs); part; part = parts.before(tape, part.fromAt - 1)) {
+      if (rowAt !== undefined && rowAt >= part.toAt) return rowAt;
+      const { at } =
+        part.retired === 0 && part.lastAt !== null && part.lastAt <= untilMs
+          ? { at: [part.lastAt] }
+          : printsWithin(parts.validColumnsOf(part), 0, untilMs);
+      if (at.length > 0) return Math.max(at.at(-1)!, rowAt ?? 0);
+    }
+    return rowAt;
+  };
+
+  const tapeVersion: MarketStore['tapeVersion'] = (underlying, fromMs, toMs, simulated) => {
+    const tape = tapeIdOf(underlying, simulated);
+    const ofRows = rows.count(tape, fromMs, toMs);
+    const ofParts = parts.counts(tape, fromMs, toMs);
+    const count = ofRows.entries + ofParts.entries;
+    return { count, version: `${count}.${ofRows.canceled + ofParts.entries - ofParts.valid}` };
+  };
+
+  return { packed, prints, mayHave, largePrints, lastPrintAt, tapeVersion };
+}
+
+function printsOf(columns: TapeColumns, tape: TapeId): Print[] {
+  const fields = packedFieldsOf(tape);
+  return Array.from({ length: columns.count }, (_, row) => printOfRow(columns, row, fields));
+}
+
+/**
+ * Rows that are read together: all prints of the moments up to `until`. If `isWhole` is false, these are only some of the prints of the
+ * moment `until`.
+ */
+interface TakenRows {
+  readonly taken: readonly ColumnRow[];
+  readonly until: number;
+  readonly isWhole: boolean;
+}
+
+/**
+ * Shortens a full batch of rows so that it ends between two moments. If all its rows have the same moment, returns the whole batch. `most`
+ * is the number of rows of a full batch.
+ */
+function wholeMoments(found: readonly ColumnRow[], most: number, until: number): TakenRows {
+  if (found.length < most) return { taken: found, until, isWhole: true };
+  const lastAt = found.at(-1)!.at;
+  const taken = found.filter(({ at }) => at < lastAt);
+  return taken.length > 0
+    ? { taken, until: lastAt - 1, isWhole: true }
+    : { taken: found, until: lastAt, isWhole: false };
+}

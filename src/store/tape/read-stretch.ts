@@ -1,0 +1,103 @@
+import type { MarketStore } from '../../market/store.ts';
+import { PARTS, type Stretch } from '../../market/tape.ts';
+import { dayOf, type TapeColumns } from '../../market/tape-columns.ts';
+import { sumsOf } from '../../market/tape-sums.ts';
+import type { BlockSums } from './block-sums.ts';
+import type { PrintRows } from './print-rows.ts';
+import { endOfDay, type TapeDay, type TapeId, tapeIdOf } from './tape-days.ts';
+import { merged, printsWithin } from './tape-entries.ts';
+import { groupFrom, type Part, sharesMoment, type TapeParts } from './tape-parts.ts';
+
+/** The dependencies of `stretchReader`. `prints` reads the prints of a range. */
+export interface StretchDeps {
+  readonly rows: PrintRows;
+  readonly parts: TapeParts;
+  readonly blocks: BlockSums;
+  readonly prints: MarketStore['prints'];
+}
+
+/**
+ * Creates the functions that read the tape in stretches. A stretch is a block of parts whose sums are stored, or parts together with the
+ * rows of their time, or at most `rowsAtOnce` rows between two parts. A stretch always ends between two moments. If one moment has more
+ * than `rowsAtOnce` rows, the stretch is longer.
+ */
+export function stretchReader({ rows, parts, blocks, prints }: StretchDeps, rowsAtOnce: number) {
+  const stretchWith = (tapeDay: TapeDay, fromMs: number, toMs: number, columns: () => TapeColumns): Stretch => ({
+    day: tapeDay.day,
+    toMs,
+    columns,
+    sums: () => sumsOf(columns()),
+    // The prints are read again from rows and parts, because rows can be packed and parts rewritten between two steps.
+    prints: () => prints(tapeDay.underlying, fromMs, toMs, tapeDay.simulated === 1, 0),
+  });
+
+  /** Returns the stretch of rows that begins with the row at `fromMs`. No part may have prints in [fromMs, untilMs]. */
+  const stretchOfRows = (tape: TapeId, fromMs: number, untilMs: number): Stretch => {
+    const until = Math.min(untilMs, endOfDay(fromMs));
+    const next = rows.atAfter(tape, fromMs, until, rowsAtOnce);
+    // A stretch ends between two moments.
+    const last = next === undefined ? until : Math.max(fromMs, next - 1);
+    return stretchWith({ ...tape, day: dayOf(fromMs) }, fromMs, last, () => rows.columns(tape, fromMs, last));
+  };
+
+  /**
+   * Returns the stretch of the block that begins with `part` and has stored sums. Returns `undefined` if there is no such block, or if
+   * further prints have times within the block.
+   */
+  const summedStretch = (
+    tapeDay: TapeDay,
+    part: Part,
+    dayParts: readonly Part[],
+    toMs: number,
+    mostParts: number,
+  ): Stretch | undefined => {
+    const i = dayParts.findIndex(({ id }) => id === part.id);
+    const block = blocks.longest(i, dayParts, toMs, mostParts);
+    if (block === undefined) return undefined;
+    const last = block.parts.at(-1)!.toAt;
+    if (rows.has(tapeDay, part.fromAt, last) || sharesMoment(block.parts, dayParts[i + block.parts.length])) {
+      return undefined;
+    }
+    const columns = () => block.parts.map(parts.validColumnsOf).reduce(merged);
+    return { ...stretchWith(tapeDay, part.fromAt, last, columns), sums: block.sums };
+  };
+
+  /**
+   * Returns the stretch of the prints in [fromMs, toMs] from a group of parts, with the rows of the same time. The parts of the group are
+   * read together.
+   */
+  const stretchOfParts = (tapeDay: TapeDay, group: readonly Part[], fromMs: number, toMs: number): Stretch => {
+    const [from, to] = [Math.max(fromMs, group[0]!.fromAt), Math.min(toMs, group.at(-1)!.toAt)];
+    const columns = () => {
+      const [one, ...others] = group.map((part) => printsWithin(parts.validColumnsOf(part), from, to));
+      const all = others.reduce(merged, one!);
+      const ofRows = rows.columns(tapeDay, from, to);
+      return ofRows.count === 0 ? all : merged(all, ofRows);
+    };
+    return stretchWith(tapeDay, from, to, columns);
+  };
+
+  const stretch: MarketStore['stretch'] = (underlying, fromMs, toMs, simulated, mostParts) => {
+    if (fromMs > toMs) return undefined;
+    const tape = tapeIdOf(underlying, simulated);
+    const rowAt = rows.firstAt(tape, fromMs, toMs);
+    const part = parts.first(tape, fromMs, toMs);
+    if (part === undefined) return rowAt === undefined ? undefined : stretchOfRows(tape, rowAt, toMs);
+    if (rowAt !== undefined && rowAt < part.fromAt) return stretchOfRows(tape, rowAt, Math.min(toMs, part.fromAt - 1));
+    const tapeDay = { ...tape, day: part.day };
+    const dayParts = parts.ofDay(tapeDay);
+    const summed = part.fromAt >= fromMs ? summedStretch(tapeDay, part, dayParts, toMs, mostParts) : undefined;
+    return summed ?? stretchOfParts(tapeDay, groupFrom(part, dayParts), fromMs, toMs);
+  };
+
+  function* tape(...[underlying, fromMs, toMs, simulated, fromExpiry = '']: Parameters<MarketStore['tape']>) {
+    for (let from = fromMs; ; ) {
+      const next = stretch(underlying, from, toMs, simulated, PARTS.one);
+      if (next === undefined) return;
+      for (const print of next.prints()) if (print.expiry >= fromExpiry) yield print;
+      from = next.toMs + 1;
+    }
+  }
+
+  return { stretch, tape };
+}

@@ -1,0 +1,187 @@
+import type { Database } from 'bun:sqlite';
+import type { Print } from '../../market/prints.ts';
+import { MOVED_AT_ONCE } from './pack-tape.ts';
+import type { PrintRows } from './print-rows.ts';
+import type { PrintSums } from './print-sums.ts';
+import { digestsOf, findCopies, isCorrectedSince, isSamePrint, type StoredCopy, validCopyOf } from './stored-copies.ts';
+import { type DayOfPrints, groupByDay, type TapeDay } from './tape-days.ts';
+import { CANCELED, CORRECTED } from './tape-entries.ts';
+import type { TapeParts } from './tape-parts.ts';
+import type { PartWriter } from './write-parts.ts';
+
+/** The dependencies of `printSaver`. */
+export interface SaveDeps {
+  readonly rows: PrintRows;
+  readonly parts: TapeParts;
+  readonly writer: PartWriter;
+  readonly sums: PrintSums;
+  /** Moves the oldest rows of a day into its parts. Returns the number of rows. */
+  readonly moveRows: (tapeDay: TapeDay, limit: number) => number;
+}
+
+/** The result of a save. */
+interface Saved {
+  /** Number of prints with a new id. */
+  readonly added: number;
+  /** Number of prints that corrected or canceled a stored print. */
+  readonly changed: number;
+}
+
+/**
+ * Returns a function that saves prints in one transaction. The function stores prints as rows, with one exception. With `atOnce`, the
+ * function writes the prints of a day directly into parts if there are at least `partsFrom` prints, and if fewer than MOVED_AT_ONCE rows of
+ * the day are stored. The function moves these rows into parts first.
+ *
+ * A copy, in this file, is a stored version of a print with a certain id. The valid copy is neither corrected nor canceled.
+ */
+export function printSaver(db: Database, { rows, parts, writer, sums, moveRows }: SaveDeps, partsFrom: number) {
+  /**
+   * Saves a print as a row. `packed` has the copies in parts with the id of the print. Returns `undefined` if the print is neither new nor
+   * a change of the valid copy.
+   */
+  const saveRow = (print: Print, packed: readonly StoredCopy[]): 'added' | 'changed' | undefined => {
+    if (packed.length === 0 && rows.insert(print)) {
+      if (!print.canceled) sums.count(print, 1);
+      return 'added';
+    }
+    const stored = rows.withIdOf(print);
+    const validCopy = stored ? undefined : validCopyOf(packed);
+    const valid = stored?.canceled === false ? stored : validCopy?.print();
+    if (valid === undefined || isSamePrint(valid, print)) return undefined;
+    // A tape that is read again delivers the version before a correction, and then the correction. The earlier version changes nothing.
+    const isEarlier = rows.correctedCopiesOf(print).some((earlier) => isSamePrint(earlier, print));
+    if (isEarlier || isCorrectedSince(packed, print)) return undefined;
+    sums.count(valid, -1);
+    if (validCopy) validCopy.retire(print.canceled ? CANCELED : CORRECTED);
+    else if (print.canceled) rows.cancel(valid);
+    else rows.markCorrected(valid);
+    if (!print.canceled) {
+      rows.insert(print);
+      sums.count(print, 1);
+    }
+    return 'changed';
+  };
+
+  /**
+   * Saves prints of one day directly into its parts. All rows of the day must have been moved into parts before, so that the parts have all
+   * copies.
+   */
+  const saveInParts = (tapeDay: TapeDay, prints: readonly Print[]): Saved => {
+    const digests = digestsOf(prints);
+    const packed = findCopies(parts, tapeDay, digests, parts.ofDay(tapeDay));
+    const firstById = new Map<string, number>();
+    /** For the index of the first print with an id: the indices of the prints with this id that this save adds. */
+    const newByFirst = new Map<number, number[]>();
+    const retired = new Uint8Array(prints.length);
+    const toPack: number[] = [];
+    const newCopy = (i: number): StoredCopy => ({
+      get flag() {
+        return retired[i]!;
+      },
+      print: () => prints[i]!,
+      retire(flag) {
+        retired[i]! |= flag;
+      },
+    });
+    const add = (i: number) => {
+      const print = prints[i]!;
+      if (print.canceled) retired[i] = CANCELED;
+      else sums.count(print, 1);
+      toPack.push(i);
+    };
+    /**
+     * Applies a print whose id has copies. The copies are `before` (in parts) and the prints with this id that this save added earlier.
+     * `first` is the index of the first print with the id. A correction replaces the valid copy. A cancellation only retires the
+     * valid copy. Returns false if the print changes nothing.
+     */
+    const change = (i: number, first: number, before: readonly StoredCopy[] | undefined): boolean => {
+      const print = prints[i]!;
+      // If the parts have no copy, this save added the first print with the id, so that print is one of the copies.
+      const newOfId = newByFirst.get(first) ?? (before === undefined ? [first] : []);
+      const copies = [...(before ?? []), ...newOfId.map(newCopy)];
+      const validCopy = validCopyOf(copies);
+      const valid = validCopy?.print();
+      if (validCopy === undefined || valid === undefined || isSamePrint(valid, print)) return false;
+      if (isCorrectedSince(copies, print)) return false;
+      sums.count(valid, -1);
+      validCopy.retire(print.canceled ? CANCELED : CORRECTED);
+      if (!print.canceled) {
+        add(i);
+        newByFirst.set(first, [...newOfId, i]);
+      }
+      return true;
+    };
+    let [added, changed] = [0, 0];
+    for (let i = 0; i < prints.length; i++) {
+      const print = prints[i]!;
+      assertValidNumbers(print);
+      const first = firstById.get(print.id);
+      if (first === undefined) firstById.set(print.id, i);
+      const before = packed.get(first ?? i);
+      if (first === undefined && before === undefined) {
+        added++;
+        add(i);
+      } else if (change(i, first ?? i, before)) changed++;
+    }
+    writer.add(tapeDay, { prints, digests, retired }, toPack);
+    return { added, changed };
+  };
+
+  /** Returns, for each print of these days, the copies in parts that have the print's id. The key is the print's index in `prints`. */
+  const packedCopies = (prints: readonly Print[], days: readonly DayOfPrints[]): Map<number, StoredCopy[]> => {
+    const copies = new Map<number, StoredCopy[]>();
+    for (const day of days) {
+      const dayParts = parts.ofDay(day);
+      if (dayParts.length === 0) continue;
+      const ofDay = day.indices.map((i) => prints[i]!);
+      const packed = findCopies(parts, day, digestsOf(ofDay), dayParts);
+      const firstById = new Map(ofDay.map(({ id }, row) => [id, row] as const).reverse());
+      for (const [row, i] of day.indices.entries()) copies.set(i, packed.get(firstById.get(ofDay[row]!.id)!) ?? []);
+    }
+    return copies;
+  };
+
+  const saveAll = (prints: readonly Print[], atOnce: boolean): Saved => {
+    const total = { added: 0, changed: 0 };
+    sums.refresh();
+    const inParts = new Set<number>();
+    const others: DayOfPrints[] = [];
+    for (const day of groupByDay(prints)) {
+      // If the day may still have rows, its prints are saved as rows too, so that the order of arrival is preserved.
+      if (!atOnce || day.indices.length < partsFrom || moveRows(day, MOVED_AT_ONCE) === MOVED_AT_ONCE) {
+        others.push(day);
+        continue;
+      }
+      const { added, changed } = saveInParts(
+        day,
+        day.indices.map((i) => prints[i]!),
+      );
+      total.added += added;
+      total.changed += changed;
+      for (const i of day.indices) inParts.add(i);
+    }
+    const copies = packedCopies(prints, others);
+    for (const [i, print] of prints.entries()) {
+      if (inParts.has(i)) continue;
+      const result = saveRow(print, copies.get(i) ?? []);
+      if (result) total[result]++;
+    }
+    return total;
+  };
+  const save = db.transaction((prints: readonly Print[], atOnce: boolean) =>
+    rows.counted(() => saveAll(prints, atOnce)),
+  );
+
+  return (prints: readonly Print[], atOnce: boolean): Saved => save.immediate(prints, atOnce);
+}
+
+/**
+ * Throws `RangeError` if a number is not finite, `at` is not a safe integer, or `callPut` is neither 1 nor -1. The message begins with `NOT
+ * NULL`, like SQLite's message for a row in which a number is NaN.
+ */
+function assertValidNumbers({ id, at, callPut, strike, price, size, multiplier }: Print): void {
+  // The sum is not finite if one of the numbers is not.
+  const isValid = Number.isFinite(strike + price + size + multiplier) && Number.isSafeInteger(at);
+  if (!isValid || (callPut !== 1 && callPut !== -1))
+    throw new RangeError(`NOT NULL: print ${id} has an invalid number`);
+}

@@ -1,0 +1,114 @@
+import type { Print } from '../../market/prints.ts';
+import { printOfRow, type TapeColumns } from '../../market/tape-columns.ts';
+import type { TapeDay } from './tape-days.ts';
+import { CANCELED, CORRECTED, packedFieldsOf } from './tape-entries.ts';
+import type { Part, TapeParts } from './tape-parts.ts';
+
+/** A stored version of a print with a certain id. */
+export interface StoredCopy {
+  /** 0 if the copy is valid, else CANCELED or CORRECTED. */
+  readonly flag: number;
+  print(): Print;
+  retire(flag: typeof CANCELED | typeof CORRECTED): void;
+}
+
+/** The position of a stored copy: a row of a part. */
+interface PartOfPrint {
+  readonly part: Part;
+  readonly row: number;
+}
+
+/**
+ * Finds the copies of some prints in the parts of their day. `digests` has the digests of the prints' ids. Returns the copies by the index
+ * of the first print with the id. The method `retire` of a copy writes to the store immediately.
+ */
+export function findCopies(
+  parts: TapeParts,
+  tapeDay: TapeDay,
+  digests: Uint32Array,
+  dayParts: readonly Part[],
+): Map<number, StoredCopy[]> {
+  const columnsByPart = new Map<number, TapeColumns>();
+  const copyOf = ({ part, row }: PartOfPrint): StoredCopy => {
+    const columns = columnsByPart.get(part.id) ?? parts.columnsOf(part);
+    columnsByPart.set(part.id, columns);
+    return {
+      get flag() {
+        return columns.flags[row]! & (CANCELED | CORRECTED);
+      },
+      print: () => printOfRow(columns, row, packedFieldsOf(tapeDay)),
+      retire(flag) {
+        columns.flags[row]! |= flag;
+        parts.retire(part, row, flag);
+      },
+    };
+  };
+  const found = dayParts.length === 0 ? [] : findDigests(parts, digests, dayParts);
+  return new Map([...found].map(([i, rows]) => [i, rows.map(copyOf)]));
+}
+
+/**
+ * Finds the entries whose ids have one of the given digests. Returns the positions of these entries by the index of the digest. If several
+ * of the given digests are equal, uses the index of the first of them.
+ */
+function findDigests(parts: TapeParts, digests: Uint32Array, dayParts: readonly Part[]): Map<number, PartOfPrint[]> {
+  const table = digestTable(digests);
+  const found = new Map<number, PartOfPrint[]>();
+  for (const part of dayParts) {
+    const ids = parts.idsOf(part);
+    for (let row = 0; 2 * row < ids.length; row++) {
+      const i = table(ids[2 * row]!, ids[2 * row + 1]!);
+      if (i < 0) continue;
+      const rows = found.get(i);
+      if (rows) rows.push({ part, row });
+      else found.set(i, [{ part, row }]);
+    }
+  }
+  return found;
+}
+
+/** Returns whether a copy has the values of a stored print and is not canceled. */
+export function isSamePrint(stored: Print, copy: Print): boolean {
+  return !copy.canceled && Bun.deepEquals({ ...stored, id: '', canceled: false }, { ...copy, id: '' });
+}
+
+/** Returns whether a print is a version that was corrected later: one of the corrected copies has the values of the print. */
+export function isCorrectedSince(copies: readonly StoredCopy[], print: Print): boolean {
+  return copies.some((copy) => copy.flag === CORRECTED && isSamePrint(copy.print(), print));
+}
+
+/** Returns the copy that is neither corrected nor canceled. Returns `undefined` if there is none. */
+export function validCopyOf(copies: readonly StoredCopy[]): StoredCopy | undefined {
+  return copies.find(({ flag }) => flag === 0);
+}
+
+/**
+ * Returns the digests of the prints' ids, two words of 32 bits for each id. With a million prints per day, two prints of one day have the
+ * same digest on only one of forty million days.
+ */
+export function digestsOf(prints: readonly { readonly id: string }[]): Uint32Array {
+  const digests = new BigUint64Array(prints.length);
+  for (let i = 0; i < prints.length; i++) digests[i] = Bun.hash.xxHash64(prints[i]!.id);
+  return new Uint32Array(digests.buffer);
+}
+
+/**
+ * Creates a function that looks up a digest in a hash table of `digests`. The function returns the index of the first equal digest, or -1.
+ */
+function digestTable(digests: Uint32Array): (low: number, high: number) => number {
+  const size = 2 ** Math.ceil(Math.log2(digests.length + 2));
+  const slots = new Int32Array(size).fill(-1);
+  /** Returns the index of an equal digest, or the complement of the free slot. */
+  const find = (low: number, high: number): number => {
+    for (let slot = low & (size - 1); ; slot = (slot + 1) & (size - 1)) {
+      const i = slots[slot]!;
+      if (i < 0) return ~slot;
+      if (digests[2 * i] === low && digests[2 * i + 1] === high) return i;
+    }
+  };
+  for (let i = 0; 2 * i < digests.length; i++) {
+    const slot = find(digests[2 * i]!, digests[2 * i + 1]!);
+    if (slot < 0) slots[~slot] = i;
+  }
+  return (low, high) => Math.max(-1, find(low, high));
+}

@@ -1,0 +1,59 @@
+import { memoize } from '../../core/cache.ts';
+import { addDays, newYorkInstant } from '../../market/calendar.ts';
+import type { Print } from '../../market/prints.ts';
+import { dayOf } from '../../market/tape-columns.ts';
+
+/** The tape of one underlying, simulated or recorded. `simulated` is 0 or 1, as SQLite stores it. */
+export interface TapeId {
+  readonly simulated: number;
+  readonly underlying: string;
+}
+
+/** Returns the id of a tape. `simulated` is a boolean, as in `MarketStore`. */
+export function tapeIdOf(underlying: string, simulated: boolean): TapeId {
+  return { simulated: Number(simulated), underlying };
+}
+
+/** A New York day (`YYYY-MM-DD`) of a tape. Each part belongs to one such day. */
+export interface TapeDay extends TapeId {
+  readonly day: string;
+}
+
+/** A day, and the prints of a list that traded on it. */
+export interface DayOfPrints extends TapeDay {
+  /** Indices of the prints in the list, in ascending order. */
+  readonly indices: readonly number[];
+}
+
+/** Groups prints by tape and New York day, in the order of the first print of each day. */
+export function groupByDay(prints: readonly Print[]): DayOfPrints[] {
+  const days = new Map<string, TapeDay & { readonly indices: number[] }>();
+  // Prints arrive mostly in order, so the next print is usually of the same day.
+  let last: (TapeDay & { readonly indices: number[] }) | undefined;
+  for (const [i, { underlying, at, simulated }] of prints.entries()) {
+    const day = dayOf(at);
+    if (last?.day !== day || last.underlying !== underlying || last.simulated !== Number(simulated)) {
+      const key = `${simulated} ${underlying} ${day}`;
+      last = days.get(key) ?? { simulated: Number(simulated), underlying, day, indices: [] };
+      days.set(key, last);
+    }
+    last.indices.push(i);
+  }
+  return [...days.values()];
+}
+
+const RANGES_CACHED_MAX = 1_000;
+
+/** Returns the first and the last millisecond of a New York day. */
+export const rangeOfDay = memoize(RANGES_CACHED_MAX, (day: string): readonly [fromMs: number, toMs: number] => [
+  newYorkInstant(day, '00:00'),
+  newYorkInstant(addDays(day, 1), '00:00') - 1,
+]);
+
+/** The days of later moments are not computed, because the year of a date has only four digits. */
+export const LAST_DATED_MS = Date.UTC(9999, 0, 1);
+
+/** Returns the last millisecond of the New York day of a moment. Returns a moment from `LAST_DATED_MS` on unchanged. */
+export function endOfDay(atMs: number): number {
+  return atMs >= LAST_DATED_MS ? atMs : rangeOfDay(dayOf(Math.max(0, atMs)))[1];
+}

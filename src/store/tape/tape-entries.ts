@@ -1,0 +1,122 @@
+import type { Print } from '../../market/prints.ts';
+import { ContractNumbers, NUMBERS, pickRows, type TapeColumns, tapeColumnsOf } from '../../market/tape-columns.ts';
+import type { TapeId } from './tape-days.ts';
+
+/**
+ * Prints as they are stored in a part. Canceled and corrected prints are included, because later copies are compared with them. Each print
+ * has a digest of its id, two words of 32 bits, in place of the id.
+ */
+export interface TapeEntries extends TapeColumns {
+  readonly ids: Uint32Array;
+}
+
+/** Flags of entries that are no longer valid: canceled, and replaced by a correction. */
+export const CANCELED = 32;
+export const CORRECTED = 64;
+
+/** Returns prints as entries. The prints must be in time order. `retired` has CANCELED, CORRECTED or 0 for each print. */
+export function entriesOf(prints: readonly Print[], ids: Uint32Array, retired: Uint8Array): TapeEntries {
+  const columns = tapeColumnsOf(prints);
+  retired.forEach((flag, row) => {
+    columns.flags[row]! |= flag;
+  });
+  return { ...columns, ids };
+}
+
+/** Returns the valid entries. Returns `columns` itself if all entries are valid. */
+export function validRows(columns: TapeColumns): TapeColumns {
+  const { count, flags } = columns;
+  const rows = new Uint32Array(count);
+  let valid = 0;
+  for (let row = 0; row < count; row++) if ((flags[row]! & (CANCELED | CORRECTED)) === 0) rows[valid++] = row;
+  return valid === count ? columns : pickRows(columns, rows.subarray(0, valid));
+}
+
+/**
+ * Returns the prints in [fromMs, toMs] with a premium of at least `minPremiumUsd` dollars. Returns `columns` itself if this minimum is 0
+ * and all prints are in the range.
+ */
+export function printsWithin(columns: TapeColumns, fromMs: number, toMs: number, minPremiumUsd = 0): TapeColumns {
+  const { at, count, price, size, multiplier } = columns;
+  if (minPremiumUsd <= 0 && (count === 0 || (at[0]! >= fromMs && at[count - 1]! <= toMs))) return columns;
+  const rows = new Uint32Array(count);
+  let found = 0;
+  for (let row = 0; row < count; row++) {
+    const isWithin = at[row]! >= fromMs && at[row]! <= toMs;
+    if (isWithin && price[row]! * size[row]! * multiplier[row]! >= minPremiumUsd) rows[found++] = row;
+  }
+  return pickRows(columns, rows.subarray(0, found));
+}
+
+/** Returns the fields that all packed prints of a tape have in common. Packed prints have no id, and only valid prints are read. */
+export function packedFieldsOf({ simulated, underlying }: TapeId) {
+  return { id: '', canceled: false, underlying, simulated: simulated === 1 };
+}
+
+/** Returns the entries in rows [from, to). The result shares memory with `entries`. */
+export function sliceEntries(entries: TapeEntries, from: number, to: number): TapeEntries {
+  if (from === 0 && to === entries.count) return entries;
+  const numbers = Object.fromEntries(NUMBERS.map((name) => [name, entries[name].subarray(from, to)])) as Pick<
+    TapeEntries,
+    (typeof NUMBERS)[number]
+  >;
+  return {
+    count: to - from,
+    contracts: entries.contracts,
+    contract: entries.contract.subarray(from, to),
+    ...numbers,
+    flags: entries.flags.subarray(from, to),
+    ids: entries.ids.subarray(2 * from, 2 * to),
+  };
+}
+
+/** Merges columns of prints, or entries, in time order. Within a moment, the prints of `first` come first. */
+export function merged<T extends TapeColumns | TapeEntries>(first: T, second: T): T {
+  const numbers = new ContractNumbers();
+  const [ofFirst, ofSecond] = [numbers.ofAll(first.contracts), numbers.ofAll(second.contracts)];
+  const count = first.count + second.count;
+  const contract = new Uint32Array(count);
+  for (let row = 0; row < first.count; row++) contract[row] = ofFirst[first.contract[row]!]!;
+  for (let row = 0; row < second.count; row++) contract[first.count + row] = ofSecond[second.contract[row]!]!;
+  const columns = Object.fromEntries(
+    NUMBERS.map((name) => [name, joined(first[name], second[name], new Float64Array(count))]),
+  ) as Pick<TapeColumns, (typeof NUMBERS)[number]>;
+  const flags = joined(first.flags, second.flags, new Uint8Array(count));
+  const both: TapeColumns = { count, contracts: numbers.contracts(), contract, ...columns, flags };
+  const ids = 'ids' in first && 'ids' in second ? joined(first.ids, second.ids, new Uint32Array(2 * count)) : undefined;
+  // If `second` begins after `first` ends, no sorting is needed.
+  const isSorted = first.count === 0 || second.count === 0 || first.at[first.count - 1]! <= second.at[0]!;
+  const order = isSorted ? undefined : orderOf(first, second);
+  const all = order ? pickRows(both, order) : both;
+  return (ids ? { ...all, ids: order ? pickPairs(ids, order) : ids } : all) as T;
+}
+
+/** Merges at least one list of entries in time order. Within a moment, the entries of earlier lists come first. */
+export function mergedAll(all: readonly TapeEntries[]): TapeEntries {
+  const half = all.length >> 1;
+  return half === 0 ? all[0]! : merged(mergedAll(all.slice(0, half)), mergedAll(all.slice(half)));
+}
+
+function joined<Column extends Float64Array | Uint32Array | Uint8Array>(first: Column, second: Column, into: Column) {
+  into.set(first);
+  into.set(second, first.length);
+  return into;
+}
+
+function orderOf(first: TapeColumns, second: TapeColumns): Uint32Array {
+  const order = new Uint32Array(first.count + second.count);
+  for (let a = 0, b = 0, to = 0; to < order.length; to++) {
+    const isFirst = b >= second.count || (a < first.count && first.at[a]! <= second.at[b]!);
+    order[to] = isFirst ? a++ : first.count + b++;
+  }
+  return order;
+}
+
+function pickPairs(pairs: Uint32Array, rows: Uint32Array): Uint32Array {
+  const picked = new Uint32Array(2 * rows.length);
+  for (let to = 0; to < rows.length; to++) {
+    picked[2 * to] = pairs[2 * rows[to]!]!;
+    picked[2 * to + 1] = pairs[2 * rows[to]! + 1]!;
+  }
+  return picked;
+}

@@ -1,0 +1,167 @@
+import type { Database } from 'bun:sqlite';
+import type { TapeColumns } from '../../market/tape-columns.ts';
+import { decodeColumns, decodeIds } from './tape-codec.ts';
+import { endOfDay, rangeOfDay, type TapeDay, type TapeId } from './tape-days.ts';
+import { type CANCELED, type CORRECTED, type TapeEntries, validRows } from './tape-entries.ts';
+
+/** The head of a part: its row of the table `tape_parts` without the blobs. A print is valid if it was neither canceled nor corrected. */
+export interface Part {
+  readonly id: number;
+  readonly day: string;
+  readonly fromAt: number;
+  readonly toAt: number;
+  readonly place: number;
+  /** Number of prints in the part, and number of valid prints among them. */
+  readonly entries: number;
+  readonly valid: number;
+  /** Number of prints that were valid when the part was written, and are no longer valid. */
+  readonly retired: number;
+  /** Time of the last print that was valid when the part was written, ms since the epoch. */
+  readonly lastAt: number | null;
+}
+
+/** Maximum number of decoded parts in the cache. A window begins and ends within a part, and is usually requested more than once. */
+const CACHED_PARTS_MAX = 4;
+/** Maximum number of words of digests in the cache: the words of four million prints. */
+const CACHED_ID_WORDS_MAX = 8_000_000;
+
+/**
+ * The functions that read the packed tape. The tape is packed as columns, in parts of about ten thousand prints. The parts of a day are
+ * ordered by (from, to, place). If two parts share a moment, the later part has the prints that arrived later.
+ */
+export type TapeParts = ReturnType<typeof tapeParts>;
+
+/** Creates the functions that read parts. `partWriter` creates those that write parts. */
+export function tapeParts(db: Database) {
+  const RETIRED = '(SELECT count(*) FROM tape_retired WHERE part = id)';
+  const HEAD = `id, day, from_at AS fromAt, to_at AS toAt, place, entries, standing - ${RETIRED} AS valid, ${RETIRED} AS retired,
+    last_at AS lastAt`;
+  const WITHIN = 'simulated = ? AND underlying = ? AND to_at >= ? AND to_at <= ? AND from_at <= ?';
+  const ORDER = 'ORDER BY to_at, from_at, place';
+  const selectHeads = db.prepare<Part, [number, string, number, number, number]>(
+    `SELECT ${HEAD} FROM tape_parts WHERE ${WITHIN} ${ORDER}`,
+  );
+  const selectPart = db.prepare<Part & TapeDay, [number]>(
+    `SELECT ${HEAD}, simulated, underlying FROM tape_parts WHERE id = ?`,
+  );
+  const selectCounts = db.prepare<{ entries: number; valid: number }, [number, string, number, number, number]>(
+    `SELECT ifnull(sum(entries), 0) AS entries, ifnull(sum(standing - ${RETIRED}), 0) AS valid
+     FROM tape_parts WHERE ${WITHIN}`,
+  );
+  const selectFirst = db.prepare<Part, [number, string, number, number, number]>(
+    `SELECT ${HEAD} FROM tape_parts WHERE ${WITHIN} AND standing > ${RETIRED} ${ORDER} LIMIT 1`,
+  );
+  const selectBefore = db.prepare<Part, [number, string, number]>(
+    `SELECT ${HEAD} FROM tape_parts WHERE simulated = ? AND underlying = ? AND from_at <= ? AND standing > ${RETIRED}
+     ORDER BY to_at DESC, from_at DESC, place DESC LIMIT 1`,
+  );
+  const blob = (name: string) =>
+    db.prepare<{ blob: Uint8Array | null }, [number]>(`SELECT ${name} AS blob FROM tape_parts WHERE id = ?`);
+  const [selectColumns, selectIds] = [blob('columns'), blob('ids')];
+  const selectLarge = db.prepare<{ blob: Uint8Array }, [number, number]>(
+    'SELECT large AS blob FROM tape_parts WHERE id = ? AND large_from <= ?',
+  );
+  const selectRetired = db.prepare<{ entry: number; flag: number }, [number]>(
+    'SELECT entry, flag FROM tape_retired WHERE part = ?',
+  );
+  const insertRetired = db.prepare<null, [number, number, number]>('INSERT INTO tape_retired VALUES (?, ?, ?)');
+  const selectRetiredParts = db.prepare<{ part: number }, []>('SELECT DISTINCT part FROM tape_retired');
+
+  const within = ({ simulated, underlying }: TapeId, fromMs: number, toMs: number) =>
+    selectHeads.all(simulated, underlying, fromMs, endOfDay(toMs), toMs);
+
+  const columnsOf = (part: Part): TapeColumns => {
+    const columns = decodeColumns(selectColumns.get(part.id)!.blob!, nameOf(part));
+    for (const { entry, flag } of part.retired > 0 ? selectRetired.all(part.id) : []) columns.flags[entry]! |= flag;
+    return columns;
+  };
+  /** Valid prints by part. The most recently used part is the last. */
+  const validColumns = new Map<string, TapeColumns>();
+  const validColumnsOf = (part: Part): TapeColumns => {
+    const key = `${part.id} ${part.retired}`;
+    const columns = validColumns.get(key) ?? validRows(columnsOf(part));
+    validColumns.delete(key);
+    validColumns.set(key, columns);
+    if (validColumns.size > CACHED_PARTS_MAX) validColumns.delete(validColumns.keys().next().value!);
+    return columns;
+  };
+  const ids = new Map<number, Uint32Array>();
+  let cachedIdWords = 0;
+  // Cached because loading a day reads the digests of all its parts repeatedly. The digests of a part never change.
+  const idsOf = (part: Part): Uint32Array => {
+    const cached = ids.get(part.id);
+    if (cached) return cached;
+    const decoded = decodeIds(selectIds.get(part.id)!.blob!, nameOf(part));
+    if (cachedIdWords + decoded.length > CACHED_ID_WORDS_MAX) {
+      ids.clear();
+      cachedIdWords = 0;
+    }
+    ids.set(part.id, decoded);
+    cachedIdWords += decoded.length;
+    return decoded;
+  };
+
+  return {
+    /** Returns the parts with times in [fromMs, toMs], in order. */
+    within,
+    /** Returns the parts of a day, in order. */
+    ofDay: (tapeDay: TapeDay): Part[] => within(tapeDay, ...rangeOfDay(tapeDay.day)),
+    /** Returns the numbers of all prints and of valid prints in the parts with times in [fromMs, toMs]. */
+    counts: ({ simulated, underlying }: TapeId, fromMs: number, toMs: number) =>
+      selectCounts.get(simulated, underlying, fromMs, endOfDay(toMs), toMs)!,
+    /** Returns the first part with times in [fromMs, toMs] and a valid print. Returns `undefined` if there is none. */
+    first: ({ simulated, underlying }: TapeId, fromMs: number, toMs: number): Part | undefined =>
+      selectFirst.get(simulated, underlying, fromMs, endOfDay(toMs), toMs) ?? undefined,
+    /** Returns the last part that begins at or before `untilMs` and has a valid print. Returns `undefined` if there is none. */
+    before: ({ simulated, underlying }: TapeId, untilMs: number): Part | undefined =>
+      selectBefore.get(simulated, underlying, untilMs) ?? undefined,
+    /** Returns a part by its id, or `undefined` if the part was removed. */
+    part: (id: number): (Part & TapeDay) | undefined => selectPart.get(id) ?? undefined,
+    /** Returns the ids of the parts with entries that were canceled or corrected since the part was written. */
+    retiredParts: (): number[] => selectRetiredParts.all().map(({ part }) => part),
+    /** Returns all entries of a part, with their current flags and without their digests. Throws `OperatorError` if the part is damaged. */
+    columnsOf,
+    /**
+     * Returns the digests of the ids of a part's entries, two words of 32 bits for each id. Throws `OperatorError` if the part is damaged.
+     */
+    idsOf,
+    /** Returns all entries of a part. Throws `OperatorError` if the part is damaged. */
+    entriesOf: (part: Part): TapeEntries => ({ ...columnsOf(part), ids: idsOf(part) }),
+    /** Returns the valid prints of a part. Throws `OperatorError` if the part is damaged. */
+    validColumnsOf,
+    /**
+     * Returns the valid prints with a premium of at least `minPremiumUsd` dollars. The result can also have smaller prints, which the
+     * caller must filter out.
+     */
+    largeOf(part: Part, minPremiumUsd: number): TapeColumns {
+      const large = part.retired > 0 ? null : selectLarge.get(part.id, minPremiumUsd);
+      return large ? decodeColumns(large.blob, nameOf(part)) : validColumnsOf(part);
+    },
+    /** Records that the entry in a row of a part is no longer valid. */
+    retire: (part: Part, row: number, flag: typeof CANCELED | typeof CORRECTED): void =>
+      void insertRetired.run(part.id, row, flag),
+  };
+}
+
+/**
+ * Returns a part and the parts after it, as long as each of them begins in the moment in which the part before it ends. These parts are
+ * read together.
+ */
+export function groupFrom(part: Part, dayParts: readonly Part[]): Part[] {
+  const group = [part];
+  for (const next of dayParts.slice(dayParts.findIndex(({ id }) => id === part.id) + 1)) {
+    if (!sharesMoment(group, next)) break;
+    group.push(next);
+  }
+  return group;
+}
+
+/** Returns whether the part `next` begins in the moment in which the last of some consecutive parts ends. */
+export function sharesMoment(parts: readonly Part[], next: Part | undefined): boolean {
+  return next !== undefined && next.fromAt <= parts.at(-1)!.toAt;
+}
+
+/** Returns the name of a part for an error message. */
+function nameOf(part: Part): string {
+  return `part ${part.id} of the tape of ${part.day}`;
+}

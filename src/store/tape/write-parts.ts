@@ -1,0 +1,173 @@
+import type { Database } from 'bun:sqlite';
+import type { Print } from '../../market/prints.ts';
+import { pickRows, type TapeColumns } from '../../market/tape-columns.ts';
+import { encodeEntries } from './tape-codec.ts';
+import type { TapeDay } from './tape-days.ts';
+import { entriesOf, merged, mergedAll, sliceEntries, type TapeEntries, validRows } from './tape-entries.ts';
+import type { Part, TapeParts } from './tape-parts.ts';
+
+/** Maximum number of prints of a part. Decoding or writing a part takes a few milliseconds. */
+export const PART_MAX = 16_384;
+/**
+ * A part can also have a separate copy of its large prints: the prints whose premium reaches a threshold. The threshold is the lowest value
+ * of LARGE_FROM (dollars) for which these prints are at most this share of all prints of the part. If no value satisfies this condition,
+ * the part has no such copy.
+ */
+const LARGE_SHARE_MAX = 1 / 16;
+const LARGE_FROM = [25_000, 50_000, 100_000, 250_000, 1_000_000, 5_000_000];
+
+/** New prints of a day, with what a part stores besides their fields. */
+export interface NewEntries {
+  readonly prints: readonly Print[];
+  /** Digests of the ids, two words for each print. */
+  readonly digests: Uint32Array;
+  /** CANCELED, CORRECTED or 0 for each print. */
+  readonly retired: Uint8Array;
+}
+
+/** See `partWriter`. */
+export type PartWriter = ReturnType<typeof partWriter>;
+
+/** Creates the functions that write parts of at most `partMax` prints. A part is larger only if it would otherwise end within a moment. */
+export function partWriter(db: Database, parts: TapeParts, partMax = PART_MAX) {
+  const insert = db.prepare<null, [Record<string, number | string | null | Uint8Array>]>(
+    `INSERT INTO tape_parts (simulated, underlying, day, from_at, to_at, place, entries, standing, last_at, large_from, large, columns, ids)
+     VALUES ($simulated, $underlying, $day, $fromAt, $toAt, $place, $entries, $valid, $lastAt, $largeFrom, $large, $columns, $ids)`,
+  );
+  const remove = db.prepare<null, [number]>('DELETE FROM tape_parts WHERE id = ?');
+
+  const write = ({ simulated, underlying, day }: TapeDay, entries: TapeEntries, place: number): void => {
+    const valid = validRows(entries);
+    const { columns, ids } = encodeEntries(entries);
+    const large = largeAmong(valid);
+    insert.run({
+      ...{ simulated, underlying, day, place },
+      ...{ fromAt: entries.at[0]!, toAt: entries.at[entries.count - 1]!, entries: entries.count, valid: valid.count },
+      lastAt: valid.count > 0 ? valid.at[valid.count - 1]! : null,
+      ...{ columns, ids },
+      largeFrom: large?.from ?? null,
+      large: large ? encodeEntries({ ...large.columns, ids: NO_IDS }).columns : null,
+    });
+  };
+
+  /** Adds entries to a part, or writes parts after it. `place` is the last place of the day. Returns the last place after the change. */
+  const addTo = (tapeDay: TapeDay, part: Part, added: TapeEntries, place: number): number => {
+    let last = place;
+    const isAfter = added.at[0]! >= part.toAt;
+    if (isAfter && !isRewrittenFor(added.count, part.entries, partMax)) {
+      for (const piece of piecesOf(added, partMax, true)) write(tapeDay, piece, ++last);
+      return last;
+    }
+    const stored = parts.entriesOf(part);
+    remove.run(part.id);
+    for (const [i, piece] of piecesOf(merged(stored, added), partMax, isAfter).entries()) {
+      write(tapeDay, piece, i === 0 ? part.place : ++last);
+    }
+    return last;
+  };
+
+  /** Adds entries to the parts of a day. The entries must be in time order, and must have arrived after all entries of these parts. */
+  const merge = (tapeDay: TapeDay, added: TapeEntries, dayParts: readonly Part[]): void => {
+    if (dayParts.length === 0) {
+      for (const [place, piece] of piecesOf(added, partMax, true).entries()) write(tapeDay, piece, place);
+      return;
+    }
+    let place = Math.max(...dayParts.map((part) => part.place));
+    let from = 0;
+    for (const [i, part] of dayParts.entries()) {
+      const next = dayParts[i + 1];
+      let to = from;
+      while (to < added.count && (next === undefined || added.at[to]! < next.fromAt)) to++;
+      if (to > from) place = addTo(tapeDay, part, sliceEntries(added, from, to), place);
+      from = to;
+    }
+  };
+
+  return {
+    /**
+     * Adds the prints with the given indices to the parts of their day. The prints must have arrived after all entries of these parts, in
+     * ascending order of the indices.
+     */
+    add(tapeDay: TapeDay, { prints, digests, retired }: NewEntries, indices: readonly number[]): void {
+      if (indices.length === 0) return;
+      const sorted = indices.toSorted((a, b) => prints[a]!.at - prints[b]!.at);
+      const ids = new Uint32Array(2 * sorted.length);
+      for (const [to, from] of sorted.entries()) ids.set(digests.subarray(2 * from, 2 * from + 2), 2 * to);
+      const entries = entriesOf(
+        sorted.map((i) => prints[i]!),
+        ids,
+        Uint8Array.from(sorted, (i) => retired[i]!),
+      );
+      merge(tapeDay, entries, parts.ofDay(tapeDay));
+    },
+    /** Joins the first consecutive parts of a day that fit into one part. Returns false if no two consecutive parts fit into one. */
+    join(tapeDay: TapeDay): boolean {
+      const joinable = joinableOf(parts.ofDay(tapeDay), partMax);
+      if (joinable.length === 0) return false;
+      const entries = mergedAll(joinable.map(parts.entriesOf));
+      for (const { id } of joinable) remove.run(id);
+      write(tapeDay, entries, joinable[0]!.place);
+      return true;
+    },
+    /**
+     * Rewrites a part so that it contains the flags of the entries that were canceled or corrected since it was written. Does nothing if
+     * the part was removed.
+     */
+    rewrite(id: number): void {
+      const part = parts.part(id);
+      if (part === undefined || part.retired === 0) return;
+      const entries = parts.entriesOf(part);
+      remove.run(part.id);
+      write(part, entries, part.place);
+    },
+  };
+}
+
+const NO_IDS = new Uint32Array(0);
+
+/** Returns the large prints and their threshold, dollars. Returns `undefined` if no threshold leaves few enough prints. */
+function largeAmong(columns: TapeColumns): { from: number; columns: TapeColumns } | undefined {
+  const { count, price, size, multiplier } = columns;
+  const most = Math.floor(count * LARGE_SHARE_MAX);
+  if (most === 0) return undefined;
+  const premium = price.map((each, row) => each * size[row]! * multiplier[row]!);
+  const from = LARGE_FROM.find((least) => premium.reduce((sum, each) => sum + Number(each >= least), 0) <= most);
+  if (from === undefined) return undefined;
+  const rows = Uint32Array.from(premium.keys()).filter((row) => premium[row]! >= from);
+  return { from, columns: pickRows(columns, rows) };
+}
+
+/**
+ * Returns whether a part is rewritten to append entries. If it is not rewritten, the entries become separate parts, which are joined when
+ * the day is packed. So a few entries do not cause a large part to be rewritten.
+ */
+function isRewrittenFor(added: number, entries: number, partMax: number): boolean {
+  const total = entries + added;
+  return 8 * total <= partMax || (total <= partMax && 4 * added >= partMax);
+}
+
+/**
+ * Splits entries into pieces of `partMax` entries if `fill` is true, and otherwise into pieces of equal size. Extends each piece to the end
+ * of its last moment, but to at most 2 * `partMax` entries.
+ */
+function piecesOf(entries: TapeEntries, partMax: number, fill: boolean): TapeEntries[] {
+  const { count, at } = entries;
+  const size = fill ? partMax : Math.ceil(count / Math.ceil(count / partMax));
+  const pieces: TapeEntries[] = [];
+  for (let from = 0, to = 0; from < count; from = to) {
+    to = Math.min(count, from + size);
+    while (to < count && at[to] === at[to - 1] && to - from < 2 * partMax) to++;
+    pieces.push(sliceEntries(entries, from, to));
+  }
+  return pieces;
+}
+
+/** Returns the first consecutive parts that fit into one part, or an empty list if no two consecutive parts fit into one. */
+function joinableOf(dayParts: readonly Part[], partMax: number): readonly Part[] {
+  for (let from = 0; from < dayParts.length; from++) {
+    let [to, entries] = [from, 0];
+    while (to < dayParts.length && entries + dayParts[to]!.entries <= partMax) entries += dayParts[to++]!.entries;
+    if (to - from > 1) return dayParts.slice(from, to);
+  }
+  return [];
+}

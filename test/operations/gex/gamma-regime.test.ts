@@ -1,0 +1,156 @@
+import { expect, test } from 'bun:test';
+import { type AnalysisOptions, DEFAULT_OPTIONS } from '../../../src/analytics/chain/options.ts';
+import { prepareChain } from '../../../src/analytics/chain/prepare.ts';
+import { levelRecordInSteps } from '../../../src/analytics/exposure/compute-level-record.ts';
+import { runToCompletion } from '../../../src/core/steps.ts';
+import type { Chain } from '../../../src/market/chain.ts';
+import type { Operation } from '../../../src/operations/engine/operation.ts';
+import { perform, restView } from '../../../src/operations/engine/perform.ts';
+import { getGexCombined } from '../../../src/operations/gex/gex-combined.ts';
+import { getGexByExpiry } from '../../../src/operations/gex/gex-expiries.ts';
+import { getLiveGexNodes, recordedGexNodes } from '../../../src/operations/gex/gex-nodes.ts';
+import { getGexProfile } from '../../../src/operations/gex/gex-profile.ts';
+import { getGexByStrike } from '../../../src/operations/gex/gex-strikes.ts';
+import { runStrategicOmniRadar } from '../../../src/operations/surface/omni-radar.ts';
+import { recordedChain, recordedNames } from '../../analytics/recorded.ts';
+import { chainOf, contract, quoted } from '../../analytics/small-chains.ts';
+import { describeRecorded } from '../../support/recorded-chains.ts';
+import { callExtended, smallMarket } from '../small-market.ts';
+
+/** The bound that docs/methods.md states. */
+const LEAST_MARGIN = 2.5;
+
+/** The largest chain takes some seconds. */
+const SLOW_MS = 30_000;
+
+interface Contract {
+  readonly gex: number;
+  readonly strike: number;
+  readonly series: string;
+}
+
+interface Regime {
+  readonly regime: string;
+  readonly sign_margin_pct: number;
+}
+
+/** Computes the GEX of each contract from its volatility by the textbook formula, with calls long and puts short. */
+function contractsOf(chain: Chain, options: Partial<AnalysisOptions> = {}): Contract[] {
+  const { count, series, seriesIndex, callPut, strike, tte, iv, rate, dividend, weight, multiplier } = prepareChain(
+    chain,
+    { ...DEFAULT_OPTIONS, ...options },
+  );
+  return Array.from({ length: count }, (_, i) => {
+    const deviation = iv[i]! * Math.sqrt(tte[i]!);
+    const d1 = (Math.log(chain.spot / strike[i]!) + (rate[i]! - dividend[i]!) * tte[i]!) / deviation + deviation / 2;
+    const density = Math.exp((-d1 * d1) / 2) / Math.sqrt(2 * Math.PI);
+    const gamma = iv[i]! > 0 ? (Math.exp(-dividend[i]! * tte[i]!) * density) / (chain.spot * deviation) : 0;
+    const { root, expiry } = series[seriesIndex[i]!]!.series;
+    const gex = callPut[i]! * gamma * weight[i]! * multiplier[i]! * chain.spot ** 2 * 0.01;
+    return { gex, strike: strike[i]!, series: `${root} ${expiry}` };
+  });
+}
+
+function marginOf(contracts: readonly Contract[]): number {
+  const [long, short] = [1, -1].map((sign) => contracts.reduce((sum, { gex }) => sum + Math.max(0, sign * gex), 0)) as [
+    number,
+    number,
+  ];
+  return long + short > 0 ? (100 * Math.abs(long - short)) / 2 / (long + short) : 0;
+}
+
+function regimeOf(contracts: readonly Contract[]): Regime {
+  const net = contracts.reduce((sum, { gex }) => sum + gex, 0);
+  const margin = marginOf(contracts);
+  const sign = net < 0 ? 'negative_gamma' : 'positive_gamma';
+  return {
+    regime: margin < LEAST_MARGIN ? 'undetermined' : sign,
+    sign_margin_pct: expect.closeTo(margin, 6) as unknown as number,
+  };
+}
+
+const notesOf = (chain: Chain) => {
+  const view = restView(getLiveGexNodes as unknown as Operation);
+  const { context } = smallMarket({ chains: [chain] }, chain.asOf);
+  const { body, provenance } = perform(view, { ticker: chain.underlying }, context, 'invalid_parameter');
+  expect(Object.keys(body)).not.toContain('sign_margin_pct');
+  return provenance!.notes.filter((note) => note.includes('the regime is undetermined'));
+};
+
+test.each([
+  ['no gamma', [contract()], ['No contract has gamma, so the regime is undetermined.']],
+  [
+    'a call and a put of the same gamma',
+    quoted({ strikes: [100], rest: { openInterest: 5 } }),
+    ['Net GEX would be 0 if 0.0 % of gross gamma had the opposite sign, so the regime is undetermined.'],
+  ],
+  ['calls only', quoted({ strikes: [100, 105], rest: { openInterest: 5 } }).filter((row) => row.callPut === 1), []],
+])('notes of the default answer: %s', (_what, rows, notes) => {
+  expect(notesOf(chainOf(rows))).toEqual(notes);
+});
+
+describeRecorded('recorded chains', (dir) => {
+  const names = recordedNames(dir);
+  const marketOf = (...chains: Chain[]) => smallMarket({ chains }, chains[0]!.asOf).context;
+
+  test('have regimes and chains without one', () => {
+    const regimes = new Set(names.map((name) => regimeOf(contractsOf(recordedChain(dir, name))).regime));
+    expect([...regimes].sort()).toEqual(['negative_gamma', 'positive_gamma', 'undetermined']);
+  });
+
+  test.each(names)(
+    '%s: every answer with net GEX has its sign margin',
+    (name) => {
+      const chain = recordedChain(dir, name);
+      const context = marketOf(chain);
+      const ask = (operation: unknown) => callExtended(operation, { ticker: chain.underlying }, context);
+      const contracts = contractsOf(chain);
+      const whole = regimeOf(contracts);
+
+      const nodes = ask(getLiveGexNodes);
+      expect(nodes).toMatchObject({ ...whole, by_volume: regimeOf(contractsOf(chain, { weight: 'volume' })) });
+      const today = { expiries: { kind: '0dte' } } as const;
+      if (nodes.zero_dte !== null) {
+        expect(nodes.zero_dte).toMatchObject({
+          ...regimeOf(contractsOf(chain, today)),
+          sign_margin_volume_pct: regimeOf(contractsOf(chain, { ...today, weight: 'volume' })).sign_margin_pct,
+        });
+      }
+      expect(ask(runStrategicOmniRadar).gex_boundaries).toMatchObject(whole);
+      expect(ask(getGexProfile)).toMatchObject(whole);
+      const record = runToCompletion(levelRecordInSteps(chain, new Map(), []));
+      expect(recordedGexNodes({ ...record, seq: 1, source: 'test' })).toMatchObject(whole);
+
+      const expiries = ask(getGexByExpiry) as Record<string, (string & number)[]>;
+      const bySeries = Map.groupBy(contracts, ({ series }) => series);
+      expect(expiries.sign_margin_pct).toEqual(
+        expiries.root!.map((root, i) =>
+          expect.closeTo(marginOf(bySeries.get(`${root} ${expiries.expiry![i]}`)!), 6),
+        ) as never,
+      );
+      const strikes = ask(getGexByStrike) as Record<string, number[]>;
+      const byStrike = Map.groupBy(contracts, ({ strike }) => strike);
+      expect(strikes.sign_margin_pct!.length).toBe(byStrike.size);
+      // Far from spot a gamma of 1e-200 keeps few digits.
+      strikes.strike!.forEach((strike, i) => {
+        const gross = byStrike.get(strike)!.reduce((sum, { gex }) => sum + Math.abs(gex), 0);
+        if (gross > 1e-6) expect(strikes.sign_margin_pct![i]).toBeCloseTo(marginOf(byStrike.get(strike)!), 6);
+      });
+    },
+    SLOW_MS,
+  );
+
+  test.each(names)('%s: the default answer has a note if the regime is undetermined', (name) => {
+    const chain = recordedChain(dir, name);
+    const { regime } = regimeOf(contractsOf(chain));
+    expect(notesOf(chain).length).toBe(regime === 'undetermined' ? 1 : 0);
+  });
+
+  test('two tickers together', () => {
+    const [first, second] = ['XLF', 'XLK'].map((ticker) =>
+      recordedChain(dir, names.find((name) => name.startsWith(`${ticker} `))!),
+    ) as [Chain, Chain];
+    const answer = callExtended(getGexCombined, { ticker: 'XLF', with: 'XLK' }, marketOf(first, second));
+    expect(answer).toMatchObject(regimeOf([...contractsOf(first), ...contractsOf(second)]));
+  });
+});

@@ -1,0 +1,83 @@
+import { expect, test } from 'bun:test';
+import type { Static } from '@sinclair/typebox';
+import { addDays, closeOf } from '../../../src/market/calendar.ts';
+import { VarianceClock } from '../../../src/market/variance-clock.ts';
+import { getGexByExpiry } from '../../../src/operations/gex/gex-expiries.ts';
+import { getVolatilitySurface, type SurfaceAnswer } from '../../../src/operations/surface/surface-report.ts';
+import {
+  AS_OF,
+  chainOf,
+  contract,
+  EXPIRY,
+  LATER,
+  quoted,
+  range,
+  TODAY,
+  yearsTo,
+} from '../../analytics/small-chains.ts';
+import { callExtended, smallMarket } from '../small-market.ts';
+
+type Answer = Static<typeof getGexByExpiry.full>;
+
+test('a series without open interest has no max pain', () => {
+  const series = (expiry: string, openInterest: number) =>
+    quoted({ strikes: range(95, 105), expiry, rest: { openInterest } });
+  const chain = chainOf([...series(EXPIRY, 0), ...series(LATER, 7)]);
+  const { context } = smallMarket({ chains: [chain] });
+  const answer = callExtended(getGexByExpiry, { ticker: 'ACME' }, context);
+  expect(answer).toMatchObject({ expiry: [EXPIRY, LATER], open_interest: [0, 154], max_pain: [null, 100] });
+});
+
+test('a series whose quotes do not determine a smile has no figures at the money, with the reason', () => {
+  const index = { root: 'NDX', expiry: EXPIRY, strikes: range(90, 110), halfSpread: 0.01 };
+  const chain = chainOf(
+    [
+      ...quoted(index),
+      // A placeholder: one far strike without a quote, whose volatility is the least of the feed.
+      contract({ root: 'NDXP', expiry: EXPIRY, strike: 1, callPut: 1, iv: 0.02, openInterest: 5 }),
+      ...quoted({ ...index, expiry: LATER, strikes: [60, 100] }),
+      ...quoted({ ...index, root: 'NDXP', expiry: LATER, strikes: range(100, 112) }),
+    ],
+    { underlying: 'NDX' },
+  );
+  const { context } = smallMarket({ chains: [chain] });
+  const answer = callExtended(getGexByExpiry, { ticker: 'NDX' }, context) as Answer;
+  const rows = answer.root.map((root, i) => [root, answer.expiry[i], answer.smile_refused[i]]);
+  expect(rows).toEqual([
+    ['NDX', EXPIRY, null],
+    ['NDXP', EXPIRY, 'no_volatility'],
+    ['NDX', LATER, 'too_few_strikes'],
+    ['NDXP', LATER, 'one_sided'],
+  ]);
+  for (const column of ['atm_iv', 'atm_iv_bid', 'atm_iv_ask', 'atm_iv_trading', 'expected_move', 'skew_25d'] as const) {
+    expect(
+      answer[column].map((each) => each === null),
+      column,
+    ).toEqual([false, true, true, true]);
+  }
+  expect(answer.open_interest[1]).toBe(5);
+});
+
+test('volatilities per year of trading time are those of the surface', () => {
+  const dates = [3, 4, 7, 11, 18, 32].map((days) => addDays(TODAY, days));
+  const clock = new VarianceClock(AS_OF);
+  const chain = chainOf(
+    dates.flatMap((expiry) => {
+      const iv = 0.2 * Math.sqrt(clock.years(closeOf(expiry)) / yearsTo('ACME', expiry));
+      return quoted({ expiry, iv, strikes: range(80, 120), halfSpread: 0.01 });
+    }),
+  );
+  const { context } = smallMarket({ chains: [chain] });
+  const answer = callExtended(getGexByExpiry, { ticker: 'ACME' }, context) as Answer;
+  const surface = callExtended(getVolatilitySurface, { ticker: 'ACME' }, context) as SurfaceAnswer;
+  expect(surface.expiries.expiry).toEqual(answer.expiry);
+  for (const [i, tte] of answer.tte.entries()) {
+    expect(answer.atm_iv_trading[i]!).toBeCloseTo(0.2, 2);
+    expect(answer.atm_iv_trading[i]! ** 2 * surface.expiries.trading_years[i]!).toBeCloseTo(
+      answer.atm_iv[i]! ** 2 * tte,
+      12,
+    );
+    expect(answer.atm_iv[i]!).toBeWithin(answer.atm_iv_bid[i]! - 1e-9, answer.atm_iv_ask[i]! + 1e-9);
+    expect(answer.expected_move[i]!).toBeCloseTo(answer.forward[i]! * answer.atm_iv[i]! * Math.sqrt(tte), 9);
+  }
+});

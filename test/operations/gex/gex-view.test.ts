@@ -1,0 +1,157 @@
+import { describe, expect, test } from 'bun:test';
+import type { Chain } from '../../../src/market/chain.ts';
+import type { Context, Operation } from '../../../src/operations/engine/operation.ts';
+import { extendedView, perform, performInSteps, restView } from '../../../src/operations/engine/perform.ts';
+import { getGexByExpiry } from '../../../src/operations/gex/gex-expiries.ts';
+import { getLiveGexNodes } from '../../../src/operations/gex/gex-nodes.ts';
+import { getGexProfile } from '../../../src/operations/gex/gex-profile.ts';
+import { getGexByStrike } from '../../../src/operations/gex/gex-strikes.ts';
+import { getGexView } from '../../../src/operations/gex/gex-view.ts';
+import { recordedChain, recordedNames } from '../../analytics/recorded.ts';
+import { simulated } from '../../analytics/simulated.ts';
+import { chainOf, EXPIRY, LATER, print, quoted, range, TODAY } from '../../analytics/small-chains.ts';
+import { describeRecorded } from '../../support/recorded-chains.ts';
+import { callExtended, refusalOf, smallMarket } from '../small-market.ts';
+
+type Options = Readonly<Record<string, string | number>>;
+
+const viewOf = (operation: unknown) => restView(operation as Operation);
+/** The JSON text of the answer of an operation's own route. */
+const textOf = (operation: unknown, options: Options, context: Context) =>
+  JSON.stringify(perform(viewOf(operation), options, context, 'invalid_parameter').body);
+
+/** Checks that each part of the view is the text of the answer of its own route. Returns the view. */
+function expectParts(chain: Chain, options: Options, context = contextOf(chain)): Record<string, unknown> {
+  const args = { ticker: chain.underlying, ...options };
+  const { body, provenance } = perform(viewOf(getGexView), args, context, 'invalid_parameter');
+  expect(Object.keys(body)).toEqual(['levels', 'strikes', 'profile', 'expiries', 'provenance']);
+  for (const [part, operation] of PARTS) {
+    expect([part, JSON.stringify(body[part])]).toEqual([part, textOf(operation, args, context)]);
+  }
+  const nodes = perform(viewOf(getLiveGexNodes), args, context, 'invalid_parameter');
+  const levels = body.levels as Record<string, unknown>;
+  expect(Object.fromEntries(Object.keys(nodes.body).map((key) => [key, levels[key]]))).toEqual(nodes.body);
+  expect(Object.keys(levels)).toEqual(Object.keys(getLiveGexNodes.full.properties));
+  const { age_s: _, stale: __, ...origin } = provenance!;
+  expect(body.provenance).toEqual({ ...origin });
+  expect(provenance).toEqual(nodes.provenance!);
+  return body;
+}
+
+const PARTS = [
+  ['strikes', getGexByStrike],
+  ['profile', getGexProfile],
+  ['expiries', getGexByExpiry],
+] as const;
+
+const contextOf = (chain: Chain) =>
+  smallMarket({ chains: [chain], simulated: chain.simulated }, chain.asOf + 60_000).context;
+
+/** Checks that `levels` is the text of the extended answer with the default options. */
+function expectExtendedLevels(chain: Chain): void {
+  const context = contextOf(chain);
+  const { levels } = perform(viewOf(getGexView), { ticker: chain.underlying }, context, 'invalid_parameter').body;
+  const { provenance: _, ...extended } = callExtended(getLiveGexNodes, { ticker: chain.underlying }, context);
+  expect(JSON.stringify(levels)).toBe(JSON.stringify(extended));
+}
+
+const OPTIONS: readonly Options[] = [{}, { weight: 'volume', expiries: 'next:30' }, { forward: 'flat', iv: 'own' }];
+
+describe.each(['SPY', 'TSLA', 'BRK.B'])('the simulated market, %s', (ticker) => {
+  const chain = simulated(ticker);
+  test.each(OPTIONS)('every part equals the answer of its own route: %p', (options) => {
+    expectParts(chain, options);
+  });
+  test('the levels are the extended answer', () => expectExtendedLevels(chain));
+});
+
+describeRecorded('recorded chains', (dir) => {
+  test.each(recordedNames(dir))('%s: every part equals the answer of its own route', (name) => {
+    const chain = recordedChain(dir, name);
+    for (const options of [{}, { weight: 'volume', gamma: 'feed' }]) expectParts(chain, options);
+    expectExtendedLevels(chain);
+  });
+});
+
+describe('with signed flow', () => {
+  const series = (expiry: string) =>
+    quoted({ strikes: range(90, 110), expiry, rest: { openInterest: 100, volume: 9 } });
+  const chain = chainOf([...series(TODAY), ...series(EXPIRY), ...series(LATER)]);
+  const prints = [
+    print({ id: 'a', expiry: TODAY, callPut: 1, strike: 102, size: 30, side: 'ask' }),
+    print({ id: 'b', expiry: LATER, callPut: -1, strike: 95, size: 40, side: 'bid' }),
+  ];
+  const { context } = smallMarket({ chains: [chain], prints }, chain.asOf);
+
+  test('every part equals the answer of its own route, and by_flow equals the levels', () => {
+    const { levels } = expectParts(chain, { sign: 'flow' }, context) as { levels: Record<string, unknown> };
+    const { by_flow, net_gex_mil, gex_flip } = levels;
+    expect(by_flow).toMatchObject({ net_gex_mil, gex_flip, contracts_signed: 2 });
+    expect(net_gex_mil).not.toBe(0);
+  });
+
+  test('the levels of the day have the same sign and share as the strikes of the day', () => {
+    const zeroDte = (options: Options) =>
+      (expectParts(chain, options, context).levels as { zero_dte: Record<string, number> }).zero_dte;
+    const [own, all] = ['0dte', 'all'].map(
+      (expiries) =>
+        perform(viewOf(getGexByStrike), { ticker: 'ACME', sign: 'flow', expiries }, context, 'invalid_parameter').body
+          .net_gex as number[],
+    ) as [number[], number[]];
+    const sum = (column: readonly number[]) => column.reduce((total, each) => total + each, 0);
+    const gross = (column: readonly number[]) => sum(column.map(Math.abs));
+    // The customer bought one call of today, so dealers are short.
+    expect(sum(own)).toBeLessThan(0);
+    const found = zeroDte({ sign: 'flow' });
+    expect(found.net_gex_mil! * 1e6).toBeCloseTo(sum(own), 6);
+    expect(found.gross_share_pct!).toBeCloseTo((100 * gross(own)) / gross(all), 9);
+    expect(zeroDte({}).net_gex_mil!).not.toBe(found.net_gex_mil!);
+  });
+});
+
+test('a selection without the day of the snapshot has no levels of that day', () => {
+  const chain = simulated('SPY');
+  const all = expectParts(chain, {});
+  const expiry = ((all.expiries as { expiry: string[] }).expiry as string[]).at(-1)!;
+  expect((all.levels as Record<string, unknown>).zero_dte).not.toBeNull();
+  expect((expectParts(chain, { expiries: expiry }).levels as Record<string, unknown>).zero_dte).toBeNull();
+});
+
+test('a snapshot that arrives while the answer is computed does not get into it', () => {
+  const chain = simulated('SPY');
+  const { context, store } = smallMarket({ chains: [chain], simulated: true }, chain.asOf);
+  const steps = performInSteps(viewOf(getGexView), { ticker: 'SPY' }, context, 'invalid_parameter');
+  for (let step = 0; ; step++) {
+    const next = steps.next();
+    store.saveChain({ ...chain, asOf: chain.asOf + 1 + step, spot: chain.spot * 1.001 });
+    if (!next.done) continue;
+    const { body, provenance } = next.value;
+    expect(step).toBeGreaterThan(5);
+    for (const part of ['levels', 'strikes', 'profile', 'expiries']) {
+      expect((body[part] as { spot_price: number }).spot_price).toBe(chain.spot);
+    }
+    expect(provenance!.as_of).toBe(new Date(chain.asOf).toISOString());
+    break;
+  }
+});
+
+test('the extended answer has the age of the data too', () => {
+  const chain = simulated('UUP');
+  const { provenance } = perform(
+    extendedView(getGexView as unknown as Operation),
+    { ticker: 'UUP' },
+    contextOf(chain),
+    'invalid_body',
+  ).body as { provenance: { age_s: number } };
+  expect(provenance.age_s).toBe(60);
+});
+
+test.each([
+  [{ ticker: 'ZZZZ' }, 'unknown_ticker'],
+  [{ ticker: 'SPY', sign: 'flow' }, 'invalid_parameter'],
+  [{ ticker: 'SPY', expiries: '2040-01-20' }, 'no_chain'],
+  [{ ticker: 'SPY', measure: 'gamma' }, 'invalid_parameter'],
+])('refuses %p', (args, code) => {
+  const { context } = smallMarket({ chains: [simulated('SPY')], simulated: true });
+  expect(refusalOf(() => perform(viewOf(getGexView), args, context, 'invalid_parameter')).code).toBe(code);
+});

@@ -1,0 +1,154 @@
+import { describe, expect, test } from 'bun:test';
+import type { Static } from '@sinclair/typebox';
+import type { Chain } from '../../../src/market/chain.ts';
+import { greeksOf } from '../../../src/math/black-scholes.ts';
+import type { Operation } from '../../../src/operations/engine/operation.ts';
+import { perform, restView, toolView } from '../../../src/operations/engine/perform.ts';
+import { getHedgingProfile } from '../../../src/operations/gex/hedging-profile.ts';
+import { AS_OF, chainOf, EXPIRY, LATER, quoted, range, TODAY, yearsTo } from '../../analytics/small-chains.ts';
+import { tokensOf } from '../../support/tokens.ts';
+import { callExtended, refusalOf, smallMarket } from '../small-market.ts';
+
+type Answer = Static<typeof getHedgingProfile.full>;
+
+const ROWS = [
+  ...quoted({ strikes: range(90, 110), rest: { openInterest: 400 } }).map((row) =>
+    row.callPut === 1 ? row : { ...row, openInterest: 5 * (115 - row.strike) },
+  ),
+  ...quoted({ strikes: range(80, 120, 4), expiry: LATER, rest: { openInterest: 30 } }),
+];
+const CHAIN = chainOf(ROWS);
+
+const marketOf = (chain: Chain = CHAIN) => smallMarket({ chains: [chain] }).context;
+const ask = (args: object = {}, context = marketOf()) =>
+  callExtended(getHedgingProfile, { ticker: 'ACME', ...args }, context) as Answer;
+const operation = getHedgingProfile as unknown as Operation;
+
+test('by default there are twelve moves, ascending, without the present spot', () => {
+  const { rows } = ask();
+  expect(rows.map(({ move_pct }) => move_pct)).toEqual([-5, -4, -3, -2, -1, -0.5, 0.5, 1, 2, 3, 4, 5]);
+  expect(rows.map(({ spot }) => spot)).toEqual([95, 96, 97, 98, 99, 99.5, 100.5, 101, 102, 103, 104, 105]);
+});
+
+test('moves are put into order, and each is answered once', () => {
+  expect(ask({ moves: [3, -1, 0, 3, -2.5] }).rows.map(({ move_pct }) => move_pct)).toEqual([-2.5, -1, 0, 3]);
+});
+
+test('a row has the shares that a single contract needs, their value, and gamma at that spot', () => {
+  const put = quoted({ strikes: [96], iv: 0.3, rest: { openInterest: 70 } }).filter(({ callPut }) => callPut === -1);
+  const { rows } = ask({ moves: [-4] }, marketOf(chainOf(put)));
+  // Without a call, the forward is carried at the default rate.
+  const at = (spot: number) =>
+    greeksOf({ callPut: -1, spot, strike: 96, tte: yearsTo('ACME', EXPIRY), iv: 0.3, rate: 0.04, dividend: 0 });
+  const shares = Math.round(70 * 100 * (at(96).delta - at(100).delta));
+  expect(shares).toBeLessThan(-1_000);
+  expect(rows).toEqual([
+    {
+      move_pct: -4,
+      spot: 96,
+      shares,
+      dollars_mil: (shares * 96) / 1e6,
+      volume_pct: null,
+      net_gex_mil: expect.closeTo((-70 * 100 * at(96).gamma * 96 ** 2 * 0.01) / 1e6, 9),
+      regime: 'negative_gamma',
+    },
+  ]);
+});
+
+test('the row without a move trades nothing and has the gamma of the present spot', () => {
+  const { rows, regime } = ask({ moves: [0] });
+  expect(rows[0]).toMatchObject({ move_pct: 0, spot: 100, shares: 0, dollars_mil: 0, regime });
+});
+
+test('shares are compared with the average daily volume, if a close has a volume', () => {
+  const closes = ['2025-12-31', '2026-01-02'].map((date, i) => ({
+    ...{ ticker: 'ACME', date, close: 100, volume: 1_000 + 2_000 * i, simulated: false },
+  }));
+  const answer = ask({}, smallMarket({ chains: [CHAIN], closes }).context);
+  expect(answer.average_daily_volume).toBe(2_000);
+  for (const { shares, volume_pct } of answer.rows) expect(volume_pct).toBeCloseTo(Math.abs(shares) / 20, 9);
+});
+
+describe('expiry', () => {
+  test('all is the default, and the expiries add up to it', () => {
+    const [all, byDefault, near, far] = [{ expiry: 'all' }, {}, { expiry: EXPIRY }, { expiry: LATER }].map((args) =>
+      ask(args),
+    );
+    expect(byDefault).toEqual(all!);
+    expect([all, near, far].map((answer) => answer!.expiry)).toEqual(['all', EXPIRY, LATER]);
+    all!.rows.forEach(({ shares }, i) => {
+      expect(Math.abs(near!.rows[i]!.shares + far!.rows[i]!.shares - shares)).toBeLessThanOrEqual(1);
+    });
+  });
+
+  test('0dte is the expiry on the day of the snapshot', () => {
+    const chain = chainOf([...ROWS, ...quoted({ strikes: range(98, 102), expiry: TODAY, rest: { openInterest: 50 } })]);
+    const answers = ['0dte', TODAY].map((expiry) => ask({ expiry }, marketOf(chain)));
+    expect(answers[0]).toEqual({ ...answers[1]!, expiry: '0dte' });
+  });
+
+  test.each([['2026-01-23'], ['0dte']])('%s, which is not listed, names the nearest listed expiries', (expiry) => {
+    const { code, hint } = refusalOf(() => ask({ expiry }));
+    expect([code, hint]).toEqual(['no_chain', `Nearest listed: ${EXPIRY}, ${LATER}.`]);
+  });
+
+  test('a date that the calendar does not have is refused', () => {
+    expect(refusalOf(() => ask({ expiry: '2026-02-30' }))).toMatchObject({
+      code: 'unprocessable',
+      fields: ['/expiry'],
+    });
+  });
+});
+
+test.each([
+  ['/moves must be an array of 1 to 41 items', { moves: [] }],
+  ['/moves must be an array of 1 to 41 items', { moves: range(0, 41) }],
+  ['/moves must be an array of 1 to 41 items', { moves: 2 }],
+  ['/moves/1 must be a finite number, at least -50 and at most 50', { moves: [1, -51] }],
+  ['/format must be one of "table", "image"', { format: 'png' }],
+])('refuses arguments: %s', (message, args) => {
+  expect(refusalOf(() => ask(args)).message).toContain(message);
+});
+
+test('states that gamma has one sign, and that the regime is undetermined', () => {
+  const notesOf = (rows: typeof ROWS) =>
+    perform(toolView(operation), { ticker: 'ACME' }, marketOf(chainOf(rows)), 'invalid_body').provenance!.notes;
+  expect(notesOf(ROWS.filter(({ callPut }) => callPut === 1)).join()).toContain('one sign within 50 % of spot');
+  expect(notesOf(ROWS.map((row) => ({ ...row, openInterest: 100 }))).join()).toContain('regime is undetermined');
+});
+
+test('the default answer of the tool takes less than 1,000 tokens, the route has every field', () => {
+  const { body, provenance } = perform(toolView(operation), { ticker: 'ACME' }, marketOf(), 'invalid_body');
+  expect(Object.keys(body)).toEqual(['ticker', 'spot_price', 'expiry', 'gex_flip', 'rows']);
+  expect(tokensOf({ ...body, provenance })).toBeLessThan(1_000);
+  const { body: route } = perform(restView(operation), { ticker: 'ACME' }, marketOf(), 'invalid_parameter');
+  const { provenance: _, ...every } = ask() as Answer & { provenance: unknown };
+  expect(route).toEqual(every);
+});
+
+describe('format', () => {
+  const picture = (args: object) => {
+    const { body, picture } = perform(toolView(operation), { ticker: 'ACME', ...args }, marketOf(), 'invalid_body');
+    return { body, picture };
+  };
+
+  test('image adds a picture to the same answer, and is the same for the same snapshot', () => {
+    const { body, picture: drawn } = picture({ format: 'image' });
+    expect(body).toEqual(picture({}).body);
+    expect(drawn!.subarray(1, 4)).toEqual(Buffer.from('PNG'));
+    expect(picture({ format: 'image' }).picture).toEqual(drawn!);
+    expect(picture({ format: 'image', moves: [1] }).picture).not.toEqual(drawn!);
+  });
+
+  test('table has none', () => {
+    expect(picture({ format: 'table' }).picture).toBeUndefined();
+    expect(picture({}).picture).toBeUndefined();
+  });
+});
+
+test('a replay answers from the snapshot of that moment', () => {
+  const before = chainOf(ROWS, { asOf: AS_OF - 86_400_000, spot: 98 });
+  const context = smallMarket({ chains: [before, CHAIN] }).context;
+  expect(ask({ at: new Date(AS_OF - 60_000).toISOString() }, context).spot_price).toBe(98);
+  expect(ask({}, context).spot_price).toBe(100);
+});

@@ -1,0 +1,143 @@
+import { describe, expect, test } from 'bun:test';
+import { DEFAULT_OPTIONS } from '../../../src/analytics/chain/options.ts';
+import { prepareChain } from '../../../src/analytics/chain/prepare.ts';
+import { exposures } from '../../../src/analytics/exposure/dollar-exposures.ts';
+import { hedgingNodes } from '../../../src/analytics/exposure/hedging-nodes.ts';
+import { detectLethalNodes } from '../../../src/operations/gex/lethal-nodes.ts';
+import { normalCdf } from '../../analytics/plain.ts';
+import { chainOf, contract, quoted, range, TODAY } from '../../analytics/small-chains.ts';
+import { call, callExtended, smallMarket } from '../small-market.ts';
+
+const CHAIN = chainOf(
+  quoted({ strikes: range(90, 110) }).map((row) => ({
+    ...row,
+    openInterest: row.callPut === 1 ? row.strike : 300 - row.strike,
+  })),
+);
+
+test('ten nodes, largest first, with the contract’s field names', () => {
+  const { context } = smallMarket({ chains: [CHAIN] });
+  const nodes = hedgingNodes(prepareChain(CHAIN, DEFAULT_OPTIONS), 10);
+  expect(call(detectLethalNodes, { ticker: 'ACME' }, context)).toEqual({
+    top_nodes: nodes.map(({ strike, callPut, expiry, dealerShares, deltaFlux }) => ({
+      strike,
+      put_call: callPut === 1 ? 'C' : 'P',
+      expiry_date: expiry,
+      Dealer_Share_Exposure: dealerShares,
+      Delta_Flux_j: deltaFlux,
+    })),
+  });
+  expect(nodes).toHaveLength(10);
+  const sizes = nodes.map(({ dealerShares }) => Math.abs(dealerShares));
+  expect(sizes).toEqual(sizes.toSorted((a, b) => b - a));
+});
+
+test('the extended answer has the components of each node', () => {
+  const { context } = smallMarket({ chains: [CHAIN] });
+  const { top_nodes, components, gross_share_pct } = callExtended(detectLethalNodes, { ticker: 'ACME' }, context) as {
+    top_nodes: { strike: number; put_call: string; Dealer_Share_Exposure: number; Delta_Flux_j: number }[];
+    components: Record<string, number>[];
+    gross_share_pct: number;
+  };
+  for (const [i, { strike, put_call, ...node }] of top_nodes.entries()) {
+    const { root, dealer_contracts, multiplier, gamma, delta, delta_after_a_day, gex, iv, iv_band, strike_shares } =
+      components[i]!;
+    expect([root as unknown, iv]).toEqual(['ACME', expect.closeTo(0.3, 6)]);
+    // Bid and ask of these quotes are equal.
+    expect(iv_band).toBe(0);
+    expect(dealer_contracts).toBe(put_call === 'C' ? strike : strike - 300);
+    expect(Math.round(-gamma! * dealer_contracts! * multiplier!)).toBe(node.Dealer_Share_Exposure);
+    expect((delta! - delta_after_a_day!) * dealer_contracts! * multiplier!).toBeCloseTo(node.Delta_Flux_j, 9);
+    expect(gex).toBeCloseTo(gamma! * dealer_contracts! * 100 * 100, 6);
+    // A call and its put share their gamma.
+    expect(strike_shares).toBeCloseTo(-gamma! * 100 * (2 * strike - 300), 6);
+  }
+  const { grossGex } = exposures(prepareChain(CHAIN, DEFAULT_OPTIONS));
+  const ofNodes = components.reduce((sum, { gex }) => sum + Math.abs(gex!), 0);
+  expect(gross_share_pct).toBeCloseTo((100 * ofNodes) / grossGex, 9);
+});
+
+test('a client can recompute the expected delta from the components', () => {
+  const { context } = smallMarket({ chains: [CHAIN] });
+  const { components, spot_price } = callExtended(detectLethalNodes, { ticker: 'ACME' }, context) as {
+    components: Record<string, number>[];
+    spot_price: number;
+  };
+  const { top_nodes } = call(detectLethalNodes, { ticker: 'ACME' }, context) as {
+    top_nodes: { strike: number; put_call: string }[];
+  };
+  for (const [i, { strike, put_call }] of top_nodes.entries()) {
+    const { tte, iv, forward, rate, hedge_yield, delta_after_a_day } = components[i]!;
+    const [left, side] = [tte! - 1 / 365.25, put_call === 'C' ? 1 : -1];
+    const s = iv! * Math.sqrt(left);
+    const factor = (Math.exp(-rate! * tte!) * forward!) / spot_price;
+    const d1 = Math.log(forward! / strike) / s + s / 2;
+    const expected = side * factor * Math.exp(hedge_yield! / 365.25) * normalCdf(side * d1);
+    expect(delta_after_a_day).toBeCloseTo(expected, 10);
+  }
+});
+
+describe('dividends', () => {
+  const dividend = { ticker: 'ACME', amount: 0.5, status: 'declared', simulated: false };
+  const exDates = ['2026-01-05', '2026-01-06', '2026-01-12', '2026-01-20'];
+  const dividends = exDates.map((exDate) => ({ ...dividend, exDate }));
+
+  test('up to the last settlement are listed, and change the yield of the hedge', () => {
+    const recorded = { ...CHAIN, simulated: false };
+    const answerWith = (known: typeof dividends) =>
+      callExtended(
+        detectLethalNodes,
+        { ticker: 'ACME' },
+        smallMarket({ chains: [recorded], dividends: known }).context,
+      ) as { dividends: unknown; components: { hedge_yield: number }[] };
+    const answer = answerWith(dividends);
+    const told = { amount: 0.5, status: 'declared' };
+    // The price has lost the first one at the open, and the last one comes after settlement.
+    expect(answer.dividends).toEqual([
+      { ex_date: '2026-01-06', ...told, within_a_day: true },
+      { ex_date: '2026-01-12', ...told, within_a_day: false },
+    ]);
+    const none = answerWith([]);
+    expect(none.dividends).toEqual([]);
+    expect(answer.components[0]!.hedge_yield).toBeLessThan(none.components[0]!.hedge_yield - 0.05);
+  });
+});
+
+describe('a contract that settles within a day', () => {
+  const today = quoted({ strikes: range(98.8, 101.2, 0.2), expiry: TODAY, halfSpread: 0.001 }).map((row) => ({
+    ...row,
+    openInterest: 10,
+  }));
+
+  test('has the probability of the surface beside the expected delta', () => {
+    const { context } = smallMarket({ chains: [chainOf(today)] });
+    const { top_nodes, components } = callExtended(detectLethalNodes, { ticker: 'ACME' }, context) as {
+      top_nodes: { put_call: string }[];
+      components: Record<string, number>[];
+    };
+    for (const [i, { put_call }] of top_nodes.entries()) {
+      const { ends_in_the_money, delta_after_a_day } = components[i]!;
+      // The quotes have one volatility.
+      const expected = put_call === 'C' ? delta_after_a_day! : -delta_after_a_day!;
+      expect(Math.abs(ends_in_the_money! - expected)).toBeLessThan(0.02);
+    }
+  });
+
+  test('has none if the surface leaves out its series, or if it settles later', () => {
+    const rows = today.filter(({ strike }) => strike > 99.7 && strike < 100.3);
+    for (const chain of [chainOf(rows), CHAIN]) {
+      const { context } = smallMarket({ chains: [chain] });
+      const { components } = callExtended(detectLethalNodes, { ticker: 'ACME' }, context) as {
+        components: { ends_in_the_money: unknown }[];
+      };
+      expect(components.length).toBeGreaterThan(0);
+      expect(components.map((each) => each.ends_in_the_money)).toEqual(components.map(() => null));
+    }
+  });
+});
+
+test('returns no nodes without open interest or volatility', () => {
+  const rows = [...quoted({ strikes: [95, 100] }), contract({ strike: 120, expiry: '2026-02-20', openInterest: 9 })];
+  const { context } = smallMarket({ chains: [chainOf(rows)] });
+  expect(call(detectLethalNodes, { ticker: 'ACME' }, context)).toEqual({ top_nodes: [] });
+});

@@ -1,0 +1,356 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import type { Observation } from '../../../src/core/events.ts';
+import type { Chain } from '../../../src/market/chain.ts';
+import type { LevelRecord } from '../../../src/market/level-record.ts';
+import type { MarketStore } from '../../../src/market/store.ts';
+import { getLiveGexNodes } from '../../../src/operations/gex/gex-nodes.ts';
+import { createLevelRecorder } from '../../../src/operations/history/level-recorder.ts';
+import type { SurfaceAnswer } from '../../../src/operations/surface/surface-report.ts';
+import { openStore } from '../../../src/store/sqlite.ts';
+import { AS_OF, chainOf, EXPIRY, LATER, print, quoted, range } from '../../analytics/small-chains.ts';
+import { inFolder } from '../../store/samples.ts';
+import { type Service, startService } from '../../support/service.ts';
+import { callExtended, smallMarket } from '../small-market.ts';
+
+const DAY_MS = 86_400_000;
+const ROWS = [
+  ...quoted({ strikes: range(95, 105), rest: { openInterest: 20 } }),
+  ...quoted({ strikes: range(95, 105), expiry: LATER, rest: { openInterest: 10 } }),
+];
+const chainAt = (days: number, overrides: Partial<Chain> = {}): Chain => ({
+  ...chainOf(ROWS, { asOf: AS_OF + days * DAY_MS }),
+  ...overrides,
+});
+
+function recorderOf(store: MarketStore, recorded?: () => void) {
+  const failures: Extract<Observation, { kind: 'levels_failed' }>[] = [];
+  const recorder = createLevelRecorder({
+    store,
+    largePrintMinUsd: 100_000,
+    ...(recorded && { onRecorded: recorded }),
+    observe: (each) => {
+      if (each.kind === 'levels_failed') failures.push(each);
+    },
+  });
+  return { ...recorder, failures };
+}
+
+/** Wakes a recorder and waits long enough for everything that these tests store. */
+async function recordAll(store: MarketStore) {
+  const recorder = recorderOf(store);
+  recorder.wake();
+  await recorder.idle();
+  await recorder.stop();
+  return recorder;
+}
+
+/** Waits for a condition. The time limit of the test bounds the wait. */
+async function until(holds: () => boolean) {
+  while (!holds()) await new Promise(setImmediate);
+}
+
+async function turns() {
+  for (let turn = 0; turn < 200; turn++) await new Promise(setImmediate);
+}
+
+function kept(store: MarketStore, underlying = 'ACME', simulated = false): LevelRecord[] {
+  const times = store.levelTimes(underlying, 0, Number.MAX_SAFE_INTEGER, 'snapshot', simulated);
+  return store.levels(underlying, times, simulated);
+}
+const days = (store: MarketStore) => kept(store).map(({ asOf }) => (asOf - AS_OF) / DAY_MS);
+
+test('records missing levels once, for recorded and simulated data', async () => {
+  const { store } = smallMarket({ chains: [chainAt(0), chainAt(1), chainAt(0, { simulated: true })] });
+  let saves = 0;
+  const saveLevels: MarketStore['saveLevels'] = (...args) => {
+    saves++;
+    store.saveLevels(...args);
+  };
+  const counted: MarketStore = { ...store, saveLevels };
+  await recordAll(counted);
+  expect([days(store), kept(store, 'ACME', true).length, saves]).toEqual([[0, 1], 1, 3]);
+  await recordAll(counted);
+  expect(saves).toBe(3);
+  store.saveChain(chainAt(1, { spot: 101 }));
+  await recordAll(counted);
+  expect([kept(store)[1]!.spot, saves]).toEqual([101, 4]);
+});
+
+test('stored charm exposure is that of the answers, with the stored dividends', async () => {
+  const dividend = { ticker: 'ACME', exDate: '2026-01-12', amount: 1, status: null, simulated: false };
+  const charmOf = async (dividends: (typeof dividend)[]) => {
+    const { store, context } = smallMarket({ chains: [chainAt(0)], dividends });
+    await recordAll(store);
+    const [{ cex }] = kept(store) as [LevelRecord];
+    const { net_cex_mil } = callExtended(getLiveGexNodes, { ticker: 'ACME' }, context);
+    expect(net_cex_mil).toBeCloseTo(cex / 1e6, 12);
+    return cex;
+  };
+  const [without, withDividend] = [await charmOf([]), await charmOf([dividend])];
+  // The hedge of a forward does not shrink by the dividend.
+  expect(Math.abs(withDividend! - without!)).toBeGreaterThan(1);
+});
+
+test('records new snapshots before the backlog, in order of arrival', async () => {
+  const { store } = smallMarket({ chains: [0, 1, 2, 3].map((day) => chainAt(day)) });
+  const order: number[] = [];
+  const recorder = recorderOf({
+    ...store,
+    saveLevels(id, record) {
+      order.push((record!.asOf - AS_OF) / DAY_MS);
+      store.saveLevels(id, record);
+      // Snapshots of different moments, some older than those before.
+      if (order.length === 1) for (const day of [7, 6]) store.saveChain(chainAt(day));
+      if (order.length === 2) store.saveChain(chainAt(5));
+      recorder.wake();
+    },
+  });
+  recorder.wake();
+  await until(() => store.levelsDue().length === 0);
+  await recorder.stop();
+  expect(order).toEqual([3, 7, 6, 5, 2, 1, 0]);
+});
+
+test('of the backlog, the first snapshot comes first, and is recorded once', async () => {
+  const { store } = smallMarket({ chains: [0, 1, 2].map((day) => chainAt(day)) });
+  const order: number[] = [];
+  const counted: MarketStore = {
+    ...store,
+    saveLevels(id, record) {
+      order.push((record!.asOf - AS_OF) / DAY_MS);
+      store.saveLevels(id, record);
+    },
+  };
+  const firstId = () => store.chainIdAt('ACME', false, AS_OF + DAY_MS);
+  const recorder = createLevelRecorder({ store: counted, largePrintMinUsd: 1, observe: () => {}, firstId });
+  recorder.wake();
+  await recorder.idle();
+  await recorder.stop();
+  expect(order).toEqual([1, 2, 0]);
+});
+
+test('combines many wakes into one further look, and reports what it recorded', async () => {
+  const { store } = smallMarket({ chains: [chainAt(0), chainAt(1)] });
+  let looks = 0;
+  let message = 0;
+  const recorder = recorderOf(
+    {
+      ...store,
+      levelsDue(after) {
+        looks++;
+        return store.levelsDue(after);
+      },
+    },
+    () => message++,
+  );
+  for (let wake = 0; wake < 100; wake++) recorder.wake();
+  await until(() => store.levelsDue().length === 0);
+  // The first wake starts a look at once. The other wakes together request one more.
+  expect([looks, message]).toEqual([2, 2]);
+  await recorder.stop();
+});
+
+test('notices snapshots and levels that another process stores, without a wake', async () => {
+  await inFolder(async (folder) => {
+    const [ours, theirs] = [openStore(`${folder}/z.db`, Date.now), openStore(`${folder}/z.db`, Date.now)];
+    let message = 0;
+    const recorder = recorderOf(ours, () => message++);
+    recorder.wake();
+    theirs.saveChain(chainAt(0));
+    await until(() => days(ours).length === 1);
+    const before = message;
+    theirs.transaction(() => {
+      theirs.saveChain(chainAt(1));
+      theirs.saveLevels(theirs.levelsDue()[0]!, { ...kept(ours)[0]!, asOf: AS_OF + DAY_MS });
+    });
+    await until(() => message > before);
+    await recorder.stop();
+    for (const store of [ours, theirs]) store.close();
+  });
+});
+
+test('loses nothing if the process ends in between', async () => {
+  const { store } = smallMarket({ chains: [0, 1, 2, 3].map((day) => chainAt(day)) });
+  const recorder = recorderOf({
+    ...store,
+    saveLevels(...args) {
+      store.saveLevels(...args);
+      recorder.stop();
+    },
+  });
+  recorder.wake();
+  await recorder.stop();
+  await turns();
+  expect(days(store).length).toBeLessThan(4);
+  await recordAll(store);
+  expect([days(store), store.levelsDue()]).toEqual([[0, 1, 2, 3], []]);
+});
+
+test('a snapshot without a live contract gets no levels and is not due again', async () => {
+  const { store } = smallMarket({ chains: [chainAt(0), chainAt(90), chainAt(1)] });
+  const { failures } = await recordAll(store);
+  expect([days(store), store.levelsDue(), failures]).toEqual([[0, 1], [], []]);
+});
+
+test('reports an unreadable snapshot once per start and records the others', async () => {
+  const { store } = smallMarket({ chains: [chainAt(0), chainAt(1), chainAt(2)] });
+  const [, damaged] = store.levelsDue();
+  let reads = 0;
+  const half: MarketStore = {
+    ...store,
+    async readChain(id) {
+      if (id !== damaged) return store.readChain(id);
+      reads++;
+      throw new Error('damaged');
+    },
+  };
+  const recorder = recorderOf(half);
+  recorder.wake();
+  await recorder.idle();
+  recorder.wake();
+  store.saveChain(chainAt(3));
+  recorder.wake();
+  await recorder.idle();
+  await recorder.stop();
+  expect([days(store), reads, recorder.failures.map(({ snapshot }) => snapshot)]).toEqual([[0, 2, 3], 1, [damaged!]]);
+  await recordAll(store);
+  expect(days(store)).toEqual([0, 1, 2, 3]);
+});
+
+test('skips a snapshot that is deleted before it is read', async () => {
+  const { store } = smallMarket({ chains: [chainAt(0), chainAt(1)] });
+  const { failures } = await recordAll({
+    ...store,
+    readChain(id) {
+      store.forgetSnapshots('ACME', AS_OF);
+      return store.readChain(id);
+    },
+  });
+  expect([days(store), failures]).toEqual([[1], []]);
+});
+
+test('reports a failing store query and retries on the next wake', async () => {
+  const { store } = smallMarket({ chains: [chainAt(0)] });
+  let asked = 0;
+  const recorder = recorderOf({
+    ...store,
+    levelsDue() {
+      if (++asked === 1) throw new Error('busy');
+      return store.levelsDue();
+    },
+  });
+  recorder.wake();
+  recorder.wake();
+  for (let turn = 0; turn < 20_000 && days(store).length === 0; turn++) await new Promise(setImmediate);
+  await recorder.stop();
+  expect([days(store), recorder.failures.map(({ snapshot }) => snapshot)]).toEqual([[0], [null]]);
+});
+
+test('requests are served between two snapshots', async () => {
+  const { store } = smallMarket({ chains: [0, 1, 2, 3].map((day) => chainAt(day)) });
+  const recorder = recorderOf(store);
+  recorder.wake();
+  const left: number[] = [];
+  for (let turn = 0; turn < 5_000 && left.at(-1) !== 0; turn++) {
+    await new Promise(setImmediate);
+    left.push(store.levelsDue().length);
+  }
+  await recorder.stop();
+  expect(new Set(left)).toEqual(new Set([4, 3, 2, 1, 0]).intersection(new Set(left)));
+  expect(left).toContain(2);
+  expect(left).toContain(1);
+});
+
+test.each([
+  ['no prints', [], EXPIRY],
+  ['a large print', [{ at: AS_OF }], LATER],
+  ['a large print 30 days ago', [{ at: AS_OF - 30 * DAY_MS }], LATER],
+  ['a large print before that', [{ at: AS_OF - 30 * DAY_MS - 1 }], EXPIRY],
+  ['a large print after the snapshot', [{ at: AS_OF + 1 }], EXPIRY],
+  ['a small print', [{ size: 1 }], EXPIRY],
+  ['a simulated print', [{ simulated: true }], EXPIRY],
+])('the dominant expiry with %s', async (_, prints, expiry) => {
+  const { store } = smallMarket({
+    chains: [chainAt(0)],
+    prints: prints.map((each) => print({ expiry: LATER, ...each })),
+  });
+  await recordAll(store);
+  expect(kept(store).map((each) => each.expiry)).toEqual([expiry]);
+});
+
+describe('the recorded levels', () => {
+  let service: Service;
+  beforeAll(async () => {
+    service = await startService();
+    await recordAll(service.app.store);
+  });
+  afterAll(() => service.close());
+
+  test.each(['SPY', 'TSLA', 'XLF', 'BRK.B'])('of %s equal the answer of get_live_gex_nodes', async (ticker) => {
+    const response = await service.request('POST', '/api/v1/tools/get_live_gex_nodes?extended=true', {
+      body: { ticker },
+    });
+    const live = (await response.json()) as Record<string, never> & { provenance: { as_of: string } };
+    const [levels] = kept(service.app.store, ticker, true);
+    expect(levels).toEqual({
+      underlying: ticker,
+      simulated: true,
+      asOf: Date.parse(live.provenance.as_of),
+      day: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
+      spot: live.spot_price!,
+      netGex: expect.closeTo(live.net_gex_mil! * 1e6, 3),
+      grossGex: expect.closeTo(live.gross_gex_mil! * 1e6, 3),
+      gexFlip: live.gex_flip!,
+      flipResolved: live.flip_resolved!,
+      callWall: live.call_wall!,
+      putWall: live.put_wall!,
+      maxPain: live.max_pain!,
+      expiry: live.expiry!,
+      dex: expect.closeTo(live.net_dex_mil! * 1e6, 3),
+      vex: expect.closeTo(live.net_vex_mil! * 1e6, 3),
+      cex: expect.closeTo(live.net_cex_mil! * 1e6, 3),
+      atmIv30d: expect.any(Number),
+    });
+    const surface = (await (await service.request('GET', `/api/v1/surface/${ticker}`)).json()) as SurfaceAnswer;
+    const row = surface.maturities.days.indexOf(30);
+    expect(levels!.atmIv30d!).toBeCloseTo(surface.maturities.atm_iv[row]!, 9);
+  });
+});
+
+test('retries a write that another process blocks', async () => {
+  const { store } = smallMarket({ chains: [chainAt(0)] });
+  let refusals = 2;
+  const busy: MarketStore = {
+    ...store,
+    saveLevels(...args) {
+      if (refusals-- > 0) throw Object.assign(new Error('database is locked'), { code: 'SQLITE_BUSY' });
+      store.saveLevels(...args);
+    },
+  };
+  const recorder = recorderOf(busy);
+  recorder.wake();
+  await until(() => kept(store).length === 1);
+  expect([days(store), recorder.failures]).toEqual([[0], []]);
+  await recorder.stop();
+});
+
+test('the volatility at 30 days is computed once a minute', async () => {
+  const { store } = smallMarket();
+  const recorder = recorderOf(store);
+  recorder.wake();
+  await recorder.idle();
+  for (const [seconds, iv] of [
+    [0, 0.2],
+    [59, 0.3],
+    [61, 0.4],
+  ] as const) {
+    const rows = [EXPIRY, LATER].flatMap((expiry) => quoted({ strikes: range(90, 110), expiry, iv, halfSpread: 0.01 }));
+    store.saveChain(chainOf(rows, { asOf: AS_OF + seconds * 1_000 }));
+    recorder.wake();
+    await recorder.idle();
+  }
+  await recorder.stop();
+  const [first, second, third] = kept(store).map(({ atmIv30d }) => atmIv30d!);
+  expect(second).toBe(first!);
+  expect(third! / first!).toBeCloseTo(2, 1);
+});

@@ -1,0 +1,366 @@
+import { describe, expect, test } from 'bun:test';
+import type { Static } from '@sinclair/typebox';
+import { levelRecordInSteps } from '../../../src/analytics/exposure/compute-level-record.ts';
+import { runToCompletion } from '../../../src/core/steps.ts';
+import type { Chain } from '../../../src/market/chain.ts';
+import type { LevelRecord } from '../../../src/market/level-record.ts';
+import { STANDARD_UNIVERSE } from '../../../src/market/universe.ts';
+import { toolAnswer } from '../../../src/mcp/tool-answer.ts';
+import type { Context, Operation, Provenance } from '../../../src/operations/engine/operation.ts';
+import { perform, toolView } from '../../../src/operations/engine/perform.ts';
+import { getLiveGexNodes } from '../../../src/operations/gex/gex-nodes.ts';
+import { type GexHistory, getGexHistory } from '../../../src/operations/history/gex-history.ts';
+import { NUMBER_COLUMNS, type ScreenRow, WHIPSAW } from '../../../src/operations/history/screen-columns.ts';
+import { screenTickers } from '../../../src/operations/history/screen-tickers.ts';
+import { runStrategicOmniRadar } from '../../../src/operations/surface/omni-radar.ts';
+import { recordedChain, recordedNames } from '../../analytics/recorded.ts';
+import { SIMULATED, simulated } from '../../analytics/simulated.ts';
+import { AS_OF, chainOf, EXPIRY, LATER, quoted, range } from '../../analytics/small-chains.ts';
+import { DAY_MS, keepLevels, MONDAY_MS, recordOf } from '../../store/samples.ts';
+import { describeRecorded } from '../../support/recorded-chains.ts';
+import { DEFAULT_ANSWER_TOKENS_MAX, tokensOf } from '../../support/tokens.ts';
+import { callExtended, refusalOf, smallMarket } from '../small-market.ts';
+
+type Answer = Static<typeof screenTickers.full> & { readonly provenance: Provenance };
+
+const ask = (args: object, context: Context) => callExtended(screenTickers, args, context) as unknown as Answer;
+
+/** A market with the levels of these chains, and with older levels on some days before. */
+function marketOf(chains: readonly Chain[], nowMs: number, pastDays = 30) {
+  const { context, store } = smallMarket({ simulated: chains[0]!.simulated }, nowMs);
+  for (const [i, chain] of chains.entries()) {
+    store.saveChain(chain);
+    store.saveLevels(store.levelsDue()[0]!, runToCompletion(levelRecordInSteps(chain, new Map(), [])));
+    const { underlying, simulated } = chain;
+    // The number of days with levels differs, so that some tickers have no rank.
+    for (let day = 1; day <= pastDays - 4 * i; day++) {
+      const atmIv30d = 0.1 + 0.01 * ((day * 7 + i) % 40);
+      store.savePastLevels(recordOf({ underlying, simulated, asOf: chain.asOf - day * DAY_MS, atmIv30d }), 'past');
+    }
+  }
+  return { context, store };
+}
+
+/** The rows that the other operations give, one ticker at a time. */
+function expectedRow(ticker: string, context: Context): ScreenRow {
+  const history = callExtended(getGexHistory, { ticker }, context) as unknown as GexHistory & {
+    provenance: Provenance;
+  };
+  const last = history.count - 1;
+  const nodes = callExtended(getLiveGexNodes, { ticker }, context) as unknown as Static<typeof getLiveGexNodes.full>;
+  const radar = callExtended(runStrategicOmniRadar, { ticker }, context) as Record<string, number | null>;
+  const { gex_flip, spot_price, net_gex_mil, net_over_gross_pct, regime, flip_resolved } = nodes;
+  expect(history.net_gex[last]! / 1e6).toBeCloseTo(net_gex_mil, 9);
+  const [spot, flip] = [history.spot[last]!, history.flip_resolved[last] ? history.gex_flip[last]! : null];
+  expect([spot, flip]).toEqual([spot_price, flip_resolved ? gex_flip : null]);
+  const { age_s, stale } = history.provenance;
+  return {
+    ticker,
+    spot_price: spot,
+    gex_flip: flip,
+    flip_distance_pct: flip === null ? null : Math.abs(1 - flip / spot) * 100,
+    spot_vs_flip: flip === null ? null : spot < flip ? 'below' : 'above',
+    regime,
+    net_gex_mil,
+    net_over_gross_pct,
+    atm_iv_30d: history.atm_iv_30d[last]!,
+    iv_rank: history.iv_rank,
+    whipsaw_risk_index: radar.whipsaw_risk_index!,
+    age_s,
+    ...(stale && { stale: true }),
+  };
+}
+
+/** Rows, filters and orders equal those that a brute force over the answers of other operations gives. */
+function expectBruteForce(chains: readonly Chain[]): void {
+  const nowMs = Math.max(...chains.map(({ asOf }) => asOf)) + 30_000;
+  const { context } = marketOf(chains, nowMs);
+  const tickers = chains.map(({ underlying }) => underlying);
+  const screen = (args: object) => ask({ tickers, limit: 100, ...args }, context);
+  const expected = tickers.map((ticker) => expectedRow(ticker, context));
+  const all = screen({ where: [`${WHIPSAW}>=0`], sort_by: 'ticker' });
+  expect(all).toMatchObject({ matched: tickers.length, without_data: [] });
+  const ordered = expected.toSorted((a, b) => (a.ticker < b.ticker ? -1 : 1));
+  for (const [i, row] of all.rows.entries()) {
+    const { flip_distance_pct, ...others } = ordered[i]!;
+    expect(row).toEqual({
+      ...others,
+      flip_distance_pct: flip_distance_pct === null ? null : (expect.closeTo(flip_distance_pct, 9) as never),
+    });
+  }
+  const names = (rows: readonly ScreenRow[]) => rows.map(({ ticker }) => ticker);
+  for (const column of NUMBER_COLUMNS) {
+    const value = (row: ScreenRow) => row[column] ?? null;
+    const known = all.rows.filter((row) => value(row) !== null);
+    for (const [order, sign] of [
+      ['asc', 1],
+      ['desc', -1],
+    ] as const) {
+      const sorted = known.toSorted((a, b) => sign * (value(a)! - value(b)!) || (a.ticker < b.ticker ? -1 : 1));
+      const nulls = all.rows.filter((row) => value(row) === null);
+      expect(names(screen({ sort_by: column, order }).rows)).toEqual(names([...sorted, ...nulls]));
+    }
+    const bounds = [...new Set(known.map((row) => value(row)!))].toSorted((a, b) => a - b);
+    const bound = bounds[bounds.length >> 1]!;
+    for (const [operator, holds] of Object.entries({
+      '<': (x: number) => x < bound,
+      '<=': (x: number) => x <= bound,
+      '>': (x: number) => x > bound,
+      '>=': (x: number) => x >= bound,
+    })) {
+      const { rows, matched } = screen({ where: [`${column} ${operator} ${bound}`], sort_by: 'ticker' });
+      expect(names(rows)).toEqual(names(known.filter((row) => holds(value(row)!))));
+      expect(matched).toBe(rows.length);
+    }
+  }
+  for (const column of ['regime', 'spot_vs_flip'] as const) {
+    for (const word of ['positive_gamma', 'negative_gamma', 'undetermined', 'above', 'below']) {
+      if ((column === 'regime') !== word.includes('m')) continue;
+      const { rows } = screen({ where: [`${column}=${word}`], sort_by: 'ticker' });
+      expect(names(rows)).toEqual(names(all.rows.filter((row) => row[column] === word)));
+    }
+  }
+}
+
+const series = (expiry: string, spot: number, iv: number, tilt: number) =>
+  quoted({ strikes: range(80, 120).map((each) => (each * spot) / 100), expiry, spot, iv, halfSpread: 0.01 }).map(
+    (row) => ({
+      ...row,
+      // With a tilt of 0, calls and puts have the same open interest at each strike, so net gamma is 0 everywhere.
+      openInterest: row.callPut === 1 ? 50 + tilt * (row.strike - spot) : 50 - tilt * (row.strike - spot),
+    }),
+  );
+const chainAt = (underlying: string, spot: number, iv: number, tilt: number, asOf = AS_OF) =>
+  chainOf(
+    [EXPIRY, LATER].flatMap((expiry) => series(expiry, spot, iv, tilt).map((row) => ({ ...row, root: underlying }))),
+    { underlying, spot, asOf },
+  );
+const SMALL = [
+  chainAt('SPY', 100, 0.2, 0.5),
+  chainAt('QQQ', 200, 0.3, 0.2, AS_OF - 5 * 60_000),
+  chainAt('IWM', 50, 0.25, -0.9, AS_OF - 30_000),
+  chainAt('AAPL', 100, 0.4, 0),
+];
+
+describe('equals a brute force over the other operations', () => {
+  test('on small chains', () => expectBruteForce(SMALL));
+
+  test('on simulated chains', () => expectBruteForce(['SPY', 'UUP', 'BRK.B', 'TSLA', 'GLD'].map(simulated)));
+});
+
+describeRecorded('equals a brute force over the other operations, on recorded chains', (dir) => {
+  test('all of them together', () => {
+    const chains = recordedNames(dir).map((name) => recordedChain(dir, name));
+    const newest = Map.groupBy(chains, ({ underlying }) => underlying);
+    expectBruteForce([...newest.values()].map((each) => each.toSorted((a, b) => b.asOf - a.asOf)[0]!));
+  });
+});
+
+/** A market of stored levels without chains, each with the given differences. */
+function levelsMarket(levels: readonly Partial<LevelRecord>[], nowMs = MONDAY_MS + 30_000) {
+  const { context, store } = smallMarket({}, nowMs);
+  for (const each of levels) keepLevels(store, each);
+  return { context, store };
+}
+
+describe('tickers', () => {
+  const { context } = levelsMarket([{ underlying: 'SPY' }, { underlying: 'SPX' }, { underlying: 'QQQ' }]);
+  const screened = (args: object) => {
+    const { rows, without_data } = ask({ sort_by: 'ticker', ...args }, context);
+    return [rows.map(({ ticker }) => ticker), without_data];
+  };
+
+  test('by default: all that have data, and a note with the number of the others of the universe', () => {
+    expect(screened({})).toEqual([['QQQ', 'SPX', 'SPY'], []]);
+    const without = STANDARD_UNIVERSE.tickers.size - 2;
+    expect(ask({}, context).provenance.notes).toContain(`${without} tickers of the universe have no data.`);
+  });
+
+  test('a misspelt ticker comes with the nearest that has data', () => {
+    const { without_data, provenance } = ask({ tickers: ['SPYY', 'QQQ'] }, context);
+    expect(without_data).toEqual(['SPYY']);
+    expect(provenance.notes).toContain('Nearest to SPYY with data: SPY.');
+  });
+
+  test('a volatility in percent is noted', () => {
+    expect(ask({ where: ['atm_iv_30d>60'], tickers: ['SPY'] }, context).provenance.notes).toContain(
+      'atm_iv_30d is a decimal: 60 means 6000 %.',
+    );
+  });
+
+  test('in any spelling, each once', () => {
+    expect(screened({ tickers: ['spy', 'SPXW', '^SPX', 'SPY'] })).toEqual([['SPX', 'SPY'], []]);
+  });
+
+  test('by the name of a company, with a note', () => {
+    const { without_data, provenance } = ask({ tickers: ['Apple', 'SPY'] }, context);
+    expect(without_data).toEqual(['AAPL']);
+    expect(provenance.notes).toContain('"Apple" was read as AAPL.');
+  });
+
+  test('that are unknown are listed', () => {
+    expect(screened({ tickers: ['ZZZZ', 'QQQ', 'AMD'] })).toEqual([['QQQ'], ['ZZZZ', 'AMD']]);
+  });
+
+  test('without any data, there is no provenance', () => {
+    expect(ask({ tickers: ['ZZZZ'] }, context)).toEqual({ rows: [], matched: 0, without_data: ['ZZZZ'] } as never);
+  });
+});
+
+describe('nulls', () => {
+  const { context } = levelsMarket([
+    { underlying: 'SPY', spot: 101, gexFlip: 100 },
+    { underlying: 'QQQ', flipResolved: false },
+    { underlying: 'IWM', spot: 100, gexFlip: 102, atmIv30d: null },
+    { underlying: 'GLD', spot: 99, gexFlip: 99 },
+    { underlying: 'DIA', flipResolved: false },
+  ]);
+
+  test.each([
+    [{}, ['GLD', 'SPY', 'IWM', 'DIA', 'QQQ']],
+    [{ order: 'desc' }, ['IWM', 'SPY', 'GLD', 'DIA', 'QQQ']],
+    [{ where: ['flip_distance_pct<1000'] }, ['GLD', 'SPY', 'IWM']],
+    [{ where: ['flip_distance_pct>=0', 'spot_vs_flip=above'] }, ['GLD', 'SPY']],
+    [{ where: ['spot_vs_flip==below'] }, ['IWM']],
+    [{ where: ['atm_iv_30d>0'], limit: 2 }, ['GLD', 'SPY']],
+    [{ where: ['iv_rank>=0'] }, []],
+  ])('%j gives %j', (args, expected) => {
+    expect(ask(args, context).rows.map(({ ticker }) => ticker)).toEqual(expected);
+  });
+
+  test('are counted in a note', () => {
+    const notes = (args: object) => ask(args, context).provenance.notes;
+    expect(notes({})).toContain('flip_distance_pct is null for 2 of 5 tickers.');
+    expect(notes({ where: ['iv_rank>50'], sort_by: 'ticker' })).toContain('iv_rank is null for 5 of 5 tickers.');
+    expect(notes({ sort_by: 'ticker' }).filter((each) => each.includes('is null'))).toEqual([]);
+  });
+
+  test('a ticker without a chain has no whipsaw index', () => {
+    const { context } = levelsMarket([]);
+    expect(ask({ sort_by: WHIPSAW }, context).rows).toEqual([]);
+    const past = smallMarket({}, AS_OF);
+    past.store.savePastLevels(recordOf({ underlying: 'SPY' }), 'past');
+    expect(ask({ sort_by: WHIPSAW, tickers: ['SPY'] }, past.context).rows[0]).toMatchObject({ [WHIPSAW]: null });
+  });
+});
+
+test('the whipsaw index is present only if it is named, and computed only for rows that meet the other conditions', () => {
+  const { context } = marketOf(SMALL, AS_OF);
+  expect(ask({ limit: 4 }, context).rows.map((row) => WHIPSAW in row)).toEqual([false, false, false, false]);
+  const { rows, provenance } = ask({ where: ['spot_vs_flip=above', `${WHIPSAW}<=100`] }, context);
+  const above = ask({ where: ['spot_vs_flip=above'] }, context).rows;
+  expect(rows.map(({ ticker }) => ticker)).toEqual(above.map(({ ticker }) => ticker));
+  expect(rows.every((row) => row[WHIPSAW]! >= 0)).toBe(true);
+  expect(provenance.notes.join()).not.toContain(WHIPSAW);
+});
+
+describe('rejects the condition', () => {
+  const { context } = levelsMarket([{ underlying: 'SPY' }]);
+  test.each([
+    'iv_rank',
+    'iv_rank>',
+    'iv_rank=80',
+    'iv_rank>=high',
+    'iv_rank>=80%',
+    'iv_rank>80 and age_s<60',
+    'ivrank>80',
+    'ticker>A',
+    'spot_price>1',
+    'regime<1',
+    'regime=negative',
+    'spot_vs_flip>0',
+    '',
+    '__proto__>1',
+  ])('%s', (text) => {
+    const refusal = refusalOf(() => ask({ where: ['iv_rank>=1', text] }, context));
+    expect(refusal).toMatchObject({ code: 'unprocessable', fields: ['/where/1'] });
+    for (const column of NUMBER_COLUMNS) expect(refusal.hint).toContain(column);
+    expect(refusal.message).toContain('regime= positive_gamma or negative_gamma or undetermined');
+  });
+
+  test('of a column that is not sortable, too many conditions, and too many tickers', () => {
+    for (const [args, field] of [
+      [{ sort_by: 'regime' }, '/sort_by'],
+      [{ order: 'up' }, '/order'],
+      [{ where: Array(9).fill('iv_rank>1') }, '/where'],
+      [{ tickers: Array(101).fill('SPY') }, '/tickers'],
+      [{ limit: 101 }, '/limit'],
+    ] as const) {
+      expect(refusalOf(() => ask(args, context)).fields).toEqual([field]);
+    }
+  });
+});
+
+describe('provenance', () => {
+  const nowMs = MONDAY_MS + 10_000;
+  const { context } = levelsMarket(
+    [
+      { underlying: 'SPY', asOf: MONDAY_MS, atmIv30d: 0.3 },
+      { underlying: 'QQQ', asOf: MONDAY_MS - 120_000, atmIv30d: 0.2 },
+      { underlying: 'IWM', asOf: MONDAY_MS - 5_000, atmIv30d: 0.1 },
+    ],
+    nowMs,
+  );
+
+  test('is that of the oldest quotes of the rows, and each row has its own age', () => {
+    const { rows, provenance } = ask({ sort_by: 'age_s' }, context);
+    expect(rows.map(({ ticker, age_s, stale }) => [ticker, age_s, stale])).toEqual([
+      ['SPY', 10, undefined],
+      ['IWM', 15, undefined],
+      ['QQQ', 130, true],
+    ]);
+    expect(provenance).toMatchObject({ age_s: 130, stale: true, as_of: new Date(MONDAY_MS - 120_000).toISOString() });
+    expect(provenance.notes).toEqual(
+      expect.arrayContaining([
+        'Age and source are those of the oldest quotes, QQQ.',
+        'The quotes of 1 of 3 tickers are stale.',
+      ]),
+    );
+  });
+
+  test('does not depend on rows that are not shown', () => {
+    expect(ask({ where: ['atm_iv_30d<0.15'] }, context).provenance).toMatchObject({ age_s: 15, stale: false });
+  });
+
+  test('names the sources if there are several', () => {
+    const { context, store } = levelsMarket([{ underlying: 'SPY' }], nowMs);
+    store.savePastLevels(recordOf({ underlying: 'QQQ' }), 'files:b');
+    expect(ask({}, context).provenance.notes).toContain('Sources: simulated, files:b.');
+  });
+});
+
+describe('at a past moment', () => {
+  const { context, store } = levelsMarket(
+    [
+      { underlying: 'SPY', spot: 100, gexFlip: 99 },
+      { underlying: 'SPY', spot: 110, gexFlip: 99, asOf: MONDAY_MS + DAY_MS },
+      { underlying: 'QQQ', asOf: MONDAY_MS + DAY_MS },
+    ],
+    MONDAY_MS + 2 * DAY_MS,
+  );
+  const at = '2026-01-05';
+
+  test('shows the levels of that moment', () => {
+    expect(ask({ tickers: ['SPY', 'QQQ'], at }, context)).toMatchObject({
+      rows: [{ ticker: 'SPY', spot_price: 100, age_s: 9 * 3_600 }],
+      without_data: ['QQQ'],
+    });
+    expect(ask({ tickers: ['SPY', 'QQQ'] }, context).rows.map((row) => row.spot_price)).toContain(110);
+  });
+
+  test('fails while levels are due, and has a note at the present moment', () => {
+    store.saveChain({ ...chainAt('SPY', 100, 0.2, 0.5), asOf: MONDAY_MS + 1 });
+    expect(ask({}, context).provenance.notes.join()).toContain('levels of 1 snapshots are not computed yet');
+    expect(refusalOf(() => ask({ at }, context)).code).toBe('unavailable');
+  });
+});
+
+test('the default answer for the simulated universe fits into a model’s context', () => {
+  const chains = SIMULATED.map(simulated);
+  const { context } = marketOf(chains, chains[0]!.asOf + DAY_MS, 300);
+  for (const args of [{}, { sort_by: WHIPSAW, order: 'desc' }, { where: ['iv_rank>=0', `${WHIPSAW}>0`, 'age_s>0'] }]) {
+    const performed = perform(toolView(screenTickers as unknown as Operation), args, context, 'invalid_body');
+    expect((performed.body.rows as unknown[]).length).toBe(15);
+    expect(tokensOf(toolAnswer(performed))).toBeLessThanOrEqual(DEFAULT_ANSWER_TOKENS_MAX - 150);
+  }
+});

@@ -1,0 +1,340 @@
+import { describe, expect, test } from 'bun:test';
+import { DEFAULT_OPTIONS } from '../../../src/analytics/chain/options.ts';
+import { prepareChain } from '../../../src/analytics/chain/prepare.ts';
+import { gexLevels } from '../../../src/analytics/exposure/gex-levels.ts';
+import { densityFigures } from '../../../src/analytics/surface/density-figures.ts';
+import { fitSurface } from '../../../src/analytics/surface/fit-surface.ts';
+import type { ContractRow } from '../../../src/market/build-chain.ts';
+import { addDays } from '../../../src/market/calendar.ts';
+import type { Chain } from '../../../src/market/chain.ts';
+import { normalCdf } from '../../../src/math/normal.ts';
+import { runStrategicOmniRadar } from '../../../src/operations/surface/omni-radar.ts';
+import { blackScholesDelta } from '../../analytics/plain.ts';
+import {
+  AS_OF,
+  chainOf,
+  contract,
+  EXPIRY,
+  LATER,
+  print,
+  quoted,
+  range,
+  TODAY,
+  yearsTo,
+} from '../../analytics/small-chains.ts';
+import { call, callExtended, type Holdings, refusalOf, smallMarket } from '../small-market.ts';
+
+const STRIKES = range(85, 115);
+
+function series(expiry: string, openInterest: number): ContractRow[] {
+  return quoted({ strikes: STRIKES, expiry, halfSpread: 0.01, rest: { openInterest, volume: 10 } }).map((row) =>
+    // Calls above and puts below, so that dealers' gamma changes its sign at 100.
+    ({ ...row, openInterest: openInterest * (row.callPut === 1 ? row.strike - 80 : 120 - row.strike) }),
+  );
+}
+
+const CHAIN = chainOf([...series(EXPIRY, 2), ...series(LATER, 1)]);
+
+/** The parts of the answer that these tests check. */
+interface Scan {
+  readonly state_density: Record<string, number> & { expiry: string; quantiles: Record<string, number> };
+  readonly gex_boundaries: Record<string, number>;
+  readonly institutional_concentration_pct: number;
+  readonly institutional_concentration_all_expiries_pct: number;
+  readonly whipsaw_risk_index: number | null;
+  readonly whipsaw_components: Record<string, number | null>;
+  readonly density_parameters: { node: number[]; mass: number[]; kernel: number[] };
+  readonly concentrated_strikes: { strike: number[]; share_pct: number[] };
+  readonly largest_gamma_strikes?: { strike: number[]; share_pct: number[] };
+  readonly whipsaw_inputs: Record<string, number | null>;
+  readonly realised_volatility: number | null;
+  readonly flow_from: string;
+}
+
+function scan(chain: Chain = CHAIN, args: object = {}, holdings: Holdings = {}): Scan {
+  const { context } = smallMarket({ chains: [chain], ...holdings });
+  return callExtended(runStrategicOmniRadar, { ticker: 'ACME', ...args }, context) as unknown as Scan;
+}
+
+describe('the expiry nearest to target_dte', () => {
+  const TWIN = '2026-01-20';
+  test.each([
+    ['30 by default: 46 is nearer than 11', [EXPIRY, LATER], {}, LATER],
+    ['11', [EXPIRY, LATER], { target_dte: 11 }, EXPIRY],
+    ['the earlier on a tie', [EXPIRY, TWIN], { target_dte: 13 }, EXPIRY],
+    ['one more day decides it', [EXPIRY, TWIN], { target_dte: 14 }, TWIN],
+    ['0 is the current day', [TODAY, EXPIRY], { target_dte: 0 }, TODAY],
+    ['the farthest expiry', [EXPIRY, LATER], { target_dte: 3650 }, LATER],
+  ])('%s', (_what, expiries, args, expected) => {
+    const found = scan(chainOf(expiries.flatMap((expiry) => series(expiry, 1))), args).state_density;
+    expect(found.expiry).toBe(expected);
+  });
+
+  test('skips an expiry without open interest, unless no expiry has any', () => {
+    expect(scan(chainOf([...series(EXPIRY, 0), ...series(LATER, 1)]), { target_dte: 11 }).state_density.expiry).toBe(
+      LATER,
+    );
+    expect(scan(chainOf([...series(EXPIRY, 0), ...series(LATER, 0)]), { target_dte: 11 }).state_density.expiry).toBe(
+      EXPIRY,
+    );
+  });
+
+  test('skips an expiry without a volatility, and fails if no expiry has one', () => {
+    const dark = contract({ expiry: LATER, openInterest: 100 });
+    expect(scan(chainOf([...series(EXPIRY, 1), dark]), { target_dte: 46 }).state_density.expiry).toBe(EXPIRY);
+    expect(refusalOf(() => scan(chainOf([dark]))).code).toBe('unprocessable');
+  });
+});
+
+describe('density', () => {
+  const surface = fitSurface(prepareChain(CHAIN, DEFAULT_OPTIONS));
+  const { law, forward, atmVariance, tte, quotes } = surface.slices[0]!;
+  const found = scan(CHAIN, { target_dte: 11 }).state_density;
+
+  test('is the law of the surface at the expiry', () => {
+    const figures = densityFigures(law, Math.sqrt(atmVariance));
+    expect(found).toMatchObject({
+      ...{ expiry: EXPIRY, root: 'ACME', days_to_expiry: 11, atm_iv: Math.sqrt(atmVariance / tte) },
+      ...{ lognormal_divergence: figures.divergence, skewness: law.logMoments().skewness },
+      ...{ strikes_fitted: quotes.price.length },
+    });
+    for (const [name, value] of [
+      ['forward', forward],
+      ['expected_move', forward * Math.sqrt(atmVariance)],
+      ['mode', forward * figures.mode],
+    ] as const) {
+      expect(found[name]).toBeCloseTo(value, 9);
+    }
+    expect(found.fit_error).toBeWithin(1e-6, 0.5);
+    expect(Object.keys(found.quantiles)).toEqual(['p05', 'p25', 'p50', 'p75', 'p95']);
+    for (const [i, price] of Object.values(found.quantiles).entries()) {
+      expect(price).toBeCloseTo(forward * figures.quantiles[i]!, 9);
+    }
+  });
+
+  test('is split at the walls', () => {
+    const { put_wall, call_wall } = scan().gex_boundaries;
+    expect(found.probability_below_put_wall).toBeCloseTo(law.below(put_wall! / forward), 12);
+    expect(found.probability_above_call_wall).toBeCloseTo(law.above(call_wall! / forward), 12);
+    const { probability_below_put_wall, probability_between_walls, probability_above_call_wall } = found;
+    expect(probability_below_put_wall! + probability_between_walls! + probability_above_call_wall!).toBeCloseTo(1, 12);
+  });
+
+  test('has the mixture that gives its quantiles and its probabilities', () => {
+    for (const args of [{ target_dte: 11 }, { target_dte: 400 }]) {
+      const { density_parameters, state_density, gex_boundaries } = scan(CHAIN, args);
+      const { node, mass, kernel } = density_parameters;
+      const below = (price: number) =>
+        node.reduce((sum, mean, i) => {
+          const distance = Math.log(price / (state_density.forward! * mean)) / kernel[i]!;
+          return sum + mass[i]! * normalCdf(distance + kernel[i]! / 2);
+        }, 0);
+      for (const [name, price] of Object.entries(state_density.quantiles)) {
+        expect(below(price)).toBeCloseTo(Number(name.slice(1)) / 100, 12);
+      }
+      expect(below(gex_boundaries.put_wall!)).toBeCloseTo(state_density.probability_below_put_wall!, 12);
+    }
+  });
+
+  test('of an expiry with few quotes is interpolated between others', () => {
+    const between = '2026-01-23';
+    const few = series(between, 5).filter(({ strike }) => strike > 110);
+    const { state_density } = scan(chainOf([...series(EXPIRY, 1), ...few, ...series(LATER, 1)]), { target_dte: 18 });
+    expect(state_density).toMatchObject({ expiry: between, strikes_fitted: 0, fit_error: 0 });
+    expect(state_density.atm_iv).toBeWithin(0.25, 0.35);
+  });
+});
+
+describe('boundaries', () => {
+  const levels = gexLevels(prepareChain(CHAIN, DEFAULT_OPTIONS), new Map());
+
+  test('are the levels over all expiries', () => {
+    expect(scan().gex_boundaries).toMatchObject({
+      call_wall: levels.walls.call.strike,
+      put_wall: levels.walls.put.strike,
+      gex_flip: levels.flip.level,
+      max_pain: levels.maxPain,
+      net_gex_mil: levels.exposures.gex / 1e6,
+    });
+  });
+
+  test('friction is net GEX times the expected daily move in percent', () => {
+    const { gex_boundaries, state_density } = scan();
+    const expected = levels.exposures.gex * 100 * (state_density.atm_iv! / Math.sqrt(252));
+    expect(gex_boundaries.gex_potential_friction! / expected).toBeCloseTo(1, 12);
+  });
+
+  const atTheMoney = { spot: 100, strike: 100, tte: yearsTo('ACME', EXPIRY), iv: 0.3, rate: 0.04, dividend: 0 };
+  const [CALL, PUT] = [1, -1].map((callPut) => blackScholesDelta({ ...atTheMoney, callPut })) as [number, number];
+
+  test.each([
+    ['from the large prints of the day', [{}], 'prints', CALL],
+    ['puts offset calls', [{}, { id: 'put', callPut: -1 as const }], 'prints', CALL + PUT],
+    ['puts are negative', [{ callPut: -1 as const }], 'prints', PUT],
+    ['without legs of spreads', [{}, { id: 'leg', multiLeg: true }], 'prints', CALL],
+    ['without deep contracts', [{}, { id: 'deep', delta: 0.91 }], 'prints', CALL],
+    ['without the previous day', [{ at: AS_OF - 86_400_000 }], 'prints', 0],
+    ['without small prints', [{ size: 10 }], 'prints', 0],
+    ['from volumes if there are no prints, none of them large', [], 'snapshots', 0],
+  ])('the kinetic term: %s', (_what, prints, from, delta) => {
+    const found = scan(CHAIN, {}, { prints: prints.map((each, i) => print({ id: `p${i}`, ...each })) });
+    expect(found.flow_from).toBe(from);
+    // 400 contracts of 100 shares at 100 dollars.
+    expect(found.gex_boundaries.whale_fiat_kinetic! / 4e6).toBeCloseTo(delta, 6);
+  });
+
+  test('large prints are read once while the tape does not change', () => {
+    const { context, store } = smallMarket({ chains: [CHAIN], prints: [print({})] });
+    let readings = 0;
+    const { largePrints } = store;
+    store.largePrints = (...range) => {
+      readings++;
+      return largePrints(...range);
+    };
+    const kinetic = () => {
+      const { gex_boundaries } = callExtended(runStrategicOmniRadar, { ticker: 'ACME' }, context) as unknown as Scan;
+      return gex_boundaries.whale_fiat_kinetic! / 4e6;
+    };
+    const first = kinetic();
+    expect([kinetic(), readings]).toEqual([first, 1]);
+    store.savePrints([print({ id: 'another' })]);
+    expect([kinetic() / first, kinetic() / first, readings]).toEqual([2, 2, 2]);
+    // A print of another ticker, and one after the last moment of the day.
+    store.savePrints([print({ id: 'b', underlying: 'SPX' }), print({ id: 'c', at: AS_OF + 86_400_000 })]);
+    expect(kinetic() / first).toBe(2);
+    store.savePrints([print({ canceled: true })]);
+    expect([kinetic() / first, kinetic() / first]).toEqual([1, 1]);
+  });
+});
+
+describe('states the limits of its figures', () => {
+  const notes = (chain: Chain, args: object) => {
+    const { context } = smallMarket({ chains: [chain], prints: [print({})] });
+    const { provenance } = callExtended(runStrategicOmniRadar, { ticker: 'ACME', ...args }, context);
+    return (provenance as { notes: string[] }).notes;
+  };
+
+  test.each<[string, object, string[]]>([
+    ['the requested expiry', { target_dte: 11 }, []],
+    ['a week off', { target_dte: 53 }, []],
+    ['farther off', { target_dte: 150 }, ['The expiry nearest to 150 days is in 46 days.']],
+    ['near relative to a distant target', { target_dte: 60 }, []],
+  ])('%s', (_what, args, expected) => {
+    expect(notes(CHAIN, args)).toEqual(expected);
+  });
+
+  test('an expiry with almost no gamma', () => {
+    const thin = chainOf([...series(EXPIRY, 0.001), ...series(LATER, 1)]);
+    expect(notes(thin, { target_dte: 11 })).toEqual([expect.stringMatching(/^2026-01-16 has 0\.\d+ % of all gamma/)]);
+  });
+
+  test('contradictory quotes', () => {
+    const rows = series(EXPIRY, 1).map((row, i) => {
+      const factor = i % 4 < 2 ? 1.5 : 0.6;
+      return { ...row, bid: row.bid * factor, ask: row.ask * factor };
+    });
+    expect(notes(chainOf(rows), { target_dte: 11 })).toContainEqual(
+      expect.stringMatching(/misses their mids by \d+\.\d vol points/),
+    );
+  });
+});
+
+describe('concentration', () => {
+  test('is the share of the five largest strikes', () => {
+    const flat = (strikes: readonly number[], expiry: string) =>
+      strikes.map((strike) => contract({ strike, expiry, iv: 0.3, openInterest: 1e-9 }));
+    const even = chainOf([...flat(range(96, 104), EXPIRY), contract({ iv: 0.3, callPut: -1, openInterest: 1e6 })]);
+    expect(scan(even).institutional_concentration_pct).toBeCloseTo(100, 6);
+    expect(scan(chainOf(series(EXPIRY, 1))).institutional_concentration_pct).toBeWithin(15, 60);
+    expect(scan(chainOf(flat([99, 101, 102], EXPIRY))).institutional_concentration_pct).toBeCloseTo(100, 9);
+  });
+
+  test('reports the strikes and the components of the index', () => {
+    const found = scan(CHAIN, { target_dte: 11 });
+    const { strike, share_pct } = found.concentrated_strikes;
+    expect(strike).toHaveLength(5);
+    expect(share_pct.reduce((sum, each) => sum + each, 0)).toBe(found.institutional_concentration_pct);
+    const { flip_distance, daily_move, net_gex_mil, gross_gex_mil } = found.whipsaw_inputs as Record<string, number>;
+    const { flip_proximity, regime } = found.whipsaw_components as Record<string, number>;
+    expect(flip_proximity).toBeCloseTo(100 * Math.exp(-flip_distance! / daily_move!), 9);
+    expect(regime).toBeCloseTo(50 * (1 - net_gex_mil! / gross_gex_mil!), 9);
+  });
+
+  test('over all expiries counts the strikes of all', () => {
+    const { institutional_concentration_pct, institutional_concentration_all_expiries_pct } = scan(CHAIN, {
+      target_dte: 11,
+    });
+    expect(institutional_concentration_all_expiries_pct).toBeLessThan(institutional_concentration_pct);
+  });
+
+  test('a limit lists that many further strikes, of which the first five are the concentrated ones', () => {
+    const { largest_gamma_strikes, concentrated_strikes, ...rest } = scan(CHAIN, { target_dte: 11, limit: 20 });
+    const { strike, share_pct } = largest_gamma_strikes!;
+    expect([strike.length, share_pct.length]).toEqual([20, 20]);
+    expect({ strike: strike.slice(0, 5), share_pct: share_pct.slice(0, 5) }).toEqual(concentrated_strikes);
+    expect(share_pct).toEqual(share_pct.toSorted((a, b) => b - a));
+    expect({ concentrated_strikes, ...rest }).toEqual(scan(CHAIN, { target_dte: 11 }));
+    const { context } = smallMarket({ chains: [CHAIN] });
+    const keys = (args: object) => Object.keys(call(runStrategicOmniRadar, { ticker: 'ACME', ...args }, context));
+    expect(keys({ limit: 1 })).toEqual([...keys({}), 'largest_gamma_strikes']);
+  });
+
+  test('is 0 without open interest', () => {
+    const found = scan(chainOf(series(EXPIRY, 0)));
+    expect([found.institutional_concentration_pct, found.institutional_concentration_all_expiries_pct]).toEqual([0, 0]);
+  });
+});
+
+describe('whipsaw', () => {
+  // A swing of 1 % a day, up to the day of the snapshot.
+  const closes = range(0, 20).map((i) => ({
+    ticker: 'ACME',
+    date: addDays(TODAY, i - 20),
+    close: i % 2 === 0 ? 100 : 101,
+    volume: null,
+    simulated: false,
+  }));
+
+  test('with 21 closes all four components are present, and the index is their mean', () => {
+    const { whipsaw_components, whipsaw_risk_index, realised_volatility } = scan(CHAIN, {}, { closes });
+    expect(realised_volatility).toBeCloseTo(Math.log(1.01) * Math.sqrt(252), 9);
+    const values = Object.values(whipsaw_components) as number[];
+    expect(values).toHaveLength(4);
+    for (const value of values) expect(value).toBeWithin(0, 100.000001);
+    expect(whipsaw_risk_index).toBeCloseTo(values.reduce((sum, each) => sum + each, 0) / 4, 9);
+  });
+
+  test('ignores closes after the snapshot', () => {
+    const later = closes.map((each) => ({ ...each, date: addDays(each.date, 30) }));
+    expect(scan(CHAIN, {}, { closes: later }).realised_volatility).toBeNull();
+  });
+
+  test('during a trading day uses spot instead of that day’s later close', () => {
+    const message = closes.map((each) => (each.date === TODAY ? { ...each, close: 150 } : each));
+    const { realised_volatility } = scan(CHAIN, {}, { closes });
+    expect(scan(CHAIN, {}, { closes: message }).realised_volatility).toBe(realised_volatility);
+    const late = chainOf([...series(EXPIRY, 2), ...series(LATER, 1)], { asOf: AS_OF + 3_600_000 });
+    expect(scan(late, {}, { closes: message }).realised_volatility).toBeGreaterThan(1);
+  });
+
+  test('with fewer closes the realised component is null and left out', () => {
+    const { whipsaw_components, whipsaw_risk_index, realised_volatility } = scan();
+    expect([realised_volatility, whipsaw_components.realised_over_implied]).toEqual([null, null]);
+    expect(whipsaw_risk_index).toBeNumber();
+  });
+
+  test('gamma that expires within a day', () => {
+    expect(scan().whipsaw_components.expiring_gamma).toBe(0);
+    expect(scan(chainOf([...series(TODAY, 5), ...series(EXPIRY, 1)])).whipsaw_components.expiring_gamma).toBeWithin(
+      50,
+      100,
+    );
+    expect(scan(chainOf(series(TODAY, 5))).whipsaw_components.expiring_gamma).toBeCloseTo(100, 9);
+  });
+
+  test('without open interest the index is null', () => {
+    const found = scan(chainOf(series(EXPIRY, 0)));
+    expect(Object.values(found.whipsaw_components)).toEqual([null, null, null, null]);
+    expect(found.whipsaw_risk_index).toBeNull();
+  });
+});

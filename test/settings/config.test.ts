@@ -1,0 +1,79 @@
+import { expect, test } from 'bun:test';
+import { OperatorError } from '../../src/core/errors.ts';
+import { parseSetting, parseSettings, SETTINGS, type Setting, type SettingName } from '../../src/settings/config.ts';
+
+test.each<[SettingName, string, unknown]>([
+  ['rateLimit', '600/min', { burst: 600, windowS: 60 }],
+  ['rateLimit', '10/s', { burst: 10, windowS: 1 }],
+  ['rateLimit', '1000/h', { burst: 1000, windowS: 3600 }],
+  ['rateLimit', '1/s', { burst: 1, windowS: 1 }],
+  ['rateLimit', 'off', 'off'],
+  ['dataMax', '20GB', 20e9],
+  ['dataMax', '0.025GB', 25e6],
+  ['dataMax', '3 mb', 3e6],
+  ['dataMax', '1.5TB', 1.5e12],
+  ['port', '0', 0],
+  ['port', '65535', 65_535],
+  ['feedRate', '60', 60],
+  ['feedEvery', '7', 7],
+  ['feedHours', 'always', 'always'],
+  ['behindProxy', 'Yes', true],
+  ['behindProxy', '0', false],
+  ['allowedHosts', ' zomma.example, Alt.Example,', ['zomma.example', 'alt.example']],
+  ['allowedOrigins', 'https://agents.example', ['https://agents.example']],
+  ['myKeyFrom', '10.0.0.5, 2001:db8::/32', ['10.0.0.5', '2001:db8::/32']],
+  ['myKeyToken', 'abcdefghijklmnop', 'abcdefghijklmnop'],
+  ['tls', 'internal', 'internal'],
+  ['largePrintMin', '1e5', 100_000],
+  ['contagionMin', '0', 0],
+  ['staleAfter', '0.5', 30_000],
+  ['keepChains', '1', 1],
+  ['tools', 'contract', 'contract'],
+  ['keepPrints', '31', 31],
+  ['logLevel', 'debug', 'debug'],
+  ['seed', '0', 0],
+  ['dataDir', './data', './data'],
+])('%s %j has the value %j', (name, text, value) => {
+  expect(parseSetting(name, text)).toEqual(value as never);
+});
+
+test.each<[SettingName, readonly string[], string]>([
+  [
+    'rateLimit',
+    ['', '600', '0/s', '-1/s', '1.5/s', '600/day', '600 / min', '/s', '10/S', 'OFF', '99999999/s', '10/s\n', '1e3/s'],
+    'not a rate limit',
+  ],
+  ['dataMax', ['20', '20 bananas', '-1GB', '0GB', 'GB', ''], 'not a size'],
+  ['port', ['70000', '-1', '8080x', ''], 'not a port'],
+  ['feedRate', ['0'], 'must be 1 or more'],
+  ['feedRate', ['1.5', ''], 'must be a whole number'],
+  ['feedEvery', ['0'], '--feed-every must be 1 or more'],
+  ['feedHours', ['night'], '--feed-hours "night" is not known'],
+  ['behindProxy', ['maybe', ''], 'neither on nor off'],
+  ['allowedHosts', ['zomma.example:8443', 'https://zomma.example', '*'], 'not the name of a host'],
+  ['allowedOrigins', ['https://a.example/', 'a.example', 'https://b.example,*'], 'not an origin'],
+  ['myKeyFrom', ['10.0.0.0/33', 'terminal', '10.0.0.1/8/8'], 'is not a network'],
+  ['myKeyToken', ['', 'short', 'with a blank in it', 'ünïcödé-characters'], 'ZOMMA_MY_KEY_TOKEN is not a token'],
+  ['tls', ['', 'on', 'Internal'], 'is not known'],
+  ['tools', ['nine', '', 'ALL'], 'is not known'],
+  ['largePrintMin', ['', '-1', 'ten', 'Infinity'], '--large-print-min must be an amount of dollars, at least 0'],
+  ['contagionMin', ['-1'], '--contagion-min must be an amount of dollars, at least 0'],
+  ['staleAfter', ['0', '', 'NaN'], 'must be a number of minutes above 0'],
+  ['keepChains', ['0', '1.5', '100000'], '--keep-chains must be a whole number of days, at least 1'],
+  ['keepPrints', ['30'], '--keep-prints must be a whole number of days, at least 31'],
+  ['logLevel', ['loud', 'Info'], 'not a log level'],
+  ['seed', ['-1', '1.5', ''], '--seed must be a whole number'],
+])('%s rejects %j', (name, texts, message) => {
+  for (const text of texts) {
+    expect(() => parseSetting(name, text)).toThrow(OperatorError);
+    expect(() => parseSetting(name, text)).toThrow(message);
+  }
+});
+
+test('every default is valid, and a setting without default is undefined', () => {
+  const values = parseSettings({});
+  for (const [name, setting] of Object.entries<Setting>(SETTINGS)) {
+    expect([name, values[name as SettingName] === undefined]).toEqual([name, setting.default === undefined]);
+  }
+  expect(values).toMatchObject({ port: 8080, seed: 1, behindProxy: false, staleAfter: 1_800_000 });
+});
