@@ -1,17 +1,17 @@
 /**
- * The operations of the server that the page calls, with the address of each. A test compares this table with the server's registry, and the
+ * An operation of the server that the page calls, with its address. A test compares this table with the server's registry, and compares the
  * calls of the page with this table.
  */
 export interface WebOperation {
   readonly title: string;
-  /** The REST route. A tool without a route of its own is called by POST /api/v1/tools/{name}. */
+  /** The REST route. A tool without a route of its own is called with `POST /api/v1/tools/{name}`. */
   readonly method: 'GET' | 'POST';
   readonly path: string;
-  /** True if MCP has the operation as a tool of the same name. */
+  /** True if MCP offers the operation as a tool with the same name. */
   readonly isTool: boolean;
-  /** True if the operation reads the market, so that `at` selects an earlier moment. */
+  /** True if the operation reads market data, so that the argument `at` can select an earlier moment. */
   readonly ofMarket: boolean;
-  /** The address of the MCP resource with the same figures, if there is one. */
+  /** The URI of the MCP resource with the same figures, if such a resource exists. */
   readonly resource?: string;
 }
 
@@ -66,7 +66,7 @@ export const WEB_OPERATIONS = {
 
 export type WebOperationName = keyof typeof WEB_OPERATIONS;
 
-/** Operations of the registry that no view asks, with the reason. */
+/** Operations of the registry that no view calls, each with the reason. */
 export const NOT_ON_PAGE: Readonly<Record<string, string>> = {
   compute_greeks_batch:
     'It takes columns of thousands of options from a program. The form of Option Greeks asks for one option. Bench times it with binary columns.',
@@ -79,7 +79,7 @@ export const NOT_ON_PAGE: Readonly<Record<string, string>> = {
 
 export type CallValue = string | number | boolean;
 
-/** One call of an operation: what a panel shows, and what it offers to copy. */
+/** One call of an operation. A panel shows its answer, and offers the call to copy. */
 export interface Call {
   readonly operation: WebOperationName;
   readonly args: Readonly<Record<string, CallValue>>;
@@ -101,7 +101,10 @@ export function requestOf({ operation, args }: Call): { method: 'GET' | 'POST'; 
   return { method, path: query === '' ? filled : `${filled}?${query}` };
 }
 
-/** Returns the call as a shell command with curl. `origin` is the address of the server. The key stands as `$ZOMMA_KEY`, never as itself. */
+/**
+ * Returns the call as a shell command with curl. `origin` is the address of the server. The command contains `$ZOMMA_KEY` instead of the
+ * key.
+ */
 export function curlOf(call: Call, origin: string): string {
   const { method, path, body } = requestOf(call);
   const url = quoted(`${origin}${path}`);
@@ -109,10 +112,10 @@ export function curlOf(call: Call, origin: string): string {
   return `curl -H "X-API-Key: $ZOMMA_KEY" -H 'Content-Type: application/json' -d ${quoted(body!)} ${url}`;
 }
 
-/** Returns the message that an MCP client sends for the call, or the address of the resource. Returns undefined if MCP has neither. */
+/** Returns the message that an MCP client sends for the call, or the URI of the resource. Returns `undefined` if MCP offers neither. */
 export function mcpOf({ operation, args }: Call): string | undefined {
   const { isTool, resource }: WebOperation = WEB_OPERATIONS[operation];
-  // The tools and resources of a chain know no options of its analysis.
+  // The MCP tools and resources of a chain do not accept the options of the analysis.
   const isPlain = Object.keys(args).every((name) => name === 'ticker' || name === 'at');
   if (isTool && (isPlain || !resource)) {
     return JSON.stringify({ method: 'tools/call', params: { name: operation, arguments: args } });
@@ -122,7 +125,7 @@ export function mcpOf({ operation, args }: Call): string | undefined {
   return JSON.stringify({ method: 'resources/read', params: { uri } });
 }
 
-/** Returns the call as a command of the program, which reads the data folder of the server. */
+/** Returns the call as a `zomma` command. The command reads the data folder of the server. */
 export function commandOf({ operation, args }: Call): string {
   const { isTool }: WebOperation = WEB_OPERATIONS[operation];
   return `zomma call ${operation} ${quoted(JSON.stringify(args))}${isTool ? ' --extended' : ''}`;
