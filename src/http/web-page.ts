@@ -4,8 +4,9 @@ import type { HttpApp } from './http-app.ts';
 import { type PreparedResponse, prepareResponse, sendPrepared } from './prepared-response.ts';
 
 /**
- * The Content-Security-Policy of the terminal. It allows only resources of this server, and no inline script or style. `wasm-unsafe-eval`
- * lets the page compile the numeric kernels for its benchmark. Trusted Types forbid every use of a string as HTML or script.
+ * The Content-Security-Policy of the terminal. The policy allows only resources of this server, and no inline script or style.
+ * `wasm-unsafe-eval` lets the page compile the numeric kernels for its benchmark. Trusted Types forbid every use of a string as HTML or
+ * script.
  */
 export const PAGE_POLICY = [
   "default-src 'none'",

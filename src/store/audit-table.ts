@@ -37,8 +37,8 @@ export function auditTable(db: Database, keptMax = KEPT_MAX, trimEvery = TRIM_EV
 }
 
 /**
- * Adds an entry to the database at `path`, which may have an earlier schema. Returns false if its schema is so early that it has no audit
- * trail.
+ * Adds an entry to the database at `path`, which may have an earlier schema. Returns false if the database has an early schema without an
+ * audit trail.
  */
 export function saveAuditIn(path: string, entry: AuditEntry): boolean {
   const db = new Database(path, { readwrite: true, strict: true });

@@ -19,8 +19,8 @@ const CHOICES: readonly (readonly [option: OptionName, standard: string, value: 
 ];
 
 /**
- * Returns the readings that differ from the page's reading in exactly one option. If the page does not use the default of an option, the
- * reading uses the default.
+ * Returns the readings that differ from the page's reading in exactly one option. A reading changes the option to another value if the page
+ * uses the default value, and otherwise to the default value.
  */
 export function otherReadings(options: ChosenOptions): OtherReading[] {
   return CHOICES.map(([option, standard, value, other]) => {
