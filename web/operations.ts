@@ -112,7 +112,10 @@ export function curlOf(call: Call, origin: string): string {
   return `curl -H "X-API-Key: $ZOMMA_KEY" -H 'Content-Type: application/json' -d ${quoted(body!)} ${url}`;
 }
 
-/** Returns the message that an MCP client sends for the call, or the URI of the resource. Returns `undefined` if MCP offers neither. */
+/**
+ * Returns the message that an MCP client sends for the call, or the URI of the resource. Returns `undefined` if MCP has neither a tool nor
+ * a resource for the call.
+ */
 export function mcpOf({ operation, args }: Call): string | undefined {
   const { isTool, resource }: WebOperation = WEB_OPERATIONS[operation];
   // The MCP tools and resources of a chain do not accept the options of the analysis.

@@ -142,8 +142,8 @@ const FIXED: readonly ListedResource[] = [
 const RESOURCES_PER_PAGE = 100;
 
 /**
- * Returns a page. The cursor of a page is the first ticker of the page. So if tickers are added or removed between two requests, no other
- * ticker is skipped or repeated.
+ * Returns a page of the list of resources. The cursor of a page is the first ticker of the page. So if tickers are added or removed between
+ * two requests, no other ticker is skipped or repeated.
  */
 function listResources({ market }: Context, cursor?: string): ResourcePage {
   if (cursor !== undefined && !isTicker(cursor)) {
@@ -273,7 +273,10 @@ function partsOf(uri: string): GexUri | undefined {
   }
 }
 
-/** Returns the canonical spelling of a URI. Its ticker need not have a chain, because clients can subscribe before the first snapshot. */
+/**
+ * Returns the canonical spelling of a URI. The ticker in the URI need not have a chain, because clients can subscribe before the first
+ * snapshot.
+ */
 function canonicalUri(uri: string, { market }: Context): string {
   if (FIXED.some((each) => each.uri === uri) || methodsAt(uri) !== undefined) return uri;
   const parts = partsOf(uri);

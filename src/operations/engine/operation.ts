@@ -45,7 +45,7 @@ export interface Operation<
 export interface ToolForm<Key extends string = string> {
   /** Keys of the default answer. */
   readonly answers: readonly Key[];
-  /** Further keys that the default answer has only if an argument asks for them. They are optional in `full`. */
+  /** Further keys that the default answer has only if an argument asks for them. These keys are optional in `full`. */
   readonly onDemand?: readonly Key[];
   /**
    * Keys of the full result that MCP adds to the provenance of an answer: what the arguments were taken to mean, and figures without which

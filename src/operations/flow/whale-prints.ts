@@ -121,8 +121,8 @@ function premiumBySide(large: readonly PrintSum[], expiry: string) {
 }
 
 /**
- * The flows by expiry from the snapshots of the window. They are cached for the newest snapshot while the snapshots of the window stay the
- * same, because reading a month of snapshots takes tens of ms.
+ * The flows by expiry from the snapshots of the window. The flows are cached for the newest snapshot while the snapshots of the window stay
+ * the same, because reading a month of snapshots takes tens of ms.
  */
 const cache = new StepCache<Chain, ReadonlyMap<string, Flow>>(() => 1);
 

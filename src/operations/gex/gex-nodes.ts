@@ -129,9 +129,9 @@ type RecordedGexNodes = Pick<
 };
 
 /**
- * Returns the REST answer for the snapshot of a level record, for live events. It also has the regime, the gross exposure, and whether the
- * flip is resolved. The provenance has no age, so an event is the same whenever it is sent. The type makes the compiler require every key
- * of the REST answer.
+ * Returns the REST answer for the snapshot of a level record, for live events. The answer also has the regime, the gross exposure, and
+ * whether the flip is resolved. The provenance has no age, so an event is the same whenever it is sent. The type makes the compiler require
+ * every key of the REST answer.
  */
 export function recordedGexNodes(levels: LevelEvent): RecordedGexNodes {
   return {

@@ -141,7 +141,9 @@ function newestOf(name: string, untilMs: number, { market }: Pick<Context, 'mark
   );
 }
 
-/** Returns the provenance of stored levels. Their snapshot may have been removed, and then its source is not known. */
+/**
+ * Returns the provenance of stored levels. The snapshot of the levels may have been removed, and then the snapshot's source is not known.
+ */
 function provenanceOfLevels({ underlying, asOf, simulated }: LevelRecord, context: Context, notes: readonly string[]) {
   const chain = context.market.findChain(underlying);
   const source = chain?.asOf === asOf ? chain.source : 'stored levels';

@@ -175,8 +175,9 @@ function readRow(name: string, context: Context): Reading | undefined {
 }
 
 /**
- * Returns the rows that meet all conditions. With `withWhipsaw`, the rows have the whipsaw index. It is computed last, and only for the rows
- * that meet the other conditions, because it needs a surface of each ticker. `scanned` has the rows for which it was computed.
+ * Returns the rows that meet all conditions. With `withWhipsaw`, the rows have the whipsaw index. The whipsaw index is computed last, and
+ * only for the rows that meet the other conditions, because it needs a surface of each ticker. `scanned` has the rows for which it was
+ * computed.
  */
 function* matchingRows(
   rows: readonly ScreenRow[],
