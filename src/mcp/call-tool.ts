@@ -5,7 +5,7 @@ import { ClientError } from '../core/errors.ts';
 import { nearestNames } from '../core/nearest-names.ts';
 import type { Steps } from '../core/steps.ts';
 import { type Operation, PICTURE_TYPE } from '../operations/engine/operation.ts';
-import { performInSteps, toolView } from '../operations/engine/perform.ts';
+import { perform, toolView } from '../operations/engine/perform.ts';
 import { pngOf } from '../picture/render-png.ts';
 import type { CancelSignal, McpDeps } from './mcp-deps.ts';
 import { READ_RESOURCE, readResourceAsTool } from './read-resource.ts';
@@ -70,7 +70,7 @@ async function answerOf(tool: Operation, deps: McpDeps, call: ToolCall): Promise
       isDropped: () => signal.aborted,
       charge: account && charge && ((tokens) => charge(account, tokens)),
     });
-  const performed = await run(progress.of(performInSteps(toolView(tool), call.args, context, 'invalid_body')));
+  const performed = await run(progress.of(perform(toolView(tool), call.args, context, 'invalid_body')));
   const picture = performed.picture && (await pngOf(performed.picture, run));
   await progress.flush();
   const notes = picture ? [PICTURE_NOTE] : [];

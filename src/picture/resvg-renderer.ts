@@ -1,8 +1,7 @@
-import { setImmediate } from 'node:timers/promises';
 import fontPath from '@fontsource/ibm-plex-sans/files/ibm-plex-sans-latin-500-normal.woff2' with { type: 'file' };
 import { initWasm, Resvg } from '@resvg/resvg-wasm';
 import wasmPath from '@resvg/resvg-wasm/index_bg.wasm' with { type: 'file' };
-import type { Steps } from '../core/steps.ts';
+import { runInTurns, type Steps } from '../core/steps.ts';
 import { FONT_FAMILY, svgPicture } from './svg.ts';
 
 /** Draws an SVG as PNG, in its own size. */
@@ -23,9 +22,7 @@ export async function loadRenderer(): Promise<Renderer> {
   const [wasm, font] = await Promise.all([Bun.file(wasmPath).bytes(), Bun.file(fontPath).bytes()]);
   await initWasm(await WebAssembly.compile(wasm));
   const renderer: Renderer = (svg) => render(svg, font);
-  for (let i = 0; i < WARM_UP_PICTURES; i++) {
-    for (const _ of renderer(WARM_UP_SVG)) await setImmediate();
-  }
+  for (let i = 0; i < WARM_UP_PICTURES; i++) await runInTurns('Loading the renderer', renderer(WARM_UP_SVG));
   return renderer;
 }
 
