@@ -1,6 +1,7 @@
 import { Argument, type Command } from 'commander';
 import { shownJson } from '../core/clean-text.ts';
 import { ClientError, OperatorError } from '../core/errors.ts';
+import { runToCompletion } from '../core/steps.ts';
 import type { Operation } from '../operations/engine/operation.ts';
 import { extendedView, perform, restView, toolView, type View } from '../operations/engine/perform.ts';
 import { findOperation, OPERATIONS, TOOLS } from '../operations/registry.ts';
@@ -48,7 +49,7 @@ Examples:
       const view = options.extended ? extendedView(operation) : defaultView(operation);
       const args = parse(json);
       const { body, picture } = await ports.withMarket(options, (context) =>
-        perform(view, args, context, 'invalid_body'),
+        runToCompletion(perform(view, args, context, 'invalid_body')),
       );
       if (picture && process.stdout.isTTY)
         throw new OperatorError('A picture cannot be shown on a terminal', 'Redirect it to a file: > picture.png');

@@ -5,7 +5,7 @@ import { ClientError } from '../core/errors.ts';
 import { nearestNames } from '../core/nearest-names.ts';
 import type { Steps } from '../core/steps.ts';
 import { type Operation, PICTURE_TYPE } from '../operations/engine/operation.ts';
-import { performInSteps, toolView } from '../operations/engine/perform.ts';
+import { perform, toolView } from '../operations/engine/perform.ts';
 import type { CancelSignal, McpDeps } from './mcp-deps.ts';
 import { READ_RESOURCE, readResourceAsTool } from './read-resource.ts';
 import { columnResourcesOf } from './resources.ts';
@@ -64,7 +64,7 @@ async function answerOf(tool: Operation, deps: McpDeps, call: ToolCall): Promise
   const performed = await scheduler.run({
     account: account?.id ?? '',
     name: tool.name,
-    steps: progress.of(performInSteps(toolView(tool), call.args, context, 'invalid_body')),
+    steps: progress.of(perform(toolView(tool), call.args, context, 'invalid_body')),
     isDropped: () => signal.aborted,
     charge: account && charge && ((tokens) => charge(account, tokens)),
   });

@@ -72,7 +72,7 @@ export async function fillPast(deps: PastDeps, isStopped = () => false): Promise
     first ??= past;
     last = past;
   };
-  const steps = fillInSteps(deps, onProgress);
+  const steps = fillGaps(deps, onProgress);
   for (let waitedAt = startedAt; ; ) {
     await new Promise(setImmediate);
     if (performance.now() - waitedAt > BATCH_MS) {
@@ -90,7 +90,7 @@ export async function fillPast(deps: PastDeps, isStopped = () => false): Promise
 }
 
 /** Fills what is missing. Calls `onProgress` at the begin and after each transaction of snapshots. */
-function* fillInSteps(deps: PastDeps, onProgress: (past: PastProgress) => void): Steps<void> {
+function* fillGaps(deps: PastDeps, onProgress: (past: PastProgress) => void): Steps<void> {
   const { store, seed, universe, nowMs, largePrintMinUsd, room, tickerInView } = deps;
   const newest = newestSimulated(nowMs());
   const all = pastMoments(newest);

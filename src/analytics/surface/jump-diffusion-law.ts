@@ -1,6 +1,6 @@
 import { runToCompletion } from '../../core/steps.ts';
 import { merton } from '../../math/jump-diffusion.ts';
-import { leastSquaresInSteps } from '../../math/least-squares.ts';
+import { leastSquares } from '../../math/least-squares.ts';
 import { NODE_Z } from './log-density-basis.ts';
 import { PriceLaw } from './price-law.ts';
 import type { QuoteBands } from './slice-model.ts';
@@ -102,7 +102,7 @@ export function fitJumpDiffusion(quotes: QuoteBands, atmVariance: number, jumps:
     );
   };
   const { parameters } = runToCompletion(
-    leastSquaresInSteps(residuals, [0, PRIOR.share, PRIOR.direction], {
+    leastSquares(residuals, [0, PRIOR.share, PRIOR.direction], {
       iterationsMax: ITERATIONS,
       evaluations: Number.POSITIVE_INFINITY,
     }),

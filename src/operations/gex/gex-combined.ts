@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import { combineInSteps } from '../../analytics/exposure/combined.ts';
+import { combine } from '../../analytics/exposure/combined.ts';
 import { ClientError } from '../../core/errors.ts';
 import { DAY_MS } from '../../market/calendar.ts';
 import type { Chain } from '../../market/chain.ts';
@@ -86,7 +86,7 @@ export const getGexCombined = defineOperation({
     }
     const other = yield* readChain({ ...input, ticker: partner }, context);
     requireOneMarket(chain, other.chain);
-    const both = yield* combineInSteps(own, other);
+    const both = yield* combine(own, other);
     const multiple = multipleOf(chain.underlying, other.chain.underlying);
     return {
       result: {

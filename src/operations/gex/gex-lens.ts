@@ -1,15 +1,15 @@
 import { Type } from '@sinclair/typebox';
-import { prepareInSteps } from '../../analytics/chain/prepare.ts';
+import { prepareChain } from '../../analytics/chain/prepare.ts';
 import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
-import { type GexLevels, gexLevelsInSteps } from '../../analytics/exposure/gex-levels.ts';
+import { type GexLevels, gexLevels } from '../../analytics/exposure/gex-levels.ts';
 import type { CustomerPositions } from '../../analytics/flow/customer-positions.ts';
 import { signedShare } from '../../analytics/flow/flow-sign.ts';
 import { seriesAtm } from '../../analytics/surface/series-atm.ts';
-import { runToCompletion, type Steps } from '../../core/steps.ts';
+import type { Steps } from '../../core/steps.ts';
 import { newYorkDate } from '../../market/calendar.ts';
 import type { Context } from '../engine/operation.ts';
 import { count, nullable, number } from '../engine/schemas.ts';
-import { customerPositionsInSteps, withFlowSign, withSign } from '../reading/dealer-sign.ts';
+import { customerPositionsOf, withFlowSign, withSign } from '../reading/dealer-sign.ts';
 import { regimeFields, reportRegime } from './gamma-regime.ts';
 import { MILLION } from './gex-report.ts';
 
@@ -44,7 +44,7 @@ export const byVolumeLens = Type.Object(lens, {
 
 /** Computes the levels with each contract weighted by the day's volume, and dealers long calls and short puts. */
 export function* byVolume({ chain, options }: PreparedChain) {
-  return lensFields(yield* levelsOfPrepared(yield* prepareInSteps(chain, { ...options, weight: 'volume' })));
+  return lensFields(yield* levelsOfPrepared(yield* prepareChain(chain, { ...options, weight: 'volume' })));
 }
 
 export const zeroDteLens = Type.Object(
@@ -84,8 +84,8 @@ export function* zeroDte(prepared: PreparedChain, grossGex: number, context: Con
   const last = ofToday.at(-1);
   if (!last) return null;
   const only = { ...options, expiries: { kind: '0dte' } } as const;
-  const levels = yield* levelsOfPrepared(yield* withSign(sign, yield* prepareInSteps(chain, only), context));
-  const volumeLevels = yield* levelsOfPrepared(yield* prepareInSteps(chain, { ...only, weight: 'volume' }));
+  const levels = yield* levelsOfPrepared(yield* withSign(sign, yield* prepareChain(chain, only), context));
+  const volumeLevels = yield* levelsOfPrepared(yield* prepareChain(chain, { ...only, weight: 'volume' }));
   const { iv, expectedMove } = seriesAtm(prepared, last);
   const sum = (column: Float64Array) =>
     ofToday.reduce(
@@ -145,16 +145,12 @@ export const byFlowLens = Type.Object(
 
 /** Computes the levels by flow. Returns null if no live contract of the chain has a print. */
 export function* byPrints(prepared: PreparedChain, context: Context) {
-  const positions = yield* customerPositionsInSteps(prepared.chain, context.market.tape(prepared.chain));
-  return positions ? yield* byPositionsInSteps(prepared, positions) : null;
+  const positions = yield* customerPositionsOf(prepared.chain, context.market.tape(prepared.chain));
+  return positions ? yield* byPositions(prepared, positions) : null;
 }
 
 /** Computes the levels with dealers who hold the opposite of the customers' positions. */
-export function byPositions(prepared: PreparedChain, positions: CustomerPositions) {
-  return runToCompletion(byPositionsInSteps(prepared, positions));
-}
-
-function* byPositionsInSteps(prepared: PreparedChain, positions: CustomerPositions) {
+export function* byPositions(prepared: PreparedChain, positions: CustomerPositions) {
   const signed = withFlowSign(prepared, positions);
   const levels = yield* levelsOfPrepared(signed);
   const { share, unsignedGex } = signedShare(signed);
@@ -172,5 +168,5 @@ function* byPositionsInSteps(prepared: PreparedChain, positions: CustomerPositio
 }
 
 function levelsOfPrepared(prepared: PreparedChain): Steps<GexLevels> {
-  return gexLevelsInSteps(prepared, new Map());
+  return gexLevels(prepared, new Map());
 }

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { DEFAULT_OPTIONS, DEFAULT_SIGN } from '../../analytics/chain/options.ts';
-import { type HedgingAtMove, hedgingAtMovesInSteps } from '../../analytics/exposure/hedging-at-moves.ts';
+import { type HedgingAtMove, hedgingAtMoves } from '../../analytics/exposure/hedging-at-moves.ts';
 import { gammaRegime } from '../../analytics/exposure/sign-margin.ts';
 import { hedgingPicture } from '../../picture/hedging-picture.ts';
 import { defineOperation, type Provenance } from '../engine/operation.ts';
@@ -80,7 +80,7 @@ export const getHedgingProfile = defineOperation({
     const { exposures, flip } = yield* levelsOf(reading);
     const moves = [...new Set(input.moves ?? MOVES)].toSorted((a, b) => a - b);
     yield { message: 'Pricing the chain at other spots', tokens: movesPrice(prepared.count, moves.length + 1) };
-    const profile = yield* hedgingAtMovesInSteps(prepared, moves);
+    const profile = yield* hedgingAtMoves(prepared, moves);
     const volume = averageDailyVolumeOf(chain, context);
     return {
       result: {

@@ -1,4 +1,4 @@
-import { levelRecordInSteps } from '../../analytics/exposure/compute-level-record.ts';
+import { computeLevelRecord } from '../../analytics/exposure/compute-level-record.ts';
 import { directionalPremium, FLOW_WINDOW_DAYS } from '../../analytics/flow/flow.ts';
 import { ClientError, isBusy } from '../../core/errors.ts';
 import { announceStep } from '../../core/event-loop-watchdog.ts';
@@ -191,7 +191,7 @@ export function* levelRecordOf(
   // Sums only the prints of the 30 days up to the snapshot, because later prints were not known then.
   const sums = store.printSums(underlying, asOf - FLOW_WINDOW_DAYS * DAY_MS, asOf, simulated, largePrintMinUsd);
   try {
-    return yield* levelRecordInSteps(chain, directionalPremium(sums), storedDividends(store, chain), atmIv30d);
+    return yield* computeLevelRecord(chain, directionalPremium(sums), storedDividends(store, chain), atmIv30d);
   } catch (error) {
     if (error instanceof ClientError) return undefined;
     throw error;
