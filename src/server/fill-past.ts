@@ -1,6 +1,7 @@
 import { FLOW_WINDOW_DAYS } from '../analytics/flow/flow.ts';
 import { announceStep } from '../core/event-loop-watchdog.ts';
 import type { Observe } from '../core/events.ts';
+import { collectSoon } from '../core/garbage.ts';
 import type { Steps } from '../core/steps.ts';
 import { runEvery, untilIdle } from '../feeds/background.ts';
 import { type DataRoom, NoRoom } from '../feeds/data-room.ts';
@@ -84,9 +85,9 @@ export async function fillPast(deps: PastDeps, isStopped = () => false): Promise
     if (steps.next().done) break;
   }
   const snapshots = last!.done - first!.done;
-  if (snapshots > 0) {
-    observe({ kind: 'past_filled', snapshots, duration_ms: Math.round(performance.now() - startedAt) });
-  }
+  if (snapshots === 0) return;
+  observe({ kind: 'past_filled', snapshots, duration_ms: Math.round(performance.now() - startedAt) });
+  collectSoon();
 }
 
 /** Fills what is missing. Calls `onProgress` at the begin and after each transaction of snapshots. */
