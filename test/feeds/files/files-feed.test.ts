@@ -530,6 +530,8 @@ describeRecorded('recorded chains', (recorded) => {
     const seen: string[] = [];
     for await (const delivery of createFilesFeed(recorded, { checkpoints: () => checkpoints }).poll(Date.now())) {
       if (delivery.kind === 'checkpoint' || delivery.kind === 'resolved') continue;
+      // Samples of further formats, which no reader knows yet.
+      if (delivery.kind === 'rejection' && delivery.origin.startsWith('vendors/')) continue;
       if (delivery.kind !== 'chain') throw new Error(JSON.stringify(delivery));
       const { underlying, asOf, count, series, spot, refused } = delivery.chain;
       expect(refused).toEqual({});
