@@ -39,9 +39,10 @@ export type ServeSettings = ValuesIn<'data' | 'feeds' | 'server' | 'mcp' | 'log'
 const STOP_DEADLINE_MS = 3_000;
 /**
  * The process exits this long after the signal, ms, even if something still runs, for example a read from a file system that does not
- * answer. A forced exit is safe, because the stored data is consistent at every moment.
+ * answer. A forced exit is safe, because the stored data is consistent at every moment. A busy machine may take the last of the five seconds
+ * to run it.
  */
-const FORCED_STOP_MS = 4_700;
+const FORCED_STOP_MS = 4_000;
 /** Time between two lines of the log while data is loaded, ms. */
 const LOADING_EVERY_MS = 5_000;
 /** Time between two looks whether the database is still in its folder, ms. */

@@ -95,6 +95,11 @@ export async function startServer(
   }
 }
 
+/** Returns the demo key that `zomma start` has printed. */
+export function keyOf({ before }: Pick<Server, 'before'>): string {
+  return /ZOMMA_\w{16}/.exec(before.join('\n'))![0];
+}
+
 /** Reads the log of a server to its end. Resolves `loaded` when its line comes, or never. */
 export function readLog(stderr: ReadableStream<Uint8Array>) {
   const loaded = Promise.withResolvers<void>();
