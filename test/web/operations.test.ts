@@ -29,7 +29,7 @@ const TEXTS = Object.fromEntries(VIEWS.map((view) => [view, EVERYWHERE + textFro
 
 describe('the operations of the page', () => {
   test('web/operations.json matches the registry (bun run gen)', () => {
-    expect(readFileSync(PAGE_OPERATIONS, 'utf8')).toBe(pageOperations());
+    expect(readFileSync(PAGE_OPERATIONS, 'utf8'), 'bun run gen').toBe(pageOperations());
   });
 
   test.each(OPERATIONS.map(({ name, page, tool }) => [name, page, tool !== undefined] as const))(
@@ -37,13 +37,16 @@ describe('the operations of the page', () => {
     (name, page, isTool) => {
       const asking = VIEWS.filter((view) => TEXTS[view]!.includes(`'${name}'`));
       if (typeof page !== 'string') {
-        expect(page.absent, `${name} lacks the reason why no view asks for it`).toMatch(/^[A-Z].*\.$/);
+        expect(page.absent, `${name} lacks the reason why it is on no view`).toMatch(/^[A-Z].*\.$/);
         expect(asking, `${name} says that no view asks for it`).toEqual([]);
       } else {
         expect([...VIEWS] as string[], `${name} names a view`).toContain(page);
         const isForm = page === 'house' && isTool;
         if (!isForm)
-          expect(asking as string[], `${name}: the file of the view, or one that it imports, asks`).toContain(page);
+          expect(
+            asking as string[],
+            `${name} says that the view ${page} asks for it (each tool has a form in house)`,
+          ).toContain(page);
       }
     },
   );
