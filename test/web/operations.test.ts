@@ -25,7 +25,14 @@ function textFrom(entry: string): string {
 }
 
 const EVERYWHERE = textFrom('main.tsx');
-const TEXTS = Object.fromEntries(VIEWS.map((view) => [view, EVERYWHERE + textFrom(`view/${view}-view.tsx`)]));
+const VIEW_TABLE = readFileSync(resolve(WEB, 'view/views.ts'), 'utf8');
+const TEXTS = Object.fromEntries(VIEWS.map((view) => [view, EVERYWHERE + textFrom(fileOf(view))]));
+
+/** Returns the file of the component of a view, from the table of the views. */
+function fileOf(view: string): string {
+  const component = new RegExp(`^  ${view}: (\\w+),`, 'm').exec(VIEW_TABLE)![1];
+  return `view/${new RegExp(`\\{ ${component} \\} from '\\./(.+)'`).exec(VIEW_TABLE)![1]}`;
+}
 
 describe('the operations of the page', () => {
   test('web/operations.json matches the registry (bun run gen)', () => {
