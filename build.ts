@@ -23,6 +23,10 @@ const ASC = 'node_modules/assemblyscript/bin/asc.js';
 const METHODS = 'docs/methods.md';
 const CLIENTS = 'docs/clients.md';
 const TERMINAL = 'docs/terminal.md';
+/** The notices of libraries whose packages have no licence file. */
+const NOTICE = 'NOTICE';
+/** The font of pictures. The page shows its licence too. */
+const FONT = 'node_modules/@fontsource/ibm-plex-sans/';
 
 /** The types of the module that `web` writes. */
 const MANIFEST_TYPES = `/** A file of the terminal, with the paths of its plain and compressed forms. */
@@ -93,6 +97,7 @@ async function web(): Promise<void> {
     METHODS,
     CLIENTS,
     TERMINAL,
+    NOTICE,
     ...own.map((name) => `web/${name}`),
   ]);
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === digest) return;
@@ -130,7 +135,10 @@ async function web(): Promise<void> {
     asJson('figures', FIGURE_TEXTS),
     asJson('clients', clientConfigs(readFileSync(join(ROOT, CLIENTS), 'utf8'))),
     asJson('terminal', parseMarkdown(readFileSync(join(ROOT, TERMINAL), 'utf8'))),
-    asJson('licences', licencesOf(Object.keys(metafile!.inputs))),
+    asJson('licences', [
+      ...licencesOf([...Object.keys(metafile!.inputs), FONT]),
+      { name: '@resvg/resvg-wasm, MPL-2.0', text: readFileSync(join(ROOT, NOTICE), 'utf8').trim() },
+    ]),
   ];
   // In the page, `{methods}` stands for the path of the file whose name begins with `methods-`.
   const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));

@@ -1,6 +1,6 @@
 /** Generates docs/terminal.md: its tables of views, keys, states and calls come from the code of the web terminal. */
 import { join } from 'node:path';
-import { NOT_ON_PAGE } from '../web/operations.ts';
+import { OPERATIONS } from '../src/operations/registry.ts';
 import { ACTION_LIST, CHART_KEYS, VIEW_NAMES } from '../web/state/action-list.ts';
 import { VIEWS } from '../web/state/address.ts';
 import { GENERATED } from './generated.ts';
@@ -12,7 +12,8 @@ export const TERMINAL_PAGE = join(import.meta.dir, '../docs/terminal.md');
 export function terminalPage(): string {
   const views = VIEWS.map((view) => {
     const { name, key, question } = VIEW_NAMES[view];
-    return [name, code(`g ${key}`), question];
+    const asked = OPERATIONS.filter(({ page }) => page === view).map(({ name }) => code(name));
+    return [name, code(`g ${key}`), question, asked.join(', ')];
   });
   const groups = [...Map.groupBy(ACTION_LIST, ({ group }) => group)];
   const keys = groups.flatMap(([group, acts]) =>
@@ -32,7 +33,7 @@ in until this tab is closed*, it is also in the tab's session storage. It is nev
     '## Views',
     `A page shows one ticker at one moment, with one set of options. All panels show the same snapshot, and a panel of another moment says so. The
 address of the page has the whole state. A link therefore opens the same picture, and the browser's *Back* works.`,
-    table(['view', 'key', 'question that it answers'], views),
+    table(['view', 'key', 'question that it answers', 'operations'], views),
     '## Acts and their keys',
     `Each act has a key or is a command (\`Ctrl+K\`, on a Mac also \`⌘K\`). Letters do nothing while a field has the focus. They can be turned off in the
 list of keys (\`?\`). In the commands, \`SPY flow\` goes to a view of a ticker, \`SPY @2026-11-20 15:30\` to a moment in New York time, \`@-1d\` to a day
@@ -58,7 +59,7 @@ bytes from which the panel was drawn. \`Shift+C\` copies the call as an MCP mess
 Each operation has a place on the page, except these:`,
     table(
       ['operation', 'reason'],
-      Object.entries(NOT_ON_PAGE).map(([name, reason]) => [code(name), reason]),
+      OPERATIONS.flatMap(({ name, page }) => (typeof page === 'string' ? [] : [[code(name), page.absent]])),
     ),
     '## House',
     `*Feeds* shows each feed with its state, its polls and its stream, and ticker by ticker the age of the quotes, the expected and the
@@ -66,7 +67,7 @@ received contracts, the rejected rows by reason, and why the last attempt failed
 rate limit, and the key. The key is masked until it is revealed, and can be copied without being shown. For a member's UUID the page shows the
 member's key and the Telegram link. *Connect* has the configurations of [Clients](clients.md) with the address of this server. A press copies
 them with the key in them. *Tools* has each tool as a form that calls it over MCP and shows the exchange. *About* has the version, and the
-licences of the libraries in the page.`,
+licences of the libraries in the page and of those that draw pictures.`,
     '## The first data',
     `While there is no market data, do one of these on the machine of the server:`,
     `- \`zomma ingest FILE…\` loads files of chains, closes, dividends or trades once, also while the server runs ([docs/market-data.md](market-data.md)).

@@ -4,7 +4,7 @@ import type { HttpApp } from './http-app.ts';
 import { type PreparedResponse, prepareResponse, sendPrepared } from './prepared-response.ts';
 
 /**
- * The Content-Security-Policy of the terminal. It allows only resources of this server, and no inline script or style. Trusted
+ * The Content-Security-Policy of the terminal. The policy allows only resources of this server, and no inline script or style. Trusted
  * Types forbid every use of a string as HTML or script.
  */
 export const PAGE_POLICY = [

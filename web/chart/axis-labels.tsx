@@ -57,7 +57,9 @@ export function ExtentAxis({ left, middle, extent }: { left: number; middle: num
 
 /** Height of a level's label, in pixels. */
 const LABEL = 19;
-/** Minimum distance from a label to its level from which a leader line connects them, in pixels. */
+/**
+ * Maximum distance between a label and its level without a leader line, in pixels. At a larger distance, a leader line connects the two.
+ */
 const LEADER_FROM = 12;
 
 /** Renders the names of the levels at the right edge, moved apart so that no two names overlap. */

@@ -16,9 +16,8 @@ export type AxisBetween = (left: number, right: number) => ChartAxis;
 export const LABEL_DIGIT = 8;
 
 /**
- * Returns an axis of times to settlement, in years, in ascending order. Positions are proportional to the square root of the time. This
- * scale separates the daily expiries of this week, and the axis also has space for expiries years away. `texts` has one label for each
- * time.
+ * Returns an axis of times to settlement, in years, in ascending order. Positions are proportional to the square root of the time. On this
+ * scale, the daily expiries of this week and expiries years away are both readable. `texts` has one label for each time.
  */
 export function maturityAxis(times: readonly number[], texts: readonly string[]): AxisBetween {
   const root = (time: number) => Math.sqrt(Math.max(time, times[0] ?? 0));

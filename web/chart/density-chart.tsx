@@ -180,7 +180,7 @@ function densityAxis(radar: Radar, levels: readonly ChartLevel[], height: number
   return priceAxis(spot, (50 * (high - low)) / spot, 100 * ((high + low) / 2 / spot - 1), height);
 }
 
-/** Returns the round price step of the cursors, so that the axis has at most 200 steps. */
+/** Returns the price step of the cursors: a round number, with at most 200 steps on the axis. */
 function stepOf({ low, high }: PriceAxis): number {
   const raw = (high - low) / 200;
   const power = 10 ** Math.floor(Math.log10(raw));

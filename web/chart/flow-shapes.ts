@@ -56,7 +56,7 @@ export interface FlowLayout {
   readonly ticks: readonly { readonly value: number; readonly y: number }[];
 }
 
-/** The width of a bar is this share of the space of its row, but at most `most` pixels. */
+/** `share` is the width of a bar as a share of the space for its row. `most` is the maximum width of a bar, in pixels. */
 const BAR = { share: 0.78, most: 72 } as const;
 /**
  * Share of a bar's width that the bar of unsigned premium takes. This bar is drawn next to the others, half above and half below zero,

@@ -25,7 +25,7 @@ export interface HistorySeries {
   readonly gaps: number;
 }
 
-/** Two snapshots of a day have a gap between them if their distance exceeds this multiple of the usual distance. */
+/** Maximum time between two snapshots of a day without a gap, as a multiple of the usual time between snapshots. */
 const USUAL_MOST = 3;
 
 /**
@@ -52,7 +52,10 @@ export function historySeries(history: History, ends: { from?: string; to?: stri
     x.push(axis.at(at[i]!));
     row.push(i);
   }
-  /** Returns how a row is connected to the row before. A line ends with its session, because the prices of the night are not known. */
+  /**
+   * Returns how a row is connected to the row before. A line ends at the close of its trading session, because overnight prices are
+   * unknown.
+   */
   function joinOf(i: number): 'line' | 'night' | 'gap' {
     const [before, now] = [day[i - 1]!, day[i]!];
     if (before === now) return at[i]! - at[i - 1]! > USUAL_MOST * usual ? 'gap' : 'line';

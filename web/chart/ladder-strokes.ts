@@ -26,7 +26,10 @@ export interface LadderRule {
   readonly width: number;
 }
 
-/** The thickness of a bar is this share of the distance between strikes, within these bounds, in pixels. */
+/**
+ * `share` is the thickness of a bar as a share of the distance between strikes. `least` and `most` are the bounds of the thickness, in
+ * pixels.
+ */
 const BAR = { least: 1, most: 14, share: 0.72 } as const;
 
 /** Returns the largest sum of exposures with the same sign at one visible strike, or 1 if all exposures are 0. */
@@ -130,8 +133,8 @@ export function strikesPerRow({ strike }: LadderRows, axis: PriceAxis): number {
 }
 
 /**
- * Returns the strikes to draw. If several strikes share a row of pixels, `sign` names which bar of the strike is the largest one in its
- * row.
+ * Returns the strikes to draw. If several strikes share a row of pixels, `sign` is the sign of the strike's bar that is the largest one in
+ * its row.
  */
 function visibleRows({ strike, calls, puts }: LadderRows, axis: PriceAxis): { index: number; sign?: 1 | -1 }[] {
   const within: number[] = [];

@@ -7,9 +7,9 @@ export interface SmileLaw {
 }
 
 /**
- * Returns the volatility implied by Black's formula, times the square root of the time to settlement. The implied price is the
- * distribution's price of the out-of-the-money option at ln(K/F). The server uses the same distribution, so the page and the server show
- * the same figures.
+ * Returns the implied volatility of the out-of-the-money option at ln(K/F), times the square root of the time to settlement. The
+ * distribution gives the price of the option, and Black's formula converts this price into a volatility. The server uses the same
+ * distribution, so the page and the server show the same figures.
  */
 export function deviationAt({ kernel, node, mass }: SmileLaw, logMoneyness: number): number {
   const moneyness = Math.exp(logMoneyness);

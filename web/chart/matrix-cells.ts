@@ -10,9 +10,9 @@ export const NEUTRAL_STEP = 4;
 export const BLANK_STEP = 255;
 
 /**
- * Returns the smallest absolute value of each of the four colour steps of a sign, ascending. Each bound is round (1, 2 or 5 times a power
- * of ten), and is four or five times the bound before. The last bound is at most the largest absolute value. Returns an empty list if all
- * values are 0 or unknown.
+ * Returns the lower bounds of the four colour steps of a sign, as absolute values in ascending order. Each bound is round (1, 2 or 5 times
+ * a power of ten), and is four or five times the bound before. The last bound is at most the largest absolute value. Returns an empty list
+ * if all values are 0 or unknown.
  */
 export function rampBounds(values: MatrixValues): number[] {
   let most = 0;
@@ -25,7 +25,7 @@ export function rampBounds(values: MatrixValues): number[] {
   return [top - 6, top - 4, top - 2, top].map(roundSize);
 }
 
-/** Returns the round number at an index of the sequence 1, 2, 5, 10, 20 and so on. Index 0 is 1. */
+/** Returns the number at an index of the sequence 1, 2, 5, 10, 20 and so on. Index 0 returns 1. */
 function roundSize(index: number): number {
   const power = Math.floor(index / 3);
   return Number(`${[1, 2, 5][index - 3 * power]}e${power}`);
@@ -55,8 +55,8 @@ interface ComparableMatrix {
 }
 
 /**
- * Returns the matrix of the changes since an earlier moment. A cell that only one moment has gets no change. The sums contain only the
- * cells that both moments have.
+ * Returns the matrix of the changes since an earlier moment. The change of a cell is null if only one of the two moments has the cell. The
+ * sums contain only the cells that both moments have.
  */
 export function matrixChange<M extends ComparableMatrix>(now: M, before: ComparableMatrix): M {
   const nameOf = ({ root, expiry, settlement }: ComparableMatrix, i: number) =>
@@ -95,7 +95,10 @@ export function matrixSteps(values: MatrixValues, bounds: readonly number[]): Ui
   return steps;
 }
 
-/** Minimum and maximum height of a cell, in pixels. The matrix may exceed `target`, because a lower cell would not be visible. */
+/**
+ * Minimum and maximum height of a cell, in pixels. The matrix may be higher than `target`, because a cell below the minimum height would
+ * not be visible.
+ */
 const CELL_HEIGHT = { least: 2, most: 24 } as const;
 
 export interface MatrixLayout {

@@ -47,7 +47,10 @@ const HEIGHT = { share: 0.6, least: 300 } as const;
  */
 const WIDE = { from: 1900, around: 300 } as const;
 const LABEL_HEIGHT = 18;
-/** Minimum width of a cell, in pixels, from which it shows its sign, and from which it shows its value. */
+/**
+ * `sign` is the minimum cell size in pixels at which a cell shows the sign of its value. `value` is the minimum width at which the cell
+ * shows the value itself.
+ */
 const TEXT_FROM = { sign: 18, value: 54 } as const;
 
 /**

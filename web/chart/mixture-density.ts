@@ -53,8 +53,8 @@ export function probabilitiesAround(mixture: PriceMixture, [a, b]: readonly [num
 const TAIL = 0.002;
 
 /**
- * Returns a price range for a chart axis. The range covers the distribution except a probability of TAIL at each end, and it includes all
- * prices in `also`.
+ * Returns a price range for a chart axis. The range includes all prices in `also`, and leaves out a probability of TAIL at each end of the
+ * distribution.
  */
 export function densityRange(mixture: PriceMixture, also: readonly number[]): { low: number; high: number } {
   return {

@@ -11,7 +11,10 @@ export interface PictureTitle {
 
 const SCALE = 2;
 const HEAD = 30;
-/** CSS properties that style sheets set on SVG shapes. They are copied into the SVG, because an exported picture has no style sheet. */
+/**
+ * CSS properties that style sheets set on SVG shapes. The values of these properties are copied into the SVG, because an exported picture
+ * has no style sheet.
+ */
 const SHAPE_STYLES = [
   'fill',
   'fill-opacity',

@@ -18,7 +18,7 @@ export function placeLabels(labels: readonly LabelPlace[], from: number, to: num
   for (const index of order) {
     const { at, size } = labels[index]!;
     const length = size + gap;
-    // `wanted` is a sum over the labels of the block: each label adds the start at which the block would place this label at its value.
+    // `wanted` is a sum with one start of the block per label. Each label adds the start that would put the label's center at its value.
     let block = { members: [index], size: length, wanted: at - length / 2, start: 0 };
     block.start = bounded(block.wanted, from, to - block.size);
     for (let before = blocks.at(-1); before && before.start + before.size > block.start; before = blocks.at(-1)) {

@@ -4,7 +4,7 @@ import { amount, price, UNKNOWN } from '../page-format.ts';
 export interface ReadingDot {
   readonly id: string;
   readonly name: string;
-  /** A note on the reading, or the reason why it has no value. */
+  /** A note on the reading, or the reason why the reading has no value. */
   readonly note: string;
   readonly value: number | null;
   /** Sets the reading for the whole page. Undefined if the page already uses this reading, null if the server refuses the reading. */

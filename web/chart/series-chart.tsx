@@ -10,12 +10,12 @@ import { spacedTicks } from './price-axis.ts';
 
 type Values = readonly (number | null)[];
 
-/** Values over the horizontal axis of a chart. At null, the value is unknown: a line breaks, and no mark is drawn. */
+/** Values over the horizontal axis of a chart. A value of null is unknown: the line breaks there, and no mark is drawn. */
 export interface ChartSeries {
   readonly name: string;
   /**
-   * The mark of the series. `ranges` draws whiskers and `band` draws an area, both between `from` and `y`. A segment of `steps` ends at its
-   * value's position, and a segment of `stairs` starts there.
+   * The mark of the series. `ranges` draws whiskers and `band` draws an area, both between `from` and `y`. `steps` draws a horizontal line
+   * that ends at the position of its value. `stairs` draws a horizontal line that starts at the position of its value.
    */
   readonly mark: 'line' | 'steps' | 'stairs' | 'dots' | 'diamonds' | 'bars' | 'ranges' | 'band';
   readonly y: Values;

@@ -132,7 +132,7 @@ export function smileTable({ forward, strike: strikes, iv }: FittedSmile): Panel
   });
 }
 
-/** Minimum width of the view, in pixels, from which the small multiples are drawn, and their maximum number. */
+/** The small multiples are drawn only if the view is wider than `width` pixels. `most` is the maximum number of small multiples. */
 const MULTIPLES = { width: 1500, most: 16, strikes: 21, size: [132, 64] } as const;
 
 /**

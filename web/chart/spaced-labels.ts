@@ -1,7 +1,7 @@
 /**
  * Returns the indices of the axis labels that fit without overlap, in ascending order. `at` are the centers of the labels in ascending
- * order, and `sizes` are their lengths, both in pixels. The result always contains the last label. The other labels are chosen from the
- * first one on, and a label without enough space is left out.
+ * order, and `sizes` are their lengths, both in pixels. The result always contains the last label. The function adds the other labels in
+ * ascending order, and leaves out each label without enough space.
  */
 export function spacedLabels(at: readonly number[], sizes: readonly number[], gap = 8): number[] {
   const last = at.length - 1;

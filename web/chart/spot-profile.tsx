@@ -102,7 +102,10 @@ function profileShapes(
   const pairs = before
     ? profilePairs(profile, before).filter(({ spot }) => isNear(spot))
     : points.map(([spot, now]): ProfilePair => ({ spot, now, before: 0 }));
-  /** Returns the path of the area where the difference has the given sign. The difference is from the curve at A, or from zero. */
+  /**
+   * Returns the path of the area where the difference has the given sign. The difference is net gamma minus net gamma at A. Without a
+   * comparison, the difference is net gamma itself.
+   */
   const between = (sign: 1 | -1) =>
     area<ProfilePair>()
       .y(({ spot }) => axis.y(spot))

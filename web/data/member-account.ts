@@ -25,8 +25,8 @@ export async function accountStatus(): Promise<AccountStatus> {
 export const MEMBER_UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /**
- * Requests a route about a member or a key. They may differ from the signed-in ones, so a refusal does not sign the member out. Rejects
- * with the server's error message.
+ * Requests a route about a member or a key. This member or key may differ from the signed-in one, so a refusal does not sign the member
+ * out. Rejects with the server's error message.
  */
 async function askApart(path: string, key?: string): Promise<Record<string, unknown>> {
   let response: Response;

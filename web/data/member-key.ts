@@ -1,8 +1,8 @@
 import { signal } from '@preact/signals';
 
 /**
- * The member's API key. The page stores the key in memory, and also in this tab's session storage if the member chooses this. The page
- * never puts the key into a cookie, local storage, an address, or a text that it shows for copying.
+ * The member's API key. The page stores the key in memory, and also in this tab's session storage if the member chooses to stay signed in.
+ * The page never puts the key into a cookie, local storage, an address, or a text that it shows for copying.
  */
 export const memberKey = signal<string | null>(null);
 

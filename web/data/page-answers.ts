@@ -32,8 +32,8 @@ export interface GexView {
 }
 
 /**
- * The state of a panel's request: an answer, an error, or neither yet. While the next request for the same ticker is running, the previous
- * answer stays.
+ * The state of a panel's request: it has an answer, it has failed, or it is still loading. While the next request for the same ticker is
+ * running, the previous answer stays.
  */
 export interface Asked<Body> {
   readonly answer: WebAnswer<Body> | undefined;
@@ -115,7 +115,7 @@ function follow<Body>(call: Call | undefined, before: Asked<Body>, report: (aske
   };
 }
 
-/** A request that the whole page shares, such as the view of the ticker, the feed status or the universe. Its answer is a signal. */
+/** A request that the whole page shares, such as the view of the ticker, the feed status or the universe. The answer is a signal. */
 export interface SharedAnswer<Body> {
   readonly asked: { readonly value: Asked<Body> };
   /** Sends the request again. */

@@ -1,6 +1,9 @@
 import { cleanText } from '../page-format.ts';
 
-/** Invisible characters and bidirectional control characters, and the start of a JSON escape, which could encode one of them. */
+/**
+ * Matches invisible characters and bidirectional control characters. The pattern also matches the start of a Unicode escape in JSON,
+ * because an escape can encode such a character.
+ */
 const SUSPECT = /\\u|[\p{Cf}\p{Co}\p{Cs}\u2028\u2029]/u;
 
 /**

@@ -6,7 +6,7 @@ import { memberKey, signOut } from './member-key.ts';
 import { parseData } from './parse-data.ts';
 import { noteAnswered, noteServerTime, noteUnanswered } from './server-connection.ts';
 
-/** An answer of the server. Its provenance comes from the header fields. */
+/** An answer of the server, with its provenance from the header fields. */
 export interface WebAnswer<Body> {
   readonly call: Call;
   readonly body: Body;
@@ -57,11 +57,13 @@ export const rateLimit = signal<{ quota: number; left: number; waitUntil: number
 const KEPT_MAX = 64;
 const kept = new Map<string, { etag: string | null; answer: WebAnswer<unknown> }>();
 
-// The code subscribes to the key. An `effect` that only reads the key would not work, because the minifier removes a read whose value is
-// not used.
+// The code uses `subscribe`, because an `effect` that only reads the key would not work: the minifier removes a read whose value is not
+// used.
 memberKey.subscribe(() => kept.clear());
 
-/** The earliest time of the next request, in ms since the epoch. It spaces out requests while few tokens of the rate limit are left. */
+/**
+ * The earliest time of the next request, in ms since the epoch. The time spaces out requests while few tokens of the rate limit are left.
+ */
 let spacedUntil = 0;
 
 /**
@@ -208,8 +210,8 @@ async function untilAllowed(signal: AbortSignal | undefined): Promise<void> {
 }
 
 /**
- * Reads the rate limit from the header fields. If less than a tenth of the quota is left, requests are spaced out to the refill rate of the
- * tokens.
+ * Reads the rate limit from the header fields. If less than a tenth of the quota is left, requests are slowed down to the rate at which
+ * tokens are refilled.
  */
 function noteRate(headers: Headers): void {
   const policy = /q=(\d+);w=(\d+)/.exec(headers.get('ratelimit-policy') ?? '');

@@ -158,7 +158,7 @@ function fieldIn(text: string, fields: readonly ToolField[], texts: Readonly<Rec
 }
 
 function sentence(words: string): string {
-  // A regular expression helps only programs, and the words after it have the same meaning, so the regular expression is removed.
+  // A regular expression in an error message is removed, because the words after the expression have the same meaning.
   const plain = words.replace(/must match \S+: (.)/, (_, first: string) => `must be: ${first.toLowerCase()}`);
   return `${plain[0]!.toUpperCase()}${plain.slice(1)}${plain.endsWith('.') ? '' : '.'}`;
 }

@@ -54,7 +54,7 @@ export function toolPrefill(
 }
 
 function rounded(value: number): number {
-  // Values from 1,000 on are rounded to cents, because six significant digits would round the cents of a spot or a strike away.
+  // Values of 1,000 or more are rounded to cents, because six significant digits would not preserve the cents.
   return Math.abs(value) >= 1000 ? Number(value.toFixed(2)) : Number(value.toPrecision(DIGITS));
 }
 

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { ExplainedFigure, FigureNote, FigureTexts } from '../data/figure-texts.ts';
 import { useAnswer } from '../data/page-answers.ts';
-import { type Call, commandOf, curlOf, mcpOf, WEB_OPERATIONS, type WebOperation } from '../operations.ts';
+import { type Call, commandOf, curlOf, mcpOf, WEB_OPERATIONS } from '../operations.ts';
 import { tickerCall } from '../state/page.ts';
 import { copy } from '../state/ui.ts';
 import type { ExplainedSnapshot } from './explain-part.tsx';
@@ -97,6 +97,6 @@ function commandCall(call: Call, hasOptions: boolean): Call {
 function mcpNote({ operation }: Call, hasOptions: boolean, text: string | undefined): FigureNote | undefined {
   if (hasOptions) return 'mcp_options';
   if (!text) return 'mcp_none';
-  const { isTool }: WebOperation = WEB_OPERATIONS[operation];
+  const { isTool } = WEB_OPERATIONS[operation];
   return isTool ? undefined : 'mcp_newest';
 }

@@ -124,7 +124,7 @@ function Told({
   const { figure, strike, value, note, number, tone, print, row } = told;
   const text = texts?.figures[figure];
   const snapshot = snapshotOf(answer);
-  // The note of spot is its moment, and the moment already has its own line.
+  // The note on spot is left out here, because it only repeats the moment of the quotes.
   const aside = figure === 'spot_price' ? '' : note;
   return (
     <>

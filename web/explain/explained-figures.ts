@@ -9,7 +9,9 @@ export interface Explanation {
   readonly kind: 'price' | 'signed' | 'given';
   /** The column of the strikes that causes the changes of the figure. */
   readonly driver: Driver;
-  /** The part of a `get_level_record` answer that counts on how many days the level held. */
+  /**
+   * The part of a `get_level_record` answer with the number of days on which the level held. Null if there is no such part for the figure.
+   */
   readonly record: 'call_wall' | 'put_wall' | 'flip' | null;
 }
 
@@ -46,7 +48,7 @@ export function remarksOn(remarks: Readonly<Record<string, string>>, options: Ch
   });
 }
 
-/** The fields of the default answer of `get_live_gex_nodes` from which figures are read. */
+/** The fields from which the page reads the figures of the levels. The default answer of `get_live_gex_nodes` contains these fields. */
 export type LevelFields = Pick<
   Levels,
   'spot_price' | 'call_wall' | 'gex_flip' | 'put_wall' | 'max_pain' | 'net_gex_mil'
@@ -75,8 +77,8 @@ const DAYS_A_YEAR = 252;
 const MONTH = 30 / 365.25;
 
 /**
- * Returns one standard deviation of spot over one day, in dollars, with its volatility and expiry. They belong to the series whose expiry
- * is closest to 30 days. Returns `undefined` if no series has an at-the-money volatility.
+ * Returns one standard deviation of spot over one day, in dollars, with its volatility and expiry. The volatility and the expiry are those
+ * of the series whose expiry is closest to 30 days. Returns `undefined` if no series has an at-the-money volatility.
  */
 export function dailyDeviation({ spot_price, series }: Pick<Levels, 'spot_price' | 'series'>) {
   let best: Levels['series'][number] | undefined;

@@ -19,8 +19,8 @@ const CHOICES: readonly (readonly [option: OptionName, standard: string, value: 
 ];
 
 /**
- * Returns the readings that differ from the page's reading in exactly one option. If the page does not use the default of an option, the
- * reading uses the default.
+ * Returns the readings that differ from the page's reading in exactly one option. A reading changes the option to another value if the page
+ * uses the default value, and otherwise to the default value.
  */
 export function otherReadings(options: ChosenOptions): OtherReading[] {
   return CHOICES.map(([option, standard, value, other]) => {
@@ -32,7 +32,9 @@ export function otherReadings(options: ChosenOptions): OtherReading[] {
   });
 }
 
-/** Returns whether the notes of an answer report an unresolved flip. The default answer of the levels has no field for this. */
+/**
+ * Returns whether the notes of an answer report an unresolved flip. The default answer of the levels has no field for an unresolved flip.
+ */
 export function isFlipUnresolved(notes: string): boolean {
   return notes.includes('Net gamma has one sign within');
 }
@@ -52,13 +54,13 @@ export interface Firmness {
   readonly text: string;
 }
 
-/** A level is firm if all readings differ by at most this share of a day's move. */
+/** Upper bound of the spread of the readings of a firm level, as a share of a day's move. */
 export const FIRM_SHARE = 0.25;
 
 /**
- * Compares the figure of the page with the figure under the other readings. A price is firm if all readings lie within a quarter of
- * `dayMove`. An amount is firm if it has the same sign under all readings. Readings that the server refuses do not count. `print` formats a
- * value of the figure.
+ * Compares the figure of the page with the figure under the other readings. A price is firm if the spread of all readings is less than a
+ * quarter of `dayMove`, and if all readings have a value. An amount is firm if it has the same sign under all readings. Readings that the
+ * server refuses do not count. `print` formats a value of the figure.
  */
 export function firmnessOf(
   kind: Explanation['kind'],

@@ -1,6 +1,6 @@
 import { parseData } from '../data/parse-data.ts';
 
-/** Maximum number of values that are shown of a list of numbers, strings or booleans. */
+/** Maximum number of values that the excerpt shows of a list of numbers, strings or booleans. */
 const VALUES_SHOWN = 4;
 
 /**

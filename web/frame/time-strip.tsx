@@ -98,8 +98,8 @@ export function TimeStrip() {
 }
 
 /**
- * Number of steps of the slider element. The state is the page's moment, so the steps only have to be smaller than the distances between
- * snapshots.
+ * Number of steps of the slider element. The steps only have to be smaller than the distances between snapshots, because the page stores
+ * the moment and not the position of the slider.
  */
 const FINE = 100_000;
 

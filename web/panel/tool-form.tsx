@@ -19,7 +19,10 @@ import { page } from '../state/page.ts';
 import { gexView } from '../state/page-market.ts';
 import { copy } from '../state/ui.ts';
 
-/** Maximum number of forms that are all expanded. If there are more forms, or if the page is narrow, only the first form is expanded. */
+/**
+ * Maximum number of forms on a page on which all forms are expanded. If there are more forms, or if the page is narrow, only the first form
+ * is expanded.
+ */
 const UNFOLDED_MAX = 4;
 
 /**

@@ -156,8 +156,8 @@ export function followFocus(): void {
 }
 
 /**
- * Returns whether a pressed modifier key makes a shortcut invalid. AltGr is not such a modifier, and Alt is allowed with brackets, because
- * many keyboards need them to type brackets.
+ * Returns whether a pressed modifier key makes a shortcut invalid. AltGr, and Alt together with a bracket, do not make a shortcut invalid,
+ * because many keyboards need these keys to type brackets.
  */
 function hasModifier(event: KeyboardEvent): boolean {
   const isTyped = event.getModifierState('AltGraph') || (event.altKey && /^[[\]{}]$/.test(event.key));

@@ -54,8 +54,8 @@ export function tickerCall(
 
 /**
  * Returns a call for the history of the ticker up to the snapshot on the page. While the page is live, the call contains no moment. Without
- * a moment, the server answers even while it computes the levels of the newest snapshots. With a past moment, the server would refuse the
- * call during this time.
+ * a moment, the server answers even while it computes the levels of the newest snapshots. A call with a past moment would be refused while
+ * the server computes these levels.
  */
 export function historyCall(
   operation: WebOperationName,

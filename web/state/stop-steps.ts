@@ -17,8 +17,8 @@ export function stopAt({ ms }: Stops, momentMs: number): number {
 }
 
 /**
- * Returns the index of the stop nearest to a moment, after it or before it depending on `step`. The moment itself need not be a stop.
- * Returns `undefined` if there is no such stop.
+ * Returns the index of the nearest stop after a moment (`step` 1) or before it (`step` -1). The moment itself need not be a stop. Returns
+ * `undefined` if there is no such stop.
  */
 export function stopBeside(stops: Stops, momentMs: number, step: 1 | -1): number | undefined {
   const before = stopAt(stops, momentMs);

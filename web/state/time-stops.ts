@@ -25,8 +25,8 @@ effect(() => {
 });
 
 /**
- * Snapshots that arrived after the history was requested. Their events contain all data of a stop, so the page does not request the history
- * again.
+ * Snapshots that arrived after the history was requested. The events of these snapshots contain all data of a stop, so the page does not
+ * request the history again.
  */
 const arrived = signal<{ readonly ticker: string; readonly events: readonly (readonly [at: string, spot: number])[] }>({
   ticker: '',
@@ -57,10 +57,10 @@ export const stopList = computed((): Stops => {
 export const moments = computed(() => stopList.value.at);
 
 /**
- * The axis of the time strip. The width of a day is proportional to its number of snapshots, so that a finger can select each snapshot, on
- * days with one snapshot and on days with hundreds. Time is linear within a day. A gap within a day, or a day without a tick, means missing
- * data. On a linear time axis, each half-hour of a week would be one pixel wide if the axis also contained months of daily closes. An axis
- * with equal distances between snapshots would show no gaps.
+ * The axis of the time strip. The width of a day is proportional to its number of snapshots, so that a finger can select each snapshot even
+ * on a day with hundreds of snapshots. Time is linear within a day. A gap within a day, or a day without a tick, means missing data. On a
+ * linear time axis, each half-hour of a week would be one pixel wide if the axis also contained months of daily closes. An axis with equal
+ * distances between snapshots would show no gaps.
  */
 export const stripAxis = computed((): TradingAxis => tradingAxis(stopList.value.ms, ({ count }) => Math.max(1, count)));
 

@@ -14,7 +14,7 @@ export const theme = signal<Theme>('system');
 /** A counter that increases when the colours of the page may have changed. Each increase makes every canvas redraw. */
 export const themeVersion = signal(0);
 
-/** True if single letters are keyboard shortcuts. Members who use speech input can turn them off (WCAG 2.1.4). */
+/** True if single letters are keyboard shortcuts. Members who use speech input can turn these shortcuts off (WCAG 2.1.4). */
 export const areLettersOn = signal(true);
 
 /** A short message about the last action, such as a copy. */
@@ -33,7 +33,7 @@ export function followSettings(): void {
     const { value } = theme;
     localStorage.setItem(STORED.theme, value);
     const { dataset, style } = document.documentElement;
-    // The style sheet has one block per theme, and the block also applies if the operating system has chosen the theme.
+    // The style sheet has one block per theme, and the same block applies whether the member or the operating system has chosen the theme.
     dataset.theme = value === 'system' ? (isSystemDark.value ? 'dark' : 'light') : value;
     style.colorScheme = dataset.theme;
     themeVersion.value = themeVersion.peek() + 1;

@@ -6,7 +6,7 @@ import { HOUR_STEPS, hourTicks, newYorkMidnight } from './new-york-clock.ts';
 export interface AxisDay {
   /** The date in New York, `YYYY-MM-DD`. */
   readonly date: string;
-  /** The start and end of the day on the axis, in ms since the epoch. They include the trading session and all moments with data. */
+  /** The start and end of the day on the axis, in ms since the epoch. The day includes the trading session and all moments with data. */
   readonly from: number;
   readonly to: number;
   /** The position of the day's start on the axis. */
@@ -36,8 +36,8 @@ const DAY = 86_400_000;
 const SHORTEST = 30 * MINUTE;
 
 /**
- * Returns the time axis of moments with data. The moments are in ms since the epoch, ascending. The axis contains every date between the
- * first and the last moment on which the exchange opened or that has data. `ends` can replace the first and the last date. `widthOf`
+ * Returns the time axis of moments with data. The moments are in ms since the epoch, ascending. From the first moment to the last, the axis
+ * contains every date on which the exchange opened, and every date with data. `ends` can replace the first and the last date. `widthOf`
  * returns the width of a day, for example its hours, or the number of its moments. Time is linear within a day, and each end of the day has
  * a margin of half the average distance between moments.
  */
@@ -103,7 +103,10 @@ const PERIODS: readonly ((date: string) => string)[] = [
 ];
 const MONTHS = PERIODS.length - 3;
 
-/** Returns at most about `most` labelled ticks for a part of the axis: days, and hours between the days if there is enough space. */
+/**
+ * Returns labelled ticks for a part of the axis that has space for `most` labels. The ticks are days, and also hours if there is enough
+ * space between the days.
+ */
 export function tradingTicks({ days, at }: TradingAxis, low: number, high: number, most: number): TimeTick[] {
   const inView = days.filter(({ start, width }) => start + width > low && start < high);
   if (inView.length === 0 || !(high > low) || !(most >= 1)) return [];
@@ -130,7 +133,7 @@ function withHours(ticks: TimeTick[], days: readonly AxisDay[], at: TradingAxis[
     );
     const free = hours.filter((hour) => ticks.every((day) => Math.abs(day.at - hour.at) >= apart));
     const isSparse = free.every((hour, i) => i === 0 || hour.at - free[i - 1]!.at >= apart);
-    // Hours are left out if some days have no space for them, because a few isolated hours help little.
+    // If there is space for fewer hours than days, the axis shows no hours, because hours on only some days are not useful.
     if (isSparse) return free.length < days.length ? ticks : [...ticks, ...free].toSorted((a, b) => a.at - b.at);
   }
   return ticks;

@@ -18,7 +18,8 @@ export function LargePrints({ view }: { view: GexView }) {
   const { whale_expiry, expiry: dominant } = view.levels;
   const initial =
     [whale_expiry, dominant].map((each) => cleanText(each)).find((each) => listed.includes(each)) ?? listed[0];
-  // The expiry in the address may belong to another ticker, so it is used only if this ticker has the expiry.
+  // The expiry in the address may belong to another ticker. If the page's ticker does not have this expiry, the view uses the initial
+  // expiry.
   const target = own.target && listed.includes(own.target) ? own.target : initial;
   const asked = useTickerAnswer<WhalePrints>(
     'get_whale_prints',
@@ -146,7 +147,7 @@ function Spill({ view, net }: { view: GexView; net: number | undefined }) {
       ? undefined
       : { operation: 'evaluate_etf_contagion', args: { ...args, at: moment } };
   const asked = useAnswer<EtfContagion>(call);
-  // The ticker argument of this call has another name than in other calls, so the ticker of the answer is checked here.
+  // This call passes the ticker in another argument than other calls, so the ticker of the answer is checked here.
   const answer = asked.answer?.call.args.single_name_ticker === ticker ? asked.answer : undefined;
   const body = answer?.body;
   const source =

@@ -152,7 +152,7 @@ interface HistoryPlotsProps {
   readonly cursor: number | null;
   readonly selected: RowSpan | null;
   readonly onMove: (row: number, selected: RowSpan | null) => void;
-  /** Called with the first and the last row of the selection when the member zooms to it. */
+  /** Called with the first and the last row of the selection when the member zooms to the selection. */
   readonly onSpan: (from: number, to: number) => void;
   readonly onOpen: (row: number) => void;
 }
@@ -163,8 +163,8 @@ const WIDE = 600;
 const TIMES_APART = 58;
 
 /**
- * Renders three plots with one axis and one cursor. Dragging the pointer, or Shift with arrow keys, selects rows. Space zooms to the
- * selection.
+ * Renders three plots with one axis and one cursor. Dragging the pointer, or Shift with arrow keys, selects rows. The Space key zooms to
+ * the selection.
  */
 function HistoryPlots({ history, series, domain, cursor, selected, onMove, onSpan, onOpen }: HistoryPlotsProps) {
   const { ref, size } = useSize<HTMLDivElement>();

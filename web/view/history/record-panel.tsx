@@ -147,7 +147,7 @@ function RateCell({ outcome, rate }: { outcome: keyof typeof OUTCOME_NOTES; rate
 
 const yes = (value: boolean) => (value ? 'yes' : 'no');
 
-/** Renders the days of a level. A click on a day shows the moment of the day's levels. */
+/** Renders the days of a level. A click on a day moves the page to the moment of the day's levels. */
 function RecordDays({ record, level }: { record: RecordAnswer; level: RecordLevel }) {
   const rows = useMemo(() => recordDays(record, level), [record, level]);
   const name = LEVEL_NAMES[level].toLowerCase();

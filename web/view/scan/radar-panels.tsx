@@ -27,7 +27,7 @@ import { whipsawParts } from './whipsaw-parts.ts';
 
 const DTES = ['0', '1', '7', '14', '30', '60', '90', '180', '365'];
 const LIMITS = ['5', '10', '20', '50'];
-/** The arguments of the radar request that apply if the address does not contain them. */
+/** The values of the radar request that apply if the address does not contain them. */
 export const RADAR_INITIAL = { dte: '30', limit: '10' } as const;
 
 interface RadarProps {
@@ -83,8 +83,8 @@ export function DensityPanel({ asked }: RadarProps) {
 }
 
 /**
- * Returns the prices of the two cursors. The address contains them for one ticker: `SPY:600.00:650.00`. If the address has no cursors for
- * this ticker, they are at the walls.
+ * Returns the prices of the two cursors. The address contains the cursors of one ticker, such as `SPY:600.00:650.00`. If the address has no
+ * cursors for this ticker, returns the prices of the walls.
  */
 function cursorsOf(cut: string | undefined, { gex_boundaries: { put_wall, call_wall } }: Radar): CursorPair {
   const [of, a, b] = cut?.split(':') ?? [];

@@ -1,5 +1,9 @@
 import { describe, expect, test } from 'bun:test';
-import { concentratedStrikes, expiringGamma, seriesNearest } from '../../../src/analytics/exposure/scan.ts';
+import {
+  concentratedStrikes,
+  expiringGamma,
+  seriesNearest,
+} from '../../../src/analytics/exposure/gamma-concentration.ts';
 import { runToCompletion } from '../../../src/core/steps.ts';
 import { contract, EXPIRY, FEED_GAMMA, LATER, prepared, TODAY } from '../small-chains.ts';
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import * as prices from '../../src/operations/engine/prices.ts';
-import { ANALYSIS_CONTRACTS } from '../../src/operations/engine/prices.ts';
+import * as prices from '../../src/operations/engine/request-cost.ts';
+import { ANALYSIS_CONTRACTS } from '../../src/operations/engine/request-cost.ts';
 import { headersOf, modern } from '../mcp/http/messages.ts';
 import { ROOT } from '../support/process.ts';
 import { type Service, startService } from '../support/service.ts';
@@ -36,9 +36,12 @@ test.each([
   [1_001, 2],
   [20_000, 20],
 ])('a table of %i rows costs %i tokens', async (rows, cost) => {
-  const before = (await paid('GET', '/api/v1/universe')).left;
-  const after = await paid('POST', '/api/v1/physics/greeks/batch', batchOf(rows));
+  // One token is added every 36 s, so none between the two requests.
+  const slow = await startService({ rateLimit: '100/h' });
+  const before = (await paid('GET', '/api/v1/universe', undefined, slow)).left;
+  const after = await paid('POST', '/api/v1/physics/greeks/batch', batchOf(rows), slow);
   expect(after).toEqual({ status: 200, left: before - cost, cost });
+  await slow.close();
 });
 
 test('an analysis costs tokens by its contracts, only the first time', async () => {
