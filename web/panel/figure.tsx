@@ -25,11 +25,11 @@ export function Figure({ id, name, value, exact, note, tone = '', before }: Figu
       title={exact}
       onClick={() => navigate({ explain: isOpen ? null : id })}
     >
-      <span class="small clip">{name}</span>
+      <span class="figure-name small clip">{name}</span>
       <span class={`figure-value ${tone}`} key={value}>
         {value}
       </span>
-      <span class="small clip">{before ? `was ${before.value}, ${before.difference}` : note}</span>
+      <span class="figure-note small clip">{before ? `was ${before.value}, ${before.difference}` : note}</span>
     </button>
   );
 }
