@@ -13,6 +13,7 @@ import {
 import { basename, extname, join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { minify } from 'terser';
+import { METHODS_FILES, methodsPage } from './scripts/methods-page.ts';
 import { clientConfigs } from './web/data/client-configs.ts';
 import { documentedSpeed } from './web/data/documented-speed.ts';
 import { FIGURE_TEXTS } from './web/data/figure-texts.ts';
@@ -22,7 +23,6 @@ import { parseMarkdown } from './web/part/markdown-page.ts';
 const ROOT = import.meta.dir;
 const ASC = 'node_modules/assemblyscript/bin/asc.js';
 /** Pages of the documentation from which the terminal takes texts and figures, so that it cannot differ from them. */
-const METHODS = 'docs/methods.md';
 const CLIENTS = 'docs/clients.md';
 const BENCHMARKS = 'docs/benchmarks.md';
 const TERMINAL = 'docs/terminal.md';
@@ -96,7 +96,8 @@ async function web(): Promise<void> {
     'bun.lock',
     'build/kernels.wasm',
     'package.json',
-    METHODS,
+    ...METHODS_FILES,
+    'scripts/methods-page.ts',
     CLIENTS,
     BENCHMARKS,
     TERMINAL,
@@ -137,7 +138,7 @@ async function web(): Promise<void> {
     asFile('style', 'css', Buffer.from(style!)),
     asFile('kernels', 'wasm', readFileSync(join(ROOT, 'build/kernels.wasm'))),
     // Parsed here, so that the page needs no parsers.
-    asJson('methods', parseMarkdown(readFileSync(join(ROOT, METHODS), 'utf8'))),
+    asJson('methods', methodsPage()),
     asJson('figures', FIGURE_TEXTS),
     asJson('clients', clientConfigs(readFileSync(join(ROOT, CLIENTS), 'utf8'))),
     asJson('benchmarks', documentedSpeed(readFileSync(join(ROOT, BENCHMARKS), 'utf8'))),

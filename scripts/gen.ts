@@ -1,5 +1,5 @@
 /**
- * `bun run gen` writes every generated page: docs/reference, docs/terminal.md, and from recorded chains docs/examples and the table in docs/methods.md.
+ * `bun run gen` writes every generated page: docs/reference, docs/terminal.md, and from recorded chains docs/examples and the tables in docs/methods/recorded.md.
  * Without `ZOMMA_RECORDED_CHAINS=DIR`, leaves the pages of recorded chains unchanged and prints a note. Tests compare the pages with the
  * code.
  */
@@ -29,5 +29,5 @@ for (const [path, text] of pages) {
 process.stdout.write(`${changed} of ${pages.size} generated pages changed\n`);
 if (!dir)
   process.stdout.write(
-    'docs/examples and docs/methods.md need recorded chains: set ZOMMA_RECORDED_CHAINS to their folder\n',
+    'docs/examples and docs/methods/recorded.md need recorded chains: set ZOMMA_RECORDED_CHAINS to their folder\n',
   );

@@ -12,11 +12,11 @@ export type ExplainedFigure =
 /** What the panel Explain says about a figure. */
 export interface FigureText {
   readonly unit: string;
-  /** What the figure is. What follows "is" or "has" stands in docs/methods.md word for word. */
+  /** What the figure is. What follows "is" or "has" stands in docs/methods word for word. */
   readonly sentence: string;
   /** Empty: the figure is not computed. */
   readonly formula: string;
-  /** The anchor of the section of docs/methods.md, and the words with which the item about the figure begins. */
+  /** The anchor of the section of docs/methods, and the words with which the item about the figure begins. */
   readonly section: string;
   readonly item: string;
 }
