@@ -3,10 +3,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT, run, withFolder } from './support/process.ts';
 
-/** The unit of docs/operating.md, as systemd reads it. */
+/** The unit of docs/systemd.md, as systemd reads it. */
 const analyzer = Bun.which('systemd-analyze');
 const missing = analyzer ? '' : ' (skipped: there is no systemd-analyze)';
-const PAGE = readFileSync(join(ROOT, 'docs/operating.md'), 'utf8');
+const PAGE = readFileSync(join(ROOT, 'docs/systemd.md'), 'utf8');
 const UNIT = /```ini\n(\[Unit\][\s\S]*?)```/.exec(PAGE)![1]!;
 /** The exposure that systemd may give to the unit, from 0 to 10. */
 const EXPOSURE_MAX = 1.5;
