@@ -10,51 +10,25 @@ const WEB = resolve(import.meta.dir, '../web');
  * Modules of one layer do not import each other.
  */
 const LAYERS: readonly (readonly string[])[] = [
-  [
-    'errors.ts',
-    'events.ts',
-    'cache.ts',
-    'clean-text.ts',
-    'json-shape.ts',
-    'loopback.ts',
-    'steps.ts',
-    'commit.ts',
-    'libc.ts',
-    'trace-context.ts',
-    'nearest-names.ts',
-    'exit-codes.ts',
-  ],
-  ['event-loop-watchdog.ts', 'setting-values.ts'],
-  ['config.ts'],
-  ['math', 'picture', 'garbage.ts', 'setting-sources.ts'],
-  ['settings-file.ts'],
-  ['market', 'access', 'bench', 'log.ts'],
+  ['core'],
+  ['settings', 'math', 'picture'],
+  ['market', 'access', 'bench'],
   ['analytics', 'feeds', 'store', 'sse'],
   ['operations'],
   ['http', 'mcp', 'cli', 'client', 'ops'],
-  ['create-feeds.ts', 'stored-data.ts'],
-  ['app.ts', 'checks.ts'],
-  ['serve.ts', 'serve-stdio.ts', 'fill-past.ts'],
-  ['cli-ports.ts'],
+  ['server'],
   ['main.ts'],
 ];
 
-/** The layers within `analytics`. A file directly in `analytics` may import from any of them. */
-const ANALYTICS: readonly (readonly string[])[] = [['chain'], ['surface'], ['exposure'], ['flow']];
+/** The layers within modules that have folders. A file directly in such a module may import from any of its folders. */
+const FOLDERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  analytics: [['chain'], ['surface'], ['exposure'], ['flow']],
+  operations: [['engine'], ['reading'], ['flow', 'options'], ['gex'], ['surface'], ['history']],
+};
 
-/** Only the composition root and the layers above it import the concrete feeds and the concrete store. */
+/** Only the composition of the server and `main.ts` import the concrete feeds and the concrete store. */
 const CONCRETE = ['feeds', 'store'];
-const MAY_IMPORT_CONCRETE = new Set([
-  'create-feeds.ts',
-  'stored-data.ts',
-  'app.ts',
-  'checks.ts',
-  'serve.ts',
-  'serve-stdio.ts',
-  'fill-past.ts',
-  'cli-ports.ts',
-  'main.ts',
-]);
+const MAY_IMPORT_CONCRETE = new Set(['server', 'main.ts']);
 
 test('every file of src belongs to a layer', () => {
   const withoutLayer = sourceFiles().filter((file) => layerOf(file) < 0);
@@ -67,15 +41,16 @@ test('imports point to lower layers, and modules of one layer do not import each
   );
 });
 
-test('imports within analytics point to lower layers', () => {
-  const folder = (file: string) => file.split('/')[1]!;
+test.each(Object.entries(FOLDERS))('imports between the folders of %s point to lower layers', (module, layers) => {
   const level = (file: string) => {
-    const index = ANALYTICS.findIndex((folders) => folders.includes(folder(file)));
-    return index < 0 ? ANALYTICS.length : index;
+    const index = layers.findIndex((folders) => folders.includes(folderOf(file)));
+    return index < 0 ? layers.length : index;
   };
-  const within = imports().filter(({ from, to }) => moduleOf(from) === 'analytics' && moduleOf(to) === 'analytics');
+  const within = imports().filter(({ from, to }) => moduleOf(from) === module && moduleOf(to) === module);
   expect(within.length).toBeGreaterThan(50);
-  expect(within.filter(({ from, to }) => folder(from) !== folder(to) && level(to) >= level(from))).toEqual([]);
+  expect(within.filter(({ from, to }) => folderOf(from) !== folderOf(to) && level(to) >= level(from))).toEqual([]);
+  const folders = sourceFiles().filter((file) => moduleOf(file) === module && file.split('/').length > 2);
+  expect([...new Set(folders.map(folderOf))].toSorted()).toEqual(layers.flat().toSorted());
 });
 
 /** Files of the server that the page runs too: the workloads of `zomma bench`, and how it measures errors. They import nothing. */
@@ -126,8 +101,8 @@ test('imports have no cycles', () => {
 
 test.each([
   ['main.ts', ['commander']],
-  ['stored-data.ts', []],
-  ['serve.ts', ['@logtape/logtape', '@sinclair/typebox', 'elysia', 'hyparquet', 'papaparse', 'swagger-ui-dist']],
+  ['server/stored-data.ts', []],
+  ['server/serve.ts', ['@logtape/logtape', '@sinclair/typebox', 'elysia', 'hyparquet', 'papaparse', 'swagger-ui-dist']],
 ])('%s loads no packages at startup except %p', (file, packages) => {
   expect(packagesLoadedBy(file)).toEqual(packages);
 });
@@ -185,6 +160,11 @@ function sourceFiles(folder = SRC): string[] {
 
 function moduleOf(file: string): string {
   return file.split('/')[0]!;
+}
+
+/** Returns the folder of a file within its module, or an empty text if the file stands directly in the module. */
+function folderOf(file: string): string {
+  return file.split('/').slice(1, -1)[0] ?? '';
 }
 
 function layerOf(file: string): number {

@@ -170,3 +170,7 @@ export interface Observe {
   /** Kinds that the observer drops. A caller need not create observations of these kinds. */
   readonly ignores?: ReadonlySet<Observation['kind']>;
 }
+
+/** Levels of the log, from the most to the least verbose. */
+export const LOG_LEVELS = ['debug', 'info', 'warning', 'error'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];

@@ -1,7 +1,6 @@
 import { fstatSync } from 'node:fs';
 import { configureSync, getJsonLinesFormatter, getLogger, type LogRecord } from '@logtape/logtape';
-import { LOG_LEVELS, type LogLevel } from '../settings/setting-values.ts';
-import type { Observation, Observe } from './events.ts';
+import { LOG_LEVELS, type LogLevel, type Observation, type Observe } from './events.ts';
 
 /** The log level of each kind of observation. */
 const LEVEL: Record<Observation['kind'], LogLevel> = {

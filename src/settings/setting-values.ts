@@ -1,10 +1,8 @@
 import { isIP } from 'node:net';
 import { SettingError } from '../core/errors.ts';
+import { LOG_LEVELS, type LogLevel } from '../core/events.ts';
 
 // How the text of a setting becomes its value. Each function throws `SettingError` if the text is invalid.
-
-export const LOG_LEVELS = ['debug', 'info', 'warning', 'error'] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /**
  * The rate limit of an account: a token bucket. A request takes one token, and further tokens if its computation is expensive.

@@ -1,7 +1,7 @@
 import { pageFact, usePageFile } from '../data/page-files.ts';
 import { Fact } from './house-feeds.tsx';
 
-/** What this program is, and the licences of the libraries in the page. */
+/** What this program is, and the licences of the libraries in the page and of those that draw pictures. */
 export function HouseAbout() {
   const licences = usePageFile<{ name: string; text: string }[]>('licences');
   return (

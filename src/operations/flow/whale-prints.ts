@@ -7,10 +7,10 @@ import type { Chain } from '../../market/chain.ts';
 import { nearestExpiries } from '../../market/nearest-expiries.ts';
 import type { PrintSum } from '../../market/prints.ts';
 import { type Context, defineOperation } from '../engine/operation.ts';
-import { SNAPSHOT_CONTRACTS } from '../engine/prices.ts';
+import { SNAPSHOT_CONTRACTS } from '../engine/request-cost.ts';
 import { date, nullable, number, ticker } from '../engine/schemas.ts';
+import { gapNotes } from '../reading/gap-notes.ts';
 import { provenanceOf, readMarket } from '../reading/market-reading.ts';
-import { gapNotes } from './gap-notes.ts';
 
 /** The answer has a note if contracts of |delta| above 0.9 have a larger share of the premium than this. */
 const DEEP_SHARE_NOTED = 0.25;

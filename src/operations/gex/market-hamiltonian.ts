@@ -1,9 +1,8 @@
 import { Type } from '@sinclair/typebox';
-import { ENERGY_CLASSES, evaluateEnergy } from '../../analytics/energy.ts';
+import { ENERGY_CLASSES, evaluateEnergy } from '../../analytics/hamiltonian.ts';
 import { defineOperation } from '../engine/operation.ts';
 import { dollarsField, nullable, number, oneOf, textColumn, ticker } from '../engine/schemas.ts';
-import { provenanceOf } from '../reading/market-reading.ts';
-import { KINETIC_FROM_VOLUMES } from '../surface/omni-radar.ts';
+import { KINETIC_FROM_VOLUMES, provenanceOf } from '../reading/market-reading.ts';
 
 const label = (index: 0 | 1 | 2, description: string) =>
   oneOf<string>([...new Set(ENERGY_CLASSES.map((each) => each[index]))], description);
