@@ -5,7 +5,7 @@
  */
 import { join } from 'node:path';
 import { EXAMPLES_FOLDER, examplePages } from './examples.ts';
-import { METHODS_PAGE, renewedPage } from './recorded-table.ts';
+import { METHODS_PAGE, recordedPage } from './recorded-table.ts';
 import { REFERENCE_FOLDER, referencePages } from './reference.ts';
 import { TERMINAL_PAGE, terminalPage } from './terminal-page.ts';
 
@@ -15,7 +15,7 @@ for (const [file, text] of referencePages()) pages.set(join(REFERENCE_FOLDER, fi
 pages.set(TERMINAL_PAGE, terminalPage());
 if (dir) {
   for (const [file, text] of examplePages(dir)) pages.set(join(EXAMPLES_FOLDER, file), text);
-  pages.set(METHODS_PAGE, renewedPage(dir));
+  pages.set(METHODS_PAGE, recordedPage(dir));
 }
 
 let changed = 0;
