@@ -47,7 +47,7 @@ export interface Operation<
 export interface ToolForm<Key extends string = string> {
   /** What a user asks, in a few words. The instructions for models map it to the tool. */
   readonly question: string;
-  /** The anchor of the section on its method in docs/methods.md. */
+  /** The anchor of the section on its method in docs/methods. */
   readonly method: string;
   /** The words on the units and signs of the figures that every host shows: in the description, the arguments or the answer. */
   readonly units: readonly string[];
