@@ -26,6 +26,10 @@ const METHODS = 'docs/methods.md';
 const CLIENTS = 'docs/clients.md';
 const BENCHMARKS = 'docs/benchmarks.md';
 const TERMINAL = 'docs/terminal.md';
+/** The notices of libraries whose packages have no licence file. */
+const NOTICE = 'NOTICE';
+/** The font of pictures. The page shows its licence too. */
+const FONT = 'node_modules/@fontsource/ibm-plex-sans/';
 /** Tables of reference values. The terminal gets some tens of rows of each. */
 const REFERENCE = ['src/bench/reference/bsm.csv', 'src/bench/reference/merton.csv'];
 
@@ -100,6 +104,7 @@ async function web(): Promise<void> {
     CLIENTS,
     BENCHMARKS,
     TERMINAL,
+    NOTICE,
     ...REFERENCE,
     'src/bench/reference-errors.ts',
     'src/bench/workloads.ts',
@@ -143,7 +148,10 @@ async function web(): Promise<void> {
     asJson('benchmarks', documentedSpeed(readFileSync(join(ROOT, BENCHMARKS), 'utf8'))),
     asJson('terminal', parseMarkdown(readFileSync(join(ROOT, TERMINAL), 'utf8'))),
     asJson('reference', referenceSample(sampleOf('bsm', 100), sampleOf('merton', 50))),
-    asJson('licences', licencesOf(Object.keys(metafile!.inputs))),
+    asJson('licences', [
+      ...licencesOf([...Object.keys(metafile!.inputs), FONT]),
+      { name: '@resvg/resvg-wasm, MPL-2.0', text: readFileSync(join(ROOT, NOTICE), 'utf8').trim() },
+    ]),
   ];
   // In the page, `{kernels}` stands for the path of the file whose name begins with `kernels-`.
   const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));

@@ -1,4 +1,4 @@
-import { runToCompletion, StepMeter, type Steps } from '../core/steps.ts';
+import { StepMeter, type Steps } from '../core/steps.ts';
 import { normalCdf } from './normal.ts';
 
 /**
@@ -75,12 +75,7 @@ const GREGORY = [3 / 8, 7 / 6, 23 / 24];
  * Jumps are a Poisson process. The time is divided into short intervals. In each interval, diffusion and jumps are applied one after the
  * other (Strang 1968). A grid contains the density of the walks that have not met the barrier.
  */
-export function passage(walk: Walk): number {
-  return runToCompletion(passageInSteps(walk));
-}
-
-/** Returns the same probability as `passage`, computed in steps. */
-export function* passageInSteps(walk: Walk): Steps<number> {
+export function* passage(walk: Walk): Steps<number> {
   if (walk.start <= 0) return 1;
   if (walk.jumps === 0) return diffusionPassage(walk.start, walk);
   const deviation = Math.sqrt(walk.variance + walk.jumps * (walk.jumpMean ** 2 + walk.jumpWidth ** 2));

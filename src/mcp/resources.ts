@@ -11,7 +11,7 @@ import { nearestNames } from '../core/nearest-names.ts';
 import type { Steps } from '../core/steps.ts';
 import { isTicker } from '../market/option-symbol.ts';
 import type { Context, Operation } from '../operations/engine/operation.ts';
-import { extendedView, performInSteps, restView } from '../operations/engine/perform.ts';
+import { extendedView, perform, restView } from '../operations/engine/perform.ts';
 import { OPERATIONS } from '../operations/registry.ts';
 import { shortenColumns, shortenDays, shortenMatrix } from './short-columns.ts';
 import { sixDigits } from './six-digits.ts';
@@ -224,12 +224,12 @@ function* contentOf(uri: string, context: Context): Steps<Record<string, unknown
   if (columns === undefined) return yield* levelsOf({ ticker }, context);
   const { operation, shorten } = SHORTENED[columns]!;
   const args = { ticker, ...(expiry && { expiries: expiry }) };
-  return shorten((yield* performInSteps(extendedView(operation), args, context, 'invalid_parameter')).body);
+  return shorten((yield* perform(extendedView(operation), args, context, 'invalid_parameter')).body);
 }
 
 /** Returns the universe as REST does, with the age of the newest data of each ticker, and with the tickers that have no data. */
 function* universeWithAges(context: Context): Steps<Record<string, unknown>> {
-  const { body } = yield* performInSteps(restView(UNIVERSE), {}, context, 'invalid_parameter');
+  const { body } = yield* perform(restView(UNIVERSE), {}, context, 'invalid_parameter');
   const { market, universe, nowMs } = context;
   const now = nowMs();
   const ages = market.tickersWithChain().map((ticker) => {
@@ -293,9 +293,13 @@ const NO_RESOURCE = [
 
 /** Computes the levels as REST returns them, with the regime, the gross exposure, a summary of the chain and the provenance. */
 function* levelsOf(input: { ticker: string }, context: Context): Steps<Record<string, unknown>> {
-  const { body } = yield* performInSteps(restView(LEVELS), input, context, 'invalid_parameter');
-  const { regime, sign_margin_pct, flip_resolved, gross_gex_mil, contracts, series, provenance } =
-    (yield* performInSteps(extendedView(LEVELS), input, context, 'invalid_parameter')).body;
+  const { body } = yield* perform(restView(LEVELS), input, context, 'invalid_parameter');
+  const { regime, sign_margin_pct, flip_resolved, gross_gex_mil, contracts, series, provenance } = (yield* perform(
+    extendedView(LEVELS),
+    input,
+    context,
+    'invalid_parameter',
+  )).body;
   const expiries = [...new Set((series as { expiry: string }[]).map(({ expiry }) => expiry))];
   const chain = { ...(contracts as object), expiries };
   return { ...body, regime, sign_margin_pct, flip_resolved, gross_gex_mil, chain, provenance };

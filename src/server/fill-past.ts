@@ -1,5 +1,5 @@
 import { setPriority } from 'node:os';
-import { levelRecordInSteps, volatilityAt30Days } from '../analytics/exposure/compute-level-record.ts';
+import { computeLevelRecord, volatilityAt30Days } from '../analytics/exposure/compute-level-record.ts';
 import { directionalPremium, FLOW_WINDOW_DAYS, largePrints } from '../analytics/flow/flow.ts';
 import { OperatorError } from '../core/errors.ts';
 import { runToCompletion } from '../core/steps.ts';
@@ -170,7 +170,7 @@ function tickerFill(
       const from = asOf - FLOW_WINDOW_DAYS * DAY_MS;
       const sums = large.filter(({ at }) => at >= from && at <= asOf).map(sumOf);
       const dividends = storedDividends(store, chain);
-      const levels = runToCompletion(levelRecordInSteps(chain, directionalPremium(sums), dividends, null));
+      const levels = runToCompletion(computeLevelRecord(chain, directionalPremium(sums), dividends, null));
       const columns = await encoded;
       return () => {
         if (store.savePastChain(chain, columns)) store.savePastLevels(levels, chain.source);

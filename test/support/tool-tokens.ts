@@ -28,7 +28,7 @@ export function longestTokens(chain: Chain): ToolTokens {
     const tool = findOperation(name)!;
     const { limit } = tool.input.properties;
     const longest = limit ? { ...args, limit: limit.maximum } : args;
-    return perform(extendedView(tool), longest, context, 'invalid_body').body;
+    return runToCompletion(perform(extendedView(tool), longest, context, 'invalid_body')).body;
   });
 }
 

@@ -1,7 +1,7 @@
 import { pageFact, usePageFile } from '../data/page-files.ts';
 import { Fact } from './house-feeds.tsx';
 
-/** Renders a description of the program and the licences of the page's libraries. */
+/** Renders a description of the program, and the licences of the libraries in the page and of the libraries that draw pictures. */
 export function HouseAbout() {
   const licences = usePageFile<{ name: string; text: string }[]>('licences');
   return (

@@ -1,6 +1,6 @@
 import { ClientError } from '../../core/errors.ts';
 import { countAllocated } from '../../core/garbage.ts';
-import { byRange, runToCompletion, StepCache, type Steps } from '../../core/steps.ts';
+import { byRange, StepCache, type Steps } from '../../core/steps.ts';
 import { DAY_MS, newYorkDate, YEAR_MS } from '../../market/calendar.ts';
 import type { Chain, Series } from '../../market/chain.ts';
 import { nearestExpiries } from '../../market/nearest-expiries.ts';
@@ -15,14 +15,10 @@ import { strikeVolatilities } from './volatility.ts';
 /**
  * Prepares a chain for analysis. Leaves out contracts that are settled, adjusted or not selected. Finds a forward for each series and a
  * volatility for each contract. Counts how every contract was used or why it was left out. The result depends only on `chain` and
- * `options`, and is cached by both. Throws `ClientError('no_chain')` if no live contract is left.
+ * `options`, and is cached by both. `tokens` is the cost of
+ * the work if the result is not cached. Throws `ClientError('no_chain')` if no live contract is left.
  */
-export function prepareChain(chain: Chain, options: AnalysisOptions): PreparedChain {
-  return runToCompletion(prepareInSteps(chain, options));
-}
-
-/** Prepares a chain in steps. `tokens` is the cost of the work if the result is not cached. */
-export function prepareInSteps(chain: Chain, options: AnalysisOptions, tokens = 0): Steps<PreparedChain> {
+export function prepareChain(chain: Chain, options: AnalysisOptions, tokens = 0): Steps<PreparedChain> {
   return cache.of(chain, JSON.stringify(options), {
     message: 'Reading the chain',
     tokens,

@@ -75,7 +75,7 @@ const STEP_PAIRS = 16_384;
  * the level of each day, at the same number of daily deviations from spot, on every other day. If a level says nothing about the move of its
  * day, the expected share of the control equals that of the level.
  */
-export function* levelScoresInSteps(days: readonly LevelDay[]): Steps<Record<LevelKind, LevelScore>> {
+export function* scoreLevels(days: readonly LevelDay[]): Steps<Record<LevelKind, LevelScore>> {
   const moves = days.map(moveOf);
   const scores: Partial<Record<LevelKind, LevelScore>> = {};
   for (const kind of LEVEL_KINDS) {

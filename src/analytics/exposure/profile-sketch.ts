@@ -1,6 +1,6 @@
 import type { Steps } from '../../core/steps.ts';
 import { rowsOfColumn } from '../chain/rows.ts';
-import { type GammaProfile, gexInSteps, netGexInSteps, type Positions, STEP } from './gamma-profile.ts';
+import { type GammaProfile, gexOfColumns, netGexAtLevels, type Positions, STEP } from './gamma-profile.ts';
 
 /** A gamma profile whose values are exact at some levels and interpolated at the others. */
 export interface ProfileSketch extends GammaProfile {
@@ -22,13 +22,13 @@ const ROUNDING = 1e-9;
  * The error bound is twice this number. The bound uses the larger of the second differences at both ends of the step in place of the
  * derivative.
  */
-export function* sketchInSteps({ wide, narrow }: Positions, level: Float64Array): Steps<ProfileSketch> {
+export function* sketchProfile({ wide, narrow }: Positions, level: Float64Array): Steps<ProfileSketch> {
   const step = Math.log1p(STEP);
   const first = level[0]! * Math.exp(-MARGIN * step);
   const count = Math.ceil(Math.log(level.at(-1)! / first) / step) + 1 + MARGIN;
-  const grid = yield* gexInSteps(wide, { first, step, count });
+  const grid = yield* gexOfColumns(wide, { first, step, count });
   const curvature = grid.map((each, i) => Math.abs(grid[i - 1]! - 2 * each + grid[i + 1]!));
-  const gex = yield* gexInSteps(narrow, level);
+  const gex = yield* gexOfColumns(narrow, level);
   const errorBound = new Float64Array(level.length);
   for (let i = 0; i < level.length; i++) {
     const position = Math.log(level[i]! / first) / step;
@@ -44,14 +44,14 @@ export function* sketchInSteps({ wide, narrow }: Positions, level: Float64Array)
 }
 
 /** Replaces interpolated values by exact values at the levels for which `isRelevant` is true. Returns false if there are no such levels. */
-export function* refineInSteps(
+export function* refineProfile(
   sketch: ProfileSketch,
   positions: Positions,
   isRelevant: (i: number) => boolean,
 ): Steps<boolean> {
   const rows = Uint32Array.from(sketch.level.keys().filter((i) => sketch.errorBound[i]! > 0 && isRelevant(i)));
   if (rows.length === 0) return false;
-  const exact = yield* netGexInSteps(positions, rowsOfColumn(sketch.level, rows));
+  const exact = yield* netGexAtLevels(positions, rowsOfColumn(sketch.level, rows));
   for (const [i, row] of rows.entries()) {
     sketch.gex[row] = exact[i]!;
     sketch.errorBound[row] = 0;

@@ -1,4 +1,4 @@
-import { runToCompletion, type Steps } from '../../core/steps.ts';
+import type { Steps } from '../../core/steps.ts';
 import { StepwiseRegression } from '../../math/stepwise-regression.ts';
 import type { FittedSurface } from './fitted-surface.ts';
 
@@ -68,12 +68,7 @@ const POINTS_PER_DEGREE = 4;
  * the events that reduce the error most, one at a time, and then removes those that are too small. The model with the smallest error per
  * degree of freedom gives the result.
  */
-export function findEvents(points: readonly TermPoint[]): EventVariance[] {
-  return runToCompletion(findEventsInSteps(points));
-}
-
-/** Does the same as `findEvents`, in steps. */
-export function* findEventsInSteps(points: readonly TermPoint[]): Steps<EventVariance[]> {
+export function* findEvents(points: readonly TermPoint[]): Steps<EventVariance[]> {
   const least = degreeFor(points);
   if (least === undefined) return [];
   const most = Math.max(least, Math.min(DEGREE_MAX, Math.floor(points.length / POINTS_PER_DEGREE)));

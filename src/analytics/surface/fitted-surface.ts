@@ -3,7 +3,7 @@ import type { VarianceClock } from '../../market/variance-clock.ts';
 import type { PreparedSeries } from '../chain/prepared-chain.ts';
 import type { PriceLaw } from './price-law.ts';
 import type { BandSource, RefusalReason } from './quote-bands.ts';
-import { mixtureAt, powerLaw, type Rung } from './rungs.ts';
+import { lawOfPower, mixtureAt, type Rung } from './rungs.ts';
 import type { QuoteBands } from './slice-model.ts';
 
 /** The law of the price at one instant. */
@@ -108,7 +108,7 @@ export class FittedSurface {
     if (rungs[next]?.years === years) return rungs[next]!;
     if (next <= 0) {
       const edge = next === 0 ? rungs[0]! : rungs.at(-1)!;
-      const law = powerLaw(edge.law, Math.sqrt(years / edge.years));
+      const law = lawOfPower(edge.law, Math.sqrt(years / edge.years));
       return { law, atmVariance: law.totalVariance(0) };
     }
     const [before, after] = [rungs[next - 1]!, rungs[next]!];

@@ -1,4 +1,5 @@
 import { ClientError } from '../../core/errors.ts';
+import type { Steps } from '../../core/steps.ts';
 import { buildChain, type ContractRow } from '../../market/build-chain.ts';
 import { isDate } from '../../market/calendar.ts';
 import type { Delivery } from '../../market/feed.ts';
@@ -11,11 +12,10 @@ import {
   rootOf,
 } from '../../market/option-symbol.ts';
 import { spotOf } from '../implied-spot.ts';
-import { type InPieces, PIECE_ROWS } from '../in-pieces.ts';
 import { cellNumber } from '../numbers.ts';
 import { countRejected, unreadable } from '../rejections.ts';
 import { isWholeRow, type Table } from './cells.ts';
-import { type FileFacts, sourceOf } from './format.ts';
+import { type FileFacts, READING, STEP_ROWS, sourceOf } from './format.ts';
 import { rootOn } from './roots.ts';
 
 /**
@@ -26,7 +26,7 @@ import { rootOn } from './roots.ts';
  * the time of the quotes is the modification time of the file. Without `spot`, the spot is computed from the quotes. Throws a `ClientError`
  * if no row can be read.
  */
-export function* chainsOf({ header, rows }: Pick<Table, 'header' | 'rows'>, file: FileFacts): InPieces<Delivery[]> {
+export function* chainsOf({ header, rows }: Pick<Table, 'header' | 'rows'>, file: FileFacts): Steps<Delivery[]> {
   const tickers = new Set<string>();
   const column = columnFinder(header);
   const snapshots = new Map<string, Snapshot>();
@@ -36,7 +36,7 @@ export function* chainsOf({ header, rows }: Pick<Table, 'header' | 'rows'>, file
   const asOfFrom = cacheLast((text) => (text === '' ? file.modifiedMs : instantOf(text)));
   let count = 0;
   for (const row of rows) {
-    if (++count % PIECE_ROWS === 0) yield;
+    if (++count % STEP_ROWS === 0) yield READING;
     const cell = (name: string) => row[column(name)]?.trim() ?? '';
     const contract = isWholeRow(row, header.length) ? symbolOf(cell) : 'malformed_row';
     const asOf = asOfFrom(cell('as_of'));
@@ -64,7 +64,7 @@ export function* chainsOf({ header, rows }: Pick<Table, 'header' | 'rows'>, file
     first.refused[reason] = (first.refused[reason] ?? 0) + count;
   const deliveries: Delivery[] = [];
   for (const snapshot of withoutStrays([...snapshots.values()])) {
-    yield;
+    yield READING;
     deliveries.push(deliver(snapshot, file));
   }
   return deliveries;

@@ -38,8 +38,8 @@ export interface Operation<
     context: Context,
     isWanted: (key: string) => boolean,
   ): Answer<Static<Full>> | Steps<Answer<Static<Full>>>;
-  /** Draws the answer as PNG. Used if the argument `format` is `image`. An operation that draws has this argument. */
-  picture?(result: Static<Full>, provenance: Provenance): Uint8Array;
+  /** Draws the answer as SVG, which adapters send as PNG. Used if the argument `format` is `image`. An operation that draws has this argument. */
+  picture?(result: Static<Full>, provenance: Provenance): string;
 }
 
 export interface ToolForm<Key extends string = string> {
@@ -98,7 +98,7 @@ export interface Provenance {
   readonly notes: readonly string[];
 }
 
-/** The media type of pictures. */
+/** The media type in which adapters send pictures. */
 export const PICTURE_TYPE = 'image/png';
 
 /** The schema of `Provenance` in answers. */

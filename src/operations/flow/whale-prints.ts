@@ -7,7 +7,7 @@ import type { Chain } from '../../market/chain.ts';
 import { nearestExpiries } from '../../market/nearest-expiries.ts';
 import type { PrintSum } from '../../market/prints.ts';
 import { type Context, defineOperation } from '../engine/operation.ts';
-import { SNAPSHOT_CONTRACTS } from '../engine/prices.ts';
+import { SNAPSHOT_CONTRACTS } from '../engine/request-cost.ts';
 import { date, nullable, number, ticker } from '../engine/schemas.ts';
 import { gapNotes } from '../reading/gap-notes.ts';
 import { provenanceOf, readMarket } from '../reading/market-reading.ts';

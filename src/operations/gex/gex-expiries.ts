@@ -82,7 +82,7 @@ export const getGexByExpiry = defineOperation({
 /** Computes the answer for a prepared chain. */
 export function* gexByExpiryOf(prepared: PreparedChain) {
   const { chain } = prepared;
-  const rows = yield* rowsInSteps(prepared, yield* surfaceOfPrepared(prepared));
+  const rows = yield* expiryRows(prepared, yield* surfaceOfPrepared(prepared));
   const column = <Name extends keyof Row>(name: Name) => rows.map((row) => row[name]);
   return {
     ticker: chain.underlying,
@@ -117,7 +117,7 @@ export function* gexByExpiryOf(prepared: PreparedChain) {
 type Row = ReturnType<typeof rowOf>;
 
 /** Computes one row per series, in order of settlement and then of root. */
-function* rowsInSteps(prepared: PreparedChain, surface: FittedSurface): Steps<Row[]> {
+function* expiryRows(prepared: PreparedChain, surface: FittedSurface): Steps<Row[]> {
   const series = inOrderOfSettlement(prepared.series);
   const rows: Row[] = [];
   let expired = 0;

@@ -13,8 +13,8 @@ import { averageDailyVolume, averageDailyVolumeOf, shareOfVolumePct } from '../r
 import { expiryChoice, expirySelection } from '../reading/expiry-choice.ts';
 import { levelsOf, type MarketReading, provenanceOf, readMarketAs, SIMULATED_NOTE } from '../reading/market-reading.ts';
 import { gammaNotes, type regimeFields, regimeNotes, reportRegime, UNRESOLVED_FLIP_NOTE } from './gamma-regime.ts';
-import { byFlowLens, byPrints, byVolume, byVolumeLens, zeroDte, zeroDteLens } from './gex-lens.ts';
 import { type GexReport, gexReport, MILLION, reportGex } from './gex-report.ts';
+import { byFlowVariant, byPrints, byVolume, byVolumeVariant, zeroDte, zeroDteVariant } from './level-variants.ts';
 
 const hedging = Type.Object(
   {
@@ -58,10 +58,10 @@ export const getLiveGexNodes = defineOperation({
   full: Type.Object(
     {
       ...gexReport.properties,
-      by_volume: byVolumeLens,
-      by_flow: nullable(byFlowLens, 'The levels by flow; null if no live contract has a print.'),
+      by_volume: byVolumeVariant,
+      by_flow: nullable(byFlowVariant, 'The levels by flow; null if no live contract has a print.'),
       zero_dte: nullable(
-        zeroDteLens,
+        zeroDteVariant,
         "The levels of the contracts that expire on the snapshot's day; null if all of them have settled, or none is selected.",
       ),
       hedging,
@@ -79,18 +79,18 @@ export const getLiveGexNodes = defineOperation({
   *run(input, context, isWanted) {
     const options = { ...optionsOf(input), ...(input.expiry && { expiries: expirySelection(input.expiry) }) };
     const reading = yield* readMarketAs(options, input.ticker, context);
-    // The default answers of tool and route have no lenses, so these are computed only for the extended answer.
+    // The default answers of tool and route have no variants, so these are computed only for the extended answer.
     return yield* gexNodesOf(reading, context, isWanted('by_flow'));
   },
 });
 
-/** Computes the answer for a reading. `withLenses` states whether the extended answer is wanted. */
-export function* gexNodesOf(reading: MarketReading, context: Context, withLenses: boolean) {
+/** Computes the answer for a reading. `withVariants` states whether the extended answer is wanted. */
+export function* gexNodesOf(reading: MarketReading, context: Context, withVariants: boolean) {
   const { chain, prepared } = reading;
   const levels = yield* levelsOf(reading);
   const report = reportGex(prepared, levels);
   return {
-    result: { ...report, ...((withLenses ? yield* lensesOf(reading, levels, context) : {}) as Lenses) },
+    result: { ...report, ...((withVariants ? yield* variantsOf(reading, levels, context) : {}) as LevelVariants) },
     provenance: provenanceOf(chain, context, [
       ...gammaNotes(prepared, levels.flip),
       ...wallNotes(report),
@@ -100,9 +100,9 @@ export function* gexNodesOf(reading: MarketReading, context: Context, withLenses
   };
 }
 
-type Lenses = ReturnType<typeof lensesOf> extends Steps<infer Result> ? Result : never;
+type LevelVariants = ReturnType<typeof variantsOf> extends Steps<infer Result> ? Result : never;
 
-function* lensesOf({ chain, prepared }: MarketReading, { exposures }: GexLevels, context: Context) {
+function* variantsOf({ chain, prepared }: MarketReading, { exposures }: GexLevels, context: Context) {
   return {
     by_volume: yield* byVolume(prepared),
     by_flow: yield* byPrints(prepared, context),

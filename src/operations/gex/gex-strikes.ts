@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
-import { exposuresByStrikeInSteps } from '../../analytics/exposure/exposures-by-strike.ts';
+import { exposuresByStrike } from '../../analytics/exposure/exposures-by-strike.ts';
 import { signMarginPct } from '../../analytics/exposure/sign-margin.ts';
 import { defineOperation } from '../engine/operation.ts';
 import { number, numberColumn } from '../engine/schemas.ts';
@@ -50,7 +50,7 @@ export const getGexByStrike = defineOperation({
 /** Computes the answer for a prepared chain. */
 export function* gexByStrikeOf(prepared: PreparedChain) {
   const { chain } = prepared;
-  const by = yield* exposuresByStrikeInSteps(prepared);
+  const by = yield* exposuresByStrike(prepared);
   return {
     ticker: chain.underlying,
     spot_price: chain.spot,

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import { ENERGY_CLASSES, evaluateEnergy } from '../../analytics/energy.ts';
+import { ENERGY_CLASSES, evaluateEnergy } from '../../analytics/hamiltonian.ts';
 import { defineOperation } from '../engine/operation.ts';
 import { dollarsField, nullable, number, oneOf, textColumn, ticker } from '../engine/schemas.ts';
 import { KINETIC_FROM_VOLUMES, provenanceOf } from '../reading/market-reading.ts';

@@ -1,4 +1,4 @@
-import { levelRecordInSteps } from '../../analytics/exposure/compute-level-record.ts';
+import { computeLevelRecord } from '../../analytics/exposure/compute-level-record.ts';
 import { directionalPremium, FLOW_WINDOW_DAYS } from '../../analytics/flow/flow.ts';
 import { ClientError, isBusy } from '../../core/errors.ts';
 import { announceStep } from '../../core/event-loop-watchdog.ts';
@@ -193,7 +193,7 @@ function* recordOf(
   atmIv30d: number | null | undefined,
 ): Steps<LevelRecord | undefined> {
   try {
-    return yield* levelRecordInSteps(chain, premium, dividends, atmIv30d);
+    return yield* computeLevelRecord(chain, premium, dividends, atmIv30d);
   } catch (error) {
     if (error instanceof ClientError) return undefined;
     throw error;

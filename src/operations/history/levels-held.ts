@@ -6,8 +6,8 @@ import {
   type LevelKind,
   type LevelOutcome,
   type LevelScore,
-  levelScoresInSteps,
   type OutcomeRate,
+  scoreLevels,
   TOUCH_DEVIATIONS,
 } from '../../analytics/exposure/level-outcomes.ts';
 import { defineOperation } from '../engine/operation.ts';
@@ -164,7 +164,7 @@ export const getLevelRecord = defineOperation({
     const { market } = context;
     const name = market.tracked(input.ticker);
     const { from, to, days, leftOut } = yield* readLevelDays(name, input.days, market);
-    const scores = yield* levelScoresInSteps(days);
+    const scores = yield* scoreLevels(days);
     const notes = [
       ...(days.length > 0 ? [] : ['No day of the period has levels from before its open, a volatility and a close.']),
       ...dueNotes(name, context),

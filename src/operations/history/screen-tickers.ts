@@ -6,7 +6,7 @@ import type { LevelEvent } from '../../market/level-record.ts';
 import { isTicker } from '../../market/option-symbol.ts';
 import { type Context, defineOperation } from '../engine/operation.ts';
 import { PAGE_MAX } from '../engine/pages.ts';
-import { SCREENED_TICKERS } from '../engine/prices.ts';
+import { SCREENED_TICKERS } from '../engine/request-cost.ts';
 import { count, defaulted, oneOf, ticker } from '../engine/schemas.ts';
 import { MILLION } from '../gex/gex-report.ts';
 import { provenanceOf } from '../reading/market-reading.ts';

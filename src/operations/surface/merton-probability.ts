@@ -5,7 +5,7 @@ import type { FittedSurface } from '../../analytics/surface/fitted-surface.ts';
 import { jumpDiffusionLaw } from '../../analytics/surface/jump-diffusion-law.ts';
 import type { JumpLaw } from '../../analytics/surface/jump-law.ts';
 import { lognormalLaw, type PriceLaw } from '../../analytics/surface/price-law.ts';
-import { endBeyond, touchInSteps } from '../../analytics/surface/touch-probability.ts';
+import { endBeyond, touchProbabilities } from '../../analytics/surface/touch-probability.ts';
 import { verticalBounds } from '../../analytics/surface/vertical-bounds.ts';
 import { ClientError } from '../../core/errors.ts';
 import { horizonEnd, newYorkDate } from '../../market/calendar.ts';
@@ -142,7 +142,7 @@ export const calculateMertonProbability = defineOperation({
     const model = jumpDiffusionLaw(jumpDiffusion);
     // The touch probability takes longer than all other steps, so it is computed only if the answer has it.
     const touch = isWanted('touch_probability')
-      ? yield* touchInSteps(law, jumpDiffusion, { spot, strike, forward })
+      ? yield* touchProbabilities(law, jumpDiffusion, { spot, strike, forward })
       : { probability: Number.NaN, most: Number.NaN };
     const variance = law.totalVariance(Math.log(moneyness));
     const error = (of: PriceLaw) => (slice ? volatilityError(of, quotes, deviation, tte) : null);

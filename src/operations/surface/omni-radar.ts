@@ -1,13 +1,12 @@
 import { Type } from '@sinclair/typebox';
 import { selectSeries } from '../../analytics/chain/prepare.ts';
 import type { PreparedChain, PreparedSeries } from '../../analytics/chain/prepared-chain.ts';
-import { gexBySeries } from '../../analytics/exposure/gex-by-series.ts';
 import {
   type ConcentratedStrike,
   concentratedStrikes,
-  concentratedStrikesInSteps,
   seriesNearest,
-} from '../../analytics/exposure/scan.ts';
+} from '../../analytics/exposure/gamma-concentration.ts';
+import { gexBySeries } from '../../analytics/exposure/gex-by-series.ts';
 import { dailyMove, whipsawIndex } from '../../analytics/exposure/whipsaw.ts';
 import { ClientError } from '../../core/errors.ts';
 import type { Step } from '../../core/steps.ts';
@@ -165,8 +164,8 @@ export const runStrategicOmniRadar = defineOperation({
     yield step('Concentration and whipsaw risk');
     const { components, realised, expiring } = whipsawOf(reading, levels, density.atmIv, context);
     const fromPrints = context.market.hasPrints(chain.underlying);
-    const ofExpiry = columnsOf(concentratedStrikes(prepared, series));
-    const ofAll = columnsOf(yield* concentratedStrikesInSteps(prepared));
+    const ofExpiry = columnsOf(yield* concentratedStrikes(prepared, series));
+    const ofAll = columnsOf(yield* concentratedStrikes(prepared));
     const kinetic = yield* kineticOf(reading, context);
     return {
       result: {
@@ -189,7 +188,7 @@ export const runStrategicOmniRadar = defineOperation({
         whipsaw_risk_index: whipsawIndex(components),
         whipsaw_components: { ...components },
         ...(input.limit !== undefined && {
-          largest_gamma_strikes: columnsOf(concentratedStrikes(prepared, series, input.limit)),
+          largest_gamma_strikes: columnsOf(yield* concentratedStrikes(prepared, series, input.limit)),
         }),
         realised_volatility: realised,
         flow_from: fromPrints ? 'prints' : 'snapshots',

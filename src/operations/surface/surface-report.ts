@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { type EventVariance, findEventsInSteps, termStructure } from '../../analytics/surface/event-variance.ts';
+import { type EventVariance, findEvents, termStructure } from '../../analytics/surface/event-variance.ts';
 import type { FittedSurface, HorizonLaw, SurfaceSlice } from '../../analytics/surface/fitted-surface.ts';
 import { type SmileFigures, smileFigures } from '../../analytics/surface/smile-figures.ts';
 import { ClientError } from '../../core/errors.ts';
@@ -251,7 +251,7 @@ export function* reportSurface(
       hint: 'Load a snapshot in which one expiry has at least five quoted strikes, two of them on each side of the forward.',
     });
   }
-  const events = yield* findEventsInSteps(termStructure(surface));
+  const events = yield* findEvents(termStructure(surface));
   const expiries = yield* smileRows(surface.slices.map((slice, i) => rowInput(slice, slice, varianceOf(events, i))));
   const last = surface.slices.at(-1)!.settlesAt;
   const days = MATURITIES.filter((each) => horizonEnd(chain.asOf, each) <= last);
@@ -462,7 +462,7 @@ function* gridOf(surface: FittedSurface) {
 
 function parametersOf({ slices }: FittedSurface) {
   return {
-    kernel: slices.map(({ law }) => law.kernels[0]!),
+    kernel: slices.map(({ law }) => law.widths[0]!),
     node: slices.map(({ law }) => [...law.nodes]),
     mass: slices.map(({ law }) => [...law.masses]),
   };

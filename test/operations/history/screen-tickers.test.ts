@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import type { Static } from '@sinclair/typebox';
-import { levelRecordInSteps } from '../../../src/analytics/exposure/compute-level-record.ts';
+import { computeLevelRecord } from '../../../src/analytics/exposure/compute-level-record.ts';
 import { runToCompletion } from '../../../src/core/steps.ts';
 import type { Chain } from '../../../src/market/chain.ts';
 import type { LevelRecord } from '../../../src/market/level-record.ts';
@@ -30,7 +30,7 @@ function marketOf(chains: readonly Chain[], nowMs: number, pastDays = 30) {
   const { context, store } = smallMarket({ simulated: chains[0]!.simulated }, nowMs);
   for (const [i, chain] of chains.entries()) {
     store.saveChain(chain);
-    store.saveLevels(store.levelsDue()[0]!, runToCompletion(levelRecordInSteps(chain, new Map(), [])));
+    store.saveLevels(store.levelsDue()[0]!, runToCompletion(computeLevelRecord(chain, new Map(), [])));
     const { underlying, simulated } = chain;
     // The number of days with levels differs, so that some tickers have no rank.
     for (let day = 1; day <= pastDays - 4 * i; day++) {
@@ -359,7 +359,9 @@ test('the default answer for the simulated universe fits into a model’s contex
   const chains = SIMULATED.map(simulated);
   const { context } = marketOf(chains, chains[0]!.asOf + DAY_MS, 300);
   for (const args of [{}, { sort_by: WHIPSAW, order: 'desc' }, { where: ['iv_rank>=0', `${WHIPSAW}>0`, 'age_s>0'] }]) {
-    const performed = perform(toolView(screenTickers as unknown as Operation), args, context, 'invalid_body');
+    const performed = runToCompletion(
+      perform(toolView(screenTickers as unknown as Operation), args, context, 'invalid_body'),
+    );
     expect((performed.body.rows as unknown[]).length).toBe(15);
     expect(tokensOf(toolAnswer(performed))).toBeLessThanOrEqual(DEFAULT_ANSWER_TOKENS_MAX - 150);
   }

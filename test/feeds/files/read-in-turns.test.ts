@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test';
-import { readMarketFile } from '../../src/feeds/files/read-market-file.ts';
-import { atOnce, inTurns, PIECE_ROWS } from '../../src/feeds/in-pieces.ts';
+import { runInTurns, runToCompletion } from '../../../src/core/steps.ts';
+import { STEP_ROWS } from '../../../src/feeds/files/format.ts';
+import { readMarketFile } from '../../../src/feeds/files/read-market-file.ts';
 
 const FACTS = { origin: 'a.csv', modifiedMs: Date.UTC(2026, 7, 21) };
 
@@ -23,8 +24,8 @@ test.each([
   ['a chain table', table],
   ['delayed quotes', answer],
 ])('reads %s in pieces, with the same result as at once', async (_name, write) => {
-  const contracts = 3 * PIECE_ROWS;
-  const whole = atOnce(readMarketFile(write(contracts), FACTS));
+  const contracts = 3 * STEP_ROWS;
+  const whole = runToCompletion(readMarketFile(write(contracts), FACTS));
   expect(whole).toMatchObject([{ kind: 'chain', chain: { count: contracts } }]);
   let turns = 0;
   const turn = () => {
@@ -32,7 +33,7 @@ test.each([
     timer = setImmediate(turn);
   };
   let timer = setImmediate(turn);
-  const inPieces = await inTurns('reading', readMarketFile(write(contracts), FACTS));
+  const inPieces = await runInTurns('reading', readMarketFile(write(contracts), FACTS));
   // As text: NaN is not equal to itself.
   expect(JSON.stringify(inPieces)).toBe(JSON.stringify(whole));
   clearImmediate(timer);

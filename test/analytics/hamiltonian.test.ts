@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { ENERGY_CLASSES, evaluateEnergy } from '../../src/analytics/energy.ts';
+import { ENERGY_CLASSES, evaluateEnergy } from '../../src/analytics/hamiltonian.ts';
 
 const PINNED = ['SUPERPOSITION: FRICTION_PIN', 'MEAN_REVERSION_PIN', 'FADE_THE_EDGES'];
 const CONTESTED = ['CRITICALITY: WALL_CONTESTED', 'REGIME_TRANSITION', 'WAIT_FOR_COLLAPSE'];

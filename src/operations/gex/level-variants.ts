@@ -1,20 +1,20 @@
 import { Type } from '@sinclair/typebox';
-import { prepareInSteps } from '../../analytics/chain/prepare.ts';
+import { prepareChain } from '../../analytics/chain/prepare.ts';
 import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
-import { type GexLevels, gexLevelsInSteps } from '../../analytics/exposure/gex-levels.ts';
+import { type GexLevels, gexLevels } from '../../analytics/exposure/gex-levels.ts';
 import type { CustomerPositions } from '../../analytics/flow/customer-positions.ts';
 import { signedShare } from '../../analytics/flow/flow-sign.ts';
 import { seriesAtm } from '../../analytics/surface/series-atm.ts';
-import { runToCompletion, type Steps } from '../../core/steps.ts';
+import type { Steps } from '../../core/steps.ts';
 import { newYorkDate } from '../../market/calendar.ts';
 import type { Context } from '../engine/operation.ts';
 import { count, nullable, number } from '../engine/schemas.ts';
-import { customerPositionsInSteps, withFlowSign, withSign } from '../reading/dealer-sign.ts';
+import { customerPositionsOf, withFlowSign, withSign } from '../reading/dealer-sign.ts';
 import { regimeFields, reportRegime } from './gamma-regime.ts';
 import { MILLION } from './gex-report.ts';
 
-/** The fields of a lens: levels with other weights or signs of the contracts, to compare with the default levels. */
-export const lens = {
+/** The fields of a variant: levels with other weights or signs of the contracts, to compare with the default levels. */
+export const variantSchema = {
   net_gex_mil: number('Net dealer gamma exposure, millions of dollars per 1 % move.'),
   gross_gex_mil: number('Sum of absolute gamma exposures, millions of dollars per 1 % move.'),
   ...regimeFields,
@@ -24,8 +24,8 @@ export const lens = {
   put_wall: number('Strike at or below spot with most put gamma, dollars.'),
 };
 
-/** Returns the values of the fields of `lens`. */
-export function lensFields({ exposures, flip, walls }: Pick<GexLevels, 'exposures' | 'flip' | 'walls'>) {
+/** Returns the values of the fields of `variantSchema`. */
+export function variantFields({ exposures, flip, walls }: Pick<GexLevels, 'exposures' | 'flip' | 'walls'>) {
   return {
     net_gex_mil: exposures.gex / MILLION,
     gross_gex_mil: exposures.grossGex / MILLION,
@@ -37,20 +37,20 @@ export function lensFields({ exposures, flip, walls }: Pick<GexLevels, 'exposure
   };
 }
 
-export const byVolumeLens = Type.Object(lens, {
+export const byVolumeVariant = Type.Object(variantSchema, {
   additionalProperties: false,
   description: "The levels with each contract weighted by the day's volume instead of its open interest.",
 });
 
 /** Computes the levels with each contract weighted by the day's volume, and dealers long calls and short puts. */
 export function* byVolume({ chain, options }: PreparedChain) {
-  return lensFields(yield* levelsOfPrepared(yield* prepareInSteps(chain, { ...options, weight: 'volume' })));
+  return variantFields(yield* levelsOfPrepared(yield* prepareChain(chain, { ...options, weight: 'volume' })));
 }
 
-export const zeroDteLens = Type.Object(
+export const zeroDteVariant = Type.Object(
   {
     expiry: Type.String({ description: "The snapshot's own day, YYYY-MM-DD." }),
-    ...lens,
+    ...variantSchema,
     gross_share_pct: number("Gross gamma that expires on the snapshot's day, percent of all gross gamma."),
     net_gex_volume_mil: number(
       "Net GEX with contracts weighted by the day's volume, millions of dollars per 1 % move.",
@@ -84,8 +84,8 @@ export function* zeroDte(prepared: PreparedChain, grossGex: number, context: Con
   const last = ofToday.at(-1);
   if (!last) return null;
   const only = { ...options, expiries: { kind: '0dte' } } as const;
-  const levels = yield* levelsOfPrepared(yield* withSign(sign, yield* prepareInSteps(chain, only), context));
-  const volumeLevels = yield* levelsOfPrepared(yield* prepareInSteps(chain, { ...only, weight: 'volume' }));
+  const levels = yield* levelsOfPrepared(yield* withSign(sign, yield* prepareChain(chain, only), context));
+  const volumeLevels = yield* levelsOfPrepared(yield* prepareChain(chain, { ...only, weight: 'volume' }));
   const { iv, expectedMove } = seriesAtm(prepared, last);
   const sum = (column: Float64Array) =>
     ofToday.reduce(
@@ -95,7 +95,7 @@ export function* zeroDte(prepared: PreparedChain, grossGex: number, context: Con
   const open = sum(chain.openInterest);
   return {
     expiry: today,
-    ...lensFields(levels),
+    ...variantFields(levels),
     gross_share_pct: grossGex > 0 ? Math.min(100, (100 * levels.exposures.grossGex) / grossGex) : 0,
     net_gex_volume_mil: volumeLevels.exposures.gex / MILLION,
     sign_margin_volume_pct: reportRegime(volumeLevels.exposures).sign_margin_pct,
@@ -108,9 +108,9 @@ export function* zeroDte(prepared: PreparedChain, grossGex: number, context: Con
   };
 }
 
-export const byFlowLens = Type.Object(
+export const byFlowVariant = Type.Object(
   {
-    ...lens,
+    ...variantSchema,
     net_dex_mil: number('Delta exposure, millions of dollars.'),
     net_vex_mil: number('Vanna exposure, millions of dollars per vol point.'),
     net_cex_mil: number(
@@ -145,21 +145,17 @@ export const byFlowLens = Type.Object(
 
 /** Computes the levels by flow. Returns null if no live contract of the chain has a print. */
 export function* byPrints(prepared: PreparedChain, context: Context) {
-  const positions = yield* customerPositionsInSteps(prepared.chain, context.market.tape(prepared.chain));
-  return positions ? yield* byPositionsInSteps(prepared, positions) : null;
+  const positions = yield* customerPositionsOf(prepared.chain, context.market.tape(prepared.chain));
+  return positions ? yield* byPositions(prepared, positions) : null;
 }
 
 /** Computes the levels with dealers who hold the opposite of the customers' positions. */
-export function byPositions(prepared: PreparedChain, positions: CustomerPositions) {
-  return runToCompletion(byPositionsInSteps(prepared, positions));
-}
-
-function* byPositionsInSteps(prepared: PreparedChain, positions: CustomerPositions) {
+export function* byPositions(prepared: PreparedChain, positions: CustomerPositions) {
   const signed = withFlowSign(prepared, positions);
   const levels = yield* levelsOfPrepared(signed);
   const { share, unsignedGex } = signedShare(signed);
   return {
-    ...lensFields(levels),
+    ...variantFields(levels),
     net_dex_mil: levels.exposures.dex / MILLION,
     net_vex_mil: levels.exposures.vex / MILLION,
     net_cex_mil: levels.exposures.cex / MILLION,
@@ -172,5 +168,5 @@ function* byPositionsInSteps(prepared: PreparedChain, positions: CustomerPositio
 }
 
 function levelsOfPrepared(prepared: PreparedChain): Steps<GexLevels> {
-  return gexLevelsInSteps(prepared, new Map());
+  return gexLevels(prepared, new Map());
 }

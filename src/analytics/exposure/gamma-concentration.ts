@@ -3,7 +3,7 @@ import { DAY_MS, daysBetween, newYorkDate } from '../../market/calendar.ts';
 import type { PreparedChain, PreparedSeries } from '../chain/prepared-chain.ts';
 import { gexBySeries } from './gex-by-series.ts';
 import { largestRows } from './largest.ts';
-import { type StrikeGamma, strikeGamma, strikeGammaInSteps, strikeGammaOf } from './walls.ts';
+import { strikeGamma, strikeGammaOf } from './walls.ts';
 
 /** The default number of strikes that are returned as concentrated. */
 const CONCENTRATED_STRIKES = 5;
@@ -36,20 +36,12 @@ export interface ConcentratedStrike {
  * Returns the strikes with the most gross gamma and their shares of all gross gamma, over one series or over all series. Returns an empty
  * array if there is no gamma.
  */
-export function concentratedStrikes(
+export function* concentratedStrikes(
   prepared: PreparedChain,
   series?: PreparedSeries,
   limit = CONCENTRATED_STRIKES,
-): ConcentratedStrike[] {
-  return mostConcentrated(series ? strikeGammaOf(prepared, series) : strikeGamma(prepared), limit);
-}
-
-/** Returns the concentrated strikes over all series, computed in steps. */
-export function* concentratedStrikesInSteps(prepared: PreparedChain): Steps<ConcentratedStrike[]> {
-  return mostConcentrated(yield* strikeGammaInSteps(prepared), CONCENTRATED_STRIKES);
-}
-
-function mostConcentrated({ strike, call, put }: StrikeGamma, limit: number): ConcentratedStrike[] {
+): Steps<ConcentratedStrike[]> {
+  const { strike, call, put } = series ? strikeGammaOf(prepared, series) : yield* strikeGamma(prepared);
   const gross = new Float64Array(strike.length);
   let total = 0;
   for (let i = 0; i < gross.length; i++) {

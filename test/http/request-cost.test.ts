@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import * as prices from '../../src/operations/engine/prices.ts';
-import { ANALYSIS_CONTRACTS } from '../../src/operations/engine/prices.ts';
+import * as prices from '../../src/operations/engine/request-cost.ts';
+import { ANALYSIS_CONTRACTS } from '../../src/operations/engine/request-cost.ts';
 import { headersOf, modern } from '../mcp/http/messages.ts';
 import { ROOT } from '../support/process.ts';
 import { type Service, startService } from '../support/service.ts';

@@ -25,21 +25,21 @@ export const JSON_ROWS = 1_000;
 export const BINARY_ROWS = 10_000;
 
 /** Returns the cost of the analysis of a chain, tokens. */
-export function analysisPrice({ count }: Chain): number {
+export function analysisCost({ count }: Chain): number {
   return Math.ceil(count / ANALYSIS_CONTRACTS);
 }
 
 /** Returns the cost of pricing `contracts` contracts at each of `spots` spots, tokens. The token of the request pays for the first part. */
-export function movesPrice(contracts: number, spots: number): number {
-  return rowsPrice(contracts * spots, MOVED_CONTRACTS);
+export function movesCost(contracts: number, spots: number): number {
+  return rowsCost(contracts * spots, MOVED_CONTRACTS);
 }
 
 /** Returns the cost of reading a tape, tokens. `minPremium` is the minimum premium that the request asks for, dollars. */
-export function tapePrice({ count }: PrintsQuery, minPremium = 0): number {
+export function tapeCost({ count }: PrintsQuery, minPremium = 0): number {
   return Math.ceil(count / (minPremium > 0 ? SINGLE_PRINTS : SUMMED_PRINTS));
 }
 
 /** Returns the cost of a table beyond the token of its request, tokens. */
-export function rowsPrice(rows: number, rowsPerToken: number): number {
+export function rowsCost(rows: number, rowsPerToken: number): number {
   return Math.max(0, Math.ceil(rows / rowsPerToken) - 1);
 }

@@ -1,10 +1,15 @@
 import { describe, expect, test } from 'bun:test';
-import { concentratedStrikes, expiringGamma, seriesNearest } from '../../../src/analytics/exposure/scan.ts';
+import {
+  concentratedStrikes,
+  expiringGamma,
+  seriesNearest,
+} from '../../../src/analytics/exposure/gamma-concentration.ts';
+import { runToCompletion } from '../../../src/core/steps.ts';
 import { contract, EXPIRY, FEED_GAMMA, LATER, prepared, TODAY } from '../small-chains.ts';
 
 /** Percent. */
 const gammaConcentration = (...of: Parameters<typeof concentratedStrikes>) =>
-  100 * concentratedStrikes(...of).reduce((sum, { share }) => sum + share, 0);
+  100 * runToCompletion(concentratedStrikes(...of)).reduce((sum, { share }) => sum + share, 0);
 
 /** Days from the snapshot to the expiries: 0, 1, 11 and 46. */
 const TOMORROW = '2026-01-06';
@@ -63,7 +68,10 @@ describe('the share of the five largest strikes', () => {
   test('names the strikes, largest first', () => {
     const rows = [3, 1, 5, 2].map((each, i) => strike(100 + i, each / 100));
     expect(
-      concentratedStrikes(prepared(rows, FEED_GAMMA)).map(({ strike: i, share }) => [i, Math.round(1100 * share)]),
+      runToCompletion(concentratedStrikes(prepared(rows, FEED_GAMMA))).map(({ strike: i, share }) => [
+        i,
+        Math.round(1100 * share),
+      ]),
     ).toEqual([
       [102, 500],
       [100, 300],

@@ -5,7 +5,7 @@ import type { Print } from '../../market/prints.ts';
  * A bounded queue of deliveries between a source that does not wait and a reader that may be slow. Deliveries that arrive while the queue
  * is full are lost. The reader then gets a delivery which says that the connection was down in this time.
  */
-export class Mailbox {
+export class DeliveryQueue {
   #queue: Delivery[] = [];
   /** The last delivery in the queue, if it has prints and more prints may be added to it. */
   #batch: { kind: 'prints'; prints: Print[]; refused: Record<string, number> } | undefined;
