@@ -7,7 +7,7 @@ export interface Size {
   readonly height: number;
 }
 
-/** A counter that increases when the colours of the page may have changed. Each increase makes every canvas redraw. */
+/** A counter that increases when the colours of the page may have changed. Each increase of the counter makes every canvas redraw. */
 export const themeVersion = signal(0);
 
 /** Returns a ref and the current size of its element, in CSS pixels. The first size is measured before the first paint. */

@@ -18,7 +18,7 @@ export const areLettersOn = signal(true);
 /** A short message about the last action, such as a copy. */
 export const notice = signal('');
 
-/** Keys of the settings in local storage. None of these settings is secret. */
+/** Keys of the settings in local storage. The settings contain no secret. */
 const STORED = { theme: 'zomma-theme', letters: 'zomma-letters' } as const;
 
 /** Reads the settings from local storage, and writes each change back. */
