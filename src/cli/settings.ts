@@ -5,7 +5,7 @@ import { parseWritten, SETTINGS_FILE, type SettingSources, settingSources } from
 interface SettingsOptions {
   /** The settings that get no default. */
   readonly withoutDefault?: readonly SettingName[];
-  /** The settings that the help leaves out, because they have no effect on the command. The command accepts them. */
+  /** The settings that the help leaves out, because they have no effect on the command. The command accepts these settings. */
   readonly hidden?: readonly SettingName[];
 }
 

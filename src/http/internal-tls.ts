@@ -58,7 +58,7 @@ export async function ensureInternalTls(settings: InternalTlsSettings, nowMs: nu
   return files;
 }
 
-/** Reads the authority of a data folder. Throws `OperatorError` if there is none. */
+/** Reads the authority of a data folder. Throws `OperatorError` if the folder has no authority. */
 export function readInternalAuthority(dataDir: string): InternalAuthority {
   const { authorityCert: path } = pathsIn(dataDir);
   if (!existsSync(path)) {

@@ -2,7 +2,7 @@
 export interface FeedLedger {
   /** Returns the checkpoints of a feed, by key. */
   checkpoints(feed: string): Map<string, string>;
-  /** Stores a checkpoint. A null value removes it. */
+  /** Stores a checkpoint. A null value removes the checkpoint. */
   setCheckpoint(feed: string, key: string, value: string | null): void;
   /**
    * Sets which feeds run, and which tickers each of them requests. The states of other feeds are kept, and `feedStates` leaves them out. If a

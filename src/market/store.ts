@@ -82,7 +82,7 @@ export interface MarketStore {
   snapshots(underlying?: string): SnapshotListing[];
   /**
    * Permanently removes snapshots of an underlying and their levels, simulated and recorded: those of the moment `asOf`, or all of them.
-   * Returns the number of moments whose data was removed. This includes moments that only had levels.
+   * Returns the number of moments whose data was removed. The number includes moments that only had levels.
    */
   forgetSnapshots(underlying: string, asOf?: number): number;
   /** Returns the snapshots that were set aside because they are damaged. A snapshot of the same moment that is stored later replaces them. */

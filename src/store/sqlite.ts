@@ -46,7 +46,7 @@ export type StoreMode = 'own' | 'write' | 'read';
 export interface StoreEvents {
   /** Called with the schema that the database had before it was upgraded. */
   readonly onUpgrade?: ((from: number) => void) | undefined;
-  /** Called with each snapshot that is found to be damaged and is set aside. Without it, the read of such a snapshot throws. */
+  /** Called with each snapshot that is found to be damaged and is set aside. Without this callback, the read of such a snapshot throws. */
   readonly onDamaged?: OnDamaged | undefined;
 }
 

@@ -110,7 +110,7 @@ interface Move {
   readonly seen: Float64Array;
 }
 
-/** The range of prices that are not beyond a level, as distances like those of `Move`. One end of it may be infinite. */
+/** The range of prices that are not beyond a level, as distances like those of `Move`. One end of the range may be infinite. */
 interface Corridor {
   readonly lower: number;
   readonly upper: number;

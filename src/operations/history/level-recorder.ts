@@ -52,7 +52,10 @@ export function createLevelRecorder({
   onRecorded,
 }: RecorderDeps): LevelRecorder {
   const volatilities: Volatilities30d = new Map();
-  /** Ids of the snapshots that were due at the start, the last stored first. `backlogDone` is the number of those that were recorded. */
+  /**
+   * Ids of the snapshots that were due at the start, the last stored first. `backlogDone` is the number of these snapshots that were
+   * recorded.
+   */
   let backlog: readonly number[] | undefined;
   let backlogDone = 0;
   /** Id of the last snapshot listed. Snapshots with larger ids are new. */
