@@ -1,14 +1,11 @@
-import { signal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { themeVersion } from '../state/ui.ts';
 import { colorsOf, paint, type Stroke } from './strokes.ts';
 
 export interface Size {
   readonly width: number;
   readonly height: number;
 }
-
-/** A counter that increases when the colours of the page may have changed. Each increase of the counter makes every canvas redraw. */
-export const themeVersion = signal(0);
 
 /** Returns a ref and the current size of its element, in CSS pixels. The first size is measured before the first paint. */
 export function useSize<E extends HTMLElement>(): { ref: { current: E | null }; size: Size } {

@@ -4,11 +4,11 @@ import type { Levels, Radar } from '../data/page-answers.ts';
 import { price } from '../page-format.ts';
 import { AxisLabels, LevelLabels } from './axis-labels.tsx';
 import { useSize } from './canvas.tsx';
+import { useSpoken } from './chart-accessibility.ts';
 import { type ChartLevel, chartLevels } from './chart-levels.ts';
-import { atmLognormal, type CursorPair, densityReadout, describeDensity, mixtureOf } from './density-words.ts';
+import { atmLognormal, type CursorPair, densityReadout, describeDensity, mixtureOf } from './density-text.ts';
 import { densityAt, densityRange, type PriceMixture } from './mixture-density.ts';
 import { type PriceAxis, priceAxis } from './price-axis.ts';
-import { useSpoken } from './spoken.ts';
 
 /** Width of the space for the price labels at the left edge, in pixels. */
 const PRICES = 44;

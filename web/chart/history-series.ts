@@ -1,6 +1,6 @@
 import type { History } from '../data/page-answers.ts';
-import { exchangeDaysBetween } from './exchange-days.ts';
-import { type TradingAxis, tradingAxis } from './trading-axis.ts';
+import { exchangeDaysBetween } from '../time/exchange-days.ts';
+import { type TradingAxis, tradingAxis } from '../time/trading-axis.ts';
 
 type Column = readonly (number | null)[];
 

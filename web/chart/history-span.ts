@@ -1,7 +1,7 @@
 import type { History } from '../data/page-answers.ts';
 import { newYorkIsoDate } from '../page-format.ts';
-import { newYorkMidnight } from './new-york-clock.ts';
-import type { TradingAxis } from './trading-axis.ts';
+import { newYorkMidnight } from '../time/new-york-clock.ts';
+import type { TradingAxis } from '../time/trading-axis.ts';
 
 /** The time range that the History view shows. */
 export interface HistorySpan {

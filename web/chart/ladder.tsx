@@ -6,8 +6,10 @@ import type { Measure } from '../state/address.ts';
 import { strikeDifferences } from '../state/moment-diff.ts';
 import { navigate, page } from '../state/page.ts';
 import { columnTable, type PanelTable } from '../state/panels.ts';
+import { zoomBy } from '../state/zoom.ts';
 import { AxisLabels, Crosshair, ExtentAxis, LevelLabels } from './axis-labels.tsx';
 import { StrokeCanvas, useSize } from './canvas.tsx';
+import { chartKeys, useSpoken } from './chart-accessibility.ts';
 import { type ChartLevel, chartLevels } from './chart-levels.ts';
 import { cursorPrice, selection } from './crosshair.ts';
 import {
@@ -19,9 +21,7 @@ import {
   strikesPerRow,
 } from './ladder-strokes.ts';
 import { isWithin, type PriceAxis, priceAxis } from './price-axis.ts';
-import { chartKeys, useSpoken } from './spoken.ts';
 import type { Stroke } from './strokes.ts';
-import { zoomBy } from './zoom.ts';
 
 export interface LadderProps {
   readonly strikes: Strikes;

@@ -1,8 +1,10 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { Matrix } from '../data/page-answers.ts';
 import { price, signedAmount } from '../page-format.ts';
+import { themeVersion } from '../state/ui.ts';
 import { AxisLabels } from './axis-labels.tsx';
-import { themeVersion, useSize } from './canvas.tsx';
+import { useSize } from './canvas.tsx';
+import { chartKeys, useSpoken } from './chart-accessibility.ts';
 import { expiryLabels, LABEL_DIGIT } from './chart-axis.ts';
 import {
   BLANK_STEP,
@@ -17,10 +19,9 @@ import {
   rampBounds,
   yOfPrice,
 } from './matrix-cells.ts';
-import { describeMatrix, matrixReadout } from './matrix-words.ts';
+import { describeMatrix, matrixReadout } from './matrix-text.ts';
 import { spacedTicks } from './price-axis.ts';
 import { spacedLabels } from './spaced-labels.ts';
-import { chartKeys, useSpoken } from './spoken.ts';
 
 export interface MatrixProps {
   readonly matrix: Matrix;

@@ -3,10 +3,10 @@ import { area, curveLinear, curveStepAfter, curveStepBefore, line } from 'd3-sha
 import type { ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { useSize } from './canvas.tsx';
+import { chartKeys, useSpoken } from './chart-accessibility.ts';
 import type { AxisBetween } from './chart-axis.ts';
 import { linearScale, niceScale } from './linear-scale.ts';
 import { spacedTicks } from './price-axis.ts';
-import { chartKeys, useSpoken } from './spoken.ts';
 
 type Values = readonly (number | null)[];
 

@@ -12,7 +12,7 @@ import { CursorFrame, SeriesPlot } from './series-chart.tsx';
 import { spacedLabels } from './spaced-labels.ts';
 
 /** The fitted smile of a settlement, by strike. */
-export interface Smile {
+export interface FittedSmile {
   readonly law: SmileLaw;
   readonly forward: number;
   readonly tte: number;
@@ -25,7 +25,7 @@ export interface Smile {
 const REACH = 3;
 
 /** Computes the smile of a settlement at `count` strikes that are evenly spaced in ln(K/F). The answer must contain the parameters. */
-export function smileOf({ expiries, parameters }: Surface, settlement: number, count = 61): Smile {
+export function fittedSmile({ expiries, parameters }: Surface, settlement: number, count = 61): FittedSmile {
   const { kernel, node, mass } = parameters!;
   const law = { kernel: kernel[settlement]!, node: node[settlement]!, mass: mass[settlement]! };
   const [forward, tte] = [expiries.forward[settlement]!, expiries.tte[settlement]!];
@@ -46,7 +46,7 @@ const DELTAS = [1.2815515655446004, 0.6744897501960817, 0, -0.6744897501960817, 
 export interface SmileChartProps {
   readonly surface: Surface;
   readonly settlement: number;
-  readonly smile: Smile;
+  readonly smile: FittedSmile;
   readonly cursor: number | null;
   onCursor(index: number | null): void;
 }
@@ -112,7 +112,7 @@ export function describeSmile({ expiries }: Surface, i: number): string {
 }
 
 /** Returns the figures at a strike of a smile, as text. */
-export function smileReadout({ law, forward, tte, strike: strikes, iv }: Smile, i: number): string {
+export function smileReadout({ law, forward, tte, strike: strikes, iv }: FittedSmile, i: number): string {
   const distance = Math.log(strikes[i]! / forward);
   const deviation = iv[i]! * Math.sqrt(tte);
   const delta = normalBelow(deviation / 2 - distance / deviation) - (distance < 0 ? 1 : 0);
@@ -124,7 +124,7 @@ export function smileReadout({ law, forward, tte, strike: strikes, iv }: Smile, 
   ].join(' · ');
 }
 
-export function smileTable({ forward, strike: strikes, iv }: Smile): PanelTable {
+export function smileTable({ forward, strike: strikes, iv }: FittedSmile): PanelTable {
   return columnTable({
     strike: strikes,
     log_moneyness: strikes.map((each) => Math.log(each / forward)),
@@ -161,7 +161,7 @@ export function SmileMultiples({
       at.map(() => 1),
       0,
     ).map((index) => {
-      const { iv } = smileOf(surface, index, MULTIPLES.strikes);
+      const { iv } = fittedSmile(surface, index, MULTIPLES.strikes);
       return { index, iv: iv.map((each) => each - iv[MULTIPLES.strikes >> 1]!) };
     });
   }, [surface, isDrawn]);

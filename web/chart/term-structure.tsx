@@ -115,7 +115,7 @@ export function refusalText(reason: string): string {
 }
 
 /** Renders the list of series without a smile, each with its reason. The charts of volatilities cannot show these series. */
-export function RefusedSeries({ series }: { series: readonly (readonly [name: string, reason: string])[] }) {
+export function SeriesWithoutSmile({ series }: { series: readonly (readonly [name: string, reason: string])[] }) {
   if (series.length === 0) return null;
   return (
     <div class="refused" data-refused>

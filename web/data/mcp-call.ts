@@ -1,5 +1,5 @@
 import { cleanText } from '../page-format.ts';
-import { memberKey } from '../state/member-key.ts';
+import { memberKey } from './member-key.ts';
 import { parseData } from './parse-data.ts';
 import { RequestProblem, send } from './request.ts';
 import type { McpTool } from './tool-fields.ts';

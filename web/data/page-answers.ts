@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks';
 import type { FullAnswer } from '../../src/client/client.ts';
 import type { Call } from '../operations.ts';
 import { requestOf } from '../operations.ts';
-import { memberKey } from '../state/member-key.ts';
+import { memberKey } from './member-key.ts';
 import { ask, isFinal, keptAnswer, RequestProblem, type WebAnswer } from './request.ts';
 
 export type Levels = FullAnswer<'get_live_gex_nodes'>;

@@ -2,9 +2,9 @@ import { signal } from '@preact/signals';
 import type { Call } from '../operations.ts';
 import { requestOf } from '../operations.ts';
 import { cleanText } from '../page-format.ts';
-import { memberKey, signOut } from '../state/member-key.ts';
-import { noteAnswered, noteServerTime, noteUnanswered } from '../state/server.ts';
+import { memberKey, signOut } from './member-key.ts';
 import { parseData } from './parse-data.ts';
+import { noteAnswered, noteServerTime, noteUnanswered } from './server-connection.ts';
 
 /** An answer of the server, with its provenance from the header fields. */
 export interface WebAnswer<Body> {

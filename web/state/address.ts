@@ -3,7 +3,7 @@
  * `#/SPY/ticker?at=2026-11-20T20:30:00Z&weight=volume`. Parsing and formatting an address have no side effects. An unknown or malformed
  * part of an address gets its default value, so that every address opens a page.
  */
-export const VIEWS = ['ticker', 'expiries', 'strikes', 'flow', 'history', 'scan', 'surface', 'bench', 'house'] as const;
+export const VIEWS = ['ticker', 'expiries', 'strikes', 'flow', 'history', 'scan', 'surface', 'house'] as const;
 export type ViewName = (typeof VIEWS)[number];
 
 export const MEASURES = ['gamma', 'delta', 'vanna', 'charm'] as const;

@@ -1,8 +1,8 @@
-import { closesEarly, isExchangeDay } from '../chart/exchange-days.ts';
-import { newYorkMidnight } from '../chart/new-york-clock.ts';
 import { changeOf, joinRows, presenceOf } from '../data/joined-rows.ts';
 import type { Expiries, GexView, ProfileAnswer, Strikes } from '../data/page-answers.ts';
 import type { Call } from '../operations.ts';
+import { closesEarly, isExchangeDay } from '../time/exchange-days.ts';
+import { newYorkMidnight } from '../time/new-york-clock.ts';
 
 /** Returns whether two answers are comparable: their calls are equal except for the moment. */
 export function isComparable(now: Call, before: Call): boolean {

@@ -1,10 +1,10 @@
 import { computed, effect, signal } from '@preact/signals';
 import { followLiveLevels, liveLevels } from '../data/live-levels.ts';
+import { memberKey } from '../data/member-key.ts';
 import { type FeedStatusAnswer, type GexView, shareAnswer, type UniverseAnswer } from '../data/page-answers.ts';
-import { memberKey } from './member-key.ts';
+import { serverNow } from '../data/server-connection.ts';
 import { isComparable } from './moment-diff.ts';
 import { page, pageTicker } from './page.ts';
-import { serverNow } from './server.ts';
 
 /** The answer with all tickers of the universe, by theme. */
 export const universe = shareAnswer<UniverseAnswer>(() => ({ operation: 'get_target_universe', args: {} }));

@@ -1,5 +1,5 @@
 import { effect, signal } from '@preact/signals';
-import { connection, serverNow } from './server.ts';
+import { connection, serverNow } from '../data/server-connection.ts';
 
 /** True if the server now serves another version of the page than the loaded one. */
 export const isOtherVersion = signal(false);

@@ -1,13 +1,13 @@
 import { computed } from '@preact/signals';
 import { isStreaming } from '../data/live-levels.ts';
+import { memberKey } from '../data/member-key.ts';
 import { rateLimit } from '../data/request.ts';
+import { clockOffsetMs, connection, serverNow } from '../data/server-connection.ts';
 import { cleanText } from '../page-format.ts';
-import { memberKey } from './member-key.ts';
 import { page, pageTicker } from './page.ts';
 import { asOf, feeds, gexView, isSimulated, newerCount } from './page-market.ts';
 import { isOtherVersion } from './page-version.ts';
 import { type RibbonInput, ribbonItems, type Session, type TickerFeed } from './ribbon-states.ts';
-import { clockOffsetMs, connection, serverNow } from './server.ts';
 
 /** The trading session of the exchange. Undefined until the feed status has loaded. */
 export const session = computed(() => feeds.asked.value.answer?.body.session as Session | undefined);

@@ -1,9 +1,9 @@
 import { computed, effect, signal } from '@preact/signals';
-import { type TradingAxis, tradingAxis } from '../chart/trading-axis.ts';
 import { liveLevels } from '../data/live-levels.ts';
 import { type History, shareAnswer } from '../data/page-answers.ts';
 import { askAhead } from '../data/request.ts';
 import { newYorkIsoDate } from '../page-format.ts';
+import { type TradingAxis, tradingAxis } from '../time/trading-axis.ts';
 import type { PageState } from './address.ts';
 import { navigate, page, pageTicker } from './page.ts';
 import { analysisArguments, asOf, gexView, past } from './page-market.ts';

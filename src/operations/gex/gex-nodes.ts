@@ -49,6 +49,7 @@ export const getLiveGexNodes = defineOperation({
   name: 'get_live_gex_nodes',
   ofMarket: true,
   title: 'GEX levels',
+  page: 'ticker',
   description:
     "A ticker's price levels from its newest option chain, dollars: spot, call wall (resistance), put wall (support), gamma flip, and max " +
     'pain of the dominant expiry. net_gex_mil: million dollars per 1 % move, + if dealers damp moves, - if they amplify them. Dealers are ' +
@@ -68,7 +69,13 @@ export const getLiveGexNodes = defineOperation({
     },
     { additionalProperties: false },
   ),
-  tool: { answers: NODES, echoes: ['regime', 'net_gex_mil'] },
+  tool: {
+    question: 'walls, gamma flip, max pain',
+    method: 'gex-nodes-get_live_gex_nodes-get-apiv1nodesgexticker',
+    units: ['dollars', 'million dollars per 1 % move, + if dealers damp moves, - if they amplify'],
+    answers: NODES,
+    echoes: ['regime', 'net_gex_mil'],
+  },
   rest: {
     method: 'GET',
     path: '/api/v1/nodes/gex/{ticker}',
