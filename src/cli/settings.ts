@@ -10,9 +10,9 @@ interface SettingsOptions {
 }
 
 /**
- * Adds the flags of some settings to a command, and `--config`. Before the action of the command runs, a setting without a flag on the command
- * line gets its value from the environment, else from the file of settings, else its default. Adds no flag for a credential, because a
- * credential has none.
+ * Adds the flags of some settings to a command, and `--config`. Before the action of the command runs, a setting without a flag on the
+ * command line gets its value from the environment, else from the file of settings, else its default. Adds no flag for a credential,
+ * because a credential has none.
  */
 export function withSettings(
   command: Command,

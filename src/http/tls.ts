@@ -68,8 +68,8 @@ export function versionOfFiles({ cert, key, clientCa }: TlsFiles): string {
 }
 
 /**
- * Reads the authorities of the clients' certificates. Every one is checked, because the runtime would take the authorities of the public web
- * in place of a text without a certificate.
+ * Reads the authorities of the clients' certificates. Every one is checked, because the runtime would take the authorities of the public
+ * web in place of a text without a certificate.
  */
 function authoritiesIn(file: string): string {
   const pem = readPem(file, '--tls-client-ca');

@@ -45,8 +45,8 @@ export interface MarketStore {
   /** Stores a snapshot and marks its levels as due. Replaces a stored snapshot with the same underlying, `asOf` and `simulated`. */
   saveChain(chain: Chain): void;
   /**
-   * Stores a snapshot of the past without marking its levels as due. `columns` is the encoded chain (`encodeChainAsync`). Returns false, and
-   * stores nothing, if a snapshot with the same underlying, `asOf` and `simulated` is stored.
+   * Stores a snapshot of the past without marking its levels as due. `columns` is the encoded chain (`encodeChainAsync`). Returns false,
+   * and stores nothing, if a snapshot with the same underlying, `asOf` and `simulated` is stored.
    */
   savePastChain(
     head: Pick<Chain, 'underlying' | 'asOf' | 'spot' | 'source' | 'simulated'>,
@@ -85,7 +85,9 @@ export interface MarketStore {
    * Returns the number of moments whose data was removed. The number includes moments that only had levels.
    */
   forgetSnapshots(underlying: string, asOf?: number): number;
-  /** Returns the snapshots that were set aside because they are damaged. A snapshot of the same moment that is stored later replaces them. */
+  /**
+   * Returns the snapshots that were set aside because they are damaged. A snapshot of the same moment that is stored later replaces them.
+   */
   damagedSnapshots(): SnapshotListing[];
   /** Reads every stored snapshot and checks its checksum. Changes nothing. */
   checkSnapshots(): Iterable<SnapshotListing & { readonly isDamaged: boolean }>;

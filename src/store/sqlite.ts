@@ -52,8 +52,8 @@ export interface StoreEvents {
 
 /**
  * Opens the store at `path`, or a store in memory if `path` is `:memory:`. With the mode `own`, creates the file with mode 0600 and its
- * folder with mode 0700 if they do not exist, and upgrades an older database after a copy of it was made. `nowMs` is the wall clock, ms since
- * the epoch.
+ * folder with mode 0700 if they do not exist, and upgrades an older database after a copy of it was made. `nowMs` is the wall clock, ms
+ * since the epoch.
  *
  * Throws `OperatorError` if the file is not a database, has another schema or cannot be used.
  */
