@@ -67,7 +67,7 @@ received contracts, the rejected rows by reason, and why the last attempt failed
 rate limit, and the key. The key is masked until it is revealed, and can be copied without being shown. For a member's UUID the page shows the
 member's key and the Telegram link. *Connect* has the configurations of [Clients](clients.md) with the address of this server. A press copies
 them with the key in them. *Tools* has each tool as a form that calls it over MCP and shows the exchange. *About* has the version, and the
-licences of the libraries in the page.`,
+licences of the libraries in the page and of those that draw pictures.`,
     '## The first data',
     `While there is no market data, do one of these on the machine of the server:`,
     `- \`zomma ingest FILE…\` loads files of chains, closes, dividends or trades once, also while the server runs ([docs/market-data.md](market-data.md)).
