@@ -45,14 +45,6 @@ export interface MarketStore {
   /** Stores a snapshot and marks its levels as due. Replaces a stored snapshot with the same underlying, `asOf` and `simulated`. */
   saveChain(chain: Chain): void;
   /**
-   * Stores a snapshot of the past without marking its levels as due. `columns` is the encoded chain (`encodeChainAsync`). Returns false,
-   * and stores nothing, if a snapshot with the same underlying, `asOf` and `simulated` is stored.
-   */
-  savePastChain(
-    head: Pick<Chain, 'underlying' | 'asOf' | 'spot' | 'source' | 'simulated'>,
-    columns: Uint8Array,
-  ): boolean;
-  /**
    * Returns the id of the newest snapshot dated up to `presentMs`. If there is none, returns the id of the newest snapshot of any date.
    * Returns `undefined` if the underlying has no snapshot. The call is fast enough for every request.
    */
@@ -196,13 +188,6 @@ export interface MarketStore {
    * snapshot's moment. In both cases, the levels of the snapshot are no longer due. Does nothing if the snapshot was removed or replaced.
    */
   saveLevels(snapshotId: number, record: LevelRecord | undefined): void;
-  /**
-   * Stores the levels of a snapshot that `savePastChain` stored, unless levels of the moment are stored. These levels do not become an
-   * entry of the log of levels.
-   */
-  savePastLevels(record: LevelRecord, source: string): void;
-  /** Sets the volatility at 30 days of stored levels. */
-  saveVolatility(levels: Pick<LevelRecord, 'underlying' | 'asOf' | 'simulated'>, atmIv30d: number | null): void;
   /** Returns the last moment up to `untilMs` with stored levels, or `undefined` if there is none. */
   lastLevelsAt(underlying: string, untilMs: number, simulated: boolean): number | undefined;
   /** Returns the moments in [fromMs, toMs] with stored levels, oldest first: all of them, or only the last of each New York day. */

@@ -9,8 +9,6 @@ type LevelTable = Pick<
   | 'levelsDue'
   | 'levelsDueOf'
   | 'saveLevels'
-  | 'savePastLevels'
-  | 'saveVolatility'
   | 'lastLevelsAt'
   | 'levelTimes'
   | 'levels'
@@ -42,16 +40,16 @@ export function levelTable(db: Database, nowMs: () => number): LevelTable {
     `DELETE FROM levels WHERE (simulated, underlying, as_of) =
        (SELECT simulated, underlying, as_of FROM snapshots WHERE id = ?)`,
   );
-  const columns = `(simulated, underlying, as_of, source, advanced, kept_at, day, spot, net_gex, gross_gex, gex_flip,
+  const insert = db.prepare<
+    null,
+    [LevelRow & { readonly source: string; readonly advanced: number; readonly keptAt: number }]
+  >(
+    `INSERT INTO levels (simulated, underlying, as_of, source, advanced, kept_at, day, spot, net_gex, gross_gex, gex_flip,
        flip_resolved, call_wall, put_wall, max_pain, expiry, dex, vex, cex, atm_iv_30d)
      VALUES ($simulated, $underlying, $asOf, $source, $advanced, $keptAt, $day, $spot, $netGex,
-       $grossGex, $gexFlip, $flipResolved, $callWall, $putWall, $maxPain, $expiry, $dex, $vex, $cex, $atmIv30d)`;
-  const insert = db.prepare<null, [InsertedRow]>(`INSERT INTO levels ${columns}`);
-  const insertPast = db.prepare<null, [InsertedRow]>(`INSERT OR IGNORE INTO levels ${columns}`);
-  const selectSource = db.prepare<{ source: string }, [number]>('SELECT source FROM snapshots WHERE id = ?');
-  const updateVolatility = db.prepare<null, [number | null, number, string, number]>(
-    'UPDATE levels SET atm_iv_30d = ? WHERE simulated = ? AND underlying = ? AND as_of = ?',
+       $grossGex, $gexFlip, $flipResolved, $callWall, $putWall, $maxPain, $expiry, $dex, $vex, $cex, $atmIv30d)`,
   );
+  const selectSource = db.prepare<{ source: string }, [number]>('SELECT source FROM snapshots WHERE id = ?');
   const thin = thinSimulated(db, 'levels');
   const selectTimes = db.prepare<{ at: number }, [number, string, number, number]>(
     'SELECT as_of AS at FROM levels WHERE simulated = ? AND underlying = ? AND as_of BETWEEN ? AND ? ORDER BY as_of',
@@ -135,9 +133,6 @@ export function levelTable(db: Database, nowMs: () => number): LevelTable {
     levelsDueOf: (underlying, simulated, untilMs) => countDue.get(Number(simulated), underlying, untilMs)!.count,
     levelsDue: (afterId = 0) => selectDue.all(afterId).map(({ id }) => id),
     saveLevels: (snapshotId, record) => save.immediate(snapshotId, record),
-    savePastLevels: (record, source) => void insertPast.run({ ...rowOf(record), source, advanced: 0, keptAt: nowMs() }),
-    saveVolatility: ({ underlying, asOf, simulated }, atmIv30d) =>
-      void updateVolatility.run(atmIv30d, Number(simulated), underlying, asOf),
     lastLevelsAt: (underlying, untilMs, simulated) => selectLast.get(Number(simulated), underlying, untilMs)?.at,
     levelTimes: (underlying, fromMs, toMs, per, simulated) =>
       (per === 'day' ? selectDaily : selectTimes).all(Number(simulated), underlying, fromMs, toMs).map(({ at }) => at),
@@ -168,7 +163,6 @@ export function levelTable(db: Database, nowMs: () => number): LevelTable {
 type LevelRow = Omit<LevelRecord, Flag> & Record<Flag, number>;
 type Flag = 'simulated' | 'flipResolved';
 type Entry = Pick<LevelEvent, 'seq' | 'source'>;
-type InsertedRow = LevelRow & { readonly source: string; readonly advanced: number; readonly keptAt: number };
 
 function rowOf(record: LevelRecord): LevelRow {
   return { ...record, simulated: Number(record.simulated), flipResolved: Number(record.flipResolved) };

@@ -4,6 +4,8 @@ import type { GexHistory } from '../../src/operations/history/gex-history.ts';
 import type { FeedStatusAnswer } from '../../web/data/page-answers.ts';
 import { newYorkMoment } from '../../web/page-format.ts';
 import { formatAddress, parseAddress, START } from '../../web/state/address.ts';
+import { testWithProgram } from '../support/needs.ts';
+import { run } from '../support/process.ts';
 import { answersOf, goTo } from './answers.ts';
 import { describeInBrowser, figuresOf, smallMarketWithPast, type Terminal, withTerminal } from './browser.ts';
 import { checkPage, lookOf, randomStates } from './page-states.ts';
@@ -230,6 +232,14 @@ describeInBrowser('a market with a past', () => {
     expect([...seen].toSorted()).toEqual(Object.keys(TABLES).toSorted());
     await page.context().close();
   }, 120_000);
+
+  testWithProgram('curl')('a copied command works in a shell as it stands', async () => {
+    const page = await terminal.open('#/SPY/strikes');
+    const [menu] = (await menusOf(page)).filter((each) => each.curl);
+    const { stdout } = await run(['sh', '-c', `export ZOMMA_KEY=${terminal.key}; ${menu!.curl} -s`], []);
+    expect(JSON.parse(stdout)).toMatchObject({ ticker: 'SPY' });
+    await page.context().close();
+  });
 
   test('a panel says of which moment it is until its answer of the moment of the page has arrived', async () => {
     const moments = await pastIsFilled(terminal);

@@ -5,7 +5,6 @@ import { announceStep } from '../../core/event-loop-watchdog.ts';
 import type { Observe } from '../../core/events.ts';
 import type { Steps } from '../../core/steps.ts';
 import { DAY_MS } from '../../market/calendar.ts';
-import type { CashDividend } from '../../market/cash-dividend.ts';
 import type { Chain } from '../../market/chain.ts';
 import type { LevelRecord } from '../../market/level-record.ts';
 import { storedDividends } from '../../market/market.ts';
@@ -173,31 +172,30 @@ function* levelsOfSnapshot(
   volatilities: Volatilities30d,
 ): Steps<void> {
   const { underlying, asOf, simulated } = chain;
-  // Sums only the prints of the 30 days up to the snapshot, because later prints were not known then.
-  const sums = store.printSums(underlying, asOf - FLOW_WINDOW_DAYS * DAY_MS, asOf, simulated, largePrintMinUsd);
   const key = `${underlying} ${simulated}`;
   const last = volatilities.get(key);
   const isRecent = last !== undefined && asOf >= last.asOf && asOf - last.asOf < VOLATILITY_REUSED_MS;
-  const record = yield* recordOf(
-    chain,
-    directionalPremium(sums),
-    storedDividends(store, chain),
-    isRecent ? last.value : undefined,
-  );
+  const record = yield* levelRecordOf(chain, store, largePrintMinUsd, isRecent ? last.value : undefined);
   if (record && !isRecent) volatilities.set(key, { asOf, value: record.atmIv30d });
   yield { message: 'Storing the levels' };
   store.saveLevels(id, record);
 }
 
-/** Computes the level record of a chain. Returns `undefined` if the chain has no live contract. */
-function* recordOf(
+/**
+ * Computes the level record of a chain from the stored prints and dividends. Returns `undefined` if the chain has no live contract.
+ * `largePrintMinUsd` is the minimum premium of a large print, dollars. `atmIv30d` is the volatility at 30 days, if the caller knows it.
+ */
+export function* levelRecordOf(
   chain: Chain,
-  premium: ReadonlyMap<string, number>,
-  dividends: readonly CashDividend[],
-  atmIv30d: number | null | undefined,
+  store: MarketStore,
+  largePrintMinUsd: number,
+  atmIv30d?: number | null,
 ): Steps<LevelRecord | undefined> {
+  const { underlying, asOf, simulated } = chain;
+  // Sums only the prints of the 30 days up to the snapshot, because later prints were not known then.
+  const sums = store.printSums(underlying, asOf - FLOW_WINDOW_DAYS * DAY_MS, asOf, simulated, largePrintMinUsd);
   try {
-    return yield* computeLevelRecord(chain, premium, dividends, atmIv30d);
+    return yield* computeLevelRecord(chain, directionalPremium(sums), storedDividends(store, chain), atmIv30d);
   } catch (error) {
     if (error instanceof ClientError) return undefined;
     throw error;
