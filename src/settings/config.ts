@@ -41,8 +41,8 @@ export interface Setting {
   readonly default?: string;
   /**
    * Converts the text of the flag or of the environment variable to the setting's value. Throws `SettingError` if the text is invalid.
-   * Never returns `undefined`, because the parser of the command line would replace `undefined` by an empty string. Without `parse`, the text
-   * is the value of the setting.
+   * Never returns `undefined`, because the parser of the command line would replace `undefined` by an empty string. Without `parse`, the
+   * text is the value of the setting.
    */
   readonly parse?: (text: string) => unknown;
 }

@@ -21,7 +21,7 @@ export interface FigureText {
   readonly item: string;
 }
 
-/** The texts of the Explain panel. The page loads them as a separate file when the panel opens. */
+/** The texts of the Explain panel. The page loads these texts as a separate file when the panel opens. */
 export interface FigureTexts {
   readonly figures: Readonly<Record<ExplainedFigure, FigureText>>;
   /**

@@ -32,8 +32,8 @@ export interface Operation<
   readonly tool?: ToolForm<Key>;
   readonly rest?: RestForm<Full>;
   /**
-   * Computes the answer. Returns it directly, or as steps if the work takes long. `isWanted` returns whether the caller gets a key, so that
-   * the operation need not compute the other keys.
+   * Computes the answer. Returns the answer directly, or as steps if the work takes long. `isWanted` returns whether the caller gets a key,
+   * so that the operation need not compute the other keys.
    */
   run(
     input: Static<Input>,
