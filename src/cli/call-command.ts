@@ -5,6 +5,7 @@ import { runToCompletion } from '../core/steps.ts';
 import type { Operation } from '../operations/engine/operation.ts';
 import { extendedView, perform, restView, toolView, type View } from '../operations/engine/perform.ts';
 import { findOperation, OPERATIONS, TOOLS } from '../operations/registry.ts';
+import { pngOf } from '../picture/render-png.ts';
 import { settingsIn } from '../settings/config.ts';
 import { writeOut } from './csv/streams.ts';
 import type { Ports } from './ports.ts';
@@ -53,7 +54,7 @@ Examples:
       );
       if (picture && process.stdout.isTTY)
         throw new OperatorError('A picture cannot be shown on a terminal', 'Redirect it to a file: > picture.png');
-      await writeOut(Buffer.from(picture ?? `${shownJson(body, 2)}\n`));
+      await writeOut(Buffer.from(picture ? await pngOf(picture) : `${shownJson(body, 2)}\n`));
     });
 }
 

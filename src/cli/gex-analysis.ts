@@ -10,8 +10,8 @@ import { runToCompletion } from '../core/steps.ts';
 import type { Chain } from '../market/chain.ts';
 import type { PrintSum } from '../market/prints.ts';
 import type { PrintsQuery } from '../market/tape.ts';
-import { byPositions } from '../operations/gex/gex-lens.ts';
 import { reportGex } from '../operations/gex/gex-report.ts';
+import { byPositions } from '../operations/gex/level-variants.ts';
 import { customerPositionsOf, withFlowSign } from '../operations/reading/dealer-sign.ts';
 
 /** Distance from spot to each end of the gamma profile, as a fraction of spot. */

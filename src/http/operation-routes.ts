@@ -7,6 +7,7 @@ import { runToCompletion, StepMeter, type Steps } from '../core/steps.ts';
 import { type Context, type Operation, PICTURE_TYPE, type Provenance } from '../operations/engine/operation.ts';
 import { extendedView, perform, restView, toolView, type View } from '../operations/engine/perform.ts';
 import { OPERATIONS, TOOLS } from '../operations/registry.ts';
+import { pngOf } from '../picture/render-png.ts';
 import { countBody, FREE_BYTES, isDrained, parseJson, readBytes, readJson, readText } from './body.ts';
 import { respondCounted } from './counted-response.ts';
 import { fieldsOf, type HttpApp, JSON_FIELDS, queryOf, type ResponseHead, respondJson } from './http-app.ts';
@@ -35,11 +36,18 @@ function addRoute(app: HttpApp, operation: Operation, deps: OperationDeps, cache
       const args = { ...queryArguments(view, queryOf(request.url)), ...params };
       const steps = computeAnswer(view, args, context, 'invalid_parameter');
       if (operation.ofNow)
-        return compute(deps, operation, caller, steps, (answer) => sendAnswer(budget, caller, answer));
-      return compute(deps, operation, caller, cachedAnswer(cache, request.url, deps.storeVersion(), steps), (answer) =>
-        'picture' in answer
-          ? sendAnswer(budget, caller, answer)
-          : sendPrepared(answer, request.headers, set, (body, fields) => respondCounted(budget, caller, body, fields)),
+        return compute(deps, operation, caller, steps, (answer, run) => sendAnswer(budget, caller, answer, run));
+      return compute(
+        deps,
+        operation,
+        caller,
+        cachedAnswer(cache, request.url, deps.storeVersion(), steps),
+        (answer, run) =>
+          'picture' in answer
+            ? sendAnswer(budget, caller, answer, run)
+            : sendPrepared(answer, request.headers, set, (body, fields) =>
+                respondCounted(budget, caller, body, fields),
+              ),
       );
     };
     app.get(routerPath(path), async ({ request, params, account, set }) => {
@@ -117,8 +125,8 @@ function addToolRoute(app: HttpApp, tool: Operation, deps: OperationDeps): void 
     if (!tool.ofMarket) return sendNow(view, args, context, set);
     await loaded();
     const dated = at !== null && isRecord(args) ? { ...args, at } : args;
-    return compute(deps, tool, caller, computeAnswer(view, dated, context, 'invalid_body'), (answer) =>
-      sendAnswer(budget, caller, answer),
+    return compute(deps, tool, caller, computeAnswer(view, dated, context, 'invalid_body'), (answer, run) =>
+      sendAnswer(budget, caller, answer, run),
     );
   });
 }
@@ -130,13 +138,16 @@ interface Caller {
   readonly set: ResponseHead;
 }
 
+/** Runs steps in the scheduler as a job of the caller. */
+type RunSteps = <Result>(steps: Steps<Result>) => Promise<Result>;
+
 /** Runs the steps in the scheduler, in turn with other requests, and sends the result. `ownBytes` are the counted bytes of the body. */
 async function compute<Result>(
   { scheduler, limiter, budget }: OperationDeps,
   { name }: Operation,
   { request, account, set }: Caller,
   steps: Steps<Result>,
-  send: (result: Result) => Response | Promise<Response>,
+  send: (result: Result, run: RunSteps) => Response | Promise<Response>,
   ownBytes = 0,
 ): Promise<Response> {
   let cost = 1;
@@ -144,15 +155,16 @@ async function compute<Result>(
     cost += tokens;
     if (limiter) Object.assign(set.headers, rateLimitHeaders(limiter.policy, charge(limiter, account, tokens), cost));
   };
-  const result = await scheduler.run({
-    account,
-    name,
-    steps: withCapacity(budget, account, ownBytes, steps),
-    isPrompt: true,
-    isDropped: () => request.signal.aborted,
-    charge: chargeTokens,
-  });
-  return send(result);
+  const run: RunSteps = (steps) =>
+    scheduler.run({
+      account,
+      name,
+      steps,
+      isPrompt: true,
+      isDropped: () => request.signal.aborted,
+      charge: chargeTokens,
+    });
+  return send(await run(withCapacity(budget, account, ownBytes, steps)), run);
 }
 
 /**
@@ -218,9 +230,9 @@ function isColumn(value: unknown): value is readonly unknown[] {
   return Array.isArray(value) && (typeof value[0] !== 'object' || value[0] === null);
 }
 
-/** An answer as PNG. */
+/** An answer as SVG. It is sent as PNG. */
 interface PictureAnswer {
-  readonly picture: Uint8Array;
+  readonly picture: string;
   readonly provenance: Provenance | undefined;
 }
 
@@ -250,10 +262,15 @@ function* cachedAnswer(
   return 'picture' in answer ? answer : cache.add(address, version, answer);
 }
 
-function sendAnswer(budget: ByteBudget, caller: Caller, answer: JsonAnswer | PictureAnswer): Response {
+async function sendAnswer(
+  budget: ByteBudget,
+  caller: Caller,
+  answer: JsonAnswer | PictureAnswer,
+  run: RunSteps,
+): Promise<Response> {
   if (answer.provenance) Object.assign(caller.set.headers, provenanceHeaders(answer.provenance));
   return 'picture' in answer
-    ? respondCounted(budget, caller, answer.picture, PICTURE_FIELDS)
+    ? respondCounted(budget, caller, await pngOf(answer.picture, run), PICTURE_FIELDS)
     : respondCounted(budget, caller, answer.text, JSON_FIELDS);
 }
 

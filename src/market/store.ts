@@ -119,8 +119,8 @@ export interface MarketStore {
   /** Returns the prints with fromMs <= at <= toMs whose premium is at least `minPremiumUsd`, in time order, without canceled prints. */
   prints(underlying: string, fromMs: number, toMs: number, simulated: boolean, minPremiumUsd: number): Print[];
   /**
-   * Yields the prints that `prints` returns, in columns of some thousand prints. They are read while the caller iterates. They are ordered
-   * by time, and prints of one moment by arrival. The order stays the same if prints are packed meanwhile.
+   * Yields the prints that `prints` returns, in columns of some thousand prints. The prints are read while the caller iterates. The prints
+   * are ordered by time, and prints of one moment by arrival. The order stays the same if prints are packed meanwhile.
    */
   largePrints(
     underlying: string,
@@ -146,13 +146,14 @@ export interface MarketStore {
    */
   sumPrintsFrom(minPremiumUsd: number): void;
   /**
-   * Returns the first stretch of the tape from `fromMs` on. It has at most `mostParts` parts (see `PARTS`). Returns `undefined` if no print
-   * is left. The next stretch begins after `toMs` of this stretch.
+   * Returns the first stretch of the tape from `fromMs` on. The stretch has at most `mostParts` parts (see `PARTS`). Returns `undefined` if
+   * no print is left. The next stretch begins after `toMs` of this stretch.
    */
   stretch(underlying: string, fromMs: number, toMs: number, simulated: boolean, mostParts: number): Stretch | undefined;
   /**
-   * Yields all prints of a period, whatever their premium. They are read while the caller iterates, because a month's tape can be larger
-   * than memory. With `fromExpiry`, yields only prints of contracts that expire on that date or later. Packed prints have an empty id.
+   * Yields all prints of a period, whatever their premium. The prints are read while the caller iterates, because a month's tape can be
+   * larger than memory. With `fromExpiry`, yields only prints of contracts that expire on that date or later. Packed prints have an empty
+   * id.
    */
   tape(underlying: string, fromMs: number, toMs: number, simulated: boolean, fromExpiry?: string): Iterable<Print>;
   /** Returns the number of prints in a period, and the version of the tape in this period. */

@@ -144,7 +144,7 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
     slowStepMs: settings.slowStep,
     ...(settings.ops && { onTick: (ms: number) => metrics?.countDelay(ms) }),
   });
-  // The certificate watch takes the renewed file into use.
+  // The server then loads the renewed certificate, because it watches the certificate's file.
   const renewal = setInterval(() => void renewInternalTls(), RENEWAL_LOOK_MS).unref();
   const stopAuditLog = startAuditLog(store, observe);
   let recorder: LevelRecorder | undefined;
@@ -205,7 +205,7 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
     ingests = feeds.map((feed) =>
       startIngest({ feed, store, observe, nowMs: Date.now, room, onStored: () => recorder?.wake() }),
     );
-    // The server does not wait for feeds over a network. It serves the stored data until these feeds deliver.
+    // The server does not wait for feeds over a network. The server serves the stored data until these feeds deliver.
     const localLoaded = Promise.all(ingests.filter((_, i) => isLocal(feeds[i]!)).map(({ loaded }) => loaded));
     loading.begin(localLoaded);
     manager?.starting('Loading market data', LOADING_MS_MAX);

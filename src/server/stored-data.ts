@@ -205,7 +205,7 @@ export function undoDataUpgrade(dataDir: string): { schema: number; kept: string
   const path = join(dataDir, DATABASE);
   try {
     const undone = undoUpgrade(path);
-    // A database of an early schema has no audit trail. The one that was replaced is kept, and records it in any case.
+    // The database that was replaced is kept, and records the change too.
     const entry = auditEntryOf({ action: 'upgrade_undone', detail: `back to schema ${undone.schema}` }, Date.now());
     for (const each of [path, undone.kept]) saveAuditIn(each, entry);
     return undone;

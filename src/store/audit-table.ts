@@ -1,5 +1,6 @@
-import { Database } from 'bun:sqlite';
+import type { Database } from 'bun:sqlite';
 import type { AuditEntry, AuditStore } from '../access/audit.ts';
+import { openAnySchema } from './migrations.ts';
 
 /**
  * Entries that are kept of each of two classes: issued keys, which members cause, and all others, which only operators cause. Without the
@@ -36,17 +37,12 @@ export function auditTable(db: Database, keptMax = KEPT_MAX, trimEvery = TRIM_EV
   };
 }
 
-/**
- * Adds an entry to the database at `path`, which may have an earlier schema. Returns false if its schema is so early that it has no audit
- * trail.
- */
-export function saveAuditIn(path: string, entry: AuditEntry): boolean {
-  const db = new Database(path, { readwrite: true, strict: true });
+/** Adds an entry to the database at `path`, which may have any schema from the first on. Throws `OperatorError` if its schema is older. */
+export function saveAuditIn(path: string, entry: AuditEntry): void {
+  const db = openAnySchema(path);
   try {
     db.run('PRAGMA busy_timeout = 5000');
-    const found = db.query("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'audit'").get();
-    if (found) auditTable(db).saveAudit(entry);
-    return found !== null;
+    auditTable(db).saveAudit(entry);
   } finally {
     db.close(true);
   }

@@ -91,15 +91,15 @@ export function levelTable(db: Database, nowMs: () => number): LevelTable {
   const selectEvents = db.prepare<LevelRow & Entry, [number, number, number]>(
     `SELECT ${record}, seq, source FROM levels WHERE simulated = ? AND advanced = 1 AND seq > ? ORDER BY seq LIMIT ?`,
   );
-  // Reads the index of each ticker in ascending order of `seq`, only as far as the limit requires. Then reads the rows.
+  // Reads the index of each ticker in ascending order of `seq`, only as far as the limit requires. After that, reads the rows.
   const selectEventsOf = db.prepare<LevelRow & Entry, [number, string, number, number]>(
     `WITH wanted AS (
        SELECT seq FROM json_each(?2) CROSS JOIN levels INDEXED BY levels_of_ticker
        WHERE simulated = ?1 AND underlying = value AND advanced = 1 AND seq > ?3 ORDER BY seq LIMIT ?4
      ) SELECT ${record}, seq, source FROM wanted CROSS JOIN levels USING (seq) ORDER BY seq`,
   );
-  // `kept_at` is the moment at which the record was stored. Rows that earlier versions of the program wrote do not have it. Their `as_of`
-  // is only slightly earlier.
+  // `kept_at` is the moment at which the record was stored. Rows that earlier versions of the program wrote do not have it. The `as_of` of
+  // such rows is only slightly earlier.
   const selectFirstMissed = db.prepare<{ at: number }, [number, string, number]>(
     `SELECT ifnull(kept_at, as_of) AS at FROM levels WHERE seq = (
        SELECT min((

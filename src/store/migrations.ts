@@ -1,30 +1,65 @@
-import { type Database, SQLiteError } from 'bun:sqlite';
+import { Database, SQLiteError } from 'bun:sqlite';
 import { OperatorError } from '../core/errors.ts';
 
-/**
- * Migrates the database to the newest schema, in one transaction. The number of a schema, `user_version`, is the number of completed
- * migrations. If two processes migrate at once, the second one waits for the first one and then has nothing to do.
- *
- * Throws `OperatorError` if the database has a newer schema than this program, or if a migration fails. The database stays unchanged.
- */
-export function migrate(db: Database, migrations: readonly string[] = MIGRATIONS): void {
-  const migrateOnce = db.transaction((): void => {
-    const schema = schemaOf(db);
-    requireKnown(schema, migrations.length);
-    for (const [i, migration] of migrations.entries()) if (i >= schema) run(db, migration, i + 1);
-    db.run(`PRAGMA user_version = ${migrations.length}`);
-  });
-  // A database usually has the newest schema already. In that case, it is opened without the write lock.
-  if (schemaOf(db) !== migrations.length) migrateOnce.immediate();
+/** The first schema, that of version 0.2.0. */
+export const FIRST_SCHEMA = 13;
+
+/** Returns the number of the schema that these migrations lead to. */
+export function newestSchema(migrations: readonly string[]): number {
+  return FIRST_SCHEMA + migrations.length - 1;
 }
 
-/** Throws `OperatorError` if the number of a schema is higher than that of the newest schema that this program knows. */
-export function requireKnown(schema: number, newest = MIGRATIONS.length): void {
+/**
+ * Migrates the database to the newest schema, in one transaction. If two processes migrate at once, the second one waits for the first one
+ * and then has nothing to do.
+ *
+ * Throws `OperatorError` if the database has a newer schema than the migrations or an older one than the first, or if a migration fails. The
+ * database stays unchanged.
+ */
+export function migrate(db: Database, migrations: readonly string[] = MIGRATIONS): void {
+  const newest = newestSchema(migrations);
+  const migrateOnce = db.transaction((): void => {
+    const schema = schemaOf(db);
+    requireKnown(schema, newest);
+    for (const [i, migration] of migrations.entries()) {
+      const number = FIRST_SCHEMA + i;
+      if (number > schema) run(db, migration, number);
+    }
+    db.run(`PRAGMA user_version = ${newest}`);
+  });
+  // A database usually has the newest schema already. In that case, it is opened without the write lock.
+  if (schemaOf(db) !== newest) migrateOnce.immediate();
+}
+
+/** Throws `OperatorError` if this program does not know the number of a schema, because the schema is too new or too old. */
+export function requireKnown(schema: number, newest = newestSchema(MIGRATIONS)): void {
+  refuseOld(schema);
   if (schema <= newest) return;
   throw new OperatorError(
     `the database has schema ${schema}, but this program supports schemas up to ${newest}`,
     'Run the newer version of the program, or go back with its command `zomma upgrade --back`.',
   );
+}
+
+/** Throws `OperatorError` if the number of a schema is lower than that of the first. An empty database has the number 0. */
+export function refuseOld(schema: number): void {
+  if (schema === 0 || schema >= FIRST_SCHEMA) return;
+  throw new OperatorError(
+    `the database has schema ${schema}, but this program reads databases from version 0.2.0 (schema ${FIRST_SCHEMA}) on`,
+    'Run `zomma upgrade` of version 0.2.0 first. If the database is in a backup, restore the backup with version 0.2.0 before.',
+  );
+}
+
+/** Opens a database of any schema from the first on. Throws `OperatorError` if its schema is older. */
+export function openAnySchema(path: string): Database {
+  const db = new Database(path, { readwrite: true, strict: true });
+  try {
+    refuseOld(schemaOf(db));
+    return db;
+  } catch (error) {
+    db.close(true);
+    throw error;
+  }
 }
 
 /** Runs a migration. Throws `OperatorError` if its SQL does not fit the database. */
@@ -46,7 +81,10 @@ export function schemaOf(db: Database): number {
   return db.query<{ user_version: number }, []>('PRAGMA user_version').get()?.user_version ?? 0;
 }
 
-/** The migrations in their order. The statements of a released migration never change: every change is a new migration. */
+/**
+ * The migrations in their order. The first one creates the tables of `FIRST_SCHEMA` in an empty database. Each of the others leads from one
+ * schema to the next. The statements of a released migration never change: every change is a new migration.
+ */
 export const MIGRATIONS: readonly string[] = [
   `
   -- With AUTOINCREMENT, the id of a deleted snapshot is never used again. So a result that was computed for an id stays valid.
@@ -64,149 +102,24 @@ export const MIGRATIONS: readonly string[] = [
   ) STRICT;
   CREATE INDEX snapshots_by_day ON snapshots (simulated, underlying, day, as_of, spot);
 
-  CREATE TABLE prints (
-    simulated INTEGER NOT NULL CHECK (simulated IN (0, 1)),
-    id TEXT NOT NULL,
-    underlying TEXT NOT NULL,
-    root TEXT NOT NULL,
-    expiry TEXT NOT NULL,
-    call_put INTEGER NOT NULL CHECK (call_put IN (1, -1)),
-    strike REAL NOT NULL,
-    price REAL NOT NULL,
-    size REAL NOT NULL,
-    multiplier REAL NOT NULL,
-    at INTEGER NOT NULL,
-    side TEXT CHECK (side IN ('ask', 'bid', 'mid')),
-    delta REAL,
-    multi_leg INTEGER NOT NULL CHECK (multi_leg IN (0, 1)),
-    canceled INTEGER NOT NULL CHECK (canceled IN (0, 1)),
-    UNIQUE (simulated, id)
-  ) STRICT;
-  CREATE INDEX prints_by_time ON prints (simulated, underlying, at);
-
-  CREATE TABLE closes (
-    simulated INTEGER NOT NULL CHECK (simulated IN (0, 1)),
-    ticker TEXT NOT NULL,
-    date TEXT NOT NULL,
-    close REAL NOT NULL,
-    PRIMARY KEY (simulated, ticker, date)
-  ) STRICT, WITHOUT ROWID;
-
-  CREATE TABLE members (
-    uuid TEXT PRIMARY KEY,
-    tier TEXT NOT NULL,
-    status TEXT NOT NULL CHECK (status IN ('active', 'revoked')),
-    expires_at INTEGER,
-    key_digest TEXT NOT NULL UNIQUE
-  ) STRICT, WITHOUT ROWID;
-
-  CREATE TABLE telegram_links (
-    uuid TEXT PRIMARY KEY REFERENCES members (uuid),
-    telegram_id TEXT NOT NULL,
-    routing_1dte INTEGER NOT NULL CHECK (routing_1dte IN (0, 1)),
-    routing_radar INTEGER NOT NULL CHECK (routing_radar IN (0, 1)),
-    last_ping_at INTEGER
-  ) STRICT, WITHOUT ROWID;
-  `,
-  `
-  ALTER TABLE prints ADD COLUMN bid REAL;
-  ALTER TABLE prints ADD COLUMN ask REAL;
-  ALTER TABLE prints ADD COLUMN sweep INTEGER NOT NULL DEFAULT 0 CHECK (sweep IN (0, 1));
-  ALTER TABLE prints ADD COLUMN block INTEGER NOT NULL DEFAULT 0 CHECK (block IN (0, 1));
-  ALTER TABLE closes ADD COLUMN volume REAL;
-  -- Large prints are few. With the premium in the index, they are found and counted without reading the rows of prints.
-  ALTER TABLE prints ADD COLUMN premium REAL GENERATED ALWAYS AS (price * size * multiplier) VIRTUAL;
-  DROP INDEX prints_by_time;
-  CREATE INDEX prints_by_time ON prints (simulated, underlying, at, canceled, premium);
-  `,
-  `
-  -- Levels have no reference to their snapshot, because they stay when the snapshot is removed.
-  CREATE TABLE levels (
+  -- Snapshots whose blob is damaged, moved out of the way of the snapshots before them.
+  CREATE TABLE damaged_snapshots (
+    id INTEGER PRIMARY KEY,
     simulated INTEGER NOT NULL CHECK (simulated IN (0, 1)),
     underlying TEXT NOT NULL,
     as_of INTEGER NOT NULL,
     day TEXT NOT NULL,
     spot REAL NOT NULL,
-    net_gex REAL NOT NULL,
-    gross_gex REAL NOT NULL,
-    gex_flip REAL NOT NULL,
-    flip_resolved INTEGER NOT NULL CHECK (flip_resolved IN (0, 1)),
-    call_wall REAL NOT NULL,
-    put_wall REAL NOT NULL,
-    max_pain REAL NOT NULL,
-    expiry TEXT NOT NULL,
-    dex REAL NOT NULL,
-    vex REAL NOT NULL,
-    cex REAL NOT NULL,
-    atm_iv_30d REAL,
-    PRIMARY KEY (simulated, underlying, as_of)
-  ) STRICT, WITHOUT ROWID;
-  CREATE INDEX levels_by_day ON levels (simulated, underlying, day, as_of);
-
-  -- Snapshots whose levels have not been recorded yet. If a snapshot is removed, its entry is removed too.
-  CREATE TABLE levels_due (
-    snapshot INTEGER PRIMARY KEY REFERENCES snapshots (id) ON DELETE CASCADE
+    source TEXT NOT NULL,
+    columns BLOB NOT NULL
   ) STRICT;
-  INSERT INTO levels_due SELECT id FROM snapshots;
-  `,
-  `
-  -- The state of the feeds, for operators. It is stored, so that every process reads the same state, also after a restart.
-  CREATE TABLE feeds (
-    feed TEXT PRIMARY KEY,
-    simulated INTEGER NOT NULL CHECK (simulated IN (0, 1)),
-    polled_at INTEGER,
-    completed_at INTEGER,
-    next_at INTEGER,
-    data_at INTEGER,
-    error TEXT,
-    connected INTEGER CHECK (connected IN (0, 1)),
-    connection_at INTEGER,
-    connection_reason TEXT
-  ) STRICT, WITHOUT ROWID;
-  CREATE TABLE feed_tickers (
-    feed TEXT NOT NULL,
-    ticker TEXT NOT NULL,
-    attempted_at INTEGER,
-    fresh_at INTEGER,
-    as_of INTEGER,
-    expected INTEGER,
-    received INTEGER,
-    refused TEXT NOT NULL DEFAULT '{}',
-    failures INTEGER NOT NULL DEFAULT 0,
-    refusal TEXT,
-    PRIMARY KEY (feed, ticker)
-  ) STRICT, WITHOUT ROWID;
-  CREATE TABLE feed_refusals (
-    feed TEXT NOT NULL,
-    origin TEXT NOT NULL,
-    reason TEXT NOT NULL,
-    ticker TEXT,
-    at INTEGER NOT NULL,
-    times INTEGER NOT NULL DEFAULT 1,
-    PRIMARY KEY (feed, origin)
-  ) STRICT, WITHOUT ROWID;
-  CREATE INDEX feed_refusals_by_time ON feed_refusals (feed, at);
-  -- Gaps: times in which a stream was down. The prints of these times are missing.
-  CREATE TABLE feed_gaps (
-    feed TEXT NOT NULL,
-    from_at INTEGER NOT NULL,
-    to_at INTEGER,
-    reason TEXT NOT NULL,
-    PRIMARY KEY (feed, from_at)
-  ) STRICT, WITHOUT ROWID;
-  -- Checkpoints: the texts that feeds need after a restart.
-  CREATE TABLE feed_marks (
-    feed TEXT NOT NULL,
-    key TEXT NOT NULL,
-    value TEXT NOT NULL,
-    PRIMARY KEY (feed, key)
-  ) STRICT, WITHOUT ROWID;
-  `,
-  `
-  -- The levels become a log too. With AUTOINCREMENT, a sequence number is never used again. So a subscriber has seen all records up to the
-  -- sequence number of the last record that it has seen.
-  -- advanced: whether the record was the newest of its underlying when it was stored.
-  CREATE TABLE level_log (
+
+  -- Levels have no reference to their snapshot, because they stay when the snapshot is removed. The table is also a log: with AUTOINCREMENT,
+  -- a sequence number is never used again. So a subscriber has seen all records up to the sequence number of the last record that it has
+  -- seen.
+  -- advanced: whether the record was the newest of its underlying when it was stored. kept_at: when the record was stored, ms since the epoch.
+  -- It shows how old the first record is that a subscriber has missed. It is null for records from before this column.
+  CREATE TABLE levels (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
     simulated INTEGER NOT NULL CHECK (simulated IN (0, 1)),
     underlying TEXT NOT NULL,
@@ -227,23 +140,57 @@ export const MIGRATIONS: readonly string[] = [
     vex REAL NOT NULL,
     cex REAL NOT NULL,
     atm_iv_30d REAL,
+    kept_at INTEGER,
     UNIQUE (simulated, underlying, as_of)
   ) STRICT;
-  -- Recorded snapshots are still stored, so the source of their levels is known. Simulated snapshots that were removed had one source.
-  INSERT INTO level_log (simulated, underlying, as_of, source, advanced, day, spot, net_gex, gross_gex, gex_flip,
-      flip_resolved, call_wall, put_wall, max_pain, expiry, dex, vex, cex, atm_iv_30d)
-    SELECT simulated, underlying, as_of, ifnull(snapshots.source, 'simulated'), 1, levels.day, levels.spot, net_gex, gross_gex,
-      gex_flip, flip_resolved, call_wall, put_wall, max_pain, expiry, dex, vex, cex, atm_iv_30d
-    FROM levels LEFT JOIN snapshots USING (simulated, underlying, as_of) ORDER BY as_of, underlying;
-  DROP TABLE levels;
-  ALTER TABLE level_log RENAME TO levels;
   CREATE INDEX levels_by_day ON levels (simulated, underlying, day, as_of);
   CREATE INDEX levels_advanced ON levels (simulated, seq) WHERE advanced = 1;
-  `,
-  `
+  -- The log of each ticker. With this index, the records of a ticker are read without the rows of other tickers.
+  CREATE INDEX levels_of_ticker ON levels (simulated, underlying, seq) WHERE advanced = 1;
+
+  -- Snapshots whose levels have not been recorded yet. If a snapshot is removed, its entry is removed too.
+  CREATE TABLE levels_due (
+    snapshot INTEGER PRIMARY KEY REFERENCES snapshots (id) ON DELETE CASCADE
+  ) STRICT;
+
+  CREATE TABLE prints (
+    simulated INTEGER NOT NULL CHECK (simulated IN (0, 1)),
+    id TEXT NOT NULL,
+    underlying TEXT NOT NULL,
+    root TEXT NOT NULL,
+    expiry TEXT NOT NULL,
+    call_put INTEGER NOT NULL CHECK (call_put IN (1, -1)),
+    strike REAL NOT NULL,
+    price REAL NOT NULL,
+    size REAL NOT NULL,
+    multiplier REAL NOT NULL,
+    at INTEGER NOT NULL,
+    side TEXT CHECK (side IN ('ask', 'bid', 'mid')),
+    delta REAL,
+    multi_leg INTEGER NOT NULL CHECK (multi_leg IN (0, 1)),
+    canceled INTEGER NOT NULL CHECK (canceled IN (0, 1)),
+    bid REAL,
+    ask REAL,
+    sweep INTEGER NOT NULL DEFAULT 0 CHECK (sweep IN (0, 1)),
+    block INTEGER NOT NULL DEFAULT 0 CHECK (block IN (0, 1)),
+    premium REAL GENERATED ALWAYS AS (price * size * multiplier) VIRTUAL,
+    UNIQUE (simulated, id)
+  ) STRICT;
+  -- Large prints are few. With the premium in the index, they are found and counted without reading the rows of prints.
+  CREATE INDEX prints_by_time ON prints (simulated, underlying, at, canceled, premium);
   -- One or two of a hundred prints are large. With this index, large prints are read without the other prints. A query with a smaller
   -- minimum premium than that of the index reads all prints.
   CREATE INDEX prints_large ON prints (simulated, underlying, at) WHERE canceled = 0 AND premium >= 25000;
+  -- Numbers of rows in prints by minute, so that a million rows are counted without reading their index. The minute of a time before 1970
+  -- is rounded down too.
+  CREATE TABLE print_counts (
+    simulated INTEGER NOT NULL CHECK (simulated IN (0, 1)),
+    underlying TEXT NOT NULL,
+    slot INTEGER NOT NULL,
+    entries INTEGER NOT NULL,
+    canceled INTEGER NOT NULL,
+    PRIMARY KEY (simulated, underlying, slot)
+  ) STRICT, WITHOUT ROWID;
 
   -- Sums of the large prints of a New York day. The premium is a whole number of ten-thousandths of a dollar, so that the subtraction of a
   -- print leaves no rounding error.
@@ -267,13 +214,13 @@ export const MIGRATIONS: readonly string[] = [
     only INTEGER PRIMARY KEY CHECK (only = 1),
     premium REAL NOT NULL
   ) STRICT;
-  -- The moment from which on all data is kept. Of an earlier day, only the last snapshot may remain ('intraday'), or no print ('prints').
+  -- The moment from which on all data of a kind is kept. Of an earlier day, only the last snapshot may remain ('intraday'), or no print
+  -- ('prints').
   CREATE TABLE kept_from (
-    what TEXT PRIMARY KEY CHECK (what IN ('intraday', 'prints')),
+    what TEXT PRIMARY KEY CHECK (what IN ('chains', 'intraday', 'prints', 'levels')),
     at INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
-  `,
-  `
+
   -- Parts: packed stretches of the tape, stored as columns. Their order within a day is (from_at, to_at, place). An entry of a part never
   -- changes. If an entry becomes invalid after its part was written, it is listed in tape_retired, until the part is written again with
   -- another id.
@@ -322,29 +269,16 @@ export const MIGRATIONS: readonly string[] = [
     standing INTEGER NOT NULL,
     PRIMARY KEY (simulated, underlying, day)
   ) STRICT, WITHOUT ROWID;
-  `,
-  `
-  -- When the record was stored, ms since the epoch. It is null for records of earlier versions. It shows how old the first record is that
-  -- a subscriber has missed.
-  ALTER TABLE levels ADD COLUMN kept_at INTEGER;
-  -- The log of each ticker. With this index, the records of a ticker are read without the rows of other tickers.
-  CREATE INDEX levels_of_ticker ON levels (simulated, underlying, seq) WHERE advanced = 1;
-  `,
-  `
-  -- Numbers of rows in prints by minute, so that a million rows are counted without reading their index. The minute of a time before 1970
-  -- is rounded down too.
-  CREATE TABLE print_counts (
+
+  CREATE TABLE closes (
     simulated INTEGER NOT NULL CHECK (simulated IN (0, 1)),
-    underlying TEXT NOT NULL,
-    slot INTEGER NOT NULL,
-    entries INTEGER NOT NULL,
-    canceled INTEGER NOT NULL,
-    PRIMARY KEY (simulated, underlying, slot)
+    ticker TEXT NOT NULL,
+    date TEXT NOT NULL,
+    close REAL NOT NULL,
+    volume REAL,
+    PRIMARY KEY (simulated, ticker, date)
   ) STRICT, WITHOUT ROWID;
-  INSERT INTO print_counts
-    SELECT simulated, underlying, (at - (at % 60000 + 60000) % 60000) / 60000, count(*), sum(canceled) FROM prints GROUP BY 1, 2, 3;
-  `,
-  `
+
   -- Cash dividends. amount: dollars per share; 0 means that there is no dividend on that date.
   CREATE TABLE dividends (
     simulated INTEGER NOT NULL CHECK (simulated IN (0, 1)),
@@ -354,13 +288,81 @@ export const MIGRATIONS: readonly string[] = [
     status TEXT,
     PRIMARY KEY (simulated, ticker, ex_date)
   ) STRICT, WITHOUT ROWID;
-  `,
-  `
-  -- The past of the simulated market: the number of its snapshots, and how many of them are complete. Null if a feed fills no past.
-  ALTER TABLE feeds ADD COLUMN past_done INTEGER;
-  ALTER TABLE feeds ADD COLUMN past_total INTEGER;
-  `,
-  `
+
+  -- The state of the feeds, for operators. It is stored, so that every process reads the same state, also after a restart.
+  -- past_total: the number of snapshots of the past of the simulated market. past_done: how many of them are complete. Both are null if a feed
+  -- fills no past. active: whether the feed is one of the server that started last. The states of other feeds stay until the operator removes
+  -- them.
+  CREATE TABLE feeds (
+    feed TEXT PRIMARY KEY,
+    simulated INTEGER NOT NULL CHECK (simulated IN (0, 1)),
+    polled_at INTEGER,
+    completed_at INTEGER,
+    next_at INTEGER,
+    data_at INTEGER,
+    error TEXT,
+    connected INTEGER CHECK (connected IN (0, 1)),
+    connection_at INTEGER,
+    connection_reason TEXT,
+    past_done INTEGER,
+    past_total INTEGER,
+    active INTEGER NOT NULL DEFAULT 1 CHECK (active IN (0, 1))
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE feed_tickers (
+    feed TEXT NOT NULL,
+    ticker TEXT NOT NULL,
+    attempted_at INTEGER,
+    fresh_at INTEGER,
+    as_of INTEGER,
+    expected INTEGER,
+    received INTEGER,
+    refused TEXT NOT NULL DEFAULT '{}',
+    failures INTEGER NOT NULL DEFAULT 0,
+    refusal TEXT,
+    PRIMARY KEY (feed, ticker)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE feed_refusals (
+    feed TEXT NOT NULL,
+    origin TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    ticker TEXT,
+    at INTEGER NOT NULL,
+    times INTEGER NOT NULL DEFAULT 1,
+    PRIMARY KEY (feed, origin)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX feed_refusals_by_time ON feed_refusals (feed, at);
+  -- Gaps: times in which a stream was down. The prints of these times are missing.
+  CREATE TABLE feed_gaps (
+    feed TEXT NOT NULL,
+    from_at INTEGER NOT NULL,
+    to_at INTEGER,
+    reason TEXT NOT NULL,
+    PRIMARY KEY (feed, from_at)
+  ) STRICT, WITHOUT ROWID;
+  -- Checkpoints: the texts that feeds need after a restart.
+  CREATE TABLE feed_marks (
+    feed TEXT NOT NULL,
+    key TEXT NOT NULL,
+    value TEXT NOT NULL,
+    PRIMARY KEY (feed, key)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE members (
+    uuid TEXT PRIMARY KEY,
+    tier TEXT NOT NULL,
+    status TEXT NOT NULL CHECK (status IN ('active', 'revoked')),
+    expires_at INTEGER,
+    key_digest TEXT NOT NULL UNIQUE
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE telegram_links (
+    uuid TEXT PRIMARY KEY REFERENCES members (uuid),
+    telegram_id TEXT NOT NULL,
+    routing_1dte INTEGER NOT NULL CHECK (routing_1dte IN (0, 1)),
+    routing_radar INTEGER NOT NULL CHECK (routing_radar IN (0, 1)),
+    last_ping_at INTEGER
+  ) STRICT, WITHOUT ROWID;
+
   -- The audit trail: changes to members and keys. No column has a UUID, a key or a Telegram handle. client: the address of the client, if a
   -- request made the change. account: the id of the account that was changed. logged: whether a server has written the entry to its log.
   CREATE TABLE audit (
@@ -375,28 +377,5 @@ export const MIGRATIONS: readonly string[] = [
     logged INTEGER NOT NULL DEFAULT 0 CHECK (logged IN (0, 1))
   ) STRICT;
   CREATE INDEX audit_unlogged ON audit (id) WHERE logged = 0;
-  `,
-  `
-  -- Snapshots whose blob is damaged, moved out of the way of the snapshots before them.
-  CREATE TABLE damaged_snapshots (
-    id INTEGER PRIMARY KEY,
-    simulated INTEGER NOT NULL CHECK (simulated IN (0, 1)),
-    underlying TEXT NOT NULL,
-    as_of INTEGER NOT NULL,
-    day TEXT NOT NULL,
-    spot REAL NOT NULL,
-    source TEXT NOT NULL,
-    columns BLOB NOT NULL
-  ) STRICT;
-  -- Whether the feed is one of the server that started last. The states of other feeds stay until the operator removes them.
-  ALTER TABLE feeds ADD COLUMN active INTEGER NOT NULL DEFAULT 1 CHECK (active IN (0, 1));
-  -- The moment from which on all data of a kind is kept. 'chains' and 'levels' are new.
-  CREATE TABLE kept_moments (
-    what TEXT PRIMARY KEY CHECK (what IN ('chains', 'intraday', 'prints', 'levels')),
-    at INTEGER NOT NULL
-  ) STRICT, WITHOUT ROWID;
-  INSERT INTO kept_moments SELECT what, at FROM kept_from;
-  DROP TABLE kept_from;
-  ALTER TABLE kept_moments RENAME TO kept_from;
   `,
 ];

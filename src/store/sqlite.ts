@@ -69,7 +69,9 @@ export function openStore(
     if (isOwn && path !== MEMORY) makePrivate(path);
     db = new Database(path, { create: isOwn, readwrite: true, strict: true });
     db.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
-    if (!isOwn) requirePresentSchema(db, path);
+    const schema = schemaOf(db);
+    requireKnown(schema);
+    if (!isOwn) requireNewest(schema, path);
     if (mode === 'read') db.run('PRAGMA query_only = ON');
     else configure(db);
     const from = isOwn ? upgrade(db, path) : undefined;
@@ -82,10 +84,8 @@ export function openStore(
   }
 }
 
-/** Throws `OperatorError` if a database has not the newest schema. */
-function requirePresentSchema(db: Database, path: string): void {
-  const schema = schemaOf(db);
-  requireKnown(schema);
+/** Throws `OperatorError` if the number of a schema is not that of the newest. */
+function requireNewest(schema: number, path: string): void {
   if (schema === SCHEMA) return;
   throw new OperatorError(
     `${path} has schema ${schema}, and this program needs schema ${SCHEMA}`,
@@ -146,10 +146,10 @@ function storeOn(db: Database, nowMs: () => number, onDamaged: OnDamaged | undef
 const OTHERS_CHECK_MS = 10;
 
 /**
- * Creates three functions that concern the version of the stored data. `version` returns a text that changes when the data changes. It
- * consists of two counts of SQLite: the rows that this connection has changed, and the commits of other connections. `unchanged` runs steps
- * that change only the form in which data is stored, and `uncounted` runs work that writes only what no cached result depends on. Neither
- * changes the version, so results that are cached by version stay valid.
+ * Creates three functions that concern the version of the stored data. `version` returns a text that changes when the data changes. The
+ * text consists of two counts of SQLite: the rows that this connection has changed, and the commits of other connections. `unchanged` runs
+ * steps that change only the form in which data is stored, and `uncounted` runs work that writes only what no cached result depends on.
+ * Neither function changes the version, so results that are cached by version stay valid.
  */
 function versionOf(db: Database) {
   const selectOwn = db.prepare<{ changes: number }, []>('SELECT total_changes() AS changes');

@@ -7,10 +7,10 @@ import { combine } from '../../src/analytics/exposure/combined.ts';
 import { exposuresOf } from '../../src/analytics/exposure/dollar-exposures.ts';
 import { exposureFlips } from '../../src/analytics/exposure/exposure-flips.ts';
 import { exposuresByStrike } from '../../src/analytics/exposure/exposures-by-strike.ts';
+import { concentratedStrikes } from '../../src/analytics/exposure/gamma-concentration.ts';
 import { gammaFlip } from '../../src/analytics/exposure/gamma-flip.ts';
 import { levelsWithin, positionsOf, profileAt } from '../../src/analytics/exposure/gamma-profile.ts';
 import { gexLevels } from '../../src/analytics/exposure/gex-levels.ts';
-import { concentratedStrikes } from '../../src/analytics/exposure/scan.ts';
 import { fitSurface } from '../../src/analytics/surface/fit-surface.ts';
 import { runToCompletion, type Steps } from '../../src/core/steps.ts';
 

@@ -150,7 +150,7 @@ function agreeOnDensities(prepared: PreparedChain): void {
     const { quantiles, mode, divergence } = densityFigures(law, deviation);
     const { skewness } = law.logMoments();
     const components = Array.from(law.nodes, (mean, i) => ({
-      ...{ weight: law.masses[i]!, mean, volatility: law.kernels[i]! / Math.sqrt(tte) },
+      ...{ weight: law.masses[i]!, mean, volatility: law.widths[i]! / Math.sqrt(tte) },
     }));
     const known = new IntegratedDensity(components, forward, tte);
     expect(Math.abs(known.expected(() => 1) - 1)).toBeLessThan(INTEGRALS);

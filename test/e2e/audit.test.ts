@@ -1,12 +1,12 @@
 import { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { auditTable } from '../../src/store/audit-table.ts';
 import { SCHEMA } from '../../src/store/folder/upgrade.ts';
-import { MIGRATIONS, migrate } from '../../src/store/migrations.ts';
-import { openStore } from '../../src/store/sqlite.ts';
-import { FROM_SOURCE, run, type Server, startServer } from '../support/process.ts';
+import { makeDataFolder } from '../support/data-folder.ts';
+import { FROM_SOURCE, NEXT_VERSION, run, type Server, startServer } from '../support/process.ts';
 
 /** What the audit trail and the log tell about changes to members and keys, by commands and by requests. */
 const UUID = '7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90';
@@ -24,12 +24,9 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const zomma = async (args: readonly string[], dataDir = at('data')) => {
+const zomma = async (args: readonly string[], dataDir = at('data'), program = FROM_SOURCE) => {
   // The name of the actor does not come from the environment, which the user chooses.
-  const { code, stdout, stderr } = await run(
-    ['env', 'USER=somebody', ...FROM_SOURCE],
-    [...args, '--data-dir', dataDir],
-  );
+  const { code, stdout, stderr } = await run(['env', 'USER=somebody', ...program], [...args, '--data-dir', dataDir]);
   expect([args, code, stderr]).toEqual([args, 0, '']);
   return stdout;
 };
@@ -111,18 +108,17 @@ test('copies of the secret, and changes that were made while no server ran, are 
   expect((await trail('--since', '1d')).length).toBe(before);
 }, 60_000);
 
-test('an upgrade and its undoing are recorded, the latter in the database that is kept', async () => {
-  mkdirSync(at('early'), { mode: 0o700 });
-  const db = new Database(at('early/zomma.sqlite'), { create: true, readwrite: true });
-  migrate(db, MIGRATIONS.slice(0, 11));
-  db.close(true);
-  await zomma(['upgrade'], at('early'));
-  const upgraded = { action: 'upgraded', actor: OPERATOR, detail: `schema 11 to ${SCHEMA}` };
-  expect(JSON.parse(await zomma(['audit', '--json'], at('early'))).audit).toMatchObject([upgraded]);
-  await zomma(['upgrade', '--back'], at('early'));
-  const kept = openStore(at(`early/zomma.sqlite.schema-${SCHEMA}`), Date.now, 'read');
-  expect(kept.auditSince(0)).toMatchObject([upgraded, { action: 'upgrade_undone', detail: 'back to schema 11' }]);
-  kept.close();
+test('an upgrade and its undoing are recorded, the latter in the database that is back and in the one that is kept', async () => {
+  makeDataFolder(at('early'));
+  await zomma(['upgrade'], at('early'), NEXT_VERSION);
+  const upgraded = { action: 'upgraded', actor: OPERATOR, detail: `schema ${SCHEMA} to ${SCHEMA + 1}` };
+  expect(JSON.parse(await zomma(['audit', '--json'], at('early'), NEXT_VERSION)).audit).toMatchObject([upgraded]);
+  await zomma(['upgrade', '--back'], at('early'), NEXT_VERSION);
+  const undone = { action: 'upgrade_undone', actor: OPERATOR, detail: `back to schema ${SCHEMA}` };
+  expect(JSON.parse(await zomma(['audit', '--json'], at('early'))).audit).toMatchObject([undone]);
+  const kept = new Database(at(`early/zomma.sqlite.schema-${SCHEMA + 1}`), { readonly: true, strict: true });
+  expect(auditTable(kept).auditSince(0)).toMatchObject([upgraded, undone]);
+  kept.close(true);
 }, 60_000);
 
 test.each(['yesterday', '7y'])('--since %s is refused', async (since) => {

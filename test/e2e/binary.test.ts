@@ -8,6 +8,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { createClient, ProblemError } from '../../src/client/client.ts';
 import { DOCS_PATHS } from '../../src/http/docs-page.ts';
 import { CLIENT_NAMES, CLIENTS, LISTED, type McpClient } from '../mcp/connect.ts';
+import { decodePng } from '../picture/decode-png.ts';
 import { writeChain } from '../support/chain-file.ts';
 import { BINARY, FROM_SOURCE, ROOT, run, type Server, startServer, withFolder } from '../support/process.ts';
 import { describeRecorded } from '../support/recorded-chains.ts';
@@ -28,6 +29,11 @@ test('start prints a demo key before the ready line, only on stdout, and the key
     const response = await fetch(`${server.url}/api/v1/nodes/gex/SPY`, { headers: { 'X-API-Key': key! } });
     expect(response.status).toBe(200);
     expect(response.headers.get('x-data-simulated')).toBe('true');
+    const picture = await fetch(`${server.url}/api/v1/nodes/gex/SPY/hedging?format=image`, {
+      headers: { 'X-API-Key': key! },
+    });
+    // The renderer and the font are in the binary.
+    expect(decodePng(await picture.bytes()).width).toBe(960);
     const { code, stderr } = await server.stop('SIGTERM');
     expect(code).toBe(0);
     expect(stderr).not.toContain('ZOMMA_');

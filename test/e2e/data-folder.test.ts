@@ -1,12 +1,23 @@
 import { Database } from 'bun:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
-import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { MIGRATIONS, migrate } from '../../src/store/migrations.ts';
+import { SCHEMA } from '../../src/store/folder/upgrade.ts';
+import { FIRST_SCHEMA } from '../../src/store/migrations.ts';
 import { writeChain } from '../support/chain-file.ts';
 import { makeDataFolder } from '../support/data-folder.ts';
-import { FROM_SOURCE, run, startServer } from '../support/process.ts';
+import { FROM_SOURCE, NEXT_VERSION, run, startServer } from '../support/process.ts';
 
 /** A data folder in the hands of several processes, each run from source. */
 const UUID = '7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90';
@@ -22,8 +33,8 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const zomma = (...args: string[]) => run(FROM_SOURCE, [...args, '--data-dir', dataDir]);
-const serve = (...args: string[]) =>
-  startServer(FROM_SOURCE, ['serve', '--port', '0', '--past', 'off', '--data-dir', dataDir, ...args]);
+const serve = (program: readonly string[], ...args: string[]) =>
+  startServer(program, ['serve', '--port', '0', '--past', 'off', '--data-dir', dataDir, ...args]);
 const schema = (path = database) => {
   const db = new Database(path, { readonly: true });
   try {
@@ -32,16 +43,8 @@ const schema = (path = database) => {
     db.close(true);
   }
 };
-/** Makes a data folder with a database of schema 3. */
-const makeEarlier = () => {
-  mkdirSync(dataDir, { mode: 0o700 });
-  const db = new Database(database, { create: true, readwrite: true });
-  migrate(db, MIGRATIONS.slice(0, 3));
-  db.close(true);
-};
-
 test('has one server: a second one and an upgrade are refused with the process id, until the first is killed', async () => {
-  const server = await serve();
+  const server = await serve(FROM_SOURCE);
   for (const command of [['serve', '--port', '0'], ['start', '--port', '0'], ['upgrade']]) {
     const { code, stderr } = await zomma(...command);
     expect([command[0], code, stderr]).toEqual([
@@ -54,7 +57,7 @@ test('has one server: a second one and an upgrade are refused with the process i
   expect(await zomma('members', 'list')).toMatchObject({ code: 0 });
   process.kill(server.pid, 'SIGKILL');
   await server.ended;
-  const next = await serve();
+  const next = await serve(FROM_SOURCE);
   expect(await (await fetch(`${next.url}/health`)).json()).toEqual({ status: 'online' });
   await next.stop('SIGTERM');
 }, 60_000);
@@ -63,7 +66,7 @@ describe('a trial', () => {
   test('is refused in a folder with recorded data, whose feeds stay as they were', async () => {
     mkdirSync(join(folder, 'drop'));
     writeChain(join(folder, 'drop/chain.csv'));
-    const server = await serve('--feed', `files:${join(folder, 'drop')}`);
+    const server = await serve(FROM_SOURCE, '--feed', `files:${join(folder, 'drop')}`);
     await server.loaded;
     await server.stop('SIGTERM');
     const { code, stderr } = await zomma('start', '--port', '0');
@@ -92,7 +95,9 @@ describe('a trial', () => {
   }, 60_000);
 });
 
-describe('an earlier schema', () => {
+const next = (...args: string[]) => run(NEXT_VERSION, [...args, '--data-dir', dataDir]);
+
+describe('the schema of the version before', () => {
   test.each([
     'members list',
     'chains list',
@@ -104,32 +109,99 @@ describe('an earlier schema', () => {
     'chains forget --ticker SPY',
     'call get_target_universe {}',
   ])('is left alone by `zomma %s`, which names the remedy', async (command) => {
-    makeEarlier();
+    makeDataFolder(dataDir);
     const before = readdirSync(dataDir);
-    const { code, stderr } = await zomma(...command.split(' '));
+    const { code, stderr } = await next(...command.split(' '));
     expect([code, stderr]).toEqual([
       1,
-      expect.stringMatching(/has schema 3, and this program needs.*\n.*zomma upgrade/),
+      expect.stringMatching(new RegExp(`has schema ${SCHEMA}, and this program needs.*\n.*zomma upgrade`)),
     ]);
-    expect(schema()).toBe(3);
     expect(readdirSync(dataDir)).toEqual(before);
+    expect(schema()).toBe(SCHEMA);
   });
 
   test('is upgraded by `zomma upgrade` after a copy, and is back after `zomma upgrade --back`', async () => {
-    makeEarlier();
-    expect(await zomma('upgrade')).toMatchObject({ code: 0, stdout: expect.stringContaining('before 3') });
-    expect([schema(), schema(`${database}.schema-3`)]).toEqual([MIGRATIONS.length, 3]);
-    expect(await zomma('upgrade')).toMatchObject({ code: 0, stdout: expect.stringContaining('already') });
-    expect(await zomma('upgrade', '--back')).toMatchObject({ code: 0 });
-    expect(schema()).toBe(3);
-  });
+    makeDataFolder(dataDir);
+    await zomma('members', 'add', '--uuid', UUID);
+    expect(await next('upgrade')).toMatchObject({ code: 0, stdout: expect.stringContaining(`before ${SCHEMA}`) });
+    expect([schema(), schema(`${database}.schema-${SCHEMA}`)]).toEqual([SCHEMA + 1, SCHEMA]);
+    expect(await next('upgrade')).toMatchObject({ code: 0, stdout: expect.stringContaining('already') });
+    const { code, stderr } = await zomma('members', 'list');
+    expect([code, stderr]).toEqual([1, expect.stringContaining(`has schema ${SCHEMA + 1}, but this program supports`)]);
+    expect(await next('upgrade', '--back')).toMatchObject({ code: 0 });
+    expect([schema(), schema(`${database}.schema-${SCHEMA + 1}`)]).toEqual([SCHEMA, SCHEMA + 1]);
+    expect(await zomma('members', 'list')).toMatchObject({ code: 0, stdout: expect.stringContaining(UUID) });
+  }, 60_000);
 
   test('is upgraded by the server, which logs it', async () => {
-    makeEarlier();
-    const server = await serve();
+    makeDataFolder(dataDir);
+    const server = await serve(NEXT_VERSION);
     const { stderr } = await server.stop('SIGTERM');
     expect(stderr).toContain('"data_upgraded"');
-    expect([schema(), schema(`${database}.schema-3`)]).toEqual([MIGRATIONS.length, 3]);
+    expect([schema(), schema(`${database}.schema-${SCHEMA}`)]).toEqual([SCHEMA + 1, SCHEMA]);
+  }, 60_000);
+});
+
+describe('a schema from before 0.2.0', () => {
+  const EARLY = FIRST_SCHEMA - 1;
+  /** Makes a database look like one of an early version, and returns its folder. */
+  const makeEarly = () => {
+    makeDataFolder(dataDir);
+    const db = new Database(database, { readwrite: true });
+    db.run(`PRAGMA user_version = ${EARLY}`);
+    db.close(true);
+    return dataDir;
+  };
+
+  test.each([
+    'start --port 0',
+    'serve --port 0',
+    'members list',
+    `members add --uuid ${UUID}`,
+    'chains list',
+    'chains forget --ticker SPY',
+    'feeds',
+    'gex SPY',
+    'surface SPY',
+    'history SPY',
+    'call get_target_universe {}',
+    'ingest /tmp',
+    'audit',
+    'check',
+    'compact',
+    'backup FOLDER',
+    'upgrade',
+    'upgrade --back',
+  ])(
+    'is refused by `zomma %s`, which names 0.2.0',
+    async (command) => {
+      const before = [readFileSync(join(makeEarly(), 'zomma.sqlite')), readdirSync(dataDir)];
+      const { code, stdout, stderr } = await zomma(...command.replace('FOLDER', join(folder, 'backup')).split(' '));
+      expect([code, stdout + stderr]).toEqual([
+        command === 'check' ? 2 : 1,
+        expect.stringMatching(new RegExp(`has schema ${EARLY}, but .* version 0\\.2\\.0 .*\n.*0\\.2\\.0`)),
+      ]);
+      expect([readFileSync(database), readdirSync(dataDir).filter((name) => name !== 'lock')]).toEqual(before);
+      expect(existsSync(join(folder, 'backup'))).toBe(false);
+    },
+    60_000,
+  );
+
+  test('is refused in a backup too', async () => {
+    makeDataFolder(dataDir);
+    const backup = join(folder, 'backup');
+    expect(await zomma('backup', backup)).toMatchObject({ code: 0 });
+    const path = join(backup, 'manifest.json');
+    writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, 'utf8')), schema: EARLY }));
+    const to = join(folder, 'restored');
+    for (const args of [
+      ['backup', 'verify', backup],
+      ['restore', backup, '--data-dir', to],
+    ]) {
+      const { code, stderr } = await run(FROM_SOURCE, args);
+      expect([args[0], code, stderr]).toEqual([args[0], 1, expect.stringContaining('from version 0.2.0')]);
+    }
+    expect(existsSync(to)).toBe(false);
   }, 60_000);
 });
 
@@ -144,7 +216,7 @@ describe('the secret', () => {
   }, 60_000);
 
   test('is made by the first start, before any request', async () => {
-    const server = await serve();
+    const server = await serve(FROM_SOURCE);
     expect(statSync(join(dataDir, 'secret')).mode & 0o777).toBe(0o600);
     await server.stop('SIGTERM');
   }, 60_000);

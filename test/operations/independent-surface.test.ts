@@ -148,7 +148,7 @@ describeRecorded('surface and probabilities by a second computation', (dir) => {
 
           const answering = integrated(
             Array.from(law.nodes, (mean, j) => ({
-              ...{ weight: law.masses[j]!, mean, volatility: law.kernels[j]! / Math.sqrt(tte) },
+              ...{ weight: law.masses[j]!, mean, volatility: law.widths[j]! / Math.sqrt(tte) },
             })),
           );
           agrees('merton_probability', beyond(answering));

@@ -2,11 +2,20 @@ import { describe, expect, test } from 'bun:test';
 import type { TSchema } from '@sinclair/typebox';
 import { extendedView, restView, toolView } from '../../src/operations/engine/perform.ts';
 import { CONTRACT_TOOLS, findOperation, OPERATIONS, REGISTRY, TOOLS } from '../../src/operations/registry.ts';
-import { TOOL_NAMES } from '../support/tool-names.ts';
 
 test('lists the tools of the contract first, in its order, then the others', () => {
-  expect(TOOLS.map(({ name }) => name)).toEqual([...TOOL_NAMES]);
-  expect(CONTRACT_TOOLS.map(({ name }) => name)).toEqual(TOOL_NAMES.slice(0, 9));
+  expect(CONTRACT_TOOLS.map(({ name }) => name)).toEqual([
+    'compute_options_greeks',
+    'get_live_gex_nodes',
+    'get_whale_prints',
+    'calculate_merton_probability',
+    'calculate_kelly_sizing',
+    'run_strategic_omni_radar',
+    'evaluate_market_hamiltonian',
+    'detect_lethal_nodes',
+    'evaluate_etf_contagion',
+  ]);
+  expect(TOOLS.slice(0, CONTRACT_TOOLS.length)).toEqual([...CONTRACT_TOOLS]);
 });
 
 test('each operation is registered under its own name', () => {

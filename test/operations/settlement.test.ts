@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test';
 import { DEFAULT_OPTIONS } from '../../src/analytics/chain/options.ts';
 import { prepareChain } from '../../src/analytics/chain/prepare.ts';
-import { expiringGamma } from '../../src/analytics/exposure/scan.ts';
+import { expiringGamma } from '../../src/analytics/exposure/gamma-concentration.ts';
 import { ClientError } from '../../src/core/errors.ts';
 import { runToCompletion } from '../../src/core/steps.ts';
 import { rootOf } from '../../src/market/option-symbol.ts';
-import { zeroDte } from '../../src/operations/gex/gex-lens.ts';
+import { zeroDte } from '../../src/operations/gex/level-variants.ts';
 import { chainOf, quoted } from '../analytics/small-chains.ts';
 import { smallMarket } from './small-market.ts';
 

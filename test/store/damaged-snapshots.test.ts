@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { createMarket } from '../../src/market/market.ts';
 import type { SnapshotListing } from '../../src/market/store.ts';
 import { STANDARD_UNIVERSE } from '../../src/market/universe.ts';
-import { MIGRATIONS, migrate } from '../../src/store/migrations.ts';
 import { openStore } from '../../src/store/sqlite.ts';
 import { chainOf, inFolder, MONDAY_MS } from './samples.ts';
 
@@ -67,18 +66,5 @@ test('without somebody to tell, the read of a damaged snapshot throws, and nothi
     damage(path, MONDAY_MS);
     expect(() => store.chain(store.latestChainId('SPX', true)!)).toThrow('snapshot 1 of SPX is damaged');
     expect([store.snapshots().length, store.damagedSnapshots()]).toEqual([1, []]);
-    store.close();
-  }));
-
-test('the upgrade keeps the feeds of the last server', () =>
-  inFolder((folder) => {
-    const path = join(folder, 'z.sqlite');
-    const db = new Database(path, { create: true, readwrite: true });
-    migrate(db, MIGRATIONS.slice(0, 12));
-    db.run("INSERT INTO feeds (feed, simulated) VALUES ('files', 0)");
-    db.close(true);
-    const store = openStore(path, Date.now);
-    expect(store.feedStates().map(({ feed }) => feed)).toEqual(['files']);
-    expect(store.damagedSnapshots()).toEqual([]);
     store.close();
   }));

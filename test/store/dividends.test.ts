@@ -2,22 +2,17 @@ import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
 import type { CashDividend } from '../../src/market/cash-dividend.ts';
 import { dividendTable } from '../../src/store/dividend-table.ts';
-import { MIGRATIONS, migrate } from '../../src/store/migrations.ts';
+import { migrate } from '../../src/store/migrations.ts';
 
 const dividend = (overrides: Partial<CashDividend> = {}): CashDividend => ({
   ...{ ticker: 'SPY', exDate: '2026-03-20', amount: 1.79, status: null, simulated: false },
   ...overrides,
 });
 
-function tableOf(db: Database) {
-  migrate(db);
-  return dividendTable(db);
-}
-
-const inMemory = () => new Database(':memory:', { strict: true });
-
 test('dividends are read by ticker, kind and date; a later one replaces an earlier one of its date', () => {
-  const { saveDividends, dividends } = tableOf(inMemory());
+  const db = new Database(':memory:', { strict: true });
+  migrate(db);
+  const { saveDividends, dividends } = dividendTable(db);
   const [march, june] = [dividend({ status: 'estimated' }), dividend({ exDate: '2026-06-19', status: 'estimated' })];
   saveDividends([june, march, dividend({ ticker: 'QQQ' }), dividend({ simulated: true, amount: 9 })]);
   const read = (from = '2026-01-01', to = '2026-12-31') => dividends('SPY', from, to, false);
@@ -27,15 +22,4 @@ test('dividends are read by ticker, kind and date; a later one replaces an earli
   const declared = dividend({ amount: 1.8, status: 'declared' });
   saveDividends([declared, dividend({ exDate: '2026-06-19', amount: 0 })]);
   expect(read(), 'an amount of 0 removes a dividend').toEqual([declared]);
-});
-
-test('a database of the version before gets an empty table, and keeps its closes', () => {
-  const db = inMemory();
-  migrate(db, MIGRATIONS.slice(0, 9));
-  db.run("INSERT INTO closes VALUES (0, 'SPY', '2026-01-05', 600, NULL)");
-  const { saveDividends, dividends } = tableOf(db);
-  expect(db.query('SELECT close FROM closes').all()).toEqual([{ close: 600 }]);
-  expect(dividends('SPY', '2000-01-01', '2999-01-01', false)).toEqual([]);
-  saveDividends([dividend()]);
-  expect(dividends('SPY', '2000-01-01', '2999-01-01', false)).toEqual([dividend()]);
 });

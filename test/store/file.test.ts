@@ -225,7 +225,6 @@ test('migrations run in order from any version, once each, and a failed one is r
       .query<{ x: number }, []>('SELECT x FROM a')
       .all()
       .map((row) => row.x);
-  migrate(db, []);
   migrate(db, [first]);
   expect(rows()).toEqual([1]);
   expect(() => migrate(db, [first, `${second} INSERT INTO missing VALUES (3);`])).toThrow('missing');
@@ -233,7 +232,7 @@ test('migrations run in order from any version, once each, and a failed one is r
   migrate(db, [first, second]);
   migrate(db, [first, second]);
   expect(rows()).toEqual([1, 2]);
-  expect(() => migrate(db, [first])).toThrow('schema 2');
+  expect(() => migrate(db, [first])).toThrow('schema 14');
   db.close();
 });
 

@@ -1,9 +1,7 @@
-import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
 import type { LevelRecord } from '../../src/market/level-record.ts';
-import { MIGRATIONS, migrate } from '../../src/store/migrations.ts';
 import { openStore, type Store } from '../../src/store/sqlite.ts';
-import { chainOf, DAY_MS, inFolder, keepLevels, MONDAY_MS, recordOf } from './samples.ts';
+import { chainOf, DAY_MS, keepLevels, MONDAY_MS, recordOf } from './samples.ts';
 
 const HOUR_MS = 3_600_000;
 const ALWAYS = [0, Number.MAX_SAFE_INTEGER] as const;
@@ -162,21 +160,6 @@ test('level times: bounds are inclusive, and the last of a day is the last by Ne
     expect(store.levels('SPX', [at[3]!, at[0], 12345], false).map(({ asOf }) => asOf)).toEqual([at[0], at[3]!]);
   }));
 
-test('after a migration the levels of all older snapshots are due', () =>
-  inFolder((folder) => {
-    const path = `${folder}/z.db`;
-    const db = new Database(path);
-    migrate(db, MIGRATIONS.slice(0, 2));
-    const insert = db.prepare("INSERT INTO snapshots VALUES (NULL, 0, 'SPX', ?, '2026-01-05', 1, 'test', x'')");
-    for (const days of [0, 1]) insert.run(MONDAY_MS + days * DAY_MS);
-    insert.finalize();
-    db.close();
-    const after = openStore(path, Date.now);
-    expect(after.levelsDue()).toHaveLength(2);
-    expect(storedLevels(after)).toEqual([]);
-    after.close();
-  }));
-
 test("the level log is in the order of saving, has one kind of data, and omits records older than the ticker's latest", () =>
   withStore((store) => {
     const save = (days: number, overrides: Partial<LevelRecord> = {}) => {
@@ -215,33 +198,4 @@ test('a record dated in the future does not make present records look old', () =
     expect([seqs(), store.currentLevels('SPX', 3, false)?.seq]).toEqual([[1, 3], 3]);
     keepLevels(store, { underlying: 'NDX', asOf: now + 90 * DAY_MS });
     expect([seqs(), store.currentLevels('NDX', 4, false)?.seq]).toEqual([[1, 3, 4], 4]);
-  }));
-
-test('a migration adds older levels to the log, oldest first, with their source', () =>
-  inFolder((folder) => {
-    const path = `${folder}/z.db`;
-    const db = new Database(path);
-    migrate(db, MIGRATIONS.slice(0, 4));
-    const levels = db.prepare(
-      "INSERT INTO levels VALUES (?, 'SPX', ?, '2026-01-05', 1, 2, 3, 4, 1, 5, 6, 7, '2026-01-16', 8, 9, 10, NULL)",
-    );
-    for (const [simulated, days] of [[0, 1] as const, [0, 0] as const, [1, 0] as const]) {
-      levels.run(simulated, MONDAY_MS + days * DAY_MS);
-    }
-    db.run("INSERT INTO snapshots VALUES (NULL, 0, 'SPX', ?, '2026-01-05', 1, 'files:a.csv', x'')", [MONDAY_MS]);
-    db.run("INSERT INTO snapshots VALUES (NULL, 0, 'SPX', ?, '2026-01-06', 1, 'files:b.csv', x'')", [
-      MONDAY_MS + DAY_MS,
-    ]);
-    levels.finalize();
-    db.close();
-    const store = openStore(path, Date.now);
-    const found = [false, true].flatMap((kind) => store.levelEvents(0, 10, kind));
-    expect(found.map(({ seq, asOf, source }) => [seq, (asOf - MONDAY_MS) / DAY_MS, source])).toEqual([
-      [expect.any(Number), 0, 'files:a.csv'],
-      [3, 1, 'files:b.csv'],
-      [expect.any(Number), 0, 'simulated'],
-    ]);
-    expect(found[0]).toMatchObject({ spot: 1, netGex: 2, gexFlip: 4, cex: 10, atmIv30d: null, flipResolved: true });
-    expect(store.lastLevelSeq()).toBe(3);
-    store.close();
   }));

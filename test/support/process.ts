@@ -4,6 +4,13 @@ import { join, resolve } from 'node:path';
 
 export const ROOT = resolve(import.meta.dir, '../..');
 export const FROM_SOURCE = [process.execPath, join(ROOT, 'src/main.ts')];
+/** The program from source with an invented migration after the last one, so that it upgrades the databases of `FROM_SOURCE`. */
+export const NEXT_VERSION = [
+  process.execPath,
+  '--preload',
+  join(ROOT, 'test/support/next-version.ts'),
+  join(ROOT, 'src/main.ts'),
+];
 export const BINARY = [join(ROOT, 'build/zomma')];
 
 export interface Run {

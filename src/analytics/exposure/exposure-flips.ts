@@ -11,7 +11,7 @@ export interface ExposureFlips {
   readonly charm: number;
 }
 
-/** The search range on both sides of spot, as a fraction of spot. It is as wide as the narrowest gamma profile. */
+/** The search range on both sides of spot, as a fraction of spot. This range is as wide as the narrowest gamma profile. */
 const REACH = 0.2;
 /**
  * The distance between the spots of the coarse grid, as a fraction of the present spot. The whole chain is priced at each spot, so the grid

@@ -60,7 +60,7 @@ export interface LevelScore {
 
 /** A level is touched within this many daily deviations. */
 export const TOUCH_DEVIATIONS = 0.1;
-/** The same distance, with room for rounding errors. */
+/** The distance `TOUCH_DEVIATIONS`, with room for rounding errors. */
 const REACH = TOUCH_DEVIATIONS + 1e-9;
 /** Rates of fewer days are not stated, because their intervals would cover almost everything. */
 export const DAYS_MIN = 20;

@@ -44,7 +44,7 @@ interface Fit {
   /** The series with the most quotes. */
   readonly main: PreparedSeries;
   readonly quotes: QuoteBands;
-  /** Standard deviation of the log-price at the money. It scales the nodes. */
+  /** Standard deviation of the log-price at the money. This deviation scales the nodes. */
   readonly deviation: number;
   density: FittedDensity;
 }

@@ -25,8 +25,8 @@ export interface Performed {
   /** The values of the view's `echoes`. */
   readonly echoes: Record<string, unknown>;
   readonly provenance: Provenance | undefined;
-  /** The answer as PNG, if the caller asked for an image and the operation draws. */
-  readonly picture?: Uint8Array;
+  /** The answer as SVG, if the caller asked for an image and the operation draws. */
+  readonly picture?: string;
 }
 
 /** Returns the view with the default answer of a tool. */

@@ -19,6 +19,7 @@ export const getGexByExpiry = defineOperation({
   name: 'get_gex_by_expiry',
   ofMarket: true,
   title: 'GEX and volatility by expiry',
+  page: 'expiries',
   description:
     'One row per series (root and expiry), in order of settlement, as columns: gamma that expires with the series, max pain, forward, ' +
     'at-the-money volatility, expected move, 25-delta skew. Dealers are assumed long calls and short puts. With sign=flow, they hold the ' +

@@ -43,6 +43,7 @@ export const getGexHistory = defineOperation({
   name: 'get_gex_history',
   ofMarket: true,
   title: 'History of GEX levels',
+  page: 'history',
   description:
     'Levels of a ticker over time as columns, computed when each snapshot arrived: gamma, delta, vanna and charm exposure, flip, walls, ' +
     'max pain and at-the-money volatility at 30 days, with the rank of the volatility over a year. Dealers are assumed long calls and ' +

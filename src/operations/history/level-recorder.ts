@@ -38,10 +38,10 @@ const POLL_MS = 500;
 
 /**
  * Records the levels of stored snapshots, whichever process stored them. Snapshots stored since the start come first, in the order in which
- * they were stored. Then come the older snapshots that are due, the last stored first. The store lists the due snapshots, and stores the
- * levels of each in one transaction. So no level is lost if the process ends. If two processes record at once, they record the same levels. Only their volatilities at 30 days may be up to a minute apart.
- * A snapshot whose levels cannot be recorded, because it is damaged or because of a defect, is tried once per start and reported to
- * `observe`.
+ * they were stored. After these come the older snapshots that are due, the last stored first. The store lists the due snapshots, and stores
+ * the levels of each in one transaction. So no level is lost if the process ends. If two processes record at once, they record the same
+ * levels. Only their volatilities at 30 days may be up to a minute apart. A snapshot whose levels cannot be recorded, because it is damaged
+ * or because of a defect, is tried once per start and reported to `observe`.
  */
 export function createLevelRecorder({
   store,

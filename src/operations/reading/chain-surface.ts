@@ -3,14 +3,14 @@ import { cachedSurface } from '../../analytics/surface/fit-surface.ts';
 import type { FittedSurface } from '../../analytics/surface/fitted-surface.ts';
 import { type JumpLaw, jumpLawAt } from '../../analytics/surface/jump-law.ts';
 import { StepCache, type Steps } from '../../core/steps.ts';
-import { analysisPrice } from '../engine/prices.ts';
+import { analysisCost } from '../engine/request-cost.ts';
 
 /**
  * Returns the volatility surface of a prepared chain. The surface is cached for the chain. If it is not cached, it costs as many rate-limit
  * tokens as the analysis of the chain.
  */
 export function surfaceOfPrepared(prepared: PreparedChain): Steps<FittedSurface> {
-  return cachedSurface(prepared, analysisPrice(prepared.chain));
+  return cachedSurface(prepared, analysisCost(prepared.chain));
 }
 
 /**

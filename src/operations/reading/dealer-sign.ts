@@ -14,7 +14,7 @@ import type { Chain } from '../../market/chain.ts';
 import { PARTS, type PrintsQuery } from '../../market/tape.ts';
 import { TapeSummer, type TapeSums } from '../../market/tape-sums.ts';
 import type { Context } from '../engine/operation.ts';
-import { tapePrice } from '../engine/prices.ts';
+import { tapeCost } from '../engine/request-cost.ts';
 import { forEachStretch } from './signed-tape.ts';
 
 /** The schema of the field in which an answer states what it assumes about the dealers' positions. */
@@ -48,7 +48,7 @@ export function* withSign(sign: SignConvention, prepared: PreparedChain, context
 export function* customerPositionsOf(chain: Chain, tape: PrintsQuery): Steps<CustomerPositions | undefined> {
   const positions = yield* positionsCache.of(chain, tape.version, {
     message: 'Finding the side of each print',
-    tokens: tapePrice(tape),
+    tokens: tapeCost(tape),
     steps: () => positionsBy(chain, tape),
   });
   return Object.values(positions.prints).some((count) => count > 0) ? positions : undefined;

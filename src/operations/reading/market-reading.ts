@@ -9,7 +9,7 @@ import { addDays, closeOf, DAY_MS, isStale, newYorkDate } from '../../market/cal
 import type { Chain } from '../../market/chain.ts';
 import type { Close, PrintSum } from '../../market/prints.ts';
 import type { Context, Provenance } from '../engine/operation.ts';
-import { analysisPrice } from '../engine/prices.ts';
+import { analysisCost } from '../engine/request-cost.ts';
 import { withSign } from './dealer-sign.ts';
 import { expirySelection } from './expiry-choice.ts';
 
@@ -48,7 +48,7 @@ export function* preparedChainOf(
 ): Steps<PreparedChain> {
   const chain = context.market.chain(ticker);
   const withDividends = { ...options, cashDividends: context.market.dividends(chain) };
-  return yield* withSign(sign, yield* prepareChain(chain, withDividends, analysisPrice(chain)), context);
+  return yield* withSign(sign, yield* prepareChain(chain, withDividends, analysisCost(chain)), context);
 }
 
 function largePrintsOf(chain: Chain, { market, largePrintMinUsd }: Context): readonly PrintSum[] {

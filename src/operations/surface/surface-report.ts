@@ -202,6 +202,7 @@ export const getVolatilitySurface = defineOperation({
   name: 'get_volatility_surface',
   ofMarket: true,
   title: 'Volatility surface',
+  page: 'surface',
   description:
     'Volatility by strike and time, fitted to the quotes of all expiries: free of arbitrage between strikes and between expiries. Per expiry ' +
     'and at constant maturities: volatility at the money and at 25 and 10 deltas, skew, convexity, forward volatility, variance-swap ' +
@@ -462,7 +463,7 @@ function* gridOf(surface: FittedSurface) {
 
 function parametersOf({ slices }: FittedSurface) {
   return {
-    kernel: slices.map(({ law }) => law.kernels[0]!),
+    kernel: slices.map(({ law }) => law.widths[0]!),
     node: slices.map(({ law }) => [...law.nodes]),
     mass: slices.map(({ law }) => [...law.masses]),
   };

@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { OperatorError } from '../../core/errors.ts';
-import { requireKnown, schemaOf } from '../migrations.ts';
+import { openAnySchema, requireKnown, schemaOf } from '../migrations.ts';
 import { copyDurably, syncPath } from './upgrade.ts';
 
 /** Name of the database in a data folder and in a backup. */
@@ -46,7 +46,7 @@ export interface SealedSecret {
  * Copies a database, as one moment has it, to the folder `to`, which must not exist. A server may write meanwhile. The copy is checked, has
  * a manifest with digests, is synced to the disk, and is readable by this user alone. The folder appears complete or not at all.
  *
- * Throws `OperatorError` if the folder exists or the copy is damaged.
+ * Throws `OperatorError` if the folder exists, the schema of the database is older than the first, or the copy is damaged.
  */
 export async function makeBackup(
   database: string,
@@ -59,7 +59,7 @@ export async function makeBackup(
   mkdirSync(draft, { recursive: true, mode: 0o700 });
   try {
     const copy = join(draft, DATABASE);
-    const db = new Database(database, { readwrite: true, strict: true });
+    const db = openAnySchema(database);
     try {
       db.run('PRAGMA busy_timeout = 30000');
       copyDurably(db, copy);

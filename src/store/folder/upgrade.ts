@@ -2,10 +2,18 @@ import { Database } from 'bun:sqlite';
 import { chmodSync, closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { OperatorError } from '../../core/errors.ts';
-import { MIGRATIONS, migrate, schemaOf } from '../migrations.ts';
+import {
+  FIRST_SCHEMA,
+  MIGRATIONS,
+  migrate,
+  newestSchema,
+  openAnySchema,
+  requireKnown,
+  schemaOf,
+} from '../migrations.ts';
 
-/** The number of the newest schema: the number of migrations that this program has. */
-export const SCHEMA = MIGRATIONS.length;
+/** The number of the newest schema. */
+export const SCHEMA = newestSchema(MIGRATIONS);
 
 /** Returns the path of the copy that is made before a database of a schema is upgraded. */
 export function copyBeforeUpgrade(path: string, schema: number): string {
@@ -16,13 +24,15 @@ export function copyBeforeUpgrade(path: string, schema: number): string {
  * Upgrades a database to the newest schema, in one transaction. First copies it to `copyBeforeUpgrade`, so that `undoUpgrade` can bring it
  * back. A new database gets no copy. Returns the schema that the database had, or undefined if there was nothing to do.
  *
- * Throws `OperatorError` if the database has a newer schema than this program, or if a migration fails. The database then stays unchanged.
+ * Throws `OperatorError` if the program does not know the schema of the database, or if a migration fails. The database then stays unchanged.
  */
-export function upgrade(db: Database, path: string): number | undefined {
+export function upgrade(db: Database, path: string, migrations: readonly string[] = MIGRATIONS): number | undefined {
   const before = schemaOf(db);
-  if (before === SCHEMA) return undefined;
-  if (before > 0 && before < SCHEMA) copyDurably(db, copyBeforeUpgrade(path, before));
-  migrate(db);
+  const newest = newestSchema(migrations);
+  requireKnown(before, newest);
+  if (before === newest) return undefined;
+  if (before > 0) copyDurably(db, copyBeforeUpgrade(path, before));
+  migrate(db, migrations);
   return before;
 }
 
@@ -30,18 +40,17 @@ export function upgrade(db: Database, path: string): number | undefined {
  * Puts the newest copy from before an upgrade in the place of the database, and keeps the present database beside it. The caller must hold
  * the lock of the folder, and no other process may have the database open. Returns the schema of the copy and the path of what it replaced.
  *
- * Throws `OperatorError` if there is no copy of an earlier schema.
+ * Throws `OperatorError` if there is no copy of an earlier schema from `FIRST_SCHEMA` on.
  */
 export function undoUpgrade(path: string): { readonly schema: number; readonly kept: string } {
-  const db = new Database(path, { readwrite: true, strict: true });
+  const db = openAnySchema(path);
   const now = schemaOf(db);
-  const schema = Array.from({ length: now }, (_, i) => now - 1 - i).find((each) =>
-    existsSync(copyBeforeUpgrade(path, each)),
-  );
+  const earlier = Array.from({ length: Math.max(0, now - FIRST_SCHEMA) }, (_, i) => now - 1 - i);
+  const schema = earlier.find((each) => existsSync(copyBeforeUpgrade(path, each)));
   if (schema === undefined) {
     db.close();
     throw new OperatorError(
-      `there is no copy of ${path} from before an upgrade`,
+      `there is no copy of ${path} from before an upgrade from schema ${FIRST_SCHEMA} or later`,
       'An upgrade makes the copy. Restore a backup with `zomma restore` instead.',
     );
   }

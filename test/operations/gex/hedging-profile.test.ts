@@ -143,7 +143,7 @@ describe('format', () => {
   test('image adds a picture to the same answer, and is the same for the same snapshot', () => {
     const { body, picture: drawn } = picture({ format: 'image' });
     expect(body).toEqual(picture({}).body);
-    expect(drawn!.subarray(1, 4)).toEqual(Buffer.from('PNG'));
+    expect(drawn).toStartWith('<svg ');
     expect(picture({ format: 'image' }).picture).toEqual(drawn!);
     expect(picture({ format: 'image', moves: [1] }).picture).not.toEqual(drawn!);
   });

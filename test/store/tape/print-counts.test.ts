@@ -2,7 +2,7 @@ import { Database } from 'bun:sqlite';
 import { describe, expect, test } from 'bun:test';
 import { randomOf } from '../../../src/feeds/simulated/random.ts';
 import { addDays, newYorkInstant } from '../../../src/market/calendar.ts';
-import { MIGRATIONS, migrate } from '../../../src/store/migrations.ts';
+import { migrate } from '../../../src/store/migrations.ts';
 import { retention } from '../../../src/store/remove-old.ts';
 import { printCounts, SLOT_MS } from '../../../src/store/tape/print-counts.ts';
 import { printTable } from '../../../src/store/tape/print-table.ts';
@@ -92,19 +92,4 @@ test('a failed save adds no counts, and the next save counts only its own prints
   expect(storedCounts(db)).toEqual(before);
   table.savePrints([printOf('d')]);
   expect(storedCounts(db)).toEqual(counted(db));
-});
-
-test('a migration counts the existing rows, including those before 1970', () => {
-  const db = inMemory();
-  migrate(db, MIGRATIONS.slice(0, 8));
-  const insert = db.prepare(
-    `INSERT INTO prints (simulated, id, underlying, root, expiry, call_put, strike, price, size, multiplier, at, multi_leg, canceled)
-     VALUES (?, ?, ?, 'SPXW', '2026-01-16', -1, 5900.5, 12.35, 1, 100, ?, 0, ?)`,
-  );
-  for (const [number, at] of [FIRST, FIRST, FIRST + 1, FIRST + SLOT_MS, -1, -SLOT_MS, -SLOT_MS - 1].entries()) {
-    for (const simulated of [0, 1]) insert.run(simulated, `${number}`, number % 2 ? 'NDX' : 'SPX', at, number % 3 && 1);
-  }
-  migrate(db);
-  expect(storedCounts(db)).toEqual(counted(db));
-  expect(storedCounts(db).length).toBeGreaterThan(8);
 });

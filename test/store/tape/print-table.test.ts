@@ -7,7 +7,7 @@ import type { Print, PrintSum } from '../../../src/market/prints.ts';
 import { PARTS } from '../../../src/market/tape.ts';
 import { printOfRow, type TapeColumns, tapeColumnsOf } from '../../../src/market/tape-columns.ts';
 import { BY_CONTRACT, CELL, sumsOf, TapeSummer, type TapeSums } from '../../../src/market/tape-sums.ts';
-import { MIGRATIONS, migrate } from '../../../src/store/migrations.ts';
+import { migrate } from '../../../src/store/migrations.ts';
 import { openStore } from '../../../src/store/sqlite.ts';
 import { printTable, type TapeSizes } from '../../../src/store/tape/print-table.ts';
 import { DAY_MS, inFolder, MONDAY_MS, printOf } from '../samples.ts';
@@ -317,35 +317,6 @@ test.each([
     expect(table.prints('SPX', FIRST, FIRST + DAY_MS - 1, false, 0).length).toBeGreaterThan(100);
   }
 });
-
-test('a migrated database retains all prints and can be packed', () =>
-  inFolder((folder) => {
-    const path = `${folder}/z.db`;
-    const before = new Database(path, { create: true, strict: true });
-    migrate(before, MIGRATIONS.slice(0, 6));
-    const insert = before.prepare(
-      `INSERT INTO prints (simulated, id, underlying, root, expiry, call_put, strike, price, size, multiplier, at, side, bid, ask,
-         delta, multi_leg, sweep, block, canceled)
-       VALUES (0, ?, 'SPX', 'SPXW', '2026-01-16', -1, 5900.5, 12.35, ?, 100, ?, 'ask', 12.1, 12.35, -0.41, 1, 0, 1, ?)`,
-    );
-    // A correction replaced the first row.
-    insert.run('a~1', 39, FIRST, 1);
-    insert.run('a', 40, FIRST, 0);
-    insert.run('b', 7, FIRST + 1, 1);
-    insert.run('c', 8, FIRST + 2, 0);
-    before.close();
-    const store = openStore(path, Date.now);
-    const sizes = () => store.prints('SPX', 0, FIRST + DAY_MS, false, 0).map(({ size }) => size);
-    expect(sizes()).toEqual([40, 8]);
-    expect([...store.packTape(LATER_DAY)].reduce((a, b) => a + b, 0)).toBe(4);
-    const copy = (id: string, size: number, at: number) => printOf(id, { ...CLOSED, size, at });
-    const again = [copy('a', 39, FIRST), copy('a', 40, FIRST), copy('b', 7, FIRST + 1), copy('c', 8, FIRST + 2)];
-    expect(store.savePrints(again)).toEqual({ added: 0, changed: 0 });
-    expect(sizes()).toEqual([40, 8]);
-    expect(store.savePrints([copy('c', 9, FIRST + 2)])).toEqual({ added: 0, changed: 1 });
-    expect(sizes()).toEqual([40, 9]);
-    store.close();
-  }));
 
 test('packing does not change the version of the store, a write does', () =>
   inFolder((folder) => {
