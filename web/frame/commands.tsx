@@ -58,7 +58,14 @@ export function Commands({ isTickerOnly = false }: { isTickerOnly?: boolean }) {
       />
       <ul id="choices" role="listbox" aria-label="Choices">
         {choices.map((choice, i) => (
-          <li id={`choice-${i}`} key={choice.id} role="option" aria-selected={i === index} onClick={() => run(choice)}>
+          <li
+            class="ends"
+            id={`choice-${i}`}
+            key={choice.id}
+            role="option"
+            aria-selected={i === index}
+            onClick={() => run(choice)}
+          >
             <span>{choice.label}</span>
             {choice.keys && <kbd>{choice.keys}</kbd>}
           </li>
@@ -109,7 +116,7 @@ export function KeyMap() {
   );
   return (
     <Sheet title="Keys" onClose={() => (dialog.value = null)} class="keys">
-      <label class="check">
+      <label class="check row">
         <input
           type="checkbox"
           checked={areLettersOn.value}

@@ -27,7 +27,7 @@ export function Shell({ views }: { views: Readonly<Record<ViewName, ComponentTyp
       <a class="skip" href="#main" onClick={skipToMain}>
         Skip to the figures
       </a>
-      <header class="head">
+      <header class="head row">
         <span class="brand">Zomma</span>
         <button
           type="button"

@@ -151,7 +151,7 @@ export function DataGrid<Row>({
   return (
     <div class="grid-box">
       {hasFilter && (
-        <label class="grid-filter">
+        <label class="grid-filter row inset muted">
           Filter
           <input type="search" value={filter} onInput={(event) => setFilter(event.currentTarget.value)} data-filter />
           <span>{shown.length === rows.length ? `${rows.length} rows` : `${shown.length} of ${rows.length} rows`}</span>
@@ -159,7 +159,7 @@ export function DataGrid<Row>({
       )}
       <div
         ref={scroller}
-        class="grid"
+        class={`grid ${opensOnPress ? 'opens-on-press' : ''}`}
         role="grid"
         aria-label={label}
         aria-rowcount={shown.length + 1}

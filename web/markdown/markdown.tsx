@@ -64,7 +64,7 @@ export function Markdown({
       const { href } = span;
       if (!href?.startsWith('#')) return inner;
       return (
-        <button type="button" key={i} class="jump" onClick={() => onJump(href.slice(1))}>
+        <button type="button" key={i} class="jump bare" onClick={() => onJump(href.slice(1))}>
           {inner}
         </button>
       );

@@ -49,11 +49,11 @@ export function ExpiriesView() {
   const call = tickerCall('get_gex_by_expiry', moment, others);
   const isRestricted = chosen !== undefined;
   return (
-    <div class="expiries-view">
+    <div class="expiries-view fills-wide">
       <MatrixPanel measure={measure} chosen={chosen} others={others} moment={moment} onPick={pick} />
       <ChartPanel
         id="term"
-        class="term-panel"
+        class="term-panel beside"
         title="Term structure"
         unit={isRestricted ? 'all expiries' : 'by expiry'}
         call={call}
@@ -208,7 +208,7 @@ function ExpiryGrid({ expiries, before, moment, call, onPick }: ExpiryGridProps)
   return (
     <ChartPanel
       id="expiries"
-      class="grid-panel"
+      class="grid-panel beside-wide"
       title="Expiries"
       unit={before ? 'changes against A' : 'all expiries · Enter picks one for the page'}
       call={call}

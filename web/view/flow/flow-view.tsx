@@ -72,10 +72,10 @@ function SignedLead({
   covered: number | null;
   asked: Asked<AggressorFlows>;
 }) {
-  if (!share) return asked.problem ? <Problem problem={asked.problem} /> : <p class="flow-lead" />;
+  if (!share) return asked.problem ? <Problem problem={asked.problem} /> : <p class="flow-lead inset" />;
   return (
-    <div class="flow-lead" data-signed={share.percent ?? 'none'}>
-      <strong>{shareText(share)}</strong>
+    <div class="flow-lead inset" data-signed={share.percent ?? 'none'}>
+      <strong class="lead">{shareText(share)}</strong>
       <div>
         <p>{share.sentence}</p>
         <p class="muted">
@@ -85,7 +85,7 @@ function SignedLead({
           {asked.answer && marketNotes(asked.answer.notes)}
         </p>
       </div>
-      <span class="share-bar" aria-hidden="true">
+      <span class="meter" aria-hidden="true">
         <i style={{ width: `${share.percent ?? 0}%` }} />
       </span>
     </div>

@@ -27,7 +27,7 @@ export function LargePrints({ view }: { view: GexView }) {
   );
   const body = asked.answer?.body;
   return (
-    <div class="large-prints">
+    <div class="large-prints beside">
       <ChartPanel
         id="large-prints"
         title="Large prints of an expiry"
@@ -64,7 +64,7 @@ function Sums({ body }: { body: WhalePrints }) {
   const what =
     body.flow_from === 'prints' ? `prints from ${amount(body.min_premium)}` : 'contracts with volume (at their mid)';
   return (
-    <div class="sums" data-expiry={cleanText(body.target_expiry)}>
+    <div class="stack inset" data-expiry={cleanText(body.target_expiry)}>
       <p>
         {body.counted === 0
           ? `In ${body.window_days} days there were no ${what} of ${dayOf(body.target_expiry)}.`
@@ -169,7 +169,7 @@ function Spill({ view, net }: { view: GexView; net: number | undefined }) {
         )
       }
     >
-      <div class="spill" data-proxy={body ? (body.etf_proxy ?? 'none') : undefined}>
+      <div class="spill stack inset" data-proxy={body ? (body.etf_proxy ?? 'none') : undefined}>
         <div class="fields">
           {FIELDS.map((label, i) => (
             <label key={label}>

@@ -62,7 +62,7 @@ export function SignedTape({
   return (
     <ChartPanel
       id="tape"
-      class="tape-panel"
+      class="tape-panel fills"
       title="Signed tape"
       unit={
         !answer

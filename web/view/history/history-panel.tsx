@@ -249,7 +249,9 @@ function HistoryPlots({ history, series, domain, cursor, selected, onMove, onSpa
         onOpen={onOpen}
         readout={(row) => readoutOf(history, selectedTo(row), row)}
       >
-        <p data-label>Spot, flip and walls, dollars</p>
+        <p class="small" data-label>
+          Spot, flip and walls, dollars
+        </p>
         <SeriesPlot
           {...shared}
           series={panes.levels}
@@ -273,9 +275,13 @@ function HistoryPlots({ history, series, domain, cursor, selected, onMove, onSpa
             );
           }}
         />
-        <p data-label>Net GEX, dollars per 1 % move</p>
+        <p class="small" data-label>
+          Net GEX, dollars per 1 % move
+        </p>
         <SeriesPlot {...shared} series={panes.gamma} format={amount} hasZero />
-        <p data-label>{volatilitySentence(history)}</p>
+        <p class="small" data-label>
+          {volatilitySentence(history)}
+        </p>
         <SeriesPlot {...shared} series={panes.volatility} format={volatility} hasLabels />
         {last < 0 && <p class="chart-note">No levels are stored in this span.</p>}
       </CursorFrame>

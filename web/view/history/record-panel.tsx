@@ -36,7 +36,7 @@ export function RecordPanel({ moment }: { moment: string }) {
   return (
     <ChartPanel
       id="record"
-      class="record-panel"
+      class="record-panel beside-wide"
       title="Whether levels held"
       unit="percent of days · levels as they stood before the open"
       ignoresOptions
@@ -47,7 +47,7 @@ export function RecordPanel({ moment }: { moment: string }) {
     >
       {record && (
         <div class="chart record" data-chart="record">
-          <p class="record-legend" data-label>
+          <p class="small" data-label>
             ● the level with its 95 % interval (Wilson) · ○ a level at the same distance from spot
           </p>
           {RECORD_LEVELS.some((level) => !record[level].too_few_days) && <RateScale />}
@@ -87,7 +87,7 @@ function RecordRow({ record, level, isOpen }: { record: RecordAnswer; level: Rec
     <section class="record-row" aria-label={recordSentence(record, level)} data-level={level}>
       <button
         type="button"
-        class="record-name"
+        class="record-name bare ends"
         aria-expanded={isOpen}
         title="List the days"
         onClick={() => setOwn('days', isOpen ? null : level)}
@@ -95,7 +95,9 @@ function RecordRow({ record, level, isOpen }: { record: RecordAnswer; level: Rec
         <strong data-label>
           {isOpen ? '▾' : '▸'} {LEVEL_NAMES[level]}
         </strong>
-        <span data-label>n = {countText(score.n)}</span>
+        <span class="muted" data-label>
+          n = {countText(score.n)}
+        </span>
       </button>
       {score.too_few_days ? (
         <p class="record-few" data-label>
@@ -185,7 +187,7 @@ function RecordDays({ record, level }: { record: RecordAnswer; level: RecordLeve
   ];
   return (
     <div class="record-days" data-days={level}>
-      <p class="record-legend">
+      <p class="small">
         The days of: {name}. A press, or Enter, shows the levels of a day as they stood before its open.
       </p>
       <DataGrid

@@ -52,7 +52,7 @@ export function DensityPanel({ asked }: RadarProps) {
     <ChartPanel
       id="density"
       ignoresOptions
-      class="density-panel"
+      class="density-panel beside-wide"
       title="Density at expiry"
       unit={
         density
@@ -97,8 +97,8 @@ function DensityFacts({ radar, pair, notes }: { radar: Radar; pair: CursorPair; 
   const { state_density: density, spot_price: spot } = radar;
   const away = (level: number) => `${price(level)}, ${percent(100 * (level / spot - 1), 1)}`;
   return (
-    <div class="facts">
-      <dl>
+    <div class="stack inset">
+      <dl class="facts">
         <Fact name="Below, between, above by the lognormal" value={lognormalReadout(radar, pair)} />
         <Fact name="Forward" value={price(density.forward)} />
         <Fact name="Most likely" value={away(density.mode)} />
@@ -140,9 +140,9 @@ export function WhipsawPanel({ asked }: RadarProps) {
       }
     >
       {radar && (
-        <div class="parts" data-whipsaw={index ?? 'unknown'}>
-          <strong>{index === null ? UNKNOWN : countText(index)}</strong>
-          <ul>
+        <div class="parts stack inset" data-whipsaw={index ?? 'unknown'}>
+          <strong class="lead">{index === null ? UNKNOWN : countText(index)}</strong>
+          <ul class="stack">
             {parts.map(({ name, value, why }) => (
               <Part key={name} name={name} value={value} text={countText(value)} why={why} />
             ))}
@@ -158,7 +158,7 @@ function Part({ name, value, text, why }: { name: string; value: number | null; 
     <li>
       <span>{name}</span>
       <span class="number">{text}</span>
-      <span class="part-bar" aria-hidden="true">
+      <span class="meter" aria-hidden="true">
         <i style={{ width: `${Math.min(100, value ?? 0)}%` }} />
       </span>
       {why && <span class="muted">{value === null ? `not counted: ${why}` : why}</span>}
@@ -199,14 +199,14 @@ export function ConcentrationPanel({ asked }: RadarProps) {
       }
     >
       {radar && (
-        <div class="parts">
+        <div class="parts stack inset">
           <p>
             The five largest strikes have {percent(radar.institutional_concentration_pct, 1, false)} of the gamma of{' '}
             {newYorkDay(radar.state_density.expiry, true)}, and{' '}
             {percent(radar.institutional_concentration_all_expiries_pct, 1, false)} over all expiries (
             {radar.concentrated_strikes_all_expiries.strike.map((at) => strikeText(at)).join(', ')}).
           </p>
-          <ul class="short">
+          <ul class="short stack">
             {strikes!.strike.map((at, i) => {
               const level = names.get(at);
               const share = strikes!.share_pct[i]!;

@@ -96,7 +96,7 @@ export function UniverseGrid() {
   return (
     <ChartPanel
       id="universe"
-      class="universe-panel"
+      class="universe-panel fills-wide"
       title="Universe"
       unit={`${countText(rows.length)} tickers · GEX per 1 % move · live${page.value.at === null ? '' : ', not of the replay'}`}
       {...universe.asked.value}

@@ -5,9 +5,9 @@ import { Fact } from './status-feeds.tsx';
 export function StatusAbout() {
   const licences = usePageFile<{ name: string; text: string }[]>('licences');
   return (
-    <section class="status-text" data-about>
+    <section class="prose stack inset" data-about>
       <h2>Zomma</h2>
-      <dl class="status-facts">
+      <dl class="facts">
         <Fact name="Version" value={pageFact('version')} />
         <Fact name="Licence" value="Apache-2.0" />
       </dl>

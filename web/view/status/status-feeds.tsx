@@ -34,7 +34,7 @@ export function StatusFeeds() {
   return (
     <>
       {hasNoData(rows) && (
-        <section class="status-text" data-empty>
+        <section class="prose stack inset" data-empty>
           <h2>There is no market data yet</h2>
           <TerminalText section="the-first-data" />
         </section>
@@ -77,14 +77,14 @@ function Feed({ feed, answer }: { feed: FeedRow; answer: WebAnswer<FeedStatusAns
       unit="times of New York"
       call={answer.call}
     >
-      <p class="feed-state" data-feed={cleanText(feed.feed)} data-state={feed.state}>
+      <p class="prose inset" data-feed={cleanText(feed.feed)} data-state={feed.state}>
         <strong>
           {stateText(feed.state)}
           {feed.simulated && ' (simulated: no real quotes)'}.
         </strong>{' '}
         {feedSentence(feed)}
       </p>
-      <dl class="status-facts">
+      <dl class="facts inset">
         <Fact name="Last poll" value={newYorkMoment(feed.last_attempt)} />
         <Fact name="Last poll without an error" value={newYorkMoment(feed.last_completed)} />
         <Fact
@@ -257,9 +257,9 @@ export function Fact({ name, value, children }: { name: string; value: string; c
 /** Renders a list of any length. Each row has a moment, a subject and a reason. */
 function Listed({ title, none, items }: { title: string; none: string; items: readonly (readonly string[])[] }) {
   return (
-    <section class="status-text">
+    <section class="prose stack inset">
       <h3>{items.length > 0 ? `${title} (${countText(items.length)})` : none}</h3>
-      <ul class="status-list">
+      <ul>
         {items.map(([moment, what, reason], i) => (
           <li key={i}>
             <strong>{what}</strong> <span class="muted">{moment}</span>

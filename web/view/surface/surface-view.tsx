@@ -155,7 +155,7 @@ function SurfaceTerm({ surface, settlement, moment, onSelect, ...shared }: Surfa
     <ChartPanel
       {...shared}
       id="surface-term"
-      class="term-panel"
+      class="term-panel beside"
       title="Term structure"
       unit="per year of trading time"
       table={useMemo(() => columnTable(expiries), [expiries])}
