@@ -53,7 +53,7 @@ const RENEWAL_LOOK_MS = 3_600_000;
 const OPENING_MS_MAX = 15 * 60_000;
 /** While data is loaded, the service manager ends the start if it gets no further message within this time, ms. */
 const LOADING_MS_MAX = 60_000;
-/** The last spans are sent within this time, ms. Otherwise they are lost. */
+/** The last spans are sent within this time, ms. Spans that are not sent in time are lost. */
 const TRACES_STOP_MS = 500;
 /** A feed stops after its current piece of work. If the system blocks this work, the service waits for the feed no longer than this, ms. */
 const INGEST_STOP_MS = 3_000;
@@ -101,7 +101,7 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
   };
   const onHangUp = () => (manager ? manager.reloading(reload) : reload());
   let manager: ServiceManager | undefined;
-  // Without a handler, SIGHUP would end the process. Hooks of certificate clients send it after a renewal.
+  // Without a handler, SIGHUP would end the process. Hooks of certificate clients send SIGHUP after a renewal.
   process.on('SIGHUP', onHangUp);
   manager = await connectManager(observe);
   // An upgrade copies the database first, which takes a minute for some 20 GB.

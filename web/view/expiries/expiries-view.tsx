@@ -28,7 +28,7 @@ export function ExpiriesView() {
   const { measure, options } = page.value;
   const { expiries: chosen, ...others } = options;
   const moment = asOf.value;
-  // This view shows all expiries even if the page is restricted to one expiry, so that the member can choose another one.
+  // The Expiries view shows all expiries even if the page is restricted to one expiry, so that the member can choose another one.
   const all = useAnswer<Expiries>(
     chosen !== undefined && moment !== undefined ? tickerCall('get_gex_by_expiry', moment, others) : undefined,
   );

@@ -60,8 +60,8 @@ export function FlowView() {
 }
 
 /**
- * Renders the share of signed prints and the methods that signed them. This panel comes first, because all other figures of the view depend
- * on it.
+ * Renders the share of signed prints and the methods that signed them. The panel of signed prints comes first, because all other figures of
+ * the Flow view depend on these prints.
  */
 function SignedLead({
   share,

@@ -147,7 +147,7 @@ function Spill({ view, net }: { view: GexView; net: number | undefined }) {
       ? undefined
       : { operation: 'evaluate_etf_contagion', args: { ...args, at: moment } };
   const asked = useAnswer<EtfContagion>(call);
-  // This call passes the ticker in another argument than other calls, so the ticker of the answer is checked here.
+  // The call of the spill passes the ticker in another argument than other calls, so the ticker of the answer is checked here.
   const answer = asked.answer?.call.args.single_name_ticker === ticker ? asked.answer : undefined;
   const body = answer?.body;
   const source =

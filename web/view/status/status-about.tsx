@@ -1,7 +1,7 @@
 import { Fact } from '../../panel/fact.tsx';
 import { pageFact, usePageFile } from '../../state/page-files.ts';
 
-/** Renders a description of the program, and the licences of the libraries in the page and of those that draw pictures. */
+/** Renders a description of the program, and the licences of the libraries in the page and of the libraries that draw pictures. */
 export function StatusAbout() {
   const licences = usePageFile<{ name: string; text: string }[]>('licences');
   return (
