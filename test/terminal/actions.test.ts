@@ -128,7 +128,7 @@ describeInBrowser('acts by keyboard alone', () => {
     const page = await terminal.open();
     await figuresOf(page);
     await page.keyboard.press('?');
-    const shown = await page.$$eval('.key-groups section:not(:last-child) kbd', (found) =>
+    const shown = await page.$$eval('.key-groups section:not(:last-of-type) kbd', (found) =>
       found.map((each) => each.textContent),
     );
     expect(shown.toSorted()).toEqual(ACTION_LIST.flatMap(({ keys }) => keys ?? []).toSorted());
