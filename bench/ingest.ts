@@ -2,10 +2,10 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type RaceOptions, type Runner, race } from '../src/bench/race.ts';
+import { runToCompletion } from '../src/core/steps.ts';
 import { delayedQuotes } from '../src/feeds/files/delayed-quotes.ts';
 import { decode } from '../src/feeds/files/read-market-file.ts';
 import { spotOf } from '../src/feeds/implied-spot.ts';
-import { atOnce } from '../src/feeds/in-pieces.ts';
 import { buildChain, type ContractRow } from '../src/market/build-chain.ts';
 import type { Chain } from '../src/market/chain.ts';
 import { parseOptionSymbol } from '../src/market/option-symbol.ts';
@@ -85,7 +85,7 @@ function chainTable(path: string, effort: Omit<RaceOptions, 'units'>): string[] 
 }
 
 function chainOf(text: string): Chain {
-  const [delivery] = atOnce(delayedQuotes.read({ text, origin: 'RUT', modifiedMs: 0 }));
+  const [delivery] = runToCompletion(delayedQuotes.read({ text, origin: 'RUT', modifiedMs: 0 }));
   if (delivery?.kind !== 'chain') throw new Error('the recorded file has no chain');
   return delivery.chain;
 }

@@ -1,9 +1,10 @@
 import { DEFAULT_OPTIONS } from '../src/analytics/chain/options.ts';
 import { prepareChain } from '../src/analytics/chain/prepare.ts';
-import { exposures } from '../src/analytics/exposure/dollar-exposures.ts';
+import { exposuresOf } from '../src/analytics/exposure/dollar-exposures.ts';
 import { gammaFlip } from '../src/analytics/exposure/gamma-flip.ts';
 import type { Result, Runner } from '../src/bench/race.ts';
 import { distinctOptions, jumpsFor, type OptionSet, outOfTheMoney } from '../src/bench/workloads.ts';
+import { runToCompletion } from '../src/core/steps.ts';
 import { callPutGreeks, type GreekColumns, type GreekName, greeks } from '../src/math/black-scholes.ts';
 import { gammaProfile, logLevels } from '../src/math/gamma-exposure.ts';
 import { impliedVolatility } from '../src/math/implied-volatility.ts';
@@ -295,9 +296,9 @@ function chainLevels(size: number): Contest {
   const chain = indexChain(Math.min(50, Math.ceil(size / 8)), Math.min(300, Math.ceil(size / 2)));
   const answer = (): ChainLevels => {
     // `prepareChain` caches its results by chain object, so each run makes a new object.
-    const prepared = prepareChain({ ...chain }, DEFAULT_OPTIONS);
-    const { dex, gex, grossGex, vex, cex } = exposures(prepared);
-    return { dex, gex, grossGex, vex, cex, flip: gammaFlip(prepared).level };
+    const prepared = runToCompletion(prepareChain({ ...chain }, DEFAULT_OPTIONS));
+    const { dex, gex, grossGex, vex, cex } = runToCompletion(exposuresOf(prepared));
+    return { dex, gex, grossGex, vex, cex, flip: runToCompletion(gammaFlip(prepared)).level };
   };
   const exact = Float64Array.from(Object.values(answer()));
   const entrant = (name: string, note: string, gammaProfile: typeof plainGammaProfile): Entrant => {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DEFAULT_OPTIONS } from '../src/analytics/chain/options.ts';
 import { prepareChain } from '../src/analytics/chain/prepare.ts';
-import { exposures } from '../src/analytics/exposure/dollar-exposures.ts';
+import { exposuresOf } from '../src/analytics/exposure/dollar-exposures.ts';
 import { exposureFlips } from '../src/analytics/exposure/exposure-flips.ts';
 import { exposuresByStrike } from '../src/analytics/exposure/exposures-by-strike.ts';
 import { gammaFlip } from '../src/analytics/exposure/gamma-flip.ts';
@@ -12,8 +12,8 @@ import { maxPain } from '../src/analytics/exposure/max-pain.ts';
 import { strikeGamma, walls } from '../src/analytics/exposure/walls.ts';
 import { fitSurface } from '../src/analytics/surface/fit-surface.ts';
 import { type RaceOptions, type Runner, race } from '../src/bench/race.ts';
+import { runToCompletion } from '../src/core/steps.ts';
 import { readMarketFile } from '../src/feeds/files/read-market-file.ts';
-import { atOnce } from '../src/feeds/in-pieces.ts';
 import type { Chain } from '../src/market/chain.ts';
 import { indexChain } from './index-chain.ts';
 
@@ -76,25 +76,25 @@ function table(name: string, chain: Chain, surfaceTargetMs: number, effort: Omit
  * by strike in the cache, and only ranks the strikes.
  */
 function stagesOf(chain: Chain): Runner[] {
-  const prepare = () => prepareChain({ ...chain }, DEFAULT_OPTIONS);
+  const prepare = () => runToCompletion(prepareChain({ ...chain }, DEFAULT_OPTIONS));
   const ready = prepare();
   const stage = (name: string, work: () => unknown): Runner => ({ name, run: () => void work() });
   return [
-    stage('**from columns to all levels**', () => gexLevels(prepare(), new Map())),
+    stage('**from columns to all levels**', () => runToCompletion(gexLevels(prepare(), new Map()))),
     stage('prepare: forwards, volatilities, smiles, gammas', prepare),
-    stage('exposures: delta, gamma, vanna, charm', () => exposures(ready)),
-    stage('flip', () => gammaFlip(ready)),
-    stage('walls: ranking of the strikes', () => walls(strikeGamma(ready), chain.spot)),
+    stage('exposures: delta, gamma, vanna, charm', () => runToCompletion(exposuresOf(ready))),
+    stage('flip', () => runToCompletion(gammaFlip(ready))),
+    stage('walls: ranking of the strikes', () => walls(runToCompletion(strikeGamma(ready)), chain.spot)),
     stage('*in addition:* max pain of every series', () => ready.series.map((series) => maxPain(ready, series))),
-    stage('*in addition:* profile at 161 levels', () => netGammaProfile(ready, 0.2)),
-    stage('*in addition:* exposures by strike', () => exposuresByStrike(ready)),
-    stage('*in addition:* vanna and charm flips', () => exposureFlips(ready)),
-    stage(SURFACE, () => fitSurface(ready)),
+    stage('*in addition:* profile at 161 levels', () => runToCompletion(netGammaProfile(ready, 0.2))),
+    stage('*in addition:* exposures by strike', () => runToCompletion(exposuresByStrike(ready))),
+    stage('*in addition:* vanna and charm flips', () => runToCompletion(exposureFlips(ready))),
+    stage(SURFACE, () => runToCompletion(fitSurface(ready))),
   ];
 }
 
 function recorded(path: string): Chain {
-  const delivered = atOnce(readMarketFile(readFileSync(path), { origin: 'RUT', modifiedMs: 0 }));
+  const delivered = runToCompletion(readMarketFile(readFileSync(path), { origin: 'RUT', modifiedMs: 0 }));
   const chain = delivered.find((each) => each.kind === 'chain')?.chain;
   if (chain === undefined) throw new Error(`${path} has no chain`);
   return chain;

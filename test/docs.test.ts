@@ -2,14 +2,21 @@ import { expect, test } from 'bun:test';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { TOOLS } from '../src/operations/registry.ts';
+import { parseMarkdown, sectionOf } from '../web/markdown/markdown-page.ts';
 
 /** The documentation matches the code. */
 const ROOT = resolve(import.meta.dir, '..');
 const page = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 
-test.each(TOOLS.map(({ name }) => name))('docs/methods.md describes the answer of %s', (name) => {
-  expect([name, page('docs/methods.md').includes(`\`${name}\``)]).toEqual([name, true]);
-});
+const METHODS = parseMarkdown(page('docs/methods.md'));
+
+test.each(TOOLS.map(({ name, tool }) => [name, tool!.method] as const))(
+  'docs/methods.md describes the answer of %s',
+  (name, method) => {
+    const section = JSON.stringify(sectionOf(METHODS, method));
+    expect(section, `docs/methods.md lacks a section #${method} that names ${name}`).toContain(name);
+  },
+);
 
 test('the threat model names only source files that exist', () => {
   const named = [...page('docs/threat-model.md').matchAll(/`(src\/[^`]+)`/g)].map(([, path]) => path!);

@@ -24,7 +24,7 @@ export function startAuditLog(
       if (reportedId > markedId) store.markAuditLogged(reportedId);
       markedId = reportedId;
     } catch (error) {
-      // The disk is full, or another process writes. The next look tries again, and repeats no entry.
+      // The disk is full, or another process writes. The next run of the timer tries again, and reports no entry twice.
       if (!errorCode(error)?.startsWith('SQLITE_')) throw error;
     }
   };

@@ -1,9 +1,11 @@
 import { Argument, type Command } from 'commander';
 import { shownJson } from '../core/clean-text.ts';
 import { ClientError, OperatorError } from '../core/errors.ts';
+import { runToCompletion } from '../core/steps.ts';
 import type { Operation } from '../operations/engine/operation.ts';
 import { extendedView, perform, restView, toolView, type View } from '../operations/engine/perform.ts';
 import { findOperation, OPERATIONS, TOOLS } from '../operations/registry.ts';
+import { pngOf } from '../picture/render-png.ts';
 import { settingsIn } from '../settings/config.ts';
 import { writeOut } from './csv/streams.ts';
 import type { Ports } from './ports.ts';
@@ -48,11 +50,11 @@ Examples:
       const view = options.extended ? extendedView(operation) : defaultView(operation);
       const args = parse(json);
       const { body, picture } = await ports.withMarket(options, (context) =>
-        perform(view, args, context, 'invalid_body'),
+        runToCompletion(perform(view, args, context, 'invalid_body')),
       );
       if (picture && process.stdout.isTTY)
         throw new OperatorError('A picture cannot be shown on a terminal', 'Redirect it to a file: > picture.png');
-      await writeOut(Buffer.from(picture ?? `${shownJson(body, 2)}\n`));
+      await writeOut(Buffer.from(picture ? await pngOf(picture) : `${shownJson(body, 2)}\n`));
     });
 }
 

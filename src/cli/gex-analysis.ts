@@ -6,11 +6,12 @@ import { gexLevels } from '../analytics/exposure/gex-levels.ts';
 import { directionalPremium } from '../analytics/flow/flow.ts';
 import { shownName } from '../core/clean-text.ts';
 import { OperatorError } from '../core/errors.ts';
+import { runToCompletion } from '../core/steps.ts';
 import type { Chain } from '../market/chain.ts';
 import type { PrintSum } from '../market/prints.ts';
 import type { PrintsQuery } from '../market/tape.ts';
-import { byPositions } from '../operations/gex/gex-lens.ts';
 import { reportGex } from '../operations/gex/gex-report.ts';
+import { byPositions } from '../operations/gex/level-variants.ts';
 import { customerPositionsOf, withFlowSign } from '../operations/reading/dealer-sign.ts';
 
 /** Distance from spot to each end of the gamma profile, as a fraction of spot. */
@@ -37,8 +38,8 @@ export type GexAnalysis = ReturnType<typeof analyseGex>;
  */
 export function analyseGex(chain: Chain, { large, tape }: ChainPrints, { sign, ...options }: ChainReadOptions) {
   const { cashDividends: _, ...reported } = options;
-  const conventional = prepareChain(chain, options);
-  const positions = customerPositionsOf(chain, tape);
+  const conventional = runToCompletion(prepareChain(chain, options));
+  const positions = runToCompletion(customerPositionsOf(chain, tape));
   if (sign === 'flow' && !positions) {
     throw new OperatorError(
       `there are no prints of unsettled contracts of ${chain.underlying}`,
@@ -48,8 +49,8 @@ export function analyseGex(chain: Chain, { large, tape }: ChainPrints, { sign, .
   const prepared = sign === 'flow' ? withFlowSign(conventional, positions!) : conventional;
   const premium = directionalPremium(large);
   const report = {
-    ...reportGex(prepared, gexLevels(prepared, premium)),
-    by_flow: positions ? byPositions(conventional, positions) : null,
+    ...reportGex(prepared, runToCompletion(gexLevels(prepared, premium))),
+    by_flow: positions ? runToCompletion(byPositions(conventional, positions)) : null,
     source: shownName(chain.source),
     simulated: chain.simulated,
     as_of: new Date(chain.asOf).toISOString(),
@@ -59,5 +60,5 @@ export function analyseGex(chain: Chain, { large, tape }: ChainPrints, { sign, .
 }
 
 export function profileAround(prepared: PreparedChain): GammaProfile {
-  return netGammaProfile(prepared, PROFILE_HALF_WIDTH);
+  return runToCompletion(netGammaProfile(prepared, PROFILE_HALF_WIDTH));
 }

@@ -11,6 +11,7 @@ import { exposuresByStrike } from '../analytics/exposure/exposures-by-strike.ts'
 import { FLOW_WINDOW_DAYS } from '../analytics/flow/flow.ts';
 import { shownJson } from '../core/clean-text.ts';
 import { OperatorError } from '../core/errors.ts';
+import { runToCompletion } from '../core/steps.ts';
 import { settingsIn } from '../settings/config.ts';
 import { writeOut } from './csv/streams.ts';
 import { analyseGex, type ChainPrints, type GexAnalysis, profileAround } from './gex-analysis.ts';
@@ -171,7 +172,7 @@ function rendered(analysis: GexAnalysis, { json, csv, plot }: Flags): string {
   const { prepared, report } = analysis;
   if (json) return `${shownJson(report)}\n`;
   if (csv === 'profile') return profileCsv(profileAround(prepared));
-  if (csv) return strikesCsv(exposuresByStrike(prepared), prepared.options.weight);
+  if (csv) return strikesCsv(runToCompletion(exposuresByStrike(prepared)), prepared.options.weight);
   const levels = gexTable(report);
   if (!(plot ?? process.stdout.isTTY)) return levels;
   const { width, height, style } = terminalOf(process.stdout, process.env);

@@ -1,11 +1,12 @@
 import { exposuresByStrike } from '../analytics/exposure/exposures-by-strike.ts';
+import { runToCompletion } from '../core/steps.ts';
 import { type GexAnalysis, profileAround } from './gex-analysis.ts';
 import type { GexPicture } from './plot/gex-plot.ts';
 import type { Level } from './plot/level.ts';
 
 /** Selects the values of an analysis that the plot shows. */
 export function gexPicture({ prepared, report }: GexAnalysis): GexPicture {
-  const { strike, netGex } = exposuresByStrike(prepared);
+  const { strike, netGex } = runToCompletion(exposuresByStrike(prepared));
   const spot: Level = { name: 'spot', price: report.spot_price };
   const flip: Level = { name: 'flip', price: report.gex_flip };
   const levels = [

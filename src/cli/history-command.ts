@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { cleanLine, shownJson } from '../core/clean-text.ts';
 import { OperatorError } from '../core/errors.ts';
+import { runToCompletion } from '../core/steps.ts';
 import type { Operation, Provenance } from '../operations/engine/operation.ts';
 import { extendedView, perform } from '../operations/engine/perform.ts';
 import { type GexHistory, getGexHistory } from '../operations/history/gex-history.ts';
@@ -71,7 +72,9 @@ Examples:
       }
       const args = { ticker, per, points: Number(points), ...(from && { from }), ...(to && { to }) };
       const view = extendedView(getGexHistory as unknown as Operation);
-      const { body } = await ports.withMarket(flags, (context) => perform(view, args, context, 'invalid_parameter'));
+      const { body } = await ports.withMarket(flags, (context) =>
+        runToCompletion(perform(view, args, context, 'invalid_parameter')),
+      );
       const history = body as unknown as History;
       if (history.count < history.downsampled_from) {
         process.stderr.write(

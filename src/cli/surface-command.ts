@@ -85,7 +85,7 @@ Examples:
       const chain = existsSync(target)
         ? await chainOf(target, flags.ticker, ports)
         : await ports.withMarket(flags, ({ market }) => market.chain(target));
-      const surface = fitSurface(prepareChain(chain, DEFAULT_OPTIONS));
+      const surface = runToCompletion(fitSurface(runToCompletion(prepareChain(chain, DEFAULT_OPTIONS))));
       const answer = runToCompletion(reportSurface(chain, surface, 'figures'));
       // The CSV table has no column that says that the data is simulated.
       if (flags.csv && chain.simulated) process.stderr.write('zomma: these figures are SIMULATED\n');

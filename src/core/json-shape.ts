@@ -1,7 +1,7 @@
 /** Maximum depth of nested JSON. Bounds the recursion of parsers and validators. Schemas and market data have only a few levels. */
 export const JSON_DEPTH_MAX = 32;
 
-/** Limits on a JSON text. They are checked before the text is parsed. */
+/** Limits on a JSON text. The limits are checked before the text is parsed. */
 export interface JsonBounds {
   /** Maximum number of objects and arrays. */
   readonly containers: number;

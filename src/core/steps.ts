@@ -1,3 +1,5 @@
+import { announceStep } from './event-loop-watchdog.ts';
+
 /**
  * Work in steps of at most 25 ms each. The generator yields a description of the next step before it runs that step. Between two steps,
  * other requests have their turn.
@@ -12,6 +14,17 @@ export interface Step {
   readonly total?: number;
   /** Rate-limit tokens that the account pays for the work from this step on, in addition to the token of the request. */
   readonly tokens?: number;
+}
+
+/** Runs the steps with a turn of the event loop between two of them. `message` names the first step for the watchdog. */
+export async function runInTurns<Result>(message: string, steps: Steps<Result>): Promise<Result> {
+  announceStep(message);
+  for (;;) {
+    const { value, done } = steps.next();
+    if (done) return value;
+    await new Promise(setImmediate);
+    announceStep(value.message);
+  }
 }
 
 /** Runs all steps without a break, and returns the result. */

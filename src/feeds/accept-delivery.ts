@@ -6,7 +6,7 @@ import type { FeedLedger } from '../market/feed-ledger.ts';
 import { AHEAD_MS } from '../market/market.ts';
 import type { MarketStore } from '../market/store.ts';
 
-/** The store for deliveries. It can combine several writes into one transaction. */
+/** The store for deliveries. The store can combine several writes into one transaction. */
 export interface IngestStore extends MarketStore, FeedLedger {
   transaction<T>(work: () => T): T;
 }

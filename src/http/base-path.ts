@@ -31,7 +31,8 @@ export function pageBelow(base: BasePath, html: string): string {
 
 /**
  * Returns the script of the terminal for a base path. The script gives `fetch` paths of this server, links to the documents, and shows the
- * address of the server. It is changed here and not in its source, because it must stay small, and most servers have no base path.
+ * address of the server. The script is changed here and not in its source, because the script must stay small, and most servers have no
+ * base path.
  */
 export function scriptBelow(base: BasePath, script: string): string {
   const own = JSON.stringify(base);

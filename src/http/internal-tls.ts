@@ -107,7 +107,7 @@ function readAuthority(cert: string, key: string): IssuedPair & { readonly notAf
   }
 }
 
-/** The present pair, or undefined if there is none or it is damaged: it can be made again at any time. */
+/** Returns the present pair. Returns undefined if there is no pair or if the pair is damaged, because the service can create a new one. */
 function presentPair(files: TlsFiles): TlsPair | undefined {
   try {
     return readTls(files);

@@ -37,8 +37,8 @@ const IDLE_TIMEOUT_S = 60;
  */
 const REPLACED_OPEN_MAX = 32;
 /**
- * The runtime's own limit on the size of a body, bytes. It is so large that it never applies, because the runtime would reject a body
- * without problem details.
+ * The runtime's own limit on the size of a body, bytes. This limit is so large that it never applies, because the runtime would reject a
+ * body without problem details.
  */
 const RUNTIME_BODY_BYTES_MAX = 2 ** 31;
 
@@ -110,7 +110,7 @@ export function listen(
     void server.stop(true);
     server = serveOn(bound!, tls, true);
   }
-  /** Listeners whose certificate was replaced, the oldest first. They serve the connections that they have. */
+  /** Listeners whose certificate was replaced, the oldest first. These listeners serve only their open connections. */
   const replaced: (typeof server)[] = [];
   let stoppedCount = 0;
   const steering = tls && createPortSteering(server.port!);

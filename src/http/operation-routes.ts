@@ -3,10 +3,11 @@ import type { ByteBudget } from '../access/byte-budget.ts';
 import { charge, rateLimitHeaders } from '../access/rate-limit.ts';
 import { ClientError, type ClientErrorCode } from '../core/errors.ts';
 import { isRecord } from '../core/json-shape.ts';
-import { StepMeter, type Steps } from '../core/steps.ts';
+import { runToCompletion, StepMeter, type Steps } from '../core/steps.ts';
 import { type Context, type Operation, PICTURE_TYPE, type Provenance } from '../operations/engine/operation.ts';
-import { extendedView, perform, performInSteps, restView, toolView, type View } from '../operations/engine/perform.ts';
+import { extendedView, perform, restView, toolView, type View } from '../operations/engine/perform.ts';
 import { OPERATIONS, TOOLS } from '../operations/registry.ts';
+import { pngOf } from '../picture/render-png.ts';
 import { countBody, FREE_BYTES, isDrained, parseJson, readBytes, readJson, readText } from './body.ts';
 import { respondCounted } from './counted-response.ts';
 import { fieldsOf, type HttpApp, JSON_FIELDS, queryOf, type ResponseHead, respondJson } from './http-app.ts';
@@ -30,20 +31,20 @@ function addRoute(app: HttpApp, operation: Operation, deps: OperationDeps, cache
   const { method, path, bodyBytesMax, binary } = operation.rest!;
   const view = restView(operation);
   if (method === 'GET') {
-    const computeAnswer = (caller: Caller, params: object) => {
+    const respond = (caller: Caller, params: object) => {
       const { request, set } = caller;
       const args = { ...queryArguments(view, queryOf(request.url)), ...params };
-      const steps = answerInSteps(view, args, context, 'invalid_parameter');
+      const steps = computeAnswer(view, args, context, 'invalid_parameter');
       if (operation.ofNow)
-        return compute(deps, operation, caller, steps, (answer) => sendAnswer(budget, caller, answer));
+        return compute(deps, operation, caller, steps, (answer, run) => sendAnswer(budget, caller, answer, run));
       return compute(
         deps,
         operation,
         caller,
-        cachedInSteps(cache, request.url, deps.storeVersion(), steps),
-        (answer) =>
+        cachedAnswer(cache, request.url, deps.storeVersion(), steps),
+        (answer, run) =>
           'picture' in answer
-            ? sendAnswer(budget, caller, answer)
+            ? sendAnswer(budget, caller, answer, run)
             : sendPrepared(answer, request.headers, set, (body, fields) =>
                 respondCounted(budget, caller, body, fields),
               ),
@@ -55,7 +56,7 @@ function addRoute(app: HttpApp, operation: Operation, deps: OperationDeps, cache
       const cached = operation.ofNow ? undefined : cache.get(request.url);
       // Cached responses are small, so they do not count in the byte budget.
       if (cached) return sendPrepared(cached, request.headers, set);
-      return computeAnswer({ request, account: account!.id, set }, params as object);
+      return respond({ request, account: account!.id, set }, params as object);
     });
     return;
   }
@@ -89,7 +90,7 @@ function addRoute(app: HttpApp, operation: Operation, deps: OperationDeps, cache
       const text = await readText(request, bodyBytesMax);
       releaseIfSmall(text.length);
       const send = (columns: string) => respondCounted(budget, caller, columns, JSON_FIELDS);
-      return await compute(deps, operation, caller, columnsInSteps(view, text, context), send, counted?.bytes);
+      return await compute(deps, operation, caller, writeColumns(view, text, context), send, counted?.bytes);
     } finally {
       counted?.release();
     }
@@ -103,7 +104,7 @@ function addRoute(app: HttpApp, operation: Operation, deps: OperationDeps, cache
 const COLUMNS_BYTES_COUNTED = 512 * 1024;
 
 function sendNow(view: View, args: unknown, context: Context, set: ResponseHead): Response {
-  const { body, provenance } = perform(view, args, context, 'invalid_body');
+  const { body, provenance } = runToCompletion(perform(view, args, context, 'invalid_body'));
   if (provenance) Object.assign(set.headers, provenanceHeaders(provenance));
   return respondJson(set, body);
 }
@@ -124,8 +125,8 @@ function addToolRoute(app: HttpApp, tool: Operation, deps: OperationDeps): void 
     if (!tool.ofMarket) return sendNow(view, args, context, set);
     await loaded();
     const dated = at !== null && isRecord(args) ? { ...args, at } : args;
-    return compute(deps, tool, caller, answerInSteps(view, dated, context, 'invalid_body'), (answer) =>
-      sendAnswer(budget, caller, answer),
+    return compute(deps, tool, caller, computeAnswer(view, dated, context, 'invalid_body'), (answer, run) =>
+      sendAnswer(budget, caller, answer, run),
     );
   });
 }
@@ -137,13 +138,16 @@ interface Caller {
   readonly set: ResponseHead;
 }
 
+/** Runs steps in the scheduler as a job of the caller. */
+type RunSteps = <Result>(steps: Steps<Result>) => Promise<Result>;
+
 /** Runs the steps in the scheduler, in turn with other requests, and sends the result. `ownBytes` are the counted bytes of the body. */
 async function compute<Result>(
   { scheduler, limiter, budget }: OperationDeps,
   { name }: Operation,
   { request, account, set }: Caller,
   steps: Steps<Result>,
-  send: (result: Result) => Response | Promise<Response>,
+  send: (result: Result, run: RunSteps) => Response | Promise<Response>,
   ownBytes = 0,
 ): Promise<Response> {
   let cost = 1;
@@ -151,15 +155,16 @@ async function compute<Result>(
     cost += tokens;
     if (limiter) Object.assign(set.headers, rateLimitHeaders(limiter.policy, charge(limiter, account, tokens), cost));
   };
-  const result = await scheduler.run({
-    account,
-    name,
-    steps: withCapacity(budget, account, ownBytes, steps),
-    isPrompt: true,
-    isDropped: () => request.signal.aborted,
-    charge: chargeTokens,
-  });
-  return send(result);
+  const run: RunSteps = (steps) =>
+    scheduler.run({
+      account,
+      name,
+      steps,
+      isPrompt: true,
+      isDropped: () => request.signal.aborted,
+      charge: chargeTokens,
+    });
+  return send(await run(withCapacity(budget, account, ownBytes, steps)), run);
 }
 
 /**
@@ -176,11 +181,11 @@ function* withCapacity<Result>(
   return yield* steps;
 }
 
-function* columnsInSteps(view: View, text: string, context: Context): Steps<string> {
+function* writeColumns(view: View, text: string, context: Context): Steps<string> {
   const args = parseJson(text);
   if (text.length > STEP_LENGTH) yield { message: 'Reading the arguments' };
-  const { body } = yield* performInSteps(view, args, context, 'invalid_body');
-  return yield* jsonInSteps(body);
+  const { body } = yield* perform(view, args, context, 'invalid_body');
+  return yield* writeJson(body);
 }
 
 /** JSON of this length, in characters, takes some 5 ms to parse or to write. */
@@ -193,19 +198,19 @@ const STEP_LENGTH = 512 * 1024;
 const VALUES_AT_ONCE = 50_000;
 
 /** Returns the same text as `JSON.stringify`. Long answers are written in steps: a table of 20,000 rows takes 30 ms in total. */
-function* jsonInSteps(body: object): Steps<string> {
+function* writeJson(body: object): Steps<string> {
   return countValues(body) > VALUES_AT_ONCE
-    ? yield* piecesInSteps(body, new StepMeter(STEP_LENGTH))
+    ? yield* jsonPieces(body, new StepMeter(STEP_LENGTH))
     : JSON.stringify(body);
 }
 
 /** Writes the fields of an object, or the items of a list, one by one. */
-function* piecesInSteps(value: object, meter: StepMeter): Steps<string> {
+function* jsonPieces(value: object, meter: StepMeter): Steps<string> {
   const isList = Array.isArray(value);
   const pieces: string[] = [];
   for (const [name, each] of Object.entries(value)) {
     const isLong = !isColumn(each) && countValues(each) > VALUES_AT_ONCE;
-    const text = isLong ? yield* piecesInSteps(each, meter) : JSON.stringify(each);
+    const text = isLong ? yield* jsonPieces(each, meter) : JSON.stringify(each);
     if (text === undefined) continue;
     if (!isLong && meter.beginsNextStep(text.length)) yield { message: 'Writing the answer' };
     pieces.push(isList ? text : `${JSON.stringify(name)}:${text}`);
@@ -225,29 +230,29 @@ function isColumn(value: unknown): value is readonly unknown[] {
   return Array.isArray(value) && (typeof value[0] !== 'object' || value[0] === null);
 }
 
-/** An answer as PNG. */
+/** An answer as SVG. It is sent as PNG. */
 interface PictureAnswer {
-  readonly picture: Uint8Array;
+  readonly picture: string;
   readonly provenance: Provenance | undefined;
 }
 
-function* answerInSteps(
+function* computeAnswer(
   view: View,
   args: unknown,
   context: Context,
   code: ClientErrorCode,
 ): Steps<JsonAnswer | PictureAnswer> {
-  const { body, provenance, picture } = yield* performInSteps(view, args, context, code);
+  const { body, provenance, picture } = yield* perform(view, args, context, code);
   if (picture) return { picture, provenance };
   yield { message: 'Writing the answer' };
-  return { text: yield* jsonInSteps(body), provenance };
+  return { text: yield* writeJson(body), provenance };
 }
 
 /**
  * Computes an answer, and caches it unless it is a picture. The store's version is read before the computation, so that a write meanwhile
  * invalidates the answer.
  */
-function* cachedInSteps(
+function* cachedAnswer(
   cache: ResponseCache,
   address: string,
   version: string,
@@ -257,10 +262,15 @@ function* cachedInSteps(
   return 'picture' in answer ? answer : cache.add(address, version, answer);
 }
 
-function sendAnswer(budget: ByteBudget, caller: Caller, answer: JsonAnswer | PictureAnswer): Response {
+async function sendAnswer(
+  budget: ByteBudget,
+  caller: Caller,
+  answer: JsonAnswer | PictureAnswer,
+  run: RunSteps,
+): Promise<Response> {
   if (answer.provenance) Object.assign(caller.set.headers, provenanceHeaders(answer.provenance));
   return 'picture' in answer
-    ? respondCounted(budget, caller, answer.picture, PICTURE_FIELDS)
+    ? respondCounted(budget, caller, await pngOf(answer.picture, run), PICTURE_FIELDS)
     : respondCounted(budget, caller, answer.text, JSON_FIELDS);
 }
 

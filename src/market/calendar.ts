@@ -200,7 +200,7 @@ interface Year {
 /** Limit on cached years. The year of a date has four digits, so there are no more years. */
 const YEARS_MAX = 10_000;
 
-/** Returns the holidays and half days of a year. They are cached, because every series of a chain needs them. */
+/** Returns the holidays and half days of a year. The results are cached, because every series of a chain needs them. */
 const yearOf = memoize(
   YEARS_MAX,
   (year: string): Year => ({

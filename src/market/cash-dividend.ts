@@ -1,4 +1,4 @@
-/** A cash dividend of an underlying. Its ex-date may be in the future. */
+/** A cash dividend of an underlying. The ex-date of the dividend may be in the future. */
 export interface CashDividend {
   readonly ticker: string;
   /** The first trading day on which a buyer of the share does not receive the dividend, `YYYY-MM-DD`. */

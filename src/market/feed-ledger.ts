@@ -1,4 +1,4 @@
-/** The state of the feeds. It is stored in the database, so that every process reads the same state, also after a restart. */
+/** The state of the feeds. The state is stored in the database, so that every process reads the same state, also after a restart. */
 export interface FeedLedger {
   /** Returns the checkpoints of a feed, by key. */
   checkpoints(feed: string): Map<string, string>;

@@ -41,7 +41,7 @@ export interface Market {
   quotedAt(ticker: string): number | undefined;
   /**
    * Returns the sums of the prints that have a premium of at least `minPremiumUsd` dollars and traded in a certain period. The period is
-   * `days` times 24 hours long. It ends at the chain's moment or at the last print, whichever is later. Prints of contracts with an
+   * `days` times 24 hours long. The period ends at the chain's moment or at the last print, whichever is later. Prints of contracts with an
    * adjusted deliverable are left out.
    */
   flow(chain: Chain, days: number, minPremiumUsd: number): readonly PrintSum[];

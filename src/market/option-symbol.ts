@@ -77,7 +77,7 @@ export const rootOf: (root: string) => Root = memoize(ROOTS_CACHED_MAX, (root) =
   return { underlying: UNDERLYING_OF_ROOT[plain] ?? plain, adjusted: plain !== root };
 });
 
-/** Returns the root of a ticker's plain options. It is the ticker without its dot: `BRKB` for `BRK.B`. */
+/** Returns the root of a ticker's plain options. The root is the ticker without its dot: `BRKB` for `BRK.B`. */
 export function rootOfTicker(ticker: string): string {
   return ticker.replace('.', '');
 }

@@ -13,7 +13,7 @@ export interface TapeContracts {
 /** A series and the side of a contract: call or put. */
 export type TapeSeries = Pick<Print, 'root' | 'expiry' | 'callPut'>;
 
-/** Prints of one underlying as columns. They are ordered by time, and prints of one moment by arrival. NaN means "not given". */
+/** Prints of one underlying as columns. The prints are ordered by time, and prints of one moment by arrival. NaN means "not given". */
 export interface TapeColumns {
   readonly count: number;
   readonly contracts: TapeContracts;

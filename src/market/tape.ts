@@ -29,11 +29,11 @@ export interface TapeVersion {
 
 /** Every print of an underlying in a period. */
 export interface PrintsQuery extends TapeVersion {
-  /** The prints. They are read from the store while the caller iterates. */
+  /** The prints, which are read from the store while the caller iterates. */
   readonly prints: Iterable<Print>;
   /**
-   * Returns the same prints as stretches. With `fromMs`, returns only the prints from this moment on. They are read from the store while
-   * the caller iterates. Not set if the prints are in memory.
+   * Returns the same prints as stretches. With `fromMs`, returns only the prints from this moment on. The prints are read from the store
+   * while the caller iterates. Not set if the prints are in memory.
    */
   readonly stretches?: (mostParts: number, fromMs?: number) => Iterable<Stretch>;
 }
@@ -42,7 +42,7 @@ export interface PrintsQuery extends TapeVersion {
 export interface LargeTape {
   /** A text that stays the same as long as these prints do not change. */
   readonly version: string;
-  /** The prints in time order, in columns of some thousand prints. They are read from the store while the caller iterates. */
+  /** The prints in time order, in columns of some thousand prints. The prints are read from the store while the caller iterates. */
   readonly columns: Iterable<TapeColumns>;
 }
 

@@ -152,7 +152,7 @@ const SECTOR_PROXIES: Readonly<Record<string, readonly string[]>> = {
   XLP: ['KO', 'PG', 'WMT', 'COST'],
 };
 
-/** The universe if the operator does not configure one. It has nine themes and 59 tickers. */
+/** The universe if the operator does not configure one. The default universe has nine themes and 59 tickers. */
 export const STANDARD_UNIVERSE: Universe = universeOf(
   {
     beta_lords: ['SPY', 'QQQ', 'IWM', 'DIA', 'SMH', 'XLF', 'VXX'],

@@ -63,7 +63,10 @@ const discounted = (count: number, block: number) => kernels.blackScholes(count,
 const genericPair = (count: number, block: number) => kernels.blackScholesPair(count, block, false);
 const discountedPair = (count: number, block: number) => kernels.blackScholesPair(count, block, true);
 
-/** Discount factors that the caller has computed, for example once for each expiry. They save the kernel two exponentials per row. */
+/**
+ * Discount factors that the caller has computed, for example once for each expiry. The given discount factors save the kernel two
+ * exponentials per row.
+ */
 export interface Discounts {
   /** e^(-rate * tte). */
   readonly discount: Column;

@@ -1,9 +1,9 @@
-import { runToCompletion, StepMeter, type Steps } from '../core/steps.ts';
+import { StepMeter, type Steps } from '../core/steps.ts';
 import { normalCdf } from './normal.ts';
 
 /**
- * A diffusion with jumps over one unit of time. Its value is the distance from a barrier at 0. The caller chooses the unit of the distance.
- * All present callers use logarithms of prices.
+ * A diffusion with jumps over one unit of time. The value of the diffusion is the distance from a barrier at 0. The caller chooses the unit
+ * of the distance. All present callers use logarithms of prices.
  */
 export interface Walk {
   /** Distance from the barrier at the start, >= 0. */
@@ -58,10 +58,13 @@ const JUMP_WIDTH_MIN = 0.05;
 const KERNEL_DEVIATIONS = 5;
 /** If the probability of more than n jumps in an interval is at most this, the interval is taken to have at most n jumps. */
 const CHANCE_MIN = 1e-4;
-/** Maximum number of products (a value of the density times a value of a kernel) in one step of the work. They take about 3 ms. */
+/**
+ * Maximum number of products (a value of the density times a value of a kernel) in one step of the work. This number of products takes
+ * about 3 ms.
+ */
 const STEP_PRODUCTS = 250_000;
 const FOLLOWING = { message: 'Computing the passage' };
-/** Weights of Gregory's rule for the grid points next to the barrier. They raise the trapezoidal rule to the fourth order. */
+/** Weights of Gregory's rule for the grid points next to the barrier. These weights raise the trapezoidal rule to the fourth order. */
 const GREGORY = [3 / 8, 7 / 6, 23 / 24];
 
 /**
@@ -72,12 +75,7 @@ const GREGORY = [3 / 8, 7 / 6, 23 / 24];
  * Jumps are a Poisson process. The time is divided into short intervals. In each interval, diffusion and jumps are applied one after the
  * other (Strang 1968). A grid contains the density of the walks that have not met the barrier.
  */
-export function passage(walk: Walk): number {
-  return runToCompletion(passageInSteps(walk));
-}
-
-/** Returns the same probability as `passage`, computed in steps. */
-export function* passageInSteps(walk: Walk): Steps<number> {
+export function* passage(walk: Walk): Steps<number> {
   if (walk.start <= 0) return 1;
   if (walk.jumps === 0) return diffusionPassage(walk.start, walk);
   const deviation = Math.sqrt(walk.variance + walk.jumps * (walk.jumpMean ** 2 + walk.jumpWidth ** 2));
@@ -121,8 +119,8 @@ function* splitPassage(walk: Walk, deviation: number): Steps<number> {
   const byDiffusion = grid.map((from) => diffusionPassage(from, interval));
   const byJump = grid.map((from) => normalCdf(-(from + walk.jumpMean) / width));
 
-  // The walk without jumps is computed on the same grid. Its exact probability is known, so the error of the grid is known too. The result
-  // is corrected by this error.
+  // The walk without jumps is computed on the same grid. The exact probability of the walk is known, so the error of the grid is known too.
+  // The result is corrected by this error.
   let passed = diffusionPassage(walk.start, half);
   let passedPlain = passed;
   let density: Float64Array = grid.map((to) => passing(to, walk.start, half));

@@ -19,7 +19,7 @@ const DIFFERENCE_WIDTH = 1e-7;
  * search never moves to such parameters. A small `iterationsMax` ends the search early, so that a caller can compare several starts. Each
  * step of the work evaluates `residuals` at most `evaluations` times.
  */
-export function* leastSquaresInSteps(
+export function* leastSquares(
   residuals: (parameters: readonly number[]) => Float64Array,
   start: readonly number[],
   { iterationsMax, evaluations }: { readonly iterationsMax: number; readonly evaluations: number },

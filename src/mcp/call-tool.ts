@@ -5,7 +5,8 @@ import { ClientError } from '../core/errors.ts';
 import { nearestNames } from '../core/nearest-names.ts';
 import type { Steps } from '../core/steps.ts';
 import { type Operation, PICTURE_TYPE } from '../operations/engine/operation.ts';
-import { performInSteps, toolView } from '../operations/engine/perform.ts';
+import { perform, toolView } from '../operations/engine/perform.ts';
+import { pngOf } from '../picture/render-png.ts';
 import type { CancelSignal, McpDeps } from './mcp-deps.ts';
 import { READ_RESOURCE, readResourceAsTool } from './read-resource.ts';
 import { columnResourcesOf } from './resources.ts';
@@ -31,7 +32,7 @@ export interface ProgressUpdate {
 
 /**
  * Calls a tool of the registry. If the tool throws, returns a result with `isError`. Errors other than `ClientError` are also reported to
- * the operator as `tool_failed`. Throws `ProtocolError` if no tool has the name. That error repeats the name, cleaned and cut.
+ * the operator as `tool_failed`. Throws `ProtocolError` if no tool has the name. The error repeats the name, cleaned and cut.
  */
 export async function callTool(deps: McpDeps, call: ToolCall): Promise<CallToolResult> {
   const tools = deps.tools();
@@ -61,21 +62,24 @@ async function answerOf(tool: Operation, deps: McpDeps, call: ToolCall): Promise
   const { account, signal } = call;
   const { scheduler, charge, context } = deps;
   const progress = new ProgressReport(call.onProgress);
-  const performed = await scheduler.run({
-    account: account?.id ?? '',
-    name: tool.name,
-    steps: progress.of(performInSteps(toolView(tool), call.args, context, 'invalid_body')),
-    isDropped: () => signal.aborted,
-    charge: account && charge && ((tokens) => charge(account, tokens)),
-  });
+  const run = <Result>(steps: Steps<Result>) =>
+    scheduler.run({
+      account: account?.id ?? '',
+      name: tool.name,
+      steps,
+      isDropped: () => signal.aborted,
+      charge: account && charge && ((tokens) => charge(account, tokens)),
+    });
+  const performed = await run(progress.of(perform(toolView(tool), call.args, context, 'invalid_body')));
+  const picture = performed.picture && (await pngOf(performed.picture, run));
   await progress.flush();
-  const notes = performed.picture ? [PICTURE_NOTE] : [];
+  const notes = picture ? [PICTURE_NOTE] : [];
   const answer = cleaned(toolAnswer(performed, notes));
   const { provenance } = performed;
   return {
     content: [
       { type: 'text', text: JSON.stringify(answer) },
-      ...(performed.picture ? [pictureContent(performed.picture)] : []),
+      ...(picture ? [pictureContent(picture)] : []),
       ...(call.linksResources
         ? columnResourcesOf(tool, call.args, context).map((link) => ({ type: 'resource_link' as const, ...link }))
         : []),

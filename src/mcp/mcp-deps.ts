@@ -25,7 +25,10 @@ export interface McpDeps extends Catalog {
   readonly version: string;
   readonly observe: Observe;
   readonly scheduler: Scheduler;
-  /** Charges an account for work that a call begins. Throws `ClientError` if the account cannot pay. Absent if requests are not limited. */
+  /**
+   * Charges an account for work that a call begins. Throws `ClientError` if the account has too few tokens left. Absent if requests are not
+   * limited.
+   */
   readonly charge?: ((account: Account, tokens: number) => void) | undefined;
 }
 

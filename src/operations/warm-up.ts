@@ -1,6 +1,6 @@
 import { ClientError } from '../core/errors.ts';
 import type { Context, Operation } from './engine/operation.ts';
-import { performInSteps, restView } from './engine/perform.ts';
+import { perform, restView } from './engine/perform.ts';
 import type { Scheduler } from './engine/scheduler.ts';
 import { getFlowByAggressor } from './flow/flow-by-aggressor.ts';
 import { getSignedPrints } from './flow/signed-prints.ts';
@@ -31,7 +31,7 @@ export async function warmUp(context: Context, scheduler: Scheduler): Promise<vo
       await new Promise(setImmediate);
       try {
         const view = restView(operation as Operation);
-        const steps = performInSteps(view, { ticker, ...args }, context, 'invalid_parameter');
+        const steps = perform(view, { ticker, ...args }, context, 'invalid_parameter');
         await scheduler.run({ account: '', name: view.operation.name, steps });
       } catch (error) {
         // The operation has no data for this ticker. Clients get the same error.

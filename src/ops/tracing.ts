@@ -17,7 +17,7 @@ import type { Observe } from '../core/events.ts';
 import { parseTraceparent, type RequestSpan, type RequestTracing } from '../core/trace-context.ts';
 import type { Scheduler } from '../operations/engine/scheduler.ts';
 
-/** The environment variables of the process. The exporter and the resource read theirs themselves. */
+/** The environment variables of the process. The OpenTelemetry exporter and resource read their own variables from the process. */
 export type TracingEnv = Readonly<Record<string, string | undefined>>;
 
 /** Makes spans of requests and of the work for them, and sends them to a collector. */
@@ -35,9 +35,9 @@ const BATCH_MAX = 512;
 const SEND_EVERY_MS = 2_000;
 
 /**
- * Starts tracing with the settings of OpenTelemetry's environment variables. Spans are sent in the background. A collector that does not
- * answer costs the spans, and neither time nor requests. `version` is the version of the service. Throws `SettingError` if a variable has a
- * value that is not supported.
+ * Starts tracing with the settings of OpenTelemetry's environment variables. Spans are sent in the background. If the collector does not
+ * answer, the spans are lost, but no request is delayed or rejected. `version` is the version of the service. Throws `SettingError` if a
+ * variable has a value that is not supported.
  */
 export function startTracing(env: TracingEnv, version: string, observe: Observe): Tracing {
   const protocol = env.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL || env.OTEL_EXPORTER_OTLP_PROTOCOL;

@@ -1,7 +1,19 @@
 import { compactCount, fullPrice, roundTicks, shortPrice, signedCount, signedMove } from './axis-figures.ts';
-import { BOLD, drawText, type TextStyle, textWidth } from './lettering.ts';
 import { MoveScale, placed } from './move-scale.ts';
-import { type Colour, Raster } from './raster.ts';
+import {
+  box,
+  element,
+  FAINT_INK,
+  GRID,
+  INK,
+  MARGIN,
+  segment,
+  svgPicture,
+  TEXT_SIZE,
+  textAt,
+  textWidth,
+  WHITE,
+} from './svg.ts';
 
 /** What dealers trade if spot moves, for a picture. */
 export interface HedgingFigures {
@@ -28,17 +40,14 @@ interface MoveFigures {
   readonly shares: number;
 }
 
-/** Size of the picture in pixels. Texts are legible if it is shown at half this size. */
+/** Size of the picture in pixels. */
 const [WIDTH, HEIGHT] = [960, 560];
-const MARGIN = 24;
 /** The rectangle of the bars. */
 const PLOT = { left: 90, right: WIDTH - 16, top: 184, bottom: 446 };
 /** Distance of texts beside the edges of the picture from these edges. */
 const EDGE = 6;
-/** Upper end of the lines at the present spot and at the flip, the lengths of the dashes, and the distance between the labels. */
+/** Upper end of the lines at the present spot and at the flip, and the distance between their labels. */
 const MARK_TOP = PLOT.top - 22;
-const DASH = 7;
-const DASH_GAP = 5;
 const MARK_GAP = 18;
 /** Room between the longest bar and the edge of the plot, for its value. */
 const VALUE_ROOM = 30;
@@ -48,40 +57,43 @@ const TICK_PARTS = 6;
 const LABEL_GAP = 6;
 const BAR_WIDTH_MAX = 96;
 const BAR_SHARE = 0.72;
+/** Font size of prices and of the values of bars: twelve values of six characters fit side by side. */
+const SMALL_SIZE = 18;
 
-const WHITE: Colour = [255, 255, 255];
-const INK: Colour = [31, 41, 51];
-const FAINT_INK: Colour = [82, 96, 109];
-const GRID: Colour = [226, 230, 235];
 /** Blue and vermilion of Okabe and Ito, which people with any colour vision can tell apart. */
-export const BUY: Colour = [0, 114, 178];
-export const SELL: Colour = [213, 94, 0];
-const FLIP: Colour = [106, 61, 154];
+export const BUY = '#0072b2';
+export const SELL = '#d55e00';
+export const FLIP = '#6a3d9a';
 
-const TITLE: TextStyle = { size: 25, colour: INK, weight: 0.17 };
-const PLAIN: TextStyle = { size: 16, colour: INK };
-const FAINT: TextStyle = { size: 16, colour: FAINT_INK };
-const PRICE: TextStyle = { size: 14.5, colour: FAINT_INK };
-const VALUE: TextStyle = { size: 14, colour: INK, weight: 0.15 };
-
-/** Draws what dealers trade over moves of spot as a PNG: a bar for each move, up if they buy, down if they sell. */
-export function hedgingPicture(figures: HedgingFigures): Uint8Array {
-  const raster = new Raster(WIDTH, HEIGHT, WHITE);
-  const { rows } = figures;
-  const scale = new MoveScale(
-    rows.map(({ move }) => move),
-    PLOT.left,
-    PLOT.right,
-  );
+/** Draws what dealers trade over moves of spot as SVG: a bar for each move, up if they buy, down if they sell. */
+export function hedgingPicture(figures: HedgingFigures): string {
+  const { ticker, expiry, source, simulated, asOf, assumption, flip, rows } = figures;
+  const moves = rows.map(({ move }) => move);
+  const scale = new MoveScale(moves, PLOT.left, PLOT.right);
   const yOf = sharesScale(rows);
-  drawHead(raster, figures);
-  drawShareAxis(raster, yOf);
-  drawMoves(raster, rows, scale);
-  drawBars(raster, rows, scale, yOf);
-  drawMarks(raster, figures, scale);
-  drawValues(raster, rows, scale, yOf);
-  drawFoot(raster, figures, scale);
-  return raster.toPng();
+  const moment = `${asOf.slice(0, 10)} ${asOf.slice(11, 16)} UTC`;
+  const expiries = expiry === 'all' ? 'all expiries' : expiry === '0dte' ? 'expiring today' : `expiry ${expiry}`;
+  const isFlipShown = flip !== undefined && scale.x(moveTo(flip, figures.spot)) !== undefined;
+  const beyond = flip === undefined ? ' No gamma flip within 50%.' : ` Gamma flip at ${fullPrice(flip)}.`;
+  return svgPicture(
+    {
+      width: WIDTH,
+      height: HEIGHT,
+      title: `${ticker}: what dealers trade if spot moves`,
+      subtitle: `As of ${moment}, ${expiries}, source `,
+      source,
+      note: isFlipShown ? assumption : `${assumption}${beyond}`,
+      simulated,
+    },
+    [
+      ...legend(),
+      ...shareAxis(yOf),
+      ...moveAxis(rows, scale),
+      ...bars(rows, scale, yOf),
+      ...marks(figures, scale),
+      ...values(rows, scale, yOf),
+    ],
+  );
 }
 
 /** Positions of numbers of shares in the plot. */
@@ -107,130 +119,94 @@ function sharesScale(rows: readonly MoveFigures[]): SharesScale {
   };
 }
 
-function drawHead(raster: Raster, { ticker, expiry, source, simulated, asOf }: HedgingFigures): void {
-  drawText(raster, `${ticker}: what dealers trade if spot moves`, [MARGIN, 49], TITLE);
-  const moment = `${asOf.slice(0, 10)} ${asOf.slice(11, 16)} UTC`;
-  const expiries = expiry === 'all' ? 'all expiries' : expiry === '0dte' ? 'expiring today' : `expiry ${expiry}`;
-  drawText(raster, fitted(`As of ${moment}, ${expiries}, source `, source, WIDTH - 2 * MARGIN), [MARGIN, 82], FAINT);
-  if (simulated) drawBadge(raster, 'SIMULATED');
+function legend(): string[] {
   let x: number = MARGIN;
-  for (const [colour, text] of [
+  const entries = [
     [BUY, 'Dealers buy'],
     [SELL, 'Dealers sell'],
-  ] as const) {
-    raster.fill([x, 102], [x + 16, 118], colour);
-    drawText(raster, text, [x + 24, 118], PLAIN);
-    x += 24 + textWidth(text, PLAIN) + 28;
-  }
-  drawText(raster, '(shares, K thousand, M million)', [x - 8, 118], FAINT);
+  ].flatMap(([colour, text]) => {
+    const left = x;
+    x += 24 + textWidth(text!, TEXT_SIZE) + MARGIN;
+    return [box(left, 102, 16, 16, colour!), textAt(left + 24, 118, text!)];
+  });
+  return [...entries, textAt(x - 8, 118, '(shares, K thousand, M million)', { fill: FAINT_INK })];
 }
 
-/** Returns a text with an end that is cut at its beginning if the text is wider than `width`: the end of a path is its most specific part. */
-function fitted(text: string, end: string, width: number): string {
-  for (let cut = 0; cut < end.length; cut++) {
-    const shown = cut === 0 ? `${text}${end}` : `${text}...${end.slice(cut)}`;
-    if (textWidth(shown, FAINT) <= width) return shown;
-  }
-  return text;
+function shareAxis({ low, high, y }: SharesScale): string[] {
+  const style = { 'text-anchor': 'end', fill: FAINT_INK };
+  return roundTicks(low, high, TICK_PARTS).flatMap((tick) => [
+    segment(PLOT.left, y(tick), PLOT.right, y(tick), { stroke: GRID, 'stroke-width': 1 }),
+    textAt(PLOT.left - 12, y(tick) + 0.35 * TEXT_SIZE, compactCount(tick), style),
+  ]);
 }
 
-/** Draws a label in the upper right corner. */
-function drawBadge(raster: Raster, text: string): void {
-  const style: TextStyle = { size: 19, colour: WHITE, weight: BOLD };
-  const width = textWidth(text, style) + 24;
-  raster.fill([WIDTH - MARGIN - width, 22], [WIDTH - MARGIN, 56], INK);
-  drawText(raster, text, [WIDTH - MARGIN - width + 12, 48.5], style);
-}
-
-function drawShareAxis(raster: Raster, { low, high, y }: SharesScale): void {
-  for (const tick of roundTicks(low, high, TICK_PARTS)) {
-    const at = Math.round(y(tick));
-    raster.fill([PLOT.left, at], [PLOT.right, at + 1], GRID);
-    const label = compactCount(tick);
-    drawText(raster, label, [PLOT.left - 12 - textWidth(label, FAINT), at + FAINT.size / 2], FAINT);
-  }
-}
-
-/** Draws the moves and the spots below the bars. */
-function drawMoves(raster: Raster, rows: readonly MoveFigures[], scale: MoveScale): void {
-  for (let i = 0; i < rows.length; i++) {
+/** Returns the moves and the spots below the bars. */
+function moveAxis(rows: readonly MoveFigures[], scale: MoveScale): string[] {
+  const ticks = rows.map((_, i) => {
     const x = scale.center(i);
-    raster.fill([x - 0.5, PLOT.bottom], [x + 0.5, PLOT.bottom + 6], FAINT_INK);
-  }
+    return segment(x, PLOT.bottom, x, PLOT.bottom + 6, { stroke: FAINT_INK });
+  });
   const moves = rows.map(({ move }) => signedMove(move));
   const prices = rows.map(({ spot }) => shortPrice(spot));
-  drawLabels(raster, moves, scale, PLOT.bottom + 28, PLAIN);
-  drawLabels(raster, prices, scale, PLOT.bottom + 52, PRICE);
-}
-
-/** Draws a label for each slot. If the slots are too narrow, only each second slot has a label, or each third, and so on. */
-function drawLabels(raster: Raster, labels: readonly string[], scale: MoveScale, y: number, style: TextStyle): void {
-  const widest = Math.max(...labels.map((label) => textWidth(label, style)));
-  const each = Math.ceil((widest + LABEL_GAP) / scale.slot);
-  labels.forEach((label, i) => {
-    if (i % each !== 0) return;
-    const width = textWidth(label, style);
-    drawText(raster, label, [Math.min(WIDTH - EDGE - width, scale.center(i) - width / 2), y], style);
+  const widths = rows.map((_, i) => Math.max(textWidth(moves[i]!, TEXT_SIZE), textWidth(prices[i]!, SMALL_SIZE)));
+  // If the slots are too narrow, only each second slot has labels, or each third, and so on.
+  const each = Math.ceil((Math.max(...widths) + LABEL_GAP) / scale.slot);
+  const labels = rows.flatMap((_, i) => {
+    if (i % each !== 0) return [];
+    const x = Math.min(WIDTH - EDGE - widths[i]! / 2, scale.center(i));
+    const style = { 'font-size': SMALL_SIZE, fill: FAINT_INK };
+    return [textAt(x, PLOT.bottom + 28, moves[i]!), textAt(x, PLOT.bottom + 52, prices[i]!, style)];
   });
+  return [...ticks, element('g', { 'text-anchor': 'middle' }, ...labels)];
 }
 
-function drawBars(raster: Raster, rows: readonly MoveFigures[], scale: MoveScale, { y }: SharesScale): void {
-  const half = Math.min(BAR_WIDTH_MAX, BAR_SHARE * scale.slot) / 2;
+function bars(rows: readonly MoveFigures[], scale: MoveScale, { y }: SharesScale): string[] {
+  const width = Math.round(Math.min(BAR_WIDTH_MAX, BAR_SHARE * scale.slot));
   const zero = Math.round(y(0));
-  rows.forEach(({ shares }, i) => {
-    const x = scale.center(i);
-    if (shares !== 0) raster.fill([x - half, zero], [x + half, y(shares)], shares > 0 ? BUY : SELL);
+  const drawn = rows.flatMap(({ shares }, i) => {
+    const top = Math.min(zero, y(shares));
+    const left = Math.round(scale.center(i) - width / 2);
+    return shares === 0 ? [] : [box(left, top, width, Math.abs(y(shares) - zero), shares > 0 ? BUY : SELL)];
   });
-  raster.fill([PLOT.left, zero - 1], [PLOT.right, zero + 1], FAINT_INK);
+  return [...drawn, segment(PLOT.left, zero, PLOT.right, zero, { stroke: FAINT_INK })];
 }
 
-/** Draws vertical lines at the present spot and at the flip, each with its label above the plot. */
-function drawMarks(raster: Raster, { spot, flip }: HedgingFigures, scale: MoveScale): void {
-  const x = scale.x(0)!;
-  raster.fill([x - 1, MARK_TOP], [x + 1, PLOT.bottom], INK);
-  const marks = [{ x, text: `spot ${fullPrice(spot)}`, style: PLAIN }];
-  const flipX = flip && scale.x(moveTo(flip, spot));
-  if (flip && flipX !== undefined) {
-    for (let top = MARK_TOP; top < PLOT.bottom; top += DASH + DASH_GAP) {
-      raster.fill([flipX - 1, top], [flipX + 1, Math.min(PLOT.bottom, top + DASH)], FLIP);
-    }
-    marks.push({ x: flipX, text: `flip ${fullPrice(flip)}`, style: { ...PLAIN, colour: FLIP } });
-  }
-  const labels = marks
-    .map((mark) => ({ ...mark, width: textWidth(mark.text, mark.style) }))
+/** Returns vertical lines at the present spot and at the flip, each with its label above the plot. */
+function marks({ spot, flip }: HedgingFigures, scale: MoveScale): string[] {
+  const found = [
+    { x: scale.x(0)!, text: `spot ${fullPrice(spot)}`, stroke: INK },
+    ...(flip === undefined
+      ? []
+      : [{ x: scale.x(moveTo(flip, spot)), text: `flip ${fullPrice(flip)}`, stroke: FLIP, 'stroke-dasharray': '7 5' }]),
+  ];
+  const shown = found
+    .flatMap((mark) => (mark.x === undefined ? [] : [{ ...mark, x: mark.x, width: textWidth(mark.text, TEXT_SIZE) }]))
     .toSorted((one, other) => one.x - other.x);
-  const lefts = placed(labels, PLOT.left, PLOT.right, MARK_GAP);
-  labels.forEach(({ text, style }, i) => {
-    drawText(raster, text, [lefts[i]!, MARK_TOP - 8], style);
-  });
+  const lefts = placed(shown, PLOT.left, PLOT.right, MARK_GAP);
+  return shown.flatMap(({ x, text, width, ...style }, i) => [
+    segment(x, MARK_TOP, x, PLOT.bottom, style),
+    textAt(lefts[i]! + width / 2, MARK_TOP - 8, text, { 'text-anchor': 'middle', fill: style.stroke }),
+  ]);
 }
 
 function moveTo(price: number, spot: number): number {
   return 100 * (price / spot - 1);
 }
 
-/** Draws the shares of each bar beyond its end. If the bars are dense, only the longest bar of each side has a value. */
-function drawValues(raster: Raster, rows: readonly MoveFigures[], scale: MoveScale, { y }: SharesScale): void {
+/** Returns the shares of each bar beyond its end. If the bars are dense, only the longest bar of each side has a value. */
+function values(rows: readonly MoveFigures[], scale: MoveScale, { y, low, high }: SharesScale): string[] {
   const texts = rows.map(({ shares }) => signedCount(shares));
-  const fit = Math.max(...texts.map((text) => textWidth(text, VALUE))) <= scale.slot - 2;
-  const most = Math.max(...rows.map(({ shares }) => shares));
-  const least = Math.min(...rows.map(({ shares }) => shares));
-  rows.forEach(({ move, shares }, i) => {
+  const widths = texts.map((text) => textWidth(text, SMALL_SIZE));
+  const fit = Math.max(...widths) <= scale.slot;
+  const drawn = rows.flatMap(({ move, shares }, i) => {
     // Without a move there is no bar, and the line of the present spot is in its place.
-    if (move === 0) return;
-    if (!fit && !(shares === most && shares > 0) && !(shares === least && shares < 0)) return;
-    const text = texts[i]!;
-    const width = textWidth(text, VALUE);
-    const x = Math.max(PLOT.left, Math.min(PLOT.right - width, scale.center(i) - width / 2));
-    const baseline = y(shares) + (shares < 0 ? VALUE.size + 9 : -9);
-    // The ground of the text hides lines behind it.
-    raster.fill([x - 1, baseline - VALUE.size - 3], [x + width + 1, baseline + 3], WHITE);
-    drawText(raster, text, [x, baseline], VALUE);
+    if (move === 0) return [];
+    if (!fit && (shares === 0 || (shares !== low && shares !== high))) return [];
+    const half = widths[i]! / 2;
+    const x = Math.max(PLOT.left + half, Math.min(PLOT.right - half, scale.center(i)));
+    const baseline = y(shares) + (shares < 0 ? 22 : -9);
+    // The ground of the text hides lines behind it. An outline of the letters would take a quarter of the time of the whole picture.
+    return [box(x - half, baseline - 16, 2 * half, 19, WHITE), textAt(x, baseline, texts[i]!)];
   });
-}
-
-function drawFoot(raster: Raster, { assumption, flip, spot }: HedgingFigures, scale: MoveScale): void {
-  const isShown = flip !== undefined && scale.x(moveTo(flip, spot)) !== undefined;
-  const beyond = flip === undefined ? 'No gamma flip within 50%.' : `Gamma flip at ${fullPrice(flip)}.`;
-  drawText(raster, isShown ? assumption : `${assumption} ${beyond}`, [MARGIN, HEIGHT - 22], FAINT);
+  return [element('g', { 'font-size': SMALL_SIZE, 'text-anchor': 'middle' }, ...drawn)];
 }

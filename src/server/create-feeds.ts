@@ -55,7 +55,7 @@ type CredentialName = {
 type ProviderDeps = Pick<ProviderOptions, 'tickers' | 'ratePerMinute'>;
 
 /** The providers by the name of their feed. A new provider needs a row here and its settings in `SETTINGS`. */
-const PROVIDERS: Readonly<Record<string, (deps: ProviderDeps, settings: FeedSettings) => Feed>> = {
+export const PROVIDERS: Readonly<Record<string, (deps: ProviderDeps, settings: FeedSettings) => Feed>> = {
   cboe: (deps, { cboeUrl }) => createCboeFeed({ ...deps, baseUrl: cboeUrl }),
   tradier: (deps, settings) =>
     createTradierFeed({ ...deps, baseUrl: settings.tradierUrl, token: credential('tradierToken', settings) }),

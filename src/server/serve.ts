@@ -7,7 +7,6 @@ import { createLog } from '../core/log.ts';
 import { createDataRoom } from '../feeds/data-room.ts';
 import { type Ingest, startIngest } from '../feeds/ingest.ts';
 import { startPacking } from '../feeds/packing.ts';
-import { startPastFill } from '../feeds/past-fill.ts';
 import { startRetention } from '../feeds/retention.ts';
 import { type CertificateWatch, watchCertificate } from '../http/certificate-watch.ts';
 import { descriptorsMax, openDescriptors } from '../http/connections/own-sockets.ts';
@@ -28,6 +27,7 @@ import { unknownVariables } from '../settings/setting-sources.ts';
 import { SCHEMA } from '../store/folder/upgrade.ts';
 import type { Store } from '../store/sqlite.ts';
 import { type App, buildApp } from './app.ts';
+import { startPastFill } from './fill-past.ts';
 import { diskUse, lastBackupMs, lockData, watchDatabase } from './stored-data.ts';
 
 export type ServeSettings = ValuesIn<'data' | 'feeds' | 'server' | 'mcp' | 'log'>;
@@ -39,9 +39,10 @@ export type ServeSettings = ValuesIn<'data' | 'feeds' | 'server' | 'mcp' | 'log'
 const STOP_DEADLINE_MS = 3_000;
 /**
  * The process exits this long after the signal, ms, even if something still runs, for example a read from a file system that does not
- * answer. A forced exit is safe, because the stored data is consistent at every moment.
+ * answer. A forced exit is safe, because the stored data is consistent at every moment. A busy machine may take the last of the five seconds
+ * to run it.
  */
-const FORCED_STOP_MS = 4_700;
+const FORCED_STOP_MS = 4_000;
 /** Time between two lines of the log while data is loaded, ms. */
 const LOADING_EVERY_MS = 5_000;
 /** Time between two looks whether the database is still in its folder, ms. */
@@ -144,7 +145,7 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
     slowStepMs: settings.slowStep,
     ...(settings.ops && { onTick: (ms: number) => metrics?.countDelay(ms) }),
   });
-  // The certificate watch takes the renewed file into use.
+  // The server then loads the renewed certificate, because it watches the certificate's file.
   const renewal = setInterval(() => void renewInternalTls(), RENEWAL_LOOK_MS).unref();
   const stopAuditLog = startAuditLog(store, observe);
   let recorder: LevelRecorder | undefined;
@@ -205,16 +206,10 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
     ingests = feeds.map((feed) =>
       startIngest({ feed, store, observe, nowMs: Date.now, room, onStored: () => recorder?.wake() }),
     );
-    // The server does not wait for feeds over a network. It serves the stored data until these feeds deliver.
+    // The server does not wait for feeds over a network. The server serves the stored data until these feeds deliver.
     const localLoaded = Promise.all(ingests.filter((_, i) => isLocal(feeds[i]!)).map(({ loaded }) => loaded));
     loading.begin(localLoaded);
     manager?.starting('Loading market data', LOADING_MS_MAX);
-    if (settings.past && feeds.some(({ simulated }) => simulated)) {
-      const { dataDir, dataMax, seed, universe, largePrintMin } = settings;
-      const job = { dataDir, dataMax, seed, universe, largePrintMinUsd: largePrintMin };
-      const isAnswering = () => app.scheduler.size > 0;
-      pastFill = startPastFill({ job, tickerInView: app.tickerInView, isAnswering, loaded: localLoaded, observe });
-    }
     const stillLoading = setInterval(() => observe({ kind: 'loading', duration_ms: elapsedMs() }), LOADING_EVERY_MS);
     const isLoaded = await Promise.race([localLoaded, stopped.promise.then(() => undefined)]);
     clearInterval(stillLoading);
@@ -231,13 +226,30 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
     recorder = createLevelRecorder({ store, largePrintMinUsd, observe, firstId, onRecorded });
     recorder.wake();
     retention = startRetention({ store, kept: { chains, intraday, prints, levels }, observe, nowMs: Date.now });
-    packing = startPacking({ store, observe, nowMs: Date.now, isAnswering: () => app.scheduler.size > 0 });
+    const isAnswering = () => app.scheduler.size > 0;
+    packing = startPacking({ store, observe, nowMs: Date.now, isAnswering });
     await Promise.race([recorder.idle(), stopped.promise]);
     // Frees memory that only the load needed. With the simulated market, the process has 115 MiB before, and a third of this is freed.
     Bun.shrink();
     await warmUp(app.context, app.scheduler);
     const ns_per_option = Math.round(await kernelNsPerOption());
     if (isWithoutCompiler(ns_per_option)) observe({ kind: 'compiler_off', ns_per_option, hint: COMPILER_HINT });
+    if (settings.past && feeds.some(({ simulated }) => simulated)) {
+      const { seed } = settings;
+      const { universe } = app.context;
+      const { tickerInView } = app;
+      pastFill = startPastFill({
+        store,
+        seed,
+        universe,
+        largePrintMinUsd,
+        nowMs: Date.now,
+        tickerInView,
+        isAnswering,
+        room,
+        observe,
+      });
+    }
     await stopped.promise;
     await shutDown(server);
   } finally {
@@ -246,7 +258,7 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
     clearInterval(renewal);
     process.off('SIGHUP', onHangUp);
     certificate?.stop();
-    retention?.stop();
+    await retention?.stop();
     await pastFill?.stop();
     await packing?.stop();
     const isIdle = await stopIngests();

@@ -58,8 +58,6 @@ export type SettingGroup = 'data' | 'feeds' | 'server' | 'mcp' | 'log' | 'client
 
 /** Name of the hidden command that runs a child process of the service. The child process reads market data. */
 export const READER_COMMAND = 'read-market-data';
-/** Name of the hidden command that runs a child process of the service. The child process fills the past of the simulated market. */
-export const FILLER_COMMAND = 'fill-simulated-past';
 
 /** All settings of the service. The command line derives its flags and the types of their values from this table. */
 export const SETTINGS = {

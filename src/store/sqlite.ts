@@ -146,10 +146,10 @@ function storeOn(db: Database, nowMs: () => number, onDamaged: OnDamaged | undef
 const OTHERS_CHECK_MS = 10;
 
 /**
- * Creates three functions that concern the version of the stored data. `version` returns a text that changes when the data changes. It
- * consists of two counts of SQLite: the rows that this connection has changed, and the commits of other connections. `unchanged` runs steps
- * that change only the form in which data is stored, and `uncounted` runs work that writes only what no cached result depends on. Neither
- * changes the version, so results that are cached by version stay valid.
+ * Creates three functions that concern the version of the stored data. `version` returns a text that changes when the data changes. The
+ * text consists of two counts of SQLite: the rows that this connection has changed, and the commits of other connections. `unchanged` runs
+ * steps that change only the form in which data is stored, and `uncounted` runs work that writes only what no cached result depends on.
+ * Neither function changes the version, so results that are cached by version stay valid.
  */
 function versionOf(db: Database) {
   const selectOwn = db.prepare<{ changes: number }, []>('SELECT total_changes() AS changes');

@@ -2,13 +2,14 @@ import { expect, test } from 'bun:test';
 import { type AnalysisOptions, DEFAULT_OPTIONS } from '../../src/analytics/chain/options.ts';
 import { prepareChain } from '../../src/analytics/chain/prepare.ts';
 import type { PreparedChain } from '../../src/analytics/chain/prepared-chain.ts';
+import { concentratedStrikes, expiringGamma } from '../../src/analytics/exposure/gamma-concentration.ts';
 import { gexLevels } from '../../src/analytics/exposure/gex-levels.ts';
 import { hedgingNodes } from '../../src/analytics/exposure/hedging-nodes.ts';
 import { maxPain } from '../../src/analytics/exposure/max-pain.ts';
-import { concentratedStrikes, expiringGamma } from '../../src/analytics/exposure/scan.ts';
 import { largePrints } from '../../src/analytics/flow/flow.ts';
 import { fitSurface } from '../../src/analytics/surface/fit-surface.ts';
 import { CLIENT_ERRORS, ClientError } from '../../src/core/errors.ts';
+import { runToCompletion } from '../../src/core/steps.ts';
 import { buildChain } from '../../src/market/build-chain.ts';
 import type { Chain } from '../../src/market/chain.ts';
 import type { Print } from '../../src/market/prints.ts';
@@ -69,7 +70,7 @@ function judge(delivery: DamagedDelivery, seed: number): void {
   same('rows', chain.count + bad_contract + foreign_underlying + duplicate, delivery.rows.length);
   judgeOperations(chain, seed);
   for (const reading of [{}, READINGS[seed % READINGS.length]!]) {
-    const prepared = refusable(() => prepareChain(chain, { ...DEFAULT_OPTIONS, ...reading }));
+    const prepared = refusable(() => runToCompletion(prepareChain(chain, { ...DEFAULT_OPTIONS, ...reading })));
     if (!prepared) continue;
     answered++;
     judgeCounts(prepared);
@@ -98,7 +99,7 @@ function judgeCounts({ chain, counts, count, iv, series }: PreparedChain): void 
 
 function judgeLevels(prepared: PreparedChain): void {
   const { chain } = prepared;
-  const levels = gexLevels(prepared, new Map());
+  const levels = runToCompletion(gexLevels(prepared, new Map()));
   finite(reportGex(prepared, levels), 'levels');
   const { exposures, walls, flip, dominant } = levels;
   const strikes = new Set(prepared.strike);
@@ -113,7 +114,8 @@ function judgeLevels(prepared: PreparedChain): void {
       prepared.strike.subarray(series.start, series.end).includes(maxPain(prepared, series)),
     );
   }
-  for (const strikesOf of [concentratedStrikes(prepared), concentratedStrikes(prepared, dominant)]) {
+  for (const works of [concentratedStrikes(prepared), concentratedStrikes(prepared, dominant)]) {
+    const strikesOf = runToCompletion(works);
     const share = strikesOf.reduce((sum, each) => sum + each.share, 0);
     holds('concentration is a share', share >= 0 && share <= 1 + 1e-9);
   }
@@ -122,7 +124,7 @@ function judgeLevels(prepared: PreparedChain): void {
 
 /** Surface fits are slow: every eighth chain, besides those that the radar analyses. */
 function judgeSurface(prepared: PreparedChain, seed: number): void {
-  const surface = fitSurface(prepared);
+  const surface = runToCompletion(fitSurface(prepared));
   if (!surface.hasLaws) return;
   const days = [0.1, 30, 700][seed % 3]!;
   const { law, ...figures } = surface.lawAt(prepared.chain.asOf + days * 86_400_000);

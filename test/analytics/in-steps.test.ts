@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'bun:test';
 import { indexChain } from '../../bench/index-chain.ts';
 import { DEFAULT_OPTIONS } from '../../src/analytics/chain/options.ts';
-import { prepareChain, prepareInSteps } from '../../src/analytics/chain/prepare.ts';
+import { prepareChain } from '../../src/analytics/chain/prepare.ts';
 import type { PreparedChain } from '../../src/analytics/chain/prepared-chain.ts';
-import { combineInSteps } from '../../src/analytics/exposure/combined.ts';
-import { exposuresInSteps } from '../../src/analytics/exposure/dollar-exposures.ts';
-import { exposureFlipsInSteps } from '../../src/analytics/exposure/exposure-flips.ts';
-import { exposuresByStrikeInSteps } from '../../src/analytics/exposure/exposures-by-strike.ts';
-import { gammaFlipInSteps } from '../../src/analytics/exposure/gamma-flip.ts';
-import { levelsWithin, positionsInSteps, profileInSteps } from '../../src/analytics/exposure/gamma-profile.ts';
-import { gexLevelsInSteps } from '../../src/analytics/exposure/gex-levels.ts';
-import { concentratedStrikesInSteps } from '../../src/analytics/exposure/scan.ts';
-import { fitSurfaceInSteps } from '../../src/analytics/surface/fit-surface.ts';
+import { combine } from '../../src/analytics/exposure/combined.ts';
+import { exposuresOf } from '../../src/analytics/exposure/dollar-exposures.ts';
+import { exposureFlips } from '../../src/analytics/exposure/exposure-flips.ts';
+import { exposuresByStrike } from '../../src/analytics/exposure/exposures-by-strike.ts';
+import { concentratedStrikes } from '../../src/analytics/exposure/gamma-concentration.ts';
+import { gammaFlip } from '../../src/analytics/exposure/gamma-flip.ts';
+import { levelsWithin, positionsOf, profileAt } from '../../src/analytics/exposure/gamma-profile.ts';
+import { gexLevels } from '../../src/analytics/exposure/gex-levels.ts';
+import { fitSurface } from '../../src/analytics/surface/fit-surface.ts';
 import { runToCompletion, type Steps } from '../../src/core/steps.ts';
 
 /** Runs the steps of several tasks in turn, as the scheduler does. Counts the steps of each. */
@@ -39,7 +39,7 @@ describe('preparing', () => {
   test('a chain of 3,000 contracts takes one step after the first, which announces its cost', () => {
     expect(SMALL.count).toBe(3_000);
     for (const options of [DEFAULT_OPTIONS, OWN]) {
-      expect(inTurn([prepareInSteps({ ...SMALL }, options)])[0]!.steps).toBe(2);
+      expect(inTurn([prepareChain({ ...SMALL }, options)])[0]!.steps).toBe(2);
     }
   });
 
@@ -49,20 +49,20 @@ describe('preparing', () => {
     ['with the feed’s gamma', { ...DEFAULT_OPTIONS, gamma: 'feed' }],
   ] as const)('a large chain gives the same result beside another as alone: %s', (_what, options) => {
     const [large, other] = inTurn([
-      prepareInSteps({ ...LARGE }, options),
-      prepareInSteps({ ...LARGE, spot: LARGE.spot * 1.01 }, options),
+      prepareChain({ ...LARGE }, options),
+      prepareChain({ ...LARGE, spot: LARGE.spot * 1.01 }, options),
     ]);
     expect(large!.steps).toBeGreaterThan(8);
-    const { chain: _, ...alone } = prepareChain({ ...LARGE }, options);
+    const { chain: _, ...alone } = runToCompletion(prepareChain({ ...LARGE }, options));
     expect(large!.result).toMatchObject(alone);
     expect((other!.result as PreparedChain).series[0]!.tte).toBe(alone.series[0]!.tte);
   });
 });
 
 describe('analyses of a large chain that run in turn give the same results as alone', () => {
-  const ready = prepareChain(LARGE, DEFAULT_OPTIONS);
-  const moved = prepareChain({ ...LARGE, spot: LARGE.spot * 1.02 }, DEFAULT_OPTIONS);
-  const small = prepareChain(SMALL, DEFAULT_OPTIONS);
+  const ready = runToCompletion(prepareChain(LARGE, DEFAULT_OPTIONS));
+  const moved = runToCompletion(prepareChain({ ...LARGE, spot: LARGE.spot * 1.02 }, DEFAULT_OPTIONS));
+  const small = runToCompletion(prepareChain(SMALL, DEFAULT_OPTIONS));
   /** A copy without the results that are cached per chain and series. */
   const fresh = (of: PreparedChain): PreparedChain => ({
     ...of,
@@ -71,18 +71,18 @@ describe('analyses of a large chain that run in turn give the same results as al
   });
   const level = levelsWithin(0.2, LARGE.spot);
   const profile = function* (of: PreparedChain) {
-    return yield* profileInSteps(yield* positionsInSteps(of), level);
+    return yield* profileAt(yield* positionsOf(of), level);
   };
   const analyses: [string, (of: PreparedChain) => Steps<unknown>, number][] = [
-    ['exposures', exposuresInSteps, 1],
-    ['exposures by strike', exposuresByStrikeInSteps, 2],
-    ['vanna and charm flips', exposureFlipsInSteps, 20],
-    ['gamma flip', gammaFlipInSteps, 2],
+    ['exposures', exposuresOf, 1],
+    ['exposures by strike', exposuresByStrike, 2],
+    ['vanna and charm flips', exposureFlips, 20],
+    ['gamma flip', gammaFlip, 2],
     ['gamma profile', profile, 10],
-    ['levels', (of) => gexLevelsInSteps(of, new Map()), 4],
-    ['concentration', concentratedStrikesInSteps, 2],
-    ['both of two', (of) => combineInSteps(of, small), 10],
-    ['surface', fitSurfaceInSteps, 60],
+    ['levels', (of) => gexLevels(of, new Map()), 4],
+    ['concentration', concentratedStrikes, 2],
+    ['both of two', (of) => combine(of, small), 10],
+    ['surface', fitSurface, 60],
   ];
 
   test('all analyses at once, on two chains', () => {

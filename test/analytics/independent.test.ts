@@ -8,6 +8,7 @@ import type { Wall } from '../../src/analytics/exposure/walls.ts';
 import { densityFigures, QUANTILES } from '../../src/analytics/surface/density-figures.ts';
 import { fitSurface } from '../../src/analytics/surface/fit-surface.ts';
 import { ClientError } from '../../src/core/errors.ts';
+import { runToCompletion } from '../../src/core/steps.ts';
 import { buildChain } from '../../src/market/build-chain.ts';
 import type { Chain } from '../../src/market/chain.ts';
 import { describeRecorded } from '../support/recorded-chains.ts';
@@ -52,7 +53,7 @@ test('sums, walls and max pain of damaged chains agree with an independent imple
   let compared = 0;
   for (let seed = 0; seed < 150; seed++) {
     const { head, rows, damages } = damagedDelivery(seed);
-    const prepared = answerOf(() => prepareChain(buildChain(head, rows), DEFAULT_OPTIONS));
+    const prepared = answerOf(() => runToCompletion(prepareChain(buildChain(head, rows), DEFAULT_OPTIONS)));
     if (!prepared) continue;
     compared++;
     try {
@@ -72,29 +73,31 @@ function both(names: readonly string[], chainOf: (name: string) => Chain): void 
   test.each(names)(
     '%s: levels agree with an independent implementation',
     (name) => {
-      agreeOnLevels(prepareChain(chainOf(name), DEFAULT_OPTIONS));
+      agreeOnLevels(runToCompletion(prepareChain(chainOf(name), DEFAULT_OPTIONS)));
     },
     SLOW_MS,
   );
 
   test.each(names)('%s: levels by each contract’s own volatility, by volume, over two weeks', (name) => {
     agreeOnLevels(
-      prepareChain(chainOf(name), {
-        ...DEFAULT_OPTIONS,
-        forward: 'flat',
-        rate: 0.02,
-        dividend: 0.01,
-        iv: 'own',
-        weight: 'volume',
-        expiries: { kind: 'next', days: 14 },
-      }),
+      runToCompletion(
+        prepareChain(chainOf(name), {
+          ...DEFAULT_OPTIONS,
+          forward: 'flat',
+          rate: 0.02,
+          dividend: 0.01,
+          iv: 'own',
+          weight: 'volume',
+          expiries: { kind: 'next', days: 14 },
+        }),
+      ),
     );
   });
 
   test.each(names)(
     '%s: densities agree with numerical integrals',
     (name) => {
-      agreeOnDensities(prepareChain(chainOf(name), DEFAULT_OPTIONS));
+      agreeOnDensities(runToCompletion(prepareChain(chainOf(name), DEFAULT_OPTIONS)));
     },
     SLOW_MS,
   );
@@ -108,7 +111,7 @@ function agreeOnLevels(prepared: PreparedChain): void {
 
 /** Compares everything except the flip. */
 function agreeOnSums(prepared: PreparedChain) {
-  const found = gexLevels(prepared, new Map());
+  const found = runToCompletion(gexLevels(prepared, new Map()));
   const holdings = holdingsOf(prepared);
   const known = independentLevels(holdings, prepared.chain.spot);
   // Deltas that hardly change lose digits in their differences.
@@ -140,14 +143,14 @@ function agreeOnSums(prepared: PreparedChain) {
 const SETTLEMENTS = 3;
 
 function agreeOnDensities(prepared: PreparedChain): void {
-  const { slices } = fitSurface(prepared);
+  const { slices } = runToCompletion(fitSurface(prepared));
   for (const index of pickEvenly(Float64Array.from(slices.keys()), Math.min(SETTLEMENTS, slices.length))) {
     const { law, forward, tte, atmVariance, series } = slices[index]!;
     const deviation = Math.sqrt(atmVariance);
     const { quantiles, mode, divergence } = densityFigures(law, deviation);
     const { skewness } = law.logMoments();
     const components = Array.from(law.nodes, (mean, i) => ({
-      ...{ weight: law.masses[i]!, mean, volatility: law.kernels[i]! / Math.sqrt(tte) },
+      ...{ weight: law.masses[i]!, mean, volatility: law.widths[i]! / Math.sqrt(tte) },
     }));
     const known = new IntegratedDensity(components, forward, tte);
     expect(Math.abs(known.expected(() => 1) - 1)).toBeLessThan(INTEGRALS);

@@ -3,6 +3,7 @@ import { type AnalysisOptions, DEFAULT_OPTIONS } from '../../src/analytics/chain
 import { prepareChain } from '../../src/analytics/chain/prepare.ts';
 import type { PreparedChain } from '../../src/analytics/chain/prepared-chain.ts';
 import { type GexLevels, gexLevels } from '../../src/analytics/exposure/gex-levels.ts';
+import { runToCompletion } from '../../src/core/steps.ts';
 import { describeRecorded } from '../support/recorded-chains.ts';
 import { recordedChain, recordedNames } from './recorded.ts';
 
@@ -11,9 +12,9 @@ const FLAT: Partial<AnalysisOptions> = { forward: 'flat', rate: 0, dividend: 0, 
 
 describeRecorded('levels of recorded chains', (dir) => {
   const prepare = (name: string, options: Partial<AnalysisOptions> = {}): PreparedChain =>
-    prepareChain(recordedChain(dir, name), { ...DEFAULT_OPTIONS, ...options });
+    runToCompletion(prepareChain(recordedChain(dir, name), { ...DEFAULT_OPTIONS, ...options }));
   const levels = (name: string, options: Partial<AnalysisOptions> = {}): GexLevels =>
-    gexLevels(prepare(name, options), new Map());
+    runToCompletion(gexLevels(prepare(name, options), new Map()));
 
   describe('with the exchange’s gamma and a flat forward, as published', () => {
     test.each([

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { runToCompletion } from '../../src/core/steps.ts';
 import { readMarketFile } from '../../src/feeds/files/read-market-file.ts';
-import { atOnce } from '../../src/feeds/in-pieces.ts';
 import type { Chain } from '../../src/market/chain.ts';
 
 /** Names of all chains in a folder of recordings, as `UNDERLYING YYYY-MM-DD`: the beginning of the file name. */
@@ -15,7 +15,7 @@ export function recordedChain(dir: string, name: string): Chain {
   if (file === undefined) throw new Error(`no recording of ${name}`);
   const known = chains.get(file);
   if (known !== undefined) return known;
-  const [delivery] = atOnce(readMarketFile(readFileSync(join(dir, file)), { origin: file, modifiedMs: 0 }));
+  const [delivery] = runToCompletion(readMarketFile(readFileSync(join(dir, file)), { origin: file, modifiedMs: 0 }));
   if (delivery?.kind !== 'chain') throw new Error(`${file} holds no chain`);
   chains.set(file, delivery.chain);
   return delivery.chain;

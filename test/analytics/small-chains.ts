@@ -1,6 +1,7 @@
 import { DEFAULT_OPTIONS } from '../../src/analytics/chain/options.ts';
 import { prepareChain } from '../../src/analytics/chain/prepare.ts';
 import type { PreparedChain } from '../../src/analytics/chain/prepared-chain.ts';
+import { runToCompletion } from '../../src/core/steps.ts';
 import { buildChain, type ChainHead, type ContractRow } from '../../src/market/build-chain.ts';
 import { settlementInstant } from '../../src/market/calendar.ts';
 import type { Chain } from '../../src/market/chain.ts';
@@ -81,7 +82,7 @@ export function prepared(
   options: Partial<typeof DEFAULT_OPTIONS> = {},
   head: Partial<ChainHead> = {},
 ): PreparedChain {
-  return prepareChain(chainOf(rows, head), { ...DEFAULT_OPTIONS, ...options });
+  return runToCompletion(prepareChain(chainOf(rows, head), { ...DEFAULT_OPTIONS, ...options }));
 }
 
 /** Gamma as given by a feed, so that a test can set the weight of every contract. The forward is spot, without rates. */

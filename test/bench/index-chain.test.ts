@@ -2,10 +2,11 @@ import { expect, test } from 'bun:test';
 import { indexChain } from '../../bench/index-chain.ts';
 import { DEFAULT_OPTIONS } from '../../src/analytics/chain/options.ts';
 import { prepareChain } from '../../src/analytics/chain/prepare.ts';
+import { runToCompletion } from '../../src/core/steps.ts';
 
 /** The benchmark chain must resemble the service's chains: it uses every method to find a forward and a volatility that quotes allow. */
 const chain = indexChain(10, 60);
-const { counts, series, weight } = prepareChain(chain, DEFAULT_OPTIONS);
+const { counts, series, weight } = runToCompletion(prepareChain(chain, DEFAULT_OPTIONS));
 
 test('has the requested size, only live contracts, and is the same each time', () => {
   expect([chain.count, counts.used, series.length]).toEqual([1200, 1200, 10]);

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { runToCompletion } from '../../src/core/steps.ts';
 import { readMarketFile } from '../../src/feeds/files/read-market-file.ts';
-import { atOnce } from '../../src/feeds/in-pieces.ts';
 import { restView } from '../../src/operations/engine/perform.ts';
 import { satisfies } from '../../src/operations/engine/validate.ts';
 import { findOperation, OPERATIONS, TOOLS } from '../../src/operations/registry.ts';
@@ -354,7 +354,7 @@ test('`chains` lists the stored chains and forgets one', async () => {
   const own = join(folder, 'stored');
   mkdirSync(own);
   const kept = openStore(join(own, 'zomma.sqlite'), Date.now);
-  for (const delivery of atOnce(readMarketFile(readFileSync(chain), { origin: 'chain.csv', modifiedMs: 0 }))) {
+  for (const delivery of runToCompletion(readMarketFile(readFileSync(chain), { origin: 'chain.csv', modifiedMs: 0 }))) {
     if (delivery.kind === 'chain') kept.saveChain(delivery.chain);
   }
   kept.close();

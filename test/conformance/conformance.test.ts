@@ -1,16 +1,13 @@
 import { describe, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { testNeeding } from '../support/needs.ts';
 import { faultsOf, parseExpected, resultsTable } from './report.ts';
 import { areInstalled, type Check, EXPECTED_FAILURES, type Outcome, runSuites } from './suites.ts';
 
-/**
- * The suites are a separate package, which `bun run test:conformance` installs. Without it the test is skipped, except
- * in CI, where it must be installed.
- */
-const missing = areInstalled ? '' : ' (not installed: test/conformance)';
-test.skipIf(!areInstalled && process.env.CI === undefined)(
-  `the official suites fail only for features that are not offered${missing}`,
+// The suites are a separate package, which `bun run test:conformance` installs.
+testNeeding(areInstalled, 'not installed: test/conformance')(
+  'the official suites fail only for features that are not offered',
   async () => {
     const expected = parseExpected(readFileSync(EXPECTED_FAILURES, 'utf8'));
     const outcomes = await runSuites();

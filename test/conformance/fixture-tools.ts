@@ -69,16 +69,15 @@ const WITH_PICTURE: Operation = {
     provenance: ORIGIN,
   })),
   input: Type.Object({ format: Type.Optional(Type.Literal('image', { default: 'image' })) }),
-  // The signature at the start of every PNG.
-  picture: () => Uint8Array.fromBase64('iVBORw0KGgo='),
+  picture: () => '<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>',
 };
 
 function tool(name: string, description: string, run: Operation['run']): Operation {
   return {
-    ...{ name, title: name, description, example: {}, run },
+    ...{ name, title: name, description, page: 'house', example: {}, run },
     input: Type.Object({}, { additionalProperties: false }),
     full: Type.Object({ text: Type.String({ description: 'What is said.' }) }, { additionalProperties: false }),
-    tool: { answers: ['text'] },
+    tool: { question: name, method: name, units: [], answers: ['text'] },
   };
 }
 

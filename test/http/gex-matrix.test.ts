@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { indexChain } from '../../bench/index-chain.ts';
 import type { Steps } from '../../src/core/steps.ts';
-import { performInSteps, restView } from '../../src/operations/engine/perform.ts';
+import { perform, restView } from '../../src/operations/engine/perform.ts';
 import { OPERATIONS } from '../../src/operations/registry.ts';
 import { type Service, startService } from '../support/service.ts';
 
@@ -43,7 +43,7 @@ test('a long answer is computed and written in steps, and is the text that JSON.
   store.saveChain({ ...indexChain(60, 750), underlying: 'LONG' });
   const operation = OPERATIONS.find(({ name }) => name === 'get_gex_matrix')!;
   const args = { ticker: 'LONG', band: 100 };
-  const { result, steps } = counted(performInSteps(restView(operation), args, context, 'invalid_parameter'));
+  const { result, steps } = counted(perform(restView(operation), args, context, 'invalid_parameter'));
   expect(steps).toBeGreaterThan(10);
   const { body } = result;
   expect((body.values as unknown[][]).flat().length).toBeGreaterThan(50_000);

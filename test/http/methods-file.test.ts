@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { parseMarkdown } from '../../web/part/markdown-page.ts';
+import { parseMarkdown } from '../../web/markdown/markdown-page.ts';
 import { type Service, startService } from '../support/service.ts';
 
 /** The terminal reads the page of methods from this server, so it shows how a figure is made without a network. */

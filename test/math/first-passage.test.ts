@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test';
+import { runToCompletion } from '../../src/core/steps.ts';
 import { passage, type Walk } from '../../src/math/first-passage.ts';
 import { normalCdf } from '../analytics/plain.ts';
 
@@ -69,7 +70,7 @@ test.each(WALKS.map((figures) => ({ figures })))('$figures: agrees with simulate
   const of = walk(figures);
   const { mean, error } = simulatedPassage(of, 100_000);
   expect(error).toBeLessThan(0.0016);
-  expect(Math.abs(passage(of) - mean)).toBeLessThan(0.002 + 3 * error);
+  expect(Math.abs(runToCompletion(passage(of)) - mean)).toBeLessThan(0.002 + 3 * error);
 });
 
 describe('without jumps it equals the closed form', () => {
@@ -84,7 +85,9 @@ describe('without jumps it equals the closed form', () => {
     const known =
       normalCdf((-start - drift) / deviation) +
       Math.exp((-2 * drift * start) / variance) * normalCdf((-start + drift) / deviation);
-    expect(Math.abs(passage(walk([start, drift, variance, 0, -0.1, 0.1])) - known)).toBeLessThan(1e-12);
+    expect(Math.abs(runToCompletion(passage(walk([start, drift, variance, 0, -0.1, 0.1]))) - known)).toBeLessThan(
+      1e-12,
+    );
   });
 
   // Very rare jumps, and jumps of size 0.
@@ -93,7 +96,7 @@ describe('without jumps it equals the closed form', () => {
     [0.7, 0, 0, 0.002],
     [3, 0, 0, 0.003],
   ])('and is close to it with %d jumps of %d and %d', (jumps, mean, width, bound) => {
-    const [with_, without] = [jumps, 0].map((n) => passage(walk([1, -0.2, 1, n, mean, width])));
+    const [with_, without] = [jumps, 0].map((n) => runToCompletion(passage(walk([1, -0.2, 1, n, mean, width]))));
     expect(Math.abs(with_! - without!)).toBeLessThan(bound);
   });
 });
@@ -104,7 +107,7 @@ describe('the probability rises', () => {
     ({ figures: [start, ...rest] }) => {
       let before = 1;
       for (let from = 0.1 * start; from < 4 * start; from += 0.1 * start) {
-        const found = passage(walk([from, ...rest]));
+        const found = runToCompletion(passage(walk([from, ...rest])));
         expect(found).toBeWithin(0, before + 1e-9);
         before = found;
       }
@@ -114,7 +117,7 @@ describe('the probability rises', () => {
   test('with time', () => {
     let before = 0;
     for (let time = 0.05; time < 3; time += 0.05) {
-      const found = passage(walk([1, 0.1 * time, 0.5 * time, 0.7 * time, -0.2, 0.4]));
+      const found = runToCompletion(passage(walk([1, 0.1 * time, 0.5 * time, 0.7 * time, -0.2, 0.4])));
       expect(found).toBeGreaterThan(before);
       before = found;
     }
@@ -128,5 +131,5 @@ test.each([
   ['an extreme drift away from the barrier', [1, 1e4, 1, 1, 0, 1], 0],
   ['an extreme drift towards the barrier', [1, -1e4, 1, 1, 0, 1], 1],
 ] as const)('%s', (_what, figures, expected) => {
-  expect(passage(walk(figures))).toEqual(expected);
+  expect(runToCompletion(passage(walk(figures)))).toEqual(expected);
 });

@@ -15,7 +15,8 @@ import { ANSWER_TOKENS_MAX, tokensOf } from '../support/tokens.ts';
 const read = (uri: string, context: Context) =>
   JSON.parse((runToCompletion(RESOURCES.read(uri, context)).contents[0] as { text: string }).text);
 const full = (name: 'get_gex_matrix' | 'get_level_record', ticker: string, context: Context) =>
-  perform(restView(REGISTRY[name] as unknown as Operation), { ticker }, context, 'invalid_parameter').body as never;
+  runToCompletion(perform(restView(REGISTRY[name] as unknown as Operation), { ticker }, context, 'invalid_parameter'))
+    .body as never;
 const digits = (value: number | null) => sixDigits(value);
 
 interface Matrix {

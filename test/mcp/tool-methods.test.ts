@@ -4,7 +4,6 @@ import page from '../../docs/tool-methods.md' with { type: 'text' };
 import { toolView } from '../../src/operations/engine/perform.ts';
 import { TOOLS } from '../../src/operations/registry.ts';
 import { tokensOf } from '../support/tokens.ts';
-import { TOOL_NAMES } from '../support/tool-names.ts';
 
 /** Limit on a section, which a model reads as one resource. */
 const SECTION_TOKENS_MAX = 900;
@@ -13,9 +12,7 @@ const [INTRODUCTION = '', ...SECTIONS] = page.split(/^(?=## )/m);
 const BY_NAME = new Map(SECTIONS.map((section) => [section.slice(3, section.indexOf('\n')), section]));
 
 test('the page has a section for each tool, in order', () => {
-  expect([...BY_NAME.keys()]).toEqual([...TOOL_NAMES]);
-  expect(SECTIONS).toHaveLength(TOOL_NAMES.length);
-  expect(TOOLS.map(({ name }) => name).filter((name) => !BY_NAME.has(name))).toEqual([]);
+  expect(SECTIONS.map((section) => section.slice(3, section.indexOf('\n')))).toEqual(TOOLS.map(({ name }) => name));
 });
 
 test('the introduction is as short as a section', () => {
@@ -33,7 +30,8 @@ test.each([...BY_NAME])('%s', (_, section) => {
 
 test.each(TOOLS.map((tool) => [tool.name, tool] as const))('the section of %s names every figure', (name, tool) => {
   const { output, echoes } = toolView(tool);
-  const section = BY_NAME.get(name)!;
+  const section = BY_NAME.get(name) ?? '';
+  expect(section, `docs/tool-methods.md lacks a section of ${name}`).not.toBeEmpty();
   const keys = [...Object.keys(output.properties), ...echoes];
   expect(keys.filter((key) => !section.includes(`\`${key}\``))).toEqual([]);
   const within = Object.values<TSchema>(output.properties).flatMap(fieldsWithin);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test';
+import { runToCompletion } from '../../src/core/steps.ts';
 import { ingestOnce } from '../../src/feeds/ingest.ts';
 import type { Delivery, Feed } from '../../src/market/feed.ts';
 import type { Operation } from '../../src/operations/engine/operation.ts';
@@ -58,7 +59,9 @@ async function statusAfter({ tickers = ['ACME'], polls, laterMs = 0, staleMs = S
   }
   if (beginsAgain) store.pollBegan('test', NOW);
   const asked = { ...context, nowMs: () => NOW + laterMs, staleAfterMs: staleMs };
-  const { body } = perform(extendedView(getFeedStatus as unknown as Operation), {}, asked, 'invalid_parameter');
+  const { body } = runToCompletion(
+    perform(extendedView(getFeedStatus as unknown as Operation), {}, asked, 'invalid_parameter'),
+  );
   const status = body as unknown as { healthy: boolean; feeds: Record<string, unknown>[] };
   const [its] = status.feeds as [Record<string, unknown> & { tickers: Record<string, unknown>[] }];
   return { healthy: status.healthy, feed: its, ticker: its.tickers[0]! };
@@ -147,7 +150,8 @@ test('rejects quotes dated ahead of the clock as current, and they are not fresh
 describe('the session of the exchange', () => {
   const sessionAt = (moment: string) => {
     const context = { ...smallMarket().context, nowMs: () => Date.parse(moment) };
-    return perform(restView(getFeedStatus as unknown as Operation), {}, context, 'invalid_parameter').body.session;
+    return runToCompletion(perform(restView(getFeedStatus as unknown as Operation), {}, context, 'invalid_parameter'))
+      .body.session;
   };
   test('is open: its open and its close', () => {
     expect(sessionAt('2026-11-27T12:00:00-05:00')).toEqual({
@@ -275,7 +279,9 @@ describe('paging', () => {
   });
   const asked = { ...context, nowMs: () => NOW };
   const page = (args: object) => {
-    const { body } = perform(restView(getFeedStatus as unknown as Operation), args, asked, 'invalid_parameter');
+    const { body } = runToCompletion(
+      perform(restView(getFeedStatus as unknown as Operation), args, asked, 'invalid_parameter'),
+    );
     return body as unknown as FeedReport & { next_cursor?: string };
   };
   const rowsOf = ({ feeds }: FeedReport) =>

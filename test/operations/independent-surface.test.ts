@@ -4,6 +4,7 @@ import { prepareChain } from '../../src/analytics/chain/prepare.ts';
 import type { PreparedChain, PreparedSeries } from '../../src/analytics/chain/prepared-chain.ts';
 import { fitSurface } from '../../src/analytics/surface/fit-surface.ts';
 import { jumpLawAt } from '../../src/analytics/surface/jump-law.ts';
+import { runToCompletion } from '../../src/core/steps.ts';
 import { daysBetween, newYorkDate } from '../../src/market/calendar.ts';
 import { getGexByExpiry } from '../../src/operations/gex/gex-expiries.ts';
 import { calculateMertonProbability } from '../../src/operations/surface/merton-probability.ts';
@@ -103,7 +104,7 @@ describeRecorded('surface and probabilities by a second computation', (dir) => {
       }
     });
 
-    const prepared = prepareChain(chain, DEFAULT_OPTIONS);
+    const prepared = runToCompletion(prepareChain(chain, DEFAULT_OPTIONS));
     test('volatilities of bid and ask at the money', () => {
       const rows = callExtended(getGexByExpiry, { ticker: chain.underlying }, context) as never as {
         [column: string]: Column;
@@ -125,7 +126,9 @@ describeRecorded('surface and probabilities by a second computation', (dir) => {
       (i) => {
         const endsAt = expiries.settles_at[i]!;
         const days = daysBetween(newYorkDate(chain.asOf), newYorkDate(Date.parse(endsAt)));
-        const { law, jumpDiffusion } = jumpLawAt(fitSurface(prepared), Date.parse(endsAt), 0.5);
+        const { law, jumpDiffusion } = runToCompletion(
+          jumpLawAt(runToCompletion(fitSurface(prepared)), Date.parse(endsAt), 0.5),
+        );
         const deviation = expiries.atm_iv![i]! * Math.sqrt(expiries.tte![i]!);
         for (const z of [-2, -0.7, 0.4, 1.5]) {
           const strike = Number((chain.spot * Math.exp(z * deviation)).toFixed(2));
@@ -145,7 +148,7 @@ describeRecorded('surface and probabilities by a second computation', (dir) => {
 
           const answering = integrated(
             Array.from(law.nodes, (mean, j) => ({
-              ...{ weight: law.masses[j]!, mean, volatility: law.kernels[j]! / Math.sqrt(tte) },
+              ...{ weight: law.masses[j]!, mean, volatility: law.widths[j]! / Math.sqrt(tte) },
             })),
           );
           agrees('merton_probability', beyond(answering));
@@ -273,7 +276,7 @@ function poissonMixture(model: { variance: number; jumps: number; mean: number; 
 /** Bounds by all pairs of the six two-sided quotes out of the money on each side of a strike, from bids and asks in dollars. */
 function quotedBounds({ chain, series, row, strike: strikes, callPut }: PreparedChain, endsAt: string, strike: number) {
   const each = series.filter((one) => new Date(one.series.settlesAt).toISOString() === endsAt);
-  const used = fitSurface(prepareChain(chain, DEFAULT_OPTIONS)).slices.find(
+  const used = runToCompletion(fitSurface(runToCompletion(prepareChain(chain, DEFAULT_OPTIONS)))).slices.find(
     ({ settlesAt }) => new Date(settlesAt).toISOString() === endsAt,
   )!.quotes.moneyness;
   const quotes = each.flatMap(({ start, end, forward, rate, tte }) =>

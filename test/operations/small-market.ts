@@ -1,3 +1,4 @@
+import { runToCompletion } from '../../src/core/steps.ts';
 import type { CashDividend } from '../../src/market/cash-dividend.ts';
 import type { Chain } from '../../src/market/chain.ts';
 import { createMarket } from '../../src/market/market.ts';
@@ -45,12 +46,12 @@ type Answer = Record<string, unknown>;
 
 /** The answer of the tool. */
 export function call(operation: unknown, args: unknown, context: Context): Answer {
-  return perform(toolView(operation as Operation), args, context, 'invalid_body').body;
+  return runToCompletion(perform(toolView(operation as Operation), args, context, 'invalid_body')).body;
 }
 
 /** The extended answer. */
 export function callExtended(operation: unknown, args: unknown, context: Context): Answer {
-  return perform(extendedView(operation as Operation), args, context, 'invalid_body').body;
+  return runToCompletion(perform(extendedView(operation as Operation), args, context, 'invalid_body')).body;
 }
 
 /** The ClientError that a call throws. */

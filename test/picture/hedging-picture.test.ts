@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
-import { BUY, type HedgingFigures, hedgingPicture, SELL } from '../../src/picture/hedging-picture.ts';
-import type { Colour } from '../../src/picture/raster.ts';
+import { BUY, FLIP, type HedgingFigures, hedgingPicture, SELL } from '../../src/picture/hedging-picture.ts';
+import { pngOf } from '../../src/picture/render-png.ts';
+import { INK } from '../../src/picture/svg.ts';
 import { type DecodedPng, decodePng } from './decode-png.ts';
 
 const SHARES: readonly (readonly [move: number, shares: number])[] = [
@@ -18,7 +19,11 @@ const FIGURES: HedgingFigures = {
   rows: SHARES.map(([move, shares]) => ({ move, shares, spot: 600 * (1 + move / 100) })),
 };
 
-const drawn = (figures: Partial<HedgingFigures> = {}) => decodePng(hedgingPicture({ ...FIGURES, ...figures }));
+const svgOf = (figures: Partial<HedgingFigures> = {}) => hedgingPicture({ ...FIGURES, ...figures });
+const drawn = async (figures: Partial<HedgingFigures> = {}) => decodePng(await pngOf(svgOf(figures)));
+/** The texts of a picture, in their order. */
+const textsOf = (figures: Partial<HedgingFigures> = {}) =>
+  [...svgOf(figures).matchAll(/<text [^>]*>([^<]*)</g)].map(([, text]) => text!);
 const rowsOf = (shares: readonly (readonly [number, number])[]) =>
   shares.map(([move, each]) => ({ move, shares: each, spot: 600 * (1 + move / 100) }));
 
@@ -30,7 +35,7 @@ interface Box {
 }
 
 /** The bars of a colour, from the left: runs of columns that have the colour in more than one line, below the legend. */
-function barsOf(png: DecodedPng, colour: Colour): Box[] {
+function barsOf(png: DecodedPng, colour: string): Box[] {
   const bars: { left: number; right: number; top: number; bottom: number }[] = [];
   for (let x = 0; x < png.width; x++) {
     const lines = linesOf(png, colour, x, LEGEND_END, png.height);
@@ -45,27 +50,45 @@ function barsOf(png: DecodedPng, colour: Colour): Box[] {
 }
 
 const LEGEND_END = 130;
+/** A column to the right of every text of the head. */
+const WIDTH_END = 944;
 
-function linesOf(png: DecodedPng, [red, green, blue]: Colour, x: number, from: number, to: number): number[] {
-  const value = (red << 16) | (green << 8) | blue;
+function linesOf(png: DecodedPng, colour: string, x: number, from: number, to: number): number[] {
   const lines: number[] = [];
-  for (let y = from; y < to; y++) if (png.value(x, y) === value) lines.push(y);
+  for (let y = from; y < to; y++) if (png.at(x, y) === colour) lines.push(y);
   return lines;
 }
 
 const middle = ({ left, right }: Box) => (left + right) / 2;
 const height = ({ top, bottom }: Box) => bottom - top;
 
-test('the picture has its size, few colours and few bytes', () => {
-  const bytes = hedgingPicture(FIGURES);
+test('the picture has its size and few bytes, and is the same for the same figures', async () => {
+  const bytes = await pngOf(svgOf());
   const png = decodePng(bytes);
   expect([png.width, png.height]).toEqual([960, 560]);
-  expect(png.colours).toBeLessThan(256);
-  expect(bytes.length).toBeLessThan(40_000);
+  expect(bytes.length).toBeLessThan(80_000);
+  expect(await pngOf(svgOf())).toEqual(bytes);
 });
 
-test('each move has a bar: up if dealers buy, down if they sell, as long as its shares', () => {
-  const png = drawn();
+test('the largest picture is bounded', async () => {
+  const rows = Array.from({ length: 41 }, (_, i) => ({
+    move: i - 20.123456,
+    spot: 123_456.789,
+    shares: (-1) ** i * 1e15,
+  }));
+  const svg = svgOf({
+    ticker: 'W'.repeat(1e6),
+    source: 'W'.repeat(1e6),
+    assumption: 'W'.repeat(1e6),
+    rows,
+    simulated: true,
+  });
+  expect(svg.length).toBeLessThan(20_000);
+  expect((await pngOf(svg)).length).toBeLessThan(120_000);
+});
+
+test('each move has a bar: up if dealers buy, down if they sell, as long as its shares', async () => {
+  const png = await drawn();
   const [buys, sells] = [barsOf(png, BUY), barsOf(png, SELL)];
   expect([buys.length, sells.length]).toEqual([3, 2]);
   const zero = sells[0]!.top;
@@ -97,32 +120,29 @@ test.each([
     0,
   ],
   ['the most moves', Array.from({ length: 41 }, (_, i) => [i - 20, (i - 20) * 1e6] as const), 20, 20],
-])('%s', (_what, shares, buys, sells) => {
-  const png = drawn({ rows: rowsOf(shares) });
+])('%s', async (_what, shares, buys, sells) => {
+  const png = await drawn({ rows: rowsOf(shares) });
   expect([barsOf(png, BUY).length, barsOf(png, SELL).length]).toEqual([buys, sells]);
 });
 
-const INK: Colour = [31, 41, 51];
-const FLIP: Colour = [106, 61, 154];
-
 /** Columns in which a line of a colour is at least `pixels` pixels high. */
-function linesAt(png: DecodedPng, colour: Colour, pixels: number): number[] {
+function linesAt(png: DecodedPng, colour: string, pixels: number): number[] {
   return Array.from({ length: png.width }, (_, x) => x).filter(
     (x) => linesOf(png, colour, x, LEGEND_END, png.height).length >= pixels,
   );
 }
 
 describe('marks', () => {
-  test('the present spot is between the last move down and the first move up', () => {
-    const png = drawn();
+  test('the present spot is between the last move down and the first move up', async () => {
+    const png = await drawn();
     const buys = barsOf(png, BUY);
     const at = linesAt(png, INK, 150);
     expect(at.length).toBeWithin(1, 4);
     expect(Math.abs(at[0]! - (middle(buys[0]!) + middle(buys[1]!)) / 2)).toBeLessThanOrEqual(2);
   });
 
-  test('if every move is up, the present spot is at the left edge of the bars', () => {
-    const png = drawn({
+  test('if every move is up, the present spot is at the left edge of the bars', async () => {
+    const png = await drawn({
       rows: rowsOf([
         [1, 5],
         [2, 7],
@@ -131,113 +151,63 @@ describe('marks', () => {
     expect(linesAt(png, INK, 150)[0]!).toBeLessThan(barsOf(png, BUY)[0]!.left);
   });
 
-  test('the flip is in proportion between the moves beside it', () => {
+  test('the flip is in proportion between the moves beside it', async () => {
     // A move of 1.25 %: a quarter of the way from 1 % to 2 %.
-    const png = drawn({ flip: 607.5 });
+    const png = await drawn({ flip: 607.5 });
     const [, one, two] = barsOf(png, BUY);
     const at = linesAt(png, FLIP, 100);
     expect(at.length).toBeWithin(1, 4);
     expect(Math.abs(at[0]! - (0.75 * middle(one!) + 0.25 * middle(two!)))).toBeLessThanOrEqual(2);
+    expect(textsOf({ flip: 607.5 })).toContain('flip $607.50');
   });
 
   test.each([
-    ['there is none', undefined],
-    ['it is beyond the moves', 700],
-  ])('without a line of the flip if %s', (_what, flip) => {
-    expect(linesAt(drawn({ flip }), FLIP, 1)).toEqual([]);
-  });
-
-  test('the flip beyond the moves is named below the bars', () => {
-    const differs = differing(drawn({ flip: 700 }), drawn());
-    expect(differs.length).toBeGreaterThan(50);
-    for (const [, y] of differs) expect(y).toBeGreaterThan(500);
+    ['there is none', undefined, 'No gamma flip within 50%.'],
+    ['it is beyond the moves', 700, 'Gamma flip at $700.00.'],
+  ])('without a line of the flip if %s, which the note says', async (_what, flip, note) => {
+    expect(linesAt(await drawn({ flip }), FLIP, 1)).toEqual([]);
+    expect(textsOf({ flip }).at(-1)).toBe(`${FIGURES.assumption} ${note}`);
   });
 });
 
-/** The pixels in which two pictures differ. */
-function differing(one: DecodedPng, other: DecodedPng): [x: number, y: number][] {
-  const found: [number, number][] = [];
-  for (let y = 0; y < one.height; y++) {
-    for (let x = 0; x < one.width; x++) if (one.value(x, y) !== other.value(x, y)) found.push([x, y]);
-  }
-  return found;
-}
-
 describe('texts', () => {
-  const inkIn = (png: DecodedPng, { left, right, top, bottom }: Box) => {
-    let inked = 0;
-    for (let y = top; y < bottom; y++) for (let x = left; x < right; x++) if (png.at(x, y)[0] < 128) inked++;
-    return inked;
-  };
-
-  test('a title, a line with source and moment, and a legend stand above the bars', () => {
-    const png = drawn();
-    for (const [top, bottom] of [
-      [20, 60],
-      [62, 92],
-      [98, 124],
-    ] as const) {
-      expect(inkIn(png, { left: 20, right: 700, top, bottom })).toBeGreaterThan(300);
-    }
+  test('title, moment, source, legend with units, axes, marks, values and note', () => {
+    expect(textsOf({ simulated: true, flip: 606 })).toEqual([
+      ...[
+        'SPY: what dealers trade if spot moves',
+        'As of 2026-01-05 20:00 UTC, all expiries, source test',
+        'SIMULATED',
+      ],
+      ...['Dealers buy', 'Dealers sell', '(shares, K thousand, M million)'],
+      ...['-8M', '-6M', '-4M', '-2M', '0', '2M', '4M'],
+      ...['-5%', '$570.0', '-2%', '$588.0', '-1%', '$594.0', '+1%', '$606.0', '+2%', '$612.0'],
+      ...['spot $600.00', 'flip $606.00'],
+      ...['-8M', '-2M', '+1M', '+500K', '+4M'],
+      'Dealers are long calls and short puts (assumed).',
+    ]);
   });
 
   test.each([
-    ['the ticker', { ticker: 'QQQ' }, 20, 60],
-    ['the source', { source: 'other' }, 62, 92],
-    ['the moment', { asOf: '2026-01-06T20:00:00.000Z' }, 62, 92],
-    ['the expiry', { expiry: '2026-01-16' }, 62, 92],
-    ['the assumption', { assumption: 'Dealers hold the opposite of customers.' }, 515, 560],
-  ])('%s is drawn in its line', (_what, figures, top, bottom) => {
-    const differs = differing(drawn(figures), drawn());
-    expect(differs.length).toBeGreaterThan(20);
-    for (const [, y] of differs) expect(y).toBeWithin(top, bottom);
+    ['0dte', 'As of 2026-01-05 20:00 UTC, expiring today, source test'],
+    ['2026-01-16', 'As of 2026-01-05 20:00 UTC, expiry 2026-01-16, source test'],
+  ])('the expiry %s is in the second line', (expiry, line) => {
+    expect(textsOf({ expiry })[1]).toBe(line);
   });
 
-  test('a long source is cut at its beginning, within the picture', () => {
-    const path = `files:${'folder/'.repeat(20)}SPY.csv`;
-    const png = drawn({ source: path });
-    expect(inkIn(png, { left: 937, right: 960, top: 0, bottom: 124 })).toBe(0);
-    // The end of the path is drawn.
-    expect(differing(png, drawn({ source: path.replace('SPY', 'QQQ') })).length).toBeGreaterThan(20);
+  test('a long source is cut in its middle, within the picture', async () => {
+    const source = `files:${'folder/'.repeat(20)}SPY.csv`;
+    expect(textsOf({ source })[1]).toMatch(/source files:[a-z/]*…[a-z/]*\/SPY\.csv$/);
+    const png = await drawn({ source });
+    for (let y = 62; y < 92; y++) expect(png.at(WIDTH_END, y)).toBe('#ffffff');
   });
 
-  test('a simulated market has a label in the upper right corner, in a dark box', () => {
-    const differs = differing(drawn({ simulated: true }), drawn());
-    const [xs, ys] = [differs.map(([x]) => x), differs.map(([, y]) => y)];
-    const box = {
-      left: Math.min(...xs),
-      right: Math.max(...xs) + 1,
-      top: Math.min(...ys),
-      bottom: Math.max(...ys) + 1,
-    };
-    expect(box.left).toBeGreaterThan(700);
-    expect(box.bottom).toBeLessThan(70);
-    expect([box.right - box.left > 140, height(box) > 30]).toEqual([true, true]);
-    const area = (box.right - box.left) * height(box);
-    // Dark ground, with white letters in a part of it.
-    expect(inkIn(drawn({ simulated: true }), box) / area).toBeWithin(0.5, 0.9);
-  });
-
-  test('each bar has its value, a dense picture only those of the longest bars', () => {
-    const few = rowsOf([
-      [1, 2_000_000],
-      [2, 3_000_000],
-    ]);
-    const differs = differing(
-      drawn({ rows: few }),
-      drawn({
-        rows: rowsOf([
-          [1, 2_100_000],
-          [2, 3_000_000],
-        ]),
-      }),
-    );
-    const [first] = barsOf(drawn({ rows: few }), BUY);
-    // The bar is longer by some pixels, and its value has another digit.
-    expect(Math.min(...differs.map(([, y]) => y))).toBeLessThan(first!.top - 10);
-    const dense = (shares: number) =>
-      rowsOf(Array.from({ length: 41 }, (_, i) => [i - 20, i === 30 ? shares : 5 * i + 1]));
-    for (const [, y] of differing(drawn({ rows: dense(100) }), drawn({ rows: dense(101) })))
-      expect(y).toBeGreaterThan(200);
+  test('a dense picture has the values of the longest bars, and labels that do not touch', () => {
+    const rows = rowsOf(Array.from({ length: 41 }, (_, i) => [i - 20, i === 30 ? 100 : 2 * i - 50]));
+    const texts = textsOf({ rows });
+    const values = texts.slice(texts.indexOf('spot $600.00') + 1, -1);
+    expect(values).toEqual(['-50', '+100']);
+    const xs = [...svgOf({ rows }).matchAll(/<text x="([\d.]+)" y="474"/g)].map(([, x]) => Number(x));
+    expect(xs.length).toBeGreaterThan(8);
+    expect(Math.min(...xs.slice(1).map((x, i) => x - xs[i]!))).toBeGreaterThan(60);
   });
 });

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
@@ -95,6 +95,11 @@ export async function startServer(
   }
 }
 
+/** Returns the demo key that `zomma start` has printed. */
+export function keyOf({ before }: Pick<Server, 'before'>): string {
+  return /ZOMMA_\w{16}/.exec(before.join('\n'))![0];
+}
+
 /** Reads the log of a server to its end. Resolves `loaded` when its line comes, or never. */
 export function readLog(stderr: ReadableStream<Uint8Array>) {
   const loaded = Promise.withResolvers<void>();
@@ -109,15 +114,6 @@ export function readLog(stderr: ReadableStream<Uint8Array>) {
     return read;
   })();
   return { text, loaded: loaded.promise, log: () => read };
-}
-
-/** Returns the ids of the child processes of a process. Returns none if the process has ended, or if the system has no /proc. */
-export function childrenOf(pid: number): number[] {
-  try {
-    return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
-  } catch {
-    return [];
-  }
 }
 
 export function withFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { runToCompletion } from '../../src/core/steps.ts';
 import { readMarketFile } from '../../src/feeds/files/read-market-file.ts';
-import { atOnce } from '../../src/feeds/in-pieces.ts';
 import { instrumentsOf } from '../../src/feeds/simulated/instruments.ts';
 import { simulatedChain } from '../../src/feeds/simulated/simulated-chain.ts';
 import { lastQuoted } from '../../src/market/calendar.ts';
@@ -66,7 +66,7 @@ export function recordedMarket(dir: string): StandInMarket {
   const chains = new Map<string, Chain>();
   for (const origin of readdirSync(dir, { recursive: true, encoding: 'utf8' }).sort()) {
     if (!/\.(?:csv|json)$/.test(origin)) continue;
-    for (const delivery of atOnce(
+    for (const delivery of runToCompletion(
       readMarketFile(readFileSync(join(dir, origin)), { origin, modifiedMs: Date.now() }),
     )) {
       if (delivery.kind === 'chain') chains.set(delivery.chain.underlying, delivery.chain);

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { chromium } from 'playwright-core';
 import { VIEWS } from '../../web/state/address.ts';
 import { startPathProxy } from '../support/path-proxy.ts';
-import { FROM_SOURCE, startServer, withFolder } from '../support/process.ts';
+import { FROM_SOURCE, keyOf, startServer, withFolder } from '../support/process.ts';
 import { chromiumPath, describeInBrowser, figuresOf, watch } from './browser.ts';
 
 const BASE = '/zomma';
@@ -15,7 +15,7 @@ describeInBrowser('the terminal below a path', () => {
         const args = ['start', '--port', '0', '--data-dir', folder, '--base-path', BASE, '--rate-limit', 'off'];
         const server = await startServer(FROM_SOURCE, args);
         await server.loaded;
-        const key = /ZOMMA_\w{16}/.exec(server.before.join('\n'))![0];
+        const key = keyOf(server);
         const proxy = startPathProxy(server.url, BASE, false);
         const browser = await chromium.launch({ executablePath: chromiumPath!, args: ['--no-sandbox'] });
         const problems: string[] = [];
@@ -38,9 +38,9 @@ describeInBrowser('the terminal below a path', () => {
             expect([view, text.replaceAll(proxy.url, '').includes(origin)]).toEqual([view, false]);
           }
           await page.goto(`${proxy.url}/#/SPY/house?_part=connect`);
-          await page.waitForSelector('.house-cards pre >> nth=3');
+          await page.waitForSelector('.status-cards pre >> nth=3');
           const snippets = await page.evaluate(() =>
-            [...document.querySelectorAll('.house-cards pre')].map((each) => each.textContent!),
+            [...document.querySelectorAll('.status-cards pre')].map((each) => each.textContent!),
           );
           const addresses = snippets.flatMap((snippet) => snippet.match(/http:\/\/127[^\s"']*/g) ?? []);
           expect(addresses.length).toBeGreaterThan(3);

@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect } from 'bun:test';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Browser, type BrowserContextOptions, chromium, type Page, type Request } from 'playwright-core';
-import { BINARY, ROOT, run, type Server, startServer } from '../support/process.ts';
+import { testNeeding } from '../support/needs.ts';
+import { BINARY, keyOf, ROOT, run, type Server, startServer } from '../support/process.ts';
 import { followAnswers } from './answers.ts';
 
 /** Where Chromium may be. `CHROMIUM` names another place. */
@@ -15,9 +16,7 @@ export const chromiumPath = PLACES.find((path) => path !== undefined && existsSy
  */
 export function describeInBrowser(name: string, body: () => void): void {
   if (chromiumPath !== undefined) describe(name, body);
-  else if (process.env.CI === 'true')
-    test(`${name}: Chromium is installed`, () => expect(PLACES).toContain('a path that exists'));
-  else describe.skip(`${name} (skipped: Chromium is not installed)`, body);
+  else testNeeding(false, 'not installed: Chromium')(name, body);
 }
 
 let built: Promise<unknown> | undefined;
@@ -84,7 +83,7 @@ export function withTerminal(args: (folder: string) => string[] = () => []): Ter
       chromium.launch({ executablePath: chromiumPath!, args: ['--no-sandbox', '--force-color-profile=srgb'] }),
     ]);
     await server.loaded;
-    const key = /ZOMMA_\w{16}/.exec(server.before.join('\n'))![0];
+    const key = keyOf(server);
     state = { server, browser, key, dataDir };
   }, 300_000);
   afterAll(async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
-import { otherReadings } from '../../web/state/figure-readings.ts';
+import { otherReadings } from '../../web/explain/figure-readings.ts';
 import { describeInBrowser, figuresOf, withTerminal } from './browser.ts';
 
 describeInBrowser('the panel Explain', () => {

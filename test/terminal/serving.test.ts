@@ -3,6 +3,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { VIEWS } from '../../web/state/address.ts';
+import { testNeeding } from '../support/needs.ts';
 import { ROOT, run } from '../support/process.ts';
 import { chromiumPath, describeInBrowser, figuresOf, withTerminal } from './browser.ts';
 
@@ -25,7 +26,7 @@ describeInBrowser('the files of the terminal', () => {
     expect(response.headers.get('cache-control')).toBe('no-cache');
 
     expect(response.headers.get('content-security-policy')).toBe(
-      "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " +
+      "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " +
         "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
     );
     for (const [name, value] of [
@@ -109,7 +110,7 @@ describeInBrowser('the files of the terminal', () => {
     expect(statSync(`${ROOT}/build/zomma`).size).toBeGreaterThan(KB);
   });
 
-  test.skipIf(!canIsolate)(
+  testNeeding(canIsolate, 'unshare cannot make a network namespace')(
     'the binary shows every view in a network namespace with loopback only',
     async () => {
       const folder = join(terminal.dataDir, 'isolated');

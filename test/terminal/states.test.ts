@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FeedStatusAnswer } from '../../web/data/page-answers.ts';
-import { BINARY, run, type Server, startServer } from '../support/process.ts';
+import { BINARY, keyOf, run, type Server, startServer } from '../support/process.ts';
 import { describeInBrowser, figuresOf, settled, withTerminal } from './browser.ts';
 
 const UUID = '7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90';
@@ -178,7 +178,7 @@ describeInBrowser('a server with limits that ends and returns', () => {
     const dataDir = join(terminal.dataDir, 'killed');
     let server = await startServer(BINARY, ['start', '--port', '0', '--data-dir', dataDir]);
     const port = new URL(server.url).port;
-    const key = /ZOMMA_\w{16}/.exec(server.before.join('\n'))![0];
+    const key = keyOf(server);
     const context = await terminal.browser.newContext();
     const page = await context.newPage();
     await page.goto(`${server.url}/#key=${key}`);
@@ -208,7 +208,7 @@ describeInBrowser('a server with limits that ends and returns', () => {
       '--rate-limit',
       '40/min',
     ]);
-    const key = /ZOMMA_\w{16}/.exec(server.before.join('\n'))![0];
+    const key = keyOf(server);
     const context = await terminal.browser.newContext();
     const page = await context.newPage();
     await page.goto(`${server.url}/#key=${key}`);

@@ -4,10 +4,12 @@ import type { GexHistory } from '../../src/operations/history/gex-history.ts';
 import type { FeedStatusAnswer } from '../../web/data/page-answers.ts';
 import { newYorkMoment } from '../../web/page-format.ts';
 import { formatAddress, parseAddress, START } from '../../web/state/address.ts';
+import { testWithProgram } from '../support/needs.ts';
+import { run } from '../support/process.ts';
 import { answersOf, goTo } from './answers.ts';
 import { describeInBrowser, figuresOf, smallMarketWithPast, type Terminal, withTerminal } from './browser.ts';
 import { checkPage, lookOf, randomStates } from './page-states.ts';
-import { checkPanels, menusOf } from './panel-acts.ts';
+import { checkPanels, menusOf } from './panel-actions.ts';
 import { PANELS, TABLES } from './panel-tables.ts';
 
 /** In CI, which has four minutes for the terminal, fewer states are visited. */
@@ -123,7 +125,7 @@ describeInBrowser('a market with a past', () => {
     }, start);
     await page.waitForSelector(`[data-panel="ladder"][data-as-of="${start}"]`);
     await page.selectOption('.play select', '250');
-    await page.click('[data-act="play"]');
+    await page.click('[data-action="play"]');
     const seen = await page.evaluate(
       (end) =>
         new Promise<string[]>((resolve) => {
@@ -141,11 +143,11 @@ describeInBrowser('a market with a past', () => {
     const halfHours = (moments: readonly string[]) => moments.filter((each) => /:[03]0:00/.test(each) && each < day);
     expect(halfHours(seen)).toEqual(halfHours(at.filter((each) => each >= start)));
     expect(halfHours(seen).length).toBeGreaterThan(5);
-    await page.waitForSelector('[data-act="play"]:has-text("Play")');
-    await page.click('[data-act="play"]');
+    await page.waitForSelector('[data-action="play"]:has-text("Play")');
+    await page.click('[data-action="play"]');
     await page.waitForFunction(() => location.hash.includes('at='));
     await page.keyboard.press('{');
-    await page.waitForSelector('[data-act="play"]:has-text("Play")');
+    await page.waitForSelector('[data-action="play"]:has-text("Play")');
     expect((await stateOf(page)).at! < day).toBe(true);
     await page.context().close();
   }, 120_000);
@@ -230,6 +232,14 @@ describeInBrowser('a market with a past', () => {
     expect([...seen].toSorted()).toEqual(Object.keys(TABLES).toSorted());
     await page.context().close();
   }, 120_000);
+
+  testWithProgram('curl')('a copied command works in a shell as it stands', async () => {
+    const page = await terminal.open('#/SPY/strikes');
+    const [menu] = (await menusOf(page)).filter((each) => each.curl);
+    const { stdout } = await run(['sh', '-c', `export ZOMMA_KEY=${terminal.key}; ${menu!.curl} -s`], []);
+    expect(JSON.parse(stdout)).toMatchObject({ ticker: 'SPY' });
+    await page.context().close();
+  });
 
   test('a panel says of which moment it is until its answer of the moment of the page has arrived', async () => {
     const moments = await pastIsFilled(terminal);

@@ -17,7 +17,7 @@ function tokensOf(css: string, selector: string): Record<string, string> {
 }
 
 const base = read('base.css');
-const matrix = read('view/expiries-view.css');
+const matrix = read('view/expiries/expiries-view.css');
 const THEMES = {
   light: { ...tokensOf(base, ':root'), ...tokensOf(matrix, ':root') },
   dark: { ...tokensOf(base, ':root[data-theme="dark"]'), ...tokensOf(matrix, ':root[data-theme="dark"]') },

@@ -4,7 +4,7 @@ import { isPlausibleIv } from './forward.ts';
 import type { Pairs, Smile } from './prepared-chain.ts';
 import { bySeries, rowsOfColumn } from './rows.ts';
 import { smileOf } from './strike-smiles.ts';
-import { type SeriesInput, type StrikePairs, strikesInSteps } from './strikes.ts';
+import { pairStrikes, type SeriesInput, type StrikePairs } from './strikes.ts';
 import type { Volatilities } from './volatility.ts';
 
 const NONE: ReadonlySet<number> = new Set();
@@ -17,7 +17,7 @@ const STEP_STRIKES = 32_768;
  * the volatilities of the out-of-the-money sides.
  */
 export function* ownVolatilities(chain: Chain, inputs: readonly SeriesInput[]): Steps<Volatilities> {
-  const strikes = yield* strikesInSteps(chain, inputs, 'Reading volatilities');
+  const strikes = yield* pairStrikes(chain, inputs, 'Reading volatilities');
   const feedIv = (row: number) => (row >= 0 && isPlausibleIv(chain.iv[row]!) ? chain.iv[row]! : Number.NaN);
   const iv = new Float64Array(strikes.contracts[strikes.count]!);
   const strikeIv = new Float64Array(strikes.count);

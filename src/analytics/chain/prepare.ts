@@ -1,6 +1,6 @@
 import { ClientError } from '../../core/errors.ts';
 import { countAllocated } from '../../core/garbage.ts';
-import { byRange, runToCompletion, StepCache, type Steps } from '../../core/steps.ts';
+import { byRange, StepCache, type Steps } from '../../core/steps.ts';
 import { DAY_MS, newYorkDate, YEAR_MS } from '../../market/calendar.ts';
 import type { Chain, Series } from '../../market/chain.ts';
 import { nearestExpiries } from '../../market/nearest-expiries.ts';
@@ -15,14 +15,10 @@ import { strikeVolatilities } from './volatility.ts';
 /**
  * Prepares a chain for analysis. Leaves out contracts that are settled, adjusted or not selected. Finds a forward for each series and a
  * volatility for each contract. Counts how every contract was used or why it was left out. The result depends only on `chain` and
- * `options`, and is cached by both. Throws `ClientError('no_chain')` if no live contract is left.
+ * `options`, and is cached by both. `tokens` is the cost of
+ * the work if the result is not cached. Throws `ClientError('no_chain')` if no live contract is left.
  */
-export function prepareChain(chain: Chain, options: AnalysisOptions): PreparedChain {
-  return runToCompletion(prepareInSteps(chain, options));
-}
-
-/** Prepares a chain in steps. `tokens` is the cost of the work if the result is not cached. */
-export function prepareInSteps(chain: Chain, options: AnalysisOptions, tokens = 0): Steps<PreparedChain> {
+export function prepareChain(chain: Chain, options: AnalysisOptions, tokens = 0): Steps<PreparedChain> {
   return cache.of(chain, JSON.stringify(options), {
     message: 'Reading the chain',
     tokens,
@@ -41,7 +37,7 @@ export function selectSeries({ chain, series }: PreparedChain, selection: Expiry
 
 /**
  * Limit on the contracts in all cached results of one chain. For an index of 30,000 contracts, the results for six sets of options are
- * cached. They take some 20 MB.
+ * cached. These results take some 20 MB.
  */
 const CACHED_CONTRACTS = 180_000;
 const cache = new StepCache<Chain, PreparedChain>(({ count }) => Math.max(2, Math.min(8, CACHED_CONTRACTS / count)));
@@ -178,7 +174,7 @@ function* liveSeries(chain: Chain, options: AnalysisOptions) {
   throw noLiveSeries(chain, options.expiries);
 }
 
-/** Returns the error for a selection without a live series. It states why there is none, and names the nearest live expiries. */
+/** Returns the error for a selection without a live series. The error states why there is none, and names the nearest live expiries. */
 function noLiveSeries(chain: Chain, selection: ExpirySelection): ClientError {
   const { underlying, asOf, series } = chain;
   const of = `the snapshot of ${underlying} as of ${new Date(asOf).toISOString()}`;

@@ -27,8 +27,8 @@ export interface StrikePairs extends Omit<Pairs, 'iv'> {
   readonly otmRow: Int32Array;
 }
 
-/** Finds the strikes of series, in steps with the given progress message. */
-export function* strikesInSteps(chain: Chain, inputs: readonly SeriesInput[], message: string): Steps<StrikePairs> {
+/** Finds the strikes of series. `message` is the progress message of its steps. */
+export function* pairStrikes(chain: Chain, inputs: readonly SeriesInput[], message: string): Steps<StrikePairs> {
   const count = inputs.reduce((sum, { series }) => sum + strikesIn(chain, series), 0);
   const seriesStart = new Uint32Array(inputs.length + 1);
   const contracts = new Uint32Array(count + 1);

@@ -10,7 +10,7 @@ import { bySeries, rowsOfColumn } from './rows.ts';
 import { varianceAt } from './smile-variance.ts';
 import { staleQuotes } from './stale-quotes.ts';
 import { smileOf } from './strike-smiles.ts';
-import { type SeriesInput, type StrikePairs, strikesInSteps } from './strikes.ts';
+import { pairStrikes, type SeriesInput, type StrikePairs } from './strikes.ts';
 
 /** The volatilities of the contracts of some series, and how they were found. */
 export interface Volatilities {
@@ -49,7 +49,7 @@ export function* strikeVolatilities(
   inputs: readonly SeriesInput[],
   prefers: 'mid' | 'feed',
 ): Steps<Volatilities> {
-  const strikes = yield* strikesInSteps(chain, inputs, 'Solving volatilities');
+  const strikes = yield* pairStrikes(chain, inputs, 'Solving volatilities');
   const ticks = inputs.map(({ series }) => (isIndexRoot(series.root) ? TICK_INDEX : TICK));
   const strikeIv = new Float64Array(strikes.count).fill(Number.NaN);
   const counts = { taken: 0, solved: 0, interpolated: 0, extended: 0 };
@@ -183,9 +183,9 @@ function solveFromMid(chain: Chain, strikes: StrikePairs, iv: Float64Array, from
 }
 
 /**
- * Adds to `stale` the rows of a series whose out-of-the-money quote is stale. The smile does not use these rows. Their contracts have the
- * volatility that the stale quote implies, and so almost no gamma. Most of these contracts have not traded since a split, and none is known
- * to trade.
+ * Adds to `stale` the rows of a series whose out-of-the-money quote is stale. The smile does not use these rows. The contracts of these
+ * rows have the volatility that the stale quote implies, and so almost no gamma. Most of these contracts have not traded since a split, and
+ * none is known to trade.
  */
 function findStale(
   chain: Chain,

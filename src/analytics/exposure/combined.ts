@@ -1,20 +1,20 @@
-import { runToCompletion, StepMeter, type Steps } from '../../core/steps.ts';
+import { StepMeter, type Steps } from '../../core/steps.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
-import { type Exposures, exposuresInSteps } from './dollar-exposures.ts';
-import { flipOfPositionsInSteps, type GammaFlip, profileHalfWidth } from './gamma-flip.ts';
+import { type Exposures, exposuresOf } from './dollar-exposures.ts';
+import { flipOfPositions, type GammaFlip, profileHalfWidth } from './gamma-flip.ts';
 import {
   type GammaProfile,
   levelsWithin,
-  netGexInSteps,
+  netGexAtLevels,
   type PositionColumns,
   type Positions,
-  positionsInSteps,
+  positionsOf,
 } from './gamma-profile.ts';
-import { type StrikeGamma, strikeGammaInSteps, type Walls, walls } from './walls.ts';
+import { type StrikeGamma, strikeGamma, type Walls, walls } from './walls.ts';
 
 /** Figures of the options on an index and on a fund that tracks it, combined. Strikes and spots are prices of the index. */
 export interface Combined {
-  /** Price of the index divided by the price of the fund. It converts the fund's prices to the index's. */
+  /** Price of the index divided by the price of the fund. The ratio converts the fund's prices to the index's. */
   readonly ratio: number;
   /** The exposures of both together, of the index and of the fund. */
   readonly exposures: Exposures;
@@ -29,30 +29,25 @@ export interface Combined {
 }
 
 /**
- * Adds up the options of an index and of its fund. Both are taken to move by the same percentages. So the fund's strikes are multiplied by
- * `ratio`. Exposures are in dollars and need no conversion. For the walls, the gamma of each strike of the fund is added to the nearest
- * strike of the index.
+ * Adds up the options of an index and of its fund. The index and the fund are assumed to move by the same percentages. So the fund's
+ * strikes are multiplied by `ratio`. Exposures are in dollars and need no conversion. For the walls, the gamma of each strike of the fund
+ * is added to the nearest strike of the index.
  */
-export function combine(index: PreparedChain, fund: PreparedChain): Combined {
-  return runToCompletion(combineInSteps(index, fund));
-}
-
-/** Does the same as `combine`, in steps. */
-export function* combineInSteps(index: PreparedChain, fund: PreparedChain): Steps<Combined> {
+export function* combine(index: PreparedChain, fund: PreparedChain): Steps<Combined> {
   const { spot } = index.chain;
   const ratio = spot / fund.chain.spot;
-  const indexPositions = yield* positionsInSteps(index);
-  const fundPositions = yield* rescale(yield* positionsInSteps(fund), ratio);
+  const indexPositions = yield* positionsOf(index);
+  const fundPositions = yield* rescale(yield* positionsOf(fund), ratio);
   const both = {
     wide: yield* concatenatePositions(indexPositions.wide, fundPositions.wide),
     narrow: yield* concatenatePositions(indexPositions.narrow, fundPositions.narrow),
   };
-  const flip = yield* flipOfPositionsInSteps(both, spot);
+  const flip = yield* flipOfPositions(both, spot);
   const level = levelsWithin(profileHalfWidth(flip, spot), spot);
-  const indexGex = yield* netGexInSteps(indexPositions, level);
-  const fundGex = yield* netGexInSteps(fundPositions, level);
-  const [ofIndex, ofFund] = [yield* exposuresInSteps(index), yield* exposuresInSteps(fund)];
-  const [indexGamma, fundGamma] = [yield* strikeGammaInSteps(index), yield* strikeGammaInSteps(fund)];
+  const indexGex = yield* netGexAtLevels(indexPositions, level);
+  const fundGex = yield* netGexAtLevels(fundPositions, level);
+  const [ofIndex, ofFund] = [yield* exposuresOf(index), yield* exposuresOf(fund)];
+  const [indexGamma, fundGamma] = [yield* strikeGamma(index), yield* strikeGamma(fund)];
   return {
     ratio,
     exposures: {

@@ -4,10 +4,10 @@ import type { CashDividend } from '../../market/cash-dividend.ts';
 import type { Chain } from '../../market/chain.ts';
 import type { LevelRecord } from '../../market/level-record.ts';
 import { DEFAULT_OPTIONS } from '../chain/options.ts';
-import { prepareInSteps } from '../chain/prepare.ts';
+import { prepareChain } from '../chain/prepare.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
-import { surfaceInSteps } from '../surface/fit-surface.ts';
-import { gexLevelsInSteps } from './gex-levels.ts';
+import { cachedSurface } from '../surface/fit-surface.ts';
+import { gexLevels } from './gex-levels.ts';
 
 /** The maturity at which volatilities of different days are compared, calendar days. */
 const DAYS = 30;
@@ -17,14 +17,14 @@ const DAYS = 30;
  * `ClientError('no_chain')` if no live contract is left. `atmIv30d` is the volatility at 30 days, if the caller knows it. Otherwise a surface is
  * fitted for it, which takes most of the time.
  */
-export function* levelRecordInSteps(
+export function* computeLevelRecord(
   chain: Chain,
   premiumBySeries: ReadonlyMap<string, number>,
   cashDividends: readonly CashDividend[],
   atmIv30d?: number | null,
 ): Steps<LevelRecord> {
-  const prepared = yield* preparedInSteps(chain, cashDividends);
-  const { exposures, walls, flip, dominant, maxPain } = yield* gexLevelsInSteps(prepared, premiumBySeries);
+  const prepared = yield* prepareForRecord(chain, cashDividends);
+  const { exposures, walls, flip, dominant, maxPain } = yield* gexLevels(prepared, premiumBySeries);
   return {
     underlying: chain.underlying,
     simulated: chain.simulated,
@@ -52,14 +52,14 @@ export function* levelRecordInSteps(
  * smile.
  */
 export function* volatilityAt30Days(chain: Chain, cashDividends: readonly CashDividend[]): Steps<number | null> {
-  const prepared = yield* preparedInSteps(chain, cashDividends);
-  const surface = yield* surfaceInSteps(prepared);
+  const prepared = yield* prepareForRecord(chain, cashDividends);
+  const surface = yield* cachedSurface(prepared);
   if (surface.slices.length === 0) return null;
   const { atmVariance, tte } = surface.lawAt(horizonEnd(prepared.chain.asOf, DAYS));
   return Math.sqrt(atmVariance / tte);
 }
 
 /** Prepares a chain with the default options. The result is cached by the chain. */
-function preparedInSteps(chain: Chain, cashDividends: readonly CashDividend[]): Steps<PreparedChain> {
-  return prepareInSteps(chain, { ...DEFAULT_OPTIONS, cashDividends });
+function prepareForRecord(chain: Chain, cashDividends: readonly CashDividend[]): Steps<PreparedChain> {
+  return prepareChain(chain, { ...DEFAULT_OPTIONS, cashDividends });
 }

@@ -1,4 +1,4 @@
-import { runToCompletion, StepMeter, type Steps } from '../../core/steps.ts';
+import { StepMeter, type Steps } from '../../core/steps.ts';
 import { MARKET_UNITS } from '../../math/black-scholes.ts';
 import { exposureSums, type Hedges, partialSums } from '../../math/exposure-kernels.ts';
 import { CHUNK_ROWS } from '../../math/kernels.ts';
@@ -25,13 +25,8 @@ export interface Exposures {
 }
 
 /** Returns the dealers' exposures over the whole chain. */
-export function exposures(prepared: PreparedChain): Exposures {
-  return runToCompletion(exposuresInSteps(prepared));
-}
-
-/** Does the same as `exposures`, in steps. */
-export function* exposuresInSteps(prepared: PreparedChain): Steps<Exposures> {
-  const [priced] = yield* pricedExposuresInSteps(prepared, [prepared.chain.spot], 'Summing up exposures');
+export function* exposuresOf(prepared: PreparedChain): Steps<Exposures> {
+  const [priced] = yield* pricedExposures(prepared, [prepared.chain.spot], 'Summing up exposures');
   const { netOfAll, grossOfAll } = gexBySeries(prepared);
   return { ...priced!, gex: netOfAll, grossGex: grossOfAll };
 }
@@ -48,7 +43,7 @@ const STEP_PAIRS = 32_768;
  * Returns delta, vanna and charm exposure for each of `spots`, as if the price were at that spot. Each strike has the same volatility at
  * every spot, and forwards move in proportion to spot. Charm is the expected change over the coming day.
  */
-export function* pricedExposuresInSteps(
+export function* pricedExposures(
   prepared: PreparedChain,
   spots: readonly number[],
   message: string,

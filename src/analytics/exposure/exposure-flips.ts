@@ -1,6 +1,6 @@
-import { runToCompletion, type Steps } from '../../core/steps.ts';
+import type { Steps } from '../../core/steps.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
-import { pricedExposuresInSteps } from './dollar-exposures.ts';
+import { pricedExposures } from './dollar-exposures.ts';
 
 /**
  * The spots at which vanna and charm exposure change their signs, dollars. If an exposure changes its sign at several spots, this is the
@@ -11,7 +11,7 @@ export interface ExposureFlips {
   readonly charm: number;
 }
 
-/** The search range on both sides of spot, as a fraction of spot. It is as wide as the narrowest gamma profile. */
+/** The search range on both sides of spot, as a fraction of spot. This range is as wide as the narrowest gamma profile. */
 const REACH = 0.2;
 /**
  * The distance between the spots of the coarse grid, as a fraction of the present spot. The whole chain is priced at each spot, so the grid
@@ -22,22 +22,17 @@ const SUBINTERVALS = 4;
 const MESSAGE = 'Pricing the chain at other spots';
 
 /** Finds the spots at which vanna and charm exposure change their signs. */
-export function exposureFlips(prepared: PreparedChain): ExposureFlips {
-  return runToCompletion(exposureFlipsInSteps(prepared));
-}
-
-/** Does the same as `exposureFlips`, in steps. */
-export function* exposureFlipsInSteps(prepared: PreparedChain): Steps<ExposureFlips> {
+export function* exposureFlips(prepared: PreparedChain): Steps<ExposureFlips> {
   const { spot } = prepared.chain;
   const half = Math.round(REACH / SPACING);
   const spots = Array.from({ length: 2 * half + 1 }, (_, i) => spot * (1 + (i - half) * SPACING));
-  const coarse = yield* pricedExposuresInSteps(prepared, spots, MESSAGE);
+  const coarse = yield* pricedExposures(prepared, spots, MESSAGE);
   const flip = function* (name: 'vex' | 'cex'): Steps<number> {
     const values = coarse.map((each) => each[name]);
     const [from, to] = nearestChange(spots, values, spot) ?? [];
     if (from === undefined || to === undefined) return Number.NaN;
     const finer = Array.from({ length: SUBINTERVALS + 1 }, (_, i) => from + ((to - from) * i) / SUBINTERVALS);
-    const exact = (yield* pricedExposuresInSteps(prepared, finer, MESSAGE)).map((each) => each[name]);
+    const exact = (yield* pricedExposures(prepared, finer, MESSAGE)).map((each) => each[name]);
     const [low, high] = nearestChange(finer, exact, spot)!;
     const [a, b] = [exact[finer.indexOf(low)]!, exact[finer.indexOf(high)]!];
     return low + ((high - low) * a) / (a - b);

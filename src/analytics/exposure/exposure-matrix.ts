@@ -1,7 +1,7 @@
 import type { Steps } from '../../core/steps.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
-import { type ExposureSums, sumExposuresInSteps } from './exposures-by-strike.ts';
-import { strikeIndexInSteps } from './strike-index.ts';
+import { type ExposureSums, sumExposures } from './exposures-by-strike.ts';
+import { strikeIndex } from './strike-index.ts';
 
 /**
  * Dealers' exposures of each series at each of its strikes. A cell is a strike of a series with a live contract. Columns of cells are
@@ -18,9 +18,9 @@ export interface ExposureMatrix {
 }
 
 /** Returns the dealers' exposures of each series at each of its strikes. */
-export function* exposureMatrixInSteps(prepared: PreparedChain): Steps<ExposureMatrix> {
+export function* exposureMatrix(prepared: PreparedChain): Steps<ExposureMatrix> {
   const { pairs, seriesIndex } = prepared;
-  const { strike, index } = yield* strikeIndexInSteps(pairs);
+  const { strike, index } = yield* strikeIndex(pairs);
   const cell = new Uint32Array(pairs.count);
   const seriesOfCell = new Uint16Array(pairs.count);
   const strikeOfCell = new Uint32Array(pairs.count);
@@ -39,6 +39,6 @@ export function* exposureMatrixInSteps(prepared: PreparedChain): Steps<ExposureM
     strike,
     seriesOfCell: seriesOfCell.subarray(0, cells),
     strikeOfCell: strikeOfCell.subarray(0, cells),
-    sums: yield* sumExposuresInSteps(prepared, cell, cells),
+    sums: yield* sumExposures(prepared, cell, cells),
   };
 }

@@ -1,11 +1,11 @@
-import { byRange, runToCompletion, type Steps } from '../../core/steps.ts';
+import { byRange, type Steps } from '../../core/steps.ts';
 import { MARKET_UNITS } from '../../math/black-scholes.ts';
 import { hedges } from '../../math/exposure-kernels.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
 import { dayAheadOf } from './day-ahead.ts';
 import { gexScale } from './gex-by-series.ts';
 import { HedgeBlock } from './hedge-block.ts';
-import { strikeIndexInSteps } from './strike-index.ts';
+import { strikeIndex } from './strike-index.ts';
 
 /**
  * Sums of dealers' exposures over groups of contracts, dollars: one row per group. The dealer sign is that of the prepared chain. A contract
@@ -44,18 +44,13 @@ const STEP_PAIRS = 16_384;
 const MESSAGE = 'Summing up exposures by strike';
 
 /** Returns the dealers' exposures at each strike. */
-export function exposuresByStrike(prepared: PreparedChain): ExposuresByStrike {
-  return runToCompletion(exposuresByStrikeInSteps(prepared));
-}
-
-/** Does the same as `exposuresByStrike`, in steps. */
-export function* exposuresByStrikeInSteps(prepared: PreparedChain): Steps<ExposuresByStrike> {
-  const { strike, index } = yield* strikeIndexInSteps(prepared.pairs);
-  return { strike, ...(yield* sumExposuresInSteps(prepared, index, strike.length)) };
+export function* exposuresByStrike(prepared: PreparedChain): Steps<ExposuresByStrike> {
+  const { strike, index } = yield* strikeIndex(prepared.pairs);
+  return { strike, ...(yield* sumExposures(prepared, index, strike.length)) };
 }
 
 /** Returns the sums of the exposures of each group of pairs. `group` has the group of each pair, from 0 to `groups` - 1. */
-export function* sumExposuresInSteps(prepared: PreparedChain, group: Uint32Array, groups: number): Steps<ExposureSums> {
+export function* sumExposures(prepared: PreparedChain, group: Uint32Array, groups: number): Steps<ExposureSums> {
   const { chain, row, callPut, position, multiplier, gamma, pairs } = prepared;
   const ahead = dayAheadOf(prepared);
   const column = () => new Float64Array(groups);

@@ -1,7 +1,7 @@
-import { runToCompletion, type Steps } from '../../core/steps.ts';
+import type { Steps } from '../../core/steps.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
-import { type GammaProfile, levelsWithin, type Positions, positionsInSteps, STEP } from './gamma-profile.ts';
-import { type ProfileSketch, refineInSteps, sketchInSteps } from './profile-sketch.ts';
+import { type GammaProfile, levelsWithin, type Positions, positionsOf, STEP } from './gamma-profile.ts';
+import { type ProfileSketch, refineProfile, sketchProfile } from './profile-sketch.ts';
 
 /** The flip of net gamma, or the spot that takes its place if there is no flip. */
 export interface GammaFlip {
@@ -14,7 +14,9 @@ export interface GammaFlip {
   readonly resolved: boolean;
 }
 
-/** Half-widths of the grid of spots, as fractions of the present spot. They are tried in turn until net gamma changes its sign. */
+/**
+ * Half-widths of the grid of spots, as fractions of the present spot. The half-widths are tried in turn until net gamma changes its sign.
+ */
 const HALF_WIDTHS = [0.2, 0.35, 0.5];
 
 /** Returns the narrowest half-width of a profile that contains the flip, as a fraction of spot. */
@@ -25,28 +27,24 @@ export function profileHalfWidth({ level }: GammaFlip, spot: number): number {
 /**
  * Computes net gamma over a grid of spots around the present spot, and finds the sign change nearest to the present spot (Perfiliev 2022).
  * Each contract has the same volatility at every spot (sticky strike), and forwards move in proportion to spot. Other tools take the strike
- * at which the cumulative sum of gamma by strike changes its sign. That strike is another quantity, and it jumps, so it is not used here.
+ * at which the cumulative sum of gamma by strike changes its sign. The strike of the cumulative sum is another quantity, and it jumps, so
+ * it is not used here.
  */
-export function gammaFlip(prepared: PreparedChain): GammaFlip {
-  return runToCompletion(gammaFlipInSteps(prepared));
+export function* gammaFlip(prepared: PreparedChain): Steps<GammaFlip> {
+  return yield* flipOfPositions(yield* positionsOf(prepared), prepared.chain.spot);
 }
 
-/** Does the same as `gammaFlip`, in steps. */
-export function* gammaFlipInSteps(prepared: PreparedChain): Steps<GammaFlip> {
-  return yield* flipOfPositionsInSteps(yield* positionsInSteps(prepared), prepared.chain.spot);
-}
-
-/** Finds the flip of given positions, in steps. */
-export function* flipOfPositionsInSteps(positions: Positions, spot: number): Steps<GammaFlip> {
+/** Finds the flip of given positions. */
+export function* flipOfPositions(positions: Positions, spot: number): Steps<GammaFlip> {
   let widest: ProfileSketch | undefined;
   for (const halfWidth of HALF_WIDTHS) {
-    widest = yield* sketchInSteps(positions, levelsWithin(halfWidth, spot));
-    const level = yield* crossingInSteps(widest, positions, spot);
+    widest = yield* sketchProfile(positions, levelsWithin(halfWidth, spot));
+    const level = yield* findCrossing(widest, positions, spot);
     if (level !== undefined) return { level, resolved: true };
   }
   const { gex, errorBound } = widest!;
   const least = gex.reduce((sum, each, i) => Math.min(sum, Math.abs(each) + errorBound[i]!), Number.POSITIVE_INFINITY);
-  yield* refineInSteps(widest!, positions, (i) => Math.abs(gex[i]!) - errorBound[i]! <= least);
+  yield* refineProfile(widest!, positions, (i) => Math.abs(gex[i]!) - errorBound[i]! <= least);
   return { level: leastAbsolute(widest!, spot), resolved: false };
 }
 
@@ -55,7 +53,7 @@ export function* flipOfPositionsInSteps(positions: Positions, spot: number): Ste
  * is enough, because only its sign is needed. Exact values are computed only for spots whose sign is uncertain and for spots next to the
  * flip.
  */
-function* crossingInSteps(sketch: ProfileSketch, positions: Positions, spot: number): Steps<number | undefined> {
+function* findCrossing(sketch: ProfileSketch, positions: Positions, spot: number): Steps<number | undefined> {
   const { level, gex, errorBound } = sketch;
   const changes = (i: number, to: number) => to in gex && Math.sign(gex[i]!) !== Math.sign(gex[to]!);
   for (;;) {
@@ -67,7 +65,7 @@ function* crossingInSteps(sketch: ProfileSketch, positions: Positions, spot: num
     const isOpen = (i: number) =>
       Math.abs(gex[i]!) <= errorBound[i]! ||
       (Math.abs(level[i]! - spot) <= reach && (changes(i, i - 1) || changes(i, i + 1)));
-    if (!(yield* refineInSteps(sketch, positions, isOpen))) return nearest;
+    if (!(yield* refineProfile(sketch, positions, isOpen))) return nearest;
   }
 }
 

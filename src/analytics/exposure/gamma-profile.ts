@@ -1,4 +1,4 @@
-import { byRange, runToCompletion, StepMeter, type Steps } from '../../core/steps.ts';
+import { byRange, StepMeter, type Steps } from '../../core/steps.ts';
 import {
   addGammaProfile,
   type LogLevels,
@@ -30,17 +30,13 @@ export const STEP = 0.0025;
 const WIDE_MIN = 2 * STEP;
 
 /** Returns the net GEX at levels a quarter percent of spot apart, from `halfWidth` (a fraction of spot) below spot to as far above it. */
-export function netGammaProfile(prepared: PreparedChain, halfWidth: number): GammaProfile {
-  return runToCompletion(netGammaProfileInSteps(prepared, halfWidth));
+export function* netGammaProfile(prepared: PreparedChain, halfWidth: number): Steps<GammaProfile> {
+  return yield* profileAt(yield* positionsOf(prepared), levelsWithin(halfWidth, prepared.chain.spot));
 }
 
-function* netGammaProfileInSteps(prepared: PreparedChain, halfWidth: number): Steps<GammaProfile> {
-  return yield* profileInSteps(yield* positionsInSteps(prepared), levelsWithin(halfWidth, prepared.chain.spot));
-}
-
-/** Returns the net GEX of given positions at given levels, computed in steps. */
-export function* profileInSteps(positions: Positions, level: Float64Array): Steps<GammaProfile> {
-  return { level, gex: yield* netGexInSteps(positions, level) };
+/** Returns the net GEX of given positions at given levels. */
+export function* profileAt(positions: Positions, level: Float64Array): Steps<GammaProfile> {
+  return { level, gex: yield* netGexAtLevels(positions, level) };
 }
 
 /** Returns the levels from `halfWidth` (a fraction of spot) below spot to as far above it. */
@@ -68,7 +64,7 @@ const STEP_PAIRS = 65_536;
  * Returns the net positions of a chain. A call and a put of a pair have the same gamma at every spot, so only the sum of their positions is
  * needed. Pairs whose sum is 0 are left out. Pairs without a volatility are left out too, because their gamma at other spots is not known.
  */
-export function* positionsInSteps({ pairs, position, multiplier }: PreparedChain): Steps<Positions> {
+export function* positionsOf({ pairs, position, multiplier }: PreparedChain): Steps<Positions> {
   const { count, contracts, tte, iv } = pairs;
   const message = 'Adding up positions';
   const net = new Float64Array(count);
@@ -105,9 +101,9 @@ export function* positionsInSteps({ pairs, position, multiplier }: PreparedChain
 }
 
 /** Returns the net GEX of all positions at each level. */
-export function* netGexInSteps({ wide, narrow }: Positions, level: Float64Array): Steps<Float64Array> {
-  const gex = yield* gexInSteps(wide, level);
-  const more = yield* gexInSteps(narrow, level);
+export function* netGexAtLevels({ wide, narrow }: Positions, level: Float64Array): Steps<Float64Array> {
+  const gex = yield* gexOfColumns(wide, level);
+  const more = yield* gexOfColumns(narrow, level);
   return gex.map((each, i) => each + more[i]!);
 }
 
@@ -119,7 +115,7 @@ const STEP_LISTED = 524_288;
 const STEP_LOG = 3_145_728;
 
 /** Returns the GEX of positions at each level, dollars per 1 % move. */
-export function* gexInSteps(columns: PositionColumns, levels: Float64Array | LogLevels): Steps<Float64Array> {
+export function* gexOfColumns(columns: PositionColumns, levels: Float64Array | LogLevels): Steps<Float64Array> {
   const isListed = levels instanceof Float64Array;
   const level = isListed ? levels : logLevels(levels);
   const partial = partialProfile(levels);

@@ -1,10 +1,10 @@
-import { runToCompletion, type Steps } from '../../core/steps.ts';
+import type { Steps } from '../../core/steps.ts';
 import type { PreparedChain, PreparedSeries } from '../chain/prepared-chain.ts';
-import { type Exposures, exposuresInSteps } from './dollar-exposures.ts';
-import { type GammaFlip, gammaFlipInSteps } from './gamma-flip.ts';
+import { type Exposures, exposuresOf } from './dollar-exposures.ts';
+import { type GammaFlip, gammaFlip } from './gamma-flip.ts';
 import { gexBySeries } from './gex-by-series.ts';
 import { maxPain } from './max-pain.ts';
-import { strikeGammaInSteps, type Walls, walls } from './walls.ts';
+import { strikeGamma, type Walls, walls } from './walls.ts';
 
 /** The levels of a chain, dollars. Exposures, flip and walls are computed from all prepared series. */
 export interface GexLevels {
@@ -23,15 +23,7 @@ export interface GexLevels {
  * dominant series is the live series with the largest premium. If no live series has a premium, the series with the most gamma is dominant.
  * Open interest is not used, because LEAPS would always have the most.
  */
-export function gexLevels(prepared: PreparedChain, premiumBySeries: ReadonlyMap<string, number>): GexLevels {
-  return runToCompletion(gexLevelsInSteps(prepared, premiumBySeries));
-}
-
-/** Does the same as `gexLevels`, in steps. */
-export function* gexLevelsInSteps(
-  prepared: PreparedChain,
-  premiumBySeries: ReadonlyMap<string, number>,
-): Steps<GexLevels> {
+export function* gexLevels(prepared: PreparedChain, premiumBySeries: ReadonlyMap<string, number>): Steps<GexLevels> {
   // A series without open contracts has no payout at any strike, and so no max pain.
   const isOpen = ({ start, end }: PreparedSeries) => prepared.weight.subarray(start, end).some((each) => each > 0);
   const byPremium = largestSeries(
@@ -40,9 +32,9 @@ export function* gexLevelsInSteps(
   );
   const dominant = byPremium ?? mostGamma(prepared) ?? prepared.series[0]!;
   return {
-    exposures: yield* exposuresInSteps(prepared),
-    walls: walls(yield* strikeGammaInSteps(prepared), prepared.chain.spot),
-    flip: yield* gammaFlipInSteps(prepared),
+    exposures: yield* exposuresOf(prepared),
+    walls: walls(yield* strikeGamma(prepared), prepared.chain.spot),
+    flip: yield* gammaFlip(prepared),
     dominant,
     dominantBy: byPremium ? 'large_prints' : 'gamma',
     maxPain: maxPain(prepared, dominant),

@@ -1,7 +1,7 @@
 import type { Steps } from '../../core/steps.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
-import { pricedExposuresInSteps } from './dollar-exposures.ts';
-import { netGexInSteps, positionsInSteps } from './gamma-profile.ts';
+import { pricedExposures } from './dollar-exposures.ts';
+import { netGexAtLevels, positionsOf } from './gamma-profile.ts';
 
 /** What dealers trade to stay hedged if spot moves, and their gamma at the new spot. */
 export interface HedgingAtMove {
@@ -23,14 +23,14 @@ export interface HedgingAtMove {
  * spot. Each strike has the same volatility at every spot, and forwards move in proportion to spot. Contracts without a volatility are left
  * out.
  */
-export function* hedgingAtMovesInSteps(prepared: PreparedChain, moves: readonly number[]): Steps<HedgingAtMove[]> {
+export function* hedgingAtMoves(prepared: PreparedChain, moves: readonly number[]): Steps<HedgingAtMove[]> {
   const present = prepared.chain.spot;
   const spots = moves.map((move) => present + (present * move) / 100);
-  const [before, ...after] = yield* pricedExposuresInSteps(prepared, [present, ...spots], 'Pricing the chain at moves');
+  const [before, ...after] = yield* pricedExposures(prepared, [present, ...spots], 'Pricing the chain at moves');
   const held = before!.dex / present;
   const levels = Float64Array.from(spots);
-  const gex = yield* netGexInSteps(yield* positionsInSteps(prepared), levels);
-  const gross = yield* netGexInSteps(yield* positionsInSteps(withoutSigns(prepared)), levels);
+  const gex = yield* netGexAtLevels(yield* positionsOf(prepared), levels);
+  const gross = yield* netGexAtLevels(yield* positionsOf(withoutSigns(prepared)), levels);
   return moves.map((move, i) => ({
     move,
     spot: spots[i]!,

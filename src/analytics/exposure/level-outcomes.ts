@@ -60,7 +60,7 @@ export interface LevelScore {
 
 /** A level is touched within this many daily deviations. */
 export const TOUCH_DEVIATIONS = 0.1;
-/** The same distance, with room for rounding errors. */
+/** The distance `TOUCH_DEVIATIONS`, with room for rounding errors. */
 const REACH = TOUCH_DEVIATIONS + 1e-9;
 /** Rates of fewer days are not stated, because their intervals would cover almost everything. */
 export const DAYS_MIN = 20;
@@ -75,7 +75,7 @@ const STEP_PAIRS = 16_384;
  * the level of each day, at the same number of daily deviations from spot, on every other day. If a level says nothing about the move of its
  * day, the expected share of the control equals that of the level.
  */
-export function* levelScoresInSteps(days: readonly LevelDay[]): Steps<Record<LevelKind, LevelScore>> {
+export function* scoreLevels(days: readonly LevelDay[]): Steps<Record<LevelKind, LevelScore>> {
   const moves = days.map(moveOf);
   const scores: Partial<Record<LevelKind, LevelScore>> = {};
   for (const kind of LEVEL_KINDS) {

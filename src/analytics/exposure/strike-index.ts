@@ -12,7 +12,7 @@ export interface StrikeIndex {
 const STEP_PAIRS = 32_768;
 
 /** Returns the strike index of pairs. Cached by pairs, since the result does not depend on the dealer sign. */
-export function* strikeIndexInSteps(pairs: Pairs): Steps<StrikeIndex> {
+export function* strikeIndex(pairs: Pairs): Steps<StrikeIndex> {
   const known = cache.get(pairs);
   if (known) return known;
   const strike = distinct(pairs.strike);

@@ -1,8 +1,8 @@
-import { byRange, runToCompletion, type Steps } from '../../core/steps.ts';
+import { byRange, type Steps } from '../../core/steps.ts';
 import { gammaByStrike } from '../../math/gamma-exposure.ts';
 import { CHUNK_ROWS } from '../../math/kernels.ts';
 import type { PreparedChain, PreparedSeries } from '../chain/prepared-chain.ts';
-import { distinct, strikeIndexInSteps } from './strike-index.ts';
+import { distinct, strikeIndex } from './strike-index.ts';
 
 /** Gamma at each strike: the sum of gamma * |contracts held| * multiplier, shares per 1.00 of spot. */
 export interface StrikeGamma {
@@ -47,16 +47,11 @@ const STEP_PAIR_PASSES = 8 * STEP_PAIRS;
 /** If there are more strikes than this, a step ends after gamma is summed. The caller ranks the strikes in the next step. */
 const STEP_STRIKES = 10_000;
 
-/** Returns the gamma at each strike, summed over all series. */
-export function strikeGamma(prepared: PreparedChain): StrikeGamma {
-  return runToCompletion(strikeGammaInSteps(prepared));
-}
-
-/** Computes the gamma at each strike, summed over all series, in steps. The result is cached for each prepared chain. */
-export function* strikeGammaInSteps(prepared: PreparedChain): Steps<StrikeGamma> {
+/** Computes the gamma at each strike, summed over all series. The result is cached for each prepared chain. */
+export function* strikeGamma(prepared: PreparedChain): Steps<StrikeGamma> {
   const known = summed.get(prepared);
   if (known) return known;
-  const { strike, index } = yield* strikeIndexInSteps(prepared.pairs);
+  const { strike, index } = yield* strikeIndex(prepared.pairs);
   const { count, contracts } = prepared.pairs;
   const sums = new Float64Array(2 * strike.length);
   const pairs = Math.min(STEP_PAIRS, Math.floor(STEP_PAIR_PASSES / Math.ceil(sums.length / CHUNK_ROWS)));
@@ -95,7 +90,7 @@ export function strikeGammaOf(prepared: PreparedChain, { start, end }: PreparedS
 /**
  * Adds the gamma of the rows [start, end) to `sums`. The first half of `sums` has the sum of the calls at each strike, and the second half
  * has the sum of the puts at each strike. `index` has, for each of the rows, the position of its strike among the strikes. The function
- * changes `index`: to the position of a put it adds the number of strikes.
+ * also changes `index`: it adds the number of strikes to the position of each put.
  */
 function addGamma(
   { callPut, position, multiplier, gamma }: PreparedChain,

@@ -40,8 +40,8 @@ export function customerPositions(chain: Chain, signed: Iterable<SignedPrint>): 
 /** The number of contracts or cells of a tape that one step handles. */
 const STEP_ROWS = 32_768;
 
-/** Returns the customer positions from the sums of a tape, in steps. The tape must end at the chain's moment. */
-export function* summedInSteps(chain: Chain, { contracts, byContract, cells }: TapeSums): Steps<CustomerPositions> {
+/** Returns the customer positions from the sums of a tape. The tape must end at the chain's moment. */
+export function* positionsFromSums(chain: Chain, { contracts, byContract, cells }: TapeSums): Steps<CustomerPositions> {
   const message = 'Finding the sides of prints';
   const live = liveSeries(chain);
   const series = contracts.series.map((each) => live.get(seriesKey(each)));

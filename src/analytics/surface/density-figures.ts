@@ -64,17 +64,17 @@ function modeOf(law: PriceLaw, deviation: number): number {
   return Math.exp((left + right) / 2);
 }
 
-/** The integral reaches this many kernel widths beyond the outermost components. */
+/** The integral reaches this many widths beyond the outermost components. */
 const DIVERGENCE_REACH = 9;
-/** The step of the integral, as a share of the width of the narrowest kernel. */
+/** The step of the integral, as a share of the width of the narrowest component. */
 const DIVERGENCE_STEP = 0.15;
 
 function divergenceFrom(law: PriceLaw, deviation: number): number {
   const density = logDensityOf(law);
-  const { nodes, kernels } = law;
-  const low = Math.min(...nodes.map((node, i) => Math.log(node) - DIVERGENCE_REACH * kernels[i]!));
-  const high = Math.max(...nodes.map((node, i) => Math.log(node) + DIVERGENCE_REACH * kernels[i]!));
-  const points = Math.ceil((high - low) / (DIVERGENCE_STEP * Math.min(...kernels)));
+  const { nodes, widths } = law;
+  const low = Math.min(...nodes.map((node, i) => Math.log(node) - DIVERGENCE_REACH * widths[i]!));
+  const high = Math.max(...nodes.map((node, i) => Math.log(node) + DIVERGENCE_REACH * widths[i]!));
+  const points = Math.ceil((high - low) / (DIVERGENCE_STEP * Math.min(...widths)));
   const step = (high - low) / points;
   let sum = 0;
   for (let i = 0; i <= points; i++) {
@@ -87,18 +87,21 @@ function divergenceFrom(law: PriceLaw, deviation: number): number {
   return Math.max(0, sum);
 }
 
-/** The integral leaves out points with a lower log-density. Their terms are negligible, or not a number if the density is zero. */
+/**
+ * The integral leaves out points with a lower log-density. The terms of these points are negligible, or not a number if the density is
+ * zero.
+ */
 const NEGLIGIBLE_DENSITY = -700;
 
 /** A component is left out of the sum if the logarithm of its density minus that of the largest component is below this. */
 const NEGLIGIBLE = -40;
 
 /** Returns the logarithm of the density of ln(S/F), as a function. */
-function logDensityOf({ nodes, masses, kernels }: PriceLaw): (x: number) => number {
-  const centers = nodes.map((node, i) => Math.log(node) - kernels[i]! ** 2 / 2);
-  const heights = masses.map((mass, i) => Math.log(mass / (kernels[i]! * Math.sqrt(2 * Math.PI))));
+function logDensityOf({ nodes, masses, widths }: PriceLaw): (x: number) => number {
+  const centers = nodes.map((node, i) => Math.log(node) - widths[i]! ** 2 / 2);
+  const heights = masses.map((mass, i) => Math.log(mass / (widths[i]! * Math.sqrt(2 * Math.PI))));
   return (x) => {
-    const term = (i: number) => heights[i]! - ((x - centers[i]!) / kernels[i]!) ** 2 / 2;
+    const term = (i: number) => heights[i]! - ((x - centers[i]!) / widths[i]!) ** 2 / 2;
     let top = Number.NEGATIVE_INFINITY;
     for (let i = 0; i < centers.length; i++) top = Math.max(top, term(i));
     if (top === Number.NEGATIVE_INFINITY) return top;

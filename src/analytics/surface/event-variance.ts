@@ -1,4 +1,4 @@
-import { runToCompletion, type Steps } from '../../core/steps.ts';
+import type { Steps } from '../../core/steps.ts';
 import { StepwiseRegression } from '../../math/stepwise-regression.ts';
 import type { FittedSurface } from './fitted-surface.ts';
 
@@ -21,8 +21,8 @@ export interface EventVariance {
   /** Variance of the logarithm of the price over the event. */
   readonly variance: number;
   /**
-   * Uncertainty of the variance that comes from the bands. If a volatility moves to the edge of its band, the variance changes. This is the
-   * root of the sum of the squares of these changes over all volatilities.
+   * Uncertainty of the variance that comes from the bands. If a volatility moves to the edge of its band, the variance changes. The
+   * uncertainty is the root of the sum of the squares of these changes over all volatilities.
    */
   readonly band: number;
   /** Standard error of the variance, from the distances between the volatilities and the fitted curve. */
@@ -68,12 +68,7 @@ const POINTS_PER_DEGREE = 4;
  * the events that reduce the error most, one at a time, and then removes those that are too small. The model with the smallest error per
  * degree of freedom gives the result.
  */
-export function findEvents(points: readonly TermPoint[]): EventVariance[] {
-  return runToCompletion(findEventsInSteps(points));
-}
-
-/** Does the same as `findEvents`, in steps. */
-export function* findEventsInSteps(points: readonly TermPoint[]): Steps<EventVariance[]> {
+export function* findEvents(points: readonly TermPoint[]): Steps<EventVariance[]> {
   const least = degreeFor(points);
   if (least === undefined) return [];
   const most = Math.max(least, Math.min(DEGREE_MAX, Math.floor(points.length / POINTS_PER_DEGREE)));
@@ -99,8 +94,8 @@ export function termStructure({ slices }: Pick<FittedSurface, 'slices'>): TermPo
 
 /**
  * Returns the root mean square distance of the volatilities from a smooth curve, as a share of the volatility. The curve is fitted together
- * with the given events. It is the polynomial with the lowest degree that `findEvents` tries. Settlements with narrow bands have a larger
- * weight. Returns `undefined` for fewer than five points.
+ * with the given events. The curve is the polynomial with the lowest degree that `findEvents` tries. Settlements with narrow bands have a
+ * larger weight. Returns `undefined` for fewer than five points.
  */
 export function termResidual(points: readonly TermPoint[], events: readonly EventVariance[]): number | undefined {
   const degree = degreeFor(points);
@@ -182,7 +177,7 @@ class EventModel {
     if (best.settlement >= 0) this.toggle(best.settlement);
   }
 
-  /** Removes the event that misses a threshold by the largest factor. Returns whether there was such an event. */
+  /** Removes the event that misses a threshold by the largest factor. Returns whether an event was removed. */
   removeWorst(): boolean {
     let worst = { size: 1, settlement: -1 };
     for (const settlement of this.settlements()) {

@@ -6,7 +6,7 @@ import { type PriceBounds, type QuoteBands, SliceModel } from './slice-model.ts'
 /** Masses at the nodes, and the coefficients of the log-density that gives these masses. */
 export interface FittedDensity extends Masses {
   readonly coefficients: Float64Array;
-  /** The model of the fit. Its rows are the quotes, followed by the bounds. */
+  /** The model of the fit. The rows of the model are the quotes, followed by the bounds. */
   readonly model: SliceModel;
 }
 

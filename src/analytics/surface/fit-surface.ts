@@ -1,4 +1,4 @@
-import { runToCompletion, StepCache, StepMeter, type Steps } from '../../core/steps.ts';
+import { StepCache, StepMeter, type Steps } from '../../core/steps.ts';
 import { VarianceClock } from '../../market/variance-clock.ts';
 import type { PreparedChain, PreparedSeries } from '../chain/prepared-chain.ts';
 import { D1_OF_25_DELTA } from '../chain/skew.ts';
@@ -44,25 +44,20 @@ interface Fit {
   /** The series with the most quotes. */
   readonly main: PreparedSeries;
   readonly quotes: QuoteBands;
-  /** Standard deviation of the log-price at the money. It scales the nodes. */
+  /** Standard deviation of the log-price at the money. This deviation scales the nodes. */
   readonly deviation: number;
   density: FittedDensity;
 }
 
-/** Fits the surface of a chain, which gives the law of the price at every later time. */
-export function fitSurface(prepared: PreparedChain): FittedSurface {
-  return runToCompletion(fitSurfaceInSteps(prepared));
-}
-
-/** Returns the surface of a chain in steps, and caches it by `prepared`. `tokens` is the cost of the work if the surface is not cached. */
-export function surfaceInSteps(prepared: PreparedChain, tokens = 0): Steps<FittedSurface> {
-  return surfaces.of(prepared, '', { ...FITTING, tokens, steps: () => fitSurfaceInSteps(prepared) });
+/** Returns the surface of a chain, and caches it by `prepared`. `tokens` is the cost of the work if the surface is not cached. */
+export function cachedSurface(prepared: PreparedChain, tokens = 0): Steps<FittedSurface> {
+  return surfaces.of(prepared, '', { ...FITTING, tokens, steps: () => fitSurface(prepared) });
 }
 
 const surfaces = new StepCache<PreparedChain, FittedSurface>(() => 1);
 
-/** Fits the surface of a chain in steps. */
-export function* fitSurfaceInSteps(prepared: PreparedChain): Steps<FittedSurface> {
+/** Fits the surface of a chain, which gives the law of the price at every later time. */
+export function* fitSurface(prepared: PreparedChain): Steps<FittedSurface> {
   const source = bandSource(prepared);
   const refused: RefusedSeries[] = [];
   const settlements = new Map<number, { series: PreparedSeries; quotes: QuoteBands }[]>();

@@ -3,7 +3,7 @@ import type { VarianceClock } from '../../market/variance-clock.ts';
 import type { PreparedSeries } from '../chain/prepared-chain.ts';
 import type { PriceLaw } from './price-law.ts';
 import type { BandSource, RefusalReason } from './quote-bands.ts';
-import { mixtureAt, powerLaw, type Rung } from './rungs.ts';
+import { lawOfPower, mixtureAt, type Rung } from './rungs.ts';
 import type { QuoteBands } from './slice-model.ts';
 
 /** The law of the price at one instant. */
@@ -37,8 +37,8 @@ export interface FitQuality {
   /** Half-width of the band of the volatility at the money, as a share of this volatility. */
   readonly atmBand: number;
   /**
-   * Half-width of the band of the 25-delta skew, as a share of the volatility at the money. It is the sum of the half-widths of the put's
-   * band and of the call's band.
+   * Half-width of the band of the 25-delta skew, as a share of the volatility at the money. This half-width is the sum of the half-widths
+   * of the put's band and of the call's band.
    */
   readonly skewBand: number;
 }
@@ -98,9 +98,9 @@ export class FittedSurface {
   }
 
   /**
-   * Returns the law after `years` of trading time. Between two rungs, it is a mixture of their laws. The weights of the mixture make the
-   * total variance at the money linear in trading time. Before the first rung and after the last rung, the law has the shape and the
-   * volatility of that rung.
+   * Returns the law after `years` of trading time. Between two rungs, the law is a mixture of the laws of the rungs. The weights of the
+   * mixture make the total variance at the money linear in trading time. Before the first rung and after the last rung, the law has the
+   * shape and the volatility of that rung.
    */
   private interpolate(years: number): { law: PriceLaw; atmVariance: number } {
     const { rungs } = this;
@@ -108,7 +108,7 @@ export class FittedSurface {
     if (rungs[next]?.years === years) return rungs[next]!;
     if (next <= 0) {
       const edge = next === 0 ? rungs[0]! : rungs.at(-1)!;
-      const law = powerLaw(edge.law, Math.sqrt(years / edge.years));
+      const law = lawOfPower(edge.law, Math.sqrt(years / edge.years));
       return { law, atmVariance: law.totalVariance(0) };
     }
     const [before, after] = [rungs[next - 1]!, rungs[next]!];

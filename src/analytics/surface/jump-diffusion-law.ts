@@ -1,6 +1,6 @@
 import { runToCompletion } from '../../core/steps.ts';
 import { merton } from '../../math/jump-diffusion.ts';
-import { leastSquaresInSteps } from '../../math/least-squares.ts';
+import { leastSquares } from '../../math/least-squares.ts';
 import { NODE_Z } from './log-density-basis.ts';
 import { PriceLaw } from './price-law.ts';
 import type { QuoteBands } from './slice-model.ts';
@@ -19,16 +19,18 @@ export interface JumpDiffusion {
 /** The law leaves out a number of jumps if it is above the expected number and its Poisson probability is at most this. */
 const POISSON_MIN = 1e-14;
 
-/** Returns the law of the price at the horizon: a mixture of lognormals, one for each number of jumps. Its mean is the forward. */
+/**
+ * Returns the law of the price at the horizon: a mixture of lognormals, one for each number of jumps. The mean of the law is the forward.
+ */
 export function jumpDiffusionLaw({ variance, jumps, mean, width }: JumpDiffusion): PriceLaw {
   const factor = mean + (width * width) / 2;
   const compensator = jumps * Math.expm1(factor);
-  const components: { node: number; mass: number; kernel: number }[] = [];
+  const components: { node: number; mass: number; width: number }[] = [];
   let mass = Math.exp(-jumps);
   let nodeOfTotal = 0;
   for (let n = 0; n <= jumps || mass > POISSON_MIN; n++) {
     const node = Math.exp(n * factor - compensator);
-    components.push({ node, mass, kernel: Math.sqrt(variance + n * width * width) });
+    components.push({ node, mass, width: Math.sqrt(variance + n * width * width) });
     nodeOfTotal += mass * node;
     mass *= jumps / (n + 1);
   }
@@ -37,7 +39,7 @@ export function jumpDiffusionLaw({ variance, jumps, mean, width }: JumpDiffusion
   return new PriceLaw(
     column(({ node }) => (node * total) / nodeOfTotal),
     column(({ mass: each }) => each / total),
-    column(({ kernel }) => kernel),
+    column(({ width }) => width),
   );
 }
 
@@ -66,8 +68,8 @@ const ITERATIONS = 15;
 
 /**
  * Returns the jump diffusion that fits the quotes best, for a given expected number of jumps > 0. The fit minimises the squares of relative
- * volatility errors. It also has a weak pull (`PRIOR`) towards jumps that cause three eighths of the variance and have a negative mean. If
- * there are few quotes, this pull decides the result. `atmVariance` is the total variance at the money.
+ * volatility errors. The fit also has a weak pull (`PRIOR`) towards jumps that cause three eighths of the variance and have a negative
+ * mean. If there are few quotes, this pull decides the result. `atmVariance` is the total variance at the money.
  */
 export function fitJumpDiffusion(quotes: QuoteBands, atmVariance: number, jumps: number): JumpDiffusion {
   const { callPut, moneyness, price, halfWidth } = quotes;
@@ -102,7 +104,7 @@ export function fitJumpDiffusion(quotes: QuoteBands, atmVariance: number, jumps:
     );
   };
   const { parameters } = runToCompletion(
-    leastSquaresInSteps(residuals, [0, PRIOR.share, PRIOR.direction], {
+    leastSquares(residuals, [0, PRIOR.share, PRIOR.direction], {
       iterationsMax: ITERATIONS,
       evaluations: Number.POSITIVE_INFINITY,
     }),
@@ -128,11 +130,11 @@ function modelOf([level, share, direction]: readonly number[], atmVariance: numb
  * nodes.
  */
 export function logDensityAtNodes(law: PriceLaw, deviation: number): Float64Array {
-  const centers = law.nodes.map((node, i) => Math.log(node) - law.kernels[i]! ** 2 / 2);
+  const centers = law.nodes.map((node, i) => Math.log(node) - law.widths[i]! ** 2 / 2);
   return NODE_Z.map((z) => {
     const terms = centers.map((center, i) => {
-      const kernel = law.kernels[i]!;
-      return Math.log(law.masses[i]! / kernel) - ((deviation * z - center) / kernel) ** 2 / 2;
+      const width = law.widths[i]!;
+      return Math.log(law.masses[i]! / width) - ((deviation * z - center) / width) ** 2 / 2;
     });
     const top = Math.max(...terms);
     return top + Math.log(terms.reduce((sum, term) => sum + Math.exp(term - top), 0));

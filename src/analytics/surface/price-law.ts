@@ -8,31 +8,31 @@ import { normalCdf } from '../../math/normal.ts';
 export class PriceLaw {
   /**
    * Columns of equal length, with a row for each lognormal: its mean (`nodes`), its probability (`masses`), and the standard deviation of
-   * its logarithm (`kernels`).
+   * its logarithm (`widths`).
    */
   constructor(
     readonly nodes: Float64Array,
     readonly masses: Float64Array,
-    readonly kernels: Float64Array,
+    readonly widths: Float64Array,
   ) {}
 
   /** Returns the probability of ending at or below a moneyness K/F. */
   below(moneyness: number): number {
-    return this.sum((mass, node, kernel) => mass * normalCdf(Math.log(moneyness / node) / kernel + kernel / 2));
+    return this.sum((mass, node, width) => mass * normalCdf(Math.log(moneyness / node) / width + width / 2));
   }
 
   /** Returns the probability of ending at or above a moneyness K/F. The result is accurate in the right tail, where 1 - `below` is not. */
   above(moneyness: number): number {
-    return this.sum((mass, node, kernel) => mass * normalCdf(Math.log(node / moneyness) / kernel - kernel / 2));
+    return this.sum((mass, node, width) => mass * normalCdf(Math.log(node / moneyness) / width - width / 2));
   }
 
   /** Returns the undiscounted price of an option, as a multiple of the forward. `callPut` is +1 for a call and -1 for a put. */
   price(callPut: number, moneyness: number): number {
-    return this.sum((mass, node, kernel) => {
-      const distance = (callPut * Math.log(node / moneyness)) / kernel;
+    return this.sum((mass, node, width) => {
+      const distance = (callPut * Math.log(node / moneyness)) / width;
       if (distance < -FAR) return 0;
       if (distance > FAR) return mass * callPut * (node - moneyness);
-      return mass * kernelPrice(callPut, node, moneyness, kernel);
+      return mass * lognormalPrice(callPut, node, moneyness, width);
     });
   }
 
@@ -50,11 +50,11 @@ export class PriceLaw {
 
   /** Returns the mean, the variance, the skewness and the kurtosis (3 for a normal law) of the log-price ln(S/F). */
   logMoments(): { mean: number; variance: number; skewness: number; kurtosis: number } {
-    const centers = this.nodes.map((node, i) => Math.log(node) - this.kernels[i]! ** 2 / 2);
+    const centers = this.nodes.map((node, i) => Math.log(node) - this.widths[i]! ** 2 / 2);
     const mean = this.masses.reduce((sum, mass, i) => sum + mass * centers[i]!, 0);
     let [second, third, fourth] = [0, 0, 0];
     for (let i = 0; i < centers.length; i++) {
-      const [mass, d, v] = [this.masses[i]!, centers[i]! - mean, this.kernels[i]! ** 2];
+      const [mass, d, v] = [this.masses[i]!, centers[i]! - mean, this.widths[i]! ** 2];
       second += mass * (d * d + v);
       third += mass * (d * d * d + 3 * d * v);
       fourth += mass * (d ** 4 + 6 * d * d * v + 3 * v * v);
@@ -62,9 +62,9 @@ export class PriceLaw {
     return { mean, variance: second, skewness: third / second ** 1.5, kurtosis: fourth / second ** 2 };
   }
 
-  private sum(term: (mass: number, node: number, kernel: number) => number): number {
+  private sum(term: (mass: number, node: number, width: number) => number): number {
     let sum = 0;
-    for (let i = 0; i < this.nodes.length; i++) sum += term(this.masses[i]!, this.nodes[i]!, this.kernels[i]!);
+    for (let i = 0; i < this.nodes.length; i++) sum += term(this.masses[i]!, this.nodes[i]!, this.widths[i]!);
     return sum;
   }
 }
@@ -74,17 +74,17 @@ export function lognormalLaw(variance: number): PriceLaw {
   return new PriceLaw(Float64Array.of(1), Float64Array.of(1), Float64Array.of(Math.sqrt(variance)));
 }
 
-/** Beyond this many standard deviations, the mass of a kernel is too small to change a sum of doubles. */
+/** Beyond this many standard deviations, the mass of a lognormal is too small to change a sum of doubles. */
 const FAR = 9;
 
 /**
- * Returns the undiscounted price of an option on one lognormal. `mean` is its mean, and `kernel` is the standard deviation of its
+ * Returns the undiscounted price of an option on one lognormal. `mean` is its mean, and `width` is the standard deviation of its
  * logarithm.
  */
-export function kernelPrice(callPut: number, mean: number, strike: number, kernel: number): number {
-  const distance = Math.log(mean / strike) / kernel;
+export function lognormalPrice(callPut: number, mean: number, strike: number, width: number): number {
+  const distance = Math.log(mean / strike) / width;
   return (
     callPut *
-    (mean * normalCdf(callPut * (distance + kernel / 2)) - strike * normalCdf(callPut * (distance - kernel / 2)))
+    (mean * normalCdf(callPut * (distance + width / 2)) - strike * normalCdf(callPut * (distance - width / 2)))
   );
 }

@@ -40,9 +40,9 @@ export function rungOf({ nodes, masses }: Masses, deviation: number, years: numb
 
 /**
  * Returns the rungs to insert between two settlements. There are none if the variances of the settlements are similar. The mass of each
- * node of a rung is interpolated linearly between the masses of the same node in the two settlements. The same node is at the same number
- * of standard deviations from the forward, so the shape of the law changes evenly. A rung that is not in calendar order with the second
- * settlement is left out.
+ * node of a rung is interpolated linearly between the masses of the same node in the two settlements. In both settlements, a node is at the
+ * same number of standard deviations from the forward, so the shape of the law changes evenly. A rung that is not in calendar order with
+ * the second settlement is left out.
  */
 export function rungsBetween(before: Rung, after: Rung): Rung[] {
   const ratio = after.atmVariance / before.atmVariance;
@@ -92,13 +92,13 @@ function isBelow(rung: Rung, later: Rung): boolean {
  * Returns the law of X^power divided by its mean, where X has the given law. At every strike, prices rise with `power`, because the powers
  * of X are in star order (Shaked and Shanthikumar 2007, section 4.B).
  */
-export function powerLaw({ nodes, masses, kernels }: PriceLaw, power: number): PriceLaw {
-  const scaled = nodes.map((node, i) => node ** power * Math.exp((power * (power - 1) * kernels[i]! ** 2) / 2));
+export function lawOfPower({ nodes, masses, widths }: PriceLaw, power: number): PriceLaw {
+  const scaled = nodes.map((node, i) => node ** power * Math.exp((power * (power - 1) * widths[i]! ** 2) / 2));
   const mean = scaled.reduce((sum, node, i) => sum + masses[i]! * node, 0);
   return new PriceLaw(
     scaled.map((node) => node / mean),
     masses,
-    kernels.map((kernel) => kernel * power),
+    widths.map((width) => width * power),
   );
 }
 
@@ -117,6 +117,6 @@ export function mixtureAt(variance: number, before: Rung, after: Rung): PriceLaw
       before.law.masses.map((mass) => mass * (1 - share)),
       after.law.masses.map((mass) => mass * share),
     ),
-    joined(before.law.kernels, after.law.kernels),
+    joined(before.law.widths, after.law.widths),
   );
 }

@@ -1,5 +1,5 @@
 import type { Steps } from '../../core/steps.ts';
-import { passageInSteps } from '../../math/first-passage.ts';
+import { passage } from '../../math/first-passage.ts';
 import { type JumpDiffusion, jumpDiffusionLaw } from './jump-diffusion-law.ts';
 import type { PriceLaw } from './price-law.ts';
 
@@ -22,11 +22,11 @@ export interface TouchProbability {
 
 /**
  * Returns the probability that the price is at or beyond a strike at some moment up to the horizon. "Beyond" means on the other side of the
- * strike than spot. The odds of ending beyond the strike come from `law`. They are multiplied by a ratio from the jump diffusion `model`:
- * the odds of touching the strike, divided by the odds of ending beyond it. The result is at least the probability of ending beyond the
- * strike, and at most the bound of `superHedge`. If the strike is at spot, the result is 1.
+ * strike than spot. The odds of ending beyond the strike come from `law`. These odds are multiplied by a ratio from the jump diffusion
+ * `model`: the odds of touching the strike, divided by the odds of ending beyond it. The result is at least the probability of ending
+ * beyond the strike, and at most the bound of `superHedge`. If the strike is at spot, the result is 1.
  */
-export function* touchInSteps(
+export function* touchProbabilities(
   law: PriceLaw,
   model: JumpDiffusion,
   { spot, strike, forward }: Barrier,
@@ -36,7 +36,7 @@ export function* touchInSteps(
   const endInModel = endBeyond(jumpDiffusionLaw(model), side, strike / forward);
   const compensator = model.jumps * Math.expm1(model.mean + model.width ** 2 / 2);
   const drift = Math.log(forward / spot) - compensator - model.variance / 2;
-  const touchInModel = yield* passageInSteps({
+  const touchInModel = yield* passage({
     start: side * Math.log(strike / spot),
     drift: -side * drift,
     variance: model.variance,

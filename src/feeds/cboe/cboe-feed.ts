@@ -1,3 +1,4 @@
+import { runInTurns } from '../../core/steps.ts';
 import type { Delivery, Feed } from '../../market/feed.ts';
 import { isIndexRoot } from '../../market/option-symbol.ts';
 import { SYSTEM_CLOCK } from '../clock.ts';
@@ -6,13 +7,12 @@ import { baseUrl } from '../http/base-url.ts';
 import { pollIntervalMs, pollTickers } from '../http/poll-tickers.ts';
 import { createProviderClient, type ProviderOptions } from '../http/provider-client.ts';
 import type { ProviderSnapshot } from '../http/provider-snapshot.ts';
-import { inTurns } from '../in-pieces.ts';
 import { readQuotesIsolated } from '../reader/isolated-reader.ts';
 import { unreadable } from '../rejections.ts';
 
 /**
- * Creates the feed of the delayed quotes of the exchange (Cboe). The exchange returns a whole chain in one answer. Its service has no
- * documentation and no guarantee, and its terms restrict automated use. Whoever uses this feed needs permission.
+ * Creates the feed of the delayed quotes of the exchange (Cboe). The exchange returns a whole chain in one answer. The exchange's service
+ * has no documentation and no guarantee, and its terms restrict automated use. Whoever uses this feed needs permission.
  */
 export function createCboeFeed(options: ProviderOptions): Feed {
   const { tickers, ratePerMinute = RATE_PER_MINUTE, clock = SYSTEM_CLOCK } = options;
@@ -29,7 +29,7 @@ export function createCboeFeed(options: ProviderOptions): Feed {
     const source = `cboe:${ticker}`;
     const snapshot =
       'json' in answer
-        ? await inTurns('reading a chain', quotedChain(answer.json, source, ticker))
+        ? await runInTurns('reading a chain', quotedChain(answer.json, source, ticker))
         : await firstChain(readQuotesIsolated(answer.body, source, ticker));
     if (snapshot === undefined) throw unreadable('the answer is unexpected, because `data.options` is missing');
     const { asOf } = snapshot.chain;

@@ -1,4 +1,5 @@
 import { ClientError } from '../../core/errors.ts';
+import type { Steps } from '../../core/steps.ts';
 import { buildChain, type ContractRow } from '../../market/build-chain.ts';
 import { isDate } from '../../market/calendar.ts';
 import type { Delivery } from '../../market/feed.ts';
@@ -11,21 +12,21 @@ import {
   rootOf,
 } from '../../market/option-symbol.ts';
 import { spotOf } from '../implied-spot.ts';
-import { type InPieces, PIECE_ROWS } from '../in-pieces.ts';
 import { cellNumber } from '../numbers.ts';
 import { countRejected, unreadable } from '../rejections.ts';
 import { isWholeRow, type Table } from './cells.ts';
-import { type FileFacts, sourceOf } from './format.ts';
+import { type FileFacts, READING, STEP_ROWS, sourceOf } from './format.ts';
 import { rootOn } from './roots.ts';
 
 /**
- * Reads Zomma's own chain table. Its columns are `underlying,as_of,spot,symbol,expiry,put_call,strike,bid,ask,last,volume,open_interest`
- * and `iv,delta,gamma,multiplier`, in any order. Other columns are ignored. The required columns are `underlying`, `open_interest`, and
- * either `symbol` or all of `expiry`, `put_call` and `strike`. A file may have several underlyings and times. Each combination of an
- * underlying and a time becomes one chain. Without `as_of`, the time of the quotes is the modification time of the file. Without `spot`,
- * the spot is computed from the quotes. Throws a `ClientError` if no row can be read.
+ * Reads Zomma's own chain table. The columns of the table are
+ * `underlying,as_of,spot,symbol,expiry,put_call,strike,bid,ask,last,volume,open_interest` and `iv,delta,gamma,multiplier`, in any order.
+ * Other columns are ignored. The required columns are `underlying`, `open_interest`, and either `symbol` or all of `expiry`, `put_call` and
+ * `strike`. A file may have several underlyings and times. Each combination of an underlying and a time becomes one chain. Without `as_of`,
+ * the time of the quotes is the modification time of the file. Without `spot`, the spot is computed from the quotes. Throws a `ClientError`
+ * if no row can be read.
  */
-export function* chainsOf({ header, rows }: Pick<Table, 'header' | 'rows'>, file: FileFacts): InPieces<Delivery[]> {
+export function* chainsOf({ header, rows }: Pick<Table, 'header' | 'rows'>, file: FileFacts): Steps<Delivery[]> {
   const tickers = new Set<string>();
   const column = columnFinder(header);
   const snapshots = new Map<string, Snapshot>();
@@ -35,7 +36,7 @@ export function* chainsOf({ header, rows }: Pick<Table, 'header' | 'rows'>, file
   const asOfFrom = cacheLast((text) => (text === '' ? file.modifiedMs : instantOf(text)));
   let count = 0;
   for (const row of rows) {
-    if (++count % PIECE_ROWS === 0) yield;
+    if (++count % STEP_ROWS === 0) yield READING;
     const cell = (name: string) => row[column(name)]?.trim() ?? '';
     const contract = isWholeRow(row, header.length) ? symbolOf(cell) : 'malformed_row';
     const asOf = asOfFrom(cell('as_of'));
@@ -63,7 +64,7 @@ export function* chainsOf({ header, rows }: Pick<Table, 'header' | 'rows'>, file
     first.refused[reason] = (first.refused[reason] ?? 0) + count;
   const deliveries: Delivery[] = [];
   for (const snapshot of withoutStrays([...snapshots.values()])) {
-    yield;
+    yield READING;
     deliveries.push(deliver(snapshot, file));
   }
   return deliveries;

@@ -1,8 +1,8 @@
+import type { Steps } from '../../core/steps.ts';
 import { isDate } from '../../market/calendar.ts';
 import type { Delivery } from '../../market/feed.ts';
 import { canonicalTicker, isTicker } from '../../market/option-symbol.ts';
 import type { Close } from '../../market/prints.ts';
-import type { InPieces } from '../in-pieces.ts';
 import { cellNumber } from '../numbers.ts';
 import { hasHeader, readTable, type Table } from './cells.ts';
 import { readDailyRows } from './daily-rows.ts';
@@ -17,7 +17,7 @@ export const closesCsv: Format = {
 };
 
 /** Reads the closes of a table. Adds a rejection if some rows are not valid closes. Throws a `ClientError` if no row is a close. */
-export function closesOf(table: Pick<Table, 'header' | 'rows'>, file: FileFacts): InPieces<Delivery[]> {
+export function closesOf(table: Pick<Table, 'header' | 'rows'>, file: FileFacts): Steps<Delivery[]> {
   return readDailyRows(table, file, {
     name: 'close',
     read(cell): Close | undefined {

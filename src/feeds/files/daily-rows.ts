@@ -1,8 +1,8 @@
+import type { Steps } from '../../core/steps.ts';
 import type { Delivery } from '../../market/feed.ts';
-import { type InPieces, PIECE_ROWS } from '../in-pieces.ts';
 import { unreadable } from '../rejections.ts';
 import type { Table } from './cells.ts';
-import type { FileFacts } from './format.ts';
+import { type FileFacts, READING, STEP_ROWS } from './format.ts';
 
 /** How the rows of a table with one value a day are read: closes or dividends. */
 export interface DailyRows<Row> {
@@ -22,7 +22,7 @@ export function* readDailyRows<Row>(
   { header, rows }: Pick<Table, 'header' | 'rows'>,
   { origin }: FileFacts,
   { name, read, delivery }: DailyRows<Row>,
-): InPieces<Delivery[]> {
+): Steps<Delivery[]> {
   // Of two columns of the same name, the first counts.
   const places = new Map(header.map((column, i) => [column, i] as const).reverse());
   const deliveries: Delivery[] = [];
@@ -30,7 +30,7 @@ export function* readDailyRows<Row>(
   let count = 0;
   let bad = 0;
   for (const row of rows) {
-    if (++count % PIECE_ROWS === 0) yield;
+    if (++count % STEP_ROWS === 0) yield READING;
     const valid = read((column) => row[places.get(column) ?? -1]?.trim() ?? '');
     if (valid === undefined) {
       bad++;

@@ -1,13 +1,13 @@
 import { entryOf, isRecord, type JsonRecord, jsonExcess } from '../../core/json-shape.ts';
+import type { Steps } from '../../core/steps.ts';
 import { buildChain, CONTRACTS_MAX, type ContractRow } from '../../market/build-chain.ts';
 import { newYorkInstant } from '../../market/calendar.ts';
 import type { Chain } from '../../market/chain.ts';
 import { type OptionSymbol, parseOptionSymbol } from '../../market/option-symbol.ts';
 import { spotOf } from '../implied-spot.ts';
-import { type InPieces, PIECE_ROWS } from '../in-pieces.ts';
 import { jsonNumber } from '../numbers.ts';
 import { countRejected, unreadable } from '../rejections.ts';
-import { type Format, sourceOf } from './format.ts';
+import { type Format, READING, STEP_ROWS, sourceOf } from './format.ts';
 import { underlyingOfMost } from './roots.ts';
 
 /**
@@ -29,20 +29,20 @@ export const delayedQuotes: Format = {
  */
 export function* writtenChain(text: string, source: string, ticker?: string): ReturnType<typeof quotedChain> {
   const answer = parse(text);
-  yield;
+  yield READING;
   return yield* quotedChain(answer, source, ticker);
 }
 
 /**
- * Builds the chain of an answer with delayed quotes. Its underlying is `ticker` or, without `ticker`, the underlying of most options.
- * `offered` is the number of options that the answer lists. Returns `undefined` if the JSON is of another kind. Throws a `ClientError` if
- * no chain can be built from the answer.
+ * Builds the chain of an answer with delayed quotes. The underlying of the chain is `ticker` or, without `ticker`, the underlying of most
+ * options. `offered` is the number of options that the answer lists. Returns `undefined` if the JSON is of another kind. Throws a
+ * `ClientError` if no chain can be built from the answer.
  */
 export function* quotedChain(
   answer: unknown,
   source: string,
   ticker?: string,
-): InPieces<{ chain: Chain; offered: number } | undefined> {
+): Steps<{ chain: Chain; offered: number } | undefined> {
   const data = entryOf(answer, 'data');
   if (!isRecord(answer) || !isRecord(data) || !Array.isArray(data.options)) {
     if (isRecord(data) && 'current_price' in data) throw unreadable('`data.options` is missing');
@@ -52,7 +52,7 @@ export function* quotedChain(
   const refused: Record<string, number> = {};
   const rows: ContractRow[] = [];
   for (const [i, option] of (data.options as unknown[]).entries()) {
-    if (i > 0 && i % PIECE_ROWS === 0) yield;
+    if (i > 0 && i % STEP_ROWS === 0) yield READING;
     const symbol = isRecord(option) && typeof option.option === 'string' ? parseOptionSymbol(option.option) : undefined;
     if (symbol === undefined || !isRecord(option)) {
       countRejected(refused, 'bad_symbol');
@@ -63,7 +63,7 @@ export function* quotedChain(
   if (rows.length === 0) throw unreadable(`none of ${data.options.length} options has a symbol that can be read`);
   const price = [data.current_price, data.close].map(jsonNumber).find((value) => value > 0 && Number.isFinite(value));
   const underlying = ticker ?? underlyingOfMost(rows);
-  yield;
+  yield READING;
   const head = { underlying, asOf, spot: spotOf(price, rows, asOf), source, simulated: false, refused };
   return { chain: buildChain(head, rows), offered: data.options.length };
 }

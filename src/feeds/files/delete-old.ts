@@ -30,7 +30,7 @@ export async function deleteOld(
       const present = await lstat(path);
       if (!present.isSymbolicLink() && versionOf(present) === versionOf(stats)) await unlink(path);
     } catch {
-      // The file stays. It was read, so nothing is lost.
+      // The file stays. The file was read, so nothing is lost.
     }
   }
 }

@@ -1,8 +1,8 @@
 import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ClientError } from '../../core/errors.ts';
+import { runInTurns } from '../../core/steps.ts';
 import type { Delivery } from '../../market/feed.ts';
-import { inTurns } from '../in-pieces.ts';
 import { unreadable } from '../rejections.ts';
 import { inflated, isGzip } from './gzip.ts';
 import { type Content, openNamed, openWithin } from './opened-file.ts';
@@ -88,7 +88,7 @@ async function* readContents(content: Content, options: FileReadOptions): AsyncG
     onProgress(size);
     if (bytes.length > FILE_BYTES_MAX)
       throw unreadable(`the file has more than ${FILE_BYTES_MAX} bytes after unpacking`);
-    yield* await inTurns('reading a file', readMarketFile(bytes, facts));
+    yield* await runInTurns('reading a file', readMarketFile(bytes, facts));
   }
 }
 

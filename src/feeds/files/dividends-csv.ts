@@ -1,8 +1,8 @@
+import type { Steps } from '../../core/steps.ts';
 import { isDate } from '../../market/calendar.ts';
 import type { CashDividend } from '../../market/cash-dividend.ts';
 import type { Delivery } from '../../market/feed.ts';
 import { canonicalTicker, isTicker } from '../../market/option-symbol.ts';
-import type { InPieces } from '../in-pieces.ts';
 import { cellNumber } from '../numbers.ts';
 import { hasHeader, readTable, type Table } from './cells.ts';
 import { readDailyRows } from './daily-rows.ts';
@@ -20,7 +20,7 @@ export const dividendsCsv: Format = {
  * Reads the dividends of a table. An amount of 0 means that there is no dividend on that date. Adds a rejection if some rows are not
  * dividends. Throws a `ClientError` if no row is a dividend.
  */
-export function dividendsOf(table: Pick<Table, 'header' | 'rows'>, file: FileFacts): InPieces<Delivery[]> {
+export function dividendsOf(table: Pick<Table, 'header' | 'rows'>, file: FileFacts): Steps<Delivery[]> {
   return readDailyRows(table, file, {
     name: 'dividend',
     read(cell): CashDividend | undefined {

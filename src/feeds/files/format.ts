@@ -1,5 +1,10 @@
+import type { Step, Steps } from '../../core/steps.ts';
 import type { Delivery } from '../../market/feed.ts';
-import type { InPieces } from '../in-pieces.ts';
+
+/** Number of table rows that are read in one step, some milliseconds. */
+export const STEP_ROWS = 2_000;
+/** The description of a step that reads rows. */
+export const READING: Step = { message: 'reading market data' };
 
 /** A file of the drop folder with its whole text. */
 export interface MarketFile extends FileFacts {
@@ -19,7 +24,7 @@ export interface Format {
   /** Returns whether a file with these first lines is meant to be in this format, even if the file is damaged. */
   claims(text: string): boolean;
   /** Reads the file. Throws a `ClientError` if nothing can be read from it. */
-  read(file: MarketFile): InPieces<Delivery[]>;
+  read(file: MarketFile): Steps<Delivery[]>;
 }
 
 /** Returns the source of the chains in a file. */

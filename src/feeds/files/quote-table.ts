@@ -1,11 +1,10 @@
 import { buildChain, type ContractRow } from '../../market/build-chain.ts';
 import { type OptionSymbol, parseOptionSymbol } from '../../market/option-symbol.ts';
 import { spotOf } from '../implied-spot.ts';
-import { PIECE_ROWS } from '../in-pieces.ts';
 import { cellNumber } from '../numbers.ts';
 import { countRejected, unreadable } from '../rejections.ts';
 import { hasHeader, isWholeRow, readTable } from './cells.ts';
-import { type Format, sourceOf } from './format.ts';
+import { type Format, READING, STEP_ROWS, sourceOf } from './format.ts';
 import { quoteDate } from './quote-date.ts';
 import { underlyingOfMost } from './roots.ts';
 
@@ -20,7 +19,7 @@ export const quoteTable: Format = {
 
   *read({ text, ...file }) {
     const { header, preamble, rows } = readTable(text, isHeader);
-    yield;
+    yield READING;
     const strikeColumn = header.indexOf('strike');
     if (strikeColumn < 0) throw unreadable('the table has no column Strike');
     const call = columnsOf(header, CALLS, 0, strikeColumn);
@@ -31,7 +30,7 @@ export const quoteTable: Format = {
     const contracts: ContractRow[] = [];
     let count = 0;
     for (const row of rows) {
-      if (++count % PIECE_ROWS === 0) yield;
+      if (++count % STEP_ROWS === 0) yield READING;
       if (!isWholeRow(row, header.length)) {
         countRejected(refused, 'malformed_row');
         continue;
@@ -48,10 +47,10 @@ export const quoteTable: Format = {
       }
     }
     if (contracts.length === 0) throw unreadable(`none of ${count} rows has a symbol that can be read`);
-    yield;
+    yield READING;
     const underlying = underlyingOfMost(contracts);
     const spot = spotOf(lastSale(preamble), contracts, asOf);
-    yield;
+    yield READING;
     const head = { underlying, asOf, spot, source: sourceOf(file), simulated: false, refused };
     const chain = buildChain(head, contracts);
     return [{ kind: 'chain', chain }];

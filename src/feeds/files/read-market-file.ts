@@ -1,12 +1,12 @@
 import { ClientError } from '../../core/errors.ts';
+import type { Steps } from '../../core/steps.ts';
 import type { Delivery } from '../../market/feed.ts';
-import type { InPieces } from '../in-pieces.ts';
 import { boundedLines, HEADER_CHARS_MAX, PREAMBLE_LINES_MAX } from './cells.ts';
 import { chainCsv } from './chain-csv.ts';
 import { closesCsv } from './closes-csv.ts';
 import { delayedQuotes } from './delayed-quotes.ts';
 import { dividendsCsv } from './dividends-csv.ts';
-import type { Format, MarketFile } from './format.ts';
+import { type Format, type MarketFile, READING } from './format.ts';
 import { decoderOf, isUnmarkedUtf16, withPlainBreaks } from './lines.ts';
 import { quoteTable } from './quote-table.ts';
 
@@ -14,7 +14,7 @@ import { quoteTable } from './quote-table.ts';
  * Reads a whole file that is not a tape. Detects the format from the content. Returns chains, closes, dividends, or a rejection with the
  * reason. Returns an empty list for files without market data, such as notes and pictures.
  */
-export function* readMarketFile(bytes: Uint8Array, file: Omit<MarketFile, 'text'>): InPieces<Delivery[]> {
+export function* readMarketFile(bytes: Uint8Array, file: Omit<MarketFile, 'text'>): Steps<Delivery[]> {
   if (isUnmarkedUtf16(bytes)) {
     return [
       {
@@ -30,7 +30,7 @@ export function* readMarketFile(bytes: Uint8Array, file: Omit<MarketFile, 'text'
   const format = head && FORMATS.find(({ claims }) => claims(head));
   if (!text || !format) return [];
   try {
-    yield;
+    yield READING;
     return yield* format.read({ ...file, text: format === delayedQuotes ? text : boundedLines(text) });
   } catch (error) {
     if (!(error instanceof ClientError)) throw error;

@@ -2,7 +2,7 @@ import { lastQuoted } from '../../market/calendar.ts';
 import type { Delivery } from '../../market/feed.ts';
 import type { Clock } from '../clock.ts';
 import { backoffMs } from '../http/retry.ts';
-import { Mailbox } from './mailbox.ts';
+import { DeliveryQueue } from './delivery-queue.ts';
 import { runSocket } from './trade-socket.ts';
 import { printsOfTrades } from './trades.ts';
 
@@ -16,24 +16,24 @@ export interface StreamOptions {
 
 /**
  * Yields the trades of the tickers' options as they happen, and reconnects after each failure. After a reconnect, a trade may arrive for
- * the second time. It then has the same id as the first time.
+ * the second time. The second copy has the same id as the first time.
  */
 export async function* tradeStream(options: StreamOptions, signal: AbortSignal): AsyncGenerator<Delivery> {
   // If the consumer of this generator stops, close the connection too.
   const stop = new AbortController();
   const both = AbortSignal.any([signal, stop.signal]);
-  const mailbox = new Mailbox(options.clock.now);
-  const connection = stayConnected(options, mailbox, both);
+  const queue = new DeliveryQueue(options.clock.now);
+  const connection = stayConnected(options, queue, both);
   try {
-    yield* mailbox.take(both);
+    yield* queue.take(both);
   } finally {
     stop.abort();
     await connection;
   }
 }
 
-/** Connects again and again until `signal` is aborted. Puts the prints and the changes of the connection into the mailbox. */
-async function stayConnected(options: StreamOptions, mailbox: Mailbox, signal: AbortSignal): Promise<void> {
+/** Connects again and again until `signal` is aborted. Puts the prints and the changes of the connection into the queue. */
+async function stayConnected(options: StreamOptions, queue: DeliveryQueue, signal: AbortSignal): Promise<void> {
   const { clock, url, key, silenceMs = SILENCE_MS } = options;
   const tickers = new Set(options.tickers);
   let failures = 0;
@@ -53,23 +53,23 @@ async function stayConnected(options: StreamOptions, mailbox: Mailbox, signal: A
           if (upAt !== undefined) return;
           upAt = clock.now();
           isDownReported = false;
-          mailbox.connection(true, upAt);
+          queue.connection(true, upAt);
         },
         onMessages(messages) {
           const refused: Record<string, number> = {};
           const prints = printsOfTrades(messages, tickers, clock.now(), refused);
-          if (prints.length > 0 || Object.keys(refused).length > 0) mailbox.prints(prints, refused);
+          if (prints.length > 0 || Object.keys(refused).length > 0) queue.prints(prints, refused);
         },
-        onMalformed: () => mailbox.prints([], { bad_frame: 1 }),
+        onMalformed: () => queue.prints([], { bad_frame: 1 }),
       },
       signal,
     );
     if (signal.aborted) return;
     // Report the moment from which on trades may be missing. This moment is usually earlier than the moment at which the failure was
     // noticed.
-    if (!isDownReported) mailbox.connection(false, end.lastReceivedAt, end.reason);
+    if (!isDownReported) queue.connection(false, end.lastReceivedAt, end.reason);
     isDownReported = true;
-    if (end.isRejected) mailbox.rejection('massive:stream', end.reason);
+    if (end.isRejected) queue.rejection('massive:stream', end.reason);
     const wasLongLived = upAt !== undefined && clock.now() - upAt > LONG_LIVED_MS;
     failures = wasLongLived ? 1 : failures + 1;
     await clock.pause(end.isRejected ? REJECTED_PAUSE_MS : backoffMs(failures, clock.random), signal);

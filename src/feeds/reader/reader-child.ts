@@ -1,9 +1,9 @@
 import { ClientError, errorCode, OperatorError } from '../../core/errors.ts';
+import { runToCompletion } from '../../core/steps.ts';
 import type { Delivery } from '../../market/feed.ts';
 import { writtenChain } from '../files/delayed-quotes.ts';
 import { contentsOf } from '../files/deliveries.ts';
 import { Content } from '../files/opened-file.ts';
-import { atOnce } from '../in-pieces.ts';
 import { preferAsOomVictim } from '../own-program.ts';
 import { unreadable } from '../rejections.ts';
 import {
@@ -68,7 +68,7 @@ async function* deliveriesFor(job: ReaderJob, onProgress: (bytes: number) => voi
     return;
   }
   const text = new TextDecoder().decode(await Bun.stdin.bytes());
-  const snapshot = atOnce(writtenChain(text, job.source, job.ticker));
+  const snapshot = runToCompletion(writtenChain(text, job.source, job.ticker));
   if (snapshot) yield { kind: 'chain', ...snapshot };
 }
 

@@ -136,7 +136,7 @@ export function createConnectionMonitor({
   let crowdedMs = Number.NEGATIVE_INFINITY;
   let isScanning = false;
   let scanDueMs = 0;
-  /** The moment of the last count of descriptors. It is recorded as the moment of a request, which is precise enough. */
+  /** The moment of the last count of descriptors. This moment is recorded as the moment of a request, which is precise enough. */
   let checkedMs = 0;
   let unreported = { count: 0, sinceMs: Number.NEGATIVE_INFINITY };
 

@@ -2,7 +2,7 @@ import { type TProperties, type TSchema, Type } from '@sinclair/typebox';
 import { ClientError } from '../../core/errors.ts';
 import type { Steps } from '../../core/steps.ts';
 import type { Column } from '../../math/kernels.ts';
-import { JSON_ROWS, rowsPrice } from './prices.ts';
+import { JSON_ROWS, rowsCost } from './request-cost.ts';
 import { EQUAL_LENGTHS, expectation } from './validate.ts';
 
 /** Maximum rows of one request: a full index chain, which takes about 30 ms in total. Clients send more rows in several requests. */
@@ -12,8 +12,8 @@ export const COLUMN_ROWS_MAX = 20_000;
 const STEP_ROWS = 4_096;
 
 /**
- * Calls `compute` for all rows: once if there are at most JSON_ROWS rows, in steps if there are more. Then returns `result()`. `compute`
- * gets the rows from `from` (included) to `to` (excluded).
+ * Calls `compute` for all rows: once if there are at most JSON_ROWS rows, in steps if there are more. After that, returns `result()`.
+ * `compute` gets the rows from `from` (included) to `to` (excluded).
  */
 export function byRows<Result>(
   count: number,
@@ -33,7 +33,7 @@ function* rowSteps<Result>(
   const total = Math.ceil(count / STEP_ROWS);
   for (let from = 0; from < count; from += STEP_ROWS) {
     const to = Math.min(count, from + STEP_ROWS);
-    const tokens = from === 0 ? rowsPrice(count, JSON_ROWS) : 0;
+    const tokens = from === 0 ? rowsCost(count, JSON_ROWS) : 0;
     yield { message: `Rows ${from + 1} to ${to}`, total, tokens };
     compute(from, to);
   }

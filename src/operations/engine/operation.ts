@@ -20,6 +20,8 @@ export interface Operation<
   readonly ofNow?: true;
   readonly title: string;
   readonly description: string;
+  /** The view of the web terminal that asks for the operation, as its addresses name it, or why no view does. `house` has a form for each tool. */
+  readonly page: string | { readonly absent: string };
   /** Arguments of an example call, for the documentation. */
   readonly example: Partial<Static<Input>>;
   /** The schema of the arguments. Each description gives the unit. */
@@ -38,14 +40,20 @@ export interface Operation<
     context: Context,
     isWanted: (key: string) => boolean,
   ): Answer<Static<Full>> | Steps<Answer<Static<Full>>>;
-  /** Draws the answer as PNG. Used if the argument `format` is `image`. An operation that draws has this argument. */
-  picture?(result: Static<Full>, provenance: Provenance): Uint8Array;
+  /** Draws the answer as SVG, which adapters send as PNG. Used if the argument `format` is `image`. An operation that draws has this argument. */
+  picture?(result: Static<Full>, provenance: Provenance): string;
 }
 
 export interface ToolForm<Key extends string = string> {
+  /** What a user asks, in a few words. The instructions for models map it to the tool. */
+  readonly question: string;
+  /** The anchor of the section on its method in docs/methods.md. */
+  readonly method: string;
+  /** The words on the units and signs of the figures that every host shows: in the description, the arguments or the answer. */
+  readonly units: readonly string[];
   /** Keys of the default answer. */
   readonly answers: readonly Key[];
-  /** Further keys that the default answer has only if an argument asks for them. They are optional in `full`. */
+  /** Further keys that the default answer has only if an argument asks for them. These keys are optional in `full`. */
   readonly onDemand?: readonly Key[];
   /**
    * Keys of the full result that MCP adds to the provenance of an answer: what the arguments were taken to mean, and figures without which
@@ -98,7 +106,7 @@ export interface Provenance {
   readonly notes: readonly string[];
 }
 
-/** The media type of pictures. */
+/** The media type in which adapters send pictures. */
 export const PICTURE_TYPE = 'image/png';
 
 /** The schema of `Provenance` in answers. */

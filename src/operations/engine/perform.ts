@@ -3,7 +3,7 @@ import { memoizeByObject } from '../../core/cache.ts';
 import { cleanLine } from '../../core/clean-text.ts';
 import { ClientError, type ClientErrorCode } from '../../core/errors.ts';
 import { isRecord } from '../../core/json-shape.ts';
-import { runToCompletion, type Steps } from '../../core/steps.ts';
+import type { Steps } from '../../core/steps.ts';
 import { answerSchema, type Context, type Operation, PROVENANCE, type Provenance, pickFields } from './operation.ts';
 import { contextAt, withMoment } from './replay.ts';
 import { satisfies, validate } from './validate.ts';
@@ -25,8 +25,8 @@ export interface Performed {
   /** The values of the view's `echoes`. */
   readonly echoes: Record<string, unknown>;
   readonly provenance: Provenance | undefined;
-  /** The answer as PNG, if the caller asked for an image and the operation draws. */
-  readonly picture?: Uint8Array;
+  /** The answer as SVG, if the caller asked for an image and the operation draws. */
+  readonly picture?: string;
 }
 
 /** Returns the view with the default answer of a tool. */
@@ -64,12 +64,7 @@ export const restView = memoizeByObject(
  * invalid. Throws `ClientError` (unprocessable) if numeric arguments give a number that is not finite. Throws every `ClientError` that the
  * operation throws. Throws a plain `Error` if the answer does not match its schema for another reason, which is a defect.
  */
-export function perform(view: View, args: unknown, context: Context, code: ClientErrorCode): Performed {
-  return runToCompletion(performInSteps(view, args, context, code));
-}
-
-/** Does the same as `perform`, in the steps of the operation. */
-export function* performInSteps(
+export function* perform(
   { operation, input, output, answers, echoes }: View,
   args: unknown,
   context: Context,

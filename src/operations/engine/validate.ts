@@ -17,8 +17,8 @@ const NAME_MAX = 40;
 
 /**
  * Checks a value against an object schema. Returns the value with the defaults of absent fields. Throws `ClientError` with the given code
- * if the value is invalid. The error has each invalid field and the condition that the field must meet. It never repeats values, but it
- * repeats names of unknown fields, cut to NAME_MAX characters.
+ * if the value is invalid. The error has each invalid field and the condition that the field must meet. The error never repeats values, but
+ * it repeats names of unknown fields, cut to NAME_MAX characters.
  */
 export function validate(schema: TObject, value: unknown, code: ClientErrorCode): Record<string, unknown> {
   const { check, defaults } = compiled(schema);

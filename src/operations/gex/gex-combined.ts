@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import { combineInSteps } from '../../analytics/exposure/combined.ts';
+import { combine } from '../../analytics/exposure/combined.ts';
 import { ClientError } from '../../core/errors.ts';
 import { DAY_MS } from '../../market/calendar.ts';
 import type { Chain } from '../../market/chain.ts';
@@ -8,8 +8,8 @@ import { count, nullable, number, numberColumn, ticker } from '../engine/schemas
 import { chainInput, readChain } from '../reading/analysis-options.ts';
 import { conventionOf, signConvention } from '../reading/dealer-sign.ts';
 import { provenanceOf } from '../reading/market-reading.ts';
-import { lens, lensFields } from './gex-lens.ts';
 import { MILLION } from './gex-report.ts';
+import { variantFields, variantSchema } from './level-variants.ts';
 
 /** For each index, the fund that tracks it, and the customary multiple: the approximate ratio of the index to the fund's price. */
 const FUNDS: Readonly<Record<string, { readonly fund: string; readonly multiple: number }>> = {
@@ -26,6 +26,7 @@ export const getGexCombined = defineOperation({
   name: 'get_gex_combined',
   ofMarket: true,
   title: 'GEX of an index with its fund',
+  page: 'ticker',
   description:
     'GEX levels of two tickers together, e.g. of an index and the fund that tracks it (SPX with SPY). Prices of the added ticker are ' +
     'converted to the scale of the requested ticker at the ratio of both spots, which the answer states. Dollars.',
@@ -55,7 +56,7 @@ export const getGexCombined = defineOperation({
       as_of: Type.String({ description: 'When the quotes of the ticker were taken, ISO 8601.' }),
       with_as_of: Type.String({ description: 'When the quotes of the added symbol were taken, ISO 8601.' }),
       apart_s: number('Time between both snapshots, seconds; a price move in this time distorts the ratio.'),
-      ...lens,
+      ...variantSchema,
       ticker_gex_mil: number('Net GEX of the ticker, millions of dollars per 1 % move.'),
       with_gex_mil: number('Net GEX of the added symbol, millions of dollars per 1 % move.'),
       net_dex_mil: number('Delta exposure of both, millions of dollars.'),
@@ -86,7 +87,7 @@ export const getGexCombined = defineOperation({
     }
     const other = yield* readChain({ ...input, ticker: partner }, context);
     requireOneMarket(chain, other.chain);
-    const both = yield* combineInSteps(own, other);
+    const both = yield* combine(own, other);
     const multiple = multipleOf(chain.underlying, other.chain.underlying);
     return {
       result: {
@@ -99,7 +100,7 @@ export const getGexCombined = defineOperation({
         as_of: new Date(chain.asOf).toISOString(),
         with_as_of: new Date(other.chain.asOf).toISOString(),
         apart_s: Math.abs(chain.asOf - other.chain.asOf) / 1_000,
-        ...lensFields(both),
+        ...variantFields(both),
         ticker_gex_mil: both.index.gex / MILLION,
         with_gex_mil: both.fund.gex / MILLION,
         net_dex_mil: both.exposures.dex / MILLION,

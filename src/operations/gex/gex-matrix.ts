@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
 import { inOrderOfSettlement } from '../../analytics/chain/rows.ts';
-import { exposureMatrixInSteps } from '../../analytics/exposure/exposure-matrix.ts';
+import { exposureMatrix } from '../../analytics/exposure/exposure-matrix.ts';
 import type { ExposureSums } from '../../analytics/exposure/exposures-by-strike.ts';
 import { defineOperation } from '../engine/operation.ts';
 import { count, defaulted, number, numberColumn, oneOf, textColumn } from '../engine/schemas.ts';
@@ -21,6 +21,7 @@ export const getGexMatrix = defineOperation({
   name: 'get_gex_matrix',
   ofMarket: true,
   title: 'GEX by strike and expiry',
+  page: 'expiries',
   description:
     'A dealer exposure, open interest or volume of each series (root and expiry) at each strike near spot, as a matrix, with the sums of its ' +
     'rows and columns and of the strikes outside. Dealers are assumed long calls and short puts. With sign=flow, they hold the opposite of ' +
@@ -81,7 +82,7 @@ export const getGexMatrix = defineOperation({
 
 function* matrixOf(prepared: PreparedChain, measure: Measure, band: number) {
   const { chain } = prepared;
-  const { strike, seriesOfCell, strikeOfCell, sums } = yield* exposureMatrixInSteps(prepared);
+  const { strike, seriesOfCell, strikeOfCell, sums } = yield* exposureMatrix(prepared);
   yield { message: 'Filling the matrix' };
   const isInside = (each: number) => 100 * Math.abs(each - chain.spot) <= band * chain.spot;
   const from = strike.findIndex(isInside);

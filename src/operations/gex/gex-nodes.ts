@@ -13,8 +13,8 @@ import { averageDailyVolume, averageDailyVolumeOf, shareOfVolumePct } from '../r
 import { expiryChoice, expirySelection } from '../reading/expiry-choice.ts';
 import { levelsOf, type MarketReading, provenanceOf, readMarketAs, SIMULATED_NOTE } from '../reading/market-reading.ts';
 import { gammaNotes, type regimeFields, regimeNotes, reportRegime, UNRESOLVED_FLIP_NOTE } from './gamma-regime.ts';
-import { byFlowLens, byPrints, byVolume, byVolumeLens, zeroDte, zeroDteLens } from './gex-lens.ts';
 import { type GexReport, gexReport, MILLION, reportGex } from './gex-report.ts';
+import { byFlowVariant, byPrints, byVolume, byVolumeVariant, zeroDte, zeroDteVariant } from './level-variants.ts';
 
 const hedging = Type.Object(
   {
@@ -49,6 +49,7 @@ export const getLiveGexNodes = defineOperation({
   name: 'get_live_gex_nodes',
   ofMarket: true,
   title: 'GEX levels',
+  page: 'ticker',
   description:
     "A ticker's price levels from its newest option chain, dollars: spot, call wall (resistance), put wall (support), gamma flip, and max " +
     'pain of the dominant expiry. net_gex_mil: million dollars per 1 % move, + if dealers damp moves, - if they amplify them. Dealers are ' +
@@ -58,17 +59,23 @@ export const getLiveGexNodes = defineOperation({
   full: Type.Object(
     {
       ...gexReport.properties,
-      by_volume: byVolumeLens,
-      by_flow: nullable(byFlowLens, 'The levels by flow; null if no live contract has a print.'),
+      by_volume: byVolumeVariant,
+      by_flow: nullable(byFlowVariant, 'The levels by flow; null if no live contract has a print.'),
       zero_dte: nullable(
-        zeroDteLens,
+        zeroDteVariant,
         "The levels of the contracts that expire on the snapshot's day; null if all of them have settled, or none is selected.",
       ),
       hedging,
     },
     { additionalProperties: false },
   ),
-  tool: { answers: NODES, echoes: ['regime', 'net_gex_mil'] },
+  tool: {
+    question: 'walls, gamma flip, max pain',
+    method: 'gex-nodes-get_live_gex_nodes-get-apiv1nodesgexticker',
+    units: ['dollars', 'million dollars per 1 % move, + if dealers damp moves, - if they amplify'],
+    answers: NODES,
+    echoes: ['regime', 'net_gex_mil'],
+  },
   rest: {
     method: 'GET',
     path: '/api/v1/nodes/gex/{ticker}',
@@ -79,18 +86,18 @@ export const getLiveGexNodes = defineOperation({
   *run(input, context, isWanted) {
     const options = { ...optionsOf(input), ...(input.expiry && { expiries: expirySelection(input.expiry) }) };
     const reading = yield* readMarketAs(options, input.ticker, context);
-    // The default answers of tool and route have no lenses, so these are computed only for the extended answer.
+    // The default answers of tool and route have no variants, so these are computed only for the extended answer.
     return yield* gexNodesOf(reading, context, isWanted('by_flow'));
   },
 });
 
-/** Computes the answer for a reading. `withLenses` states whether the extended answer is wanted. */
-export function* gexNodesOf(reading: MarketReading, context: Context, withLenses: boolean) {
+/** Computes the answer for a reading. `withVariants` states whether the extended answer is wanted. */
+export function* gexNodesOf(reading: MarketReading, context: Context, withVariants: boolean) {
   const { chain, prepared } = reading;
   const levels = yield* levelsOf(reading);
   const report = reportGex(prepared, levels);
   return {
-    result: { ...report, ...((withLenses ? yield* lensesOf(reading, levels, context) : {}) as Lenses) },
+    result: { ...report, ...((withVariants ? yield* variantsOf(reading, levels, context) : {}) as LevelVariants) },
     provenance: provenanceOf(chain, context, [
       ...gammaNotes(prepared, levels.flip),
       ...wallNotes(report),
@@ -100,9 +107,9 @@ export function* gexNodesOf(reading: MarketReading, context: Context, withLenses
   };
 }
 
-type Lenses = ReturnType<typeof lensesOf> extends Steps<infer Result> ? Result : never;
+type LevelVariants = ReturnType<typeof variantsOf> extends Steps<infer Result> ? Result : never;
 
-function* lensesOf({ chain, prepared }: MarketReading, { exposures }: GexLevels, context: Context) {
+function* variantsOf({ chain, prepared }: MarketReading, { exposures }: GexLevels, context: Context) {
   return {
     by_volume: yield* byVolume(prepared),
     by_flow: yield* byPrints(prepared, context),
@@ -129,9 +136,9 @@ type RecordedGexNodes = Pick<
 };
 
 /**
- * Returns the REST answer for the snapshot of a level record, for live events. It also has the regime, the gross exposure, and whether the
- * flip is resolved. The provenance has no age, so an event is the same whenever it is sent. The type makes the compiler require every key
- * of the REST answer.
+ * Returns the REST answer for the snapshot of a level record, for live events. The answer also has the regime, the gross exposure, and
+ * whether the flip is resolved. The provenance has no age, so an event is the same whenever it is sent. The type makes the compiler require
+ * every key of the REST answer.
  */
 export function recordedGexNodes(levels: LevelEvent): RecordedGexNodes {
   return {

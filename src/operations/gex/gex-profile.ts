@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox';
 import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
-import { exposureFlipsInSteps } from '../../analytics/exposure/exposure-flips.ts';
-import { flipOfPositionsInSteps, profileHalfWidth } from '../../analytics/exposure/gamma-flip.ts';
-import { levelsWithin, positionsInSteps, profileInSteps } from '../../analytics/exposure/gamma-profile.ts';
+import { exposureFlips } from '../../analytics/exposure/exposure-flips.ts';
+import { flipOfPositions, profileHalfWidth } from '../../analytics/exposure/gamma-flip.ts';
+import { levelsWithin, positionsOf, profileAt } from '../../analytics/exposure/gamma-profile.ts';
 import { gexBySeries } from '../../analytics/exposure/gex-by-series.ts';
 import { defineOperation } from '../engine/operation.ts';
 import { nullable, number, numberColumn } from '../engine/schemas.ts';
@@ -15,6 +15,7 @@ export const getGexProfile = defineOperation({
   name: 'get_gex_profile',
   ofMarket: true,
   title: 'Gamma profile',
+  page: 'ticker',
   description:
     'Net dealer gamma over levels of spot, and the level at which it changes sign. Every contract is priced again at each level: its ' +
     'volatility stays the same, and its forward moves in proportion to spot. Dealers are assumed long calls and short puts. With sign=flow, ' +
@@ -56,13 +57,13 @@ export const getGexProfile = defineOperation({
 /** Computes the answer for a prepared chain. */
 export function* gexProfileOf(prepared: PreparedChain) {
   const { chain } = prepared;
-  const positions = yield* positionsInSteps(prepared);
-  const flip = yield* flipOfPositionsInSteps(positions, chain.spot);
+  const positions = yield* positionsOf(prepared);
+  const flip = yield* flipOfPositions(positions, chain.spot);
   yield { message: 'Pricing the chain at other spots' };
-  const { vanna, charm } = yield* exposureFlipsInSteps(prepared);
+  const { vanna, charm } = yield* exposureFlips(prepared);
   yield { message: 'Pricing gamma over levels of spot' };
   const levels = levelsWithin(profileHalfWidth(flip, chain.spot), chain.spot);
-  const { level, gex } = yield* profileInSteps(positions, levels);
+  const { level, gex } = yield* profileAt(positions, levels);
   const { netOfAll, grossOfAll } = gexBySeries(prepared);
   return {
     ticker: chain.underlying,

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
-import { exposuresByStrikeInSteps } from '../../analytics/exposure/exposures-by-strike.ts';
+import { exposuresByStrike } from '../../analytics/exposure/exposures-by-strike.ts';
 import { signMarginPct } from '../../analytics/exposure/sign-margin.ts';
 import { defineOperation } from '../engine/operation.ts';
 import { number, numberColumn } from '../engine/schemas.ts';
@@ -13,6 +13,7 @@ export const getGexByStrike = defineOperation({
   name: 'get_gex_by_strike',
   ofMarket: true,
   title: 'GEX by strike',
+  page: 'strikes',
   description:
     'Dealer exposures at each strike over the selected expiries, as columns: gamma of calls and puts, delta, vanna and charm, and the ' +
     'open interest and volume of calls and puts. Dealers are assumed long calls and short puts. With sign=flow, they hold the opposite of ' +
@@ -50,7 +51,7 @@ export const getGexByStrike = defineOperation({
 /** Computes the answer for a prepared chain. */
 export function* gexByStrikeOf(prepared: PreparedChain) {
   const { chain } = prepared;
-  const by = yield* exposuresByStrikeInSteps(prepared);
+  const by = yield* exposuresByStrike(prepared);
   return {
     ticker: chain.underlying,
     spot_price: chain.spot,

@@ -1,10 +1,10 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { DEFAULT_OPTIONS, DEFAULT_SIGN } from '../../analytics/chain/options.ts';
-import { type HedgingAtMove, hedgingAtMovesInSteps } from '../../analytics/exposure/hedging-at-moves.ts';
+import { type HedgingAtMove, hedgingAtMoves } from '../../analytics/exposure/hedging-at-moves.ts';
 import { gammaRegime } from '../../analytics/exposure/sign-margin.ts';
 import { hedgingPicture } from '../../picture/hedging-picture.ts';
 import { defineOperation, type Provenance } from '../engine/operation.ts';
-import { movesPrice } from '../engine/prices.ts';
+import { movesCost } from '../engine/request-cost.ts';
 import { defaulted, nullable, number, oneOf, ticker } from '../engine/schemas.ts';
 import { averageDailyVolume, averageDailyVolumeOf, shareOfVolumePct } from '../reading/daily-volume.ts';
 import { conventionOf, signConvention } from '../reading/dealer-sign.ts';
@@ -51,6 +51,7 @@ export const getHedgingProfile = defineOperation({
   name: 'get_hedging_profile',
   ofMarket: true,
   title: 'Hedging over moves',
+  page: { absent: 'An answer for agents. Profile draws the net gamma at the same spots.' },
   description:
     'Shares that dealers trade to stay hedged if spot moves by given percentages (+ buy, - sell), and net gamma after each move. Strikes ' +
     'keep their volatility. Dealers are assumed long calls and short puts. Not for levels: get_live_gex_nodes.',
@@ -71,7 +72,12 @@ export const getHedgingProfile = defineOperation({
     { additionalProperties: false },
   ),
   full,
-  tool: { answers: ['ticker', 'spot_price', 'expiry', 'gex_flip', 'rows'] },
+  tool: {
+    question: 'what dealers buy or sell if spot moves; chart',
+    method: 'hedging-over-moves-get_hedging_profile',
+    units: ['Shares', '+ buy, - sell', 'percentages'],
+    answers: ['ticker', 'spot_price', 'expiry', 'gex_flip', 'rows'],
+  },
   rest: { method: 'GET', path: '/api/v1/nodes/gex/{ticker}/hedging' },
   *run(input, context) {
     const expiries = expirySelection(input.expiry);
@@ -79,8 +85,8 @@ export const getHedgingProfile = defineOperation({
     const { chain, prepared } = reading;
     const { exposures, flip } = yield* levelsOf(reading);
     const moves = [...new Set(input.moves ?? MOVES)].toSorted((a, b) => a - b);
-    yield { message: 'Pricing the chain at other spots', tokens: movesPrice(prepared.count, moves.length + 1) };
-    const profile = yield* hedgingAtMovesInSteps(prepared, moves);
+    yield { message: 'Pricing the chain at other spots', tokens: movesCost(prepared.count, moves.length + 1) };
+    const profile = yield* hedgingAtMoves(prepared, moves);
     const volume = averageDailyVolumeOf(chain, context);
     return {
       result: {
@@ -114,7 +120,7 @@ function rowOf({ move, spot, shares: exact, gex, grossGex }: HedgingAtMove, volu
   };
 }
 
-function drawn(result: Static<typeof full>, { source, simulated, as_of }: Provenance): Uint8Array {
+function drawn(result: Static<typeof full>, { source, simulated, as_of }: Provenance): string {
   return hedgingPicture({
     ticker: result.ticker,
     spot: result.spot_price,

@@ -32,6 +32,7 @@ export const detectLethalNodes = defineOperation({
   name: 'detect_lethal_nodes',
   ofMarket: true,
   title: 'Contracts that dealers hedge most',
+  page: 'ticker',
   description:
     'The contracts that dealers hedge most, largest first. Dealer_Share_Exposure: shares that they trade if spot rises by 1 %: + buy, which ' +
     'drives the move, - sell, which damps it. Delta_Flux_j: shares that they trade over a calendar day: + buy, - sell. Dealers are assumed ' +
@@ -112,7 +113,17 @@ export const detectLethalNodes = defineOperation({
     },
     { additionalProperties: false },
   ),
-  tool: { answers: ['top_nodes'], onDemand: ['next_cursor'], echoes: ['ticker', 'spot_price', 'roots'] },
+  tool: {
+    question: 'contracts that dealers hedge most',
+    method: 'hedging-nodes-detect_lethal_nodes',
+    units: [
+      'shares that they trade if spot rises by 1 %: + buy, which drives the move, - sell',
+      'calendar day: + buy, - sell',
+    ],
+    answers: ['top_nodes'],
+    onDemand: ['next_cursor'],
+    echoes: ['ticker', 'spot_price', 'roots'],
+  },
   *run(input, context, isWanted) {
     yield step('Reading the chain and its volatilities');
     const page = pageFrom(input.cursor, input.ticker, context, { expiry: input.expiry });

@@ -56,7 +56,7 @@ const DAYS_PER_STEP = 2;
 function readDay(name: string, date: string, official: number | undefined, market: Market): CountedDay | LeftOut {
   const [openMs, closeMs] = [openOf(date), closeOf(date)];
   const levelsAt = market.lastLevelsAt(name, openMs - 1);
-  // Older levels are not compared with the day, because its move would be that of several days.
+  // Older levels are not compared with the day, because the move since these levels would cover several days.
   if (levelsAt === undefined || levelsAt < openOf(previousTradingDay(date))) return 'no_levels';
   const [levels] = market.levels(name, [levelsAt]);
   if (!levels?.atmIv30d) return 'no_volatility';

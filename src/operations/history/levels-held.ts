@@ -6,8 +6,8 @@ import {
   type LevelKind,
   type LevelOutcome,
   type LevelScore,
-  levelScoresInSteps,
   type OutcomeRate,
+  scoreLevels,
   TOUCH_DEVIATIONS,
 } from '../../analytics/exposure/level-outcomes.ts';
 import { defineOperation } from '../engine/operation.ts';
@@ -91,6 +91,7 @@ export const getLevelRecord = defineOperation({
   name: 'get_level_record',
   ofMarket: true,
   title: 'Whether levels held',
+  page: 'history',
   description:
     'On how many days the call wall, the put wall, the band between them and the gamma flip held, were touched and were crossed, with the ' +
     'same shares for levels at the same distance from spot. The levels of a day are those of the last snapshot before its open. The spots ' +
@@ -164,7 +165,7 @@ export const getLevelRecord = defineOperation({
     const { market } = context;
     const name = market.tracked(input.ticker);
     const { from, to, days, leftOut } = yield* readLevelDays(name, input.days, market);
-    const scores = yield* levelScoresInSteps(days);
+    const scores = yield* scoreLevels(days);
     const notes = [
       ...(days.length > 0 ? [] : ['No day of the period has levels from before its open, a volatility and a close.']),
       ...dueNotes(name, context),

@@ -34,6 +34,7 @@ export const getLevelsHistory = defineOperation({
   name: 'get_levels_history',
   ofMarket: true,
   title: 'Levels in the past, and what has changed',
+  page: { absent: 'An answer for agents: History shows the same levels, and Record whether they held.' },
   description:
     'Stored GEX levels of a ticker: at one moment (at), as rows from/to, or what has changed since compare_with: levels that moved, and large ' +
     'contracts that are new, gone or expired. Dollars; net_gex_mil: million dollars per 1 % move, + damps moves, - amplifies them; atm_iv_30d: ' +
@@ -49,7 +50,14 @@ export const getLevelsHistory = defineOperation({
     },
     { additionalProperties: false },
   ),
-  tool: { answers: ['ticker', 'levels'], onDemand: ['comparison'], echoes: ['rows_in_range'] },
+  tool: {
+    question: 'levels on another day, what changed since',
+    method: 'history',
+    units: ['Dollars', 'million dollars per 1 % move, + damps moves, - amplifies', 'decimal'],
+    answers: ['ticker', 'levels'],
+    onDemand: ['comparison'],
+    echoes: ['rows_in_range'],
+  },
   rest: { method: 'GET', path: '/api/v1/nodes/gex/{ticker}/levels' },
   *run(request, context) {
     const { market } = context;
@@ -141,7 +149,9 @@ function newestOf(name: string, untilMs: number, { market }: Pick<Context, 'mark
   );
 }
 
-/** Returns the provenance of stored levels. Their snapshot may have been removed, and then its source is not known. */
+/**
+ * Returns the provenance of stored levels. The snapshot of the levels may have been removed, and then the snapshot's source is not known.
+ */
 function provenanceOfLevels({ underlying, asOf, simulated }: LevelRecord, context: Context, notes: readonly string[]) {
   const chain = context.market.findChain(underlying);
   const source = chain?.asOf === asOf ? chain.source : 'stored levels';

@@ -16,7 +16,7 @@ import {
   table,
 } from '../engine/column-arguments.ts';
 import { defineOperation } from '../engine/operation.ts';
-import { BINARY_ROWS, rowsPrice } from '../engine/prices.ts';
+import { BINARY_ROWS, rowsCost } from '../engine/request-cost.ts';
 import { defaulted, dividendYield, iv, oneOf, putCall, rate, spot, strike, tte } from '../engine/schemas.ts';
 import { expectation } from '../engine/validate.ts';
 
@@ -65,7 +65,7 @@ function* greeksOfBinary(body: ArrayBuffer, given: string | undefined): Steps<Ui
     });
   }
   const { count, columns } = binaryColumns(body, BINARY_INPUTS);
-  yield { message: 'Computing', tokens: rowsPrice(count, BINARY_ROWS) };
+  yield { message: 'Computing', tokens: rowsCost(count, BINARY_ROWS) };
   const { put_call: callPut, ...inputs } = columns;
   const answer = new Float64Array(GREEKS.length * count);
   const into = Object.fromEntries(
@@ -80,6 +80,9 @@ function* greeksOfBinary(body: ArrayBuffer, given: string | undefined): Steps<Ui
 export const computeGreeksBatch = defineOperation({
   name: 'compute_greeks_batch',
   title: 'Option Greeks in columns',
+  page: {
+    absent: 'It takes columns of thousands of options from a program. The form of Option Greeks asks for one option.',
+  },
   description:
     `Price and Greeks of up to ${COLUMN_ROWS_MAX} European options, Black-Scholes-Merton with continuous dividend yield. Each field is an ` +
     'array, all of equal length, or one value for all rows.',

@@ -1,16 +1,16 @@
 import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
-import { surfaceInSteps } from '../../analytics/surface/fit-surface.ts';
+import { cachedSurface } from '../../analytics/surface/fit-surface.ts';
 import type { FittedSurface } from '../../analytics/surface/fitted-surface.ts';
-import { type JumpLaw, jumpLawInSteps } from '../../analytics/surface/jump-law.ts';
+import { type JumpLaw, jumpLawAt } from '../../analytics/surface/jump-law.ts';
 import { StepCache, type Steps } from '../../core/steps.ts';
-import { analysisPrice } from '../engine/prices.ts';
+import { analysisCost } from '../engine/request-cost.ts';
 
 /**
  * Returns the volatility surface of a prepared chain. The surface is cached for the chain. If it is not cached, it costs as many rate-limit
  * tokens as the analysis of the chain.
  */
 export function surfaceOfPrepared(prepared: PreparedChain): Steps<FittedSurface> {
-  return surfaceInSteps(prepared, analysisPrice(prepared.chain));
+  return cachedSurface(prepared, analysisCost(prepared.chain));
 }
 
 /**
@@ -20,7 +20,7 @@ export function surfaceOfPrepared(prepared: PreparedChain): Steps<FittedSurface>
 export function jumpLawOf(surface: FittedSurface, endsAt: number, noJump: number): Steps<JumpLaw> {
   return jumpLaws.of(surface, `${endsAt} ${noJump}`, {
     message: 'Fitting the distribution at the horizon',
-    steps: () => jumpLawInSteps(surface, endsAt, noJump),
+    steps: () => jumpLawAt(surface, endsAt, noJump),
   });
 }
 

@@ -1,16 +1,20 @@
 import { Type } from '@sinclair/typebox';
 import type { SignConvention } from '../../analytics/chain/options.ts';
 import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
-import { type CustomerPositions, customerPositions, summedInSteps } from '../../analytics/flow/customer-positions.ts';
+import {
+  type CustomerPositions,
+  customerPositions,
+  positionsFromSums,
+} from '../../analytics/flow/customer-positions.ts';
 import { signedByFlow } from '../../analytics/flow/flow-sign.ts';
 import { signPrints } from '../../analytics/flow/trade-side.ts';
 import { ClientError } from '../../core/errors.ts';
-import { runToCompletion, StepCache, type Steps } from '../../core/steps.ts';
+import { StepCache, type Steps } from '../../core/steps.ts';
 import type { Chain } from '../../market/chain.ts';
 import { PARTS, type PrintsQuery } from '../../market/tape.ts';
 import { TapeSummer, type TapeSums } from '../../market/tape-sums.ts';
 import type { Context } from '../engine/operation.ts';
-import { tapePrice } from '../engine/prices.ts';
+import { tapeCost } from '../engine/request-cost.ts';
 import { forEachStretch } from './signed-tape.ts';
 
 /** The schema of the field in which an answer states what it assumes about the dealers' positions. */
@@ -29,7 +33,7 @@ export function conventionOf({ sign }: Pick<PreparedChain, 'sign'>): string {
  */
 export function* withSign(sign: SignConvention, prepared: PreparedChain, context: Context): Steps<PreparedChain> {
   if (sign === prepared.sign) return prepared;
-  const positions = yield* customerPositionsInSteps(prepared.chain, context.market.tape(prepared.chain));
+  const positions = yield* customerPositionsOf(prepared.chain, context.market.tape(prepared.chain));
   if (positions) return withFlowSign(prepared, positions);
   throw new ClientError('invalid_parameter', `No prints of live contracts of ${prepared.chain.underlying} are stored`, {
     hint: 'Load a tape with `zomma ingest`, or leave sign at calls_long_puts_short.',
@@ -41,15 +45,10 @@ export function* withSign(sign: SignConvention, prepared: PreparedChain, context
  * Returns the customers' positions in a chain's contracts, computed from the tape. The result is cached while the tape is unchanged.
  * Returns `undefined` if no live contract has a print.
  */
-export function customerPositionsOf(chain: Chain, tape: PrintsQuery): CustomerPositions | undefined {
-  return runToCompletion(customerPositionsInSteps(chain, tape));
-}
-
-/** Returns the same positions as `customerPositionsOf`, computed in steps. */
-export function* customerPositionsInSteps(chain: Chain, tape: PrintsQuery): Steps<CustomerPositions | undefined> {
+export function* customerPositionsOf(chain: Chain, tape: PrintsQuery): Steps<CustomerPositions | undefined> {
   const positions = yield* positionsCache.of(chain, tape.version, {
     message: 'Finding the side of each print',
-    tokens: tapePrice(tape),
+    tokens: tapeCost(tape),
     steps: () => positionsBy(chain, tape),
   });
   return Object.values(positions.prints).some((count) => count > 0) ? positions : undefined;
@@ -57,7 +56,7 @@ export function* customerPositionsInSteps(chain: Chain, tape: PrintsQuery): Step
 
 function* positionsBy(chain: Chain, tape: PrintsQuery): Steps<CustomerPositions> {
   return tape.stretches
-    ? yield* summedInSteps(chain, yield* sumTape(tape))
+    ? yield* positionsFromSums(chain, yield* sumTape(tape))
     : customerPositions(chain, signPrints(tape.prints));
 }
 

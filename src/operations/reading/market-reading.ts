@@ -1,7 +1,7 @@
 import { type ChainReadOptions, DEFAULT_OPTIONS, DEFAULT_SIGN } from '../../analytics/chain/options.ts';
-import { prepareInSteps } from '../../analytics/chain/prepare.ts';
+import { prepareChain } from '../../analytics/chain/prepare.ts';
 import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
-import { type GexLevels, gexLevelsInSteps } from '../../analytics/exposure/gex-levels.ts';
+import { type GexLevels, gexLevels } from '../../analytics/exposure/gex-levels.ts';
 import { directionalPremium, FLOW_WINDOW_DAYS } from '../../analytics/flow/flow.ts';
 import { shownName } from '../../core/clean-text.ts';
 import { StepCache, type Steps } from '../../core/steps.ts';
@@ -9,7 +9,7 @@ import { addDays, closeOf, DAY_MS, isStale, newYorkDate } from '../../market/cal
 import type { Chain } from '../../market/chain.ts';
 import type { Close, PrintSum } from '../../market/prints.ts';
 import type { Context, Provenance } from '../engine/operation.ts';
-import { analysisPrice } from '../engine/prices.ts';
+import { analysisCost } from '../engine/request-cost.ts';
 import { withSign } from './dealer-sign.ts';
 import { expirySelection } from './expiry-choice.ts';
 
@@ -48,7 +48,7 @@ export function* preparedChainOf(
 ): Steps<PreparedChain> {
   const chain = context.market.chain(ticker);
   const withDividends = { ...options, cashDividends: context.market.dividends(chain) };
-  return yield* withSign(sign, yield* prepareInSteps(chain, withDividends, analysisPrice(chain)), context);
+  return yield* withSign(sign, yield* prepareChain(chain, withDividends, analysisCost(chain)), context);
 }
 
 function largePrintsOf(chain: Chain, { market, largePrintMinUsd }: Context): readonly PrintSum[] {
@@ -62,7 +62,7 @@ export function levelsOf({ prepared, large }: MarketReading): Steps<GexLevels> {
   const premium = directionalPremium(large);
   return levels.of(prepared, JSON.stringify([...premium]), {
     message: 'Finding levels',
-    steps: () => gexLevelsInSteps(prepared, premium),
+    steps: () => gexLevels(prepared, premium),
   });
 }
 

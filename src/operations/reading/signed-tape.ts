@@ -4,7 +4,7 @@ import type { Step, StepCache, Steps } from '../../core/steps.ts';
 import type { Chain } from '../../market/chain.ts';
 import { type PrintsQuery, type Stretch, stretchesOf } from '../../market/tape.ts';
 import type { Context } from '../engine/operation.ts';
-import { tapePrice } from '../engine/prices.ts';
+import { tapeCost } from '../engine/request-cost.ts';
 import { defaulted, number, ticker } from '../engine/schemas.ts';
 import { gapNotes } from './gap-notes.ts';
 
@@ -39,7 +39,7 @@ export function* cachedTapeResult<Result>(
 ): Steps<Result> {
   const tape = market.tape(chain, days);
   const key = `${tape.version} ${min_premium} ${limit}`;
-  const tokens = tapePrice(tape, min_premium);
+  const tokens = tapeCost(tape, min_premium);
   return yield* cache.of(chain, key, { message: 'Reading the tape', tokens, steps: () => work(tape) });
 }
 

@@ -5,7 +5,7 @@ import type { FittedSurface } from '../../analytics/surface/fitted-surface.ts';
 import { jumpDiffusionLaw } from '../../analytics/surface/jump-diffusion-law.ts';
 import type { JumpLaw } from '../../analytics/surface/jump-law.ts';
 import { lognormalLaw, type PriceLaw } from '../../analytics/surface/price-law.ts';
-import { endBeyond, touchInSteps } from '../../analytics/surface/touch-probability.ts';
+import { endBeyond, touchProbabilities } from '../../analytics/surface/touch-probability.ts';
 import { verticalBounds } from '../../analytics/surface/vertical-bounds.ts';
 import { ClientError } from '../../core/errors.ts';
 import { horizonEnd, newYorkDate } from '../../market/calendar.ts';
@@ -21,6 +21,7 @@ export const calculateMertonProbability = defineOperation({
   name: 'calculate_merton_probability',
   ofMarket: true,
   title: 'Jump probability',
+  page: 'scan',
   description:
     'Risk-neutral probability (0 to 1) that a ticker ends beyond a strike: at or above it if the strike is at or above spot_price, else at ' +
     "or below it. Merton's jump diffusion, fitted to the quotes. The answer states the side and the instant.",
@@ -118,6 +119,9 @@ export const calculateMertonProbability = defineOperation({
     { additionalProperties: false },
   ),
   tool: {
+    question: 'probability of ending beyond a price',
+    method: 'jump-probability-calculate_merton_probability',
+    units: ['0 to 1', 'Risk-neutral', 'at or above it if the strike is at or above spot_price'],
     answers: ['ticker', 'ambush_strike', 'merton_probability'],
     echoes: ['side', 'horizon_ends_at', 'spot_price', 'chain_spot_price'],
   },
@@ -142,7 +146,7 @@ export const calculateMertonProbability = defineOperation({
     const model = jumpDiffusionLaw(jumpDiffusion);
     // The touch probability takes longer than all other steps, so it is computed only if the answer has it.
     const touch = isWanted('touch_probability')
-      ? yield* touchInSteps(law, jumpDiffusion, { spot, strike, forward })
+      ? yield* touchProbabilities(law, jumpDiffusion, { spot, strike, forward })
       : { probability: Number.NaN, most: Number.NaN };
     const variance = law.totalVariance(Math.log(moneyness));
     const error = (of: PriceLaw) => (slice ? volatilityError(of, quotes, deviation, tte) : null);

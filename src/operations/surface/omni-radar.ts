@@ -1,13 +1,12 @@
 import { Type } from '@sinclair/typebox';
 import { selectSeries } from '../../analytics/chain/prepare.ts';
 import type { PreparedChain, PreparedSeries } from '../../analytics/chain/prepared-chain.ts';
-import { gexBySeries } from '../../analytics/exposure/gex-by-series.ts';
 import {
   type ConcentratedStrike,
   concentratedStrikes,
-  concentratedStrikesInSteps,
   seriesNearest,
-} from '../../analytics/exposure/scan.ts';
+} from '../../analytics/exposure/gamma-concentration.ts';
+import { gexBySeries } from '../../analytics/exposure/gex-by-series.ts';
 import { dailyMove, whipsawIndex } from '../../analytics/exposure/whipsaw.ts';
 import { ClientError } from '../../core/errors.ts';
 import type { Step } from '../../core/steps.ts';
@@ -69,6 +68,7 @@ export const runStrategicOmniRadar = defineOperation({
   name: 'run_strategic_omni_radar',
   ofMarket: true,
   title: 'Full scan',
+  page: 'scan',
   description:
     'Use this first for a whole picture. state_density at the expiry nearest target_dte: quantiles 5 to 95 %, expected_move (dollars), probabilities (0 to 1), skewness. ' +
     'gex_boundaries: walls and flip, dollars; net_gex_mil, million dollars per 1 % move, + if dealers damp moves, - if they amplify them; ' +
@@ -145,7 +145,14 @@ export const runStrategicOmniRadar = defineOperation({
     },
     { additionalProperties: false },
   ),
-  tool: { answers: KEYS, onDemand: ['largest_gamma_strikes'], echoes: ['flow_from'] },
+  tool: {
+    question: 'a whole picture of a ticker',
+    method: 'radar-run_strategic_omni_radar',
+    units: ['dollars', '0 to 1', '+ if dealers damp moves, - if they amplify', 'percent', '0 (calm) to 100'],
+    answers: KEYS,
+    onDemand: ['largest_gamma_strikes'],
+    echoes: ['flow_from'],
+  },
   *run(input, context) {
     yield step('Reading the chain and its volatilities');
     const reading = yield* readMarket(input.ticker, context);
@@ -165,8 +172,8 @@ export const runStrategicOmniRadar = defineOperation({
     yield step('Concentration and whipsaw risk');
     const { components, realised, expiring } = whipsawOf(reading, levels, density.atmIv, context);
     const fromPrints = context.market.hasPrints(chain.underlying);
-    const ofExpiry = columnsOf(concentratedStrikes(prepared, series));
-    const ofAll = columnsOf(yield* concentratedStrikesInSteps(prepared));
+    const ofExpiry = columnsOf(yield* concentratedStrikes(prepared, series));
+    const ofAll = columnsOf(yield* concentratedStrikes(prepared));
     const kinetic = yield* kineticOf(reading, context);
     return {
       result: {
@@ -189,7 +196,7 @@ export const runStrategicOmniRadar = defineOperation({
         whipsaw_risk_index: whipsawIndex(components),
         whipsaw_components: { ...components },
         ...(input.limit !== undefined && {
-          largest_gamma_strikes: columnsOf(concentratedStrikes(prepared, series, input.limit)),
+          largest_gamma_strikes: columnsOf(yield* concentratedStrikes(prepared, series, input.limit)),
         }),
         realised_volatility: realised,
         flow_from: fromPrints ? 'prints' : 'snapshots',

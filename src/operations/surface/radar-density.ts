@@ -114,7 +114,7 @@ export function reportDensity(
 }
 
 export function parametersOfDensity({ horizon: { law } }: ScannedDensity): Static<typeof densityParameters> {
-  return { node: [...law.nodes], mass: [...law.masses], kernel: [...law.kernels] };
+  return { node: [...law.nodes], mass: [...law.masses], kernel: [...law.widths] };
 }
 
 function quantileName(probability: number): string {

@@ -1,5 +1,5 @@
+import { expiringGamma, seriesNearest } from '../../analytics/exposure/gamma-concentration.ts';
 import type { GexLevels } from '../../analytics/exposure/gex-levels.ts';
-import { expiringGamma, seriesNearest } from '../../analytics/exposure/scan.ts';
 import { whipsawComponents, whipsawIndex } from '../../analytics/exposure/whipsaw.ts';
 import { realisedVolatility } from '../../analytics/returns.ts';
 import { ClientError } from '../../core/errors.ts';

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { type EventVariance, findEventsInSteps, termStructure } from '../../analytics/surface/event-variance.ts';
+import { type EventVariance, findEvents, termStructure } from '../../analytics/surface/event-variance.ts';
 import type { FittedSurface, HorizonLaw, SurfaceSlice } from '../../analytics/surface/fitted-surface.ts';
 import { type SmileFigures, smileFigures } from '../../analytics/surface/smile-figures.ts';
 import { ClientError } from '../../core/errors.ts';
@@ -202,6 +202,7 @@ export const getVolatilitySurface = defineOperation({
   name: 'get_volatility_surface',
   ofMarket: true,
   title: 'Volatility surface',
+  page: 'surface',
   description:
     'Volatility by strike and time, fitted to the quotes of all expiries: free of arbitrage between strikes and between expiries. Per expiry ' +
     'and at constant maturities: volatility at the money and at 25 and 10 deltas, skew, convexity, forward volatility, variance-swap ' +
@@ -251,7 +252,7 @@ export function* reportSurface(
       hint: 'Load a snapshot in which one expiry has at least five quoted strikes, two of them on each side of the forward.',
     });
   }
-  const events = yield* findEventsInSteps(termStructure(surface));
+  const events = yield* findEvents(termStructure(surface));
   const expiries = yield* smileRows(surface.slices.map((slice, i) => rowInput(slice, slice, varianceOf(events, i))));
   const last = surface.slices.at(-1)!.settlesAt;
   const days = MATURITIES.filter((each) => horizonEnd(chain.asOf, each) <= last);
@@ -462,7 +463,7 @@ function* gridOf(surface: FittedSurface) {
 
 function parametersOf({ slices }: FittedSurface) {
   return {
-    kernel: slices.map(({ law }) => law.kernels[0]!),
+    kernel: slices.map(({ law }) => law.widths[0]!),
     node: slices.map(({ law }) => [...law.nodes]),
     mass: slices.map(({ law }) => [...law.masses]),
   };

@@ -4,6 +4,7 @@ import { prepareChain } from '../../../src/analytics/chain/prepare.ts';
 import { gexLevels } from '../../../src/analytics/exposure/gex-levels.ts';
 import { hedgingNodes } from '../../../src/analytics/exposure/hedging-nodes.ts';
 import { ClientError } from '../../../src/core/errors.ts';
+import { runToCompletion } from '../../../src/core/steps.ts';
 import type { ContractRow } from '../../../src/market/build-chain.ts';
 import { greeks } from '../../../src/math/black-scholes.ts';
 import { AS_OF, chainOf, contract, EXPIRY, LATER, prepared, quoted, range, TODAY } from '../small-chains.ts';
@@ -177,11 +178,11 @@ test('columns hold the live contracts, whatever contracts precede, separate or f
 
 test('the same chain and options return the same object, other options another object', () => {
   const chain = chainOf(quoted({ strikes: [95, 100, 105] }));
-  const first = prepareChain(chain, DEFAULT_OPTIONS);
-  expect(prepareChain(chain, { ...DEFAULT_OPTIONS })).toBe(first);
+  const first = runToCompletion(prepareChain(chain, DEFAULT_OPTIONS));
+  expect(runToCompletion(prepareChain(chain, { ...DEFAULT_OPTIONS }))).toBe(first);
   for (const rate of [0.01, 0.02, 0.03, 0.05, 0.06]) {
-    expect(prepareChain(chain, { ...DEFAULT_OPTIONS, rate })).not.toBe(first);
-    expect(prepareChain(chain, { ...DEFAULT_OPTIONS, rate }).options.rate).toBe(rate);
+    expect(runToCompletion(prepareChain(chain, { ...DEFAULT_OPTIONS, rate }))).not.toBe(first);
+    expect(runToCompletion(prepareChain(chain, { ...DEFAULT_OPTIONS, rate })).options.rate).toBe(rate);
   }
 });
 
@@ -199,7 +200,7 @@ describe('poor chains have plausible levels and only finite numbers', () => {
     ['only strikes below spot', quoted({ strikes: [80, 90], rest: open }), { pain: 80, net: 0 }],
   ] as const)('%s', (_what, rows, expected) => {
     const ready = prepared(rows as readonly ContractRow[]);
-    const levels = gexLevels(ready, new Map());
+    const levels = runToCompletion(gexLevels(ready, new Map()));
     const { exposures, walls, flip } = levels;
     const figures = [...Object.values(exposures), walls.call.strike, walls.put.strike, flip.level, levels.maxPain];
     for (const figure of figures) expect(figure).toBeFinite();

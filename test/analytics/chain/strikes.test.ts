@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { type SeriesInput, strikesInSteps } from '../../../src/analytics/chain/strikes.ts';
+import { pairStrikes, type SeriesInput } from '../../../src/analytics/chain/strikes.ts';
 import { runToCompletion } from '../../../src/core/steps.ts';
 import type { Chain } from '../../../src/market/chain.ts';
 import { chainOf, contract, EXPIRY, LATER } from '../small-chains.ts';
@@ -21,7 +21,7 @@ const inputs = [
   { series: later!, start: 5, end: 8, tte: 0.2, forward: 101, rate: 0.05, dividend: 0.02 },
 ];
 
-const strikesOf = (of: Chain, series: readonly SeriesInput[]) => runToCompletion(strikesInSteps(of, series, ''));
+const strikesOf = (of: Chain, series: readonly SeriesInput[]) => runToCompletion(pairStrikes(of, series, ''));
 
 test('returns one row per strike of a series, with the inputs of the series', () => {
   const strikes = strikesOf(chain, inputs);

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'bun:test';
 import { combine } from '../../../src/analytics/exposure/combined.ts';
-import { exposures } from '../../../src/analytics/exposure/dollar-exposures.ts';
+import { exposuresOf } from '../../../src/analytics/exposure/dollar-exposures.ts';
 import { netGammaProfile } from '../../../src/analytics/exposure/gamma-profile.ts';
 import { gexLevels } from '../../../src/analytics/exposure/gex-levels.ts';
+import { runToCompletion } from '../../../src/core/steps.ts';
 import { contract, FEED_GAMMA, prepared, type Quotes, quoted, range } from '../small-chains.ts';
 
 /** The same options on an underlying at `scale` times the price, with the same open interest in dollars. */
@@ -19,17 +20,17 @@ function readAt(scale: number, share: number, overrides: Partial<Quotes> = {}) {
 
 describe('an index plus a fund that holds part of it equals the whole index', () => {
   const whole = readAt(40, 1);
-  const both = combine(readAt(40, 0.3), readAt(4, 0.7));
-  const levels = gexLevels(whole, new Map());
+  const both = runToCompletion(combine(readAt(40, 0.3), readAt(4, 0.7)));
+  const levels = runToCompletion(gexLevels(whole, new Map()));
 
   test('the ratio is the ratio of the spots', () => {
     expect(both.ratio).toBe(10);
   });
 
   test.each(['gex', 'grossGex', 'dex', 'vex', 'cex'] as const)('%s', (name) => {
-    expect(both.exposures[name] / exposures(whole)[name]).toBeCloseTo(1, 9);
-    expect(both.index[name] / exposures(whole)[name]).toBeCloseTo(0.3, 9);
-    expect(both.fund[name] / exposures(whole)[name]).toBeCloseTo(0.7, 9);
+    expect(both.exposures[name] / runToCompletion(exposuresOf(whole))[name]).toBeCloseTo(1, 9);
+    expect(both.index[name] / runToCompletion(exposuresOf(whole))[name]).toBeCloseTo(0.3, 9);
+    expect(both.fund[name] / runToCompletion(exposuresOf(whole))[name]).toBeCloseTo(0.7, 9);
   });
 
   test('flip and walls', () => {
@@ -41,7 +42,7 @@ describe('an index plus a fund that holds part of it equals the whole index', ()
   });
 
   test('the profile and its two parts', () => {
-    const { level, gex } = netGammaProfile(whole, 0.2);
+    const { level, gex } = runToCompletion(netGammaProfile(whole, 0.2));
     expect(both.profile.level).toEqual(level);
     for (const [i, each] of gex.entries()) {
       expect(both.profile.gex[i]! / 1e6).toBeCloseTo(each / 1e6, 8);
@@ -59,7 +60,7 @@ test('the fund’s exposure at a strike is converted to the prices of the index'
     // The fund has a fortieth of the price: 1,600 contracts of the fund equal one of the index with the same gamma.
     const most = (openInterest: number) => {
       const fund = prepared([of(100, openInterest, callPut)], FEED_GAMMA, { spot: 101.25 });
-      const { largestCalls, largestPuts } = combine(index, fund).walls;
+      const { largestCalls, largestPuts } = runToCompletion(combine(index, fund)).walls;
       return (callPut === 1 ? largestCalls : largestPuts)[0]!;
     };
     expect([15_900, 16_100].map(most)).toEqual([4_100, 4_000]);
@@ -76,5 +77,5 @@ test('the fund’s strikes count at the nearest strike of the index', () => {
   const fund = prepared(
     quoted({ strikes: [100.4, 120], rest: { openInterest: 1_000_000 } }).filter(({ callPut }) => callPut === 1),
   );
-  expect(combine(index, fund).walls.largestCalls.slice(0, 2)).toEqual([4_000, 4_100]);
+  expect(runToCompletion(combine(index, fund)).walls.largestCalls.slice(0, 2)).toEqual([4_000, 4_100]);
 });

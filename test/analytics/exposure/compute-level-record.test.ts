@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { levelRecordInSteps } from '../../../src/analytics/exposure/compute-level-record.ts';
+import { computeLevelRecord } from '../../../src/analytics/exposure/compute-level-record.ts';
 import { ClientError } from '../../../src/core/errors.ts';
 import { runToCompletion } from '../../../src/core/steps.ts';
 import { closeOf, horizonEnd, YEAR_MS } from '../../../src/market/calendar.ts';
@@ -8,7 +8,7 @@ import { VarianceClock } from '../../../src/market/variance-clock.ts';
 import { AS_OF, chainOf, contract, EXPIRY, LATER, quoted, range, yearsTo } from '../small-chains.ts';
 
 const levelRecordOf = (chain: Chain, premium: ReadonlyMap<string, number>) =>
-  runToCompletion(levelRecordInSteps(chain, premium, []));
+  runToCompletion(computeLevelRecord(chain, premium, []));
 
 const NONE = new Map<string, number>();
 const [NEAR_IV, FAR_IV] = [0.2, 0.3];

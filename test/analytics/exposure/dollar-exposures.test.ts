@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import { exposures, gexByContract } from '../../../src/analytics/exposure/dollar-exposures.ts';
+import { exposuresOf, gexByContract } from '../../../src/analytics/exposure/dollar-exposures.ts';
+import { runToCompletion } from '../../../src/core/steps.ts';
 import { greeks } from '../../../src/math/black-scholes.ts';
 import { blackScholesDelta, deltaAlongForward, netGex } from '../plain.ts';
 import { contract, EXPIRY, FEED_GAMMA, LATER, prepared, quoted, range, yearsTo } from '../small-chains.ts';
@@ -15,7 +16,7 @@ test('GEX computed by hand: sign * gamma * contracts * shares * S^2 * 0.01', () 
   gexByContract(ready).forEach((each, i) => {
     expect(each).toBeCloseTo(expected[i]!, 9);
   });
-  const { gex, grossGex, dex, vex, cex } = exposures(ready);
+  const { gex, grossGex, dex, vex, cex } = runToCompletion(exposuresOf(ready));
   expect(gex).toBeCloseTo(15_000 - 37_500 + 25, 8);
   expect(grossGex).toBeCloseTo(15_000 + 37_500 + 25, 8);
   // These contracts have no known volatility.
@@ -28,7 +29,7 @@ describe('of a quoted chain: agree with bumped plain deltas', () => {
   );
   const ready = prepared(rows);
   const tte = yearsTo('ACME', EXPIRY);
-  const found = exposures(ready);
+  const found = runToCompletion(exposuresOf(ready));
   /** The delta-notional after the volatilities are bumped. */
   const notional = (vol: number, deltaOf = blackScholesDelta) =>
     Array.from({ length: ready.count }, (_, i) => {
@@ -74,7 +75,7 @@ describe('of a quoted chain: agree with bumped plain deltas', () => {
 
   test('delta-notional is never negative for long calls and short puts', () => {
     const puts = rows.filter(({ callPut }) => callPut === -1);
-    expect(exposures(prepared(puts)).dex).toBeGreaterThan(0);
+    expect(runToCompletion(exposuresOf(prepared(puts))).dex).toBeGreaterThan(0);
   });
 });
 
@@ -122,7 +123,7 @@ describe('equal the sums over all contracts’ Greeks', () => {
     );
     const sum = (column: Float64Array, of: (each: number) => number) =>
       column.reduce((total, each, i) => total + of(ready.callPut[i]! * (each || 0) * ready.weight[i]! * 1e4), 0);
-    const found = exposures(ready);
+    const found = runToCompletion(exposuresOf(ready));
     for (const [exposure, column, unit, scale] of [
       ['dex', delta, 1, sum(delta, Math.abs)],
       ['vex', vanna, 0.01, sum(vanna, Math.abs) * 0.01],

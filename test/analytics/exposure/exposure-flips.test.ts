@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { exposures, pricedExposuresInSteps } from '../../../src/analytics/exposure/dollar-exposures.ts';
+import { exposuresOf, pricedExposures } from '../../../src/analytics/exposure/dollar-exposures.ts';
 import { exposureFlips } from '../../../src/analytics/exposure/exposure-flips.ts';
 import { runToCompletion } from '../../../src/core/steps.ts';
 import { prepared, quoted, range } from '../small-chains.ts';
@@ -15,8 +15,8 @@ const weighed = (openInterest: (strike: number, callPut: number) => number) =>
 describe('vanna and charm flips', () => {
   // Calls around spot: vanna is positive if spot is below them, negative if above.
   const book = weighed((strike, callPut) => (callPut === 1 && Math.abs(strike - 101) < 10 ? strike : 0));
-  const flips = exposureFlips(book);
-  const pricedAt = (spot: number) => runToCompletion(pricedExposuresInSteps(book, [spot], ''))[0]!;
+  const flips = runToCompletion(exposureFlips(book));
+  const pricedAt = (spot: number) => runToCompletion(pricedExposures(book, [spot], ''))[0]!;
 
   test('the exposure is close to 0 at the flip and has opposite signs on either side', () => {
     for (const [name, level] of [
@@ -34,11 +34,11 @@ describe('vanna and charm flips', () => {
   test('there is no flip near spot if the whole book has one sign', () => {
     // Only calls far above spot: vanna is positive and charm negative at all levels.
     const calls = weighed((strike, callPut) => (callPut === 1 && strike >= 128 ? 10 : 0));
-    expect(exposureFlips(calls).vanna).toBeNaN();
+    expect(runToCompletion(exposureFlips(calls)).vanna).toBeNaN();
   });
 
   test('exposures repriced at the current spot equal those of the chain', () => {
-    const { dex, vex, cex } = exposures(book);
+    const { dex, vex, cex } = runToCompletion(exposuresOf(book));
     expect(pricedAt(book.chain.spot)).toEqual({ dex, vex, cex });
   });
 });

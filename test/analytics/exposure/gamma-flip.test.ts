@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'bun:test';
 import type { PreparedChain } from '../../../src/analytics/chain/prepared-chain.ts';
-import { exposures } from '../../../src/analytics/exposure/dollar-exposures.ts';
+import { exposuresOf } from '../../../src/analytics/exposure/dollar-exposures.ts';
 import { gammaFlip } from '../../../src/analytics/exposure/gamma-flip.ts';
 import { netGammaProfile } from '../../../src/analytics/exposure/gamma-profile.ts';
 import { generator } from '../../../src/bench/workloads.ts';
+import { runToCompletion } from '../../../src/core/steps.ts';
 import type { ContractRow } from '../../../src/market/build-chain.ts';
 import { nearestSignChange, netGex } from '../plain.ts';
 import { contract, EXPIRY, LATER, prepared, quoted, range, TODAY } from '../small-chains.ts';
@@ -53,13 +54,13 @@ describe('finds the crossing nearest spot, like a fine scan of bumped prices', (
   ] as const)('%s', (_what, rows, options) => {
     const ready = prepared(rows as readonly ContractRow[], options);
     const net = (level: number) => netGex(contractsOf(ready), level);
-    const { level, resolved } = gammaFlip(ready);
+    const { level, resolved } = runToCompletion(gammaFlip(ready));
     expect(resolved).toBe(true);
     expect(level).toBeCloseTo(nearestSignChange(net, 100, 0.02), 2);
     // At spot the profile equals the chain's net gamma.
-    const { gex, grossGex } = exposures(ready);
+    const { gex, grossGex } = runToCompletion(exposuresOf(ready));
     expect(Math.abs(net(100) - gex)).toBeLessThan(1e-7 * grossGex);
-    const profile = netGammaProfile(ready, 0.2);
+    const profile = runToCompletion(netGammaProfile(ready, 0.2));
     for (const i of [40, 80, 95]) {
       expect(Math.abs(net(profile.level[i]!) - profile.gex[i]!)).toBeLessThan(1e-6 * grossGex);
     }
@@ -75,7 +76,7 @@ describe('widens the grid until it finds a crossing', () => {
     ['above spot', 128, 134, 0.35],
   ])('%s', (_what, low, high, halfWidth) => {
     const ready = prepared([put(low, 10), call(high, 10)], FLAT);
-    const { level, resolved } = gammaFlip(ready);
+    const { level, resolved } = runToCompletion(gammaFlip(ready));
     expect(resolved).toBe(true);
     expect(level).toBeGreaterThan(low);
     expect(level).toBeLessThan(high);
@@ -84,9 +85,9 @@ describe('widens the grid until it finds a crossing', () => {
 
   test('beyond 50 %: returns the level of the smallest gamma, not resolved', () => {
     const ready = prepared([put(100, 10), call(200, 10, 0.05)], FLAT);
-    const { level, resolved } = gammaFlip(ready);
+    const { level, resolved } = runToCompletion(gammaFlip(ready));
     expect(resolved).toBe(false);
-    const profile = netGammaProfile(ready, 0.5);
+    const profile = runToCompletion(netGammaProfile(ready, 0.5));
     const found = profile.gex[profile.level.indexOf(level)]!;
     expect(found).not.toBe(0);
     expect(Math.abs(found)).toBe(Math.min(...profile.gex.map(Math.abs)));
@@ -95,27 +96,30 @@ describe('widens the grid until it finds a crossing', () => {
 
 describe('exact zeros', () => {
   test('gamma of 0 everywhere: returns spot, not resolved', () => {
-    expect(gammaFlip(prepared([call(100, 0), put(100, 0)], FLAT))).toEqual({ level: 100, resolved: false });
+    expect(runToCompletion(gammaFlip(prepared([call(100, 0), put(100, 0)], FLAT)))).toEqual({
+      level: 100,
+      resolved: false,
+    });
   });
 
   test('calls and puts that cancel each other exactly: returns spot, not resolved', () => {
     const rows = [90, 100, 110].flatMap((strike) => [call(strike, 7), put(strike, 7)]);
-    expect(gammaFlip(prepared(rows, FLAT))).toEqual({ level: 100, resolved: false });
+    expect(runToCompletion(gammaFlip(prepared(rows, FLAT)))).toEqual({ level: 100, resolved: false });
   });
 
   test('a zero range between two signs is one crossing at its middle', () => {
     // An hour before settlement, gamma underflows to 0 within a percent of the strikes.
     const ready = prepared([put(92, 10, 0.02), call(108, 10, 0.02)].map(inAnHour), FLAT);
-    const { gex, level: levels } = netGammaProfile(ready, 0.2);
+    const { gex, level: levels } = runToCompletion(netGammaProfile(ready, 0.2));
     expect(levels.filter((each, i) => gex[i] === 0 && each > 94 && each < 106)).toHaveLength(47);
-    const { level, resolved } = gammaFlip(ready);
+    const { level, resolved } = runToCompletion(gammaFlip(ready));
     expect(resolved).toBe(true);
     expect(Math.abs(level - 100)).toBeLessThan(0.3);
   });
 
   test('touching zero without a change of sign is not a crossing', () => {
     const ready = prepared([put(92, 10, 0.02), put(108, 10, 0.02)].map(inAnHour), FLAT);
-    expect(gammaFlip(ready).resolved).toBe(false);
+    expect(runToCompletion(gammaFlip(ready)).resolved).toBe(false);
   });
 });
 
@@ -142,13 +146,13 @@ describe('agrees with a scan of the whole grid', () => {
 
   test.each(books)('book %d', (_at, rows) => {
     const ready = prepared(rows, FLAT);
-    const { level, resolved } = gammaFlip(ready);
-    const expected = [0.2, 0.35, 0.5].map((halfWidth) => crossing(netGammaProfile(ready, halfWidth)));
+    const { level, resolved } = runToCompletion(gammaFlip(ready));
+    const expected = [0.2, 0.35, 0.5].map((halfWidth) => crossing(runToCompletion(netGammaProfile(ready, halfWidth))));
     const first = expected.find((each) => each !== undefined);
     expect(resolved).toBe(first !== undefined);
     if (first !== undefined) expect(Math.abs(level / first - 1)).toBeLessThan(1e-9);
     else {
-      const profile = netGammaProfile(ready, 0.5);
+      const profile = runToCompletion(netGammaProfile(ready, 0.5));
       const least = Math.min(...profile.gex.map(Math.abs));
       expect(Math.abs(profile.gex[profile.level.indexOf(level)]!)).toBeLessThanOrEqual(least * (1 + 1e-9));
     }
@@ -173,7 +177,7 @@ describe('a narrow dip between two points of the log grid', () => {
   /** A put that settles in an hour, sized so that the net gamma at its strike is `share` times the net gamma without it. */
   const dip = (strike: number, share: number) => {
     const at = (rows: readonly ContractRow[]) => {
-      const { level, gex } = netGammaProfile(prepared(rows, FLAT), 0.2);
+      const { level, gex } = runToCompletion(netGammaProfile(prepared(rows, FLAT), 0.2));
       return gex[level.findIndex((each) => Math.abs(each - strike) < 1e-9)]!;
     };
     const one = inAnHour(put(strike, 1, 0.56));
@@ -181,7 +185,7 @@ describe('a narrow dip between two points of the log grid', () => {
   };
 
   test('a dip below zero is found', () => {
-    const { level, resolved } = gammaFlip(prepared([...base, dip(105, -0.002)], FLAT));
+    const { level, resolved } = runToCompletion(gammaFlip(prepared([...base, dip(105, -0.002)], FLAT)));
     expect(resolved).toBe(true);
     expect(Math.abs(level - 105)).toBeLessThan(0.25);
   });
@@ -189,12 +193,14 @@ describe('a narrow dip between two points of the log grid', () => {
   test('a dip that stays above zero is no crossing; of two dips the lower has the smallest gamma', () => {
     // Straight lines between the points of the log grid pass above both dips, and farther above the lower one.
     const ready = prepared([...base, dip(100, 0.03), dip(105, 0.031)], FLAT);
-    expect(gammaFlip(ready)).toEqual({ level: 100, resolved: false });
+    expect(runToCompletion(gammaFlip(ready))).toEqual({ level: 100, resolved: false });
   });
 });
 
 test('ignores contracts without a volatility', () => {
   const rows = [put(95, 10), call(105, 10)];
   const more = [...rows, contract({ strike: 101, openInterest: 1e6, gamma: 0.5 })];
-  expect(gammaFlip(prepared(more, { ...FLAT, gamma: 'feed' }))).toEqual(gammaFlip(prepared(rows, FLAT)));
+  expect(runToCompletion(gammaFlip(prepared(more, { ...FLAT, gamma: 'feed' })))).toEqual(
+    runToCompletion(gammaFlip(prepared(rows, FLAT))),
+  );
 });

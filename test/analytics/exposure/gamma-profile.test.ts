@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'bun:test';
 import type { PreparedChain } from '../../../src/analytics/chain/prepared-chain.ts';
-import { levelsWithin, netGammaProfile, positionsInSteps } from '../../../src/analytics/exposure/gamma-profile.ts';
+import { levelsWithin, netGammaProfile, positionsOf } from '../../../src/analytics/exposure/gamma-profile.ts';
 import { runToCompletion } from '../../../src/core/steps.ts';
 import type { Column } from '../../../src/math/kernels.ts';
 import { netGex } from '../plain.ts';
 import { contract, EXPIRY, LATER, prepared, TODAY } from '../small-chains.ts';
 
-const positionsOf = (ready: PreparedChain) => runToCompletion(positionsInSteps(ready));
+const positions = (ready: PreparedChain) => runToCompletion(positionsOf(ready));
 const FLAT = { forward: 'flat', rate: 0, dividend: 0 } as const;
 
 test('levels are a quarter percent of spot apart and include spot', () => {
@@ -27,21 +27,21 @@ describe('positions', () => {
     contract({ strike, openInterest, iv, multiplier: 10 });
 
   test('a call and its put count as one position with the net gamma of both', () => {
-    const { wide } = positionsOf(prepared([call(100, 7), put(100, 3), put(105, 2, Number.NaN), call(105, 0)], FLAT));
+    const { wide } = positions(prepared([call(100, 7), put(100, 3), put(105, 2, Number.NaN), call(105, 0)], FLAT));
     expect(list(wide.strike)).toEqual([100, 105]);
     expect(list(wide.weight)).toEqual([40, -20]);
   });
 
   test('with separate volatilities they are two positions', () => {
     const rows = [call(100, 7, 0.3), put(100, 3, 0.4), call(105, 5, 0.2), put(105, 1, 0.2)];
-    const { wide } = positionsOf(prepared(rows, { ...FLAT, iv: 'own' }));
+    const { wide } = positions(prepared(rows, { ...FLAT, iv: 'own' }));
     expect(list(wide.weight)).toEqual([70, -30, 40]);
     expect(list(wide.iv)).toEqual([0.3, 0.4, 0.2]);
   });
 
   test('contracts that cancel out, have no weight or no volatility are no positions', () => {
     const rows = [call(100, 5), put(100, 5), call(105, 0), contract({ strike: 110, openInterest: 9 })];
-    const { wide, narrow } = positionsOf(prepared(rows, { ...FLAT, iv: 'own' }));
+    const { wide, narrow } = positions(prepared(rows, { ...FLAT, iv: 'own' }));
     expect([wide.count, narrow.count]).toEqual([0, 0]);
   });
 
@@ -52,7 +52,7 @@ describe('positions', () => {
     ['an hour at 46 %', TODAY, 0.46, 0, 1],
     ['an hour at 47 %', TODAY, 0.47, 1, 0],
   ])('a position is wide if its deviation is at least two grid steps: %s', (_what, expiry, iv, wides, narrows) => {
-    const { wide, narrow } = positionsOf(prepared([{ ...call(100, 1, iv), expiry }], FLAT));
+    const { wide, narrow } = positions(prepared([{ ...call(100, 1, iv), expiry }], FLAT));
     expect([wide.count, narrow.count]).toEqual([wides, narrows]);
   });
 });
@@ -65,7 +65,7 @@ test('the net profile is the sum over all contracts, wide and narrow', () => {
     contract({ strike: 103, callPut: -1, iv: 0.2, openInterest: 12, expiry: LATER }),
   ];
   const ready = prepared(rows, FLAT);
-  expect(positionsOf(ready).narrow.count).toBe(1);
+  expect(positions(ready).narrow.count).toBe(1);
   const contracts = Array.from({ length: ready.count }, (_, i) => ({
     callPut: ready.callPut[i]!,
     spot: 100,
@@ -77,7 +77,7 @@ test('the net profile is the sum over all contracts, wide and narrow', () => {
     weight: ready.weight[i]!,
     multiplier: 100,
   }));
-  const { level, gex } = netGammaProfile(ready, 0.2);
+  const { level, gex } = runToCompletion(netGammaProfile(ready, 0.2));
   for (const i of [40, 72, 80, 83, 84, 92, 130]) {
     const expected = netGex(contracts, level[i]!);
     expect(Math.abs(gex[i]! - expected)).toBeLessThan(1e-6 * Math.max(...gex.map(Math.abs)));

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { gexLevels } from '../../../src/analytics/exposure/gex-levels.ts';
+import { runToCompletion } from '../../../src/core/steps.ts';
 import type { ContractRow } from '../../../src/market/build-chain.ts';
 import { AS_OF, contract, EXPIRY, FEED_GAMMA, LATER, prepared, TODAY } from '../small-chains.ts';
 
@@ -13,7 +14,7 @@ const ROWS: ContractRow[] = [
 ];
 
 function dominant(premium: Record<string, number> = {}, rows = ROWS, asOf = AS_OF) {
-  const levels = gexLevels(prepared(rows, FEED_GAMMA, { asOf }), new Map(Object.entries(premium)));
+  const levels = runToCompletion(gexLevels(prepared(rows, FEED_GAMMA, { asOf }), new Map(Object.entries(premium))));
   const { root, expiry } = levels.dominant.series;
   return { name: `${root} ${expiry}`, by: levels.dominantBy, maxPain: levels.maxPain };
 }
@@ -61,7 +62,7 @@ test('net and walls cover all series, max pain only the dominant one', () => {
     contract({ strike: 110, gamma: 0.05, openInterest: 60, expiry: LATER }),
     contract({ strike: 90, callPut: -1, gamma: 0.02, openInterest: 50, expiry: LATER }),
   ];
-  const { exposures, walls, maxPain } = gexLevels(prepared(rows, FEED_GAMMA), new Map());
+  const { exposures, walls, maxPain } = runToCompletion(gexLevels(prepared(rows, FEED_GAMMA), new Map()));
   expect(exposures.gex).toBeCloseTo((5 + 3 + 3 - 1) * 100 * 100, 6);
   expect([walls.call.strike, walls.put.strike]).toEqual([110, 90]);
   expect(maxPain).toBe(105);

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'bun:test';
 import { DEFAULT_OPTIONS } from '../../../src/analytics/chain/options.ts';
 import { prepareChain } from '../../../src/analytics/chain/prepare.ts';
 import type { PreparedChain } from '../../../src/analytics/chain/prepared-chain.ts';
-import { exposures } from '../../../src/analytics/exposure/dollar-exposures.ts';
-import { type HedgingAtMove, hedgingAtMovesInSteps } from '../../../src/analytics/exposure/hedging-at-moves.ts';
+import { exposuresOf } from '../../../src/analytics/exposure/dollar-exposures.ts';
+import { type HedgingAtMove, hedgingAtMoves } from '../../../src/analytics/exposure/hedging-at-moves.ts';
 import { runToCompletion } from '../../../src/core/steps.ts';
 import type { Chain } from '../../../src/market/chain.ts';
 import { greeksOf } from '../../../src/math/black-scholes.ts';
@@ -14,7 +14,7 @@ import { chainOf, contract, EXPIRY, LATER, prepared, quoted, range, TODAY } from
 const MOVES = [-20, -5, -1, -0.5, 0, 0.5, 1, 5, 20];
 
 const profileOf = (ready: PreparedChain, moves: readonly number[] = MOVES): HedgingAtMove[] =>
-  runToCompletion(hedgingAtMovesInSteps(ready, moves));
+  runToCompletion(hedgingAtMoves(ready, moves));
 
 /** The book at a spot, one contract after the other: share delta, and net and gross gamma in dollars per 1 % move. */
 function bookAt(
@@ -82,7 +82,7 @@ describe('equals the sums over all contracts', () => {
 
 describeRecorded('on recorded chains', (dir) => {
   test.each(recordedNames(dir))('%s: equals the sums over all contracts', (name) =>
-    expectSums(prepareChain(recordedChain(dir, name), DEFAULT_OPTIONS)),
+    expectSums(runToCompletion(prepareChain(recordedChain(dir, name), DEFAULT_OPTIONS))),
   );
 
   test.each(recordedNames(dir))('%s: the profiles of the expiries add up', (name) =>
@@ -96,7 +96,7 @@ test('dealers trade nothing without a move', () => {
 
 test('small moves agree with net GEX, which states dollars against a move of 1 %', () => {
   const ready = prepared(ROWS);
-  const { gex, grossGex } = exposures(ready);
+  const { gex, grossGex } = runToCompletion(exposuresOf(ready));
   const [down, now, up] = profileOf(ready, [-1e-3, 0, 1e-3]);
   expect(now!.gex / gex).toBeCloseTo(1, 9);
   expect(now!.grossGex / grossGex).toBeCloseTo(1, 9);
@@ -122,11 +122,13 @@ test('a contract without a volatility changes nothing', () => {
 test('the profiles of the expiries add up', () => expectAdditive(chainOf(ROWS)));
 
 function expectAdditive(chain: Chain): void {
-  const all = profileOf(prepareChain(chain, DEFAULT_OPTIONS));
+  const all = profileOf(runToCompletion(prepareChain(chain, DEFAULT_OPTIONS)));
   const dates = [...new Set(chain.series.filter(({ adjusted }) => !adjusted).map(({ expiry }) => expiry))];
   const parts = dates.flatMap((date) => {
     try {
-      return [profileOf(prepareChain(chain, { ...DEFAULT_OPTIONS, expiries: { kind: 'date', date } }))];
+      return [
+        profileOf(runToCompletion(prepareChain(chain, { ...DEFAULT_OPTIONS, expiries: { kind: 'date', date } }))),
+      ];
     } catch {
       // Every series of this date has settled.
       return [];
@@ -146,5 +148,5 @@ test('long chains are computed in steps', () => {
   const strikes = range(60, 140, 0.02);
   const rows = quoted({ strikes, expiry: EXPIRY, iv: 0.3, rest: { openInterest: 1 } });
   // 42 spots times 4,001 pairs are six steps, with a break between each two.
-  expect([...hedgingAtMovesInSteps(prepared(rows), range(-20, 20))].length).toBeGreaterThanOrEqual(5);
+  expect([...hedgingAtMoves(prepared(rows), range(-20, 20))].length).toBeGreaterThanOrEqual(5);
 });

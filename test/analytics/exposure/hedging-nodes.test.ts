@@ -2,9 +2,10 @@ import { describe, expect, test } from 'bun:test';
 import { DEFAULT_OPTIONS } from '../../../src/analytics/chain/options.ts';
 import { prepareChain } from '../../../src/analytics/chain/prepare.ts';
 import type { PreparedChain } from '../../../src/analytics/chain/prepared-chain.ts';
-import { exposures } from '../../../src/analytics/exposure/dollar-exposures.ts';
+import { exposuresOf } from '../../../src/analytics/exposure/dollar-exposures.ts';
 import { exposuresByStrike } from '../../../src/analytics/exposure/exposures-by-strike.ts';
 import { hedgingNodes } from '../../../src/analytics/exposure/hedging-nodes.ts';
+import { runToCompletion } from '../../../src/core/steps.ts';
 import { DAY_MS, YEAR_MS } from '../../../src/market/calendar.ts';
 import { describeRecorded } from '../../support/recorded-chains.ts';
 import { deltaAfterADay } from '../independent.ts';
@@ -198,7 +199,7 @@ describe('on the eve of an ex-date', () => {
 
 describeRecorded('recorded chains', (dir) => {
   test.each(recordedNames(dir))('%s: every trade is finite, and their sum is the charm exposure', (name) => {
-    const ready = prepareChain(recordedChain(dir, name), DEFAULT_OPTIONS);
+    const ready = runToCompletion(prepareChain(recordedChain(dir, name), DEFAULT_OPTIONS));
     const { spot } = ready.chain;
     const nodes = hedgingNodes(ready, ready.count);
     expect(nodes.every(({ deltaFlux }) => Number.isFinite(deltaFlux))).toBe(true);
@@ -213,9 +214,9 @@ describeRecorded('recorded chains', (dir) => {
       if (known.has(`${ready.strike[i]} ${ready.callPut[i]} ${series.root} ${series.expiry}`)) continue;
       rest += fluxOf(ready, i);
     }
-    const cex = exposures(ready).cex;
+    const cex = runToCompletion(exposuresOf(ready)).cex;
     expect(Math.abs(cex + (traded + rest) * spot)).toBeLessThan(1e-12 * gross * spot);
-    const byStrike = exposuresByStrike(ready).cex.reduce((sum, each) => sum + each, 0);
+    const byStrike = runToCompletion(exposuresByStrike(ready)).cex.reduce((sum, each) => sum + each, 0);
     expect(Math.abs(cex - byStrike)).toBeLessThan(1e-12 * gross * spot);
   });
 
@@ -223,7 +224,7 @@ describeRecorded('recorded chains', (dir) => {
   test.each(['SPX 2022-12-12', 'RUT 2023-09-21', 'AAPL 2026-08-21'])(
     '%s: each trade agrees with an independent integral',
     (name) => {
-      const ready = prepareChain(recordedChain(dir, name), DEFAULT_OPTIONS);
+      const ready = runToCompletion(prepareChain(recordedChain(dir, name), DEFAULT_OPTIONS));
       const rows = new Map<string, number>();
       for (let i = 0; i < ready.count; i++) {
         const { series } = ready.series[ready.seriesIndex[i]!]!;

@@ -4,13 +4,13 @@ import {
   type LevelDay,
   type LevelKind,
   type LevelOutcome,
-  levelScoresInSteps,
+  scoreLevels,
   wilsonInterval,
 } from '../../../src/analytics/exposure/level-outcomes.ts';
 import { generator } from '../../../src/bench/workloads.ts';
 import { runToCompletion } from '../../../src/core/steps.ts';
 
-const scoresOf = (days: readonly LevelDay[]) => runToCompletion(levelScoresInSteps(days));
+const scoresOf = (days: readonly LevelDay[]) => runToCompletion(scoreLevels(days));
 
 /** A day whose daily deviation is 2 dollars. */
 function dayOf(changes: Partial<LevelDay> = {}): LevelDay {
@@ -155,7 +155,7 @@ describe('the Wilson interval', () => {
 test('many days are compared in steps', () => {
   const days = Array.from({ length: 1_000 }, (_, i) => dayOf({ close: 100 + (i % 7) }));
   let steps = 0;
-  for (const work = levelScoresInSteps(days); !work.next().done; ) steps++;
+  for (const work = scoreLevels(days); !work.next().done; ) steps++;
   expect(steps).toBeGreaterThan(100);
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import { levelsWithin, netGexInSteps, positionsInSteps } from '../../../src/analytics/exposure/gamma-profile.ts';
-import { refineInSteps, sketchInSteps } from '../../../src/analytics/exposure/profile-sketch.ts';
+import { levelsWithin, netGexAtLevels, positionsOf } from '../../../src/analytics/exposure/gamma-profile.ts';
+import { refineProfile, sketchProfile } from '../../../src/analytics/exposure/profile-sketch.ts';
 import { generator } from '../../../src/bench/workloads.ts';
 import { runToCompletion } from '../../../src/core/steps.ts';
 import type { ContractRow } from '../../../src/market/build-chain.ts';
@@ -26,10 +26,10 @@ describe('the error of a sketch is within its bound', () => {
     ['the most jagged profile that is sketched', book(2, 0.47, { expiry: TODAY })],
     ['several expiries', [...book(3, 0.5, { expiry: TODAY }), ...book(4, 0.2), ...book(5, 0.3, { expiry: LATER })]],
   ])('%s', (_what, rows) => {
-    const positions = runToCompletion(positionsInSteps(prepared(rows, FLAT)));
+    const positions = runToCompletion(positionsOf(prepared(rows, FLAT)));
     expect(positions.narrow.count).toBe(0);
-    const exact = runToCompletion(netGexInSteps(positions, LEVEL));
-    const { gex, errorBound } = runToCompletion(sketchInSteps(positions, LEVEL));
+    const exact = runToCompletion(netGexAtLevels(positions, LEVEL));
+    const { gex, errorBound } = runToCompletion(sketchProfile(positions, LEVEL));
     const largest = Math.max(...exact.map(Math.abs));
     for (let i = 0; i < LEVEL.length; i++) expect(Math.abs(gex[i]! - exact[i]!)).toBeLessThanOrEqual(errorBound[i]!);
     // The sketch must decide the sign of most levels.
@@ -39,19 +39,19 @@ describe('the error of a sketch is within its bound', () => {
 });
 
 test('narrow peaks are computed exactly, although they lie between the points of the grid', () => {
-  const positions = runToCompletion(positionsInSteps(prepared(book(6, 0.03, { expiry: TODAY }), FLAT)));
+  const positions = runToCompletion(positionsOf(prepared(book(6, 0.03, { expiry: TODAY }), FLAT)));
   expect(positions.wide.count).toBe(0);
-  const { gex, errorBound } = runToCompletion(sketchInSteps(positions, LEVEL));
-  expect([...gex]).toEqual([...runToCompletion(netGexInSteps(positions, LEVEL))]);
+  const { gex, errorBound } = runToCompletion(sketchProfile(positions, LEVEL));
+  expect([...gex]).toEqual([...runToCompletion(netGexAtLevels(positions, LEVEL))]);
   expect(Math.max(...errorBound)).toBe(0);
 });
 
 test('sharpened levels are exact, and the other levels do not change', () => {
-  const positions = runToCompletion(positionsInSteps(prepared(book(7, 0.3), FLAT)));
-  const before = runToCompletion(sketchInSteps(positions, LEVEL));
-  const sketch = runToCompletion(sketchInSteps(positions, LEVEL));
-  const exact = runToCompletion(netGexInSteps(positions, LEVEL));
-  expect(runToCompletion(refineInSteps(sketch, positions, (i) => i === 3 || i === 90))).toBe(true);
+  const positions = runToCompletion(positionsOf(prepared(book(7, 0.3), FLAT)));
+  const before = runToCompletion(sketchProfile(positions, LEVEL));
+  const sketch = runToCompletion(sketchProfile(positions, LEVEL));
+  const exact = runToCompletion(netGexAtLevels(positions, LEVEL));
+  expect(runToCompletion(refineProfile(sketch, positions, (i) => i === 3 || i === 90))).toBe(true);
   for (const i of [3, 90]) {
     expect(sketch.errorBound[i]).toBe(0);
     expect(Math.abs(sketch.gex[i]! / exact[i]! - 1)).toBeLessThan(1e-11);
@@ -61,9 +61,9 @@ test('sharpened levels are exact, and the other levels do not change', () => {
 });
 
 test('exact levels are not computed again', () => {
-  const positions = runToCompletion(positionsInSteps(prepared(book(8, 0.3), FLAT)));
-  const sketch = runToCompletion(sketchInSteps(positions, LEVEL));
-  expect(runToCompletion(refineInSteps(sketch, positions, (i) => i < 9))).toBe(true);
-  expect(runToCompletion(refineInSteps(sketch, positions, (i) => i < 9))).toBe(false);
-  expect(runToCompletion(refineInSteps(sketch, positions, () => false))).toBe(false);
+  const positions = runToCompletion(positionsOf(prepared(book(8, 0.3), FLAT)));
+  const sketch = runToCompletion(sketchProfile(positions, LEVEL));
+  expect(runToCompletion(refineProfile(sketch, positions, (i) => i < 9))).toBe(true);
+  expect(runToCompletion(refineProfile(sketch, positions, (i) => i < 9))).toBe(false);
+  expect(runToCompletion(refineProfile(sketch, positions, () => false))).toBe(false);
 });

@@ -3,6 +3,7 @@ import { type AnalysisOptions, DEFAULT_OPTIONS } from '../../../src/analytics/ch
 import { prepareChain } from '../../../src/analytics/chain/prepare.ts';
 import { gexByContract } from '../../../src/analytics/exposure/dollar-exposures.ts';
 import { gammaRegime, SIGN_MARGIN_MIN_PCT, signMarginPct } from '../../../src/analytics/exposure/sign-margin.ts';
+import { runToCompletion } from '../../../src/core/steps.ts';
 import { describeRecorded } from '../../support/recorded-chains.ts';
 import { recordedChain, recordedNames } from '../recorded.ts';
 
@@ -24,7 +25,9 @@ describe('the margin and the regime', () => {
 
 describeRecorded('recorded chains', (dir) => {
   const read = (name: string, options: Partial<AnalysisOptions>) => {
-    const gex = [...gexByContract(prepareChain(recordedChain(dir, name), { ...DEFAULT_OPTIONS, ...options }))];
+    const gex = [
+      ...gexByContract(runToCompletion(prepareChain(recordedChain(dir, name), { ...DEFAULT_OPTIONS, ...options }))),
+    ];
     return { gex, net: gex.reduce((sum, each) => sum + each, 0) };
   };
 

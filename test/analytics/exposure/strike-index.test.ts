@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { distinct, strikeIndexInSteps } from '../../../src/analytics/exposure/strike-index.ts';
+import { distinct, strikeIndex } from '../../../src/analytics/exposure/strike-index.ts';
 import { runToCompletion } from '../../../src/core/steps.ts';
 import { contract, EXPIRY, LATER, prepared, TODAY } from '../small-chains.ts';
 
@@ -9,7 +9,7 @@ test('maps each pair’s strike to its place, whatever strikes other series list
     strikes.flatMap((strike) => [1, -1].map((callPut) => contract({ expiry, strike, callPut, iv: 0.3 }))),
   );
   const { pairs } = prepared(rows);
-  const { strike, index } = runToCompletion(strikeIndexInSteps(pairs));
+  const { strike, index } = runToCompletion(strikeIndex(pairs));
   expect([...strike]).toEqual([50, 90, 95, 99, 100, 101, 105, 110, 150]);
   expect(pairs.count).toBe(11);
   expect(Array.from(index, (i) => strike[i]!)).toEqual([...pairs.strike]);

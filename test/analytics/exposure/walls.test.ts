@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { strikeGamma, strikeGammaOf, walls } from '../../../src/analytics/exposure/walls.ts';
+import { runToCompletion } from '../../../src/core/steps.ts';
 import { contract, FEED_GAMMA, LATER, prepared } from '../small-chains.ts';
 
 /** [strike, weighted gamma of the calls, of the puts] */
@@ -128,7 +129,7 @@ describe('gamma by strike', () => {
   ];
 
   test('sums gamma times contracts times shares over the series', () => {
-    const { strike, call, put } = strikeGamma(prepared(rows, FEED_GAMMA));
+    const { strike, call, put } = runToCompletion(strikeGamma(prepared(rows, FEED_GAMMA)));
     expect([...strike]).toEqual([95, 100, 120]);
     expect([...call]).toEqual([0, 0.02 * 10 * 100 + 0.01 * 30 * 10, 0]);
     expect([...put]).toEqual([0.03 * 5 * 100, 0.02 * 4 * 100, 0]);

@@ -94,7 +94,9 @@ describe('of volumes', () => {
 describeRecorded('recorded chains', (dir) => {
   test.each(recordedNames(dir))('%s: the notional of the volumes has a sign and no deep contract', (name) => {
     const chain = recordedChain(dir, name);
-    const { count, row, callPut, strike, tte, iv, rate, dividend, multiplier } = prepareChain(chain, DEFAULT_OPTIONS);
+    const { count, row, callPut, strike, tte, iv, rate, dividend, multiplier } = runToCompletion(
+      prepareChain(chain, DEFAULT_OPTIONS),
+    );
     let [net, deep] = [0, 0];
     for (let i = 0; i < count; i++) {
       const [bid, ask] = [chain.bid[row[i]!]!, chain.ask[row[i]!]!];
@@ -107,7 +109,7 @@ describeRecorded('recorded chains', (dir) => {
       if (Math.abs(Number.isNaN(given) ? delta : given) > 0.9) deep += Math.abs(delta) * shares * chain.spot;
       else net += delta * shares * chain.spot;
     }
-    const found = runToCompletion(volumeDeltaNotional(prepareChain(chain, DEFAULT_OPTIONS), 100_000));
+    const found = runToCompletion(volumeDeltaNotional(runToCompletion(prepareChain(chain, DEFAULT_OPTIONS)), 100_000));
     expect(Math.abs(found.net - net)).toBeLessThan(1e-9 * (Math.abs(net) + deep));
     expect(Math.abs(found.leftOut - deep)).toBeLessThanOrEqual(1e-9 * deep);
   });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { DEFAULT_OPTIONS } from '../../../src/analytics/chain/options.ts';
 import { prepareChain } from '../../../src/analytics/chain/prepare.ts';
-import { exposures, gexByContract } from '../../../src/analytics/exposure/dollar-exposures.ts';
+import { exposuresOf, gexByContract } from '../../../src/analytics/exposure/dollar-exposures.ts';
 import { exposuresByStrike } from '../../../src/analytics/exposure/exposures-by-strike.ts';
 import { gammaFlip } from '../../../src/analytics/exposure/gamma-flip.ts';
 import { netGammaProfile } from '../../../src/analytics/exposure/gamma-profile.ts';
@@ -10,6 +10,7 @@ import { hedgingNodes } from '../../../src/analytics/exposure/hedging-nodes.ts';
 import { customerPositions } from '../../../src/analytics/flow/customer-positions.ts';
 import { signedByFlow, signedShare } from '../../../src/analytics/flow/flow-sign.ts';
 import { signPrints } from '../../../src/analytics/flow/trade-side.ts';
+import { runToCompletion } from '../../../src/core/steps.ts';
 import { greeks } from '../../../src/math/black-scholes.ts';
 import { deltaAfterADay } from '../independent.ts';
 import { simulatedTape } from '../simulated-tape.ts';
@@ -37,7 +38,7 @@ describe('exposures of dealers opposite customers', () => {
   });
   const held = (column: Float64Array, scale: number) =>
     column.reduce((sum, each, i) => sum - NET[i]! * 100 * each * scale, 0);
-  const found = exposures(SIGNED);
+  const found = runToCompletion(exposuresOf(SIGNED));
 
   test.each([
     ['gamma', found.gex, held(all.gamma, spot * spot * 0.01)],
@@ -49,11 +50,11 @@ describe('exposures of dealers opposite customers', () => {
   });
 
   test('agree by strike, in the profile, and in the shares to trade', () => {
-    const by = exposuresByStrike(SIGNED);
+    const by = runToCompletion(exposuresByStrike(SIGNED));
     const sum = (column: Float64Array) => column.reduce((a, b) => a + b, 0);
     expect(sum(by.netGex) / found.gex).toBeCloseTo(1, 9);
     expect(sum(by.dex) / found.dex).toBeCloseTo(1, 9);
-    const { level, gex } = netGammaProfile(SIGNED, 0.2);
+    const { level, gex } = runToCompletion(netGammaProfile(SIGNED, 0.2));
     expect(gex[level.indexOf(spot)]! / found.gex).toBeCloseTo(1, 9);
     const shares = hedgingNodes(SIGNED, READY.count).reduce((all, { dealerShares }) => all + dealerShares, 0);
     expect(shares).toBeWithin(-found.gex / spot - 11, -found.gex / spot + 11);
@@ -64,19 +65,19 @@ test('customers short every call and long every put equal the convention', () =>
   const net = Float64Array.from(READY.chain.openInterest, (open, row) => -READY.chain.callPut[row]! * open);
   const same = signedByFlow(READY, { net, ...NOBODY });
   expect(gexByContract(same)).toEqual(gexByContract(READY));
-  expect(gammaFlip(same)).toEqual(gammaFlip(READY));
-  expect(gexLevels(same, new Map()).walls).toEqual(gexLevels(READY, new Map()).walls);
+  expect(runToCompletion(gammaFlip(same))).toEqual(runToCompletion(gammaFlip(READY)));
+  expect(runToCompletion(gexLevels(same, new Map())).walls).toEqual(runToCompletion(gexLevels(READY, new Map())).walls);
   expect(signedShare(same)).toEqual({ share: 1, unsignedGex: 0 });
 });
 
 test('without prints there is no exposure, and max pain still uses open interest', () => {
   const none = signedByFlow(READY, { net: new Float64Array(READY.chain.count), ...NOBODY });
-  const levels = gexLevels(none, new Map());
+  const levels = runToCompletion(gexLevels(none, new Map()));
   expect(levels.exposures).toEqual({ gex: 0, grossGex: 0, dex: 0, vex: 0, cex: 0 });
-  expect(levels.maxPain).toBe(gexLevels(READY, new Map()).maxPain);
+  expect(levels.maxPain).toBe(runToCompletion(gexLevels(READY, new Map())).maxPain);
   const { share, unsignedGex } = signedShare(none);
   expect(share).toBe(0);
-  expect(unsignedGex / exposures(READY).grossGex).toBeCloseTo(1, 12);
+  expect(unsignedGex / runToCompletion(exposuresOf(READY)).grossGex).toBeCloseTo(1, 12);
 });
 
 /**
@@ -96,13 +97,13 @@ describe('the known book of a simulated tape', () => {
   const found = RECORDED.map(({ part }) => {
     let [squares, book, share] = [0, 0, 0];
     for (const tape of tapes) {
-      const ready = prepareChain(tape.chain, DEFAULT_OPTIONS);
+      const ready = runToCompletion(prepareChain(tape.chain, DEFAULT_OPTIONS));
       const truth = signedByFlow(ready, { net: tape.book, ...NOBODY });
       const recorded = tape.trades.slice(Math.floor(tape.trades.length * (1 - part)));
       const signed = signedByFlow(ready, customerPositions(tape.chain, signPrints(recorded.map((each) => each.print))));
-      const { gex, grossGex } = exposures(truth);
+      const { gex, grossGex } = runToCompletion(exposuresOf(truth));
       const truly = gexByContract(truth);
-      squares += ((exposures(signed).gex - gex) / grossGex) ** 2;
+      squares += ((runToCompletion(exposuresOf(signed)).gex - gex) / grossGex) ** 2;
       book += gexByContract(signed).reduce((sum, each, i) => sum + Math.abs(each - truly[i]!), 0) / grossGex;
       share += signedShare(signed).share;
     }

@@ -7,6 +7,7 @@ import {
   termStructure,
 } from '../../../src/analytics/surface/event-variance.ts';
 import { fitSurface } from '../../../src/analytics/surface/fit-surface.ts';
+import { runToCompletion } from '../../../src/core/steps.ts';
 import { closeOf } from '../../../src/market/calendar.ts';
 import { CALENDAR, VarianceClock } from '../../../src/market/variance-clock.ts';
 import { AS_OF } from '../small-chains.ts';
@@ -49,7 +50,7 @@ const movesOf = (events: readonly EventVariance[]) =>
 
 describe.each(Object.keys(DAYS) as Listed[])('%s expiries', (listed) => {
   test.each(Object.keys(CURVES) as Curve[])('a smooth curve has no event: %s', (curve) => {
-    expect(findEvents(term(curve, listed))).toEqual([]);
+    expect(runToCompletion(findEvents(term(curve, listed)))).toEqual([]);
   });
 });
 
@@ -66,7 +67,7 @@ test.each<[Curve, Listed, Record<number, number>]>([
   ['flat', 'weekly', { 0: 0.04 }],
 ])('%s, %s expiries: events are found with their moves: %p', (curve, listed, moves) => {
   const points = term(curve, listed, moves);
-  const events = findEvents(points);
+  const events = runToCompletion(findEvents(points));
   const found = movesOf(events);
   expect(Object.keys(found)).toEqual(Object.keys(moves));
   for (const [settlement, move] of Object.entries(moves)) expect(found[settlement]! / move).toBeWithin(0.95, 1.05);
@@ -74,17 +75,18 @@ test.each<[Curve, Listed, Record<number, number>]>([
 });
 
 test('an event before the last settlement alone is not told from a steep end', () => {
-  expect(findEvents(term('flat', 'weekly', { [DAYS.weekly.length - 1]: 0.2 }))).toEqual([]);
+  expect(runToCompletion(findEvents(term('flat', 'weekly', { [DAYS.weekly.length - 1]: 0.2 })))).toEqual([]);
 });
 
 test('too few settlements have neither events nor a smooth curve', () => {
   const points = term('flat', 'few', { 2: 0.1 }).slice(0, 4);
-  expect([findEvents(points), termResidual(points, [])]).toEqual([[], undefined]);
+  expect([runToCompletion(findEvents(points)), termResidual(points, [])]).toEqual([[], undefined]);
 });
 
 test('the band of an event is what the bands of the volatilities move it', () => {
   const points = term('flat', 'weekly', { 3: 0.06 }).map((point, i) => ({ ...point, band: 0.01 + 0.003 * (i % 4) }));
-  const eventOf = (each: readonly TermPoint[]) => findEvents(each).find(({ settlement }) => settlement === 3)!;
+  const eventOf = (each: readonly TermPoint[]) =>
+    runToCompletion(findEvents(each)).find(({ settlement }) => settlement === 3)!;
   const event = eventOf(points);
   const share = 1e-3;
   const moves = points.map((point, i) => {
@@ -96,7 +98,7 @@ test('the band of an event is what the bands of the volatilities move it', () =>
 
 test('a wide band hides an event', () => {
   const wide = term('flat', 'weekly', { 9: 0.05 }).map((point) => ({ ...point, band: 0.3 }));
-  expect(findEvents(wide)).toEqual([]);
+  expect(runToCompletion(findEvents(wide))).toEqual([]);
 });
 
 describe.each([
@@ -108,7 +110,9 @@ describe.each([
     'of $name with an event before settlement $settlement',
     ({ model, settlement }) => {
       const after = clock.years(closeOf(EXPIRIES[settlement - 1]!));
-      const events = findEvents(termStructure(fitSurface(market(withEvent(model, 0.08, after), clock))));
+      const events = runToCompletion(
+        findEvents(termStructure(runToCompletion(fitSurface(market(withEvent(model, 0.08, after), clock))))),
+      );
       expect(movesOf(events)).toEqual({ [settlement]: expect.closeTo(0.08, 2.1) });
       expect(movesOf(events)[settlement]! / 0.08).toBeWithin(0.95, 1.05);
     },

@@ -3,11 +3,12 @@ import { indexChain } from '../../../bench/index-chain.ts';
 import { DEFAULT_OPTIONS } from '../../../src/analytics/chain/options.ts';
 import { prepareChain } from '../../../src/analytics/chain/prepare.ts';
 import { findEvents, termStructure } from '../../../src/analytics/surface/event-variance.ts';
-import { fitSurface, fitSurfaceInSteps } from '../../../src/analytics/surface/fit-surface.ts';
+import { fitSurface } from '../../../src/analytics/surface/fit-surface.ts';
 import type { FittedSurface } from '../../../src/analytics/surface/fitted-surface.ts';
 import { jumpLawAt } from '../../../src/analytics/surface/jump-law.ts';
 import type { PriceLaw } from '../../../src/analytics/surface/price-law.ts';
 import { SliceModel } from '../../../src/analytics/surface/slice-model.ts';
+import { runToCompletion } from '../../../src/core/steps.ts';
 import type { ContractRow } from '../../../src/market/build-chain.ts';
 import { addDays, closeOf, newYorkDate, nextTradingDay, YEAR_MS } from '../../../src/market/calendar.ts';
 import { CALENDAR, VarianceClock } from '../../../src/market/variance-clock.ts';
@@ -22,7 +23,7 @@ const CLOCKS: [string, VarianceClock][] = [
 
 describe.each(CLOCKS)('a market in %s', (_, clock) => {
   describe.each(MODELS)('of %s', (_name, model) => {
-    const surface = fitSurface(market(model, clock));
+    const surface = runToCompletion(fitSurface(market(model, clock)));
 
     test.each([7, 30, 60, 90, 180, 365])('volatility and probabilities in %d days', (days) => {
       const date = addDays(newYorkDate(AS_OF), days);
@@ -31,12 +32,12 @@ describe.each(CLOCKS)('a market in %s', (_, clock) => {
     });
 
     test.each([11, 30, 102])('probabilities with jumps in %d days', (days) => {
-      const { law, horizon } = jumpLawAt(surface, closeOf(addDays(newYorkDate(AS_OF), days)), 0.5);
+      const { law, horizon } = runToCompletion(jumpLawAt(surface, closeOf(addDays(newYorkDate(AS_OF), days)), 0.5));
       checkProbabilities(law, model, clock.years(AS_OF + horizon.tte * YEAR_MS), Math.sqrt(horizon.atmVariance));
     });
 
     test('no event is found', () => {
-      expect(findEvents(termStructure(surface))).toEqual([]);
+      expect(runToCompletion(findEvents(termStructure(surface)))).toEqual([]);
     });
 
     test('every quote is within its band', () => {
@@ -81,7 +82,8 @@ test('a series without enough strikes is refused by name, and changes nothing el
   const rows = EXPIRIES.slice(0, 4).flatMap((expiry) =>
     quoted({ root: 'SPXW', expiry, strikes: range(80, 120), halfSpread: 0.05 }),
   );
-  const index = (added: readonly ContractRow[]) => fitSurface(prepared([...rows, ...added], {}, { underlying: 'SPX' }));
+  const index = (added: readonly ContractRow[]) =>
+    runToCompletion(fitSurface(prepared([...rows, ...added], {}, { underlying: 'SPX' })));
   const clean = index([]);
   const poison = { root: 'SPX', expiry: EXPIRIES[2]! };
   const cases: [string, ContractRow[]][] = [
@@ -111,11 +113,11 @@ test('a series without enough strikes is refused by name, and changes nothing el
 describe('the work of a fit of 30,000 contracts', () => {
   /** A settlement takes about six evaluations of all its quotes. The bounds leave room for a fit that is twice as slow. */
   const EVALUATIONS_MAX = 12;
-  const chain = prepareChain(indexChain(50, 300), DEFAULT_OPTIONS);
+  const chain = runToCompletion(prepareChain(indexChain(50, 300), DEFAULT_OPTIONS));
   const evaluate = spyOn(SliceModel.prototype, 'evaluate');
   const works: { models: Set<unknown>; evaluations: number }[] = [];
   try {
-    for (const steps = fitSurfaceInSteps(chain); ; evaluate.mockClear()) {
+    for (const steps = fitSurface(chain); ; evaluate.mockClear()) {
       const { done } = steps.next();
       works.push({ models: new Set(evaluate.mock.contexts), evaluations: evaluate.mock.calls.length });
       if (done) break;

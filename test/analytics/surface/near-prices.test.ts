@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { NEAR, NearPrices, REACH } from '../../../src/analytics/surface/near-prices.ts';
-import { kernelPrice } from '../../../src/analytics/surface/price-law.ts';
+import { lognormalPrice } from '../../../src/analytics/surface/price-law.ts';
 
 describe.each([0.0004, 0.01, 0.1, 0.4])('kernels of width %d', (kernel) => {
   const prices = new NearPrices(kernel);
@@ -14,7 +14,7 @@ describe.each([0.0004, 0.01, 0.1, 0.4])('kernels of width %d', (kernel) => {
       for (let i = 0; i < NEAR; i++) {
         // The distance is from the strike to the node for a call, and from the node to the strike for a put.
         const node = Math.exp(kernel * (callPut * from + i));
-        const exact = kernelPrice(callPut, node, 1, kernel) / Math.sqrt(node);
+        const exact = lognormalPrice(callPut, node, 1, kernel) / Math.sqrt(node);
         expect(Math.abs(found[i + 1]! - exact) / kernel).toBeLessThan(2e-8);
       }
     }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { PriceLaw } from '../../../src/analytics/surface/price-law.ts';
-import { powerLaw } from '../../../src/analytics/surface/rungs.ts';
+import { lawOfPower } from '../../../src/analytics/surface/rungs.ts';
 
 /** A skewed law: three lognormals whose mean is 1. */
 const SKEWED = new PriceLaw(
@@ -11,10 +11,10 @@ const SKEWED = new PriceLaw(
 const STEP = 1e-4;
 
 /** Density of the log-price: a sum of normal densities. */
-function density({ nodes, masses, kernels }: PriceLaw, x: number): number {
+function density({ nodes, masses, widths }: PriceLaw, x: number): number {
   return masses.reduce((sum, mass, i) => {
-    const z = (x - Math.log(nodes[i]!)) / kernels[i]! + kernels[i]! / 2;
-    return sum + (mass * Math.exp((-z * z) / 2)) / (kernels[i]! * Math.sqrt(2 * Math.PI));
+    const z = (x - Math.log(nodes[i]!)) / widths[i]! + widths[i]! / 2;
+    return sum + (mass * Math.exp((-z * z) / 2)) / (widths[i]! * Math.sqrt(2 * Math.PI));
   }, 0);
 }
 
@@ -27,8 +27,8 @@ function expected(law: PriceLaw, of: (x: number) => number): number {
 
 describe.each([
   ['a mixture', SKEWED],
-  ['its square root, scaled to mean 1', powerLaw(SKEWED, 0.5)],
-  ['its power of 1.3', powerLaw(SKEWED, 1.3)],
+  ['its square root, scaled to mean 1', lawOfPower(SKEWED, 0.5)],
+  ['its power of 1.3', lawOfPower(SKEWED, 1.3)],
 ])('%s', (_, law) => {
   test('has mass 1 and mean 1', () => {
     expect(expected(law, () => 1)).toBeCloseTo(1, 10);
@@ -66,7 +66,7 @@ test('the total variance of one lognormal is its own at every strike', () => {
 });
 
 test('a higher power costs at least as much at every strike', () => {
-  const laws = [0.2, 0.5, 0.9, 1, 1.2, 2].map((power) => powerLaw(SKEWED, power));
+  const laws = [0.2, 0.5, 0.9, 1, 1.2, 2].map((power) => lawOfPower(SKEWED, power));
   for (let x = -1.5; x <= 1.5; x += 0.01) {
     const callPut = x < 0 ? -1 : 1;
     const prices = laws.map((law) => law.price(callPut, Math.exp(x)));

@@ -3,7 +3,7 @@ import { DEFAULT_OPTIONS } from '../../../src/analytics/chain/options.ts';
 import { prepareChain } from '../../../src/analytics/chain/prepare.ts';
 import { fitSurface } from '../../../src/analytics/surface/fit-surface.ts';
 import { type JumpLaw, jumpLawAt } from '../../../src/analytics/surface/jump-law.ts';
-import { endBeyond, superHedge, touchInSteps } from '../../../src/analytics/surface/touch-probability.ts';
+import { endBeyond, superHedge, touchProbabilities } from '../../../src/analytics/surface/touch-probability.ts';
 import { runToCompletion } from '../../../src/core/steps.ts';
 import { describeRecorded } from '../../support/recorded-chains.ts';
 import { recordedChain, recordedNames } from '../recorded.ts';
@@ -18,13 +18,13 @@ const TOUCHED = 5;
 describeRecorded('jump laws of recorded chains', (dir) => {
   describe.each(recordedNames(dir))('%s', (name) => {
     const chain = recordedChain(dir, name);
-    const surface = fitSurface(prepareChain(chain, DEFAULT_OPTIONS));
+    const surface = runToCompletion(fitSurface(runToCompletion(prepareChain(chain, DEFAULT_OPTIONS))));
 
     test.each(STAG_PROBS)(
       'stag_prob %d: probabilities are within the bounds of adjacent quoted verticals',
       (noJump) => {
         const counts = surface.slices.map((slice) => {
-          const { law } = jumpLawAt(surface, slice.settlesAt, noJump);
+          const { law } = runToCompletion(jumpLawAt(surface, slice.settlesAt, noJump));
           const mean = law.masses.reduce((sum, mass, i) => sum + mass * law.nodes[i]!, 0);
           expect(Math.abs(mean - 1)).toBeLessThan(1e-9);
           return outsideVerticals(slice, (side, strike) => endBeyond(law, side, strike));
@@ -37,7 +37,7 @@ describeRecorded('jump laws of recorded chains', (dir) => {
 
     test('between settlements: the mean is the forward, and probabilities fall with the strike', () => {
       for (const days of [1, 9, 45, 200]) {
-        const jumpLaw = jumpLawAt(surface, chain.asOf + days * 86_400_000, 0.5);
+        const jumpLaw = runToCompletion(jumpLawAt(surface, chain.asOf + days * 86_400_000, 0.5));
         const mean = jumpLaw.law.masses.reduce((sum, mass, i) => sum + mass * jumpLaw.law.nodes[i]!, 0);
         expect(Math.abs(mean - 1)).toBeLessThan(1e-9);
         const deviation = Math.sqrt(jumpLaw.horizon.atmVariance);
@@ -53,12 +53,12 @@ describeRecorded('jump laws of recorded chains', (dir) => {
 
     test('a touch is between the probability of ending beyond and the super-hedge', () => {
       for (const slice of surface.slices.filter((_, i) => i % TOUCHED === 0)) {
-        const { law, jumpDiffusion } = jumpLawAt(surface, slice.settlesAt, 0.5);
+        const { law, jumpDiffusion } = runToCompletion(jumpLawAt(surface, slice.settlesAt, 0.5));
         const deviation = Math.sqrt(slice.atmVariance);
         for (const z of [-3.2, -2, -1, -0.3, 0.3, 1, 2, 3.2]) {
           const strike = chain.spot * Math.exp(z * deviation);
           const barrier = { spot: chain.spot, strike, forward: slice.forward };
-          const { probability } = runToCompletion(touchInSteps(law, jumpDiffusion, barrier));
+          const { probability } = runToCompletion(touchProbabilities(law, jumpDiffusion, barrier));
           const moneyness = strike / slice.forward;
           expect(probability).toBeWithin(
             endBeyond(law, Math.sign(z), moneyness),

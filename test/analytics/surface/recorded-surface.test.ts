@@ -4,6 +4,7 @@ import { prepareChain } from '../../../src/analytics/chain/prepare.ts';
 import { findEvents, termResidual, termStructure } from '../../../src/analytics/surface/event-variance.ts';
 import { fitSurface } from '../../../src/analytics/surface/fit-surface.ts';
 import { endBeyond } from '../../../src/analytics/surface/touch-probability.ts';
+import { runToCompletion } from '../../../src/core/steps.ts';
 import { describeRecorded } from '../../support/recorded-chains.ts';
 import { recordedChain, recordedNames } from '../recorded.ts';
 import { outsideVerticals, sumCounts, withinBands } from './quote-checks.ts';
@@ -20,7 +21,7 @@ const STRIKES = 200;
 describeRecorded('surfaces of recorded chains', (dir) => {
   describe.each(recordedNames(dir))('%s', (name) => {
     const chain = recordedChain(dir, name);
-    const surface = fitSurface(prepareChain(chain, DEFAULT_OPTIONS));
+    const surface = runToCompletion(fitSurface(runToCompletion(prepareChain(chain, DEFAULT_OPTIONS))));
 
     test('quotes are within their bands after the fit', () => {
       const { within, count } = sumCounts(surface.slices.map(withinBands));
@@ -36,7 +37,7 @@ describeRecorded('surfaces of recorded chains', (dir) => {
 
     test('the term structure at the money is smooth in trading time, apart from events', () => {
       const points = termStructure(surface);
-      const events = findEvents(points);
+      const events = runToCompletion(findEvents(points));
       const residual = termResidual(points, events)!;
       const inCalendar = points.map((point, i) => ({ ...point, years: surface.slices[i]!.tte }));
       expect(residual).toBeLessThan(RESIDUAL_MAX[chain.underlying] ?? 0.015);

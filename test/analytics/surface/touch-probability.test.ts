@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { type JumpDiffusion, jumpDiffusionLaw } from '../../../src/analytics/surface/jump-diffusion-law.ts';
 import { lognormalLaw, type PriceLaw } from '../../../src/analytics/surface/price-law.ts';
-import { endBeyond, superHedge, touchInSteps } from '../../../src/analytics/surface/touch-probability.ts';
+import { endBeyond, superHedge, touchProbabilities } from '../../../src/analytics/surface/touch-probability.ts';
 import { runToCompletion } from '../../../src/core/steps.ts';
 import { normalCdf } from '../plain.ts';
 
@@ -9,7 +9,7 @@ const DIFFUSION: JumpDiffusion = { variance: 0.04, jumps: 0, mean: 0, width: 0 }
 const JUMPS: JumpDiffusion = { variance: 0.02, jumps: Math.LN2, mean: -0.08, width: 0.1 };
 
 function touch(law: PriceLaw, model: JumpDiffusion, strike: number, forward = 100): number {
-  return runToCompletion(touchInSteps(law, model, { spot: 100, strike, forward })).probability;
+  return runToCompletion(touchProbabilities(law, model, { spot: 100, strike, forward })).probability;
 }
 
 describe('of a lognormal law without carry', () => {

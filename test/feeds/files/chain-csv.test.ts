@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
+import { runToCompletion } from '../../../src/core/steps.ts';
 import { readMarketFile } from '../../../src/feeds/files/read-market-file.ts';
-import { atOnce } from '../../../src/feeds/in-pieces.ts';
 import { chain, chains, NOON_MS, readText, rejections } from './reading.ts';
 
 const HEADER =
@@ -150,7 +150,7 @@ test('accepts all common line ends, and UTF-16', () => {
   const text = [HEADER, CALL, PUT, ''].join('\r');
   expect(chain(text).count).toBe(2);
   const utf16 = new Uint8Array([0xff, 0xfe, ...new Uint8Array(Uint16Array.from(text, (c) => c.charCodeAt(0)).buffer)]);
-  expect(atOnce(readMarketFile(utf16, { origin: 'a.csv', modifiedMs: NOON_MS }))).toMatchObject([
+  expect(runToCompletion(readMarketFile(utf16, { origin: 'a.csv', modifiedMs: NOON_MS }))).toMatchObject([
     { kind: 'chain', chain: { count: 2 } },
   ]);
 });

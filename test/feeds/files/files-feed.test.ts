@@ -528,12 +528,15 @@ describe('any damage', () => {
 describeRecorded('recorded chains', (recorded) => {
   test('are all read completely', async () => {
     const seen: string[] = [];
-    for await (const delivery of createFilesFeed(recorded, { checkpoints: () => checkpoints }).poll(Date.now())) {
-      if (delivery.kind === 'checkpoint' || delivery.kind === 'resolved') continue;
-      if (delivery.kind !== 'chain') throw new Error(JSON.stringify(delivery));
-      const { underlying, asOf, count, series, spot, refused } = delivery.chain;
-      expect(refused).toEqual({});
-      seen.push(`${underlying} ${new Date(asOf).toISOString()} ${count} ${series.length} ${spot.toFixed(2)}`);
+    for (const folder of ['cboe', 'chains']) {
+      const feed = createFilesFeed(join(recorded, folder), { checkpoints: () => checkpoints });
+      for await (const delivery of feed.poll(Date.now())) {
+        if (delivery.kind === 'checkpoint' || delivery.kind === 'resolved') continue;
+        if (delivery.kind !== 'chain') throw new Error(JSON.stringify(delivery));
+        const { underlying, asOf, count, series, spot, refused } = delivery.chain;
+        expect(refused).toEqual({});
+        seen.push(`${underlying} ${new Date(asOf).toISOString()} ${count} ${series.length} ${spot.toFixed(2)}`);
+      }
     }
     expect(seen).toEqual([
       'RUT 2023-09-20T20:15:04.000Z 6680 26 1806.12',

@@ -1,6 +1,6 @@
 import { expect } from 'bun:test';
+import { runToCompletion } from '../../../src/core/steps.ts';
 import { readMarketFile } from '../../../src/feeds/files/read-market-file.ts';
-import { atOnce } from '../../../src/feeds/in-pieces.ts';
 import type { Chain } from '../../../src/market/chain.ts';
 import type { Delivery } from '../../../src/market/feed.ts';
 
@@ -8,7 +8,7 @@ export const NOON_MS = Date.parse('2026-08-21T16:00:00Z');
 
 /** Returns the deliveries of a file with this text. */
 export function readText(text: string): Delivery[] {
-  return atOnce(readMarketFile(new TextEncoder().encode(text), { origin: 'a/b.csv', modifiedMs: NOON_MS }));
+  return runToCompletion(readMarketFile(new TextEncoder().encode(text), { origin: 'a/b.csv', modifiedMs: NOON_MS }));
 }
 
 export function chains(text: string): Chain[] {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { Type } from '@sinclair/typebox';
 import { ClientError } from '../../../src/core/errors.ts';
+import { runToCompletion } from '../../../src/core/steps.ts';
 import { defineOperation, type Operation } from '../../../src/operations/engine/operation.ts';
 import { extendedView, perform, restView, toolView } from '../../../src/operations/engine/perform.ts';
 import { defaulted, number } from '../../../src/operations/engine/schemas.ts';
@@ -15,13 +16,14 @@ const double = defineOperation({
   name: 'double',
   title: 'Double',
   description: 'Twice a number.',
+  page: 'house',
   example: { x: 4 },
   input: Type.Object({ x: number('Any number.') }, { additionalProperties: false }),
   full: Type.Object(
     { twice: number('Twice it.'), half: number('Half of it.'), thrice: number('Thrice it.') },
     { additionalProperties: false },
   ),
-  tool: { answers: ['half', 'twice'] },
+  tool: { question: 'twice a number', method: 'double', units: [], answers: ['half', 'twice'] },
   rest: {
     method: 'POST',
     path: '/double',
@@ -53,33 +55,41 @@ describe('a view returns exactly its fields in its order', () => {
     ['the route with its own default', restView(double), {}, { thrice: 15 }],
     ['the extended answer with all fields', extendedView(double), { x: 4 }, { twice: 8, half: 2, thrice: 12 }],
   ])('%s', (_what, view, args, expected) => {
-    const { body } = perform(view, args, context, 'invalid_body');
+    const { body } = runToCompletion(perform(view, args, context, 'invalid_body'));
     expect(JSON.stringify(body)).toBe(JSON.stringify(expected));
   });
 
   test('provenance is beside the answer, and inside the extended answer', () => {
-    const tool = perform(toolView(double), { x: 11 }, context, 'invalid_body');
+    const tool = runToCompletion(perform(toolView(double), { x: 11 }, context, 'invalid_body'));
     expect(Object.keys(tool.body)).toEqual(['half', 'twice']);
     expect(tool.provenance).toMatchObject({ source: 'test', notes: ['old'] });
-    const extended = perform(extendedView(double), { x: 11 }, context, 'invalid_body');
+    const extended = runToCompletion(perform(extendedView(double), { x: 11 }, context, 'invalid_body'));
     expect(extended.body.provenance).toEqual({ ...tool.provenance });
-    expect(perform(extendedView(double), { x: 1 }, context, 'invalid_body').provenance).toBeUndefined();
+    expect(
+      runToCompletion(perform(extendedView(double), { x: 1 }, context, 'invalid_body')).provenance,
+    ).toBeUndefined();
   });
 });
 
 describe('errors', () => {
   test('bad arguments are rejected with the code of the view', () => {
-    expect(codeOf(() => perform(toolView(double), { x: 'a' }, context, 'invalid_body'))).toBe('invalid_body');
-    expect(codeOf(() => perform(restView(double), { y: 1 }, context, 'invalid_parameter'))).toBe('invalid_parameter');
-    expect(codeOf(() => perform(toolView(double), {}, context, 'invalid_body'))).toBe('invalid_body');
+    expect(codeOf(() => runToCompletion(perform(toolView(double), { x: 'a' }, context, 'invalid_body')))).toBe(
+      'invalid_body',
+    );
+    expect(codeOf(() => runToCompletion(perform(restView(double), { y: 1 }, context, 'invalid_parameter')))).toBe(
+      'invalid_parameter',
+    );
+    expect(codeOf(() => runToCompletion(perform(toolView(double), {}, context, 'invalid_body')))).toBe('invalid_body');
   });
 
   test('a ClientError of the operation passes unchanged', () => {
-    expect(codeOf(() => perform(toolView(double), { x: 7 }, context, 'invalid_body'))).toBe('unprocessable');
+    expect(codeOf(() => runToCompletion(perform(toolView(double), { x: 7 }, context, 'invalid_body')))).toBe(
+      'unprocessable',
+    );
   });
 
   test('arguments without a finite answer are rejected and named', () => {
-    const work = (args: unknown) => perform(toolView(double), args, context, 'invalid_body');
+    const work = (args: unknown) => runToCompletion(perform(toolView(double), args, context, 'invalid_body'));
     expect(() => work({ x: 17 })).toThrow(
       expect.objectContaining({
         code: 'unprocessable',
@@ -90,21 +100,21 @@ describe('errors', () => {
     // Without an argument of the caller it is a defect.
     const none = { ...toolView(double), input: restView(double).input };
     const spoilt = { ...none, operation: { ...double, run: () => double.run({ x: 17 }, context, () => true) } };
-    expect(() => perform(spoilt, {}, context, 'invalid_body')).toThrow('does not fit its schema');
+    expect(() => runToCompletion(perform(spoilt, {}, context, 'invalid_body'))).toThrow('does not fit its schema');
   });
 
   test.each(['tool', 'extended'] as const)(
     'an answer that violates its schema is a defect, not a ClientError (%s)',
     (face) => {
       const view = face === 'tool' ? toolView(double) : extendedView(double);
-      const work = () => perform(view, { x: 13 }, context, 'invalid_body');
+      const work = () => runToCompletion(perform(view, { x: 13 }, context, 'invalid_body'));
       expect(work).toThrow('The answer of double does not fit its schema');
       expect(codeOf(work)).toBeUndefined();
     },
   );
 
   test('a view without the invalid field answers', () => {
-    expect(perform(restView(double), { x: 13 }, context, 'invalid_body').body).toEqual({ thrice: 39 });
+    expect(runToCompletion(perform(restView(double), { x: 13 }, context, 'invalid_body')).body).toEqual({ thrice: 39 });
   });
 
   function codeOf(work: () => unknown): string | undefined {
@@ -149,11 +159,15 @@ test('the context is told the ticker of a request in its canonical spelling, als
   const seen: string[] = [];
   const watched = { ...context, onTicker: (ticker: string) => seen.push(ticker) };
   for (const args of [{ ticker: 'brk.b' }, { ticker: 'SPXW', at: '2026-01-02' }]) {
-    expect(() => perform(toolView(getLiveGexNodes as unknown as Operation), args, watched, 'invalid_body')).toThrow();
     expect(() =>
-      perform(extendedView(getLiveGexNodes as unknown as Operation), args, watched, 'invalid_body'),
+      runToCompletion(perform(toolView(getLiveGexNodes as unknown as Operation), args, watched, 'invalid_body')),
+    ).toThrow();
+    expect(() =>
+      runToCompletion(perform(extendedView(getLiveGexNodes as unknown as Operation), args, watched, 'invalid_body')),
     ).toThrow();
   }
-  expect(() => perform(toolView(getLiveGexNodes as unknown as Operation), {}, watched, 'invalid_body')).toThrow();
+  expect(() =>
+    runToCompletion(perform(toolView(getLiveGexNodes as unknown as Operation), {}, watched, 'invalid_body')),
+  ).toThrow();
   expect(seen).toEqual(['BRK.B', 'BRK.B', 'SPX', 'SPX']);
 });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test';
+import { runToCompletion } from '../../../src/core/steps.ts';
 import type { Print } from '../../../src/market/prints.ts';
 import type { Operation } from '../../../src/operations/engine/operation.ts';
 import { perform, restView } from '../../../src/operations/engine/perform.ts';
@@ -29,7 +30,9 @@ type Columns = Record<string, (number | string | null)[]> & { count: number };
 
 function ask(operation: unknown, args: object = {}, prints: readonly Print[] = PRINTS) {
   const { context } = smallMarket({ chains: [CHAIN], prints });
-  return perform(restView(operation as Operation), { ticker: 'ACME', ...args }, context, 'invalid_parameter');
+  return runToCompletion(
+    perform(restView(operation as Operation), { ticker: 'ACME', ...args }, context, 'invalid_parameter'),
+  );
 }
 
 /** A row of columns, without its count. */

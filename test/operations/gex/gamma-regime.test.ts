@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { type AnalysisOptions, DEFAULT_OPTIONS } from '../../../src/analytics/chain/options.ts';
 import { prepareChain } from '../../../src/analytics/chain/prepare.ts';
-import { levelRecordInSteps } from '../../../src/analytics/exposure/compute-level-record.ts';
+import { computeLevelRecord } from '../../../src/analytics/exposure/compute-level-record.ts';
 import { runToCompletion } from '../../../src/core/steps.ts';
 import type { Chain } from '../../../src/market/chain.ts';
 import type { Operation } from '../../../src/operations/engine/operation.ts';
@@ -36,9 +36,8 @@ interface Regime {
 
 /** Computes the GEX of each contract from its volatility by the textbook formula, with calls long and puts short. */
 function contractsOf(chain: Chain, options: Partial<AnalysisOptions> = {}): Contract[] {
-  const { count, series, seriesIndex, callPut, strike, tte, iv, rate, dividend, weight, multiplier } = prepareChain(
-    chain,
-    { ...DEFAULT_OPTIONS, ...options },
+  const { count, series, seriesIndex, callPut, strike, tte, iv, rate, dividend, weight, multiplier } = runToCompletion(
+    prepareChain(chain, { ...DEFAULT_OPTIONS, ...options }),
   );
   return Array.from({ length: count }, (_, i) => {
     const deviation = iv[i]! * Math.sqrt(tte[i]!);
@@ -72,7 +71,9 @@ function regimeOf(contracts: readonly Contract[]): Regime {
 const notesOf = (chain: Chain) => {
   const view = restView(getLiveGexNodes as unknown as Operation);
   const { context } = smallMarket({ chains: [chain] }, chain.asOf);
-  const { body, provenance } = perform(view, { ticker: chain.underlying }, context, 'invalid_parameter');
+  const { body, provenance } = runToCompletion(
+    perform(view, { ticker: chain.underlying }, context, 'invalid_parameter'),
+  );
   expect(Object.keys(body)).not.toContain('sign_margin_pct');
   return provenance!.notes.filter((note) => note.includes('the regime is undetermined'));
 };
@@ -118,7 +119,7 @@ describeRecorded('recorded chains', (dir) => {
       }
       expect(ask(runStrategicOmniRadar).gex_boundaries).toMatchObject(whole);
       expect(ask(getGexProfile)).toMatchObject(whole);
-      const record = runToCompletion(levelRecordInSteps(chain, new Map(), []));
+      const record = runToCompletion(computeLevelRecord(chain, new Map(), []));
       expect(recordedGexNodes({ ...record, seq: 1, source: 'test' })).toMatchObject(whole);
 
       const expiries = ask(getGexByExpiry) as Record<string, (string & number)[]>;

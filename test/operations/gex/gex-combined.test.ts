@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test';
+import { runToCompletion } from '../../../src/core/steps.ts';
 import type { Operation } from '../../../src/operations/engine/operation.ts';
 import { perform, restView } from '../../../src/operations/engine/perform.ts';
 import { getGexCombined } from '../../../src/operations/gex/gex-combined.ts';
@@ -19,11 +20,13 @@ const SPX = chain('SPX', 4_040);
 const SPY = chain('SPY', 400, AS_OF - 12_000);
 
 function ask(ticker: string, args: object = {}, chains = [SPX, SPY]) {
-  return perform(
-    restView(getGexCombined as unknown as Operation),
-    { ticker, ...args },
-    smallMarket({ chains }).context,
-    'invalid_parameter',
+  return runToCompletion(
+    perform(
+      restView(getGexCombined as unknown as Operation),
+      { ticker, ...args },
+      smallMarket({ chains }).context,
+      'invalid_parameter',
+    ),
   ).body;
 }
 

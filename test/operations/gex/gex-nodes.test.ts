@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { DEFAULT_OPTIONS } from '../../../src/analytics/chain/options.ts';
 import { prepareChain } from '../../../src/analytics/chain/prepare.ts';
 import { gexLevels } from '../../../src/analytics/exposure/gex-levels.ts';
+import { runToCompletion } from '../../../src/core/steps.ts';
 import type { Operation } from '../../../src/operations/engine/operation.ts';
 import { perform, restView } from '../../../src/operations/engine/perform.ts';
 import { getLiveGexNodes } from '../../../src/operations/gex/gex-nodes.ts';
@@ -23,7 +24,9 @@ function market(prints = [print({ expiry: LATER })]) {
   return smallMarket({ chains: [CHAIN], prints }).context;
 }
 
-const LEVELS = gexLevels(prepareChain(CHAIN, DEFAULT_OPTIONS), new Map([[`ACME ${LATER}`, 1]]));
+const LEVELS = runToCompletion(
+  gexLevels(runToCompletion(prepareChain(CHAIN, DEFAULT_OPTIONS)), new Map([[`ACME ${LATER}`, 1]])),
+);
 const COMMON = {
   ticker: 'ACME',
   spot_price: 100,
@@ -40,7 +43,7 @@ test('the tool names the date whale_expiry and omits net GEX', () => {
 
 test('the route names the date expiry and returns net GEX in millions', () => {
   const view = restView(getLiveGexNodes as unknown as Operation);
-  const { body, provenance } = perform(view, { ticker: 'ACME' }, market(), 'invalid_parameter');
+  const { body, provenance } = runToCompletion(perform(view, { ticker: 'ACME' }, market(), 'invalid_parameter'));
   expect(body).toEqual({ ...COMMON, expiry: LATER, net_gex_mil: LEVELS.exposures.gex / 1e6 });
   expect(provenance).toMatchObject({ source: 'test', as_of: '2026-01-05T20:00:00.000Z' });
 });
@@ -87,7 +90,9 @@ describe('alternative weights beside the default', () => {
   test('by volume', () => {
     const { context } = smallMarket({ chains: [chainOf(rows)] });
     const answer = callExtended(getLiveGexNodes, { ticker: 'ACME' }, context);
-    const levels = gexLevels(prepareChain(chainOf(rows), { ...DEFAULT_OPTIONS, weight: 'volume' }), new Map());
+    const levels = runToCompletion(
+      gexLevels(runToCompletion(prepareChain(chainOf(rows), { ...DEFAULT_OPTIONS, weight: 'volume' })), new Map()),
+    );
     expect(answer.by_volume).toMatchObject({
       net_gex_mil: levels.exposures.gex / 1e6,
       regime: 'negative_gamma',
@@ -121,9 +126,9 @@ describe('alternative weights beside the default', () => {
       (callExtended(getLiveGexNodes, { ticker: 'ACME' }, context).by_flow as Record<string, number> | null)
         ?.contracts_signed ?? null;
     const chain = context.market.chain('ACME');
-    const known = customerPositionsOf(chain, context.market.tape(chain));
+    const known = runToCompletion(customerPositionsOf(chain, context.market.tape(chain)));
     store.saveCloses([]);
-    expect(customerPositionsOf(chain, context.market.tape(chain))).toBe(known!);
+    expect(runToCompletion(customerPositionsOf(chain, context.market.tape(chain)))).toBe(known!);
     store.savePrints([{ ...bought, id: 'later', strike: 98 }]);
     expect(contracts()).toBe(2);
     const net = () =>
@@ -138,11 +143,13 @@ describe('alternative weights beside the default', () => {
   test('the route with sign=flow returns the chain by flow, or an error if there are no prints', () => {
     const view = restView(getLiveGexNodes as unknown as Operation);
     const ask = (prints: (typeof bought)[], args: object) =>
-      perform(
-        view,
-        { ticker: 'ACME', ...args },
-        smallMarket({ chains: [chainOf(rows)], prints }).context,
-        'invalid_parameter',
+      runToCompletion(
+        perform(
+          view,
+          { ticker: 'ACME', ...args },
+          smallMarket({ chains: [chainOf(rows)], prints }).context,
+          'invalid_parameter',
+        ),
       );
     const read = (...given: Parameters<typeof ask>) => ask(...given).body.net_gex_mil as number;
     const noted = (...given: Parameters<typeof ask>) => ask(...given).provenance!.notes.join();
@@ -166,7 +173,9 @@ describe('alternative weights beside the default', () => {
       zero_dte: Record<string, number>;
       gross_gex_mil: number;
     };
-    const levels = gexLevels(prepareChain(chain, { ...DEFAULT_OPTIONS, expiries: { kind: '0dte' } }), new Map());
+    const levels = runToCompletion(
+      gexLevels(runToCompletion(prepareChain(chain, { ...DEFAULT_OPTIONS, expiries: { kind: '0dte' } })), new Map()),
+    );
     expect(answer.zero_dte).toMatchObject({
       expiry: TODAY,
       net_gex_mil: levels.exposures.gex / 1e6,

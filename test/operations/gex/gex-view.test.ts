@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test';
+import { runToCompletion } from '../../../src/core/steps.ts';
 import type { Chain } from '../../../src/market/chain.ts';
 import type { Context, Operation } from '../../../src/operations/engine/operation.ts';
-import { extendedView, perform, performInSteps, restView } from '../../../src/operations/engine/perform.ts';
+import { extendedView, perform, restView } from '../../../src/operations/engine/perform.ts';
 import { getGexByExpiry } from '../../../src/operations/gex/gex-expiries.ts';
 import { getLiveGexNodes } from '../../../src/operations/gex/gex-nodes.ts';
 import { getGexProfile } from '../../../src/operations/gex/gex-profile.ts';
@@ -18,17 +19,17 @@ type Options = Readonly<Record<string, string | number>>;
 const viewOf = (operation: unknown) => restView(operation as Operation);
 /** The JSON text of the answer of an operation's own route. */
 const textOf = (operation: unknown, options: Options, context: Context) =>
-  JSON.stringify(perform(viewOf(operation), options, context, 'invalid_parameter').body);
+  JSON.stringify(runToCompletion(perform(viewOf(operation), options, context, 'invalid_parameter')).body);
 
 /** Checks that each part of the view is the text of the answer of its own route. Returns the view. */
 function expectParts(chain: Chain, options: Options, context = contextOf(chain)): Record<string, unknown> {
   const args = { ticker: chain.underlying, ...options };
-  const { body, provenance } = perform(viewOf(getGexView), args, context, 'invalid_parameter');
+  const { body, provenance } = runToCompletion(perform(viewOf(getGexView), args, context, 'invalid_parameter'));
   expect(Object.keys(body)).toEqual(['levels', 'strikes', 'profile', 'expiries', 'provenance']);
   for (const [part, operation] of PARTS) {
     expect([part, JSON.stringify(body[part])]).toEqual([part, textOf(operation, args, context)]);
   }
-  const nodes = perform(viewOf(getLiveGexNodes), args, context, 'invalid_parameter');
+  const nodes = runToCompletion(perform(viewOf(getLiveGexNodes), args, context, 'invalid_parameter'));
   const levels = body.levels as Record<string, unknown>;
   expect(Object.fromEntries(Object.keys(nodes.body).map((key) => [key, levels[key]]))).toEqual(nodes.body);
   expect(Object.keys(levels)).toEqual(Object.keys(getLiveGexNodes.full.properties));
@@ -50,7 +51,9 @@ const contextOf = (chain: Chain) =>
 /** Checks that `levels` is the text of the extended answer with the default options. */
 function expectExtendedLevels(chain: Chain): void {
   const context = contextOf(chain);
-  const { levels } = perform(viewOf(getGexView), { ticker: chain.underlying }, context, 'invalid_parameter').body;
+  const { levels } = runToCompletion(
+    perform(viewOf(getGexView), { ticker: chain.underlying }, context, 'invalid_parameter'),
+  ).body;
   const { provenance: _, ...extended } = callExtended(getLiveGexNodes, { ticker: chain.underlying }, context);
   expect(JSON.stringify(levels)).toBe(JSON.stringify(extended));
 }
@@ -95,8 +98,9 @@ describe('with signed flow', () => {
       (expectParts(chain, options, context).levels as { zero_dte: Record<string, number> }).zero_dte;
     const [own, all] = ['0dte', 'all'].map(
       (expiries) =>
-        perform(viewOf(getGexByStrike), { ticker: 'ACME', sign: 'flow', expiries }, context, 'invalid_parameter').body
-          .net_gex as number[],
+        runToCompletion(
+          perform(viewOf(getGexByStrike), { ticker: 'ACME', sign: 'flow', expiries }, context, 'invalid_parameter'),
+        ).body.net_gex as number[],
     ) as [number[], number[]];
     const sum = (column: readonly number[]) => column.reduce((total, each) => total + each, 0);
     const gross = (column: readonly number[]) => sum(column.map(Math.abs));
@@ -120,7 +124,7 @@ test('a selection without the day of the snapshot has no levels of that day', ()
 test('a snapshot that arrives while the answer is computed does not get into it', () => {
   const chain = simulated('SPY');
   const { context, store } = smallMarket({ chains: [chain], simulated: true }, chain.asOf);
-  const steps = performInSteps(viewOf(getGexView), { ticker: 'SPY' }, context, 'invalid_parameter');
+  const steps = perform(viewOf(getGexView), { ticker: 'SPY' }, context, 'invalid_parameter');
   for (let step = 0; ; step++) {
     const next = steps.next();
     store.saveChain({ ...chain, asOf: chain.asOf + 1 + step, spot: chain.spot * 1.001 });
@@ -137,11 +141,8 @@ test('a snapshot that arrives while the answer is computed does not get into it'
 
 test('the extended answer has the age of the data too', () => {
   const chain = simulated('UUP');
-  const { provenance } = perform(
-    extendedView(getGexView as unknown as Operation),
-    { ticker: 'UUP' },
-    contextOf(chain),
-    'invalid_body',
+  const { provenance } = runToCompletion(
+    perform(extendedView(getGexView as unknown as Operation), { ticker: 'UUP' }, contextOf(chain), 'invalid_body'),
   ).body as { provenance: { age_s: number } };
   expect(provenance.age_s).toBe(60);
 });
@@ -153,5 +154,7 @@ test.each([
   [{ ticker: 'SPY', measure: 'gamma' }, 'invalid_parameter'],
 ])('refuses %p', (args, code) => {
   const { context } = smallMarket({ chains: [simulated('SPY')], simulated: true });
-  expect(refusalOf(() => perform(viewOf(getGexView), args, context, 'invalid_parameter')).code).toBe(code);
+  expect(refusalOf(() => runToCompletion(perform(viewOf(getGexView), args, context, 'invalid_parameter'))).code).toBe(
+    code,
+  );
 });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test';
+import { runToCompletion } from '../../../src/core/steps.ts';
 import type { LevelRecord } from '../../../src/market/level-record.ts';
 import type { Operation, Provenance } from '../../../src/operations/engine/operation.ts';
 import { perform, restView } from '../../../src/operations/engine/perform.ts';
@@ -188,7 +189,9 @@ describe('without history', () => {
     const { context, store } = smallMarket();
     store.saveChain(chainOf({ simulated: false }));
     const asked = (at: string) =>
-      perform(restView(getGexHistory as unknown as Operation), { ticker: 'SPX', at }, context, 'invalid_parameter');
+      runToCompletion(
+        perform(restView(getGexHistory as unknown as Operation), { ticker: 'SPX', at }, context, 'invalid_parameter'),
+      );
     expect(() => asked('2026-01-05T15:30:00-05:00')).toThrow(/are not computed yet/);
     expect(asked('2026-01-04').body).toMatchObject({ count: 0 });
   });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { generator } from '../../../src/bench/workloads.ts';
+import { runToCompletion } from '../../../src/core/steps.ts';
 import { addDays, newYorkInstant, nextTradingDay } from '../../../src/market/calendar.ts';
 import type { LevelRecord } from '../../../src/market/level-record.ts';
 import type { Context, Operation } from '../../../src/operations/engine/operation.ts';
@@ -15,8 +16,9 @@ const ONE_PERCENT = Math.sqrt(252) / 100;
 const NOW = Date.parse('2026-11-22T12:00:00Z');
 const emptyMarket = () => smallMarket({}, NOW);
 const ask = (context: Context, more: Record<string, unknown> = {}, ticker = 'SPX') =>
-  perform(restView(getLevelRecord as unknown as Operation), { ticker, ...more }, context, 'invalid_parameter')
-    .body as unknown as LevelRecordAnswer;
+  runToCompletion(
+    perform(restView(getLevelRecord as unknown as Operation), { ticker, ...more }, context, 'invalid_parameter'),
+  ).body as unknown as LevelRecordAnswer;
 
 /** Stores levels of SPX with a spot of 100, walls 2 dollars away and a flip at 99, as of a time of New York. */
 function keep(store: Store, date: string, time: string, changes: Partial<LevelRecord> = {}): void {

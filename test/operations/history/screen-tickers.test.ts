@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'bun:test';
 import type { Static } from '@sinclair/typebox';
-import { levelRecordInSteps } from '../../../src/analytics/exposure/compute-level-record.ts';
+import { computeLevelRecord } from '../../../src/analytics/exposure/compute-level-record.ts';
 import { runToCompletion } from '../../../src/core/steps.ts';
 import type { Chain } from '../../../src/market/chain.ts';
 import type { LevelRecord } from '../../../src/market/level-record.ts';
+import { createMarket } from '../../../src/market/market.ts';
 import { STANDARD_UNIVERSE } from '../../../src/market/universe.ts';
 import { toolAnswer } from '../../../src/mcp/tool-answer.ts';
 import type { Context, Operation, Provenance } from '../../../src/operations/engine/operation.ts';
@@ -30,12 +31,12 @@ function marketOf(chains: readonly Chain[], nowMs: number, pastDays = 30) {
   const { context, store } = smallMarket({ simulated: chains[0]!.simulated }, nowMs);
   for (const [i, chain] of chains.entries()) {
     store.saveChain(chain);
-    store.saveLevels(store.levelsDue()[0]!, runToCompletion(levelRecordInSteps(chain, new Map(), [])));
+    store.saveLevels(store.levelsDue()[0]!, runToCompletion(computeLevelRecord(chain, new Map(), [])));
     const { underlying, simulated } = chain;
     // The number of days with levels differs, so that some tickers have no rank.
     for (let day = 1; day <= pastDays - 4 * i; day++) {
       const atmIv30d = 0.1 + 0.01 * ((day * 7 + i) % 40);
-      store.savePastLevels(recordOf({ underlying, simulated, asOf: chain.asOf - day * DAY_MS, atmIv30d }), 'past');
+      keepLevels(store, { underlying, simulated, asOf: chain.asOf - day * DAY_MS, atmIv30d });
     }
   }
   return { context, store };
@@ -238,9 +239,11 @@ describe('nulls', () => {
   test('a ticker without a chain has no whipsaw index', () => {
     const { context } = levelsMarket([]);
     expect(ask({ sort_by: WHIPSAW }, context).rows).toEqual([]);
-    const past = smallMarket({}, AS_OF);
-    past.store.savePastLevels(recordOf({ underlying: 'SPY' }), 'past');
-    expect(ask({ sort_by: WHIPSAW, tickers: ['SPY'] }, past.context).rows[0]).toMatchObject({ [WHIPSAW]: null });
+    // A disk can damage the only chain of a ticker, while its levels stay.
+    const { store } = levelsMarket([{ underlying: 'SPY' }]);
+    const damaged = { ...store, latestChainId: () => undefined };
+    const without = { ...context, market: createMarket(damaged, STANDARD_UNIVERSE, false, Date.now) };
+    expect(ask({ sort_by: WHIPSAW, tickers: ['SPY'] }, without).rows[0]).toMatchObject({ [WHIPSAW]: null });
   });
 });
 
@@ -324,7 +327,8 @@ describe('provenance', () => {
 
   test('names the sources if there are several', () => {
     const { context, store } = levelsMarket([{ underlying: 'SPY' }], nowMs);
-    store.savePastLevels(recordOf({ underlying: 'QQQ' }), 'files:b');
+    store.saveChain({ ...chainAt('QQQ', 100, 0.2, 0.5), source: 'files:b' });
+    store.saveLevels(store.levelsDue()[0]!, recordOf({ underlying: 'QQQ' }));
     expect(ask({}, context).provenance.notes).toContain('Sources: simulated, files:b.');
   });
 });
@@ -359,7 +363,9 @@ test('the default answer for the simulated universe fits into a model’s contex
   const chains = SIMULATED.map(simulated);
   const { context } = marketOf(chains, chains[0]!.asOf + DAY_MS, 300);
   for (const args of [{}, { sort_by: WHIPSAW, order: 'desc' }, { where: ['iv_rank>=0', `${WHIPSAW}>0`, 'age_s>0'] }]) {
-    const performed = perform(toolView(screenTickers as unknown as Operation), args, context, 'invalid_body');
+    const performed = runToCompletion(
+      perform(toolView(screenTickers as unknown as Operation), args, context, 'invalid_body'),
+    );
     expect((performed.body.rows as unknown[]).length).toBe(15);
     expect(tokensOf(toolAnswer(performed))).toBeLessThanOrEqual(DEFAULT_ANSWER_TOKENS_MAX - 150);
   }

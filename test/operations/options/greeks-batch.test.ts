@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test';
+import { runToCompletion } from '../../../src/core/steps.ts';
 import type { Operation } from '../../../src/operations/engine/operation.ts';
 import { perform, restView } from '../../../src/operations/engine/perform.ts';
 import { computeGreeksBatch } from '../../../src/operations/options/greeks-batch.ts';
@@ -7,7 +8,8 @@ import { callExtended, smallMarket } from '../small-market.ts';
 
 const { context } = smallMarket();
 const batch = (args: Record<string, unknown>) =>
-  perform(restView(computeGreeksBatch as unknown as Operation), args, context, 'invalid_body').body as unknown as {
+  runToCompletion(perform(restView(computeGreeksBatch as unknown as Operation), args, context, 'invalid_body'))
+    .body as unknown as {
     readonly count: number;
     readonly units: string;
   } & Record<string, number[]>;

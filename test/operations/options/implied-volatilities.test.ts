@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test';
+import { runToCompletion } from '../../../src/core/steps.ts';
 import type { Operation } from '../../../src/operations/engine/operation.ts';
 import { perform, restView } from '../../../src/operations/engine/perform.ts';
 import { solveImpliedVolatilities } from '../../../src/operations/options/implied-volatilities.ts';
@@ -7,7 +8,7 @@ import { smallMarket } from '../small-market.ts';
 
 const { context } = smallMarket();
 const solve = (args: Record<string, unknown>) =>
-  perform(restView(solveImpliedVolatilities as unknown as Operation), args, context, 'invalid_body')
+  runToCompletion(perform(restView(solveImpliedVolatilities as unknown as Operation), args, context, 'invalid_body'))
     .body as unknown as {
     readonly count: number;
     readonly iv: readonly number[];

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import type { Static } from '@sinclair/typebox';
+import { runToCompletion } from '../../../src/core/steps.ts';
 import type { Chain } from '../../../src/market/chain.ts';
 import { greeksOf, MARKET_UNITS } from '../../../src/math/black-scholes.ts';
 import type { Context, Operation } from '../../../src/operations/engine/operation.ts';
@@ -23,7 +24,7 @@ const ask = (args: object, context: Context) => callExtended(getOptionQuotes, ar
 /** The answer of the REST route, with the rows of all pages. */
 function askRest(args: object, context: Context): Full {
   const page = (more: object) =>
-    perform(restView(OPERATION), { limit: 1_000, ...args, ...more }, context, 'invalid_parameter')
+    runToCompletion(perform(restView(OPERATION), { limit: 1_000, ...args, ...more }, context, 'invalid_parameter'))
       .body as unknown as Full;
   const whole = page({});
   for (let cursor = whole.next_cursor; cursor !== undefined; ) {
@@ -376,11 +377,8 @@ const PROVENANCE_TOKENS = 150;
 function expectShortPages(chain: Chain): void {
   const context = marketOf(chain);
   const page = (args: object) => {
-    const { body } = perform(
-      toolView(OPERATION),
-      { ticker: chain.underlying, ...args, limit: 18 },
-      context,
-      'invalid_body',
+    const { body } = runToCompletion(
+      perform(toolView(OPERATION), { ticker: chain.underlying, ...args, limit: 18 }, context, 'invalid_body'),
     );
     return { tokens: tokensOf(sixDigits(body)), answer: body as unknown as Full };
   };

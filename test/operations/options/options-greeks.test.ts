@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test';
+import { runToCompletion } from '../../../src/core/steps.ts';
 import type { Operation } from '../../../src/operations/engine/operation.ts';
 import { perform, restView } from '../../../src/operations/engine/perform.ts';
 import { computeOptionsGreeks } from '../../../src/operations/options/options-greeks.ts';
@@ -43,5 +44,7 @@ test('the tool requires the rate, the route has a default', () => {
   const { rate: __, ...noRate } = QUESTION;
   expect(refusalOf(() => call(computeOptionsGreeks, noRate, context)).fields).toEqual(['/rate']);
   const route = restView(computeOptionsGreeks as unknown as Operation);
-  expect(perform(route, noRate, context, 'invalid_body').body).toEqual(call(computeOptionsGreeks, QUESTION, context));
+  expect(runToCompletion(perform(route, noRate, context, 'invalid_body')).body).toEqual(
+    call(computeOptionsGreeks, QUESTION, context),
+  );
 });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test';
+import { runToCompletion } from '../../../src/core/steps.ts';
 import type { Operation } from '../../../src/operations/engine/operation.ts';
 import { extendedView, perform } from '../../../src/operations/engine/perform.ts';
 import { calculateMertonProbability } from '../../../src/operations/surface/merton-probability.ts';
@@ -87,11 +88,13 @@ describe('quotes determine the probability', () => {
 
 describe('notes', () => {
   const notesOf = (args: object) =>
-    perform(
-      extendedView(calculateMertonProbability as unknown as Operation),
-      { ...QUESTION, days_to_expiry: 11, ...args },
-      context,
-      'invalid_body',
+    runToCompletion(
+      perform(
+        extendedView(calculateMertonProbability as unknown as Operation),
+        { ...QUESTION, days_to_expiry: 11, ...args },
+        context,
+        'invalid_body',
+      ),
     ).provenance!.notes;
 
   test.each([

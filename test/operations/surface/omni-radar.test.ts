@@ -4,6 +4,7 @@ import { prepareChain } from '../../../src/analytics/chain/prepare.ts';
 import { gexLevels } from '../../../src/analytics/exposure/gex-levels.ts';
 import { densityFigures } from '../../../src/analytics/surface/density-figures.ts';
 import { fitSurface } from '../../../src/analytics/surface/fit-surface.ts';
+import { runToCompletion } from '../../../src/core/steps.ts';
 import type { ContractRow } from '../../../src/market/build-chain.ts';
 import { addDays } from '../../../src/market/calendar.ts';
 import type { Chain } from '../../../src/market/chain.ts';
@@ -87,7 +88,7 @@ describe('the expiry nearest to target_dte', () => {
 });
 
 describe('density', () => {
-  const surface = fitSurface(prepareChain(CHAIN, DEFAULT_OPTIONS));
+  const surface = runToCompletion(fitSurface(runToCompletion(prepareChain(CHAIN, DEFAULT_OPTIONS))));
   const { law, forward, atmVariance, tte, quotes } = surface.slices[0]!;
   const found = scan(CHAIN, { target_dte: 11 }).state_density;
 
@@ -146,7 +147,7 @@ describe('density', () => {
 });
 
 describe('boundaries', () => {
-  const levels = gexLevels(prepareChain(CHAIN, DEFAULT_OPTIONS), new Map());
+  const levels = runToCompletion(gexLevels(runToCompletion(prepareChain(CHAIN, DEFAULT_OPTIONS)), new Map()));
 
   test('are the levels over all expiries', () => {
     expect(scan().gex_boundaries).toMatchObject({

@@ -1,0 +1,172 @@
+import { Type } from '@sinclair/typebox';
+import { prepareChain } from '../../analytics/chain/prepare.ts';
+import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
+import { type GexLevels, gexLevels } from '../../analytics/exposure/gex-levels.ts';
+import type { CustomerPositions } from '../../analytics/flow/customer-positions.ts';
+import { signedShare } from '../../analytics/flow/flow-sign.ts';
+import { seriesAtm } from '../../analytics/surface/series-atm.ts';
+import type { Steps } from '../../core/steps.ts';
+import { newYorkDate } from '../../market/calendar.ts';
+import type { Context } from '../engine/operation.ts';
+import { count, nullable, number } from '../engine/schemas.ts';
+import { customerPositionsOf, withFlowSign, withSign } from '../reading/dealer-sign.ts';
+import { regimeFields, reportRegime } from './gamma-regime.ts';
+import { MILLION } from './gex-report.ts';
+
+/** The fields of a variant: levels with other weights or signs of the contracts, to compare with the default levels. */
+export const variantSchema = {
+  net_gex_mil: number('Net dealer gamma exposure, millions of dollars per 1 % move.'),
+  gross_gex_mil: number('Sum of absolute gamma exposures, millions of dollars per 1 % move.'),
+  ...regimeFields,
+  gex_flip: number('Spot at which net dealer gamma changes sign, dollars.'),
+  flip_resolved: Type.Boolean({ description: 'False if net gamma has one sign within 50 % of spot.' }),
+  call_wall: number('Strike at or above spot with most call gamma, dollars.'),
+  put_wall: number('Strike at or below spot with most put gamma, dollars.'),
+};
+
+/** Returns the values of the fields of `variantSchema`. */
+export function variantFields({ exposures, flip, walls }: Pick<GexLevels, 'exposures' | 'flip' | 'walls'>) {
+  return {
+    net_gex_mil: exposures.gex / MILLION,
+    gross_gex_mil: exposures.grossGex / MILLION,
+    ...reportRegime(exposures),
+    gex_flip: flip.level,
+    flip_resolved: flip.resolved,
+    call_wall: walls.call.strike,
+    put_wall: walls.put.strike,
+  };
+}
+
+export const byVolumeVariant = Type.Object(variantSchema, {
+  additionalProperties: false,
+  description: "The levels with each contract weighted by the day's volume instead of its open interest.",
+});
+
+/** Computes the levels with each contract weighted by the day's volume, and dealers long calls and short puts. */
+export function* byVolume({ chain, options }: PreparedChain) {
+  return variantFields(yield* levelsOfPrepared(yield* prepareChain(chain, { ...options, weight: 'volume' })));
+}
+
+export const zeroDteVariant = Type.Object(
+  {
+    expiry: Type.String({ description: "The snapshot's own day, YYYY-MM-DD." }),
+    ...variantSchema,
+    gross_share_pct: number("Gross gamma that expires on the snapshot's day, percent of all gross gamma."),
+    net_gex_volume_mil: number(
+      "Net GEX with contracts weighted by the day's volume, millions of dollars per 1 % move.",
+    ),
+    sign_margin_volume_pct: number('The sign margin of net_gex_volume_mil, percent.'),
+    max_pain: nullable(
+      Type.Number(),
+      'Strike at which these options pay out least, dollars; null if they have no open interest.',
+    ),
+    hours_to_settlement: number('Hours until the last of these contracts settles.'),
+    atm_iv: nullable(
+      Type.Number(),
+      'At-the-money volatility, decimal per year; null if the quotes do not determine a smile.',
+    ),
+    expected_move: nullable(Type.Number(), 'One standard deviation to settlement, dollars; null if atm_iv is null.'),
+    open_interest: number('Contracts outstanding.'),
+    volume: number('Contracts traded that day.'),
+  },
+  { additionalProperties: false, description: "Contracts that expire on the snapshot's day and have not settled." },
+);
+
+/**
+ * Computes the levels of the contracts that expire on the snapshot's day, with the dealer sign of the prepared chain. Returns null if all of
+ * them have settled or none was selected.
+ */
+export function* zeroDte(prepared: PreparedChain, grossGex: number, context: Context) {
+  const { chain, options, series, sign } = prepared;
+  const today = newYorkDate(chain.asOf);
+  // The series are in order of settlement.
+  const ofToday = series.filter((each) => each.series.expiry === today);
+  const last = ofToday.at(-1);
+  if (!last) return null;
+  const only = { ...options, expiries: { kind: '0dte' } } as const;
+  const levels = yield* levelsOfPrepared(yield* withSign(sign, yield* prepareChain(chain, only), context));
+  const volumeLevels = yield* levelsOfPrepared(yield* prepareChain(chain, { ...only, weight: 'volume' }));
+  const { iv, expectedMove } = seriesAtm(prepared, last);
+  const sum = (column: Float64Array) =>
+    ofToday.reduce(
+      (all, { series: { start, end } }) => all + column.subarray(start, end).reduce((a, b) => a + (b || 0), 0),
+      0,
+    );
+  const open = sum(chain.openInterest);
+  return {
+    expiry: today,
+    ...variantFields(levels),
+    gross_share_pct: grossGex > 0 ? Math.min(100, (100 * levels.exposures.grossGex) / grossGex) : 0,
+    net_gex_volume_mil: volumeLevels.exposures.gex / MILLION,
+    sign_margin_volume_pct: reportRegime(volumeLevels.exposures).sign_margin_pct,
+    max_pain: open > 0 ? levels.maxPain : null,
+    hours_to_settlement: (last.series.settlesAt - chain.asOf) / 3_600_000,
+    atm_iv: iv,
+    expected_move: expectedMove,
+    open_interest: open,
+    volume: sum(chain.volume),
+  };
+}
+
+export const byFlowVariant = Type.Object(
+  {
+    ...variantSchema,
+    net_dex_mil: number('Delta exposure, millions of dollars.'),
+    net_vex_mil: number('Vanna exposure, millions of dollars per vol point.'),
+    net_cex_mil: number(
+      'Charm exposure: expected change of delta exposure over the coming calendar day, millions of dollars.',
+    ),
+    signed_share_pct: number("Customers' net positions, percent of open interest."),
+    unsigned_gex_mil: number(
+      "Gross gamma of the open interest outside customers' net positions, millions of dollars per 1 % move.",
+    ),
+    contracts_signed: count('Contracts with a print whose side is known.'),
+    positions_capped: count(
+      'Contracts whose net position was reduced to open interest plus volume, the most that can be open.',
+    ),
+    prints: Type.Object(
+      {
+        feed: count('Prints whose side the feed gives.'),
+        quote: count('Prints whose side follows from the quote: bought above its middle, sold below it.'),
+        tick: count("Prints whose side follows from the contract's last change."),
+        unknown: count('Prints of unknown side. They do not count in the net positions.'),
+      },
+      {
+        additionalProperties: false,
+        description: 'Number of prints of live contracts, by how their side was determined.',
+      },
+    ),
+  },
+  {
+    additionalProperties: false,
+    description: "The levels with dealers who hold the opposite of customers' net positions, by prints.",
+  },
+);
+
+/** Computes the levels by flow. Returns null if no live contract of the chain has a print. */
+export function* byPrints(prepared: PreparedChain, context: Context) {
+  const positions = yield* customerPositionsOf(prepared.chain, context.market.tape(prepared.chain));
+  return positions ? yield* byPositions(prepared, positions) : null;
+}
+
+/** Computes the levels with dealers who hold the opposite of the customers' positions. */
+export function* byPositions(prepared: PreparedChain, positions: CustomerPositions) {
+  const signed = withFlowSign(prepared, positions);
+  const levels = yield* levelsOfPrepared(signed);
+  const { share, unsignedGex } = signedShare(signed);
+  return {
+    ...variantFields(levels),
+    net_dex_mil: levels.exposures.dex / MILLION,
+    net_vex_mil: levels.exposures.vex / MILLION,
+    net_cex_mil: levels.exposures.cex / MILLION,
+    signed_share_pct: 100 * share,
+    unsigned_gex_mil: unsignedGex / MILLION,
+    contracts_signed: positions.contracts,
+    positions_capped: positions.capped,
+    prints: { ...positions.prints },
+  };
+}
+
+function levelsOfPrepared(prepared: PreparedChain): Steps<GexLevels> {
+  return gexLevels(prepared, new Map());
+}

@@ -1,0 +1,18 @@
+import { runToCompletion, type Steps } from '../core/steps.ts';
+import type { Renderer } from './resvg-renderer.ts';
+
+/** The renderer, if a picture was asked for. */
+let renderer: Promise<Renderer> | undefined;
+
+/**
+ * Returns an SVG of this module as PNG, in its own size. The first call loads the renderer. `run` runs the steps of the work. By default it
+ * runs them without a break. Rejects with the errors of `run`.
+ */
+export async function pngOf(
+  svg: string,
+  run: (steps: Steps<Uint8Array>) => Uint8Array | Promise<Uint8Array> = runToCompletion,
+): Promise<Uint8Array> {
+  renderer ??= import('./resvg-renderer.ts').then(({ loadRenderer }) => loadRenderer());
+  const render = await renderer;
+  return run(render(svg));
+}

@@ -1,0 +1,121 @@
+import { cleanLine } from '../core/clean-text.ts';
+
+/** The only font of pictures. The renderer has its Latin letters, in one weight. */
+export const FONT_FAMILY = 'IBM Plex Sans';
+
+export const WHITE = '#ffffff';
+export const INK = '#1f2933';
+export const FAINT_INK = '#52606d';
+export const GRID = '#e2e6eb';
+
+/** Distance of texts from the edges of a picture, pixels. */
+export const MARGIN = 24;
+/** Font sizes, pixels. Texts are legible if a picture is shown at half its size. */
+const TITLE_SIZE = 33;
+export const TEXT_SIZE = 20;
+const BADGE_SIZE = 23;
+const BADGE_HEIGHT = 36;
+
+/** What every picture of a chart has around its plot. */
+export interface PictureHead {
+  /** Pixels. */
+  readonly width: number;
+  readonly height: number;
+  readonly title: string;
+  /** The moment and the selection, below the title. */
+  readonly subtitle?: string;
+  /** The source of the data, after the subtitle. */
+  readonly source?: string;
+  /** The assumption, at the lower edge. */
+  readonly note?: string;
+  readonly simulated?: boolean;
+}
+
+type Attributes = Readonly<Record<string, string | number | undefined>>;
+
+/** Returns the SVG of a chart on a white ground. `plot` has the SVG elements between head and note. */
+export function svgPicture(head: PictureHead, plot: readonly string[] = []): string {
+  const { width, height, title, subtitle = '', source = '', note = '', simulated } = head;
+  const badge = simulated ? simulatedBadge(width - MARGIN) : { width: 0, svg: '' };
+  const room = width - 2 * MARGIN;
+  return element(
+    'svg',
+    {
+      xmlns: 'http://www.w3.org/2000/svg',
+      width,
+      height,
+      'font-family': FONT_FAMILY,
+      'font-size': TEXT_SIZE,
+      fill: INK,
+    },
+    box(0, 0, width, height, WHITE),
+    textAt(MARGIN, 48, fitted(title, TITLE_SIZE, room - badge.width - MARGIN), { 'font-size': TITLE_SIZE }),
+    textAt(MARGIN, 82, subtitle + fitted(source, TEXT_SIZE, room - textWidth(subtitle, TEXT_SIZE)), {
+      fill: FAINT_INK,
+    }),
+    badge.svg,
+    ...plot,
+    textAt(MARGIN, height - 22, fitted(note, TEXT_SIZE, room), { fill: FAINT_INK }),
+  );
+}
+
+/** Returns a dark label in the upper corner whose right end is at `right`. */
+function simulatedBadge(right: number): { readonly width: number; readonly svg: string } {
+  const text = 'SIMULATED';
+  const width = textWidth(text, BADGE_SIZE) + MARGIN;
+  const style = { 'font-size': BADGE_SIZE, 'text-anchor': 'middle', fill: WHITE };
+  return {
+    width,
+    svg: box(right - width, 21, width, BADGE_HEIGHT, INK) + textAt(right - width / 2, 47, text, style),
+  };
+}
+
+/** Returns an SVG element. The values of attributes are escaped. `children` are SVG elements. Positions have at most two decimals. */
+export function element(name: string, attributes: Attributes, ...children: readonly string[]): string {
+  const written = Object.entries(attributes)
+    .filter(([, value]) => value !== undefined)
+    .map(([key, value]) => ` ${key}="${typeof value === 'number' ? Number(value.toFixed(2)) : escaped(value!)}"`);
+  return `<${name}${written.join('')}>${children.join('')}</${name}>`;
+}
+
+/** Returns a text on one line, from any source. `x` and `y` are its left end on the baseline, or its middle if `text-anchor` is `middle`. */
+export function textAt(x: number, y: number, text: string, attributes: Attributes = {}): string {
+  return element('text', { x, y, ...attributes }, escaped(text));
+}
+
+export function box(x: number, y: number, width: number, height: number, fill: string): string {
+  return element('rect', { x, y, width, height, fill });
+}
+
+/** Returns a straight line without anti-aliasing, which would blur a horizontal or vertical one. */
+export function segment(x1: number, y1: number, x2: number, y2: number, attributes: Attributes): string {
+  return element('line', { x1, y1, x2, y2, 'stroke-width': 2, 'shape-rendering': 'crispEdges', ...attributes });
+}
+
+/** Escapes a text for SVG. Characters that XML does not allow, and all others that a reader does not see, become spaces. */
+function escaped(text: string): string {
+  return cleanLine(text).replace(/[<>&"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}
+
+/** Advance widths of the font's characters, upper bounds in units of the font size. */
+const NARROW = /[ '!,.:;ijlft()[\]{}|]/;
+const CAPITAL = /[A-Z&#]/;
+const WIDE = /[mwMW%@…]/;
+
+/** Returns at least the width of a text, pixels. For digits the width is exact. Characters other than ASCII count as wide. */
+export function textWidth(text: string, size: number): number {
+  let width = 0;
+  for (const character of text) {
+    if (NARROW.test(character)) width += 0.37;
+    else if (WIDE.test(character) || character > '~') width += 0.95;
+    else width += CAPITAL.test(character) ? 0.72 : 0.6;
+  }
+  return width * size;
+}
+
+/** Returns a text that is cut in its middle if it would be wider than `width`: the end of a path is its most specific part. */
+function fitted(text: string, size: number, width: number): string {
+  let shown = cleanLine(text);
+  for (let max = shown.length - 1; max > 0 && textWidth(shown, size) > width; max--) shown = cleanLine(text, max);
+  return shown;
+}

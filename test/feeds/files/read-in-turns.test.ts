@@ -1,0 +1,41 @@
+import { expect, test } from 'bun:test';
+import { runInTurns, runToCompletion } from '../../../src/core/steps.ts';
+import { STEP_ROWS } from '../../../src/feeds/files/format.ts';
+import { readMarketFile } from '../../../src/feeds/files/read-market-file.ts';
+
+const FACTS = { origin: 'a.csv', modifiedMs: Date.UTC(2026, 7, 21) };
+
+/** Returns a chain table with this many contracts. */
+function table(contracts: number): Uint8Array {
+  const rows = Array.from({ length: contracts }, (_, i) => `AAA,100,2026-09-18,C,${1 + i / 10},1,2,10`);
+  return new TextEncoder().encode(`underlying,spot,expiry,put_call,strike,bid,ask,open_interest\n${rows.join('\n')}\n`);
+}
+
+/** Returns the same contracts in the exchange's format. */
+function answer(contracts: number): Uint8Array {
+  const options = Array.from({ length: contracts }, (_, i) => ({
+    ...{ option: `AAA260918C${String(1_000 + 100 * i).padStart(8, '0')}`, bid: 1, ask: 2, open_interest: 10 },
+  }));
+  const data = { current_price: 100, last_trade_time: '2026-08-21T16:00:00', options };
+  return new TextEncoder().encode(JSON.stringify({ timestamp: '2026-08-21 20:15:00', data }));
+}
+
+test.each([
+  ['a chain table', table],
+  ['delayed quotes', answer],
+])('reads %s in pieces, with the same result as at once', async (_name, write) => {
+  const contracts = 3 * STEP_ROWS;
+  const whole = runToCompletion(readMarketFile(write(contracts), FACTS));
+  expect(whole).toMatchObject([{ kind: 'chain', chain: { count: contracts } }]);
+  let turns = 0;
+  const turn = () => {
+    turns++;
+    timer = setImmediate(turn);
+  };
+  let timer = setImmediate(turn);
+  const inPieces = await runInTurns('reading', readMarketFile(write(contracts), FACTS));
+  // As text: NaN is not equal to itself.
+  expect(JSON.stringify(inPieces)).toBe(JSON.stringify(whole));
+  clearImmediate(timer);
+  expect(turns).toBeGreaterThan(3);
+});
