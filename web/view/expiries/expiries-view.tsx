@@ -11,8 +11,7 @@ import { DataGrid, gridTable } from '../../grid/data-grid.tsx';
 import type { Call } from '../../operations.ts';
 import { countText, newYorkMoment, signedAmount } from '../../page-format.ts';
 import { ChartPanel } from '../../panel/chart-panel.tsx';
-import { MeasureChoice } from '../../panel/measure-choice.tsx';
-import { OwnSelect } from '../../panel/own-select.tsx';
+import { Choice, MeasureChoice, OwnSelect } from '../../panel/choices.tsx';
 import { ViewState } from '../../panel/view-state.tsx';
 import { navigate, page, tickerCall } from '../../state/page.ts';
 import { asOf, comparedView, gexView } from '../../state/page-market.ts';
@@ -66,21 +65,14 @@ export function ExpiriesView() {
         }
         controls={
           expiries && (
-            <label class="choice">
-              <span class="spoken">Expiries of the page</span>
-              <select
-                value={chosen ?? ''}
-                data-expiries
-                onChange={(event) => pick(event.currentTarget.value || chosen!)}
-              >
-                <option value="">all expiries</option>
-                {[...new Set([...expiries.expiry, ...(chosen === undefined ? [] : [chosen])])].map((each) => (
-                  <option key={each} value={each}>
-                    {/^\d{4}-/.test(each) ? expiryDay(each, moment) : each}
-                  </option>
-                ))}
-              </select>
-            </label>
+            <Choice
+              label="Expiries of the page"
+              own="expiries"
+              value={chosen ?? ''}
+              values={['', ...new Set(expiries.expiry)]}
+              text={(each) => (/^\d{4}-/.test(each) ? expiryDay(each, moment) : each || 'all expiries')}
+              onChoose={(expiry) => pick(expiry || chosen!)}
+            />
           )
         }
       >

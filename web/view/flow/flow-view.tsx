@@ -14,7 +14,7 @@ import {
 import type { AggressorFlows, Asked } from '../../data/page-answers.ts';
 import { amount, marketNotes, percent } from '../../page-format.ts';
 import { ChartPanel, Problem } from '../../panel/chart-panel.tsx';
-import { OwnSelect } from '../../panel/own-select.tsx';
+import { OwnSelect } from '../../panel/choices.tsx';
 import { ViewState } from '../../panel/view-state.tsx';
 import { page, setOwn } from '../../state/page.ts';
 import { gexView } from '../../state/page-market.ts';

@@ -2,7 +2,7 @@ import { type EtfContagion, type GexView, useAnswer, type WhalePrints } from '..
 import type { Call } from '../../operations.ts';
 import { amount, cleanText, countText, newYorkDay, percent, signedAmount, UNKNOWN } from '../../page-format.ts';
 import { ChartPanel, Problem } from '../../panel/chart-panel.tsx';
-import { OwnSelect } from '../../panel/own-select.tsx';
+import { OwnSelect } from '../../panel/choices.tsx';
 import { navigate, page, setOwn } from '../../state/page.ts';
 import { asOf } from '../../state/page-market.ts';
 import { useTickerAnswer } from '../../state/ticker-answer.ts';

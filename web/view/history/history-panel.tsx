@@ -24,6 +24,7 @@ import { type ChartSeries, CursorFrame, SeriesPlot } from '../../chart/series-ch
 import { type History, useAnswer } from '../../data/page-answers.ts';
 import { amount, strikeText, volatility } from '../../page-format.ts';
 import { ChartPanel } from '../../panel/chart-panel.tsx';
+import { Choice } from '../../panel/choices.tsx';
 import { historyCall, navigate, page, tickerCall } from '../../state/page.ts';
 import { fillingPast } from '../../state/page-market.ts';
 import { moveToMoment } from '../../state/time-stops.ts';
@@ -93,29 +94,22 @@ export function HistoryPanel({ moment }: { moment: string }) {
           >
             {history && cursorRow !== null ? `Show ${rowMoment(history, cursorRow)}` : 'Show a moment'}
           </button>
-          <label class="choice">
-            <span class="spoken">Span</span>
-            <select
-              value={named ?? (own.from || own.to ? 'chosen' : 'a year')}
-              onChange={({ currentTarget: { value } }) => {
-                const days = SPANS.find(([name]) => name === value)?.[1];
-                if (value !== 'chosen') show({ from: days ? daysBefore(moment, days) : null, to: null });
-              }}
-            >
-              {SPANS.map(([name]) => (
-                <option key={name}>{name}</option>
-              ))}
-              <option>a year</option>
-              {named === undefined && (own.from || own.to) && <option value="chosen">span chosen</option>}
-            </select>
-          </label>
-          <label class="choice">
-            <span class="spoken">Rows</span>
-            <select value={span.per} onChange={({ currentTarget: { value } }) => show({ per: value })}>
-              <option value="day">by day</option>
-              <option value="snapshot">by snapshot</option>
-            </select>
-          </label>
+          <Choice
+            label="Span"
+            value={named ?? (own.from || own.to ? 'span chosen' : 'a year')}
+            values={[...SPANS.map(([name]) => name), 'a year']}
+            onChoose={(value) => {
+              const days = SPANS.find(([name]) => name === value)?.[1];
+              if (value !== 'span chosen') show({ from: days ? daysBefore(moment, days) : null, to: null });
+            }}
+          />
+          <Choice
+            label="Rows"
+            value={span.per}
+            values={['day', 'snapshot']}
+            text={(per) => `by ${per}`}
+            onChoose={(per) => show({ per })}
+          />
         </>
       }
     >

@@ -20,7 +20,7 @@ import {
   volatility,
 } from '../../page-format.ts';
 import { ChartPanel } from '../../panel/chart-panel.tsx';
-import { OwnSelect } from '../../panel/own-select.tsx';
+import { OwnSelect } from '../../panel/choices.tsx';
 import { page, setOwn } from '../../state/page.ts';
 import type { AskedCall } from '../../state/ticker-answer.ts';
 import { whipsawParts } from './whipsaw-parts.ts';

@@ -12,7 +12,7 @@ import {
 } from '../../chart/ladder.tsx';
 import { profileReadout, profileTable, SpotProfile } from '../../chart/spot-profile.tsx';
 import { ChartPanel } from '../../panel/chart-panel.tsx';
-import { MeasureChoice } from '../../panel/measure-choice.tsx';
+import { MeasureChoice } from '../../panel/choices.tsx';
 import { levelsLine, TickerFigures } from '../../panel/ticker-figures.tsx';
 import { ViewState } from '../../panel/view-state.tsx';
 import { navigate, page, tickerCall } from '../../state/page.ts';
