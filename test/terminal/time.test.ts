@@ -235,6 +235,7 @@ describeInBrowser('a market with a past', () => {
 
   testWithProgram('curl')('a copied command works in a shell as it stands', async () => {
     const page = await terminal.open('#/SPY/strikes');
+    await answersOf(page).settled();
     const [menu] = (await menusOf(page)).filter((each) => each.curl);
     const { stdout } = await run(['sh', '-c', `export ZOMMA_KEY=${terminal.key}; ${menu!.curl} -s`], []);
     expect(JSON.parse(stdout)).toMatchObject({ ticker: 'SPY' });

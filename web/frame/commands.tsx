@@ -110,10 +110,9 @@ function isFuzzy(text: string, wanted: string): boolean {
 
 /** Renders all keyboard shortcuts by group. The list of actions is the source, so the page shows exactly the shortcuts that work. */
 export function KeyMap() {
-  const groups = Map.groupBy(
-    ACTION_LIST.filter(({ keys }) => keys),
-    ({ group }) => group,
-  );
+  const keyed = ACTION_LIST.flatMap(({ group, keys, label }) => (keys ? [{ group, keys, label }] : []));
+  const inChart = CHART_KEYS.map(([keys, label]) => ({ group: 'In a chart', keys, label }));
+  const groups = Map.groupBy([...keyed, ...inChart], ({ group }) => group);
   return (
     <Sheet title="Keys" onClose={() => (dialog.value = null)} class="keys">
       <label class="check row">
@@ -129,8 +128,8 @@ export function KeyMap() {
           <section key={group}>
             <h3>{group}</h3>
             <dl>
-              {actions.map(({ id, keys, label }) => (
-                <div key={id}>
+              {actions.map(({ keys, label }) => (
+                <div key={keys}>
                   <dt>
                     <kbd>{keys}</kbd>
                   </dt>
@@ -140,22 +139,9 @@ export function KeyMap() {
             </dl>
           </section>
         ))}
-        <section>
-          <h3>In a chart</h3>
-          <dl>
-            {CHART_KEYS.map(([keys, label]) => (
-              <div key={keys}>
-                <dt>
-                  <kbd>{keys}</kbd>
-                </dt>
-                <dd>{label}</dd>
-              </div>
-            ))}
-          </dl>
-          <p>
-            <kbd>Esc</kbd> closes, then leaves the chart, then goes back to live.
-          </p>
-        </section>
+        <p>
+          <kbd>Esc</kbd> closes, then leaves the chart, then goes back to live.
+        </p>
       </div>
     </Sheet>
   );

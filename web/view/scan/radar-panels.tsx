@@ -21,6 +21,7 @@ import {
 } from '../../page-format.ts';
 import { ChartPanel } from '../../panel/chart-panel.tsx';
 import { OwnSelect } from '../../panel/choices.tsx';
+import { Fact } from '../../panel/fact.tsx';
 import { page, setOwn } from '../../state/page.ts';
 import type { AskedCall } from '../../state/ticker-answer.ts';
 import { whipsawParts } from './whipsaw-parts.ts';
@@ -110,15 +111,6 @@ function DensityFacts({ radar, pair, notes }: { radar: Radar; pair: CursorPair; 
       </dl>
       <p>{fitSentence(density)}</p>
       {notes && <p class="muted">{notes}</p>}
-    </div>
-  );
-}
-
-function Fact({ name, value }: { name: string; value: string }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{value}</dd>
     </div>
   );
 }

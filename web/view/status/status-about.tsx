@@ -1,5 +1,5 @@
+import { Fact } from '../../panel/fact.tsx';
 import { pageFact, usePageFile } from '../../state/page-files.ts';
-import { Fact } from './status-feeds.tsx';
 
 /** Renders a description of the program, and the licences of the libraries in the page and of the libraries that draw pictures. */
 export function StatusAbout() {

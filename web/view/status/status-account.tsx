@@ -11,9 +11,9 @@ import {
 import { isKey, isKeyKept, keepKey, memberKey, signIn, signOut } from '../../data/member-key.ts';
 import { rateLimit } from '../../data/request.ts';
 import { cleanText, countText, duration, newYorkMoment, UNKNOWN } from '../../page-format.ts';
+import { Fact } from '../../panel/fact.tsx';
 import { feeds } from '../../state/page-market.ts';
 import { copy } from '../../state/ui.ts';
-import { Fact } from './status-feeds.tsx';
 
 /** Renders the account of the signed-in key, and a form that requests the account data of any member. */
 export function StatusAccount() {

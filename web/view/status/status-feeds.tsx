@@ -5,6 +5,7 @@ import { DataGrid, fieldColumns, type GridColumn } from '../../grid/data-grid.ts
 import { TerminalText } from '../../markdown/terminal-text.tsx';
 import { cleanText, countText, duration, newYorkMoment, percent, UNKNOWN } from '../../page-format.ts';
 import { ChartPanel } from '../../panel/chart-panel.tsx';
+import { Fact } from '../../panel/fact.tsx';
 import { ViewState } from '../../panel/view-state.tsx';
 import { feeds } from '../../state/page-market.ts';
 import {
@@ -181,19 +182,6 @@ const TICKER_COLUMNS: readonly GridColumn<FeedTicker>[] = [
   column('last_fresh', 'Last fresh', 128, newYorkMoment),
   column('last_attempt', 'Last attempt', 128, newYorkMoment),
 ];
-
-/** Renders a name and its value as one entry of a definition list. */
-export function Fact({ name, value, children }: { name: string; value: string; children?: preact.ComponentChildren }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>
-        {value}
-        {children}
-      </dd>
-    </div>
-  );
-}
 
 /** Renders a list of any length. Each row has a moment, a subject and a reason. */
 function Listed({ title, none, items }: { title: string; none: string; items: readonly (readonly string[])[] }) {
