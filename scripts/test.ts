@@ -11,10 +11,7 @@ const ROOT = join(import.meta.dir, '..');
 
 /** The files that measure time. No other test takes the processor from them. */
 const TIMED = [
-  'test/bench/http.test.ts',
   'test/bench/service.test.ts',
-  'test/bench/stalls.test.ts',
-  'test/bench/start.test.ts',
   'test/e2e/guesses.test.ts',
   'test/faults/hostile-files.test.ts',
   'test/faults/lockout.test.ts',
