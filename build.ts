@@ -13,25 +13,20 @@ import {
 import { basename, extname, join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { minify } from 'terser';
+import { METHODS_FILES, methodsPage } from './scripts/methods-page.ts';
 import { clientConfigs } from './web/data/client-configs.ts';
-import { documentedSpeed } from './web/data/documented-speed.ts';
 import { FIGURE_TEXTS } from './web/data/figure-texts.ts';
-import { referenceSample } from './web/data/reference-sample.ts';
-import { parseMarkdown } from './web/part/markdown-page.ts';
+import { parseMarkdown } from './web/markdown/markdown-page.ts';
 
 const ROOT = import.meta.dir;
 const ASC = 'node_modules/assemblyscript/bin/asc.js';
-/** Pages of the documentation from which the terminal takes texts and figures, so that it cannot differ from them. */
-const METHODS = 'docs/methods.md';
+/** Pages of the documentation from which the terminal takes texts, so that it cannot differ from them. */
 const CLIENTS = 'docs/clients.md';
-const BENCHMARKS = 'docs/benchmarks.md';
 const TERMINAL = 'docs/terminal.md';
 /** The notices of libraries whose packages have no licence file. */
 const NOTICE = 'NOTICE';
 /** The font of pictures. The page shows its licence too. */
 const FONT = 'node_modules/@fontsource/ibm-plex-sans/';
-/** Tables of reference values. The terminal gets some tens of rows of each. */
-const REFERENCE = ['src/bench/reference/bsm.csv', 'src/bench/reference/merton.csv'];
 
 /** The types of the module that `web` writes. */
 const MANIFEST_TYPES = `/** A file of the terminal, with the paths of its plain and compressed forms. */
@@ -98,16 +93,12 @@ async function web(): Promise<void> {
   const digest = digestOf([
     'build.ts',
     'bun.lock',
-    'build/kernels.wasm',
     'package.json',
-    METHODS,
+    ...METHODS_FILES,
+    'scripts/methods-page.ts',
     CLIENTS,
-    BENCHMARKS,
     TERMINAL,
     NOTICE,
-    ...REFERENCE,
-    'src/bench/reference-errors.ts',
-    'src/bench/workloads.ts',
     ...own.map((name) => `web/${name}`),
   ]);
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === digest) return;
@@ -140,20 +131,17 @@ async function web(): Promise<void> {
   const files = [
     asFile('main', 'js', Buffer.from(code!)),
     asFile('style', 'css', Buffer.from(style!)),
-    asFile('kernels', 'wasm', readFileSync(join(ROOT, 'build/kernels.wasm'))),
     // Parsed here, so that the page needs no parsers.
-    asJson('methods', parseMarkdown(readFileSync(join(ROOT, METHODS), 'utf8'))),
+    asJson('methods', methodsPage()),
     asJson('figures', FIGURE_TEXTS),
     asJson('clients', clientConfigs(readFileSync(join(ROOT, CLIENTS), 'utf8'))),
-    asJson('benchmarks', documentedSpeed(readFileSync(join(ROOT, BENCHMARKS), 'utf8'))),
     asJson('terminal', parseMarkdown(readFileSync(join(ROOT, TERMINAL), 'utf8'))),
-    asJson('reference', referenceSample(sampleOf('bsm', 100), sampleOf('merton', 50))),
     asJson('licences', [
       ...licencesOf([...Object.keys(metafile!.inputs), FONT]),
       { name: '@resvg/resvg-wasm, MPL-2.0', text: readFileSync(join(ROOT, NOTICE), 'utf8').trim() },
     ]),
   ];
-  // In the page, `{kernels}` stands for the path of the file whose name begins with `kernels-`.
+  // In the page, `{methods}` stands for the path of the file whose name begins with `methods-`.
   const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
   const page = readFileSync(join(ROOT, 'web/page.html'), 'utf8')
     .replace('{version}', version)
@@ -183,14 +171,6 @@ async function web(): Promise<void> {
   }
   for (const name of earlier) if (!written.has(name)) rmSync(join(dir, name), { force: true });
   report('build/web written', started);
-}
-
-/** Returns the header and each `distance`-th row of a table of reference values. */
-function sampleOf(table: string, distance: number): string {
-  const lines = readFileSync(join(ROOT, `src/bench/reference/${table}.csv`), 'utf8')
-    .trimEnd()
-    .split('\n');
-  return lines.filter((_, i) => i === 0 || i % distance === 1).join('\n');
 }
 
 /** Returns the licences of the packages from which a bundle has files: name with version and licence, and the text. */

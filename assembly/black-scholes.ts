@@ -74,13 +74,13 @@ const THETA_DECAY: usize = SHARED;
 
 /**
  * Computes the Black-Scholes-Merton price with continuous yield and its raw partial derivatives (Merton 1973; Haug, The Complete Guide to
- * Option Pricing Formulas, 2nd ed., chapter 2). T = 0 or v = 0 gives the intrinsic value and its derivatives. Then the terms with the
- * density are 0, and the delta exactly at the strike is half of its value in the money. If `discounted` is true, the caller gives the
+ * Option Pricing Formulas, 2nd ed., chapter 2). T = 0 or v = 0 gives the intrinsic value and its derivatives. In this case, the terms with
+ * the density are 0, and the delta exactly at the strike is half of its value in the money. If `discounted` is true, the caller gives the
  * discounts. The caller computes two exponentials for each expiry. The kernel would compute two for each row.
  *
- * The price is the difference of two legs, S e^(-qT) N(d1) - K e^(-rT) N(d2). Both use one density, since
- * S e^(-qT) phi(d1) = K e^(-rT) phi(d2). In the tails, both legs therefore have the same relative error of the density. Their difference
- * has this relative error too, and not a larger one.
+ * The price is the difference of two legs, S e^(-qT) N(d1) - K e^(-rT) N(d2). Both legs use one density, since
+ * S e^(-qT) phi(d1) = K e^(-rT) phi(d2). In the tails, both legs therefore have the same relative error of the density. The difference of
+ * the legs has this relative error too, and not a larger one.
  *
  * The kernel has no branches and computes in passes over the rows. A processor looks about two hundred instructions ahead. In a short pass,
  * it computes many rows at once. In a long pass, it would wait for results of one row that depend on each other. Splitting each exponential

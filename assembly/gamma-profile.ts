@@ -56,7 +56,10 @@ const SECOND: usize = 14 * COLUMN;
  */
 const LISTS: usize = 16 * COLUMN;
 const ADDRESS: usize = 4;
-/** The offset of the pair after the last possible one. Its gamma is 0. Entries for this pair fill a list up to a multiple of four. */
+/**
+ * The offset of the pair after the last possible one. The gamma of this pair is 0. Entries for this pair fill a list up to a multiple of
+ * four.
+ */
 const EMPTY_PAIR: usize = (<usize>BLOCK_ROWS) << 3;
 
 /**
@@ -64,8 +67,8 @@ const EMPTY_PAIR: usize = (<usize>BLOCK_ROWS) << 3;
  * level is S_l = reference * e^moves[l]. Gamma is that of Black-Scholes-Merton. Each strike has the same v at every level, and the forward
  * moves in proportion to spot. Rows with T = 0, v = 0 or weight 0 add nothing. A NaN in a row makes the sums NaN.
  *
- * Levels are given as logarithms relative to a reference near the strikes. This saves a logarithm for each row and level. It also limits
- * the error of d1, because numbers below 1 are rounded to smaller units.
+ * Levels are given as logarithms relative to a reference near the strikes. The given logarithms save a logarithm for each row and level.
+ * The logarithms also limit the error of d1, because numbers below 1 are rounded to smaller units.
  */
 export function addGammaProfile(
   count: i32,
@@ -91,8 +94,8 @@ export function addGammaProfile(
  *
  * With b = step / s, the exponents E_l = -(d + l b)^2 / 2 - l step are a parabola in l. So e^(E_(l+1)) is e^(E_l) times the factor R_l =
  * e^(E_(l+1) - E_l), and R_(l+1) is R_l times the constant e^(-b^2). Each level takes two products. In a run of 64 levels, the products
- * accumulate up to 64^2 / 2 rounding errors, which is a relative error of 2.3e-13. Then e^E and R are computed anew for the next run. Eight
- * rows are computed together, since each product waits for the product before.
+ * accumulate up to 64^2 / 2 rounding errors, which is a relative error of 2.3e-13. After each run, e^E and R are computed anew for the next
+ * run. Eight rows are computed together, since each product waits for the product before.
  *
  * No product may leave the range of doubles. The parabola opens downward, so within a run E is least at one of the two ends.
  * - If E is at least -708 at both ends, E is at least -708 at every level between them, and the factors are from e^(-709) to e^709.

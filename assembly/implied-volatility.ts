@@ -83,8 +83,8 @@ const LISTS: usize = 512;
  * tail underflows or loses digits. Rows with a < 0 are solved for rest, unless they are near. All other rows are solved for part.
  *
  * The method is Householder's of the third order, from a guess that is good to a few percent. Two steps are usually enough. All rows take
- * these two steps together, in short passes, as in black-scholes.ts. Then each pair of rows that needs more steps takes them alone. These
- * steps stay within a bracket: a step that would leave the bracket is replaced by a bisection.
+ * these two steps together, in short passes, as in black-scholes.ts. After that, each pair of rows that needs more steps takes them alone.
+ * These steps stay within a bracket: a step that would leave the bracket is replaced by a bisection.
  */
 export function impliedVolatility(count: i32, block: usize): void {
   for (let from = 0; from < count; from += STRIP) {

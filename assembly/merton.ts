@@ -26,7 +26,7 @@ const JUMPS_EXPECTED_MAX: f64 = 256.0;
 const TERMS_MAX: f64 = 1200.0;
 /** A bound of the terms that are left out of a leg's two sums, relative to the smaller sum. */
 const REMAINDER: f64 = 1e-17;
-/** Bound of |d2|. It prevents 0 * Infinity in products with the density. */
+/** Bound of |d2|. The bound prevents 0 * Infinity in products with the density. */
 const D_MAX: f64 = 1e9;
 const INV_SQRT_2_PI: f64 = 0.3989422804014327;
 
@@ -165,8 +165,8 @@ function sums(row: usize, end: usize, slots: usize, prices: bool): void {
 }
 
 /**
- * Adds the sums of the two lanes, for both sums of a leg. Then replaces the larger sum by the whole leg minus the smaller sum, which does
- * not have the rounding errors of many Poisson weights.
+ * Adds the sums of the two lanes, for both sums of a leg. After that, replaces the larger sum by the whole leg minus the smaller sum, which
+ * does not have the rounding errors of many Poisson weights.
  */
 function total(slot: usize, whole: f64): void {
   const above = load<f64>(slot, ABOVE) + load<f64>(slot, ABOVE + 8);
@@ -201,8 +201,8 @@ function jumps(row: usize, end: usize): void {
 }
 
 /**
- * Computes the legs S e^(-qT) and K e^(-rT). Both are NaN if too many jumps are expected or an input is NaN. Also begins the probabilities
- * of no jump, e^(-l T) and e^(-l (1 + k) T), which `firstParts` completes.
+ * Computes the legs S e^(-qT) and K e^(-rT). Both legs are NaN if too many jumps are expected or an input is NaN. Also begins the
+ * probabilities of no jump, e^(-l T) and e^(-l (1 + k) T), which `firstParts` completes.
  */
 function discounts(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {

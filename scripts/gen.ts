@@ -1,11 +1,13 @@
 /**
- * `bun run gen` writes every generated page: docs/reference, docs/terminal.md, and from recorded chains docs/examples and the table in docs/methods.md.
+ * `bun run gen` writes every generated file: docs/reference, docs/terminal.md, web/operations.json, and from recorded chains docs/examples and
+ * docs/methods/recorded.md.
  * Without `ZOMMA_RECORDED_CHAINS=DIR`, leaves the pages of recorded chains unchanged and prints a note. Tests compare the pages with the
  * code.
  */
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { EXAMPLES_FOLDER, examplePages } from './examples.ts';
-import { METHODS_PAGE, renewedPage } from './recorded-table.ts';
+import { PAGE_OPERATIONS, pageOperations } from './page-operations.ts';
+import { METHODS_PAGE, recordedPage } from './recorded-table.ts';
 import { REFERENCE_FOLDER, referencePages } from './reference.ts';
 import { TERMINAL_PAGE, terminalPage } from './terminal-page.ts';
 
@@ -13,9 +15,10 @@ const dir = process.env.ZOMMA_RECORDED_CHAINS;
 const pages = new Map<string, string>();
 for (const [file, text] of referencePages()) pages.set(join(REFERENCE_FOLDER, file), text);
 pages.set(TERMINAL_PAGE, terminalPage());
+pages.set(PAGE_OPERATIONS, pageOperations());
 if (dir) {
   for (const [file, text] of examplePages(dir)) pages.set(join(EXAMPLES_FOLDER, file), text);
-  pages.set(METHODS_PAGE, renewedPage(dir));
+  pages.set(METHODS_PAGE, recordedPage(dir));
 }
 
 let changed = 0;
@@ -24,10 +27,10 @@ for (const [path, text] of pages) {
   if ((await file.exists()) && (await file.text()) === text) continue;
   await Bun.write(path, text);
   changed++;
-  process.stdout.write(`wrote ${path.slice(path.indexOf('docs/'))}\n`);
+  process.stdout.write(`wrote ${relative(join(import.meta.dir, '..'), path)}\n`);
 }
-process.stdout.write(`${changed} of ${pages.size} generated pages changed\n`);
+process.stdout.write(`${changed} of ${pages.size} generated files changed\n`);
 if (!dir)
   process.stdout.write(
-    'docs/examples and docs/methods.md need recorded chains: set ZOMMA_RECORDED_CHAINS to their folder\n',
+    'docs/examples and docs/methods/recorded.md need recorded chains: set ZOMMA_RECORDED_CHAINS to their folder\n',
   );

@@ -1,7 +1,7 @@
 /** Generates docs/terminal.md: its tables of views, keys, states and calls come from the code of the web terminal. */
 import { join } from 'node:path';
-import { NOT_ON_PAGE } from '../web/operations.ts';
-import { ACT_LIST, CHART_KEYS, VIEW_NAMES } from '../web/state/act-list.ts';
+import { OPERATIONS } from '../src/operations/registry.ts';
+import { ACTION_LIST, CHART_KEYS, VIEW_NAMES } from '../web/state/action-list.ts';
 import { VIEWS } from '../web/state/address.ts';
 import { GENERATED } from './generated.ts';
 import { table } from './reference-tables.ts';
@@ -12,9 +12,10 @@ export const TERMINAL_PAGE = join(import.meta.dir, '../docs/terminal.md');
 export function terminalPage(): string {
   const views = VIEWS.map((view) => {
     const { name, key, question } = VIEW_NAMES[view];
-    return [name, code(`g ${key}`), question];
+    const asked = OPERATIONS.filter(({ page }) => page === view).map(({ name }) => code(name));
+    return [name, code(`g ${key}`), question, asked.join(', ')];
   });
-  const groups = [...Map.groupBy(ACT_LIST, ({ group }) => group)];
+  const groups = [...Map.groupBy(ACTION_LIST, ({ group }) => group)];
   const keys = groups.flatMap(([group, acts]) =>
     (group === 'Views' ? [] : acts).map(({ keys, label }) => [group, keys ? code(keys) : 'by `Ctrl+K`', label]),
   );
@@ -32,7 +33,7 @@ in until this tab is closed*, it is also in the tab's session storage. It is nev
     '## Views',
     `A page shows one ticker at one moment, with one set of options. All panels show the same snapshot, and a panel of another moment says so. The
 address of the page has the whole state. A link therefore opens the same picture, and the browser's *Back* works.`,
-    table(['view', 'key', 'question that it answers'], views),
+    table(['view', 'key', 'question that it answers', 'operations'], views),
     '## Acts and their keys',
     `Each act has a key or is a command (\`Ctrl+K\`, on a Mac also \`⌘K\`). Letters do nothing while a field has the focus. They can be turned off in the
 list of keys (\`?\`). In the commands, \`SPY flow\` goes to a view of a ticker, \`SPY @2026-11-20 15:30\` to a moment in New York time, \`@-1d\` to a day
@@ -58,7 +59,7 @@ bytes from which the panel was drawn. \`Shift+C\` copies the call as an MCP mess
 Each operation has a place on the page, except these:`,
     table(
       ['operation', 'reason'],
-      Object.entries(NOT_ON_PAGE).map(([name, reason]) => [code(name), reason]),
+      OPERATIONS.flatMap(({ name, page }) => (typeof page === 'string' ? [] : [[code(name), page.absent]])),
     ),
     '## House',
     `*Feeds* shows each feed with its state, its polls and its stream, and ticker by ticker the age of the quotes, the expected and the
@@ -66,26 +67,13 @@ received contracts, the rejected rows by reason, and why the last attempt failed
 rate limit, and the key. The key is masked until it is revealed, and can be copied without being shown. For a member's UUID the page shows the
 member's key and the Telegram link. *Connect* has the configurations of [Clients](clients.md) with the address of this server. A press copies
 them with the key in them. *Tools* has each tool as a form that calls it over MCP and shows the exchange. *About* has the version, and the
-licences of the libraries in the page.`,
+licences of the libraries in the page and of those that draw pictures.`,
     '## The first data',
     `While there is no market data, do one of these on the machine of the server:`,
     `- \`zomma ingest FILE…\` loads files of chains, closes, dividends or trades once, also while the server runs ([docs/market-data.md](market-data.md)).
 - \`zomma serve --feed files:DIR\` watches a folder and loads each file that appears in it ([docs/feeds.md](feeds.md)).
 - \`zomma serve --feed tradier\` polls a provider. Others are \`massive\` and \`cboe\` ([docs/providers.md](providers.md)).
 - \`zomma start\` runs a simulated market.`,
-    '## Bench',
-    `*Bench* runs the server's kernels in the browser, from the same WASM file and on the workloads of \`zomma bench\`: 4,096 options that all differ.
-A run takes some seconds of one processor core. The page shows these figures side by side:`,
-    `- **this browser**: one thread of the computer that shows the page. The figure is the median of 21 rounds after a warm-up, and the thin line is
-  the middle half of the rounds. The copies into and out of the memory of the kernels are included.
-- **a request to the server**: the time of \`POST /api/v1/physics/greeks/batch\` with the same options as binary columns, from the first byte sent
-  to the last byte read, 15 times. It includes the network, HTTP and the check of every value, and the server also works for others.
-- **zomma bench**: what the operator has measured on the server with \`zomma bench --json\` and pasted into the page, or another browser's copied
-  result. No request starts a benchmark on the server, because it would slow others down.
-- **documented machine**: figures of [docs/benchmarks.md](benchmarks.md), on the processor that is named there.`,
-    `Browsers make the clock of a page coarse on purpose, mostly to 0.1 or 1 ms. The page measures the steps of its clock, and makes its rounds so
-long that a step is at most 2 % of a round. The page cannot know the model of the processor, its present speed, or what else the computer
-does. It also compares its results with some of the reference values in 60-digit arithmetic, and with the bits of the server's answer.`,
     '## Reading without a mouse, without colours, without a screen',
     `Everything can be done by keyboard. Hue says the sign and nothing else, and the side says it too. Puts are hatched, levels differ by pattern and
 name. Each chart has a sentence and a table (\`v\`), its cursor moves by arrow keys, and a screen reader speaks the strike under the cursor.

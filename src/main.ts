@@ -4,12 +4,11 @@ import { cleaned } from './core/clean-text.ts';
 import { ClientError, OperatorError, SettingError } from './core/errors.ts';
 import { EXIT_CODES } from './core/exit-codes.ts';
 import { createPorts } from './server/cli-ports.ts';
-import { FILLER_COMMAND, READER_COMMAND } from './settings/config.ts';
+import { READER_COMMAND } from './settings/config.ts';
 
 /** Runs the command in argv. An error that the user can fix is printed in two lines. A defect is printed with its stack. */
 try {
   if (process.argv[2] === READER_COMMAND) await (await import('./feeds/reader/reader-child.ts')).runReader();
-  else if (process.argv[2] === FILLER_COMMAND) await (await import('./server/fill-past.ts')).runFiller();
   else await (await createProgram(createPorts(Date.now), process.argv[2])).parseAsync();
 } catch (error) {
   // The parser of the command line has printed its own error.

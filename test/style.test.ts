@@ -26,16 +26,20 @@ const BARRED_PHRASES: readonly (readonly [phrase: RegExp, instead: string])[] = 
   [/\bgoes? through all that\b/i, 'reads all'],
 ];
 
-const PAGES = ['README.md', 'SECURITY.md', ...pagesIn('docs'), ...pagesIn('docs/decisions')];
+const PAGES = ['README.md', 'SECURITY.md', ...['docs', 'docs/methods', 'docs/decisions'].flatMap(pagesIn)];
 
 /** Names that the style page replaces by standard terms. Matched in the code, without its comments. */
 const BARRED_NAMES: readonly (readonly [name: RegExp, instead: string])[] = [
   [/\b(?!Tape|Summed)[A-Z]\w*Parts\b/, '*Deps for injected parts'],
   [/\bFailure\b|\bFault\b/, 'ClientError, FieldError'],
+  [/\bHouse[A-Z]/, 'what the code shows'],
   [/\bStreamWatch\b|\bSignsOfLife\b|\bKeptAnswers\b|\bHeldStream\b/, 'the standard term'],
 ];
 
-test('exported names are unique in src', () => {
+/** Where the server and the page start. Only these two files have the same name. */
+const ENTRIES = ['src/main.ts', 'web/main.tsx'];
+
+test('exported names are unique in src and web', () => {
   const files = new Map<string, string[]>();
   for (const file of sourceFiles()) {
     const exported =
@@ -47,8 +51,12 @@ test('exported names are unique in src', () => {
   expect([...files].filter(([, places]) => places.length > 1)).toEqual([]);
 });
 
-test('file names are unique in src', () => {
-  const byName = Map.groupBy(sourceFiles(), (file) => basename(file));
+test('file names are unique in src and web, whatever their extension', () => {
+  const byName = Map.groupBy(
+    sourceFiles().filter((file) => !ENTRIES.includes(file)),
+    (file) => basename(file).split('.', 1)[0],
+  );
+  expect(byName.size).toBeGreaterThan(500);
   expect([...byName.values()].filter((files) => files.length > 1)).toEqual([]);
 });
 
@@ -84,7 +92,7 @@ function commentsOf(code: string): string {
     .split('\n')
     .map((line) => {
       const trimmed = line.trim();
-      if (inBlock || trimmed.startsWith('/*')) {
+      if (inBlock || /^\{?\/\*/.test(trimmed)) {
         inBlock = !trimmed.includes('*/');
         return line;
       }
@@ -98,9 +106,11 @@ function linesWith(file: string, text: string, phrase: RegExp): string[] {
 }
 
 function sourceFiles(): string[] {
-  return readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.ts') && !file.endsWith('.d.ts'))
-    .map((file) => `src/${file}`);
+  return ['src', 'web'].flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+      .filter((file) => /^(?!node_modules).*(?<!\.d)\.tsx?$/.test(file))
+      .map((file) => `${folder}/${file}`),
+  );
 }
 
 function pagesIn(folder: string): string[] {

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { testWithProgram } from './support/needs.ts';
 import { ROOT, run, withFolder } from './support/process.ts';
 
-/** The unit of docs/operating.md, as systemd reads it. */
+/** The unit of docs/systemd.md, as systemd reads it. */
 const ANALYZER = 'systemd-analyze';
 const testWithAnalyzer = testWithProgram(ANALYZER);
-const PAGE = readFileSync(join(ROOT, 'docs/operating.md'), 'utf8');
+const PAGE = readFileSync(join(ROOT, 'docs/systemd.md'), 'utf8');
 const UNIT = /```ini\n(\[Unit\][\s\S]*?)```/.exec(PAGE)![1]!;
 /** The exposure that systemd may give to the unit, from 0 to 10. */
 const EXPOSURE_MAX = 1.5;

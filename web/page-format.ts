@@ -1,6 +1,6 @@
 import { format } from 'd3-format';
 
-/** What stands in place of an unknown value. An unknown value is never shown as 0. */
+/** The text for an unknown value. The page never shows an unknown value as 0. */
 export const UNKNOWN = '—';
 
 const MINUS = '−';
@@ -13,7 +13,7 @@ export type Known = number | null | undefined;
 
 const isKnown = (value: Known): value is number => typeof value === 'number' && Number.isFinite(value);
 
-/** Three digits with K, M, B or T: `−2.98B`. */
+/** Returns a number with three digits and K, M, B or T: `−2.98B`. */
 export function amount(value: Known): string {
   if (!isKnown(value)) return UNKNOWN;
   if (value === 0) return '0';
@@ -21,50 +21,50 @@ export function amount(value: Known): string {
   return signed(compact(value).replace('k', 'K').replace('G', 'B').replace('P', 'Q'));
 }
 
-/** Like `amount`, with a plus sign for positive values. */
+/** Returns a number in the format of `amount`, with a plus sign if the number is positive. */
 export function signedAmount(value: Known): string {
   return isKnown(value) && value > 0 ? `+${amount(value)}` : amount(value);
 }
 
-/** A price with two decimals: `648.54`. */
+/** Returns a price with two decimals: `648.54`. */
 export function price(value: Known): string {
   return isKnown(value) ? signed(fixed2(value)) : UNKNOWN;
 }
 
-/** A strike without needless zeros: `650`, `637.5`. */
+/** Returns a strike without trailing zeros: `650`, `637.5`. */
 export function strikeText(value: Known): string {
   return isKnown(value) ? signed(format(',~f')(Math.round(value * 1e4) / 1e4)) : UNKNOWN;
 }
 
-/** A percentage: `+2.77 %`. `isSigned` false leaves out the plus sign. */
+/** Returns a percentage: `+2.77 %`. If `isSigned` is false, the text has no plus sign. */
 export function percent(value: Known, decimals = 2, isSigned = true): string {
   if (!isKnown(value)) return UNKNOWN;
   const text = signed(format(`,.${decimals}f`)(value));
   return `${isSigned && value > 0 ? '+' : ''}${text} %`;
 }
 
-/** A volatility, given as a decimal: `15.9 %`. */
+/** Returns a volatility as a percentage: `15.9 %`. The argument is a decimal. */
 export function volatility(value: Known, decimals = 1): string {
   return isKnown(value) ? percent(100 * value, decimals, false) : UNKNOWN;
 }
 
-/** A difference of volatilities, given as a decimal, in points: `+1.25 %`. */
+/** Returns a difference of two volatilities in percentage points: `+1.25 %`. The argument is a decimal. */
 export function volatilityPoints(value: Known): string {
   return isKnown(value) ? percent(100 * value) : UNKNOWN;
 }
 
-/** A whole number with separators: `4,288`. */
+/** Returns a whole number with thousands separators: `4,288`. */
 export function countText(value: Known): string {
   return isKnown(value) ? signed(whole(value)) : UNKNOWN;
 }
 
-/** A number with as many digits as a reader needs: `0.0632`. */
+/** Returns a number with at most `digits` significant digits: `0.0632`. */
 export function plain(value: Known, digits = 4): string {
   if (!isKnown(value)) return UNKNOWN;
   return signed(Math.abs(value) >= 1e5 ? amount(value) : String(Number(value.toPrecision(digits))));
 }
 
-/** The class of a figure by its sign. */
+/** Returns the CSS class for the sign of a figure. */
 export function signTone(value: number): 'positive' | 'negative' | '' {
   return value > 0 ? 'positive' : value < 0 ? 'negative' : '';
 }
@@ -97,19 +97,19 @@ function dayText(date: Date): string {
   return `${named.weekday} ${named.day} ${named.month}`;
 }
 
-/** The New York day and time of an instant: `Fri 20 Nov 16:00`. */
+/** Returns the New York day and time of an instant: `Fri 20 Nov 16:00`. */
 export function newYorkMoment(instant: Instant): string {
   return orUnknown(instant, (date) => `${dayText(date)} ${CLOCK.format(date)}`);
 }
 
-/** The New York day and time of an instant to the second: `Fri 20 Nov 15:48:15`. */
+/** Returns the New York day and time of an instant, to the second: `Fri 20 Nov 15:48:15`. */
 export function newYorkSecond(instant: Instant): string {
   return orUnknown(instant, (date) => `${dayText(date)} ${SECOND.format(date)}`);
 }
 
-/** The New York day of an instant or a date: `Fri 20 Nov`, with the year if `withYear`. */
+/** Returns the New York day of an instant or a date: `Fri 20 Nov`. If `withYear` is true, the text includes the year. */
 export function newYorkDay(instant: Instant, withYear = false): string {
-  // A date alone would be midnight of UTC, which is the day before in New York.
+  // A date is converted to 17:00 UTC, because midnight UTC of a date belongs to the day before in New York.
   const isDate = typeof instant === 'string' && instant.length === DATE_LENGTH;
   return orUnknown(
     isDate ? `${instant}T17:00Z` : instant,
@@ -117,12 +117,12 @@ export function newYorkDay(instant: Instant, withYear = false): string {
   );
 }
 
-/** The New York time of an instant: `16:00`. */
+/** Returns the New York time of an instant: `16:00`. */
 export function newYorkClock(instant: Instant): string {
   return orUnknown(instant, (date) => CLOCK.format(date));
 }
 
-/** An instant in New York and in UTC, to the second: `Fri 20 Nov 2026 16:00:00 New York (21:00:00Z)`. */
+/** Returns an instant in New York time and in UTC, to the second: `Fri 20 Nov 2026 16:00:00 New York (21:00:00Z)`. */
 export function exactMoment(instant: Instant): string {
   return orUnknown(
     instant,
@@ -131,17 +131,17 @@ export function exactMoment(instant: Instant): string {
   );
 }
 
-/** The New York day and time in full, for screen readers: `Friday, November 20, 2026, 16:00 New York`. */
+/** Returns the full New York day and time for screen readers: `Friday, November 20, 2026, 16:00 New York`. */
 export function spokenMoment(instant: Instant): string {
   return orUnknown(instant, (date) => `${LONG_DAY.format(date)}, ${CLOCK.format(date)} New York`);
 }
 
-/** The New York date of an instant: `2026-11-20`. */
+/** Returns the New York date of an instant: `2026-11-20`. */
 export function newYorkIsoDate(instant: Instant): string {
   return orUnknown(instant, (date) => DATE.format(date));
 }
 
-/** A length of time in its two largest units: `33 h 12 min`. */
+/** Returns a duration in its two largest units: `33 h 12 min`. The argument is in seconds. */
 export function duration(seconds: Known): string {
   if (!isKnown(seconds)) return UNKNOWN;
   const s = Math.max(0, Math.round(seconds));
@@ -152,7 +152,10 @@ export function duration(seconds: Known): string {
   return `${Math.floor(s / 86_400)} days`;
 }
 
-/** Texts of data come from files and providers. Removes marks of direction and invisible characters, and limits the length. */
+/**
+ * Returns a text without invisible characters and bidirectional control characters, cut to `most` characters. Every text from files and
+ * providers passes through this function.
+ */
 export function cleanText(value: unknown, most = 300): string {
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   if (typeof value !== 'string') return '';
@@ -160,7 +163,7 @@ export function cleanText(value: unknown, most = 300): string {
   return text.length > most ? `${text.slice(0, most - 1)}…` : text;
 }
 
-/** The notes of an answer without the one that the ribbon of the page always shows. */
+/** Returns the notes of an answer without the note on the simulated market, because the status ribbon always shows this note. */
 export function marketNotes(notes: string): string {
   return notes.replace('Simulated market: no real quotes.', '').trim();
 }

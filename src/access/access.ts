@@ -196,8 +196,7 @@ export function createAccess({ members, secret, nowMs, audit, transaction }: Acc
 const ADMITTED_MAX = 10_000;
 
 /**
- * Number of hex digits of an account's id. 16 digits are 64 bits of the digest. They are enough for the ids to be unique, and short enough
- * for a log line.
+ * Number of hex digits of an account's id. 16 digits are 64 bits of the digest. This length makes the ids unique, and fits into a log line.
  */
 const ACCOUNT_ID_LENGTH = 16;
 

@@ -19,8 +19,8 @@ const KEY_FORM = new RegExp(`^${KEY_PREFIX}[${ALPHABET}]{16}$`);
 const UUID_FORM = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 /**
- * Returns a member's API key: `ZOMMA_` and 16 characters of HMAC-SHA-256 over the UUID, keyed with the server's secret. The same UUID
- * always has the same key. Neither the UUID nor the secret can be derived from the key.
+ * Returns a member's API key: `ZOMMA_` and 16 characters of HMAC-SHA-256 over the UUID, keyed with the server's secret. A UUID always has
+ * the same key. Neither the UUID nor the secret can be derived from the key.
  *
  * Throws `ClientError` (`invalid_parameter`) if the UUID is malformed.
  */

@@ -40,12 +40,12 @@ export interface AuditEntry {
   readonly detail: string | null;
 }
 
-/** Stores the audit trail. Entries are never changed. The oldest ones are removed when there are too many. */
+/** Stores the audit trail. Entries are never changed. The oldest entries are removed when there are too many entries. */
 export interface AuditStore {
   saveAudit(entry: AuditEntry): void;
   /** Returns the entries from a moment on, the oldest first. `sinceMs` is in ms since the epoch. */
   auditSince(sinceMs: number): AuditEntry[];
-  /** Returns entries that no log has yet, by their id, the oldest first, at most 1,000. They may be of other processes. */
+  /** Returns entries that no log has yet, by their id, the oldest first, at most 1,000. These entries may be of other processes. */
   unloggedAudit(): ReadonlyMap<number, AuditEntry>;
   /** Marks the entries up to an id as logged. */
   markAuditLogged(id: number): void;

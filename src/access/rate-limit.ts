@@ -12,7 +12,7 @@ export interface RateDecision {
   readonly retryAfterS: number;
 }
 
-/** Limits the requests of each account. Its state is in the memory of this process only. */
+/** Limits the requests of each account. The state of the limiter is in the memory of this process only. */
 export interface RateLimiter {
   readonly policy: RateLimitPolicy;
   /**
@@ -29,9 +29,9 @@ const ACCOUNTS_MAX = 50_000;
 
 /**
  * Creates a rate limiter with one token bucket per account. `take` runs in constant time. Full buckets are dropped, because an account
- * without a bucket starts with a full one. Above `accountsMax` buckets, the least recently used bucket is dropped. Its account then starts
- * with a full bucket, so no request is rejected because of the drop. `nowMs` is a clock in ms. If the clock goes back, the limiter assumes
- * that no time has passed.
+ * without a bucket starts with a full one. Above `accountsMax` buckets, the least recently used bucket is dropped. The account of a dropped
+ * bucket then starts with a full bucket, so no request is rejected because of the drop. `nowMs` is a clock in ms. If the clock goes back,
+ * the limiter assumes that no time has passed.
  */
 export function createRateLimiter(
   policy: RateLimitPolicy,

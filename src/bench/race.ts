@@ -11,7 +11,7 @@ export interface Result {
   readonly ns: number;
   /** Median, over the rounds, of this runner's time divided by the first runner's time in the same round. */
   readonly ratio: number;
-  /** First and third quartile, over the rounds, of the ratio. They show how reliable a single round is. */
+  /** First and third quartile, over the rounds, of the ratio. The quartiles show how reliable a single round is. */
   readonly spread: readonly [low: number, high: number];
 }
 

@@ -57,7 +57,7 @@ export function jumpsFor({ count }: OptionSet, seed = 2) {
   };
 }
 
-/** Mulberry32, a small random number generator. It is good enough for inputs and gives the same numbers on every machine. */
+/** Mulberry32, a small random number generator. The generator is good enough for inputs and gives the same numbers on every machine. */
 export function generator(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

@@ -6,7 +6,7 @@ import { writeOut } from './csv/streams.ts';
 import type { CheckOutcome, Ports } from './ports.ts';
 import { readRawSettings, withRawSettings } from './raw-settings.ts';
 
-/** The exit code of each outcome. That of the command is the highest. */
+/** The exit code of each outcome. The command exits with the highest exit code of its outcomes. */
 const EXIT_CODE = {
   ok: EXIT_CODES.success.code,
   warning: EXIT_CODES.failure.code,

@@ -26,7 +26,7 @@ export async function readPrintsFile(
     if (delivery.kind === 'rejection') throw new OperatorError(`${path}: ${delivery.reason}`, NAME_A_TAPE);
     if (delivery.kind !== 'prints') continue;
     for (const print of delivery.prints) {
-      // Expired contracts do not affect positions. Their prints affect flow only if they are large.
+      // Expired contracts do not affect positions. The prints of expired contracts affect flow only if they are large.
       const isCounted = print.expiry >= chainDate || premiumOf(print) >= minPremiumUsd;
       if (print.underlying !== chain.underlying || !isCounted) continue;
       if (print.canceled || !byId.has(print.id)) byId.set(print.id, print);

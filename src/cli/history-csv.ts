@@ -1,7 +1,7 @@
 import type { GexHistory } from '../operations/history/gex-history.ts';
 import { numberCell } from './text-format.ts';
 
-/** Columns whose values come from the input. They are printed unchanged. */
+/** Columns whose values come from the input. The values of these columns are printed unchanged. */
 const GIVEN = new Set(['spot', 'call_wall', 'put_wall', 'max_pain']);
 
 /** Formats a history as CSV. A value that is not known becomes an empty cell. */

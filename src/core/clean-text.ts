@@ -31,7 +31,7 @@ export function cleaned<Value>(value: Value, max = TEXT_MAX): Value {
  * path is its most specific part.
  */
 export function cleanLine(text: string, max = LINE_MAX): string {
-  // Cleans only the two ends of a long text. Its middle is cut anyway.
+  // Cleans only the two ends of a long text. The middle of the text is cut anyway.
   const line = visibleText(text.length <= 4 * max ? text : `${text.slice(0, 2 * max)}${text.slice(-2 * max)}`);
   if (line.length <= max) return line;
   const tail = max >> 1;

@@ -29,9 +29,9 @@ export class ClientError extends Error {
 }
 
 /**
- * An error that the operator can fix. It may be in the installation (a secret that others can read, or a database of a newer version), in a
- * setting, or in the arguments or the input of a command (a file that does not exist). The command line prints the message and the hint.
- * Clients get an opaque 500.
+ * An error that the operator can fix. The cause may be in the installation (a secret that others can read, or a database of a newer
+ * version), in a setting, or in the arguments or the input of a command (a file that does not exist). The command line prints the message
+ * and the hint. Clients get an opaque 500.
  */
 export class OperatorError extends Error {
   readonly hint: string;
@@ -57,7 +57,7 @@ export function errorCode(error: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined;
 }
 
-/** Whether a write failed because another process was writing. The same write can succeed later. */
+/** Whether a write failed because another process was writing. The failed write can succeed later. */
 export function isBusy(error: unknown): boolean {
   return errorCode(error)?.startsWith('SQLITE_BUSY') ?? false;
 }

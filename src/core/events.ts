@@ -66,7 +66,10 @@ export type Observation =
   | { readonly kind: 'data_full'; readonly reason: string }
   | { readonly kind: 'data_has_room' }
   | { readonly kind: 'old_removed'; readonly prints: number; readonly chains: number; readonly levels: number }
-  /** `days` days of a kind of data are past their retention, which is a large share. They are removed when the service has run for a day. */
+  /**
+   * `days` days of a kind of data are past their retention, which is a large share. These days are removed when the service has run for a
+   * day.
+   */
   | { readonly kind: 'retention_waits'; readonly of: string; readonly days: number }
   | { readonly kind: 'retention_failed'; readonly error: unknown }
   | { readonly kind: 'tape_packed'; readonly prints: number }
@@ -91,11 +94,11 @@ export type Observation =
       readonly step: string | undefined;
     }
   /**
-   * The runtime runs without its compiler (JIT), which a hardened unit or kernel can forbid (`MemoryDenyWriteExecute=`). The kernels then take
-   * some 30 to 90 times as long.
+   * The runtime runs without its compiler (JIT), which a hardened unit or kernel can forbid (`MemoryDenyWriteExecute=`). The kernels then
+   * take some 30 to 90 times as long.
    */
   | { readonly kind: 'compiler_off'; readonly ns_per_option: number; readonly hint: string }
-  /** A stored snapshot is damaged. It was set aside, and the one before it is served. */
+  /** A stored snapshot is damaged. The snapshot was set aside, and the one before it is served. */
   | { readonly kind: 'snapshot_damaged'; readonly underlying: string; readonly as_of: string; readonly source: string }
   /** The database had the schema `from` and was upgraded to the schema `to`. A copy of it was made first. */
   | { readonly kind: 'data_upgraded'; readonly from: number; readonly to: number }

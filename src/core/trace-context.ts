@@ -40,7 +40,7 @@ const FIELD = /^([\da-f]{2})-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})(-.*)?$/;
 export function parseTraceparent(field: string | null): TraceContext | undefined {
   const [, version, traceId, spanId, flags, more] = FIELD.exec(field ?? '') ?? [];
   if (!version || !traceId || !spanId || !flags) return undefined;
-  // Later versions may add parts, and version 00 may not. Ids of zeros only are invalid.
+  // A `traceparent` of version 00 must not have further parts, but later versions may add parts. Ids of zeros only are invalid.
   if (version === 'ff' || (version === '00' && more !== undefined)) return undefined;
   if (/^0+$/.test(traceId) || /^0+$/.test(spanId)) return undefined;
   return { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & 1) === 1 };

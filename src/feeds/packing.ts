@@ -3,6 +3,7 @@ import { announceStep } from '../core/event-loop-watchdog.ts';
 import type { Observe } from '../core/events.ts';
 import { newYorkDate } from '../market/calendar.ts';
 import type { MarketStore } from '../market/store.ts';
+import { runEvery, untilIdle } from './background.ts';
 
 export interface PackingDeps {
   readonly store: MarketStore;
@@ -22,34 +23,14 @@ const AFTER_START_MS = 60_000;
 
 /** The pause after a transaction as a multiple of its duration. With this pause, packing uses at most a quarter of one processor. */
 const PAUSE_RATIO = 3;
-/** Maximum additional pause while clients wait for answers, ms. With this maximum, even a busy server packs the tape. */
-const BUSY_PAUSE_MS = 2_000;
-const BUSY_CHECK_MS = 20;
 
 /**
  * Packs the prints of past New York days into columns. The first run begins after `afterMs`. Further runs begin 10, 20, 30 … minutes after
  * the call of this function. No run begins while another is in progress.
  */
 export function startPacking(deps: PackingDeps, afterMs = AFTER_START_MS): { stop(): Promise<void> } {
-  let hasStopped = false;
-  let running: Promise<void> | undefined;
-  const run = () => {
-    running ??= packTape(deps, () => hasStopped)
-      .catch((error) => deps.observe({ kind: 'packing_failed', error }))
-      .finally(() => {
-        running = undefined;
-      });
-  };
-  const first = setTimeout(run, afterMs);
-  const timer = setInterval(run, EVERY_MS);
-  return {
-    async stop() {
-      hasStopped = true;
-      clearTimeout(first);
-      clearInterval(timer);
-      await running;
-    },
-  };
+  const onError = (error: unknown) => deps.observe({ kind: 'packing_failed', error });
+  return runEvery((isStopped) => packTape(deps, isStopped), { afterMs, everyMs: EVERY_MS, onError });
 }
 
 /** Packs the prints of past New York days once, in short transactions. Requests and feeds are served between two transactions. */
@@ -60,8 +41,7 @@ export async function packTape(
   let prints = 0;
   const pause = async (pauseMs: number) => {
     await Bun.sleep(pauseMs);
-    const until = performance.now() + BUSY_PAUSE_MS;
-    while (isAnswering() && !isStopped() && performance.now() < until) await Bun.sleep(BUSY_CHECK_MS);
+    await untilIdle(isAnswering, isStopped);
   };
   const steps = store.packTape(newYorkDate(nowMs()));
   try {

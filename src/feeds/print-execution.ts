@@ -13,7 +13,8 @@ const canceled: Flags = { canceled: true };
 /**
  * The flags of each of OPRA's sale conditions, by the four-letter code of the condition on tapes (OPRA Pillar output specification, message
  * types of a last sale). A trade of stock and options together has the flag of several legs too. A compression trade closes whole
- * portfolios at derived prices. Its price is agreed without regard to the quotes, so it shows nothing about a single contract.
+ * portfolios at derived prices. The price of such a trade is agreed without regard to the quotes, so it shows nothing about a single
+ * contract.
  */
 export const CONDITIONS: ReadonlyMap<string, Flags> = mapOf({
   // Trades without flags: reported in the regular way, late, out of sequence, after a halt or out of hours.

@@ -3,6 +3,7 @@ import type { Observe } from '../core/events.ts';
 import { addDays, DAY_MS, newYorkDate, newYorkInstant } from '../market/calendar.ts';
 import { AHEAD_MS } from '../market/market.ts';
 import type { MarketStore, RetainedKind } from '../market/store.ts';
+import { runEvery } from './background.ts';
 
 /** How many New York days of each kind of data are kept, in addition to the present day. If a field is omitted, all days are kept. */
 export interface RetentionDays {
@@ -39,23 +40,14 @@ const WAIT_MS = DAY_MS;
  * called. If more than a tenth of the days of a kind would go at once, nothing of the kind is removed before the service has run for a day.
  * `elapsedMs` is a monotonic clock, ms.
  */
-export function startRetention(deps: RetentionDeps, elapsedMs = () => performance.now()): { stop(): void } {
-  let hasStopped = false;
+export function startRetention(deps: RetentionDeps, elapsedMs = () => performance.now()): { stop(): Promise<void> } {
   const startedAt = elapsedMs();
-  const run = () => {
+  const run = (isStopped: () => boolean) => {
     const isPatient = elapsedMs() - startedAt < WAIT_MS;
-    void removeOld({ ...deps, kept: isPatient ? withoutLarge(deps) : deps.kept }, () => hasStopped).catch((error) =>
-      deps.observe({ kind: 'retention_failed', error }),
-    );
+    return removeOld({ ...deps, kept: isPatient ? withoutLarge(deps) : deps.kept }, isStopped);
   };
-  run();
-  const timer = setInterval(run, EVERY_MS);
-  return {
-    stop() {
-      hasStopped = true;
-      clearInterval(timer);
-    },
-  };
+  const onError = (error: unknown) => deps.observe({ kind: 'retention_failed', error });
+  return runEvery(run, { everyMs: EVERY_MS, onError });
 }
 
 /** Removes all data that is past its retention, in short transactions. Other work has its turn between two transactions. */

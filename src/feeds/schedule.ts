@@ -19,8 +19,8 @@ export function nextPollAt({ everyMs, hours, delayMs }: Pace, lastMs: number | u
   const due = Math.max(nowMs, lastMs + everyMs);
   if (hours === 'always') return due;
   const today = newYorkDate(nowMs - delayMs);
-  // Fetch the closing quotes of the session before today if the last poll took place before these quotes were final. Those quotes may be
-  // days old.
+  // Fetch the closing quotes of the session before today if the last poll took place before these quotes were final. The quotes of the last
+  // poll may be days old.
   const before = windowOf(previousTradingDay(today), delayMs);
   if (lastMs < before.until && before.until <= nowMs) return nowMs;
   const { from, until } = windowOf(isTradingDay(today) ? today : nextTradingDay(today), delayMs);

@@ -1,6 +1,6 @@
 /**
- * The path of a proxy below which the service is reached, e.g. `/zomma`, or the empty text. Routes, hooks and log know paths without it.
- * Only addresses that the service gives begin with it.
+ * The path of a proxy below which the service is reached, e.g. `/zomma`, or the empty text. Routes, hooks and log know paths without this
+ * prefix. Only addresses in the service's own answers begin with the prefix.
  */
 export type BasePath = string;
 
@@ -31,7 +31,8 @@ export function pageBelow(base: BasePath, html: string): string {
 
 /**
  * Returns the script of the terminal for a base path. The script gives `fetch` paths of this server, links to the documents, and shows the
- * address of the server. It is changed here and not in its source, because it must stay small, and most servers have no base path.
+ * address of the server. The script is changed here and not in its source, because the script must stay small, and most servers have no
+ * base path.
  */
 export function scriptBelow(base: BasePath, script: string): string {
   const own = JSON.stringify(base);

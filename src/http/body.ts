@@ -114,7 +114,7 @@ function isDeclared(request: Request, bytesMax: number): boolean {
 
 /**
  * Reads a body and counts its bytes when they arrive. If the body exceeds `bytesMax`, reads and drops the rest, up to DRAIN_BYTES_MAX, for
- * the same reason as `drain`. Then throws `ClientError` (413).
+ * the same reason as `drain`. After that, throws `ClientError` (413).
  */
 async function readCounted({ body }: Request, bytesMax: number): Promise<Buffer> {
   const chunks: Uint8Array[] = [];

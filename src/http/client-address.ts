@@ -11,8 +11,9 @@ export interface AddressDeps {
 }
 
 /**
- * Creates a function that finds the address of a client. `X-Forwarded-For` counts only if the connection comes from a trusted proxy. Then
- * the client is the last address of the field that is not a trusted proxy, because everything before it may be made up by the client.
+ * Creates a function that finds the address of a client. `X-Forwarded-For` counts only if the connection comes from a trusted proxy. In
+ * this case, the client is the last address of the field that is not a trusted proxy, because everything before it may be made up by the
+ * client.
  */
 export function createAddressOf({ peerOf, trustedProxies }: AddressDeps): AddressOf {
   const trusted = blockListOf(trustedProxies);

@@ -27,14 +27,16 @@ const PAGE = `<!doctype html>
 `;
 
 /**
- * The script that starts Swagger UI. It is a separate file, because the Content-Security-Policy allows no inline script. It disables the
- * validator, which is on another host.
+ * The script that starts Swagger UI. The script is a separate file, because the Content-Security-Policy allows no inline script. The script
+ * disables the validator, which is on another host.
  */
 const startScript = (basePath: BasePath) =>
   `SwaggerUIBundle({ url: '${basePath}/openapi.json', dom_id: '#docs', deepLinking: true, validatorUrl: null, defaultModelRendering: 'model' });
 `;
 
-/** The Content-Security-Policy. It allows only resources of this server, and data URLs for the icons in the package's style sheet. */
+/**
+ * The Content-Security-Policy. The policy allows only resources of this server, and data URLs for the icons in the package's style sheet.
+ */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -79,7 +81,10 @@ function own(text: string, headers: Record<string, string>): PreparedResponse {
   return prepareResponse(text, etag, { ...headers, 'Cache-Control': 'no-cache' });
 }
 
-/** Prepares a file of the Swagger UI package. Its address contains the package's version, so the file at an address never changes. */
+/**
+ * Prepares a file of the Swagger UI package. The address of the file contains the package's version, so the file at an address never
+ * changes.
+ */
 function packaged(path: string, headers: Record<string, string>): PreparedResponse {
   const cacheControl = 'public, max-age=31536000, immutable';
   return prepareResponse(Bun.file(path), `"${version}"`, { ...headers, 'Cache-Control': cacheControl });

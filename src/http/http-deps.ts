@@ -54,7 +54,7 @@ export interface HttpDeps {
   readonly observe: Observe;
 }
 
-/** The transports of MCP. They need the account of each request. */
+/** The transports of MCP. The transports need the account of each request. */
 export interface McpTransports {
   /** The two endpoints of the API contract: `GET /sse` and `POST /messages`. */
   readonly sse: {

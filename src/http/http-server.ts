@@ -43,8 +43,8 @@ export function createServerApp(deps: HttpDeps): HttpApp {
     .use(checkHost(origins))
     .use(checkOrigin(origins))
     .use(guard({ access, limiter, connections: deps.connections, addressOf, refusals }));
-  // Elysia decides by a hook's source text whether to await the hook. In minified code, this decision can be wrong. None of these hooks is
-  // asynchronous, so each is marked as synchronous.
+  // Elysia decides by a hook's source text whether to await the hook. In minified code, this decision can be wrong. The hooks of this
+  // server are not asynchronous, so each hook is marked as synchronous.
   for (const hook of app.event.request ?? []) hook.isAsync = false;
   return app
     .use(accountRoutes(deps))
@@ -70,8 +70,8 @@ function traceIdOf(headers: Headers): string | undefined {
 }
 
 /**
- * Returns the id that a proxy in front has given to a request, or a new one. An id in the form of a UUID or of a key gets a new one, because
- * neither may stand in the log.
+ * Returns the id that a proxy in front has given to a request, or a new one. An id in the form of a UUID or of a key gets a new one,
+ * because neither may stand in the log.
  */
 function requestIdOf(given: string | null): string {
   return given !== null && WELL_FORMED_ID.test(given) && !SECRET_FORM.test(given) ? given : newRequestId();

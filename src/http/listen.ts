@@ -32,13 +32,13 @@ export interface Listening {
 /** The runtime closes a connection without data after this time, s. The time is longer than the time between two pings of a stream. */
 const IDLE_TIMEOUT_S = 60;
 /**
- * Number of listeners whose certificate was replaced and that stay open. A listener that stops closes its idle connections, and a request that
- * is under way on one of them would be lost. A listener takes a descriptor and some 100 KB, so those of a year of renewals can stay.
+ * Number of listeners whose certificate was replaced and that stay open. A listener that stops closes its idle connections, and a request
+ * that is under way on one of them would be lost. A listener takes a descriptor and some 100 KB, so those of a year of renewals can stay.
  */
 const REPLACED_OPEN_MAX = 32;
 /**
- * The runtime's own limit on the size of a body, bytes. It is so large that it never applies, because the runtime would reject a body
- * without problem details.
+ * The runtime's own limit on the size of a body, bytes. This limit is so large that it never applies, because the runtime would reject a
+ * body without problem details.
  */
 const RUNTIME_BODY_BYTES_MAX = 2 ** 31;
 
@@ -102,15 +102,15 @@ export function listen(
         ...(pair && { tls: tlsOptionsOf(pair), http2: true }),
       }),
     );
-  // With `reusePort`, two programs could listen on one port, and each would get some of the requests. A certificate can be replaced only with
-  // a second listener on the port. So the port is first bound alone, to find out whether another program has it.
+  // With `reusePort`, two programs could listen on one port, and each would get some of the requests. A certificate can be replaced only
+  // with a second listener on the port. So the port is first bound alone, to find out whether another program has it.
   let server = serveOn(port, tls, false);
   if (tls) {
     const { port: bound } = server;
     void server.stop(true);
     server = serveOn(bound!, tls, true);
   }
-  /** Listeners whose certificate was replaced, the oldest first. They serve the connections that they have. */
+  /** Listeners whose certificate was replaced, the oldest first. These listeners serve only their open connections. */
   const replaced: (typeof server)[] = [];
   let stoppedCount = 0;
   const steering = tls && createPortSteering(server.port!);

@@ -10,7 +10,7 @@ import { blockListOf, contains } from './client-address.ts';
 export interface MyKeyPolicy {
   /**
    * Throws `ClientError`: `client_foreign` (403) if the address is in none of the networks, `token_refused` (401) if the value of the
-   * header `Authorization` is not the token. Neither depends on the UUID.
+   * header `Authorization` is not the token. Neither error depends on the UUID.
    */
   check(address: string, authorization: string | null): void;
 }

@@ -21,7 +21,7 @@ export type OriginSettings = Pick<SettingValues, 'host' | 'behindProxy' | 'allow
 /**
  * Returns the policy for the settings. On a loopback address without a proxy, the server accepts the loopback names, the value of `--host`
  * and the allowed hosts. If a browser sends another name to such an address, a page is using DNS rebinding. Behind a proxy or on other
- * addresses, the server accepts the allowed hosts, or any name if there are none.
+ * addresses, the server accepts the allowed hosts, or any name if no hosts are configured.
  */
 export function originPolicy({ host, behindProxy, allowedHosts, allowedOrigins }: OriginSettings): OriginPolicy {
   const isLocal = isLoopback(host) && !behindProxy;

@@ -5,7 +5,7 @@ import { networkOf } from './client-address.ts';
 
 /** Refused keys and requests with a UUID that one network may make in a minute. A program with an old key makes some hundreds. */
 const NETWORK_POLICY = { burst: 300, windowS: 60 };
-/** The same over all networks, against guesses from many addresses. */
+/** The limit per minute over all networks together, against guesses from many addresses. */
 const GLOBAL_POLICY = { burst: 3_000, windowS: 60 };
 /** Lines that one address writes to the log in a minute. Further refusals are counted in one line at its end. */
 const LINES_MAX = 20;
@@ -19,8 +19,8 @@ export interface Refusals {
   report(address: string, route: string, code: string): void;
   /**
    * Counts a refused key, or a request that carries a UUID in place of a key. If the network of the address, or all networks together, have
-   * made too many, reports this and throws `ClientError` (429). A UUID is counted before it is looked up: otherwise the answer would tell who
-   * is a member.
+   * made too many, reports this and throws `ClientError` (429). A UUID is counted before it is looked up: otherwise the answer would tell
+   * who is a member.
    */
   limit(address: string, route: string): void;
   stop(): void;

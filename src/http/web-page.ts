@@ -4,12 +4,12 @@ import type { HttpApp } from './http-app.ts';
 import { type PreparedResponse, prepareResponse, sendPrepared } from './prepared-response.ts';
 
 /**
- * The Content-Security-Policy of the terminal. It allows only resources of this server, and no inline script or style. `wasm-unsafe-eval`
- * lets the page compile the numeric kernels for its benchmark. Trusted Types forbid every use of a string as HTML or script.
+ * The Content-Security-Policy of the terminal. The policy allows only resources of this server, and no inline script or style. Trusted
+ * Types forbid every use of a string as HTML or script.
  */
 export const PAGE_POLICY = [
   "default-src 'none'",
-  "script-src 'self' 'wasm-unsafe-eval'",
+  "script-src 'self'",
   "style-src 'self'",
   "connect-src 'self'",
   "img-src 'self' data:",
@@ -32,7 +32,6 @@ const PAGE_FIELDS = {
 const TYPES: Readonly<Record<string, string>> = {
   js: 'text/javascript;charset=utf-8',
   css: 'text/css;charset=utf-8',
-  wasm: 'application/wasm',
   json: 'application/json;charset=utf-8',
 };
 

@@ -49,7 +49,7 @@ export const IV_MAX = 100;
  * - If several rows have the same contract, the chain has the first of them. The other rows are rejected (`duplicate`).
  * - A bid, ask, last, volume, open interest, IV or gamma is impossible if it is negative, infinite or above its bound: `IV_MAX` for an IV,
  *   `VALUE_MAX` for the others. A delta is impossible if its absolute value is above 1. An impossible value becomes "not given" and is
- *   counted under `bad_value`. Its row is not rejected.
+ *   counted under `bad_value`. The row is not rejected.
  * - A multiplier that is negative, infinite or above `VALUE_MAX` becomes 100 and is counted under `bad_value`. A multiplier of 0 becomes
  *   100 and is not counted.
  * - An IV of 0 becomes "not given" and is not counted, because feeds write 0 if they have no IV.

@@ -70,7 +70,10 @@ export function horizonEnd(fromMs: number, days: number): number {
   return closeOf(isTradingDay(date) ? date : nextTradingDay(date));
 }
 
-/** Returns the moment of the newest quotes at `nowMs`. If the exchange is open, this is `nowMs` itself. Otherwise it is the last close. */
+/**
+ * Returns the moment of the newest quotes at `nowMs`. If the exchange is open, this is `nowMs` itself. If the exchange is closed, this is
+ * the last close.
+ */
 export function lastQuoted(nowMs: number): number {
   const today = newYorkDate(nowMs);
   if (!isTradingDay(today) || nowMs < openOf(today)) return closeOf(previousTradingDay(today));
@@ -200,7 +203,7 @@ interface Year {
 /** Limit on cached years. The year of a date has four digits, so there are no more years. */
 const YEARS_MAX = 10_000;
 
-/** Returns the holidays and half days of a year. They are cached, because every series of a chain needs them. */
+/** Returns the holidays and half days of a year. The results are cached, because every series of a chain needs them. */
 const yearOf = memoize(
   YEARS_MAX,
   (year: string): Year => ({

@@ -23,8 +23,8 @@ export interface LevelRecord {
   /** Max pain of the dominant expiry: the strike at which its options pay out least. */
   readonly maxPain: number;
   /**
-   * The dominant expiry, `YYYY-MM-DD`. It is the expiry with the most premium in large prints or, without such prints, the expiry with the
-   * most gamma.
+   * The dominant expiry, `YYYY-MM-DD`. The dominant expiry is the expiry with the most premium in large prints or, without such prints, the
+   * expiry with the most gamma.
    */
   readonly expiry: string;
   /** Net delta exposure, dollars. */

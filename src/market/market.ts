@@ -41,7 +41,7 @@ export interface Market {
   quotedAt(ticker: string): number | undefined;
   /**
    * Returns the sums of the prints that have a premium of at least `minPremiumUsd` dollars and traded in a certain period. The period is
-   * `days` times 24 hours long. It ends at the chain's moment or at the last print, whichever is later. Prints of contracts with an
+   * `days` times 24 hours long. The period ends at the chain's moment or at the last print, whichever is later. Prints of contracts with an
    * adjusted deliverable are left out.
    */
   flow(chain: Chain, days: number, minPremiumUsd: number): readonly PrintSum[];
@@ -68,8 +68,8 @@ export interface Market {
   /** Returns the last `limit` daily closes up to and including `date`, oldest first. */
   closes(ticker: string, date: string, limit: number): Close[];
   /**
-   * Returns the closes of the dates in [fromDate, toDate] that a feed delivered, oldest first. The market of a past moment has no close of a
-   * day that ended later.
+   * Returns the closes of the dates in [fromDate, toDate] that a feed delivered, oldest first. The market of a past moment has no close of
+   * a day that ended later.
    */
   officialCloses(ticker: string, fromDate: string, toDate: string): Close[];
   /**
@@ -125,7 +125,9 @@ export function createMarket(store: MarketStore, universe: Universe, simulated: 
     tapeVersions = new Map();
     volatilities = new Map();
   };
-  /** Reads the snapshot that `find` names. The store sets a damaged snapshot aside when it is read, and then `find` names the one before it. */
+  /**
+   * Reads the snapshot that `find` names. The store sets a damaged snapshot aside when it is read, and then `find` names the one before it.
+   */
   const readFound = (
     find: () => number | undefined,
     held: (id: number) => Chain | undefined,

@@ -77,7 +77,7 @@ export const rootOf: (root: string) => Root = memoize(ROOTS_CACHED_MAX, (root) =
   return { underlying: UNDERLYING_OF_ROOT[plain] ?? plain, adjusted: plain !== root };
 });
 
-/** Returns the root of a ticker's plain options. It is the ticker without its dot: `BRKB` for `BRK.B`. */
+/** Returns the root of a ticker's plain options. The root is the ticker without its dot: `BRKB` for `BRK.B`. */
 export function rootOfTicker(ticker: string): string {
   return ticker.replace('.', '');
 }
@@ -135,7 +135,7 @@ function isRoot(text: string, from: number, to: number): boolean {
   return true;
 }
 
-/** Limit on cached expiries. A chain has some dozens of them. */
+/** Limit on cached expiries. A chain has some dozens of expiries. */
 const EXPIRIES_CACHED_MAX = 4_000;
 
 /** Converts `YYMMDD` to `YYYY-MM-DD`. Returns `undefined` if the calendar has no such date. */

@@ -45,14 +45,6 @@ export interface MarketStore {
   /** Stores a snapshot and marks its levels as due. Replaces a stored snapshot with the same underlying, `asOf` and `simulated`. */
   saveChain(chain: Chain): void;
   /**
-   * Stores a snapshot of the past without marking its levels as due. `columns` is the encoded chain (`encodeChainAsync`). Returns false, and
-   * stores nothing, if a snapshot with the same underlying, `asOf` and `simulated` is stored.
-   */
-  savePastChain(
-    head: Pick<Chain, 'underlying' | 'asOf' | 'spot' | 'source' | 'simulated'>,
-    columns: Uint8Array,
-  ): boolean;
-  /**
    * Returns the id of the newest snapshot dated up to `presentMs`. If there is none, returns the id of the newest snapshot of any date.
    * Returns `undefined` if the underlying has no snapshot. The call is fast enough for every request.
    */
@@ -82,10 +74,12 @@ export interface MarketStore {
   snapshots(underlying?: string): SnapshotListing[];
   /**
    * Permanently removes snapshots of an underlying and their levels, simulated and recorded: those of the moment `asOf`, or all of them.
-   * Returns the number of moments whose data was removed. This includes moments that only had levels.
+   * Returns the number of moments whose data was removed. The number includes moments that only had levels.
    */
   forgetSnapshots(underlying: string, asOf?: number): number;
-  /** Returns the snapshots that were set aside because they are damaged. A snapshot of the same moment that is stored later replaces them. */
+  /**
+   * Returns the snapshots that were set aside because they are damaged. A snapshot of the same moment that is stored later replaces them.
+   */
   damagedSnapshots(): SnapshotListing[];
   /** Reads every stored snapshot and checks its checksum. Changes nothing. */
   checkSnapshots(): Iterable<SnapshotListing & { readonly isDamaged: boolean }>;
@@ -127,8 +121,8 @@ export interface MarketStore {
   /** Returns the prints with fromMs <= at <= toMs whose premium is at least `minPremiumUsd`, in time order, without canceled prints. */
   prints(underlying: string, fromMs: number, toMs: number, simulated: boolean, minPremiumUsd: number): Print[];
   /**
-   * Yields the prints that `prints` returns, in columns of some thousand prints. They are read while the caller iterates. They are ordered
-   * by time, and prints of one moment by arrival. The order stays the same if prints are packed meanwhile.
+   * Yields the prints that `prints` returns, in columns of some thousand prints. The prints are read while the caller iterates. The prints
+   * are ordered by time, and prints of one moment by arrival. The order stays the same if prints are packed meanwhile.
    */
   largePrints(
     underlying: string,
@@ -154,13 +148,14 @@ export interface MarketStore {
    */
   sumPrintsFrom(minPremiumUsd: number): void;
   /**
-   * Returns the first stretch of the tape from `fromMs` on. It has at most `mostParts` parts (see `PARTS`). Returns `undefined` if no print
-   * is left. The next stretch begins after `toMs` of this stretch.
+   * Returns the first stretch of the tape from `fromMs` on. The stretch has at most `mostParts` parts (see `PARTS`). Returns `undefined` if
+   * no print is left. The next stretch begins after `toMs` of this stretch.
    */
   stretch(underlying: string, fromMs: number, toMs: number, simulated: boolean, mostParts: number): Stretch | undefined;
   /**
-   * Yields all prints of a period, whatever their premium. They are read while the caller iterates, because a month's tape can be larger
-   * than memory. With `fromExpiry`, yields only prints of contracts that expire on that date or later. Packed prints have an empty id.
+   * Yields all prints of a period, whatever their premium. The prints are read while the caller iterates, because a month's tape can be
+   * larger than memory. With `fromExpiry`, yields only prints of contracts that expire on that date or later. Packed prints have an empty
+   * id.
    */
   tape(underlying: string, fromMs: number, toMs: number, simulated: boolean, fromExpiry?: string): Iterable<Print>;
   /** Returns the number of prints in a period, and the version of the tape in this period. */
@@ -193,13 +188,6 @@ export interface MarketStore {
    * snapshot's moment. In both cases, the levels of the snapshot are no longer due. Does nothing if the snapshot was removed or replaced.
    */
   saveLevels(snapshotId: number, record: LevelRecord | undefined): void;
-  /**
-   * Stores the levels of a snapshot that `savePastChain` stored, unless levels of the moment are stored. They do not become an entry of the
-   * log of levels.
-   */
-  savePastLevels(record: LevelRecord, source: string): void;
-  /** Sets the volatility at 30 days of stored levels. */
-  saveVolatility(levels: Pick<LevelRecord, 'underlying' | 'asOf' | 'simulated'>, atmIv30d: number | null): void;
   /** Returns the last moment up to `untilMs` with stored levels, or `undefined` if there is none. */
   lastLevelsAt(underlying: string, untilMs: number, simulated: boolean): number | undefined;
   /** Returns the moments in [fromMs, toMs] with stored levels, oldest first: all of them, or only the last of each New York day. */

@@ -1,7 +1,10 @@
 import { newYorkDate } from './calendar.ts';
 import type { Print } from './prints.ts';
 
-/** The contracts of a tape. All of them have the same underlying. The number of a contract is its index in `seriesIndex` and `strike`. */
+/**
+ * The contracts of a tape. All contracts of a tape have the same underlying. The number of a contract is its index in `seriesIndex` and
+ * `strike`.
+ */
 export interface TapeContracts {
   readonly series: readonly TapeSeries[];
   /** The position of each contract's series in `series`. */
@@ -13,7 +16,7 @@ export interface TapeContracts {
 /** A series and the side of a contract: call or put. */
 export type TapeSeries = Pick<Print, 'root' | 'expiry' | 'callPut'>;
 
-/** Prints of one underlying as columns. They are ordered by time, and prints of one moment by arrival. NaN means "not given". */
+/** Prints of one underlying as columns. The prints are ordered by time, and prints of one moment by arrival. NaN means "not given". */
 export interface TapeColumns {
   readonly count: number;
   readonly contracts: TapeContracts;

@@ -31,7 +31,7 @@ export interface TapeCells {
   readonly lost: Float64Array | undefined;
 }
 
-/** The manners in which a print can be executed. If several apply to a print, its manner is the first of them. */
+/** The manners in which a print can be executed. If several manners apply to a print, the first one in this list counts. */
 export const MANNERS = ['multi_leg', 'sweep', 'block', 'single'] as const;
 
 /**
@@ -60,7 +60,8 @@ export const BY_CONTRACT = {
  * - `bought` and `sold`: the premium of prints in which customers bought or sold;
  * - `shares`: the net shares that customers bought by prints without a delta;
  * - `deltaShares`: delta times the net shares that customers bought by prints with a delta;
- * - `pending…`: the figures of the pending prints. Their shares are not yet multiplied by the aggressor, which is not known.
+ * - `pending…`: the figures of the pending prints. The shares of pending prints are not yet multiplied by the aggressor, which is not
+ *   known.
  *
  * Only corrupt data makes a figure need more than 53 bits, the precision of a double.
  */
@@ -159,7 +160,7 @@ export function sumsOf(columns: TapeColumns, minPremium = 0): TapeSums {
   return withoutIdle({ contracts, byContract, cells: cells.takeAll() }, seen);
 }
 
-/** Removes the contracts without a print. Their figures would mean a price of 0. */
+/** Removes the contracts without a print. The figures of such contracts would mean a price of 0. */
 function withoutIdle({ contracts, byContract, cells }: TapeSums, seen: Uint8Array): TapeSums {
   const left = Uint32Array.from(seen.keys()).filter((contract) => seen[contract] === 1);
   if (left.length === seen.length) return { contracts, byContract, cells };

@@ -14,7 +14,7 @@ export interface Stretch {
 }
 
 /**
- * Limits on the parts of a stretch. To read one part print by print takes some milliseconds. So the store also has the sums of blocks of
+ * Limits on the parts of a stretch. Reading one part print by print takes some milliseconds. So the store also has the sums of blocks of
  * `few` and of `many` parts, and of whole days.
  */
 export const PARTS = { one: 1, few: 4, many: 16, ofDay: Number.POSITIVE_INFINITY } as const;
@@ -29,11 +29,11 @@ export interface TapeVersion {
 
 /** Every print of an underlying in a period. */
 export interface PrintsQuery extends TapeVersion {
-  /** The prints. They are read from the store while the caller iterates. */
+  /** The prints, which are read from the store while the caller iterates. */
   readonly prints: Iterable<Print>;
   /**
-   * Returns the same prints as stretches. With `fromMs`, returns only the prints from this moment on. They are read from the store while
-   * the caller iterates. Not set if the prints are in memory.
+   * Returns the same prints as stretches. With `fromMs`, returns only the prints from this moment on. The prints are read from the store
+   * while the caller iterates. Not set if the prints are in memory.
    */
   readonly stretches?: (mostParts: number, fromMs?: number) => Iterable<Stretch>;
 }
@@ -42,7 +42,7 @@ export interface PrintsQuery extends TapeVersion {
 export interface LargeTape {
   /** A text that stays the same as long as these prints do not change. */
   readonly version: string;
-  /** The prints in time order, in columns of some thousand prints. They are read from the store while the caller iterates. */
+  /** The prints in time order, in columns of some thousand prints. The prints are read from the store while the caller iterates. */
   readonly columns: Iterable<TapeColumns>;
 }
 

@@ -20,7 +20,8 @@ export interface Universe {
 
 /**
  * Parses an operator's universe from JSON text: `{"themes": {"name": ["SPY", ...]}, "proxies": {"SMH": ["NVDA", ...]}, "names": {"META":
- * ["Facebook", ...]}}`. Without `proxies`, the standard proxies apply. `names` are added to the standard names. Throws `ClientError` if the text is not valid. The error names every invalid field as a JSON Pointer.
+ * ["Facebook", ...]}}`. Without `proxies`, the standard proxies apply. `names` are added to the standard names. Throws `ClientError` if the
+ * text is not valid. The error names every invalid field as a JSON Pointer.
  */
 export function loadUniverse(json: string): Universe {
   let parsed: unknown;
@@ -152,7 +153,7 @@ const SECTOR_PROXIES: Readonly<Record<string, readonly string[]>> = {
   XLP: ['KO', 'PG', 'WMT', 'COST'],
 };
 
-/** The universe if the operator does not configure one. It has nine themes and 59 tickers. */
+/** The universe if the operator does not configure one. The default universe has nine themes and 59 tickers. */
 export const STANDARD_UNIVERSE: Universe = universeOf(
   {
     beta_lords: ['SPY', 'QQQ', 'IWM', 'DIA', 'SMH', 'XLF', 'VXX'],

@@ -18,7 +18,10 @@ export interface HedgeInputs {
   readonly carry: Column;
   /** The delta of a forward. The delta of a call is factor * N(d1). */
   readonly factor: Column;
-  /** The later delta of a call is laterFactor * N((ln(F/K) + iv^2 laterDrift) / (iv sqrt(laterTte))). Both times are in years. */
+  /**
+   * The later delta of a call is laterFactor * N((ln(F/K) + iv^2 laterDrift) / (iv sqrt(laterTte))). `laterTte` and `laterDrift` are times
+   * in years.
+   */
   readonly laterTte: Column;
   readonly laterDrift: Column;
   readonly laterFactor: Column;

@@ -2,8 +2,8 @@ import { StepMeter, type Steps } from '../core/steps.ts';
 import { normalCdf } from './normal.ts';
 
 /**
- * A diffusion with jumps over one unit of time. Its value is the distance from a barrier at 0. The caller chooses the unit of the distance.
- * All present callers use logarithms of prices.
+ * A diffusion with jumps over one unit of time. The value of the diffusion is the distance from a barrier at 0. The caller chooses the unit
+ * of the distance. All present callers use logarithms of prices.
  */
 export interface Walk {
   /** Distance from the barrier at the start, >= 0. */
@@ -43,7 +43,7 @@ const MANY_JUMPS = 2;
 const REACH = 4;
 /**
  * Largest distance of the start, in standard deviations of the whole walk. From further away, only jumps can reach the barrier. Without
- * drift, the probability is at most 1/25^2 = 1.6e-3 (Kolmogorov's inequality). This is less than
+ * drift, the probability is at most 1/25^2 = 1.6e-3 (Kolmogorov's inequality). This probability is less than
  * the error bound of `passage`, so the result is 0.
  */
 const START_MAX = 25;
@@ -58,10 +58,13 @@ const JUMP_WIDTH_MIN = 0.05;
 const KERNEL_DEVIATIONS = 5;
 /** If the probability of more than n jumps in an interval is at most this, the interval is taken to have at most n jumps. */
 const CHANCE_MIN = 1e-4;
-/** Maximum number of products (a value of the density times a value of a kernel) in one step of the work. They take about 3 ms. */
+/**
+ * Maximum number of products (a value of the density times a value of a kernel) in one step of the work. This number of products takes
+ * about 3 ms.
+ */
 const STEP_PRODUCTS = 250_000;
 const FOLLOWING = { message: 'Computing the passage' };
-/** Weights of Gregory's rule for the grid points next to the barrier. They raise the trapezoidal rule to the fourth order. */
+/** Weights of Gregory's rule for the grid points next to the barrier. These weights raise the trapezoidal rule to the fourth order. */
 const GREGORY = [3 / 8, 7 / 6, 23 / 24];
 
 /**
@@ -116,8 +119,8 @@ function* splitPassage(walk: Walk, deviation: number): Steps<number> {
   const byDiffusion = grid.map((from) => diffusionPassage(from, interval));
   const byJump = grid.map((from) => normalCdf(-(from + walk.jumpMean) / width));
 
-  // The walk without jumps is computed on the same grid. Its exact probability is known, so the error of the grid is known too. The result
-  // is corrected by this error.
+  // The walk without jumps is computed on the same grid. The exact probability of the walk is known, so the error of the grid is known too.
+  // The result is corrected by this error.
   let passed = diffusionPassage(walk.start, half);
   let passedPlain = passed;
   let density: Float64Array = grid.map((to) => passing(to, walk.start, half));

@@ -28,7 +28,7 @@ export interface JumpDiffusionColumns {
 export interface JumpDiffusionResult {
   /** Risk-neutral probability of ending at or above the strike. */
   readonly probAbove: Float64Array;
-  /** Risk-neutral probability of ending below the strike. It is summed separately, so that it is accurate even if it is tiny. */
+  /** Risk-neutral probability of ending below the strike. This probability is summed separately, so that even a tiny value is accurate. */
   readonly probBelow: Float64Array;
   readonly call: Float64Array;
   readonly put: Float64Array;

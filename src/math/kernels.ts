@@ -23,7 +23,7 @@ export type ColumnLayout = { readonly [name: string]: number | string; readonly 
 // The size of the memory is fixed, because growing a memory detaches every view of it.
 const memory = new WebAssembly.Memory({ initial: PAGES, maximum: PAGES });
 
-/** The compiled kernels. They have no state between calls, and write only to the arena's columns. */
+/** The compiled kernels. The kernels have no state between calls, and write only to the arena's columns. */
 export const kernels = load();
 
 /** The number of rows that a kernel computes in one call. All their columns fit into a core's second-level cache. */
@@ -34,7 +34,7 @@ const columns = Array.from(
   (_, i) => new Float64Array(memory.buffer, ARENA_START + i * kernels.columnBytes(), CHUNK_ROWS),
 );
 
-/** Returns the arena's column at `index`, which has CHUNK_ROWS rows. Its content is valid until the next kernel call. */
+/** Returns the arena's column at `index`, which has CHUNK_ROWS rows. The content of the column is valid until the next kernel call. */
 export function arenaColumn(index: number): Float64Array {
   const column = columns[index];
   if (!column) throw new RangeError(`the kernel arena has ${COLUMNS_MAX} columns, so there is no column ${index}`);
@@ -116,7 +116,7 @@ export function mapRow(kernel: (count: number, block: Offset) => void, inputs: r
 }
 
 /**
- * Returns a view of the rows [start, end), or the column itself if these are all of its rows. To make a view takes as long as to copy a
+ * Returns a view of the rows [start, end), or the column itself if these are all of its rows. Creating a view takes as long as copying a
  * hundred rows.
  */
 function rowsOf(column: Float64Array, start: number, end: number): Float64Array {

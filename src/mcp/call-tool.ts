@@ -32,7 +32,7 @@ export interface ProgressUpdate {
 
 /**
  * Calls a tool of the registry. If the tool throws, returns a result with `isError`. Errors other than `ClientError` are also reported to
- * the operator as `tool_failed`. Throws `ProtocolError` if no tool has the name. That error repeats the name, cleaned and cut.
+ * the operator as `tool_failed`. Throws `ProtocolError` if no tool has the name. The error repeats the name, cleaned and cut.
  */
 export async function callTool(deps: McpDeps, call: ToolCall): Promise<CallToolResult> {
   const tools = deps.tools();

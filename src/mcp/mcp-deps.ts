@@ -12,7 +12,7 @@ export interface Catalog {
   readonly resources: Resources;
   /** Whether `tools/list` also has a tool that reads resources, for clients whose model cannot read them. Absent for no. */
   readonly hasReader?: boolean;
-  /** The prompts. Each is offered only together with the tools that its text names. Absent for none. */
+  /** The prompts. Each is offered only together with the tools that its text names. Absent if no prompt is offered. */
   readonly prompts?: readonly TaskPrompt[];
 }
 
@@ -25,7 +25,10 @@ export interface McpDeps extends Catalog {
   readonly version: string;
   readonly observe: Observe;
   readonly scheduler: Scheduler;
-  /** Charges an account for work that a call begins. Throws `ClientError` if the account cannot pay. Absent if requests are not limited. */
+  /**
+   * Charges an account for work that a call begins. Throws `ClientError` if the account has too few tokens left. Absent if requests are not
+   * limited.
+   */
   readonly charge?: ((account: Account, tokens: number) => void) | undefined;
 }
 

@@ -28,7 +28,7 @@ export function createMcpServer(deps: McpDeps, { account, subscribed, readsResou
         completions: {},
         experimental: { 'zomma/registry': { version: registryVersion(tools()) } },
       },
-      instructions: instructionsFor(names()),
+      instructions: instructionsFor(tools()),
       cacheHints: CACHE_HINTS,
     },
   );

@@ -1,7 +1,7 @@
 import { type GetPromptResult, type Prompt, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { cleanLine } from '../core/clean-text.ts';
 
-/** A task that a user starts by name. Its text leads a model through calls of tools that exist. */
+/** A task that a user starts by name. The text of the prompt leads a model through calls of tools that exist. */
 export interface TaskPrompt {
   readonly name: string;
   readonly title: string;

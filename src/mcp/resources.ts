@@ -12,7 +12,7 @@ import type { Steps } from '../core/steps.ts';
 import { isTicker } from '../market/option-symbol.ts';
 import type { Context, Operation } from '../operations/engine/operation.ts';
 import { extendedView, perform, restView } from '../operations/engine/perform.ts';
-import { OPERATIONS } from '../operations/registry.ts';
+import { REGISTRY } from '../operations/registry.ts';
 import { shortenColumns, shortenDays, shortenMatrix } from './short-columns.ts';
 import { sixDigits } from './six-digits.ts';
 import { ageInWords } from './tool-answer.ts';
@@ -50,51 +50,42 @@ export interface Resources {
   canonical(uri: string, context: Context): string;
 }
 
-const [UNIVERSE, LEVELS, PROFILE, STRIKES, MATRIX, RECORD] = [
-  'get_target_universe',
-  'get_live_gex_nodes',
-  'get_gex_profile',
-  'get_gex_by_strike',
-  'get_gex_matrix',
-  'get_level_record',
-].map((name) => OPERATIONS.find((each) => each.name === name)!) as [
-  Operation,
-  Operation,
-  Operation,
-  Operation,
-  Operation,
-  Operation,
-];
+const OPERATION = REGISTRY as unknown as Readonly<Record<keyof typeof REGISTRY, Operation>>;
 
 const JSON_TYPE = 'application/json';
 
-/** The resources of a ticker: its levels with a summary of the chain, and longer answers, which are shortened. */
-const TICKER_RESOURCES = {
+/** The resources of a ticker, each with its operation: the levels with a summary of the chain, and longer answers, which are shortened. */
+export const TICKER_RESOURCES = {
   levels: {
+    operation: 'get_live_gex_nodes',
     uriTemplate: 'zomma://gex/{ticker}',
     name: 'gex',
     title: 'Latest levels',
     description: 'GEX levels of the newest snapshot, a summary of its chain, and its age.',
   },
   profile: {
+    operation: 'get_gex_profile',
     uriTemplate: 'zomma://gex/{ticker}/profile',
     name: 'gex-profile',
     title: 'Gamma profile',
     description: 'Net dealer gamma at each spot level: the 450 rows nearest spot.',
   },
   strikes: {
+    operation: 'get_gex_by_strike',
     uriTemplate: 'zomma://gex/{ticker}/strikes/{expiry}',
     name: 'gex-strikes',
     title: 'GEX by strike',
     description: 'Dealer exposures at each strike of an expiry (YYYY-MM-DD, 0dte or all): the 450 rows nearest spot.',
   },
   matrix: {
+    operation: 'get_gex_matrix',
     uriTemplate: 'zomma://gex/{ticker}/matrix',
     name: 'gex-matrix',
     title: 'GEX by strike and expiry',
     description: 'Net gamma of each series at each strike near spot: the next 20 series, 2,500 values.',
   },
   record: {
+    operation: 'get_level_record',
     uriTemplate: 'zomma://gex/{ticker}/record',
     name: 'gex-record',
     title: 'Whether levels held',
@@ -115,7 +106,10 @@ const METHODS_OF_TOOL = {
 
 /** The fixed resources, the methods of each tool, and the resources of each ticker that has a chain. */
 export const RESOURCES: Resources = {
-  templates: [...Object.values(TICKER_RESOURCES).map((each) => ({ ...each, mimeType: JSON_TYPE })), METHODS_OF_TOOL],
+  templates: [
+    ...Object.values(TICKER_RESOURCES).map(({ operation: _, ...each }) => ({ ...each, mimeType: JSON_TYPE })),
+    METHODS_OF_TOOL,
+  ],
   list: listResources,
   read: readResource,
   canonical: canonicalUri,
@@ -125,7 +119,7 @@ const FIXED: readonly ListedResource[] = [
   {
     uri: 'zomma://universe',
     name: 'universe',
-    title: UNIVERSE.title,
+    title: OPERATION.get_target_universe.title,
     description: 'The tickers by theme, which of them have data, and how old it is.',
     mimeType: JSON_TYPE,
   },
@@ -142,8 +136,8 @@ const FIXED: readonly ListedResource[] = [
 const RESOURCES_PER_PAGE = 100;
 
 /**
- * Returns a page. The cursor of a page is the first ticker of the page. So if tickers are added or removed between two requests, no other
- * ticker is skipped or repeated.
+ * Returns a page of the list of resources. The cursor of a page is the first ticker of the page. So if tickers are added or removed between
+ * two requests, no other ticker is skipped or repeated.
  */
 function listResources({ market }: Context, cursor?: string): ResourcePage {
   if (cursor !== undefined && !isTicker(cursor)) {
@@ -222,14 +216,14 @@ function* contentOf(uri: string, context: Context): Steps<Record<string, unknown
   const { ticker, columns, expiry } = partsOf(uri) ?? {};
   if (ticker === undefined) return undefined;
   if (columns === undefined) return yield* levelsOf({ ticker }, context);
-  const { operation, shorten } = SHORTENED[columns]!;
+  const view = extendedView(OPERATION[TICKER_RESOURCES[columns].operation]);
   const args = { ticker, ...(expiry && { expiries: expiry }) };
-  return shorten((yield* perform(extendedView(operation), args, context, 'invalid_parameter')).body);
+  return SHORTENED[columns]((yield* perform(view, args, context, 'invalid_parameter')).body);
 }
 
 /** Returns the universe as REST does, with the age of the newest data of each ticker, and with the tickers that have no data. */
 function* universeWithAges(context: Context): Steps<Record<string, unknown>> {
-  const { body } = yield* perform(restView(UNIVERSE), {}, context, 'invalid_parameter');
+  const { body } = yield* perform(restView(OPERATION.get_target_universe), {}, context, 'invalid_parameter');
   const { market, universe, nowMs } = context;
   const now = nowMs();
   const ages = market.tickersWithChain().map((ticker) => {
@@ -244,13 +238,13 @@ function* universeWithAges(context: Context): Steps<Record<string, unknown>> {
   };
 }
 
-/** The operations of the longer answers, by the segment of the URI, and the functions that shorten their answers. */
-const SHORTENED: Readonly<Record<string, { operation: Operation; shorten: typeof shortenColumns }>> = {
-  profile: { operation: PROFILE, shorten: shortenColumns },
-  strikes: { operation: STRIKES, shorten: shortenColumns },
-  matrix: { operation: MATRIX, shorten: shortenMatrix },
-  record: { operation: RECORD, shorten: shortenDays },
-};
+/** The functions that shorten the longer answers, by the segment of the URI. */
+const SHORTENED = {
+  profile: shortenColumns,
+  strikes: shortenColumns,
+  matrix: shortenMatrix,
+  record: shortenDays,
+} as const;
 
 const GEX_URI =
   /^zomma:\/\/gex\/(?<name>[^/\s]{1,40})(?:\/(?<columns>profile|strikes|matrix|record)(?:(?<=strikes)\/(?<expiry>[\w:-]{1,10}))?)?$/;
@@ -259,21 +253,26 @@ const GEX_URI =
 interface GexUri {
   /** As the client spells it. */
   readonly ticker: string;
-  readonly columns: string | undefined;
+  readonly columns: keyof typeof SHORTENED | undefined;
   readonly expiry: string | undefined;
 }
 
 function partsOf(uri: string): GexUri | undefined {
   const { name, columns, expiry } = GEX_URI.exec(uri)?.groups ?? {};
   try {
-    return name === undefined ? undefined : { ticker: decodeURIComponent(name), columns, expiry };
+    return name === undefined
+      ? undefined
+      : { ticker: decodeURIComponent(name), columns: columns as GexUri['columns'], expiry };
   } catch {
     // The URI has a percent sign that begins no encoded character.
     return undefined;
   }
 }
 
-/** Returns the canonical spelling of a URI. Its ticker need not have a chain, because clients can subscribe before the first snapshot. */
+/**
+ * Returns the canonical spelling of a URI. The ticker in the URI need not have a chain, because clients can subscribe before the first
+ * snapshot.
+ */
 function canonicalUri(uri: string, { market }: Context): string {
   if (FIXED.some((each) => each.uri === uri) || methodsAt(uri) !== undefined) return uri;
   const parts = partsOf(uri);
@@ -290,9 +289,9 @@ const NO_RESOURCE = [
 
 /** Computes the levels as REST returns them, with the regime, the gross exposure, a summary of the chain and the provenance. */
 function* levelsOf(input: { ticker: string }, context: Context): Steps<Record<string, unknown>> {
-  const { body } = yield* perform(restView(LEVELS), input, context, 'invalid_parameter');
+  const { body } = yield* perform(restView(OPERATION.get_live_gex_nodes), input, context, 'invalid_parameter');
   const { regime, sign_margin_pct, flip_resolved, gross_gex_mil, contracts, series, provenance } = (yield* perform(
-    extendedView(LEVELS),
+    extendedView(OPERATION.get_live_gex_nodes),
     input,
     context,
     'invalid_parameter',

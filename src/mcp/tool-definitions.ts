@@ -5,7 +5,7 @@ import type { Operation } from '../operations/engine/operation.ts';
 import { toolView } from '../operations/engine/perform.ts';
 import { describeProvenanceOf, PROVENANCE_KEY } from './tool-answer.ts';
 
-/** Returns the definitions of the tools for `tools/list`, in the registry's order. Builds them once for each registry. */
+/** Returns the definitions of the tools for `tools/list`, in the registry's order. Builds the definitions once for each registry. */
 export function toolDefinitions(tools: readonly Operation[]): Tool[] {
   return definitionsOf(tools).definitions;
 }
@@ -49,7 +49,8 @@ function withProvenance(
 /**
  * Shortens an output schema so that it takes few tokens of a model's context. `perform` validates answers against the full schema, which
  * OpenAPI shows. A nullable field has `null` in its type. For an object within the answer, the short schema has only the description, which
- * names the object's fields with their units. The same holds for a list of objects, if its description names all their fields.
+ * names the object's fields with their units. A list of objects also has only its description, if the description names all fields of the
+ * objects.
  */
 function brief({ properties }: TObject): NonNullable<Tool['outputSchema']> {
   return {

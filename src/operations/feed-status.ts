@@ -145,6 +145,7 @@ export const getFeedStatus = defineOperation({
   name: 'get_feed_status',
   ofNow: true,
   title: 'Feeds',
+  page: 'house',
   description:
     'Health of the feeds of market data, and whether the exchange is open. For each ticker: expected and received contracts, the last attempt, the last fresh data, and what ' +
     'was rejected and why. A feed without data is never ok. Tickers, refusals (rejections) and gaps come in pages.',

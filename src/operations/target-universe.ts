@@ -4,6 +4,7 @@ import { defineOperation } from './engine/operation.ts';
 export const targetUniverse = defineOperation({
   name: 'get_target_universe',
   title: 'Target universe',
+  page: 'scan',
   description: 'The tickers of the universe, by theme.',
   example: {},
   input: Type.Object({}, { additionalProperties: false }),

@@ -2,13 +2,13 @@ import type { Observe } from '../core/events.ts';
 import { openLibc } from '../core/libc.ts';
 
 /**
- * The service manager that has started this process: systemd. It gets messages as sd_notify(3) describes them. The runtime has no datagram
- * sockets of Unix, so they are sent through the C library.
+ * The service manager that has started this process: systemd. The service manager gets messages as sd_notify(3) describes them. The runtime
+ * has no datagram sockets of Unix, so they are sent through the C library.
  */
 export interface ServiceManager {
   /**
-   * Reports what the start does, and asks for `ms` more of time. Asks again in time, until the start is complete, so a start may take as long
-   * as the event loop turns at least once in `ms`.
+   * Reports what the start does, and asks for `ms` more of time. Asks again in time, until the start is complete, so a start may take as
+   * long as the event loop turns at least once in `ms`.
    */
   starting(status: string, ms: number): void;
   /** Reports that the start is complete. */
@@ -90,7 +90,7 @@ export function connectServiceManager(env: ManagerEnv, observe: Observe): Servic
   };
 }
 
-/** Returns the interval of the watchdog, µs. Undefined if systemd watches another process or none. */
+/** Returns the interval of the watchdog, µs. Undefined if systemd does not watch this process. */
 function watchdogInterval({ WATCHDOG_USEC, WATCHDOG_PID }: ManagerEnv): number | undefined {
   if (WATCHDOG_PID !== undefined && WATCHDOG_PID !== String(process.pid)) return undefined;
   const interval = Number(WATCHDOG_USEC);

@@ -17,7 +17,7 @@ import type { Observe } from '../core/events.ts';
 import { parseTraceparent, type RequestSpan, type RequestTracing } from '../core/trace-context.ts';
 import type { Scheduler } from '../operations/engine/scheduler.ts';
 
-/** The environment variables of the process. The exporter and the resource read theirs themselves. */
+/** The environment variables of the process. The OpenTelemetry exporter and resource read their own variables from the process. */
 export type TracingEnv = Readonly<Record<string, string | undefined>>;
 
 /** Makes spans of requests and of the work for them, and sends them to a collector. */
@@ -28,16 +28,16 @@ export interface Tracing extends RequestTracing {
   stop(): Promise<void>;
 }
 
-/** Spans that wait for the collector. Further ones are dropped. A span takes some 1.5 KB. */
+/** Spans that wait for the collector. Further spans are dropped. A span takes some 1.5 KB. */
 const QUEUE_MAX = 4_096;
 const BATCH_MAX = 512;
 /** Time between two batches, ms. */
 const SEND_EVERY_MS = 2_000;
 
 /**
- * Starts tracing with the settings of OpenTelemetry's environment variables. Spans are sent in the background. A collector that does not
- * answer costs the spans, and neither time nor requests. `version` is the version of the service. Throws `SettingError` if a variable has a
- * value that is not supported.
+ * Starts tracing with the settings of OpenTelemetry's environment variables. Spans are sent in the background. If the collector does not
+ * answer, the spans are lost, but no request is delayed or rejected. `version` is the version of the service. Throws `SettingError` if a
+ * variable has a value that is not supported.
  */
 export function startTracing(env: TracingEnv, version: string, observe: Observe): Tracing {
   const protocol = env.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL || env.OTEL_EXPORTER_OTLP_PROTOCOL;
@@ -110,7 +110,7 @@ function contextOf(headers: Headers): Context {
   return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags, isRemote: true });
 }
 
-/** A span with the attributes of OpenTelemetry's conventions for HTTP. Like the log, it has the route and not the path. */
+/** A span with the attributes of OpenTelemetry's conventions for HTTP. Like the log, a span has the route and not the path. */
 function requestSpanOf(span: Span): RequestSpan {
   return {
     traceId: span.spanContext().traceId,
@@ -151,7 +151,7 @@ function withWarnings(exporter: OTLPTraceExporter, observe: Observe): SpanExport
   };
 }
 
-/** Returns the sampler that OTEL_TRACES_SAMPLER names. Throws `SettingError` if there is none of this name. */
+/** Returns the sampler that OTEL_TRACES_SAMPLER names. Throws `SettingError` if no sampler has this name. */
 function samplerOf({ OTEL_TRACES_SAMPLER: name = '', OTEL_TRACES_SAMPLER_ARG: arg }: TracingEnv): Sampler {
   const [, parentBased, kind] = /^(parentbased_)?(always_on|always_off|traceidratio)$/.exec(
     name || 'parentbased_always_on',

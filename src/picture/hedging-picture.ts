@@ -6,8 +6,8 @@ import {
   FAINT_INK,
   GRID,
   INK,
-  line,
   MARGIN,
+  segment,
   svgPicture,
   TEXT_SIZE,
   textAt,
@@ -135,7 +135,7 @@ function legend(): string[] {
 function shareAxis({ low, high, y }: SharesScale): string[] {
   const style = { 'text-anchor': 'end', fill: FAINT_INK };
   return roundTicks(low, high, TICK_PARTS).flatMap((tick) => [
-    line(PLOT.left, y(tick), PLOT.right, y(tick), { stroke: GRID, 'stroke-width': 1 }),
+    segment(PLOT.left, y(tick), PLOT.right, y(tick), { stroke: GRID, 'stroke-width': 1 }),
     textAt(PLOT.left - 12, y(tick) + 0.35 * TEXT_SIZE, compactCount(tick), style),
   ]);
 }
@@ -144,7 +144,7 @@ function shareAxis({ low, high, y }: SharesScale): string[] {
 function moveAxis(rows: readonly MoveFigures[], scale: MoveScale): string[] {
   const ticks = rows.map((_, i) => {
     const x = scale.center(i);
-    return line(x, PLOT.bottom, x, PLOT.bottom + 6, { stroke: FAINT_INK });
+    return segment(x, PLOT.bottom, x, PLOT.bottom + 6, { stroke: FAINT_INK });
   });
   const moves = rows.map(({ move }) => signedMove(move));
   const prices = rows.map(({ spot }) => shortPrice(spot));
@@ -168,7 +168,7 @@ function bars(rows: readonly MoveFigures[], scale: MoveScale, { y }: SharesScale
     const left = Math.round(scale.center(i) - width / 2);
     return shares === 0 ? [] : [box(left, top, width, Math.abs(y(shares) - zero), shares > 0 ? BUY : SELL)];
   });
-  return [...drawn, line(PLOT.left, zero, PLOT.right, zero, { stroke: FAINT_INK })];
+  return [...drawn, segment(PLOT.left, zero, PLOT.right, zero, { stroke: FAINT_INK })];
 }
 
 /** Returns vertical lines at the present spot and at the flip, each with its label above the plot. */
@@ -184,7 +184,7 @@ function marks({ spot, flip }: HedgingFigures, scale: MoveScale): string[] {
     .toSorted((one, other) => one.x - other.x);
   const lefts = placed(shown, PLOT.left, PLOT.right, MARK_GAP);
   return shown.flatMap(({ x, text, width, ...style }, i) => [
-    line(x, MARK_TOP, x, PLOT.bottom, style),
+    segment(x, MARK_TOP, x, PLOT.bottom, style),
     textAt(lefts[i]! + width / 2, MARK_TOP - 8, text, { 'text-anchor': 'middle', fill: style.stroke }),
   ]);
 }
@@ -204,9 +204,9 @@ function values(rows: readonly MoveFigures[], scale: MoveScale, { y, low, high }
     if (!fit && (shares === 0 || (shares !== low && shares !== high))) return [];
     const half = widths[i]! / 2;
     const x = Math.max(PLOT.left + half, Math.min(PLOT.right - half, scale.center(i)));
-    return [textAt(x, y(shares) + (shares < 0 ? 22 : -9), texts[i]!)];
+    const baseline = y(shares) + (shares < 0 ? 22 : -9);
+    // The ground of the text hides lines behind it. A white outline of the letters would take 3 to 5 ms more.
+    return [box(x - half, baseline - 16, 2 * half, 19, WHITE), textAt(x, baseline, texts[i]!)];
   });
-  // The outline of the letters hides lines behind them.
-  const style = { stroke: WHITE, 'stroke-width': 5, 'paint-order': 'stroke', 'stroke-linejoin': 'round' };
-  return [element('g', { 'font-size': SMALL_SIZE, 'text-anchor': 'middle', ...style }, ...drawn)];
+  return [element('g', { 'font-size': SMALL_SIZE, 'text-anchor': 'middle' }, ...drawn)];
 }

@@ -88,7 +88,7 @@ export function box(x: number, y: number, width: number, height: number, fill: s
 }
 
 /** Returns a straight line without anti-aliasing, which would blur a horizontal or vertical one. */
-export function line(x1: number, y1: number, x2: number, y2: number, attributes: Attributes): string {
+export function segment(x1: number, y1: number, x2: number, y2: number, attributes: Attributes): string {
   return element('line', { x1, y1, x2, y2, 'stroke-width': 2, 'shape-rendering': 'crispEdges', ...attributes });
 }
 

@@ -32,7 +32,7 @@ import { createContext, openAccess, openData, readUniverse, requireSecret } from
 
 export type AppSettings = ValuesIn<'data' | 'feeds' | 'server' | 'mcp'>;
 
-/** The composed service. It listens only when `listen` is called with `handle`. */
+/** The composed service. The service listens only when `listen` is called with `handle`. */
 export interface App {
   readonly handle: Handler;
   /** Every route that the service has. */

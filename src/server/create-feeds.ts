@@ -55,7 +55,7 @@ type CredentialName = {
 type ProviderDeps = Pick<ProviderOptions, 'tickers' | 'ratePerMinute'>;
 
 /** The providers by the name of their feed. A new provider needs a row here and its settings in `SETTINGS`. */
-const PROVIDERS: Readonly<Record<string, (deps: ProviderDeps, settings: FeedSettings) => Feed>> = {
+export const PROVIDERS: Readonly<Record<string, (deps: ProviderDeps, settings: FeedSettings) => Feed>> = {
   cboe: (deps, { cboeUrl }) => createCboeFeed({ ...deps, baseUrl: cboeUrl }),
   tradier: (deps, settings) =>
     createTradierFeed({ ...deps, baseUrl: settings.tradierUrl, token: credential('tradierToken', settings) }),
@@ -99,7 +99,9 @@ function createFeed(settings: FeedSettings, universe: Universe, checkpoints: Sto
   );
 }
 
-/** Returns a credential. Throws `SettingError` if it is missing, or if it contains characters that are not printable ASCII, such as spaces. */
+/**
+ * Returns a credential. Throws `SettingError` if it is missing, or if it contains characters that are not printable ASCII, such as spaces.
+ */
 function credential(name: CredentialName, settings: FeedSettings): string {
   const { env, provider } = SETTINGS[name];
   const value = settings[name]?.trim() ?? '';

@@ -7,7 +7,6 @@ import { createLog } from '../core/log.ts';
 import { createDataRoom } from '../feeds/data-room.ts';
 import { type Ingest, startIngest } from '../feeds/ingest.ts';
 import { startPacking } from '../feeds/packing.ts';
-import { startPastFill } from '../feeds/past-fill.ts';
 import { startRetention } from '../feeds/retention.ts';
 import { type CertificateWatch, watchCertificate } from '../http/certificate-watch.ts';
 import { descriptorsMax, openDescriptors } from '../http/connections/own-sockets.ts';
@@ -28,6 +27,7 @@ import { unknownVariables } from '../settings/setting-sources.ts';
 import { SCHEMA } from '../store/folder/upgrade.ts';
 import type { Store } from '../store/sqlite.ts';
 import { type App, buildApp } from './app.ts';
+import { startPastFill } from './fill-past.ts';
 import { diskUse, lastBackupMs, lockData, watchDatabase } from './stored-data.ts';
 
 export type ServeSettings = ValuesIn<'data' | 'feeds' | 'server' | 'mcp' | 'log'>;
@@ -53,7 +53,7 @@ const RENEWAL_LOOK_MS = 3_600_000;
 const OPENING_MS_MAX = 15 * 60_000;
 /** While data is loaded, the service manager ends the start if it gets no further message within this time, ms. */
 const LOADING_MS_MAX = 60_000;
-/** The last spans are sent within this time, ms. Otherwise they are lost. */
+/** The last spans are sent within this time, ms. Spans that are not sent in time are lost. */
 const TRACES_STOP_MS = 500;
 /** A feed stops after its current piece of work. If the system blocks this work, the service waits for the feed no longer than this, ms. */
 const INGEST_STOP_MS = 3_000;
@@ -101,7 +101,7 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
   };
   const onHangUp = () => (manager ? manager.reloading(reload) : reload());
   let manager: ServiceManager | undefined;
-  // Without a handler, SIGHUP would end the process. Hooks of certificate clients send it after a renewal.
+  // Without a handler, SIGHUP would end the process. Hooks of certificate clients send SIGHUP after a renewal.
   process.on('SIGHUP', onHangUp);
   manager = await connectManager(observe);
   // An upgrade copies the database first, which takes a minute for some 20 GB.
@@ -145,7 +145,7 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
     slowStepMs: settings.slowStep,
     ...(settings.ops && { onTick: (ms: number) => metrics?.countDelay(ms) }),
   });
-  // The certificate watch takes the renewed file into use.
+  // The server then loads the renewed certificate, because it watches the certificate's file.
   const renewal = setInterval(() => void renewInternalTls(), RENEWAL_LOOK_MS).unref();
   const stopAuditLog = startAuditLog(store, observe);
   let recorder: LevelRecorder | undefined;
@@ -206,16 +206,10 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
     ingests = feeds.map((feed) =>
       startIngest({ feed, store, observe, nowMs: Date.now, room, onStored: () => recorder?.wake() }),
     );
-    // The server does not wait for feeds over a network. It serves the stored data until these feeds deliver.
+    // The server does not wait for feeds over a network. The server serves the stored data until these feeds deliver.
     const localLoaded = Promise.all(ingests.filter((_, i) => isLocal(feeds[i]!)).map(({ loaded }) => loaded));
     loading.begin(localLoaded);
     manager?.starting('Loading market data', LOADING_MS_MAX);
-    if (settings.past && feeds.some(({ simulated }) => simulated)) {
-      const { dataDir, dataMax, seed, universe, largePrintMin } = settings;
-      const job = { dataDir, dataMax, seed, universe, largePrintMinUsd: largePrintMin };
-      const isAnswering = () => app.scheduler.size > 0;
-      pastFill = startPastFill({ job, tickerInView: app.tickerInView, isAnswering, loaded: localLoaded, observe });
-    }
     const stillLoading = setInterval(() => observe({ kind: 'loading', duration_ms: elapsedMs() }), LOADING_EVERY_MS);
     const isLoaded = await Promise.race([localLoaded, stopped.promise.then(() => undefined)]);
     clearInterval(stillLoading);
@@ -232,13 +226,30 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
     recorder = createLevelRecorder({ store, largePrintMinUsd, observe, firstId, onRecorded });
     recorder.wake();
     retention = startRetention({ store, kept: { chains, intraday, prints, levels }, observe, nowMs: Date.now });
-    packing = startPacking({ store, observe, nowMs: Date.now, isAnswering: () => app.scheduler.size > 0 });
+    const isAnswering = () => app.scheduler.size > 0;
+    packing = startPacking({ store, observe, nowMs: Date.now, isAnswering });
     await Promise.race([recorder.idle(), stopped.promise]);
     // Frees memory that only the load needed. With the simulated market, the process has 115 MiB before, and a third of this is freed.
     Bun.shrink();
     await warmUp(app.context, app.scheduler);
     const ns_per_option = Math.round(await kernelNsPerOption());
     if (isWithoutCompiler(ns_per_option)) observe({ kind: 'compiler_off', ns_per_option, hint: COMPILER_HINT });
+    if (settings.past && feeds.some(({ simulated }) => simulated)) {
+      const { seed } = settings;
+      const { universe } = app.context;
+      const { tickerInView } = app;
+      pastFill = startPastFill({
+        store,
+        seed,
+        universe,
+        largePrintMinUsd,
+        nowMs: Date.now,
+        tickerInView,
+        isAnswering,
+        room,
+        observe,
+      });
+    }
     await stopped.promise;
     await shutDown(server);
   } finally {
@@ -247,7 +258,7 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
     clearInterval(renewal);
     process.off('SIGHUP', onHangUp);
     certificate?.stop();
-    retention?.stop();
+    await retention?.stop();
     await pastFill?.stop();
     await packing?.stop();
     const isIdle = await stopIngests();

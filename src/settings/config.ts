@@ -41,8 +41,8 @@ export interface Setting {
   readonly default?: string;
   /**
    * Converts the text of the flag or of the environment variable to the setting's value. Throws `SettingError` if the text is invalid.
-   * Never returns `undefined`, because the parser of the command line would replace `undefined` by an empty string. Without `parse`, the text
-   * is the value of the setting.
+   * Never returns `undefined`, because the parser of the command line would replace `undefined` by an empty string. Without `parse`, the
+   * text is the value of the setting.
    */
   readonly parse?: (text: string) => unknown;
 }
@@ -58,8 +58,6 @@ export type SettingGroup = 'data' | 'feeds' | 'server' | 'mcp' | 'log' | 'client
 
 /** Name of the hidden command that runs a child process of the service. The child process reads market data. */
 export const READER_COMMAND = 'read-market-data';
-/** Name of the hidden command that runs a child process of the service. The child process fills the past of the simulated market. */
-export const FILLER_COMMAND = 'fill-simulated-past';
 
 /** All settings of the service. The command line derives its flags and the types of their values from this table. */
 export const SETTINGS = {
@@ -67,7 +65,7 @@ export const SETTINGS = {
     flag: '--data-dir <dir>',
     env: 'ZOMMA_DATA_DIR',
     group: 'data',
-    help: 'folder of the database and the server secret. If the folder does not exist, most commands create it. gex, surface, history, call and feeds never create it, and mcp creates it only if --feed is given',
+    help: 'folder of the database and the server secret. If the folder does not exist, serve, start, ingest and restore create it, and mcp creates it if --feed is given. Other commands never create it',
     default: 'zomma-data',
   },
   dataMax: {

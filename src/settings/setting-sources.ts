@@ -3,7 +3,7 @@ import { SettingError } from '../core/errors.ts';
 import { nearestNames } from '../core/nearest-names.ts';
 import { parseSetting, SETTINGS, type Setting, type SettingName, type SettingValues } from './config.ts';
 
-/** The file of settings. It has a flag and a variable as a setting has, and cannot stand in itself. */
+/** The file of settings. Its path has a flag and a variable, and the file cannot contain its own path. */
 export const SETTINGS_FILE = {
   flag: '--config <file>',
   env: 'ZOMMA_CONFIG',
@@ -29,7 +29,10 @@ export type WrittenSettings = Readonly<Partial<Record<SettingName, WrittenSettin
 
 /** The settings outside the command line. */
 export interface SettingSources {
-  /** Returns what is written for a setting: in the environment, or else in the file. Undefined: it gets its default. */
+  /**
+   * Returns the text of a setting from the environment or, if the environment has none, from the file. Undefined if the setting gets its
+   * default.
+   */
   find(name: SettingName): WrittenSetting | undefined;
 }
 
@@ -49,9 +52,9 @@ export function settingKey(name: SettingName): string {
 }
 
 /**
- * Returns the settings of the environment and of the file of settings, of which `inFile` has the contents. An empty variable counts as none.
- * `find` reads a credential also from the file that `<VARIABLE>_FILE` or the file of settings names, and throws `SettingError` if that file
- * cannot be read.
+ * Returns the settings of the environment and of the file of settings, of which `inFile` has the contents. An empty variable counts as
+ * none. `find` reads a credential also from the file that `<VARIABLE>_FILE` or the file of settings names, and throws `SettingError` if
+ * that file cannot be read.
  */
 export function settingSources(env: Environment, inFile: WrittenSettings): SettingSources {
   const variable = (name: string): WrittenSetting | undefined => {

@@ -14,15 +14,6 @@ export type ChainColumns = Omit<Chain, 'underlying' | 'asOf' | 'spot' | 'source'
  * bits of every number. NaN stays NaN.
  */
 export function encodeChain(chain: ChainColumns): Uint8Array {
-  return sealed(Bun.zstdCompressSync(payloadOf(chain), { level: ZSTD_LEVEL }));
-}
-
-/** Encodes a chain like `encodeChain`, with the same bytes, but compresses it on another thread. */
-export async function encodeChainAsync(chain: ChainColumns): Promise<Uint8Array> {
-  return sealed(await Bun.zstdCompress(payloadOf(chain), { level: ZSTD_LEVEL }));
-}
-
-function payloadOf(chain: ChainColumns): Uint8Array<ArrayBuffer> {
   const header = new TextEncoder().encode(JSON.stringify({ series: chain.series, refused: chain.refused }));
   const columnsOffset = aligned(PRELUDE_BYTES + header.length);
   const bytes = new Uint8Array(payloadBytes(columnsOffset, chain.count)).fill(SPACE, 0, columnsOffset);
@@ -31,10 +22,8 @@ function payloadOf(chain: ChainColumns): Uint8Array<ArrayBuffer> {
   const { columns, seriesIndex } = viewsOf(bytes.buffer, columnsOffset, chain.count);
   for (const name of COLUMNS) columns[name].set(checkedColumn(chain[name], chain.count));
   seriesIndex.set(checkedColumn(chain.seriesIndex, chain.count));
-  return bytes;
-}
 
-function sealed(packed: Uint8Array): Uint8Array {
+  const packed = Bun.zstdCompressSync(bytes, { level: ZSTD_LEVEL });
   const blob = new Uint8Array(ENVELOPE_BYTES + packed.length);
   blob.set(packed, ENVELOPE_BYTES);
   new Uint32Array(blob.buffer, 0, 2).set([MAGIC, Bun.hash.crc32(packed)]);

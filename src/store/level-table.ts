@@ -9,8 +9,6 @@ type LevelTable = Pick<
   | 'levelsDue'
   | 'levelsDueOf'
   | 'saveLevels'
-  | 'savePastLevels'
-  | 'saveVolatility'
   | 'lastLevelsAt'
   | 'levelTimes'
   | 'levels'
@@ -42,16 +40,16 @@ export function levelTable(db: Database, nowMs: () => number): LevelTable {
     `DELETE FROM levels WHERE (simulated, underlying, as_of) =
        (SELECT simulated, underlying, as_of FROM snapshots WHERE id = ?)`,
   );
-  const columns = `(simulated, underlying, as_of, source, advanced, kept_at, day, spot, net_gex, gross_gex, gex_flip,
+  const insert = db.prepare<
+    null,
+    [LevelRow & { readonly source: string; readonly advanced: number; readonly keptAt: number }]
+  >(
+    `INSERT INTO levels (simulated, underlying, as_of, source, advanced, kept_at, day, spot, net_gex, gross_gex, gex_flip,
        flip_resolved, call_wall, put_wall, max_pain, expiry, dex, vex, cex, atm_iv_30d)
      VALUES ($simulated, $underlying, $asOf, $source, $advanced, $keptAt, $day, $spot, $netGex,
-       $grossGex, $gexFlip, $flipResolved, $callWall, $putWall, $maxPain, $expiry, $dex, $vex, $cex, $atmIv30d)`;
-  const insert = db.prepare<null, [InsertedRow]>(`INSERT INTO levels ${columns}`);
-  const insertPast = db.prepare<null, [InsertedRow]>(`INSERT OR IGNORE INTO levels ${columns}`);
-  const selectSource = db.prepare<{ source: string }, [number]>('SELECT source FROM snapshots WHERE id = ?');
-  const updateVolatility = db.prepare<null, [number | null, number, string, number]>(
-    'UPDATE levels SET atm_iv_30d = ? WHERE simulated = ? AND underlying = ? AND as_of = ?',
+       $grossGex, $gexFlip, $flipResolved, $callWall, $putWall, $maxPain, $expiry, $dex, $vex, $cex, $atmIv30d)`,
   );
+  const selectSource = db.prepare<{ source: string }, [number]>('SELECT source FROM snapshots WHERE id = ?');
   const thin = thinSimulated(db, 'levels');
   const selectTimes = db.prepare<{ at: number }, [number, string, number, number]>(
     'SELECT as_of AS at FROM levels WHERE simulated = ? AND underlying = ? AND as_of BETWEEN ? AND ? ORDER BY as_of',
@@ -93,15 +91,15 @@ export function levelTable(db: Database, nowMs: () => number): LevelTable {
   const selectEvents = db.prepare<LevelRow & Entry, [number, number, number]>(
     `SELECT ${record}, seq, source FROM levels WHERE simulated = ? AND advanced = 1 AND seq > ? ORDER BY seq LIMIT ?`,
   );
-  // Reads the index of each ticker in ascending order of `seq`, only as far as the limit requires. Then reads the rows.
+  // Reads the index of each ticker in ascending order of `seq`, only as far as the limit requires. After that, reads the rows.
   const selectEventsOf = db.prepare<LevelRow & Entry, [number, string, number, number]>(
     `WITH wanted AS (
        SELECT seq FROM json_each(?2) CROSS JOIN levels INDEXED BY levels_of_ticker
        WHERE simulated = ?1 AND underlying = value AND advanced = 1 AND seq > ?3 ORDER BY seq LIMIT ?4
      ) SELECT ${record}, seq, source FROM wanted CROSS JOIN levels USING (seq) ORDER BY seq`,
   );
-  // `kept_at` is the moment at which the record was stored. Rows that earlier versions of the program wrote do not have it. Their `as_of`
-  // is only slightly earlier.
+  // `kept_at` is the moment at which the record was stored. Rows that earlier versions of the program wrote do not have `kept_at`. The
+  // `as_of` of such rows is only slightly earlier.
   const selectFirstMissed = db.prepare<{ at: number }, [number, string, number]>(
     `SELECT ifnull(kept_at, as_of) AS at FROM levels WHERE seq = (
        SELECT min((
@@ -135,9 +133,6 @@ export function levelTable(db: Database, nowMs: () => number): LevelTable {
     levelsDueOf: (underlying, simulated, untilMs) => countDue.get(Number(simulated), underlying, untilMs)!.count,
     levelsDue: (afterId = 0) => selectDue.all(afterId).map(({ id }) => id),
     saveLevels: (snapshotId, record) => save.immediate(snapshotId, record),
-    savePastLevels: (record, source) => void insertPast.run({ ...rowOf(record), source, advanced: 0, keptAt: nowMs() }),
-    saveVolatility: ({ underlying, asOf, simulated }, atmIv30d) =>
-      void updateVolatility.run(atmIv30d, Number(simulated), underlying, asOf),
     lastLevelsAt: (underlying, untilMs, simulated) => selectLast.get(Number(simulated), underlying, untilMs)?.at,
     levelTimes: (underlying, fromMs, toMs, per, simulated) =>
       (per === 'day' ? selectDaily : selectTimes).all(Number(simulated), underlying, fromMs, toMs).map(({ at }) => at),
@@ -168,7 +163,6 @@ export function levelTable(db: Database, nowMs: () => number): LevelTable {
 type LevelRow = Omit<LevelRecord, Flag> & Record<Flag, number>;
 type Flag = 'simulated' | 'flipResolved';
 type Entry = Pick<LevelEvent, 'seq' | 'source'>;
-type InsertedRow = LevelRow & { readonly source: string; readonly advanced: number; readonly keptAt: number };
 
 function rowOf(record: LevelRecord): LevelRow {
   return { ...record, simulated: Number(record.simulated), flipResolved: Number(record.flipResolved) };

@@ -12,7 +12,6 @@ export type OnDamaged = (snapshot: SnapshotListing) => void;
 type ChainTable = Pick<
   MarketStore,
   | 'saveChain'
-  | 'savePastChain'
   | 'latestChainId'
   | 'chainIdAt'
   | 'snapshotsAround'
@@ -31,8 +30,8 @@ type ChainTable = Pick<
  * Creates the functions that read and write the snapshots of chains. All recorded snapshots are stored. When a simulated snapshot is
  * stored, those of its ticker that `simulatedRetention` does not keep are removed.
  *
- * With `onDamaged`, a snapshot that is found to be damaged is moved to a table of its own and reported, so that the snapshot before it is the
- * newest. Without it, the read of a damaged snapshot throws `OperatorError`.
+ * With `onDamaged`, a snapshot that is found to be damaged is moved to a table of its own and reported, so that the snapshot before it is
+ * the newest. Without it, the read of a damaged snapshot throws `OperatorError`.
  */
 export function chainTable(db: Database, onDamaged?: OnDamaged): ChainTable {
   // REPLACE deletes the old row and inserts a row with a new id, so caches do not return the old snapshot.
@@ -41,10 +40,6 @@ export function chainTable(db: Database, onDamaged?: OnDamaged): ChainTable {
      VALUES ($simulated, $underlying, $asOf, $day, $spot, $source, $columns)`,
   );
   const insertDue = db.prepare<null, [number | bigint]>('INSERT INTO levels_due VALUES (?)');
-  const insertPast = db.prepare<null, [SnapshotRow & { day: string }]>(
-    `INSERT OR IGNORE INTO snapshots (simulated, underlying, as_of, day, spot, source, columns)
-     VALUES ($simulated, $underlying, $asOf, $day, $spot, $source, $columns)`,
-  );
   const thin = thinSimulated(db, 'snapshots');
   const selectLatest = db.prepare<{ id: number }, [number, string, number]>(
     'SELECT id FROM snapshots WHERE simulated = ? AND underlying = ? AND as_of <= ? ORDER BY as_of DESC LIMIT 1',
@@ -140,10 +135,6 @@ export function chainTable(db: Database, onDamaged?: OnDamaged): ChainTable {
 
   return {
     saveChain: (chain) => save.immediate(chain),
-    savePastChain({ underlying, asOf, spot, source, simulated }, columns) {
-      const row = { underlying, asOf, spot, source, simulated: Number(simulated), columns, day: newYorkDate(asOf) };
-      return insertPast.run(row).changes > 0;
-    },
 
     latestChainId: (underlying, simulated, presentMs = Number.MAX_SAFE_INTEGER) =>
       chainIdAt(underlying, simulated, presentMs) ?? chainIdAt(underlying, simulated, Number.MAX_SAFE_INTEGER),

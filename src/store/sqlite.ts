@@ -46,14 +46,14 @@ export type StoreMode = 'own' | 'write' | 'read';
 export interface StoreEvents {
   /** Called with the schema that the database had before it was upgraded. */
   readonly onUpgrade?: ((from: number) => void) | undefined;
-  /** Called with each snapshot that is found to be damaged and is set aside. Without it, the read of such a snapshot throws. */
+  /** Called with each snapshot that is found to be damaged and is set aside. Without this callback, the read of such a snapshot throws. */
   readonly onDamaged?: OnDamaged | undefined;
 }
 
 /**
  * Opens the store at `path`, or a store in memory if `path` is `:memory:`. With the mode `own`, creates the file with mode 0600 and its
- * folder with mode 0700 if they do not exist, and upgrades an older database after a copy of it was made. `nowMs` is the wall clock, ms since
- * the epoch.
+ * folder with mode 0700 if they do not exist, and upgrades an older database after a copy of it was made. `nowMs` is the wall clock, ms
+ * since the epoch.
  *
  * Throws `OperatorError` if the file is not a database, has another schema or cannot be used.
  */
@@ -146,10 +146,10 @@ function storeOn(db: Database, nowMs: () => number, onDamaged: OnDamaged | undef
 const OTHERS_CHECK_MS = 10;
 
 /**
- * Creates three functions that concern the version of the stored data. `version` returns a text that changes when the data changes. It
- * consists of two counts of SQLite: the rows that this connection has changed, and the commits of other connections. `unchanged` runs steps
- * that change only the form in which data is stored, and `uncounted` runs work that writes only what no cached result depends on. Neither
- * changes the version, so results that are cached by version stay valid.
+ * Creates three functions that concern the version of the stored data. `version` returns a text that changes when the data changes. The
+ * text consists of two counts of SQLite: the rows that this connection has changed, and the commits of other connections. `unchanged` runs
+ * steps that change only the form in which data is stored, and `uncounted` runs work that writes only what no cached result depends on.
+ * Neither function changes the version, so results that are cached by version stay valid.
  */
 function versionOf(db: Database) {
   const selectOwn = db.prepare<{ changes: number }, []>('SELECT total_changes() AS changes');

@@ -74,10 +74,10 @@ const WITH_PICTURE: Operation = {
 
 function tool(name: string, description: string, run: Operation['run']): Operation {
   return {
-    ...{ name, title: name, description, example: {}, run },
+    ...{ name, title: name, description, page: 'house', example: {}, run },
     input: Type.Object({}, { additionalProperties: false }),
     full: Type.Object({ text: Type.String({ description: 'What is said.' }) }, { additionalProperties: false }),
-    tool: { answers: ['text'] },
+    tool: { question: name, method: name, units: [], answers: ['text'] },
   };
 }
 

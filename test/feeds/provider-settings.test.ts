@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { OperatorError } from '../../src/core/errors.ts';
 import { loadUniverse } from '../../src/market/universe.ts';
-import { createFeeds } from '../../src/server/create-feeds.ts';
-import { parseSettings, type SettingName } from '../../src/settings/config.ts';
+import { createFeeds, PROVIDERS } from '../../src/server/create-feeds.ts';
+import { parseSettings, SETTINGS, type Setting, type SettingName } from '../../src/settings/config.ts';
 import { FROM_SOURCE, run, startServer, withFolder } from '../support/process.ts';
 import { startProviderServer } from '../support/provider-server.ts';
 import { simulatedMarket } from '../support/provider-server-run.ts';
@@ -57,22 +57,18 @@ test.each<[string, Texts, string | undefined, RegExp]>([
   expect(`${error.message} ${error.hint}`).not.toContain('hidden');
 });
 
-test.each(['cboe', 'tradier', 'massive'])(
-  '--feed %s polls the address in its settings with its credential',
-  async (feed) => {
-    const server = await startProviderServer({ chainOf, credential: CREDENTIAL });
-    const urls = {
-      cboeUrl: server.url,
-      tradierUrl: server.url,
-      massiveUrl: server.url,
-      massiveSocketUrl: server.socketUrl,
-    };
-    const made = feedOf({ feed, feedRate: '60000', tradierToken: CREDENTIAL, massiveKey: CREDENTIAL, ...urls });
-    expect([made.name, made.tickers]).toEqual([feed, TICKERS]);
-    expect(chainsOf(await polled(made))).toHaveLength(TICKERS.length);
-    await server.close();
-  },
-);
+test.each(Object.keys(PROVIDERS))('--feed %s polls the address in its settings with its credential', async (feed) => {
+  const server = await startProviderServer({ chainOf, credential: CREDENTIAL });
+  const texts = Object.entries<Setting>(SETTINGS).flatMap(([name, { provider }]) => {
+    if (provider !== undefined) return [[name, CREDENTIAL]];
+    if (!name.endsWith('Url')) return [];
+    return [[name, name.endsWith('SocketUrl') ? server.socketUrl : server.url]];
+  });
+  const made = feedOf({ feed, feedRate: '60000', ...Object.fromEntries(texts) });
+  expect([made.name, made.tickers]).toEqual([feed, TICKERS]);
+  expect(chainsOf(await polled(made))).toHaveLength(TICKERS.length);
+  await server.close();
+});
 
 test("the service answers from a provider's data", async () => {
   const server = await startProviderServer({ chainOf });

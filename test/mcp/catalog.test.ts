@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test';
+import { CONTRACT_TOOLS, TOOLS } from '../../src/operations/registry.ts';
 import { startServed } from '../support/service.ts';
-import { TOOL_NAMES } from '../support/tool-names.ts';
 import { connectNew, keyOf } from './connect.ts';
 
-/** The tools of the API contract, and the others. */
-const [CONTRACT, FURTHER] = [TOOL_NAMES.slice(0, 9), TOOL_NAMES.slice(9)];
+const CONTRACT = CONTRACT_TOOLS.map(({ name }) => name);
+const FURTHER = TOOLS.slice(CONTRACT.length).map(({ name }) => name);
 
 test('--tools contract offers the nine tools alone, with instructions and prompts that name no other', async () => {
   const server = await startServed({ tools: 'contract' });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { instructionsFor } from '../../src/mcp/instructions.ts';
 import { sixDigits } from '../../src/mcp/six-digits.ts';
-import { TOOLS } from '../../src/operations/registry.ts';
+import { CONTRACT_TOOLS, TOOLS } from '../../src/operations/registry.ts';
 import { computeLevels, type Served, startServed } from '../support/service.ts';
 import { tokensOf } from '../support/tokens.ts';
 import { connectNew, keyOf, listed, type McpClient, READER, VALID } from './connect.ts';
@@ -60,38 +60,6 @@ const HOSTS: Readonly<
   },
 };
 
-/** What a model must be able to read about the figures of each tool: their units and signs. */
-const UNITS_AND_SIGNS: Readonly<Record<string, readonly RegExp[]>> = {
-  compute_options_greeks: [
-    /dollars/i,
-    /per 1\.00 of spot/,
-    /vol point \(0\.01\)/,
-    /per calendar day/,
-    /per 1 % of rate/,
-  ],
-  get_live_gex_nodes: [/dollars/, /million dollars per 1 % move, \+ if dealers damp moves, - if they amplify/],
-  get_whale_prints: [/dollars/, /contracts/, /\+ means more calls, not more buying/],
-  calculate_merton_probability: [/0 to 1/, /Risk-neutral/, /at or above it if the strike is at or above spot_price/],
-  calculate_kelly_sizing: [/Percent of capital to risk on a bet, 0 to 100/],
-  run_strategic_omni_radar: [
-    /dollars/,
-    /0 to 1/,
-    /\+ if dealers damp moves, - if they amplify/,
-    /percent/,
-    /0 \(calm\) to 100/,
-  ],
-  evaluate_market_hamiltonian: [/System_Energy: their sum, dollars/],
-  detect_lethal_nodes: [
-    /shares that they trade if spot rises by 1 %: \+ buy, which drives the move, - sell/,
-    /calendar day: \+ buy, - sell/,
-  ],
-  evaluate_etf_contagion: [/sector ETF/, /Null otherwise/],
-  get_levels_history: [/Dollars/, /million dollars per 1 % move, \+ damps moves, - amplifies/, /decimal/],
-  get_hedging_profile: [/Shares/, /\+ buy, - sell/, /percentages/],
-  screen_tickers: [/percent of spot/, /million dollars per 1 % move, \+ damps moves, - amplifies/, /0 to 100/],
-  get_option_quotes: [/\(dollars\)/, /decimal per year/, /dollars per calendar day/, /dollars per vol point/],
-};
-
 const REST_PATH = /\/api\/v\d|\b(?:GET|POST) \//;
 
 describe.each(Object.entries(HOSTS))('a host that shows %s', (_name, host) => {
@@ -106,17 +74,21 @@ describe.each(Object.entries(HOSTS))('a host that shows %s', (_name, host) => {
     return { definition: JSON.stringify({ name, description, inputSchema }), answer: host.answer(result) };
   };
 
-  test.each(TOOLS.map(({ name }) => name))('shows what the figures of %s mean', async (tool) => {
-    const { definition, answer } = await shown(tool);
-    for (const pattern of UNITS_AND_SIGNS[tool]!) expect(definition + answer).toMatch(pattern);
-    expect(definition + answer).not.toMatch(REST_PATH);
-    const methods = await host.methods?.(tool);
-    if (methods !== undefined) {
-      expect(methods).toStartWith(`## ${tool}`);
-      expect(tokensOf(methods)).toBeLessThanOrEqual(900);
-      expect(methods).not.toMatch(REST_PATH);
-    }
-  });
+  test.each(TOOLS.map(({ name, tool }) => [name, tool!.units] as const))(
+    'shows what the figures of %s mean',
+    async (tool, units) => {
+      const { definition, answer } = await shown(tool);
+      expect(units, `${tool} lacks the units and signs of its figures`).not.toBeEmpty();
+      for (const words of units) expect(definition + answer, `units of ${tool}`).toContain(words);
+      expect(definition + answer).not.toMatch(REST_PATH);
+      const methods = await host.methods?.(tool);
+      if (methods !== undefined) {
+        expect(methods, `docs/tool-methods.md has a section of ${tool}`).toStartWith(`## ${tool}`);
+        expect(tokensOf(methods)).toBeLessThanOrEqual(900);
+        expect(methods).not.toMatch(REST_PATH);
+      }
+    },
+  );
 
   test.each(TOOLS.filter(({ ofMarket }) => ofMarket).map(({ name }) => name))(
     'shows age, source and caveats of %s',
@@ -223,13 +195,15 @@ test.each(TOOLS.map(({ name }) => name))('%s answers as over REST, with six digi
 });
 
 test('the instructions map questions to every tool, in at most 2 kB', () => {
-  const names = TOOLS.map(({ name }) => name);
-  const instructions = instructionsFor(names);
+  const instructions = instructionsFor(TOOLS);
   expect(Buffer.byteLength(instructions)).toBeLessThanOrEqual(2_048);
-  for (const name of names) expect(instructions).toContain(name);
+  for (const { name, tool } of TOOLS) {
+    expect(tool!.question, `${name} lacks its question`).not.toBeEmpty();
+    expect(instructions).toContain(`- ${tool!.question}: ${name}\n`);
+  }
   expect(instructions).not.toMatch(REST_PATH);
-  const contract = instructionsFor(names.slice(0, 9));
-  for (const name of names.slice(9)) expect(contract).not.toContain(name);
+  const contract = instructionsFor(CONTRACT_TOOLS);
+  for (const tool of TOOLS) if (!CONTRACT_TOOLS.includes(tool)) expect(contract).not.toContain(tool.name);
 });
 
 /** Addresses that clients get wrong, each with what the error must say: the truth, and a way on. */

@@ -1,17 +1,40 @@
 import { describe, expect, test } from 'bun:test';
+import { existsSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import type { TSchema } from '@sinclair/typebox';
 import { extendedView, restView, toolView } from '../../src/operations/engine/perform.ts';
 import { CONTRACT_TOOLS, findOperation, OPERATIONS, REGISTRY, TOOLS } from '../../src/operations/registry.ts';
-import { TOOL_NAMES } from '../support/tool-names.ts';
+
+const ROOT = resolve(import.meta.dir, '../..');
+const OPERATIONS_FOLDER = join(ROOT, 'src/operations');
+const SOURCES = [...new Bun.Glob('**/*.ts').scanSync(OPERATIONS_FOLDER)];
 
 test('lists the tools of the contract first, in its order, then the others', () => {
-  expect(TOOLS.map(({ name }) => name)).toEqual([...TOOL_NAMES]);
-  expect(CONTRACT_TOOLS.map(({ name }) => name)).toEqual(TOOL_NAMES.slice(0, 9));
+  expect(CONTRACT_TOOLS.map(({ name }) => name)).toEqual([
+    'compute_options_greeks',
+    'get_live_gex_nodes',
+    'get_whale_prints',
+    'calculate_merton_probability',
+    'calculate_kelly_sizing',
+    'run_strategic_omni_radar',
+    'evaluate_market_hamiltonian',
+    'detect_lethal_nodes',
+    'evaluate_etf_contagion',
+  ]);
+  expect(TOOLS.slice(0, CONTRACT_TOOLS.length)).toEqual([...CONTRACT_TOOLS]);
 });
 
 test('each operation is registered under its own name', () => {
   expect(Object.entries(REGISTRY).filter(([name, operation]) => name !== operation.name)).toEqual([]);
   expect(OPERATIONS).toHaveLength(Object.keys(REGISTRY).length);
+});
+
+test.each(TOOLS.map(({ name }) => name))('the file of %s has a test file', (name) => {
+  const file = SOURCES.find((each) =>
+    readFileSync(join(OPERATIONS_FOLDER, each), 'utf8').includes(`\n  name: '${name}',`),
+  )!;
+  const test = `test/operations/${file.replace('.ts', '.test.ts')}`;
+  expect(existsSync(join(ROOT, test)), `${name} lacks its tests in ${test}`).toBe(true);
 });
 
 test('every operation is a tool or has a route', () => {

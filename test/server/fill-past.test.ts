@@ -1,5 +1,5 @@
-import { afterAll, describe, expect, test } from 'bun:test';
-import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import type { Observation } from '../../src/core/events.ts';
 import { NoRoom } from '../../src/feeds/data-room.ts';
 import { ingestOnce } from '../../src/feeds/ingest.ts';
 import { instrumentsOf } from '../../src/feeds/simulated/instruments.ts';
@@ -7,80 +7,104 @@ import { simulatedChain } from '../../src/feeds/simulated/simulated-chain.ts';
 import { createSimulatedFeed } from '../../src/feeds/simulated/simulated-feed.ts';
 import { simulatedPrintsIn } from '../../src/feeds/simulated/simulated-prints.ts';
 import { DAY_MS } from '../../src/market/calendar.ts';
-import { sameQuotes } from '../../src/market/chain.ts';
-import type { PastProgress } from '../../src/market/feed-ledger.ts';
 import { newestSimulated, pastMoments } from '../../src/market/simulated-past.ts';
 import { loadUniverse } from '../../src/market/universe.ts';
 import { createLevelRecorder } from '../../src/operations/history/level-recorder.ts';
-import { fillPast, type PastDeps } from '../../src/server/fill-past.ts';
+import { fillPast, type PastDeps, startPastFill } from '../../src/server/fill-past.ts';
 import { encodeChain } from '../../src/store/chain-codec.ts';
 import { openStore, type Store } from '../../src/store/sqlite.ts';
 
-/** The past of a simulated market of small tickers, filled in this process. The present is a Tuesday at noon. */
+/** The past of a simulated market of small tickers. The present is a Tuesday at noon. */
 const NOW = Date.parse('2026-11-24T17:00:30Z');
 const NEWEST = newestSimulated(NOW);
 const MOMENTS = pastMoments(NEWEST);
 const SEED = 5;
 const LARGE_PRINT_MIN_USD = 100_000;
 const ALWAYS = [0, Number.MAX_SAFE_INTEGER] as const;
-const universeOf = (...tickers: string[]) => loadUniverse(JSON.stringify({ themes: { few: tickers } }));
+const universeOf = (tickers: readonly string[]) => loadUniverse(JSON.stringify({ themes: { few: tickers } }));
+const [UUP] = instrumentsOf(SEED, universeOf(['UUP']));
 
-function openFilled(): Store {
+const recorderOf = (store: Store) =>
+  createLevelRecorder({ store, largePrintMinUsd: LARGE_PRINT_MIN_USD, observe: () => {} });
+
+/** A store with the present of the tickers: what the feed delivers with its first poll, and the levels. */
+async function openPresent(tickers: readonly string[]): Promise<Store> {
   const store = openStore(':memory:', () => NOW);
-  store.openFeeds([{ name: 'simulated', simulated: true, tickers: [] }]);
+  const feed = createSimulatedFeed({ seed: SEED, universe: universeOf(tickers) });
+  store.openFeeds([feed]);
   store.sumPrintsFrom(LARGE_PRINT_MIN_USD);
+  await ingestOnce({ feed, store, observe: () => {}, nowMs: () => NOW });
+  const recorder = recorderOf(store);
+  recorder.wake();
+  await recorder.idle();
+  await recorder.stop();
   return store;
 }
 
-function fill(store: Store, tickers: readonly string[], deps: Partial<PastDeps> = {}): Promise<void> {
-  const given = {
-    store,
-    seed: SEED,
-    universe: universeOf(...tickers),
-    nowMs: NOW,
-    largePrintMinUsd: LARGE_PRINT_MIN_USD,
-  };
-  return fillPast({ ...given, tickerInView: () => tickers[0]!, ...deps });
-}
-
-/** Everything that a fill stores of a ticker, without the numbers of rows. */
-function contentOf(store: Store, ticker: string) {
-  const times = store.levelTimes(ticker, ...ALWAYS, 'snapshot', true);
+function depsOf(store: Store, tickers: readonly string[], deps: Partial<PastDeps> = {}): PastDeps {
   return {
-    snapshots: store.snapshots(ticker),
-    // As digests, because columns with gaps (NaN) are never equal.
-    chains: times.map((at) => Bun.hash(encodeChain(store.chain(store.chainIdAt(ticker, true, at)!)!))),
-    levels: store.levels(ticker, times, true),
-    prints: store.prints(ticker, ...ALWAYS, true, 0),
+    ...{ store, seed: SEED, universe: universeOf(tickers), largePrintMinUsd: LARGE_PRINT_MIN_USD, nowMs: () => NOW },
+    ...{ tickerInView: () => tickers[0]!, isAnswering: () => false, observe: () => {} },
+    room: { fullReason: () => undefined },
+    ...deps,
   };
 }
 
-describe('a whole past', async () => {
-  const tickers = ['UUP', 'CHPT'];
-  const store = openFilled();
-  const progress: PastProgress[] = [];
-  await fill(store, tickers, { onProgress: (past) => void progress.push(past) });
+/** The moments of a ticker's snapshots, the newest first. */
+const storedOf = (store: Store, ticker: string) =>
+  store
+    .snapshots(ticker)
+    .map(({ asOf }) => asOf)
+    .reverse();
+
+describe('a whole past', () => {
+  let store: Store;
+  /** The number of snapshots before each end: the fill is stopped, and killed in the middle of a transaction, before it completes. */
+  const interrupted: number[] = [];
+  const observed: Observation[] = [];
+  beforeAll(async () => {
+    store = await openPresent(['UUP']);
+    const count = () => storedOf(store, 'UUP').length;
+    await fillPast(depsOf(store, ['UUP']), () => count() > 5);
+    interrupted.push(count());
+    const killed: Store = {
+      ...store,
+      saveLevels(...args) {
+        store.saveLevels(...args);
+        if (count() > 60) throw new Error('killed');
+      },
+    };
+    await expect(fillPast(depsOf(killed, ['UUP']))).rejects.toThrow('killed');
+    interrupted.push(count());
+    await fillPast(depsOf(store, ['UUP'], { observe: (each) => void observed.push(each) }));
+  });
   afterAll(() => store.close());
 
-  test('has the snapshots that the feed would have delivered, and no others', () => {
-    for (const instrument of instrumentsOf(SEED, universeOf(...tickers))) {
-      const stored = store.snapshots(instrument.ticker);
-      expect(stored.map(({ asOf }) => asOf)).toEqual(MOMENTS.toReversed());
-      for (const { asOf } of stored) {
-        const chain = store.chain(store.chainIdAt(instrument.ticker, true, asOf)!)!;
-        if (!sameQuotes(chain, simulatedChain(instrument, asOf))) throw new Error(`${instrument.ticker} at ${asOf}`);
-        expect([chain.source, chain.simulated]).toEqual(['simulated', true]);
-      }
+  test('is continued after an interruption, and stores snapshots with their levels', () => {
+    expect(interrupted[0]).toBeGreaterThan(5);
+    expect(interrupted[1]).toBeGreaterThan(interrupted[0]!);
+    expect(interrupted[1]).toBeLessThan(MOMENTS.length);
+    const times = store.levelTimes('UUP', ...ALWAYS, 'snapshot', true);
+    expect(times.toReversed()).toEqual([NEWEST, ...MOMENTS]);
+    expect(storedOf(store, 'UUP')).toEqual([NEWEST, ...MOMENTS]);
+  });
+
+  test('has the snapshots that the feed would have delivered', () => {
+    for (const asOf of MOMENTS) {
+      const chain = store.chain(store.chainIdAt('UUP', true, asOf)!)!;
+      // As bytes, because columns with gaps (NaN) are never equal.
+      expect(Bun.hash(encodeChain(chain))).toBe(Bun.hash(encodeChain(simulatedChain(UUP!, asOf))));
+      expect([chain.asOf, chain.source, chain.simulated]).toEqual([asOf, 'simulated', true]);
     }
   });
 
   test('has the levels that the recorder computes when a snapshot arrives', async () => {
-    const [instrument] = instrumentsOf(SEED, universeOf(...tickers));
     for (const asOf of [MOMENTS[0]!, MOMENTS[30]!, MOMENTS.at(-1)!]) {
-      const live = openFilled();
-      live.savePrints(simulatedPrintsIn(instrument!, asOf - 40 * DAY_MS, asOf));
-      live.saveChain(simulatedChain(instrument!, asOf));
-      const recorder = createLevelRecorder({ store: live, largePrintMinUsd: LARGE_PRINT_MIN_USD, observe: () => {} });
+      const live = openStore(':memory:', () => NOW);
+      live.sumPrintsFrom(LARGE_PRINT_MIN_USD);
+      live.savePrints(simulatedPrintsIn(UUP!, asOf - 40 * DAY_MS, asOf));
+      live.saveChain(simulatedChain(UUP!, asOf));
+      const recorder = recorderOf(live);
       recorder.wake();
       await recorder.idle();
       await recorder.stop();
@@ -91,136 +115,81 @@ describe('a whole past', async () => {
     }
   });
 
-  test('has the prints of the 30 days before each snapshot, up to those that the feed delivers', () => {
-    const [instrument] = instrumentsOf(SEED, universeOf(...tickers));
-    const from = MOMENTS.at(-1)! - 30 * DAY_MS;
+  test('has the prints of the 30 days before each snapshot', () => {
     const ids = (prints: readonly { id: string }[]) => prints.map(({ id }) => id).sort();
-    const kept = simulatedPrintsIn(instrument!, from - 1, NEWEST - 30 * DAY_MS).filter(({ canceled }) => !canceled);
-    expect(kept.length).toBeGreaterThan(50);
-    expect(ids(store.prints('UUP', ...ALWAYS, true, 0))).toEqual(ids(kept));
+    const wanted = simulatedPrintsIn(UUP!, MOMENTS.at(-1)! - 30 * DAY_MS - 1, NEWEST);
+    expect(ids(store.prints('UUP', ...ALWAYS, true, 0))).toEqual(ids(wanted.filter(({ canceled }) => !canceled)));
   });
 
   test('is no news: no event, no levels that are due', () => {
-    expect([store.levelEvents(0, 9, true), store.levelsDue()]).toEqual([[], []]);
+    expect(store.levelEvents(0, 9, true).map(({ asOf }) => asOf)).toEqual([NEWEST]);
+    expect(store.levelsDue()).toEqual([]);
   });
 
-  test('reports its progress, also in the ledger', () => {
-    const total = 2 * MOMENTS.length;
-    expect(progress[0]).toEqual({ done: 0, total });
-    expect(progress.every(({ done }, i) => i === 0 || done >= progress[i - 1]!.done)).toBe(true);
-    expect(progress.at(-1)).toEqual({ done: total, total });
+  test('is reported, also in the ledger', () => {
+    const total = MOMENTS.length;
+    const done = interrupted[1]! - 1;
+    expect(observed[0]).toEqual({ kind: 'past_filling', done, total });
+    expect(observed.length).toBeLessThanOrEqual(7);
+    expect(observed.at(-1)).toMatchObject({ kind: 'past_filled', snapshots: total - done });
     expect(store.feedStates()[0]!.past).toEqual({ done: total, total });
   });
 
-  test('is not filled again', async () => {
-    const before = store.snapshots().map(({ underlying, asOf }) => store.chainIdAt(underlying, true, asOf));
-    const again: PastProgress[] = [];
-    await fill(store, tickers, { onProgress: (past) => void again.push(past) });
-    expect(again).toEqual([progress.at(-1)!, progress.at(-1)!]);
-    expect(store.snapshots().map(({ underlying, asOf }) => store.chainIdAt(underlying, true, asOf))).toEqual(before);
+  test('is not filled again, and the snapshots that the feed delivers stay as they are', async () => {
+    const ids = () => [NEWEST, ...MOMENTS].map((asOf) => store.chainIdAt('UUP', true, asOf));
+    const before = ids();
+    const again: Observation[] = [];
+    await fillPast(depsOf(store, ['UUP'], { observe: (each) => void again.push(each) }));
+    expect([ids(), again]).toEqual([before, []]);
   });
-});
-
-/** An end of a fill: it is stopped after some looks at `isStopped`, or it breaks off in the middle of a transaction. */
-const end = fc.record({ isStop: fc.boolean(), after: fc.nat(60) });
-
-test('a fill that was interrupted is continued to the same past, whatever ticker was in view', async () => {
-  const whole = openFilled();
-  await fill(whole, ['UUP']);
-  const expected = contentOf(whole, 'UUP');
-  whole.close();
-  await fc.assert(
-    fc.asyncProperty(fc.array(end, { maxLength: 4 }), fc.constantFrom('UUP', 'NONE'), async (ends, view) => {
-      const store = openFilled();
-      for (const { isStop, after } of ends) {
-        let count = 0;
-        const broken: Store = {
-          ...store,
-          savePastLevels(...levels) {
-            if (++count > after) throw new Error('killed');
-            store.savePastLevels(...levels);
-          },
-        };
-        const stopped = { isStopped: () => ++count > after, tickerInView: () => view };
-        await (isStop ? fill(store, ['UUP'], stopped) : fill(broken, ['UUP']).catch(() => {}));
-      }
-      await fill(store, ['UUP']);
-      expect(contentOf(store, 'UUP')).toEqual(expected);
-      store.close();
-    }),
-    { numRuns: 4 },
-  );
 });
 
 test('the ticker in view comes first, also if it changes', async () => {
-  const store = openFilled();
+  const tickers = ['UUP', 'CHPT', 'AMC'];
+  const store = await openPresent(tickers);
   const order: string[] = [];
-  let view = 'CHPT';
-  const savePastLevels: Store['savePastLevels'] = (record, source) => {
-    if (order.at(-1) !== record.underlying) order.push(record.underlying);
-    store.savePastLevels(record, source);
-    view = 'AMC';
+  const saveChain: Store['saveChain'] = (chain) => {
+    if (order.at(-1) !== chain.underlying) order.push(chain.underlying);
+    store.saveChain(chain);
   };
-  const isStopped = () => order.includes('UUP');
-  await fill({ ...store, savePastLevels }, ['UUP', 'CHPT', 'AMC'], { tickerInView: () => view, isStopped });
-  expect(order.slice(0, 2)).toEqual(['CHPT', 'AMC']);
+  const tickerInView = () => (order.length === 0 ? 'CHPT' : 'AMC');
+  await fillPast(depsOf({ ...store, saveChain }, tickers, { tickerInView }), () => order.includes('AMC'));
+  expect(order).toEqual(['CHPT', 'AMC']);
   store.close();
 });
 
-test('snapshots come before the volatilities at 30 days', async () => {
-  const store = openFilled();
-  const rows = () => store.levels('UUP', store.levelTimes('UUP', ...ALWAYS, 'snapshot', true), true);
-  let without: number | undefined;
-  const saveVolatility: Store['saveVolatility'] = (levels, volatility) => {
-    without ??= rows().filter(({ atmIv30d }) => atmIv30d === null).length;
-    store.saveVolatility(levels, volatility);
-  };
-  await fill({ ...store, saveVolatility }, ['UUP']);
-  expect([without, rows().every(({ atmIv30d }) => atmIv30d! > 0)]).toEqual([MOMENTS.length, true]);
+test('other work has its turn between steps, and clients that wait come first', async () => {
+  const store = await openPresent(['UUP']);
+  let turns = 0;
+  let isRunning = true;
+  const others = (async () => {
+    for (; isRunning; turns++) await new Promise(setImmediate);
+  })();
+  await fillPast(depsOf(store, ['UUP']), () => storedOf(store, 'UUP').length > 30);
+  isRunning = false;
+  await others;
+  // Each snapshot takes several steps.
+  expect(turns).toBeGreaterThan(3 * storedOf(store, 'UUP').length);
+
+  /** The number of snapshots at each look whether a client waits. */
+  const looks: number[] = [];
+  const isAnswering = () => looks.push(storedOf(store, 'UUP').length) > 0;
+  await fillPast(depsOf(store, ['UUP'], { isAnswering }), () => looks.length > 5);
+  expect(new Set(looks).size).toBe(1);
+  expect(storedOf(store, 'UUP').length).toBe(looks[0]!);
   store.close();
 });
 
-test('nothing is written before the store may be written', async () => {
-  const store = openFilled();
-  const { promise: mayWrite, resolve } = Promise.withResolvers<void>();
-  let looks = 0;
-  const filled = fill(store, ['UUP'], {
-    mayWrite,
-    isStopped: () => {
-      // By then, the snapshots of the ticker have been computed.
-      if (++looks === MOMENTS.length) {
-        expect(store.snapshots()).toEqual([]);
-        resolve();
-      }
-      return false;
-    },
-  });
-  await filled;
-  expect(store.snapshots()).toHaveLength(MOMENTS.length);
-  store.close();
-});
-
-test('what the feed has delivered stays as it is', async () => {
-  const store = openFilled();
-  const universe = universeOf('UUP');
-  const feed = createSimulatedFeed({ seed: SEED, universe });
-  for (const nowMs of [NOW - 1_800_000, NOW]) await ingestOnce({ feed, store, observe: () => {}, nowMs: () => nowMs });
-  const halfPast = NEWEST - 1_800_000;
-  const ids = () => [halfPast, NEWEST].map((at) => store.chainIdAt('UUP', true, at));
-  const before = ids();
-  await fill(store, ['UUP']);
-  expect(ids()).toEqual(before);
-  expect(store.snapshots('UUP')).toHaveLength(MOMENTS.length + 1);
-  // Their levels are still the recorder's work, and news.
-  expect(store.levelsDue()).toHaveLength(2);
-  store.close();
-});
-
-test('a full data folder stops the fill', async () => {
-  const store = openFilled();
+test('a full data folder stops the fill, which is reported', async () => {
+  const store = await openPresent(['UUP']);
   let checks = 0;
   const room = { fullReason: () => (++checks > 1 ? 'full' : undefined) };
-  await expect(fill(store, ['UUP'], { room })).rejects.toThrow(NoRoom);
+  await expect(fillPast(depsOf(store, ['UUP'], { room }))).rejects.toThrow(NoRoom);
   expect(store.feedStates()[0]!.past!.done).toBeLessThan(MOMENTS.length);
+  const failed = Promise.withResolvers<Observation>();
+  const observe = (each: Observation) => each.kind !== 'past_filling' && failed.resolve(each);
+  const fill = startPastFill(depsOf(store, ['UUP'], { room, observe }));
+  expect(await failed.promise).toEqual({ kind: 'past_failed', error: 'full' });
+  await fill.stop();
   store.close();
 });

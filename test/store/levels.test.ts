@@ -160,27 +160,6 @@ test('level times: bounds are inclusive, and the last of a day is the last by Ne
     expect(store.levels('SPX', [at[3]!, at[0], 12345], false).map(({ asOf }) => asOf)).toEqual([at[0], at[3]!]);
   }));
 
-test('past levels are stored once, are no entry of the log, and get their volatility later', () =>
-  withStore((store) => {
-    const past = (overrides: Partial<LevelRecord> = {}) =>
-      recordOf({ simulated: true, asOf: MONDAY_MS - DAY_MS, atmIv30d: null, ...overrides });
-    // Even if no other levels are stored, past levels are not news.
-    store.savePastLevels(past(), 'simulated');
-    store.savePastLevels(past({ spot: 1 }), 'simulated');
-    const seq = store.lastLevelSeq();
-    expect(storedLevels(store, 'SPX', true)).toEqual([past()]);
-    expect(store.levelEvents(0, 9, true)).toEqual([]);
-    keepLevels(store, { simulated: true });
-    store.savePastLevels(past({ asOf: MONDAY_MS - 2 * DAY_MS }), 'simulated');
-    expect(store.levelEvents(0, 9, true).map(({ asOf }) => asOf)).toEqual([MONDAY_MS]);
-    expect(store.currentLevels('SPX', Number.MAX_SAFE_INTEGER, true)?.asOf).toBe(MONDAY_MS);
-
-    store.saveVolatility(past(), 0.21);
-    store.saveVolatility(past({ simulated: false }), 0.99);
-    expect(storedLevels(store, 'SPX', true)[1]).toEqual(past({ atmIv30d: 0.21 }));
-    expect(store.levelEvents(seq, 9, true)).toHaveLength(1);
-  }));
-
 test("the level log is in the order of saving, has one kind of data, and omits records older than the ticker's latest", () =>
   withStore((store) => {
     const save = (days: number, overrides: Partial<LevelRecord> = {}) => {

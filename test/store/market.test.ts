@@ -1,7 +1,6 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { Chain } from '../../src/market/chain.ts';
-import { encodeChainAsync } from '../../src/store/chain-codec.ts';
 import { openStore, type Store } from '../../src/store/sqlite.ts';
 import { chainOf, DAY_MS, inFolder, MONDAY_MS, printOf } from './samples.ts';
 
@@ -73,21 +72,6 @@ test('the last snapshot of each New York day', () =>
       expect(daily(times[0]!, times[1]!)).toEqual([times[1]]);
     }
   }));
-
-test('a snapshot of the past is stored once, and its levels are not due', async () => {
-  await inFolder(async (folder) => {
-    const store = openStore(`${folder}/market.db`, Date.now);
-    const past = chainOf({ asOf: MONDAY_MS - DAY_MS, spot: 1 });
-    expect(store.savePastChain(past, await encodeChainAsync(past))).toBe(true);
-    const id = store.latestChainId('SPX', true)!;
-    expect(inBits(store.chain(id)!)).toEqual(inBits(past));
-    expect(store.savePastChain({ ...past, spot: 2 }, await encodeChainAsync(past))).toBe(false);
-    expect([store.latestChainId('SPX', true), store.chain(id)?.spot]).toEqual([id, 1]);
-    expect(store.levelsDue()).toEqual([]);
-    expect(store.snapshots().map(({ simulated }) => simulated)).toEqual([true]);
-    store.close();
-  });
-});
 
 test('the moments of the snapshots around an instant', () =>
   withStore((store) => {

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
@@ -125,15 +125,6 @@ export function readLog(stderr: ReadableStream<Uint8Array>) {
     return read;
   })();
   return { text, loaded: loaded.promise, log: () => read };
-}
-
-/** Returns the ids of the child processes of a process. Returns none if the process has ended, or if the system has no /proc. */
-export function childrenOf(pid: number): number[] {
-  try {
-    return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
-  } catch {
-    return [];
-  }
 }
 
 export function withFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {

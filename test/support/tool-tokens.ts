@@ -1,6 +1,8 @@
-import { type ExampleCalls, exampleCalls, marketWithLevels } from '../../scripts/example-calls.ts';
+import { type ExampleCalls, exampleCalls, marketWithLevels, type ToolCall } from '../../scripts/example-calls.ts';
+import type { ToolName } from '../../src/client/client.ts';
 import { runToCompletion } from '../../src/core/steps.ts';
 import type { Chain } from '../../src/market/chain.ts';
+import { READ_RESOURCE } from '../../src/mcp/read-resource.ts';
 import { RESOURCES } from '../../src/mcp/resources.ts';
 import { toolDefinitions } from '../../src/mcp/tool-definitions.ts';
 import { extendedView, perform } from '../../src/operations/engine/perform.ts';
@@ -14,6 +16,16 @@ export type ToolTokens = Readonly<Record<string, number>>;
 /** Tokens of each definition as `tools/list` sends it. */
 export function definitionTokens(): ToolTokens {
   return Object.fromEntries(toolDefinitions(TOOLS).map((tool) => [tool.name, tokensOf(tool)]));
+}
+
+/** Tokens of what most hosts show of each tool to a model: its name, description and input schema. */
+export function visibleTokens(): ToolTokens {
+  return Object.fromEntries(
+    [...toolDefinitions(TOOLS), READ_RESOURCE].map(({ name, description, inputSchema }) => [
+      name,
+      tokensOf({ name, description, inputSchema }),
+    ]),
+  );
 }
 
 /** Tokens of the largest default answer of each tool on a chain, provenance included. */
@@ -48,9 +60,9 @@ export function resourceTokens(chain: Chain): ToolTokens {
   );
 }
 
-function most(calls: ExampleCalls, answerOf: (call: ExampleCalls[keyof ExampleCalls]) => object): ToolTokens {
+function most(calls: ExampleCalls, answerOf: (call: ToolCall<ToolName>) => object): ToolTokens {
   const tokens: Record<string, number> = {};
-  for (const call of Object.values(calls)) {
+  for (const call of Object.values(calls).flat()) {
     tokens[call.name] = Math.max(tokens[call.name] ?? 0, tokensOf(answerOf(call)));
   }
   return tokens;

@@ -38,9 +38,9 @@ describeInBrowser('the terminal below a path', () => {
             expect([view, text.replaceAll(proxy.url, '').includes(origin)]).toEqual([view, false]);
           }
           await page.goto(`${proxy.url}/#/SPY/house?_part=connect`);
-          await page.waitForSelector('.house-cards pre >> nth=3');
+          await page.waitForSelector('.status-cards pre >> nth=3');
           const snippets = await page.evaluate(() =>
-            [...document.querySelectorAll('.house-cards pre')].map((each) => each.textContent!),
+            [...document.querySelectorAll('.status-cards pre')].map((each) => each.textContent!),
           );
           const addresses = snippets.flatMap((snippet) => snippet.match(/http:\/\/127[^\s"']*/g) ?? []);
           expect(addresses.length).toBeGreaterThan(3);

@@ -1,6 +1,6 @@
 import { expect } from 'bun:test';
 import type { Page } from 'playwright-core';
-import { otherReadings } from '../../web/state/figure-readings.ts';
+import { otherReadings } from '../../web/explain/figure-readings.ts';
 import { describeInBrowser, figuresOf, test, withTerminal } from './browser.ts';
 
 describeInBrowser('the panel Explain', () => {
@@ -71,6 +71,8 @@ describeInBrowser('the panel Explain', () => {
     await page.click('.explain-method summary');
     expect(await page.textContent('.methods .marked')).toStartWith('GEX (gamma exposure) of a contract is');
     expect(await page.$$('.methods a')).toEqual([]);
+    const formula = await page.$eval('.methods .marked math', (math) => [math.namespaceURI, math.textContent]);
+    expect(formula).toEqual(['http://www.w3.org/1998/Math/MathML', 'GEX=sign⋅Γ⋅OI⋅multiplier⋅S2⋅0.01']);
     await page.click('.methods .jump >> text=the coming calendar day');
     expect(await page.getAttribute('.methods', 'data-methods')).toBe('the-coming-day');
     expect(await page.textContent('.methods h5')).toBe('The coming day');

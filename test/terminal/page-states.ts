@@ -5,10 +5,10 @@ import { requestOf } from '../../web/operations.ts';
 import { newYorkMoment } from '../../web/page-format.ts';
 import { formatAddress, MEASURES, OPTION_VALUES, type PageState, START, VIEWS } from '../../web/state/address.ts';
 import { answersOf, type CopiedCall, copiedCall, goTo, sourceOf } from './answers.ts';
-import { menusOf } from './panel-acts.ts';
+import { menusOf } from './panel-actions.ts';
 
 /** The views that show a ticker at a moment. */
-const VIEWS_OF_MARKET = VIEWS.filter((view) => view !== 'bench' && view !== 'house');
+const VIEWS_OF_MARKET = VIEWS.filter((view) => view !== 'house');
 
 /** Returns random states of the page, always the same ones for the same moments. */
 export function randomStates(count: number, moments: readonly string[]): PageState[] {

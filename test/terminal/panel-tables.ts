@@ -225,6 +225,5 @@ export const PANELS: readonly (readonly [address: string, panels: readonly strin
   ['history', ['history', 'record']],
   ['scan', ['universe', 'density', 'whipsaw', 'concentration']],
   ['surface', ['smile', 'surface-term', 'maturities', 'events']],
-  ['bench', []],
   ['house', ['feed-simulated']],
 ];

@@ -26,7 +26,7 @@ describeInBrowser('the files of the terminal', () => {
     expect(response.headers.get('cache-control')).toBe('no-cache');
 
     expect(response.headers.get('content-security-policy')).toBe(
-      "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " +
+      "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " +
         "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
     );
     for (const [name, value] of [

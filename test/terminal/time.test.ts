@@ -9,7 +9,7 @@ import { run } from '../support/process.ts';
 import { answersOf, goTo } from './answers.ts';
 import { describeInBrowser, figuresOf, smallMarketWithPast, type Terminal, test, withTerminal } from './browser.ts';
 import { checkPage, lookOf, randomStates } from './page-states.ts';
-import { checkPanels, menusOf } from './panel-acts.ts';
+import { checkPanels, menusOf } from './panel-actions.ts';
 import { PANELS, TABLES } from './panel-tables.ts';
 
 /** In CI, which has four minutes for the terminal, fewer states are visited. */
@@ -122,7 +122,7 @@ describeInBrowser('a market with a past', () => {
     }, start);
     await page.waitForSelector(`[data-panel="ladder"][data-as-of="${start}"]`);
     await page.selectOption('.play select', '250');
-    await page.click('[data-act="play"]');
+    await page.click('[data-action="play"]');
     const seen = await page.evaluate(
       (end) =>
         new Promise<string[]>((resolve) => {
@@ -140,11 +140,11 @@ describeInBrowser('a market with a past', () => {
     const halfHours = (moments: readonly string[]) => moments.filter((each) => /:[03]0:00/.test(each) && each < day);
     expect(halfHours(seen)).toEqual(halfHours(at.filter((each) => each >= start)));
     expect(halfHours(seen).length).toBeGreaterThan(5);
-    await page.waitForSelector('[data-act="play"]:has-text("Play")');
-    await page.click('[data-act="play"]');
+    await page.waitForSelector('[data-action="play"]:has-text("Play")');
+    await page.click('[data-action="play"]');
     await page.waitForFunction(() => location.hash.includes('at='));
     await page.keyboard.press('{');
-    await page.waitForSelector('[data-act="play"]:has-text("Play")');
+    await page.waitForSelector('[data-action="play"]:has-text("Play")');
     expect((await stateOf(page)).at! < day).toBe(true);
   }, 120_000);
 

@@ -5,7 +5,7 @@ import * as format from '../../web/page-format.ts';
 import { describeRecorded } from '../support/recorded-chains.ts';
 import { goTo } from './answers.ts';
 import { describeInBrowser, figuresOf, test, withTerminal } from './browser.ts';
-import { checkPanels, menusOf } from './panel-acts.ts';
+import { checkPanels, menusOf } from './panel-actions.ts';
 
 /** Ten recorded chains, in and outside of the universe. */
 const CHAINS = ['AAPL', 'AMD', 'AMZN', 'F', 'GOOGL', 'JPM', 'MSFT', 'NVDA', 'TSLA', 'XLE'];

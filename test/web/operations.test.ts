@@ -1,31 +1,60 @@
 import { describe, expect, test } from 'bun:test';
+import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { PAGE_OPERATIONS, pageOperations } from '../../scripts/page-operations.ts';
 import { OPERATIONS } from '../../src/operations/registry.ts';
-import {
-  commandOf,
-  curlOf,
-  mcpOf,
-  NOT_ON_PAGE,
-  requestOf,
-  WEB_OPERATIONS,
-  type WebOperation,
-} from '../../web/operations.ts';
+import { commandOf, curlOf, mcpOf, requestOf } from '../../web/operations.ts';
+import { VIEWS } from '../../web/state/address.ts';
 
 const ORIGIN = 'http://127.0.0.1:8080';
 
+const WEB = resolve(import.meta.dir, '../../web');
+
+/** Returns the text of a file of the page and of the files that it imports. The table of the views is left out, and so are types. */
+function textFrom(entry: string): string {
+  const seen = new Map<string, string>();
+  const visit = (file: string): void => {
+    if (seen.has(file) || !/\.tsx?$/.test(file) || file.endsWith('/views.ts')) return;
+    const text = readFileSync(file, 'utf8');
+    seen.set(file, text);
+    const { imports } = new Bun.Transpiler({ loader: 'tsx', trimUnusedImports: true }).scan(text);
+    for (const { path } of imports) if (path.startsWith('.')) visit(resolve(dirname(file), path));
+  };
+  visit(resolve(WEB, entry));
+  return [...seen.values()].join('\n');
+}
+
+const EVERYWHERE = textFrom('main.tsx');
+const VIEW_TABLE = readFileSync(resolve(WEB, 'view/views.ts'), 'utf8');
+const TEXTS = Object.fromEntries(VIEWS.map((view) => [view, EVERYWHERE + textFrom(fileOf(view))]));
+
+/** Returns the file of the component of a view, from the table of the views. */
+function fileOf(view: string): string {
+  const component = new RegExp(`^  ${view}: (\\w+),`, 'm').exec(VIEW_TABLE)![1];
+  return `view/${new RegExp(`\\{ ${component} \\} from '\\./(.+)'`).exec(VIEW_TABLE)![1]}`;
+}
+
 describe('the operations of the page', () => {
-  test('every operation of the registry has a place on the page or a reason for having none', () => {
-    const named = [...Object.keys(WEB_OPERATIONS), ...Object.keys(NOT_ON_PAGE)];
-    expect(named.toSorted()).toEqual(OPERATIONS.map(({ name }) => name).toSorted());
+  test('web/operations.json matches the registry (bun run gen)', () => {
+    expect(readFileSync(PAGE_OPERATIONS, 'utf8'), 'bun run gen').toBe(pageOperations());
   });
 
-  test.each(Object.entries(WEB_OPERATIONS) as [string, WebOperation][])(
-    '%s has the address of the registry',
-    (name, web) => {
-      const operation = OPERATIONS.find((each) => each.name === name)!;
-      const path = operation.rest?.path ?? `/api/v1/tools/${name}?extended=true`;
-      expect([web.method, web.path]).toEqual([operation.rest?.method ?? 'POST', path]);
-      expect([web.isTool, web.ofMarket]).toEqual([operation.tool !== undefined, operation.ofMarket === true]);
-      expect(web.title).toBe(operation.title);
+  test.each(OPERATIONS.map(({ name, page, tool }) => [name, page, tool !== undefined] as const))(
+    '%s is where `page` of its definition says',
+    (name, page, isTool) => {
+      const asking = VIEWS.filter((view) => TEXTS[view]!.includes(`'${name}'`));
+      if (typeof page !== 'string') {
+        expect(page.absent, `${name} lacks the reason why it is on no view`).toMatch(/^[A-Z].*\.$/);
+        expect(asking, `${name} says that no view asks for it`).toEqual([]);
+      } else {
+        expect([...VIEWS] as string[], `${name} names a view`).toContain(page);
+        const isForm = page === 'house' && isTool;
+        if (!isForm)
+          expect(
+            asking as string[],
+            `${name} says that the view ${page} asks for it (each tool has a form in house)`,
+          ).toContain(page);
+      }
     },
   );
 });

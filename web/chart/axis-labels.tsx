@@ -4,13 +4,16 @@ import { cursorPrice } from './crosshair.ts';
 import { placeLabels } from './place-labels.ts';
 import { isWithin, type PriceAxis } from './price-axis.ts';
 
-/** Half of the height of a price at the left edge, pixels. */
+/** Half the height of a price label at the left edge, in pixels. */
 const HALF = 7;
 
-/** The prices at the left edge of a chart, but for those that its upper or lower edge would cut. Screen readers read the table instead. */
+/**
+ * Renders the price labels at the left edge of a chart. A label that the upper or lower edge would cut is left out. Screen readers read the
+ * table instead.
+ */
 export function AxisLabels({ axis }: { axis: PriceAxis }) {
   return (
-    <div class="y-axis" aria-hidden="true">
+    <div class="y-axis small" aria-hidden="true">
       {axis.ticks.map((price) => {
         const y = axis.y(price);
         return (
@@ -26,16 +29,19 @@ export function AxisLabels({ axis }: { axis: PriceAxis }) {
   );
 }
 
-/** The price under the cursor, in all charts of a price axis. */
+/** Renders a line at the cursor's price, in all charts on a price axis. */
 export function Crosshair({ axis }: { axis: PriceAxis }) {
   const at = cursorPrice.value;
   return at !== null && isWithin(axis, at) ? <div class="crosshair" style={{ top: `${axis.y(at)}px` }} /> : null;
 }
 
-/** The exposures at the ends of a horizontal axis, and its zero. `left` and `middle` are positions, pixels. */
+/**
+ * Renders the labels of a horizontal axis: the exposures at both ends, and zero. `left` and `middle` are the positions of the left end and
+ * of zero, in pixels.
+ */
 export function ExtentAxis({ left, middle, extent }: { left: number; middle: number; extent: number }) {
   return (
-    <div class="x-axis" aria-hidden="true">
+    <div class="x-axis small" aria-hidden="true">
       <span data-label style={{ left: `${left}px` }}>
         {amount(-extent)}
       </span>
@@ -49,12 +55,14 @@ export function ExtentAxis({ left, middle, extent }: { left: number; middle: num
   );
 }
 
-/** Height of a label of a level, pixels. */
+/** Height of a level's label, in pixels. */
 const LABEL = 19;
-/** A label that stands further from its rule than this gets a leader line, pixels. */
+/**
+ * Maximum distance between a label and its level without a leader line, in pixels. At a larger distance, a leader line connects the two.
+ */
 const LEADER_FROM = 12;
 
-/** The names of the levels at the right edge, pushed apart so that none covers another. */
+/** Renders the names of the levels at the right edge, moved apart so that no two names overlap. */
 export function LevelLabels({
   levels,
   axis,

@@ -1,5 +1,5 @@
-import { signal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { themeVersion } from '../state/ui.ts';
 import { colorsOf, paint, type Stroke } from './strokes.ts';
 
 export interface Size {
@@ -7,10 +7,7 @@ export interface Size {
   readonly height: number;
 }
 
-/** Changes whenever the colours of the page may have changed, so that canvases are drawn again. */
-export const themeVersion = signal(0);
-
-/** Follows the size of an element, CSS pixels. The first size is known before the first paint. */
+/** Returns a ref and the current size of its element, in CSS pixels. The first size is measured before the first paint. */
 export function useSize<E extends HTMLElement>(): { ref: { current: E | null }; size: Size } {
   const ref = useRef<E>(null);
   const [size, setSize] = useState<Size>({ width: 0, height: 0 });
@@ -28,7 +25,10 @@ export function useSize<E extends HTMLElement>(): { ref: { current: E | null }; 
   return { ref, size };
 }
 
-/** A canvas with device pixels. It is hidden from screen readers, because the chart around it has a text and a table. */
+/**
+ * Renders a canvas at the resolution of the device. Screen readers skip the canvas, because the chart around it has a text alternative and
+ * a table.
+ */
 export function StrokeCanvas({
   strokes,
   size,

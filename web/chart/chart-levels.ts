@@ -2,16 +2,18 @@ import type { Levels } from '../data/page-answers.ts';
 import { price, strikeText } from '../page-format.ts';
 import type { LadderRule } from './ladder-strokes.ts';
 
-/** A level of a ticker as the charts draw it. */
+/** A level of a ticker with the name and line style that the charts use. */
 export interface ChartLevel extends LadderRule {
   readonly id: 'call_wall' | 'gex_flip' | 'put_wall' | 'max_pain' | 'spot_price';
   readonly name: string;
-  /** Two letters, for narrow charts. */
+  /** Two letters that replace the name on narrow charts. */
   readonly initials: string;
   readonly text: string;
 }
 
-/** Returns the levels of a snapshot. A flip that is not resolved is left out: it is nowhere. Levels differ by pattern and name. */
+/**
+ * Returns the levels of a snapshot. An unresolved flip is left out, because it has no price. Each level has its own line pattern and name.
+ */
 export function chartLevels(
   levels: Pick<Levels, 'call_wall' | 'gex_flip' | 'flip_resolved' | 'max_pain' | 'spot_price' | 'put_wall'>,
 ): ChartLevel[] {

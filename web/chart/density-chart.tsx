@@ -4,24 +4,27 @@ import type { Levels, Radar } from '../data/page-answers.ts';
 import { price } from '../page-format.ts';
 import { AxisLabels, LevelLabels } from './axis-labels.tsx';
 import { useSize } from './canvas.tsx';
+import { useSpoken } from './chart-accessibility.ts';
 import { type ChartLevel, chartLevels } from './chart-levels.ts';
-import { atmLognormal, type CursorPair, densityReadout, describeDensity, mixtureOf } from './density-words.ts';
+import { atmLognormal, type CursorPair, densityReadout, describeDensity, mixtureOf } from './density-text.ts';
 import { densityAt, densityRange, type PriceMixture } from './mixture-density.ts';
 import { type PriceAxis, priceAxis } from './price-axis.ts';
-import { useSpoken } from './spoken.ts';
 
-/** Room for the prices at the left edge, pixels. */
+/** Width of the space for the price labels at the left edge, in pixels. */
 const PRICES = 44;
 const POINTS = 180;
 const NARROW = 420;
 const REST_MS = 150;
 
-/** Returns the levels of an answer as the charts draw them. */
+/** Returns the levels of an Omni Radar answer in the form that the charts draw. */
 export function radarLevels({ gex_boundaries, spot_price }: Radar): ChartLevel[] {
   return chartLevels({ ...gex_boundaries, spot_price } as unknown as Levels);
 }
 
-/** The density of the price at expiry, price upward, with the lognormal beside it, levels, quantiles and two cursors. */
+/**
+ * Renders the probability density of the price at expiry, with the highest price at the top. The chart also shows the lognormal density,
+ * the levels, the quantiles and two cursors.
+ */
 export function DensityChart({
   radar,
   pair,
@@ -29,7 +32,7 @@ export function DensityChart({
 }: {
   radar: Radar;
   pair: CursorPair;
-  /** Called while a cursor moves. `isDone`: it has come to rest. */
+  /** Called when a cursor moves. `isDone` is true if the move has ended. */
   onMove: (pair: CursorPair, isDone: boolean) => void;
 }) {
   const { ref, size } = useSize<HTMLDivElement>();
@@ -84,7 +87,7 @@ export function DensityChart({
   const priceAt = (event: PointerEvent) => axis.priceAt(event.clientY - ref.current!.getBoundingClientRect().top);
   const onPointerDown = (event: PointerEvent) => {
     const handle = (event.target as HTMLElement).closest<HTMLElement>('[data-cursor]');
-    // One finger scrolls the page, but for the handles.
+    // A touch scrolls the page unless it starts on a cursor's handle.
     if (!handle && event.pointerType === 'touch') return;
     const at = priceAt(event);
     const nearest = Math.abs(at - pair[0]) < Math.abs(at - pair[1]) ? 0 : 1;
@@ -140,7 +143,7 @@ export function DensityChart({
         )}
         <AxisLabels axis={axis} />
         {Object.entries(radar.state_density.quantiles).map(([name, at]) => (
-          <span data-label class="quantile-name" aria-hidden="true" key={name} style={{ top: `${axis.y(at)}px` }}>
+          <span data-label class="quantile-name small" aria-hidden="true" key={name} style={{ top: `${axis.y(at)}px` }}>
             {Number(name.slice(1))} %
           </span>
         ))}
@@ -171,13 +174,13 @@ function densityAxis(radar: Radar, levels: readonly ChartLevel[], height: number
   const law = mixtureOf(radar);
   const most = densityRange(law, []);
   const reach = (most.high - most.low) / 2;
-  // A level that is much further away would flatten the density, so the axis does not reach it.
+  // The axis leaves out a level that is far away, because such a level would flatten the density.
   const near = levels.map((level) => level.price).filter((at) => at > most.low - reach && at < most.high + reach);
   const { low, high } = densityRange(law, near);
   return priceAxis(spot, (50 * (high - low)) / spot, 100 * ((high + low) / 2 / spot - 1), height);
 }
 
-/** Returns a round step of the cursors: some 200 steps over the axis. */
+/** Returns the price step of the cursors: a round number, with at most 200 steps on the axis. */
 function stepOf({ low, high }: PriceAxis): number {
   const raw = (high - low) / 200;
   const power = 10 ** Math.floor(Math.log10(raw));

@@ -5,10 +5,13 @@ import { columnTable, type PanelTable } from '../state/panels.ts';
 import { useSize } from './canvas.tsx';
 
 const ROW = { least: 14, most: 34 } as const;
-/** Room for the dates at the left edge and for the texts at the right edge, pixels. */
+/** Width of the space for the dates at the left edge and for the texts at the right edge, in pixels. */
 const [DATES, TEXTS] = [92, 150];
 
-/** The share of gross gamma that expires with each series, by date. The hue is the sign of its net gamma. */
+/**
+ * Renders one bar for each series, in order of expiry: the share of gross gamma that expires with the series. The colour of a bar shows the
+ * sign of the series' net gamma.
+ */
 export function ExpiryBars({ expiries, onChoose }: { expiries: Expiries; onChoose: (expiry: string) => void }) {
   const { ref, size } = useSize<HTMLDivElement>();
   const height = Math.max(ROW.least, Math.min(ROW.most, size.height / Math.max(1, expiries.count)));
@@ -20,7 +23,13 @@ export function ExpiryBars({ expiries, onChoose }: { expiries: Expiries; onChoos
         <ul aria-label={describeExpiries(expiries)}>
           {expiries.expiry.map((expiry, i) => (
             <li key={`${expiries.root[i]} ${expiry}`} style={{ height: `${height}px` }}>
-              <button type="button" data-label title={`Analyse ${expiry} alone`} onClick={() => onChoose(expiry)}>
+              <button
+                type="button"
+                class="bare"
+                data-label
+                title={`Analyse ${expiry} alone`}
+                onClick={() => onChoose(expiry)}
+              >
                 {newYorkDay(expiry, true).slice(4)}
                 {expiries.settlement[i] === 'AM' ? ' AM' : ''}
               </button>

@@ -9,18 +9,20 @@ import { spacedLabels } from './spaced-labels.ts';
 export interface FlowChartProps {
   readonly rows: readonly FlowRow[];
   readonly group: FlowGroup;
-  /** Index of the row under the cursor. */
+  /** Index of the row at the cursor. */
   readonly cursor: number | null;
   readonly onCursor: (index: number | null) => void;
-  /** The row that the tape is filtered by. */
+  /** Key of the row that filters the list of prints. */
   readonly chosen: string | null;
   readonly onChoose: (key: string) => void;
 }
 
-/** Room for the amounts at the left edge, pixels. */
+/** Width of the space for the amounts at the left edge, in pixels. */
 const AMOUNTS = 52;
 
-/** What customers bought and sold, calls solid and puts hatched, and the net delta on a panel of its own below. */
+/**
+ * Renders the premium that customers bought and sold as bars, with calls solid and puts hatched, and the net delta in a second plot below.
+ */
 export function FlowChart({ rows, group, cursor, onCursor, chosen, onChoose }: FlowChartProps) {
   const { ref, size } = useSize<HTMLDivElement>();
   const { width, height } = size;
@@ -28,14 +30,14 @@ export function FlowChart({ rows, group, cursor, onCursor, chosen, onChoose }: F
   const labels = useMemo(() => {
     const texts = rows.map(({ key }) => flowKeyText(key, group, true));
     const sizes = texts.map((text) => text.length * LABEL_DIGIT);
-    // The last label would reach beyond the chart.
+    // The last label is moved left if it would extend beyond the chart.
     const at = bars.centers.map((center, i) => Math.min(center, width - sizes[i]! / 2));
     return spacedLabels(at, sizes).map((i) => ({ x: at[i]!, text: texts[i]! }));
   }, [rows, group, bars.centers, width]);
   const axis = useMemo(() => () => ({ x: (index: number) => bars.centers[index]!, labels }), [bars.centers, labels]);
   const places = useMemo(() => rows.map((_, i) => i), [rows]);
   const delta = useMemo((): ChartSeries[] => {
-    // Manners have no order, so no line joins them.
+    // Manners have no order, so no line connects them.
     const mark = group === 'manner' ? 'bars' : 'line';
     return [{ name: 'Net delta, $', mark, y: rows.map(({ net_delta }) => net_delta) }];
   }, [rows, group]);
@@ -96,9 +98,9 @@ export function FlowChart({ rows, group, cursor, onCursor, chosen, onChoose }: F
             ))}
           </svg>
         )}
-        <div class="y-axis" aria-hidden="true">
+        <div class="y-axis small" aria-hidden="true">
           {bars.ticks.map(({ value, y }) => (
-            // What was sold is below zero, and no negative amount.
+            // The label shows the absolute value, because premium sold is drawn below zero but is not a negative amount.
             <span data-label key={value} style={{ top: `${y}px` }}>
               {amount(Math.abs(value))}
             </span>

@@ -2,7 +2,7 @@ import { amount, cleanText, countText, newYorkDay, percent, signedAmount, UNKNOW
 import type { PanelTable } from '../state/panels.ts';
 import { spacedTicks } from './price-axis.ts';
 
-/** How the flow is grouped: the names of the columns of the answer. */
+/** The groupings of the flow: names of columns in the answer. */
 export const FLOW_GROUPS = ['day', 'manner', 'expiry'] as const;
 export type FlowGroup = (typeof FLOW_GROUPS)[number];
 
@@ -19,10 +19,10 @@ const COLUMNS = [
 ] as const;
 type FlowColumn = (typeof COLUMNS)[number];
 
-/** The flow of one day, manner or expiry, dollars. */
+/** The flow of one day, manner or expiry, in dollars. */
 export type FlowRow = { readonly key: string } & Readonly<Record<FlowColumn, number>>;
 
-/** Returns the rows of a part of the answer of `get_flow_by_aggressor`. The row of all manners is left out. */
+/** Returns the rows of one grouping of a `get_flow_by_aggressor` answer. The row that sums all manners is left out. */
 export function flowRows(part: Readonly<Record<string, unknown>>, group: FlowGroup): FlowRow[] {
   const keys = part[group] as readonly string[];
   const values = part as Readonly<Record<FlowColumn, readonly number[]>>;
@@ -37,7 +37,7 @@ export function flowRows(part: Readonly<Record<string, unknown>>, group: FlowGro
 export const boughtOf = ({ call_bought, put_bought }: FlowRow) => call_bought + put_bought;
 export const soldOf = ({ call_sold, put_sold }: FlowRow) => call_sold + put_sold;
 
-/** One bar of the flow. What customers bought is positive and above zero, what they sold is negative and below. */
+/** One bar of the flow chart. Purchases by customers are positive and above zero, and sales by customers are negative and below zero. */
 export interface FlowBar {
   readonly kind: 'calls' | 'puts' | 'unsigned';
   readonly sign: 1 | -1 | 0;
@@ -48,7 +48,7 @@ export interface FlowBar {
 }
 
 export interface FlowLayout {
-  /** The middle of each row, pixels from the left edge. */
+  /** The horizontal center of each row, in pixels from the left edge. */
   readonly centers: readonly number[];
   readonly step: number;
   readonly bars: readonly FlowBar[];
@@ -56,14 +56,17 @@ export interface FlowLayout {
   readonly ticks: readonly { readonly value: number; readonly y: number }[];
 }
 
-/** Bars are as wide as this share of their place, and at most so many pixels. */
+/** `share` is the width of a bar as a share of the space for its row. `most` is the maximum width of a bar, in pixels. */
 const BAR = { share: 0.78, most: 72 } as const;
-/** Share of a bar's width for what nobody signed. It stands beside, half above and half below zero, because it has no sign. */
+/**
+ * Share of a bar's width that the bar of unsigned premium takes. The bar of unsigned premium is drawn next to the others, half above and
+ * half below zero, because unsigned premium has no sign.
+ */
 const UNSIGNED = 0.26;
 const TICK_GAP = 34;
 const MARGIN = 6;
 
-/** Places the bars of the flow in an area from `left` to `width`. */
+/** Returns the positions of the flow bars in an area from `left` to `width`. */
 export function flowLayout(rows: readonly FlowRow[], left: number, width: number, height: number): FlowLayout {
   const step = (width - left) / Math.max(1, rows.length);
   const up = Math.max(...rows.map((row) => Math.max(boughtOf(row), row.unsigned / 2)), 0);
@@ -101,7 +104,10 @@ export function flowLayout(rows: readonly FlowRow[], left: number, width: number
   };
 }
 
-/** The name of a row: a day as `Fri 20 Nov`, an expiry with its year, a manner in words. `isShort` leaves out what the axis has no room for. */
+/**
+ * Returns the name of a row: a day as `Fri 20 Nov`, an expiry with its year, a manner as words. `isShort` leaves out the weekday, for axis
+ * labels.
+ */
 export function flowKeyText(key: string, group: FlowGroup, isShort = false): string {
   const day = newYorkDay(key, true);
   if (group === 'manner' || day === UNKNOWN) return cleanText(key).replace('_', '-');
@@ -111,7 +117,7 @@ export function flowKeyText(key: string, group: FlowGroup, isShort = false): str
 
 const counted = (n: number, what: string) => `${countText(n)} ${what}${n === 1 ? '' : 's'}`;
 
-/** What the cursor reads at a row. */
+/** Returns the figures of a flow row as text. */
 export function flowReadout(row: FlowRow, group: FlowGroup): string {
   return [
     flowKeyText(row.key, group),
@@ -123,7 +129,7 @@ export function flowReadout(row: FlowRow, group: FlowGroup): string {
   ].join(' · ');
 }
 
-/** One sentence with the main figures of the chart. */
+/** Returns one sentence with the main figures of the flow chart, for screen readers. */
 export function describeFlow(rows: readonly FlowRow[], group: FlowGroup): string {
   if (rows.length === 0) return 'No print in this window.';
   const sum = (value: (row: FlowRow) => number) => rows.reduce((all, row) => all + value(row), 0);
@@ -141,9 +147,9 @@ export function flowTable(rows: readonly FlowRow[], group: FlowGroup): PanelTabl
   return { columns: [group, ...COLUMNS], rows: rows.map((row) => [row.key, ...COLUMNS.map((name) => row[name])]) };
 }
 
-/** How many prints are signed, and by what. */
+/** The share of signed prints, and how many prints each method signed. */
 export interface SignedPrintShare {
-  /** Percent. Null: no print is signed, or there is none. */
+  /** Percentage of prints that are signed. Null if no print is signed, or if there are no prints. */
   readonly percent: number | null;
   readonly signed: number;
   readonly all: number;
@@ -173,7 +179,7 @@ export function signedPrintShare(
   };
 }
 
-/** Returns the share as the page shows it. A share below 100 % is never rounded to it. */
+/** Returns the share of signed prints as text. A share below 100 % is never rounded up to 100 %. */
 export function shareText({ percent: share }: SignedPrintShare): string {
   return share === null ? percent(null) : percent(share === 100 ? 100 : Math.min(share, 99.9), 1, false);
 }

@@ -1,34 +1,37 @@
 import type { History } from '../data/page-answers.ts';
-import { exchangeDaysBetween } from './exchange-days.ts';
-import { type TradingAxis, tradingAxis } from './trading-axis.ts';
+import { exchangeDaysBetween } from '../time/exchange-days.ts';
+import { type TradingAxis, tradingAxis } from '../time/trading-axis.ts';
 
 type Column = readonly (number | null)[];
 
-/** Rows of the history as aligned columns. Lines through them break at null: at unresolved flips, and at the rows added for gaps. */
+/** The rows of the history as aligned columns. A line breaks at null: at an unresolved flip, and at a row that was added for a gap. */
 export interface HistorySeries {
   readonly axis: TradingAxis;
   /** The position of each row on the axis, ascending. */
   readonly x: readonly number[];
-  /** The positions of the rows of the answer. */
+  /** The axis positions of the rows that the answer contains. */
   readonly at: readonly number[];
-  /** The index of each row in the answer. Null: a row that was added for a gap. */
+  /** The index of each row in the answer. Null if the row was added for a gap. */
   readonly row: readonly (number | null)[];
   readonly spot: Column;
   readonly flip: Column;
   readonly callWall: Column;
   readonly putWall: Column;
-  /** Net gamma exposure where it is positive, and where it is negative. */
+  /** Net gamma exposure, split by sign into a positive and a negative column. */
   readonly positive: Column;
   readonly negative: Column;
   readonly volatility: Column;
-  /** The number of gaps: places where days of trading, or snapshots of a day, are missing. */
+  /** The number of gaps. A gap is a place where trading days, or snapshots of a day, are missing. */
   readonly gaps: number;
 }
 
-/** Two snapshots of a day that are more than this many usual distances apart have a gap between them. */
+/** Maximum time between two snapshots of a day without a gap, as a multiple of the usual time between snapshots. */
 const USUAL_MOST = 3;
 
-/** Aligns a history for drawing. Between rows that no line may join it puts a row of nulls. `ends` are the first and the last date of the axis. */
+/**
+ * Returns a history as columns for the charts. The function adds a row of nulls between two rows that no line may connect. `ends` are the
+ * first and the last date of the axis.
+ */
 export function historySeries(history: History, ends: { from?: string; to?: string } = {}): HistorySeries {
   const { as_of, day, net_gex, count } = history;
   const isDaily = history.per === 'day';
@@ -49,7 +52,10 @@ export function historySeries(history: History, ends: { from?: string; to?: stri
     x.push(axis.at(at[i]!));
     row.push(i);
   }
-  /** What stands between a row and the row before. The price of the night is not known, so a line ends with its session. */
+  /**
+   * Returns how a row is connected to the row before. A line ends at the close of its trading session, because overnight prices are
+   * unknown.
+   */
   function joinOf(i: number): 'line' | 'night' | 'gap' {
     const [before, now] = [day[i - 1]!, day[i]!];
     if (before === now) return at[i]! - at[i - 1]! > USUAL_MOST * usual ? 'gap' : 'line';
@@ -73,16 +79,22 @@ export function historySeries(history: History, ends: { from?: string; to?: stri
   };
 }
 
-/** The median distance of two snapshots of one day, ms. */
+/** Returns the median distance between two consecutive snapshots of the same day, in ms. */
 function usualStep(at: readonly number[], day: readonly string[]): number {
   const steps = at.slice(1).flatMap((each, i) => (day[i] === day[i + 1] ? [each - at[i]!] : []));
   return steps.toSorted((a, b) => a - b)[steps.length >> 1] ?? 0;
 }
 
-/** How far beyond the prices of the range the price axis reaches for a flip or a wall, as a share of spot. */
+/**
+ * Maximum distance from a flip or a wall to the range of spot, as a share of spot. The price axis does not include a level that is further
+ * away.
+ */
 const REACH = 0.2;
 
-/** Returns the range of the price axis: spot, and the levels that are not so far from it that spot would become a flat line. */
+/**
+ * Returns the range of the price axis. The range covers spot and the levels near spot. A level far from spot is left out, because spot
+ * would look like a flat line.
+ */
 export function historyRange({ spot, flip, callWall, putWall }: HistorySeries): [low: number, high: number] {
   const spots = spot.filter((each) => each !== null);
   if (spots.length === 0) return [0, 1];

@@ -1,11 +1,14 @@
 import type { History } from '../data/page-answers.ts';
 import { newYorkIsoDate } from '../page-format.ts';
-import { newYorkMidnight } from './new-york-clock.ts';
-import type { TradingAxis } from './trading-axis.ts';
+import { newYorkMidnight } from '../time/new-york-clock.ts';
+import type { TradingAxis } from '../time/trading-axis.ts';
 
-/** The part of the history that the member looks at. */
+/** The time range that the History view shows. */
 export interface HistorySpan {
-  /** The ends, both included: dates of New York or instants. Undefined: a year back, and the newest. */
+  /**
+   * The start and the end of the range, both inclusive: New York dates or instants. If `from` is undefined, the range starts a year ago. If
+   * `to` is undefined, the range ends with the newest data.
+   */
   readonly from: string | undefined;
   readonly to: string | undefined;
   readonly per: 'day' | 'snapshot';
@@ -13,10 +16,13 @@ export interface HistorySpan {
 
 export const DAY_LENGTH_MS = 86_400_000;
 const EDGE = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?Z)?$/;
-/** Of spans up to this length, every snapshot is shown. */
+/** Longest range, in days, for which the default is to show every snapshot. A longer range shows one row per day by default. */
 const SNAPSHOT_DAYS = 10;
 
-/** Reads the span from the settings of the view. `moment` is the newest moment of the page. What cannot be read counts as not set. */
+/**
+ * Returns the time range that the settings of the view contain. `moment` is the newest moment of the page. An invalid value counts as not
+ * set.
+ */
 export function historySpan(own: Readonly<Record<string, string>>, moment: string): HistorySpan {
   const edge = (text: string | undefined) =>
     text !== undefined && EDGE.test(text) && Number.isFinite(Date.parse(text)) ? text : undefined;
@@ -27,28 +33,31 @@ export function historySpan(own: Readonly<Record<string, string>>, moment: strin
   return { from, to, per };
 }
 
-/** Returns the instant of an end of a span. A date begins and ends at the midnights of New York. */
+/** Returns the instant of a start or an end of a range, in ms. A date starts and ends at midnight in New York. */
 function instantOf(edge: string, isEnd: boolean): number {
   if (edge.includes('T')) return Date.parse(edge);
   if (!isEnd) return newYorkMidnight(edge);
   return newYorkMidnight(new Date(Date.parse(edge) + DAY_LENGTH_MS).toISOString().slice(0, 10));
 }
 
-/** Returns the date, `YYYY-MM-DD`, some days before a moment. */
+/** Returns the date `days` days before a moment, `YYYY-MM-DD`. */
 export function daysBefore(moment: string, days: number): string {
   return new Date(Date.parse(newYorkIsoDate(moment)) - days * DAY_LENGTH_MS).toISOString().slice(0, 10);
 }
 
-/** Returns the span from one row of a history to another. */
+/** Returns the time range from one row of a history to another. */
 export function spanOfRows({ per, day, as_of }: History, from: number, to: number): { from: string; to: string } {
   const edge = (i: number) => (per === 'day' ? day[i]! : as_of[i]!.replace('.000Z', 'Z'));
   return { from: edge(from), to: edge(to) };
 }
 
-/** The axis has no more empty days than this before and after the rows. */
+/** Maximum number of days without rows before the first row and after the last row of the axis. */
 const EMPTY_DAYS_MOST = 400;
 
-/** Returns the first and the last date of the axis of a span, as far as the span has ends and they are not far from the rows. */
+/**
+ * Returns the first and last date of the time axis. An end that is not set is left out, and an end far from the rows is limited to
+ * EMPTY_DAYS_MOST days.
+ */
 export function spanEnds({ from, to }: HistorySpan, { day }: History): { from?: string; to?: string } {
   const date = (edge: string) => (edge.includes('T') ? newYorkIsoDate(edge) : edge);
   const shifted = (day: string, by: number) =>
@@ -63,7 +72,7 @@ export function spanEnds({ from, to }: HistorySpan, { day }: History): { from?: 
   };
 }
 
-/** Returns the part of the axis that a span shows. */
+/** Returns the part of the axis that a time range covers. */
 export function spanDomain({ from, to, per }: HistorySpan, axis: TradingAxis): [low: number, high: number] {
   if (per === 'day') return [0, axis.length];
   const low = from === undefined ? 0 : axis.at(instantOf(from, false));

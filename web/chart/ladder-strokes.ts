@@ -1,24 +1,24 @@
 import { isWithin, type PriceAxis } from './price-axis.ts';
 import type { Stroke, Tone } from './strokes.ts';
 
-/** The bars of a ladder: one row per strike, ascending. */
+/** The values of the ladder's bars, with one row per strike in ascending order. */
 export interface LadderRows {
   readonly strike: readonly number[];
-  /** Exposures of calls and of puts. For a measure without this split, `calls` is the net exposure and `puts` is null. */
+  /** Exposures of calls and of puts. If the measure is not split into calls and puts, `calls` is the net exposure and `puts` is null. */
   readonly calls: readonly number[];
   readonly puts: readonly number[] | null;
 }
 
 export interface LadderLayout {
   readonly axis: PriceAxis;
-  /** The horizontal range of the bars, pixels. */
+  /** The left and right edge of the area of the bars, in pixels. */
   readonly left: number;
   readonly right: number;
-  /** The exposure at the ends of the horizontal range. */
+  /** The exposure at the left and right end of the horizontal axis. */
   readonly extent: number;
 }
 
-/** A level that the ladder draws as a rule. */
+/** A level that the ladder draws as a horizontal line. */
 export interface LadderRule {
   readonly price: number;
   readonly tone: Tone;
@@ -26,10 +26,13 @@ export interface LadderRule {
   readonly width: number;
 }
 
-/** Bars are as thick as the gap to the next strike allows, within these bounds, pixels. */
+/**
+ * `share` is the thickness of a bar as a share of the distance between strikes. `least` and `most` are the bounds of the thickness, in
+ * pixels.
+ */
 const BAR = { least: 1, most: 14, share: 0.72 } as const;
 
-/** Returns the largest sum of exposures of one sign at a strike of the visible range, or 1 if all are 0. */
+/** Returns the largest sum of exposures with the same sign at one visible strike, or 1 if all exposures are 0. */
 export function ladderExtent(rows: readonly LadderRows[], axis: PriceAxis): number {
   let extent = 0;
   for (const { strike, calls, puts } of rows) {
@@ -44,9 +47,10 @@ export function ladderExtent(rows: readonly LadderRows[], axis: PriceAxis): numb
 }
 
 /**
- * Returns the bars of a ladder. Side and tone are the sign, calls are solid and puts hatched, the net exposure is a tick. Bars of one sign
- * at one strike stand one after the other. If several strikes share a row of pixels, only the strike with the largest bar of each sign is
- * drawn there. `asOutline` draws the bars of the earlier moment of a comparison.
+ * Returns the bars of a ladder as strokes. The side and the colour of a bar show its sign. Calls are solid and puts are hatched, and a
+ * vertical tick marks the net exposure. Two bars with the same sign at one strike are drawn end to end. If several strikes share a row of
+ * pixels, only the strike with the largest bar of each sign is drawn there. If `asOutline` is true, the bars are outlines, for the earlier
+ * moment of a comparison.
  */
 export function ladderBars(rows: LadderRows, layout: LadderLayout, asOutline = false): Stroke[] {
   const { axis, left, right, extent } = layout;
@@ -67,7 +71,7 @@ export function ladderBars(rows: LadderRows, layout: LadderLayout, asOutline = f
         y: top,
         width: Math.abs(x(to) - x(from)),
         height: thickness,
-        // An outline lies over solid bars of the same sign, so it has another colour.
+        // An outline has its own colour, because it covers solid bars of the same sign.
         tone: asOutline ? 'text' : to > from ? 'positive' : 'negative',
         fill: asOutline ? 'outline' : fill,
       });
@@ -92,7 +96,7 @@ export function ladderBars(rows: LadderRows, layout: LadderLayout, asOutline = f
   return strokes;
 }
 
-/** Returns the rules of levels that lie within the axis. */
+/** Returns the lines of the levels within the axis, as strokes. */
 export function ladderRules(rules: readonly LadderRule[], axis: PriceAxis, left: number, right: number): Stroke[] {
   return rules
     .filter(({ price }) => isWithin(axis, price))
@@ -103,8 +107,8 @@ export function ladderRules(rules: readonly LadderRule[], axis: PriceAxis, left:
 }
 
 /**
- * Returns labels for the visible strikes that only one of two moments has, from the highest strike down. Strikes of one kind that are less
- * than `apart` pixels below a label share it. Labels of two kinds may stand beside each other.
+ * Returns labels for the visible strikes that only one of two moments has, from the highest strike to the lowest. A strike shares the label
+ * of the same kind if it is less than `apart` pixels below that label. Labels of different kinds may be next to each other.
  */
 export function presenceLabels(
   rows: readonly { readonly strike: number; readonly presence: 'new' | 'gone' | undefined }[],
@@ -122,13 +126,16 @@ export function presenceLabels(
   return labels;
 }
 
-/** Number of strikes that share a row of pixels, at least 1. */
+/** Returns the number of strikes that share a row of pixels, at least 1. */
 export function strikesPerRow({ strike }: LadderRows, axis: PriceAxis): number {
   const within = strike.filter((each) => isWithin(axis, each)).length;
   return Math.max(1, within / Math.max(1, axis.height));
 }
 
-/** Returns the rows to draw. If strikes share rows of pixels, `sign` says which of a strike's bars is the largest of its row of pixels. */
+/**
+ * Returns the strikes to draw. If several strikes share a row of pixels, `sign` is the sign of the strike's bar that is the largest one in
+ * its row.
+ */
 function visibleRows({ strike, calls, puts }: LadderRows, axis: PriceAxis): { index: number; sign?: 1 | -1 }[] {
   const within: number[] = [];
   for (let i = 0; i < strike.length; i++) if (isWithin(axis, strike[i]!)) within.push(i);
@@ -152,7 +159,7 @@ function barThickness(strike: readonly number[], visible: readonly { index: numb
   for (let k = 1; k < visible.length; k++) {
     gaps.push(Math.abs(axis.y(strike[visible[k]!.index]!) - axis.y(strike[visible[k - 1]!.index]!)));
   }
-  // Half of the gaps are at least as long. Near spot, where strikes are dense, bars may touch.
+  // The thickness follows from the median distance between strikes. Bars may touch near spot, where the strikes are closest.
   const gap = gaps.toSorted((a, b) => a - b)[gaps.length >> 1] ?? BAR.most;
   return Math.max(BAR.least, Math.min(BAR.most, gap * BAR.share));
 }

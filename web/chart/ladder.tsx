@@ -6,8 +6,10 @@ import type { Measure } from '../state/address.ts';
 import { strikeDifferences } from '../state/moment-diff.ts';
 import { navigate, page } from '../state/page.ts';
 import { columnTable, type PanelTable } from '../state/panels.ts';
+import { zoomBy } from '../state/zoom.ts';
 import { AxisLabels, Crosshair, ExtentAxis, LevelLabels } from './axis-labels.tsx';
 import { StrokeCanvas, useSize } from './canvas.tsx';
+import { chartKeys, useSpoken } from './chart-accessibility.ts';
 import { type ChartLevel, chartLevels } from './chart-levels.ts';
 import { cursorPrice, selection } from './crosshair.ts';
 import {
@@ -19,25 +21,26 @@ import {
   strikesPerRow,
 } from './ladder-strokes.ts';
 import { isWithin, type PriceAxis, priceAxis } from './price-axis.ts';
-import { chartKeys, useSpoken } from './spoken.ts';
 import type { Stroke } from './strokes.ts';
-import { zoomBy } from './zoom.ts';
 
 export interface LadderProps {
   readonly strikes: Strikes;
   readonly levels: Levels;
-  /** The earlier moment of a comparison, drawn as outlines. */
+  /** The strikes at the earlier moment of a comparison, drawn as outlines. */
   readonly before?: Strikes | undefined;
   readonly measure: Measure;
-  /** Called when the member asks about a strike. */
+  /** Called when the member asks for an explanation of a strike. */
   readonly onExplain: (strike: number) => void;
 }
 
-/** Room for the prices at the left edge, pixels. */
+/** Width of the space for the price labels at the left edge of the ladder, in pixels. */
 const PRICES = 44;
 const NARROW = 420;
 
-/** Exposure by strike, price upward: bars of calls and puts, levels as rules, a cursor that arrows and the pointer move. */
+/**
+ * Renders the ladder: a bar chart of exposure by strike, with the highest price at the top. The ladder shows bars of calls and puts, levels
+ * as lines, and a cursor that follows the arrow keys and the pointer.
+ */
 export function Ladder({ strikes, levels, before, measure, onExplain }: LadderProps) {
   const { ref, size } = useSize<HTMLDivElement>();
   const { zoom, shift } = page.value;
@@ -89,7 +92,7 @@ export function Ladder({ strikes, levels, before, measure, onExplain }: LadderPr
   );
 }
 
-/** Returns the rows of a measure. Only gamma is split into calls and puts. */
+/** Returns the ladder rows of a measure. Only gamma is split into calls and puts. */
 export function ladderRows(strikes: Strikes, measure: Measure): LadderRows {
   if (measure === 'gamma') return { strike: strikes.strike, calls: strikes.call_gex, puts: strikes.put_gex };
   return { strike: strikes.strike, calls: strikes[NET[measure]], puts: null };
@@ -97,7 +100,7 @@ export function ladderRows(strikes: Strikes, measure: Measure): LadderRows {
 
 const NET = { gamma: 'net_gex', delta: 'net_dex', vanna: 'net_vex', charm: 'net_cex' } as const;
 
-/** What the exposures of a measure mean, for headings. */
+/** The unit of each measure, for headings. */
 export const MEASURE_UNITS: Readonly<Record<Measure, string>> = {
   gamma: '$ per 1 % move',
   delta: '$',
@@ -105,7 +108,7 @@ export const MEASURE_UNITS: Readonly<Record<Measure, string>> = {
   charm: '$ over the coming day',
 };
 
-/** Returns a unit line: what a bar stands for, on which side it is, and how many strikes share a row of pixels. */
+/** Returns the unit line of the ladder: the unit, the side of calls and puts, and the number of strikes that share a row of pixels. */
 export function ladderUnit(strikes: Strikes, measure: Measure, perRow: number): string {
   const sides =
     measure !== 'gamma'
@@ -121,7 +124,7 @@ export function visibleStrikesPerRow(strikes: Strikes, height: number): number {
   return strikesPerRow(ladderRows(strikes, 'gamma'), priceAxis(strikes.spot_price, zoom, shift, height));
 }
 
-/** One sentence with the main figures of the ladder. */
+/** Returns one sentence with the main figures of the ladder, for screen readers. */
 export function describeLadder(strikes: Strikes, levels: Levels, measure: Measure): string {
   const net = strikes[NET[measure]];
   const total = net.reduce((sum, each) => sum + each, 0);
@@ -135,7 +138,7 @@ export function describeLadder(strikes: Strikes, levels: Levels, measure: Measur
   );
 }
 
-/** The figures at a strike, for the read-out and for screen readers. `before` are the strikes of moment A of a comparison. */
+/** Returns the figures at a strike, for the read-out and for screen readers. `before` are the strikes at moment A of a comparison. */
 export function strikeReadout(strikes: Strikes, index: number, before?: Strikes): string {
   const at = strikes.strike[index]!;
   const then = before?.strike.indexOf(at) ?? -1;
@@ -156,7 +159,7 @@ export function strikeReadout(strikes: Strikes, index: number, before?: Strikes)
   ].join(' · ');
 }
 
-/** The sums over the selected strikes. */
+/** Returns the sums over the selected strikes, as text. */
 export function selectionReadout(strikes: Strikes, [from, to]: readonly [number, number]): string {
   let [calls, puts, n] = [0, 0, 0];
   for (const [i, each] of strikes.strike.entries()) {
@@ -168,7 +171,10 @@ export function selectionReadout(strikes: Strikes, [from, to]: readonly [number,
   return `${n} strikes ${strikeText(from)} to ${strikeText(to)} · calls ${signedAmount(calls)} · puts ${signedAmount(puts)} · net ${signedAmount(calls + puts)}`;
 }
 
-/** The figures of the ladder. A comparison adds net gamma at A and its change, and the strikes that are gone. */
+/**
+ * Returns the figures of the ladder as a table. In a comparison, the table also has the net gamma at A, its change, and the strikes that
+ * exist only at A.
+ */
 export function ladderTable(strikes: Strikes, before?: Strikes): PanelTable {
   const { columns, rows } = columnTable(strikes);
   if (!before) return { columns, rows };
@@ -182,7 +188,7 @@ export function ladderTable(strikes: Strikes, before?: Strikes): PanelTable {
   };
 }
 
-/** The acts of the pointer and of the keys in the ladder. */
+/** Returns the pointer and keyboard handlers of the ladder, and the text that a screen reader announces. */
 function useLadderCursor(
   strikes: Strikes,
   levels: readonly ChartLevel[],
@@ -224,7 +230,7 @@ function useLadderCursor(
         ',': nearestOf(prices, strikes, at, -1),
       };
       const to = moves[key];
-      // Some keyboards need Shift for a full stop, which then selects nothing.
+      // Some keyboards need Shift to type a full stop, so Shift extends the selection only with named keys such as arrows.
       if (to !== undefined) moveTo(to, shiftKey && key.length > 1);
       else if (key === ' ') selection.value = [strikes.strike[at]!, strikes.strike[at]!];
       else if (key === 'Enter') onExplain(strikes.strike[at]!);
@@ -247,14 +253,14 @@ function useLadderCursor(
     },
     onPointerLeave(event: PointerEvent) {
       dragFrom.current = null;
-      // A finger that is lifted leaves the figures that it asked for.
+      // After a touch ends, the cursor stays, so that its figures remain visible.
       if (event.pointerType !== 'touch') cursorPrice.value = null;
     },
     onDblClick(event: MouseEvent) {
       onExplain(strikeAt(event as PointerEvent));
     },
     onWheel(event: WheelEvent) {
-      // Without Ctrl, the wheel scrolls the page.
+      // Without Ctrl, the mouse wheel scrolls the page.
       if (!event.ctrlKey) return;
       event.preventDefault();
       zoomBy(event.deltaY > 0 ? 1.15 : 1 / 1.15);
@@ -263,7 +269,7 @@ function useLadderCursor(
   return { handlers, spoken };
 }
 
-/** Returns the index of the strike nearest the next price in a direction, or the present index if there is none. */
+/** Returns the index of the strike nearest to the next price in a direction. If there is no such price, returns the current index. */
 function nearestOf(prices: readonly number[], { strike }: Strikes, at: number, direction: 1 | -1): number {
   const ahead = prices.map((price) => bisectCenter(strike, price)).filter((index) => direction * (index - at) > 0);
   return ahead.length === 0 ? at : direction > 0 ? Math.min(...ahead) : Math.max(...ahead);
@@ -283,10 +289,10 @@ function bandOf([from, to]: readonly [number, number], axis: PriceAxis, left: nu
   return { kind: 'bar', x: left, y: top, width: right - left, height: bottom - top, tone: 'band', fill: 'solid' };
 }
 
-/** Height of a label of strikes that are new or gone, pixels. */
+/** Height of a label for strikes that are new or gone, in pixels. */
 const PRESENCE = 13;
 
-/** Says which strikes only one of two moments has. Labels that would cover each other are counted together. */
+/** Renders labels for strikes that exist at only one of two moments. Labels that would overlap become one label with a count. */
 function PresenceLabels({ strikes, before, axis }: { strikes: Strikes; before: Strikes; axis: PriceAxis }) {
   const rows = useMemo(() => strikeDifferences(strikes, before), [strikes, before]);
   return (
@@ -300,7 +306,7 @@ function PresenceLabels({ strikes, before, axis }: { strikes: Strikes; before: S
   );
 }
 
-/** Says where spot is if the axis does not reach it. */
+/** Renders a note with the spot price if the axis does not include spot. */
 function OutOfRange({ spot, axis }: { spot: number; axis: PriceAxis }) {
   if (isWithin(axis, spot)) return null;
   return (

@@ -1,21 +1,22 @@
-/** The law of the price at a settlement: a mixture of lognormals. Means are multiples of the forward. */
+/** The probability distribution of the price at a settlement, as a mixture of lognormals. The means are multiples of the forward. */
 export interface SmileLaw {
-  /** Standard deviation of the log-price in every component. */
+  /** Standard deviation of the log-price, the same for every component. */
   readonly kernel: number;
   readonly node: readonly number[];
   readonly mass: readonly number[];
 }
 
 /**
- * Returns the volatility that Black's formula implies for the law's price of the out-of-the-money option at ln(K/F), times the root of the
- * time to settlement. The server computes the figures of the same law, so both agree.
+ * Returns the implied volatility of the out-of-the-money option at ln(K/F), times the square root of the time to settlement. The
+ * distribution gives the price of the option, and Black's formula converts this price into a volatility. The server uses the same
+ * distribution, so the page and the server show the same figures.
  */
 export function deviationAt({ kernel, node, mass }: SmileLaw, logMoneyness: number): number {
   const moneyness = Math.exp(logMoneyness);
   let price = 0;
   for (const [i, mean] of node.entries())
     price += mass[i]! * mean * optionPrice(logMoneyness >= 0, moneyness / mean, kernel);
-  // The price rises with the deviation, so halving an interval finds it. 60 halvings reach the precision of a double.
+  // The option price increases with the deviation, so bisection finds the deviation. 60 bisections give the precision of a double.
   let [low, high] = [0, 20];
   for (let i = 0; i < 60; i++) {
     const half = (low + high) / 2;
@@ -25,7 +26,7 @@ export function deviationAt({ kernel, node, mass }: SmileLaw, logMoneyness: numb
   return (low + high) / 2;
 }
 
-/** Black's price of an option on a forward of 1. `deviation` is the volatility times the root of the time. */
+/** Returns Black's price of an option on a forward of 1. `deviation` is the volatility times the square root of the time to settlement. */
 function optionPrice(isCall: boolean, strike: number, deviation: number): number {
   const d1 = -Math.log(strike) / deviation + deviation / 2;
   return isCall
@@ -33,11 +34,14 @@ function optionPrice(isCall: boolean, strike: number, deviation: number): number
     : strike * normalBelow(deviation - d1) - normalBelow(-d1);
 }
 
-/** From this size on, the fraction for the tail is as precise as a double with TAIL_TERMS terms. Below it, the series for the middle is. */
+/**
+ * The absolute value of x from which `normalBelow` uses a continued fraction for the tail. From this value on, TAIL_TERMS terms of the
+ * fraction give the precision of a double. For smaller values, the function uses a power series, which has the same precision.
+ */
 const TAIL_FROM = 3;
 const TAIL_TERMS = 40;
 
-/** The standard normal distribution function, with a relative error of some 1e-13 (Marsaglia 2004). */
+/** Returns the standard normal distribution function, with a relative error of about 1e-13 (Marsaglia 2004). */
 export function normalBelow(x: number): number {
   const size = Math.abs(x);
   const density = Math.exp(-(size * size) / 2) / Math.sqrt(2 * Math.PI);

@@ -2,17 +2,17 @@ import { nice, ticks } from 'd3-array';
 
 type Span = readonly [first: number, last: number];
 
-/** Maps numbers of a domain to pixels of a range, in proportion, also outside of both. */
+/** Maps numbers of a domain to pixels of a range, linearly. The scale also maps numbers outside the domain. */
 export interface LinearScale {
   (value: number): number;
   readonly domain: Span;
-  /** Returns the number at a pixel. */
+  /** Returns the number at a pixel position. */
   invert(pixel: number): number;
-  /** Returns round numbers within the domain, about as many as `count`. */
+  /** Returns about `count` round numbers within the domain. */
   ticks(count: number): number[];
 }
 
-/** Returns a scale. Every number of a domain without length is in the middle of the range. */
+/** Returns a linear scale. If the domain has length 0, the scale maps every number to the middle of the range. */
 export function linearScale(domain: Span, range: Span): LinearScale {
   const between = ([from, to]: Span, [start, end]: Span) => {
     const length = to - from;
@@ -28,7 +28,7 @@ export function linearScale(domain: Span, range: Span): LinearScale {
   });
 }
 
-/** Returns a scale whose domain is extended to round numbers, about as many as `count`. */
+/** Returns a linear scale whose domain is extended to round numbers. `count` is the approximate number of ticks. */
 export function niceScale([low, high]: Span, range: Span, count: number): LinearScale {
   return linearScale(nice(low, high, count), range);
 }

@@ -1,17 +1,18 @@
 /**
- * What the matrix of strikes and expiries draws, as data: the steps of its colour ramp and the places of its cells. Values are lists by
- * column, and each list has one value per strike, ascending. Null: the series has no contract with this strike.
+ * The values of the matrix of strikes and expiries. The outer list has one entry per expiry column, and each inner list has one value per
+ * strike, ascending. A value is null if the series has no contract with this strike.
  */
 export type MatrixValues = readonly (readonly (number | null)[])[];
 
-/** Steps of the ramp: 0 is the most negative, 8 the most positive, and 4 stands for values around 0. */
+/** The colour ramp has the steps 0 to 8: 0 is the most negative, 8 is the most positive, and 4 is the step of values around 0. */
 export const NEUTRAL_STEP = 4;
 /** The step of a cell without a contract. */
 export const BLANK_STEP = 255;
 
 /**
- * Returns the sizes at which the four steps of either sign begin, ascending. They are round (1, 2 or 5 times a power of ten), each four or
- * five times the one before, and the last is at most the size of the largest value. Returns an empty list if all values are 0 or unknown.
+ * Returns the lower bounds of the four colour steps of a sign, as absolute values in ascending order. Each lower bound is round (1, 2 or 5
+ * times a power of ten), and is four or five times the bound before. The last bound is at most the largest absolute value. Returns an empty
+ * list if all values are 0 or unknown.
  */
 export function rampBounds(values: MatrixValues): number[] {
   let most = 0;
@@ -24,13 +25,15 @@ export function rampBounds(values: MatrixValues): number[] {
   return [top - 6, top - 4, top - 2, top].map(roundSize);
 }
 
-/** Returns the round sizes in order: 1, 2, 5, 10, 20 and so on from the index 0. */
+/** Returns the number at an index of the sequence 1, 2, 5, 10, 20 and so on. Index 0 returns 1. */
 function roundSize(index: number): number {
   const power = Math.floor(index / 3);
   return Number(`${[1, 2, 5][index - 3 * power]}e${power}`);
 }
 
-/** Returns the step of a value, 0 to 8. A larger value never has a smaller step, and opposite values have opposite steps. */
+/**
+ * Returns the colour step of a value, 0 to 8. The step never decreases as the value increases, and two opposite values have opposite steps.
+ */
 export function rampStep(value: number, bounds: readonly number[]): number {
   const size = Math.abs(value);
   let steps = 0;
@@ -38,7 +41,7 @@ export function rampStep(value: number, bounds: readonly number[]): number {
   return NEUTRAL_STEP + Math.sign(value) * steps;
 }
 
-/** What a comparison of two moments needs of a matrix. */
+/** The fields of a matrix that a comparison of two moments uses. */
 interface ComparableMatrix {
   readonly strike: readonly number[];
   readonly root: readonly string[];
@@ -52,8 +55,8 @@ interface ComparableMatrix {
 }
 
 /**
- * Returns the matrix of the changes since an earlier moment. A cell that one of the moments lacks has no change. The sums are changes of
- * the sums over the cells that both have.
+ * Returns the matrix of the changes since an earlier moment. The change of a cell is null if only one of the two moments has the cell. The
+ * sums contain only the cells that both moments have.
  */
 export function matrixChange<M extends ComparableMatrix>(now: M, before: ComparableMatrix): M {
   const nameOf = ({ root, expiry, settlement }: ComparableMatrix, i: number) =>
@@ -79,7 +82,7 @@ export function matrixChange<M extends ComparableMatrix>(now: M, before: Compara
   };
 }
 
-/** Returns the steps of all cells row by row, the highest strike first, as the picture has them. */
+/** Returns the colour steps of all cells row by row, with the highest strike first, as the bitmap stores them. */
 export function matrixSteps(values: MatrixValues, bounds: readonly number[]): Uint8Array {
   const [columns, rows] = [values.length, values[0]?.length ?? 0];
   const steps = new Uint8Array(columns * rows).fill(BLANK_STEP);
@@ -92,11 +95,14 @@ export function matrixSteps(values: MatrixValues, bounds: readonly number[]): Ui
   return steps;
 }
 
-/** Heights of a cell, pixels. The matrix is higher than `target` rather than to have cells that cannot be told apart. */
+/**
+ * Minimum and maximum height of a cell, in pixels. The matrix may be higher than `target`, because a cell below the minimum height would
+ * not be visible.
+ */
 const CELL_HEIGHT = { least: 2, most: 24 } as const;
 
 export interface MatrixLayout {
-  /** Where the cells begin, and their size, pixels. */
+  /** The left edge of the cells and the size of a cell, in pixels. */
   readonly left: number;
   readonly cellWidth: number;
   readonly cellHeight: number;
@@ -104,7 +110,7 @@ export interface MatrixLayout {
   readonly rows: number;
 }
 
-/** Places the cells between `left` and `right` in about `target` pixels of height. */
+/** Returns the layout of the cells between `left` and `right`, with a height of about `target` pixels. */
 export function matrixLayout(columns: number, rows: number, left: number, right: number, target: number): MatrixLayout {
   const cellHeight = target / Math.max(1, rows);
   return {
@@ -116,13 +122,13 @@ export function matrixLayout(columns: number, rows: number, left: number, right:
   };
 }
 
-/** A cell by its column and by the index of its strike. */
+/** A cell, given by its column and by the index of its strike. */
 export interface MatrixPlace {
   readonly column: number;
   readonly row: number;
 }
 
-/** Returns the cell at a point, or the nearest cell. */
+/** Returns the cell at a point. If the point is outside the matrix, returns the nearest cell. */
 export function cellAt(
   { left, cellWidth, cellHeight, columns, rows }: MatrixLayout,
   x: number,
@@ -140,8 +146,8 @@ export function placeWithin({ column, row }: MatrixPlace, columns: number, rows:
 }
 
 /**
- * Returns the vertical position of a price, pixels from the top. A strike is in the middle of its row, and between two strikes the position
- * is linear. All rows have the same height, also where strikes are further apart.
+ * Returns the vertical position of a price, in pixels from the top. A strike is in the middle of its row, and positions between two strikes
+ * are interpolated linearly. All rows have the same height, even if the distances between strikes differ.
  */
 export function yOfPrice(strikes: readonly number[], { cellHeight, rows }: MatrixLayout, price: number): number {
   let i = 1;

@@ -1,8 +1,10 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { Matrix } from '../data/page-answers.ts';
 import { price, signedAmount } from '../page-format.ts';
+import { themeVersion } from '../state/ui.ts';
 import { AxisLabels } from './axis-labels.tsx';
-import { themeVersion, useSize } from './canvas.tsx';
+import { useSize } from './canvas.tsx';
+import { chartKeys, useSpoken } from './chart-accessibility.ts';
 import { expiryLabels, LABEL_DIGIT } from './chart-axis.ts';
 import {
   BLANK_STEP,
@@ -17,37 +19,44 @@ import {
   rampBounds,
   yOfPrice,
 } from './matrix-cells.ts';
-import { describeMatrix, matrixReadout } from './matrix-words.ts';
+import { describeMatrix, matrixReadout } from './matrix-text.ts';
 import { spacedTicks } from './price-axis.ts';
 import { spacedLabels } from './spaced-labels.ts';
-import { chartKeys, useSpoken } from './spoken.ts';
 
 export interface MatrixProps {
   readonly matrix: Matrix;
   /** The moment of the quotes, ISO 8601. */
   readonly moment: string | undefined;
-  /** What the cells are, for the sentence that describes the matrix: `Net gamma`. */
+  /** The name of the cells' measure, such as `Net gamma`, for the text that describes the matrix. */
   readonly title: string;
   readonly unit: string;
-  /** The expiry that the page is restricted to. */
+  /** The expiry to which the page is restricted. */
   readonly chosen: string | undefined;
   readonly cursor: MatrixPlace | null;
   onCursor(place: MatrixPlace | null): void;
-  /** Called when the member picks an expiry, YYYY-MM-DD. */
+  /** Called when the member chooses an expiry, `YYYY-MM-DD`. */
   onPick(expiry: string): void;
 }
 
-/** Room for the prices at the left edge, pixels. */
+/** Width of the space for the price labels at the left edge, in pixels. */
 const PRICES = 46;
-/** Height that the matrix takes if its strikes allow, as a share of the window, and its least, pixels. */
+/** Target height of the matrix as a share of the window's height, and its minimum height in pixels. */
 const HEIGHT = { share: 0.6, least: 300 } as const;
-/** On a page of this width, the matrix takes the height that the parts around it leave, pixels. */
+/**
+ * On a window at least `from` pixels wide, the height of the matrix is the window's height minus `around` pixels for the other elements.
+ */
 const WIDE = { from: 1900, around: 300 } as const;
 const LABEL_HEIGHT = 18;
-/** Cells of this size have their sign as text, wider ones their value, pixels. */
+/**
+ * `sign` is the minimum cell size in pixels at which a cell shows the sign of its value. `value` is the minimum width at which the cell
+ * shows the value itself.
+ */
 const TEXT_FROM = { sign: 18, value: 54 } as const;
 
-/** Exposure by strike (upward) and expiry (across), as cells of nine steps. Arrow keys and the pointer move a cursor from cell to cell. */
+/**
+ * Renders exposure by strike (vertical) and expiry (horizontal) as cells in nine colours. Arrow keys and the pointer move a cursor from
+ * cell to cell.
+ */
 export function MatrixChart({ matrix, moment, title, unit, chosen, cursor, onCursor, onPick }: MatrixProps) {
   const { ref, size } = useSize<HTMLDivElement>();
   const { values, strike: strikes, expiry, spot_price: spot } = matrix;
@@ -62,7 +71,7 @@ export function MatrixChart({ matrix, moment, title, unit, chosen, cursor, onCur
   const height = layout.rows * layout.cellHeight;
   const y = (at: number) => yOfPrice(strikes, layout, at);
   const [low, high] = [strikes[0] ?? 0, strikes.at(-1) ?? 0];
-  // Rows have one height, so round prices are not evenly spaced. Those too near the one above are left out.
+  // All rows have the same height, so round prices are not evenly spaced. A label too close to another label is left out.
   const round = spacedTicks(low, high, height).toReversed();
   const shown = spacedLabels(
     round.map(y),
@@ -141,7 +150,7 @@ export function MatrixChart({ matrix, moment, title, unit, chosen, cursor, onCur
           />
         )}
       </div>
-      <div class="x-axis" aria-hidden="true">
+      <div class="x-axis small" aria-hidden="true">
         {spacedLabels(across, widths, 2).map((i) => (
           <span data-label key={i} class="middle" style={{ left: `${across[i]}px` }}>
             {names[i]}
@@ -166,7 +175,7 @@ const MOVES: Readonly<Record<string, readonly [right: number, up: number]>> = {
   End: [Number.POSITIVE_INFINITY, 0],
 };
 
-/** The cells on a canvas: a picture of one pixel per cell, drawn once at the size of the matrix. */
+/** Renders the cells on a canvas. The canvas scales up a bitmap that has one pixel per cell. */
 function Cells({ values, bounds, layout }: { values: MatrixValues; bounds: readonly number[]; layout: MatrixLayout }) {
   const ref = useRef<HTMLCanvasElement>(null);
   const version = themeVersion.value;
@@ -204,7 +213,7 @@ function Cells({ values, bounds, layout }: { values: MatrixValues; bounds: reado
   return <canvas ref={ref} class="cells" aria-hidden="true" />;
 }
 
-/** Hatches the ground, which shows where a series has no contract. */
+/** Hatches the background of the matrix, which is visible in cells without a contract. */
 function hatch(context: CanvasRenderingContext2D, left: number, right: number, bottom: number, color: string): void {
   context.strokeStyle = color;
   context.globalAlpha = 0.5;
@@ -232,19 +241,19 @@ function pictureOfSteps(steps: Uint8Array, columns: number, rows: number, ramp: 
   return picture;
 }
 
-/** The red, green and blue of `#rrggbb`. */
+/** Returns the red, green and blue channels of `#rrggbb`. */
 function channels(color: string): [number, number, number] {
   const value = Number.parseInt(color.slice(1), 16);
   return [value >> 16, (value >> 8) & 255, value & 255];
 }
 
-/** True if black text on the colour has more contrast than white text. */
+/** Returns true if black text on the colour has a higher contrast than white text. */
 function isLight(color: string): boolean {
   const [red, green, blue] = channels(color);
   return 0.2126 * (red / 255) ** 2.2 + 0.7152 * (green / 255) ** 2.2 + 0.0722 * (blue / 255) ** 2.2 > 0.18;
 }
 
-/** The legend: what each step stands for. */
+/** Renders the legend: the range of values of each colour step. */
 function Ramp({ bounds, unit }: { bounds: readonly number[]; unit: string }) {
   const text = (value: number) => signedAmount(value).replace(/\.0+(?=\D|$)/, '');
   const texts = [
@@ -253,7 +262,7 @@ function Ramp({ bounds, unit }: { bounds: readonly number[]; unit: string }) {
     ...bounds.map((each) => `≥ ${text(each)}`),
   ];
   return (
-    <ul class="legend" aria-label={`Steps of the colours, ${unit}`}>
+    <ul class="legend small" aria-label={`Steps of the colours, ${unit}`}>
       {bounds.length > 0 &&
         texts.map((text, step) => (
           <li key={text}>

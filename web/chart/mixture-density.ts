@@ -1,24 +1,24 @@
 import { normalBelow } from './law-smile.ts';
 
-/** A mixture of lognormals, the law of a price at expiry: a row for each component. */
+/** The probability distribution of a price at expiry, as a mixture of lognormals. Each list has one entry per lognormal. */
 export interface PriceMixture {
   readonly forward: number;
   /** Means of the components, as multiples of the forward. */
   readonly node: readonly number[];
   /** Probabilities of the components. */
   readonly mass: readonly number[];
-  /** Standard deviations of the log-price in the components, or the one of all of them. */
+  /** Standard deviations of the log-price: one for each component, or one number for all components. */
   readonly kernel: number | readonly number[];
 }
 
-/** Returns the lognormal law with a given standard deviation of the log-price. */
+/** Returns the lognormal distribution with a given standard deviation of the log-price. */
 export function lognormalMixture(forward: number, deviation: number): PriceMixture {
   return { forward, node: [1], mass: [1], kernel: deviation };
 }
 
 const kernelOf = (kernel: PriceMixture['kernel'], i: number) => (typeof kernel === 'number' ? kernel : kernel[i]!);
 
-/** Returns the probability of settling at or below a price. */
+/** Returns the probability of a settlement at or below a price. */
 export function probabilityBelow({ forward, node, mass, kernel }: PriceMixture, price: number): number {
   if (price <= 0) return 0;
   let sum = 0;
@@ -29,7 +29,7 @@ export function probabilityBelow({ forward, node, mass, kernel }: PriceMixture, 
   return Math.min(1, Math.max(0, sum));
 }
 
-/** Returns the density at a price, per dollar. */
+/** Returns the probability density at a price, per dollar. */
 export function densityAt({ forward, node, mass, kernel }: PriceMixture, price: number): number {
   if (price <= 0) return 0;
   let sum = 0;
@@ -41,7 +41,7 @@ export function densityAt({ forward, node, mass, kernel }: PriceMixture, price: 
   return sum / (price * Math.sqrt(2 * Math.PI));
 }
 
-/** The probabilities that two prices divide: below both, between them, above both. */
+/** Returns the probabilities of a settlement below two prices, between them, and above them. */
 export function probabilitiesAround(mixture: PriceMixture, [a, b]: readonly [number, number]) {
   const [low, high] = [Math.min(a, b), Math.max(a, b)];
   const below = probabilityBelow(mixture, low);
@@ -49,10 +49,13 @@ export function probabilitiesAround(mixture: PriceMixture, [a, b]: readonly [num
   return { low, high, below, between: Math.max(0, 1 - below - above), above };
 }
 
-/** Probability outside the axis of the chart, on each side. */
+/** Probability below the lower end of the chart axis, and also the probability above its upper end. */
 const TAIL = 0.002;
 
-/** Returns the range of an axis that has all but the tails of a mixture, and all of `also`. */
+/**
+ * Returns a price range for a chart axis. The range includes all prices in `also`, and leaves out a probability of TAIL at each end of the
+ * distribution.
+ */
 export function densityRange(mixture: PriceMixture, also: readonly number[]): { low: number; high: number } {
   return {
     low: Math.min(quantileOf(mixture, TAIL), ...also.map((price) => price * 0.99)),

@@ -11,7 +11,10 @@ export interface PictureTitle {
 
 const SCALE = 2;
 const HEAD = 30;
-/** The properties of SVG shapes that style sheets set, and which a picture apart from the page would lose. */
+/**
+ * CSS properties that style sheets set on SVG shapes. The values of these properties are copied into the SVG, because an exported picture
+ * has no style sheet.
+ */
 const SHAPE_STYLES = [
   'fill',
   'fill-opacity',
@@ -25,7 +28,10 @@ const SHAPE_STYLES = [
   'display',
 ];
 
-/** Saves the chart of a panel as a PNG: canvases, SVG and the texts beside them, under a line with ticker, moment and `SIMULATED`. */
+/**
+ * Saves the chart of a panel as a PNG. The picture contains the canvases, SVGs and labels of the chart, and a header line with ticker,
+ * moment and `SIMULATED`.
+ */
 export async function savePicture(panel: HTMLElement, name: string, title: PictureTitle): Promise<void> {
   const canvas = await pictureOf(panel, title);
   canvas.toBlob((blob) => blob && save(name, blob), 'image/png');
@@ -72,7 +78,7 @@ export async function pictureOf(panel: HTMLElement, title: PictureTitle): Promis
       context.fillRect(x, y, width, height);
     }
     context.fillStyle = own.color;
-    // The shorthand is empty, because it cannot say that digits have equal widths.
+    // The `font` shorthand of the computed style is empty, because it cannot express `font-variant-numeric: tabular-nums`.
     context.font = `${own.fontWeight} ${own.fontSize} ${own.fontFamily}`;
     context.textAlign = 'left';
     context.fillText(label.textContent ?? '', x + Number.parseFloat(own.paddingLeft), y + height / 2);
@@ -80,7 +86,7 @@ export async function pictureOf(panel: HTMLElement, title: PictureTitle): Promis
   return canvas;
 }
 
-/** Loads an SVG as an image, with the styles that it has on the page. */
+/** Loads an SVG as an image, with the computed styles that the SVG has on the page. */
 async function imageOf(svg: SVGSVGElement, width: number, height: number): Promise<HTMLImageElement> {
   const copy = svg.cloneNode(true) as SVGSVGElement;
   const originals = [...svg.querySelectorAll('*')];

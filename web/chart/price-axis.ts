@@ -1,27 +1,29 @@
 import { linearScale } from './linear-scale.ts';
 
-/** The vertical axis of prices that the charts of a ticker share. Price is upward. */
+/** The vertical price axis that all charts of a ticker share. Higher prices are further up. */
 export interface PriceAxis {
   readonly low: number;
   readonly high: number;
-  /** Height of the charts, pixels. */
+  /** Height of the charts, in pixels. */
   readonly height: number;
-  /** Returns the vertical position of a price, pixels from the top. */
+  /** Returns the vertical position of a price, in pixels from the top. */
   y(price: number): number;
-  /** Returns the price at a vertical position. */
+  /** Returns the price at a vertical position in pixels. */
   priceAt(y: number): number;
-  /** Round prices, ascending, at least TICK_GAP pixels apart. */
+  /** The ticks of the axis: round prices in ascending order, at least TICK_GAP pixels apart. */
   readonly ticks: readonly number[];
 }
 
-/** Returns whether a price is on an axis. */
 export function isWithin({ low, high }: Pick<PriceAxis, 'low' | 'high'>, price: number): boolean {
   return price >= low && price <= high;
 }
 
 const TICK_GAP = 40;
 
-/** Creates the axis. `zoom` is half of its length and `shift` the distance of its middle from spot, both percent of spot. */
+/**
+ * Returns the price axis. `zoom` is half the length of the axis, and `shift` is the distance from spot to the middle of the axis. `zoom`
+ * and `shift` are percentages of spot.
+ */
 export function priceAxis(spot: number, zoom: number, shift: number, height: number): PriceAxis {
   const low = Math.max(0, spot * (1 + (shift - zoom) / 100));
   const high = Math.max(spot * (1 + (shift + zoom) / 100), low + spot * 1e-6);
@@ -36,7 +38,7 @@ export function priceAxis(spot: number, zoom: number, shift: number, height: num
   };
 }
 
-/** Returns round values within [low, high], ascending, at least `gap` pixels apart on an axis of `length` pixels. */
+/** Returns round values within [low, high] in ascending order, at least `gap` pixels apart on an axis with a length of `length` pixels. */
 export function spacedTicks(low: number, high: number, length: number, gap = TICK_GAP): number[] {
   if (!(length > 0) || !(high > low)) return [];
   const scale = linearScale([low, high], [0, length]);

@@ -1,22 +1,22 @@
 import { amount, price, UNKNOWN } from '../page-format.ts';
 
-/** A figure under one reading of the chain. Null: it has no value under this reading. */
+/** The value of a figure under one reading of the chain. The value is null if the reading gives no value. */
 export interface ReadingDot {
   readonly id: string;
   readonly name: string;
-  /** What else a reader needs to know about the reading, or why it has no value. */
+  /** A note on the reading, or the reason why the reading has no value. */
   readonly note: string;
   readonly value: number | null;
-  /** Makes the reading the page's. Undefined: it is that already. Null: the server refuses it. */
+  /** Sets the reading for the whole page. Undefined if the page already uses this reading, null if the server refuses the reading. */
   readonly onChoose: (() => void) | null | undefined;
 }
 
-/** Room at either end of the axis, a share of its length, so that no dot is cut. */
+/** Free space at each end of the axis, as a share of its length, so that no dot is cut off. */
 const ROOM = 0.06;
 
 /**
- * The same figure under several readings, as dots on one axis with name and value beside each. `band` is the range within which the readings
- * agree. An axis of signed amounts has its zero.
+ * Renders the same figure under several readings, as dots on one axis with name and value next to each dot. `band` is the range within
+ * which the readings agree. An axis of signed amounts includes zero.
  */
 export function ReadingDots({
   dots,
@@ -72,7 +72,7 @@ export function ReadingDots({
         })}
       </ul>
       {known.length > 0 && (
-        <p class="reading reading-axis" aria-hidden="true">
+        <p class="reading reading-axis small" aria-hidden="true">
           <span>
             {end(low)} … {end(high)}
           </span>

@@ -3,59 +3,64 @@ import { area, curveLinear, curveStepAfter, curveStepBefore, line } from 'd3-sha
 import type { ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { useSize } from './canvas.tsx';
+import { chartKeys, useSpoken } from './chart-accessibility.ts';
 import type { AxisBetween } from './chart-axis.ts';
 import { linearScale, niceScale } from './linear-scale.ts';
 import { spacedTicks } from './price-axis.ts';
-import { chartKeys, useSpoken } from './spoken.ts';
 
 type Values = readonly (number | null)[];
 
-/** Figures over the horizontal axis of a chart. Null: unknown, so that a line breaks and no mark is drawn. */
+/** Values over the horizontal axis of a chart. A value of null is unknown: the line breaks there, and no mark is drawn. */
 export interface ChartSeries {
   readonly name: string;
-  /** `ranges` are whiskers and `band` an area, both from `from` to `y`. `steps` end and `stairs` begin at the place of their value. */
+  /**
+   * The mark of the series. `ranges` draws whiskers and `band` draws an area, both between `from` and `y`. `steps` draws a horizontal line
+   * that ends at the position of its value. `stairs` draws a horizontal line that starts at the position of its value.
+   */
   readonly mark: 'line' | 'steps' | 'stairs' | 'dots' | 'diamonds' | 'bars' | 'ranges' | 'band';
   readonly y: Values;
   readonly from?: Values;
-  /** Places on the axis, if they are not those of the chart. */
+  /** Positions on the axis. Undefined if the series uses the positions of the chart. */
   readonly x?: readonly number[];
-  /** Further class names: `dashed`, `faint`. */
+  /** Further class names, such as `dashed` or `faint`. */
   readonly class?: string;
 }
 
 export interface SeriesPlotProps {
-  /** Places of the cursor on the axis, ascending. */
+  /** Positions of the cursor on the axis, ascending. */
   readonly x: readonly number[];
   readonly axis: AxisBetween;
   readonly series: readonly ChartSeries[];
-  /** The text of a value on the vertical axis. */
+  /** Returns the text of a value on the vertical axis. */
   format(value: number): string;
-  /** The ends of the vertical axis, if they are not those of the values. */
+  /** The ends of the vertical axis. Undefined if the values determine the ends. */
   readonly range?: readonly [low: number, high: number];
-  /** True if the vertical axis begins at 0, as it must for bars. */
+  /** True if the vertical axis includes 0, which bars need. */
   readonly hasZero?: boolean;
-  /** A horizontal rule with a name, such as spot. */
+  /** A horizontal line with a name, such as spot. */
   readonly rule?: { readonly at: number; readonly name: string } | undefined;
-  /** Ranges of the horizontal axis that are shaded, such as those of events, with further class names. */
+  /** Shaded ranges of the horizontal axis, such as those of events, with further class names. */
   readonly spans?: readonly (readonly [from: number, to: number, name?: string])[];
-  /** A place on the horizontal axis that is marked, such as the forward or the chosen expiry. */
+  /** A marked position on the horizontal axis, such as the forward or the chosen expiry. */
   readonly marker?: { readonly at: number; readonly name?: string } | undefined;
-  /** Returns what stands over the plot, whose height is given, pixels. */
+  /** Renders elements on top of the plot. `height` is the height of the plot in pixels. */
   overlay?(x: (value: number) => number, y: (value: number) => number, height: number): ComponentChildren;
-  /** False if a plot below has the labels of the axis. */
+  /** False if another plot below shows the labels of the horizontal axis. */
   readonly hasLabels?: boolean;
   readonly cursor: number | null;
   onCursor(index: number | null): void;
   onOpen?(index: number): void;
 }
 
-/** Room for the figures at the left edge, pixels. */
+/** Width of the space for the value labels at the left edge, in pixels. */
 const LEFT = 46;
 const PAD = { right: 10, y: 9 } as const;
 const TICK_GAP = 26;
 const BAR = { least: 2, most: 14, share: 0.7 } as const;
 
-/** Series on one pair of axes, with a cursor that the pointer moves. `CursorFrame` around it has the keys. */
+/**
+ * Renders several series on one pair of axes, with a cursor that follows the pointer. The surrounding `CursorFrame` handles the keyboard.
+ */
 export function SeriesPlot(props: SeriesPlotProps) {
   const {
     x,
@@ -85,7 +90,7 @@ export function SeriesPlot(props: SeriesPlotProps) {
   const nearest = (event: MouseEvent) => {
     return bisectCenter(at, event.clientX - (event.currentTarget as HTMLElement).getBoundingClientRect().left);
   };
-  // The cursor moves often, and changes no mark.
+  // The marks are memoized, because the cursor moves often and does not change them.
   const drawn = useMemo(
     () =>
       series.map((each) => (
@@ -124,7 +129,7 @@ export function SeriesPlot(props: SeriesPlotProps) {
             {drawn}
           </svg>
         )}
-        <div class="y-axis" aria-hidden="true">
+        <div class="y-axis small" aria-hidden="true">
           {ticks.map((tick, i) => (
             <span data-label key={tick} style={{ top: `${y(tick)}px` }}>
               {texts[i]}
@@ -145,7 +150,7 @@ export function SeriesPlot(props: SeriesPlotProps) {
         {cursorAt !== undefined && <div class="cursor-line" style={{ left: `${cursorAt}px` }} />}
       </div>
       {hasLabels && (
-        <div class="x-axis" aria-hidden="true">
+        <div class="x-axis small" aria-hidden="true">
           {across.labels.map(({ x: center, text }) => (
             <span data-label key={center} class="middle" style={{ left: `${center}px` }}>
               {text}
@@ -157,13 +162,13 @@ export function SeriesPlot(props: SeriesPlotProps) {
   );
 }
 
-/** Leaves out decimals that all texts of an axis have as 0. */
+/** Removes decimals that are zero in all texts of an axis. */
 function shortTexts(texts: readonly string[]): readonly string[] {
   const decimals = /\.0+(?!\d)/;
   return texts.every((each) => decimals.test(each)) ? texts.map((each) => each.replace(decimals, '')) : texts;
 }
 
-/** Returns the ends of the vertical axis. */
+/** Returns the lower and upper end of the vertical axis. */
 function extentOf(series: readonly ChartSeries[], hasZero: boolean, rule: number | undefined): [number, number] {
   const values = series.flatMap(({ y, from = [] }) => [...y, ...from]).filter((each) => each !== null);
   if (hasZero) values.push(0);
@@ -233,10 +238,10 @@ const POINTS = {
   diamonds: (x: number, y: number) => `M${x - 4.5} ${y}l4.5-4.5l4.5 4.5l-4.5 4.5z`,
 } as const;
 
-/** The names of the series with their marks. */
+/** Renders the names of the series, each with a sample of its mark. */
 function Legend({ series }: { series: readonly ChartSeries[] }) {
   return (
-    <p class="legend" aria-hidden="true">
+    <p class="legend small" aria-hidden="true">
       {series.map((each) => {
         const at = SAMPLES[each.mark] ?? [10];
         return (
@@ -256,7 +261,7 @@ function Legend({ series }: { series: readonly ChartSeries[] }) {
   );
 }
 
-/** Places of the samples of marks that have a length. */
+/** Horizontal positions of the legend's samples, for marks that have a length. */
 const SAMPLES: Partial<Record<ChartSeries['mark'], number[]>> = {
   line: [0, 20],
   steps: [0, 20],
@@ -265,22 +270,25 @@ const SAMPLES: Partial<Record<ChartSeries['mark'], number[]>> = {
 };
 
 export interface CursorFrameProps {
-  /** The name of the chart in tests. */
+  /** The id of the chart, which tests use. */
   readonly id: string;
-  /** A sentence with the main figures. */
+  /** A sentence with the main figures of the chart, for screen readers. */
   readonly label: string;
   readonly count: number;
-  /** Further class names. */
+  /** Further class names of the chart. */
   readonly class?: string;
   readonly cursor: number | null;
   onCursor(index: number | null): void;
   onOpen?(index: number): void;
-  /** The figures at a place, for screen readers. */
+  /** Returns the figures at an index, for screen readers. */
   readout(index: number): string;
   readonly children: ComponentChildren;
 }
 
-/** The part of a chart that has the focus: arrow keys move the cursor of all plots within it, and its figures are spoken. */
+/**
+ * Renders the focusable frame of a chart. Arrow keys move the cursor of all plots in the frame, and a live region announces the figures at
+ * the cursor.
+ */
 export function CursorFrame(props: CursorFrameProps) {
   const { id, label, count, cursor, onCursor, onOpen, readout, children } = props;
   const [spoken, speak] = useSpoken();

@@ -12,20 +12,20 @@ import { CursorFrame, SeriesPlot } from './series-chart.tsx';
 import { spacedLabels } from './spaced-labels.ts';
 
 /** The fitted smile of a settlement, by strike. */
-export interface Smile {
+export interface FittedSmile {
   readonly law: SmileLaw;
   readonly forward: number;
   readonly tte: number;
   readonly strike: readonly number[];
-  /** Volatility, decimal per calendar year. */
+  /** Volatility, as a decimal per calendar year. */
   readonly iv: readonly number[];
 }
 
-/** The smile reaches this many standard deviations to each side of the forward. */
+/** The smile covers this many standard deviations on each side of the forward. */
 const REACH = 3;
 
-/** Computes the smile of a settlement at `count` strikes that are evenly spaced in ln(K/F). The answer must have the parameters. */
-export function smileOf({ expiries, parameters }: Surface, settlement: number, count = 61): Smile {
+/** Computes the smile of a settlement at `count` strikes that are evenly spaced in ln(K/F). The answer must contain the parameters. */
+export function fittedSmile({ expiries, parameters }: Surface, settlement: number, count = 61): FittedSmile {
   const { kernel, node, mass } = parameters!;
   const law = { kernel: kernel[settlement]!, node: node[settlement]!, mass: mass[settlement]! };
   const [forward, tte] = [expiries.forward[settlement]!, expiries.tte[settlement]!];
@@ -40,18 +40,20 @@ export function smileOf({ expiries, parameters }: Surface, settlement: number, c
   };
 }
 
-/** Distances of the 10-delta put, the 25-delta put and so on to the 10-delta call, in standard deviations: d1 of each. */
+/** The value of d1 for the 10-delta put, the 25-delta put, the forward, the 25-delta call and the 10-delta call. */
 const DELTAS = [1.2815515655446004, 0.6744897501960817, 0, -0.6744897501960817, -1.2815515655446004];
 
 export interface SmileChartProps {
   readonly surface: Surface;
   readonly settlement: number;
-  readonly smile: Smile;
+  readonly smile: FittedSmile;
   readonly cursor: number | null;
   onCursor(index: number | null): void;
 }
 
-/** The fitted smile of one settlement over strikes, with its figures at 10 and 25 deltas, and the bands of the quotes. */
+/**
+ * Renders the fitted smile of one settlement by strike, its volatilities at 10 and 25 deltas, and the range from bid to ask of each quote.
+ */
 export function SmileChart({ surface, settlement, smile, cursor, onCursor }: SmileChartProps) {
   const { put_10d_iv, put_25d_iv, atm_iv, call_25d_iv, call_10d_iv } = surface.expiries;
   const figures = [put_10d_iv, put_25d_iv, atm_iv, call_25d_iv, call_10d_iv].map(
@@ -59,10 +61,10 @@ export function SmileChart({ surface, settlement, smile, cursor, onCursor }: Smi
   );
   const places = figures.map((iv, i) => {
     const deviation = (iv ?? 0) * Math.sqrt(smile.tte);
-    // The strike at the money is the forward.
+    // The at-the-money strike is the forward.
     return smile.forward * (i === 2 ? 1 : Math.exp(deviation ** 2 / 2 - DELTAS[i]! * deviation));
   });
-  // The quotes of another settlement are drawn nowhere until those of this one have arrived.
+  // Quotes of another settlement are not drawn while the quotes of this settlement are loading.
   const quotes = surface.quotes?.settles_at === surface.expiries.settles_at[settlement] ? surface.quotes : null;
   const [low, high] = [smile.strike[0]!, smile.strike.at(-1)!];
   const near = (column: readonly (number | null)[] = []) =>
@@ -100,7 +102,7 @@ export function SmileChart({ surface, settlement, smile, cursor, onCursor }: Smi
   );
 }
 
-/** One sentence with the main figures of a smile. */
+/** Returns one sentence with the main figures of a smile, for screen readers. */
 export function describeSmile({ expiries }: Surface, i: number): string {
   const figure = (column: readonly (number | null)[]) => volatility(column[i]);
   return (
@@ -109,8 +111,8 @@ export function describeSmile({ expiries }: Surface, i: number): string {
   );
 }
 
-/** The figures at a strike of a smile. */
-export function smileReadout({ law, forward, tte, strike: strikes, iv }: Smile, i: number): string {
+/** Returns the figures at a strike of a smile, as text. */
+export function smileReadout({ law, forward, tte, strike: strikes, iv }: FittedSmile, i: number): string {
   const distance = Math.log(strikes[i]! / forward);
   const deviation = iv[i]! * Math.sqrt(tte);
   const delta = normalBelow(deviation / 2 - distance / deviation) - (distance < 0 ? 1 : 0);
@@ -122,7 +124,7 @@ export function smileReadout({ law, forward, tte, strike: strikes, iv }: Smile, 
   ].join(' · ');
 }
 
-export function smileTable({ forward, strike: strikes, iv }: Smile): PanelTable {
+export function smileTable({ forward, strike: strikes, iv }: FittedSmile): PanelTable {
   return columnTable({
     strike: strikes,
     log_moneyness: strikes.map((each) => Math.log(each / forward)),
@@ -130,12 +132,12 @@ export function smileTable({ forward, strike: strikes, iv }: Smile): PanelTable 
   });
 }
 
-/** Least width of the page's view on which small multiples are drawn, and their number. */
+/** The small multiples are drawn only if the view is wider than `width` pixels. `most` is the maximum number of small multiples. */
 const MULTIPLES = { width: 1500, most: 16, strikes: 21, size: [132, 64] } as const;
 
 /**
- * Smiles of settlements through time on common axes: strikes in standard deviations, and volatility less that at the money. A press on one
- * selects it.
+ * Renders small charts of the smiles of several settlements, in order of time. All charts have the same axes: strikes in standard
+ * deviations, and volatility minus the at-the-money volatility. A click selects a settlement.
  */
 export function SmileMultiples({
   surface,
@@ -159,7 +161,7 @@ export function SmileMultiples({
       at.map(() => 1),
       0,
     ).map((index) => {
-      const { iv } = smileOf(surface, index, MULTIPLES.strikes);
+      const { iv } = fittedSmile(surface, index, MULTIPLES.strikes);
       return { index, iv: iv.map((each) => each - iv[MULTIPLES.strikes >> 1]!) };
     });
   }, [surface, isDrawn]);

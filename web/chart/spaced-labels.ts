@@ -1,6 +1,7 @@
 /**
- * Returns the indices of the labels that can stand on an axis without overlap, ascending. `at` are the middles of the labels in ascending
- * order and `sizes` their lengths, pixels. The last label always stands, and the others from the first on as far as there is room.
+ * Returns the indices of the axis labels that fit without overlap, in ascending order. `at` are the centers of the labels in ascending
+ * order, and `sizes` are their lengths, both in pixels. The result always contains the last label. The function adds the other labels in
+ * ascending order, and leaves out each label without enough space.
  */
 export function spacedLabels(at: readonly number[], sizes: readonly number[], gap = 8): number[] {
   const last = at.length - 1;

@@ -12,12 +12,12 @@ import { cursorPrice } from './crosshair.ts';
 import { linearScale } from './linear-scale.ts';
 import { isWithin, priceAxis } from './price-axis.ts';
 
-/** Room for the prices at the left edge, pixels. */
+/** Width of the space for the price labels at the left edge, in pixels. */
 const PRICES = 44;
 
 /**
- * Net gamma were spot elsewhere, on the ladder's price axis. `before` is the curve of moment A of a comparison: then the area lies between
- * the curves, in the hue of the change.
+ * Renders the profile: net gamma at hypothetical spot prices, on the same price axis as the ladder. `before` is the curve at moment A of a
+ * comparison. In a comparison, the area between the two curves is filled, and its colour shows the sign of the change.
  */
 export function SpotProfile({
   profile,
@@ -40,7 +40,7 @@ export function SpotProfile({
     const box = (event.currentTarget as HTMLElement).getBoundingClientRect();
     cursorPrice.value = axis.priceAt(event.clientY - box.top);
   };
-  // A finger that is lifted leaves the figures that it asked for.
+  // After a touch ends, the cursor stays, so that its figures remain visible.
   const onLeave = (event: PointerEvent) => {
     if (event.pointerType !== 'touch') cursorPrice.value = null;
   };
@@ -98,11 +98,14 @@ function profileShapes(
   const extent = Math.max(...[...points, ...earlier].map(([, gex]) => Math.abs(gex)), 0) || 1;
   const x = linearScale([-extent, extent], [PRICES, width - 2]);
   const zero = x(0);
-  // Without a comparison the area lies between the curve and zero.
+  // Without a comparison, the filled area is between the curve and zero.
   const pairs = before
     ? profilePairs(profile, before).filter(({ spot }) => isNear(spot))
     : points.map(([spot, now]): ProfilePair => ({ spot, now, before: 0 }));
-  /** The area where the difference from A, or from zero, has a sign. */
+  /**
+   * Returns the path of the area where the difference has the given sign. The difference is net gamma minus net gamma at A. Without a
+   * comparison, the difference is net gamma itself.
+   */
   const between = (sign: 1 | -1) =>
     area<ProfilePair>()
       .y(({ spot }) => axis.y(spot))
@@ -122,7 +125,7 @@ function profileShapes(
   };
 }
 
-/** One sentence with what the curve shows. */
+/** Returns one sentence with the main figures of the profile, for screen readers. */
 export function describeProfile(profile: ProfileAnswer): string {
   const { spot_price, gex_flip, flip_resolved } = profile;
   const flip = flip_resolved
@@ -131,7 +134,7 @@ export function describeProfile(profile: ProfileAnswer): string {
   return `Net dealer gamma were spot elsewhere: ${amount(gexAt(profile, spot_price))} dollars per 1 % move at spot ${price(spot_price)}. ${flip}`;
 }
 
-/** What dealers would trade: were spot at a price, per 1 % move. */
+/** Returns what dealers would trade per 1 % move if spot were at a given price, as text. */
 export function profileReadout(profile: ProfileAnswer, at: number, before?: ProfileAnswer): string {
   const gex = gexAt(profile, at);
   const shares = Math.abs(gex / at);

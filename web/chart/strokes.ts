@@ -1,4 +1,7 @@
-/** What a chart on a canvas draws, as data: tests read it without a browser. Lengths are CSS pixels from the upper left corner. */
+/**
+ * A shape that a canvas chart draws, as data, so that tests can check a chart without a browser. Lengths are CSS pixels from the upper left
+ * corner.
+ */
 export type Stroke =
   | {
       readonly kind: 'bar';
@@ -20,7 +23,7 @@ export type Stroke =
       readonly dash: 'solid' | 'dashed' | 'dotted';
     };
 
-/** Colours by meaning. Hue means sign and nothing else. */
+/** Colour names by meaning. The hue shows only the sign of a value. */
 export const TONES = ['positive', 'negative', 'text', 'muted', 'line', 'band'] as const;
 export type Tone = (typeof TONES)[number];
 export type Colors = Readonly<Record<Tone, string>>;
@@ -28,15 +31,15 @@ export type Colors = Readonly<Record<Tone, string>>;
 const DASHES = { solid: [], dashed: [7, 5], dotted: [1.5, 4] } as const;
 const HATCH = [3, 1.5] as const;
 
-/** Reads the colours of the present theme from the custom properties of an element. */
+/** Returns the colours of the current theme from the CSS custom properties of an element. */
 export function colorsOf(element: Element): Colors {
   const style = getComputedStyle(element);
   return Object.fromEntries(TONES.map((tone) => [tone, style.getPropertyValue(`--${tone}`).trim()])) as Colors;
 }
 
 /**
- * Draws strokes on a canvas whose transform is set to CSS pixels. Clears it first. What stands before the first hatched bar lies beneath
- * all bars.
+ * Clears a canvas and draws the strokes on it. The transform of the canvas is set to CSS pixels. Strokes before the first hatched bar in
+ * the list are drawn beneath all bars.
  */
 export function paint(
   context: CanvasRenderingContext2D,
@@ -51,7 +54,7 @@ export function paint(
   const hatched = strokes.filter(isHatched);
   if (hatched.length > 0) {
     hatched.forEach(draw);
-    // One fill cuts the gaps of all hatched bars: a thousand dashed lines take four times as long.
+    // A single fill operation cuts the gaps into all hatched bars, because drawing a thousand dashed lines takes four times as long.
     context.globalCompositeOperation = 'destination-out';
     context.fillStyle = context.createPattern(gaps(), 'repeat')!;
     context.fillRect(0, 0, width, height);
@@ -83,7 +86,7 @@ function drawStroke(context: CanvasRenderingContext2D, stroke: Stroke, color: st
   }
 }
 
-/** Two periods of the gaps between the dashes of hatched bars. */
+/** Returns a pattern tile with two periods of the hatching. The tile is opaque where the hatching has gaps. */
 function gaps(): OffscreenCanvas {
   const [dash, gap] = HATCH;
   const tile = new OffscreenCanvas(2 * (dash + gap), 1);

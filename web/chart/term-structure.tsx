@@ -5,19 +5,19 @@ import { CursorFrame, SeriesPlot } from './series-chart.tsx';
 
 export interface TermStructureProps {
   readonly expiries: Expiries;
-  /** The same at the earlier moment of a comparison. */
+  /** The expiries at the earlier moment of a comparison. */
   readonly before?: Expiries | undefined;
   /** The moment of the quotes, ISO 8601. */
   readonly moment: string | undefined;
-  /** The expiry that the page is restricted to. */
+  /** The expiry to which the page is restricted. */
   readonly chosen: string | undefined;
   readonly cursor: number | null;
   onCursor(index: number | null): void;
-  /** Called when the member picks an expiry, YYYY-MM-DD. */
+  /** Called when the member chooses an expiry, `YYYY-MM-DD`. */
   onPick(expiry: string): void;
 }
 
-/** Volatility at the money, expected move and gross gamma of each series, over the time to its settlement. */
+/** Renders three plots over the time to settlement: at-the-money volatility, expected move, and share of gross gamma of each series. */
 export function TermStructure({ expiries, before, moment, chosen, cursor, onCursor, onPick }: TermStructureProps) {
   const { tte, expiry, settlement, atm_iv: iv, spot_price: spot, forward, expected_move: move } = expiries;
   const of = (kind: string) => iv.map((each, i) => (settlement[i] === kind ? each : null));
@@ -80,7 +80,7 @@ export function TermStructure({ expiries, before, moment, chosen, cursor, onCurs
   );
 }
 
-/** The figures of a series, for the read-out and for screen readers. */
+/** Returns the figures of a series, for the read-out and for screen readers. */
 export function expiryReadout(expiries: Expiries, i: number, moment: string | undefined): string {
   const { smile_refused, atm_iv_bid, atm_iv_ask, expected_move, spot_price } = expiries;
   const refused = smile_refused[i];
@@ -97,7 +97,7 @@ export function expiryReadout(expiries: Expiries, i: number, moment: string | un
   ].join(' · ');
 }
 
-/** The time to a settlement: `21.8 d` within a month, otherwise whole days. */
+/** Returns the time to a settlement as text. A time below 30 days has one decimal (`21.8 d`), a longer time is in whole days. */
 export function daysText(years: number): string {
   const days = years * 365;
   return `${days < 30 ? days.toFixed(1) : countText(days)} d`;
@@ -109,13 +109,13 @@ const REFUSALS: Readonly<Record<string, string>> = {
   one_sided: 'fewer than two usable quotes on one side of the forward',
 };
 
-/** Why a series has no smile, in words. */
+/** Returns the reason why a series has no smile, as text. */
 export function refusalText(reason: string): string {
   return REFUSALS[reason] ?? reason.replaceAll('_', ' ');
 }
 
-/** Series without a smile with the reasons, which charts of volatilities cannot show. */
-export function RefusedSeries({ series }: { series: readonly (readonly [name: string, reason: string])[] }) {
+/** Renders the list of series without a smile, each with its reason. The charts of volatilities cannot show these series. */
+export function SeriesWithoutSmile({ series }: { series: readonly (readonly [name: string, reason: string])[] }) {
   if (series.length === 0) return null;
   return (
     <div class="refused" data-refused>
@@ -131,7 +131,7 @@ export function RefusedSeries({ series }: { series: readonly (readonly [name: st
   );
 }
 
-/** One sentence with the main figures of the term structure. */
+/** Returns one sentence with the main figures of the term structure, for screen readers. */
 export function describeTerm(expiries: Expiries, moment: string | undefined): string {
   const { expiry, atm_iv: iv, gross_share_pct: share, count: rows } = expiries;
   const known = iv.flatMap((each, i) => (each === null ? [] : [i]));

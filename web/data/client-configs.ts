@@ -1,20 +1,20 @@
-/** A text to paste into an MCP client or a shell, as docs/clients.md has it. */
+/** A text from docs/clients.md to paste into an MCP client or a shell. */
 export interface ClientConfig {
-  /** The section of the page: `Settings files`. */
+  /** The heading of the section, such as `Settings files`. */
   readonly section: string;
-  /** For whom the text is: the paragraph before it. */
+  /** The paragraph before the text, which names the client. */
   readonly purpose: string;
   readonly language: string;
   readonly text: string;
 }
 
-/** The address and the key that stand in the texts of the documentation. */
+/** The address of the server in the examples of the documentation. */
 const ADDRESS = /http:\/\/127\.0\.0\.1:8080/g;
 export const KEY_PLACEHOLDER = 'ZOMMA_…';
 
 /**
- * Reads the code blocks of docs/clients.md, each with its section and the paragraph before it. The build calls it, so that the page needs no
- * parser.
+ * Reads the code blocks of docs/clients.md, each with its section and the paragraph before it. The build calls this function, so that the
+ * page needs no Markdown parser.
  */
 export function clientConfigs(page: string): ClientConfig[] {
   return page
@@ -33,7 +33,7 @@ export function clientConfigs(page: string): ClientConfig[] {
     });
 }
 
-/** Returns a text with the address of this server, and with a key if one is given. */
+/** Returns a text with the address of this server. If a key is given, the text also contains the key. */
 export function filledConfig(text: string, origin: string, key?: string): string {
   const addressed = text.replace(ADDRESS, () => origin);
   return key === undefined ? addressed : addressed.replaceAll(KEY_PLACEHOLDER, () => key);

@@ -1,4 +1,4 @@
-/** The figures of a ticker that the panel Explain knows. A strike of the ladder has an id of its own, such as `strike.637_5`. */
+/** The figures of a ticker that the Explain panel explains. A strike of the ladder has its own id, such as `strike.637_5`. */
 export type ExplainedFigure =
   | 'spot_price'
   | 'call_wall'
@@ -9,24 +9,27 @@ export type ExplainedFigure =
   | 'hedging'
   | 'strike';
 
-/** What the panel Explain says about a figure. */
+/** The texts of the Explain panel for a figure. */
 export interface FigureText {
   readonly unit: string;
-  /** What the figure is. What follows "is" or "has" stands in docs/methods.md word for word. */
+  /** The definition of the figure. The text after "is" or "has" is identical to docs/methods, word for word. */
   readonly sentence: string;
-  /** Empty: the figure is not computed. */
+  /** The formula of the figure. Empty if the figure is not computed. */
   readonly formula: string;
-  /** The anchor of the section of docs/methods.md, and the words with which the item about the figure begins. */
+  /** The anchor of a section in docs/methods, and the first words of the list item about the figure. */
   readonly section: string;
   readonly item: string;
 }
 
-/** The texts of the panel Explain: a file of the page, which it reads when the panel opens. */
+/** The texts of the Explain panel. The page loads these texts as a separate file when the panel opens. */
 export interface FigureTexts {
   readonly figures: Readonly<Record<ExplainedFigure, FigureText>>;
-  /** What options change in the sentences and formulas, by option and value. The expiries follow theirs. */
+  /**
+   * Remarks on how options change the sentences and formulas, by option and value. The page adds the chosen expiries to the end of the
+   * remark on the option `expiries`.
+   */
   readonly remarks: Readonly<Record<string, string>>;
-  /** Sentences of the parts, by name. */
+  /** Sentences of the sections of the Explain panel, by name. */
   readonly notes: Readonly<Record<FigureNote, string>>;
 }
 

@@ -1,12 +1,12 @@
-/** A row of two moments: its index at each of them. Undefined: that moment has no such row. */
+/** A row of two moments, as the row's index at each moment. An index is undefined if the moment has no such row. */
 export interface JoinedRow {
   readonly now: number | undefined;
   readonly before: number | undefined;
 }
 
 /**
- * Joins the rows of two moments by their keys. The rows of `now` come first, in their order, then those that are gone. Without an earlier
- * moment every row is of now only.
+ * Joins the rows of two moments by their keys. The rows of `now` come first, in their order, and the rows that are gone follow. If there is
+ * no earlier moment, every row exists only now.
  */
 export function joinRows(
   now: readonly (string | number)[],
@@ -19,7 +19,7 @@ export function joinRows(
   return rows;
 }
 
-/** The change of a value of a row. Null: the row is of one moment only, or a value is unknown. */
+/** Returns the change of a row's value. Returns null if the row exists at only one moment, or if a value is unknown. */
 export function changeOf(
   row: JoinedRow,
   now: readonly (number | null)[],
@@ -29,7 +29,7 @@ export function changeOf(
   return to === null || from === null ? null : to - from;
 }
 
-/** `new` or `gone` for a row of one moment only, otherwise undefined. */
+/** Returns `new` or `gone` if a row exists at only one moment, otherwise `undefined`. */
 export function presenceOf({ now, before }: JoinedRow): 'new' | 'gone' | undefined {
   return before === undefined ? 'new' : now === undefined ? 'gone' : undefined;
 }

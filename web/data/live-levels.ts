@@ -1,10 +1,10 @@
 import { effect, type Signal, signal } from '@preact/signals';
-import { memberKey } from '../state/member-key.ts';
-import { noteUnanswered } from '../state/server.ts';
+import { memberKey } from './member-key.ts';
 import { parseData } from './parse-data.ts';
 import { RequestProblem, send } from './request.ts';
+import { noteUnanswered } from './server-connection.ts';
 
-/** The levels of a ticker as the server's stream sends them. */
+/** The levels of a ticker as the server's event stream sends them. */
 export interface LiveLevels {
   readonly id: number;
   readonly ticker: string;
@@ -19,16 +19,19 @@ export interface LiveLevels {
   readonly provenance: { readonly as_of: string; readonly simulated: boolean; readonly source: string };
 }
 
-/** Whether the stream of this tab, or that of the tab that leads, is connected. */
+/** True if the event stream is connected, in this tab or in the leading tab. */
 export const isStreaming = signal(false);
-/** True in the one tab that reads the stream for all tabs. */
+/** True in the tab that reads the event stream for all tabs. */
 export const isLeading = signal(false);
-/** Number of events that this tab has drawn. */
+/** Number of events that this tab has rendered. */
 export const eventCount = signal(0);
 
 const byTicker = new Map<string, Signal<LiveLevels | undefined>>();
 
-/** The newest levels of a ticker. A component that reads the signal is drawn again only when this ticker changes. */
+/**
+ * Returns a signal with the newest levels of a ticker. A component that reads this signal renders again only when the levels of this ticker
+ * change.
+ */
 export function liveLevels(ticker: string): Signal<LiveLevels | undefined> {
   let levels = byTicker.get(ticker);
   if (!levels) {
@@ -38,12 +41,12 @@ export function liveLevels(ticker: string): Signal<LiveLevels | undefined> {
   return levels;
 }
 
-/** Events that wait for the next frame, the newest of each ticker. */
+/** Events that wait for the next frame: the newest event of each ticker. */
 let waiting = new Map<string, LiveLevels>();
 let isScheduled = false;
 let lastId = 0;
 
-/** Takes events in. They are drawn together in the next frame. A hidden page draws them when it is shown. */
+/** Receives events and renders them together in the next frame. A hidden page renders them when it becomes visible. */
 function receive(events: readonly LiveLevels[]): void {
   for (const event of events) {
     lastId = Math.max(lastId, event.id);
@@ -63,7 +66,7 @@ function receive(events: readonly LiveLevels[]): void {
   });
 }
 
-/** The server sends a comment every 15 s. A stream that is silent for longer than this is broken. */
+/** Timeout of the event stream, in ms. The server sends a comment every 15 s, so a stream without data for this time is broken. */
 const SILENT_MS = 40_000;
 const RETRY_MS = { first: 500, most: 30_000 };
 
@@ -73,8 +76,8 @@ type Message =
   | { readonly kind: 'wanted' };
 
 /**
- * Follows the live levels of tickers until `stop` is called. One tab of a browser reads the stream and passes the events on to the others,
- * because a browser opens only six connections to a server without HTTP/2. Tabs of different members do not share a stream.
+ * Follows the live levels of tickers until `stop` is called. One tab of a browser reads the event stream and sends the events to the other
+ * tabs, because a browser opens only six connections to a server without HTTP/2. Tabs of different members do not share a stream.
  */
 export function followLiveLevels(tickers: readonly string[], account: string): { stop(): void } {
   const stopped = new AbortController();
@@ -111,7 +114,7 @@ export function followLiveLevels(tickers: readonly string[], account: string): {
 
   const compete = async () => {
     while (!stopped.signal.aborted) {
-      // Web Locks need a secure context: loopback or TLS. Elsewhere each tab reads a stream of its own.
+      // Web Locks need a secure context: loopback or TLS. Without Web Locks, each tab reads its own stream.
       if (!navigator.locks) {
         await lead();
         continue;
@@ -128,13 +131,13 @@ export function followLiveLevels(tickers: readonly string[], account: string): {
         .then(
           () => false,
           () => {
-            // Another tab has taken the lock from this one, so this one stops reading.
+            // Another tab has taken the lock, so this tab stops reading the stream.
             leading?.abort();
             return waitingFor.signal.aborted;
           },
         );
       clearInterval(check);
-      // A tab that leads but does not read, for example one that the browser has frozen, loses the lock.
+      // A tab that holds the lock but reads no data loses the lock. The browser may have frozen this tab, for example.
       if (isSilent && !stopped.signal.aborted) {
         await navigator.locks.request(name, { steal: true }, lead).catch(() => leading?.abort());
       }
@@ -154,7 +157,7 @@ export function followLiveLevels(tickers: readonly string[], account: string): {
   };
 }
 
-/** Reads the stream, and connects again when it ends, until the signal is aborted. */
+/** Reads the event stream until `signal` is aborted. When the stream ends, the function connects again. */
 async function readStream(
   tickers: readonly string[],
   signal: AbortSignal,
@@ -179,7 +182,8 @@ async function readStream(
       retryMs = RETRY_MS.first;
       for await (const events of eventsOf(response.body!, heard)) onEvents(events);
     } catch (error) {
-      // A position that this server does not know: the store is another one. The stream starts with the current levels.
+      // Status 400 means that the server does not know this event id, because its database is a different one. The stream then starts with
+      // the current levels.
       if (error instanceof RequestProblem && error.status === 400) lastId = 0;
       if (error instanceof RequestProblem && error.status === 0) noteUnanswered(Date.now() + retryMs);
     } finally {
@@ -197,7 +201,10 @@ async function readStream(
   isStreaming.value = false;
 }
 
-/** Yields the events of a stream, as many together as arrived together. `heard` is called with each piece, pings included. */
+/**
+ * Yields the events of a stream. Events that arrive together are yielded together. `heard` is called for each chunk of data, including
+ * pings.
+ */
 async function* eventsOf(body: ReadableStream<Uint8Array>, heard: () => void): AsyncGenerator<LiveLevels[]> {
   const reader = body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader();
   let text = '';
@@ -216,7 +223,7 @@ async function* eventsOf(body: ReadableStream<Uint8Array>, heard: () => void): A
   }
 }
 
-/** Returns the levels of one event of a stream. Returns nothing for comments and other events. */
+/** Returns the levels of one event of a stream. Returns an empty list for comments and other events. */
 export function parseEvent(block: string): LiveLevels[] {
   const fields = new Map(
     block.split('\n').map((line): [string, string] => {
@@ -229,7 +236,7 @@ export function parseEvent(block: string): LiveLevels[] {
   return [{ ...(parseData(data) as Omit<LiveLevels, 'id'>), id: Number(fields.get('id')) }];
 }
 
-// Figures must not outlive the key.
+// When the member signs out, the live figures are removed.
 effect(() => {
   if (memberKey.value !== null) return;
   lastId = 0;

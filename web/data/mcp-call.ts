@@ -1,10 +1,10 @@
 import { cleanText } from '../page-format.ts';
-import { memberKey } from '../state/member-key.ts';
+import { memberKey } from './member-key.ts';
 import { parseData } from './parse-data.ts';
 import { RequestProblem, send } from './request.ts';
 import type { McpTool } from './tool-fields.ts';
 
-/** The revision of MCP that the page speaks. From this revision on, a request needs no session. */
+/** The MCP protocol version of the page. From this version on, requests need no session. */
 export const MCP_REVISION = '2026-07-28';
 
 const NAMESPACE = 'io.modelcontextprotocol/';
@@ -15,25 +15,25 @@ export interface McpRequest {
   readonly body: string;
 }
 
-/** A request with the response of the server, as they were sent. */
+/** An MCP request and the server's response, both as they were sent. */
 export interface McpExchange {
   readonly request: McpRequest;
-  /** The HTTP status. 0: the server does not answer. */
+  /** The HTTP status, or 0 if the server does not answer. */
   readonly status: number;
   readonly response: string;
-  /** How long the server took, ms. */
+  /** Duration of the request, in ms. */
   readonly took: number;
 }
 
-/** The outcome of a request: the result, or why there is none. */
+/** The outcome of an MCP request: a result, or the reason why there is no result. */
 export interface McpOutcome {
   readonly exchange: McpExchange;
   readonly result?: Readonly<Record<string, unknown>>;
-  /** The error of the protocol, of HTTP or of the connection, in words. */
+  /** The error of the protocol, of HTTP or of the connection, as a sentence. */
   readonly problem?: string;
 }
 
-/** Returns the request of a method. `params.name` is the tool, if the method calls one. */
+/** Returns the MCP request of a method. If the method calls a tool, `params.name` is the name of the tool. */
 export function mcpRequest(method: string, params: Readonly<Record<string, unknown>>, id: number): McpRequest {
   const meta = {
     [`${NAMESPACE}protocolVersion`]: MCP_REVISION,
@@ -54,12 +54,12 @@ export function mcpRequest(method: string, params: Readonly<Record<string, unkno
 
 let lastId = 0;
 
-/** The id of the next request. */
+/** Returns the id of the next request. */
 export function nextMcpId(): number {
   return lastId + 1;
 }
 
-/** Sends a request to `/mcp`. Rejects only with `AbortError`: every other failure is an outcome. */
+/** Sends a request to `/mcp`. Rejects with `AbortError` if `signal` is aborted. Every other failure is returned as an outcome. */
 export async function callMcp(
   method: string,
   params: Readonly<Record<string, unknown>>,
@@ -78,7 +78,7 @@ export async function callMcp(
   return { exchange, ...readResponse(text, status) };
 }
 
-/** Reads a JSON-RPC response. A problem of HTTP has the fields of RFC 9457. */
+/** Parses a JSON-RPC response. If the response is an HTTP error, it has the fields of RFC 9457. */
 export function readResponse(text: string, status: number): Omit<McpOutcome, 'exchange'> {
   let body: Readonly<Record<string, unknown>>;
   try {
@@ -93,16 +93,16 @@ export function readResponse(text: string, status: number): Omit<McpOutcome, 'ex
   return { problem: words.join('. ') || `The server answered with status ${status}.` };
 }
 
-/** The outcome of a tool: its answer, or the sentence of its error. */
+/** The outcome of a tool call: an answer, or the sentence of an error. */
 export interface ToolOutcome {
   readonly exchange: McpExchange;
   readonly answer?: Readonly<Record<string, unknown>>;
-  /** Source and age of the market data of the answer, in words. Empty if it does not depend on market data. */
+  /** Source and age of the market data in the answer, as text. Empty if the answer does not depend on market data. */
   readonly provenance: string;
   readonly problem?: string;
 }
 
-/** Calls a tool. */
+/** Calls an MCP tool. */
 export async function callMcpTool(
   name: string,
   args: Readonly<Record<string, unknown>>,
@@ -124,7 +124,7 @@ export function toolOutcome({ exchange, result, problem }: McpOutcome): ToolOutc
 
 let listed: Promise<McpOutcome> | undefined;
 
-/** Lists the tools of the server. Asks once for each key, and again after a failure. */
+/** Returns the list of the server's tools. The list is requested once for each key, and again after a failure. */
 export async function listMcpTools(): Promise<{ tools: readonly McpTool[]; problem?: string }> {
   listed ??= callMcp('tools/list', {});
   const { result, problem } = await listed;
@@ -137,7 +137,7 @@ memberKey.subscribe(() => {
   listed = undefined;
 });
 
-/** Returns a request as HTTP sends it, with the key masked and the body in lines. */
+/** Returns a request as HTTP text, with a masked key and an indented body. */
 export function requestText({ headers, body }: McpRequest, key: string): string {
   const fields = Object.entries({ 'X-API-Key': maskedKey(key), ...headers }).map(
     ([name, value]) => `${name}: ${value}`,
@@ -151,14 +151,14 @@ export function responseText({ status, response, took }: McpExchange): string {
   return `${first}\n\n${indented(response)}`;
 }
 
-/** Returns the request as a shell command. The key stands as `$ZOMMA_KEY`, never as itself. */
+/** Returns the request as a shell command with curl. The command contains `$ZOMMA_KEY` instead of the key. */
 export function mcpCurl({ headers, body }: McpRequest, origin: string): string {
   const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
   const fields = Object.entries(headers).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`);
   return ['curl', quoted(`${origin}/mcp`), '-H "X-API-Key: $ZOMMA_KEY"', ...fields, '-d', quoted(body)].join(' ');
 }
 
-/** Returns a key with its secret part replaced. */
+/** Returns a key whose secret part is replaced by dots. */
 export function maskedKey(key: string): string {
   return key.replace(/_.*/s, `_${'•'.repeat(16)}`);
 }

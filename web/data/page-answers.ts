@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks';
 import type { FullAnswer } from '../../src/client/client.ts';
 import type { Call } from '../operations.ts';
 import { requestOf } from '../operations.ts';
-import { memberKey } from '../state/member-key.ts';
+import { memberKey } from './member-key.ts';
 import { ask, isFinal, keptAnswer, RequestProblem, type WebAnswer } from './request.ts';
 
 export type Levels = FullAnswer<'get_live_gex_nodes'>;
@@ -31,34 +31,41 @@ export interface GexView {
   readonly expiries: Expiries;
 }
 
-/** What a panel knows: an answer, a problem, or neither yet. An answer stays while the next one of the same ticker is on its way. */
+/**
+ * The state of a panel's request: it has an answer, it has failed, or it is still loading. While the next request for the same ticker is
+ * running, the previous answer stays.
+ */
 export interface Asked<Body> {
   readonly answer: WebAnswer<Body> | undefined;
   readonly problem: RequestProblem | undefined;
-  /** True from 150 ms after a request was sent until it is answered, so that quick answers do not flicker. */
+  /** True if a request has been running for more than 150 ms. The delay prevents flicker when an answer arrives quickly. */
   readonly isSlow: boolean;
 }
 
 const NOTHING: Asked<never> = { answer: undefined, problem: undefined, isSlow: false };
 const SLOW_MS = 150;
 const RETRY_MS = 2_000;
-/** While calls change faster than this, for example while a key is held, only the first and the one on which the page rests are sent. */
+/**
+ * Debounce interval of calls, in ms. While calls change faster than this, for example while a key is held down, only the first call and the
+ * last call are sent.
+ */
 const REST_MS = 80;
 
 /**
- * Asks a call and asks again whenever it changes. Undefined: nothing to ask. The last call wins, whatever the order of the answers. `version`
- * repeats the same call when it changes, for example with each new snapshot.
+ * Requests a call, and requests again when the call changes. If the call is undefined, the hook requests nothing. The result is always that
+ * of the last call, even if answers arrive in another order. A change of `version` repeats the same call, for example after each new
+ * snapshot.
  */
 export function useAnswer<Body>(call: Call | undefined, version: unknown = undefined): Asked<Body> {
   const asked = useSignal<Asked<Body>>(NOTHING);
   const address = call && addressOf(call);
   useEffect(() => follow(call, asked.peek(), (next) => (asked.value = next)), [address, version, memberKey.value]);
   const { value } = asked;
-  // The figures of another ticker are never shown under a new ticker's name.
+  // An answer for another ticker is never shown under the new ticker's name.
   return value.answer && !isOf(value.answer.call, call) ? { ...NOTHING, isSlow: value.isSlow } : value;
 }
 
-/** Returns whether an answer may stay while a call is on its way: both are of the same operation and ticker. */
+/** Returns whether an answer may stay visible while a new call is running: both calls have the same operation and ticker. */
 function isOf(shown: Call, wanted: Call | undefined): boolean {
   return wanted !== undefined && shown.operation === wanted.operation && shown.args.ticker === wanted.args.ticker;
 }
@@ -68,10 +75,10 @@ function addressOf(call: Call): string {
   return `${path} ${body ?? ''}`;
 }
 
-/** Asks a call once and reports each change. Returns a function that drops the request. */
+/** Requests a call once and reports each change of its state. Returns a function that cancels the request. */
 function follow<Body>(call: Call | undefined, before: Asked<Body>, report: (asked: Asked<Body>) => void): () => void {
   const present = before.answer && isOf(before.answer.call, call) ? before.answer : undefined;
-  // The answer that the same call had before stands until the server has answered again, so that the way back to live takes no time.
+  // The cached answer of the same call is shown until the new answer arrives, so that returning to live data is immediate.
   const kept = (call && keptAnswer<Body>(call)) ?? present;
   if (call === undefined || memberKey.peek() === null) {
     report(NOTHING);
@@ -91,9 +98,10 @@ function follow<Body>(call: Call | undefined, before: Asked<Body>, report: (aske
             error instanceof RequestProblem
               ? error
               : new RequestProblem(0, { code: 'page_error', detail: String(error) });
-          // Without an answer from the server, what stood stays with its age. Any other problem is about this very call.
+          // If the server does not answer, or answers with status 429 or above, the previous answer stays visible with its age. Any other
+          // error is about this call, so the previous answer is removed.
           report({ answer: problem.status === 0 || problem.status >= 429 ? kept : undefined, problem, isSlow: false });
-          // The server loads its data, or computes levels.
+          // Status 503 means that the server is loading its data or computing levels.
           if (problem.status === 503) retry = setTimeout(send, RETRY_MS);
         },
       )
@@ -107,14 +115,14 @@ function follow<Body>(call: Call | undefined, before: Asked<Body>, report: (aske
   };
 }
 
-/** A call that the whole page shares, as a signal: the view of the ticker, the feeds, the universe. */
+/** A request that the whole page shares, such as the view of the ticker, the feed status or the universe. The answer is a signal. */
 export interface SharedAnswer<Body> {
   readonly asked: { readonly value: Asked<Body> };
-  /** Asks again. */
+  /** Sends the request again. */
   refresh(): void;
 }
 
-/** Follows the call that `wanted` returns. `wanted` reads signals, and is evaluated again when they change. */
+/** Requests the call that `wanted` returns. `wanted` reads signals, and runs again when one of them changes. */
 export function shareAnswer<Body>(wanted: () => Call | undefined): SharedAnswer<Body> {
   const asked = signal<Asked<Body>>(NOTHING);
   const round = signal(0);

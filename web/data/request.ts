@@ -2,32 +2,32 @@ import { signal } from '@preact/signals';
 import type { Call } from '../operations.ts';
 import { requestOf } from '../operations.ts';
 import { cleanText } from '../page-format.ts';
-import { memberKey, signOut } from '../state/member-key.ts';
-import { noteAnswered, noteServerTime, noteUnanswered } from '../state/server.ts';
+import { memberKey, signOut } from './member-key.ts';
 import { parseData } from './parse-data.ts';
+import { noteAnswered, noteServerTime, noteUnanswered } from './server-connection.ts';
 
-/** An answer with its provenance, from the header fields. */
+/** An answer of the server, with its provenance from the header fields. */
 export interface WebAnswer<Body> {
   readonly call: Call;
   readonly body: Body;
-  /** The body as it was sent. */
+  /** The body of the answer, as the server sent it. */
   readonly text: string;
-  /** When the quotes were taken, ISO 8601. Undefined if the answer does not depend on market data. */
+  /** The time of the quotes, ISO 8601. Undefined if the answer does not depend on market data. */
   readonly asOf: string | undefined;
   readonly isSimulated: boolean;
   readonly source: string;
-  /** Caveats on the figures. */
+  /** Caveats about the figures of the answer. */
   readonly notes: string;
 }
 
-/** An error answer of the server, or no answer at all (`status` 0). */
+/** An error response of the server. `status` is 0 if the server did not answer. */
 export class RequestProblem extends Error {
   readonly status: number;
   readonly code: string;
   readonly hint: string;
-  /** The nearest moments with a snapshot, ISO 8601, if none stood at the requested moment. */
+  /** The nearest moments with a snapshot, ISO 8601, if the requested moment has no snapshot. */
   readonly nearest: readonly string[];
-  /** The error answer as it was sent. */
+  /** The body of the error response, as the server sent it. */
   readonly body: Readonly<Record<string, unknown>>;
 
   constructor(status: number, body: Readonly<Record<string, unknown>>) {
@@ -40,25 +40,35 @@ export class RequestProblem extends Error {
   }
 }
 
-/** The state of the account's rate limit. `waitUntil` is when the next request is allowed, ms since the epoch. Null: at once. */
+/**
+ * The state of the account's rate limit. `waitUntil` is the time from which the next request is allowed, in ms since the epoch. Null if
+ * requests are allowed now.
+ */
 export const rateLimit = signal<{ quota: number; left: number; waitUntil: number | null }>({
   quota: 0,
   left: 0,
   waitUntil: null,
 });
 
-/** Answers of past moments do not change, so they are not requested again. Other answers are revalidated by their tag. */
+/**
+ * Maximum number of cached answers. An answer for a past moment never changes, so it is not requested again. Other answers are revalidated
+ * with their ETag.
+ */
 const KEPT_MAX = 64;
 const kept = new Map<string, { etag: string | null; answer: WebAnswer<unknown> }>();
 
-// Not an effect that only reads the key: the minifier drops a read whose value is not used.
+// The code uses `subscribe`, because an `effect` that only reads the key would not work: the minifier removes a read whose value is not
+// used.
 memberKey.subscribe(() => kept.clear());
 
-/** The earliest moment of the next request while few tokens are left. */
+/**
+ * The earliest time of the next request, in ms since the epoch. Requests wait for this time while few tokens of the rate limit are left.
+ */
 let spacedUntil = 0;
 
 /**
- * Sends a call. Rejects with `RequestProblem`, or with `AbortError` if `signal` is aborted. Waits while the rate limit allows no request.
+ * Sends a call and returns its answer. The function waits while the rate limit allows no request. Rejects with `RequestProblem`, or with
+ * `AbortError` if `signal` is aborted.
  */
 export async function ask<Body>(call: Call, signal?: AbortSignal): Promise<WebAnswer<Body>> {
   const request = requestOf(call);
@@ -89,7 +99,7 @@ export async function ask<Body>(call: Call, signal?: AbortSignal): Promise<WebAn
     source: cleanText(decodedField(headers.get('x-data-source'))),
     notes: cleanText(decodedField(headers.get('x-data-notes')), 600),
   };
-  // An answer to a member who has signed out since is not kept.
+  // The answer is not cached if the member has signed out since the request.
   if (key === memberKey.peek()) kept.set(address, { etag: headers.get('etag'), answer });
   if (kept.size > KEPT_MAX) kept.delete(kept.keys().next().value!);
   return answer;
@@ -100,22 +110,22 @@ function keyOf(call: Call): string {
   return `${method} ${path} ${body ?? ''}`;
 }
 
-/** Returns the answer in memory of a call, if there is one. It may have changed since, unless it is final. */
+/** Returns the cached answer of a call, or `undefined` if there is none. An answer that is not final may be out of date. */
 export function keptAnswer<Body>(call: Call): WebAnswer<Body> | undefined {
   return kept.get(keyOf(call))?.answer as WebAnswer<Body> | undefined;
 }
 
-/** Returns whether the answer of a call is kept and cannot change, because it is of a past moment. */
+/** Returns whether the answer of a call is cached and cannot change, because it is for a past moment. */
 export function isFinal(call: Call): boolean {
   return typeof call.args.at === 'string' && call.args.at.includes('T') && kept.has(keyOf(call));
 }
 
-/** Answers on their way that the page may need next. */
+/** Prefetch requests that are running, by their address. */
 const ahead = new Map<string, Promise<WebAnswer<unknown>>>();
-/** Number of requests that wait for the server. */
+/** Number of requests that are waiting for a response. */
 let running = 0;
 
-/** Sends a call whose answer the page may need next, and keeps it. Does nothing while other requests run, or if half of the rate limit is used. */
+/** Prefetches the answer of a call into the cache. Does nothing while other requests are running, or if half of the rate limit is used. */
 export function askAhead(call: Call): void {
   const { quota, left, waitUntil } = rateLimit.peek();
   const address = keyOf(call);
@@ -126,7 +136,7 @@ export function askAhead(call: Call): void {
   answer.catch(() => {});
 }
 
-/** Returns the answer in memory for an address, and makes it the newest. */
+/** Returns a cached answer, and marks it as the most recently used one. */
 function reused(address: string): WebAnswer<unknown> {
   const entry = kept.get(address)!;
   kept.delete(address);
@@ -135,8 +145,8 @@ function reused(address: string): WebAnswer<unknown> {
 }
 
 /**
- * Sends a request with the key, and returns a successful response (200 to 299, or 304). Rejects with `RequestProblem` otherwise. An answer
- * that refuses the key signs the member out.
+ * Sends a request with the key, and returns a successful response (200 to 299, or 304). Rejects with `RequestProblem` for any other
+ * response. If the server refuses the key, the member is signed out.
  */
 export async function send(path: string, init: RequestInit): Promise<Response> {
   await untilAllowed(init.signal ?? undefined);
@@ -180,7 +190,7 @@ export async function send(path: string, init: RequestInit): Promise<Response> {
   throw problem;
 }
 
-/** Resolves when the rate limit allows a request. Rejects with `AbortError` if the signal is aborted before. */
+/** Resolves when the rate limit allows a request. Rejects with `AbortError` if `signal` is aborted first. */
 async function untilAllowed(signal: AbortSignal | undefined): Promise<void> {
   for (;;) {
     const { waitUntil } = rateLimit.value;
@@ -199,7 +209,10 @@ async function untilAllowed(signal: AbortSignal | undefined): Promise<void> {
   }
 }
 
-/** Reads the header fields of the rate limit. Below a tenth of the quota, requests are spaced out to the rate at which tokens come back. */
+/**
+ * Reads the rate limit from the header fields. If less than a tenth of the quota is left, requests are slowed down to the rate at which
+ * tokens are refilled.
+ */
 function noteRate(headers: Headers): void {
   const policy = /q=(\d+);w=(\d+)/.exec(headers.get('ratelimit-policy') ?? '');
   const left = /r=(\d+)/.exec(headers.get('ratelimit') ?? '');

@@ -1,6 +1,6 @@
 import { cleanText } from '../page-format.ts';
 
-/** The schema of one argument or of one figure of a tool, as far as forms use it. */
+/** The JSON schema of one argument or of one figure of a tool. The type contains only the fields that forms use. */
 export interface ToolSchema {
   readonly type?: string | readonly string[];
   readonly description?: string;
@@ -12,7 +12,7 @@ export interface ToolSchema {
   readonly exclusiveMaximum?: number;
 }
 
-/** The schema of a tool's arguments, or of its answer. */
+/** The JSON schema of a tool's arguments, or of its answer. */
 export interface ToolObjectSchema {
   readonly properties?: Readonly<Record<string, ToolSchema>>;
   readonly required?: readonly string[];
@@ -28,25 +28,25 @@ export interface McpTool {
   readonly _meta?: { readonly 'zomma/example'?: Readonly<Record<string, unknown>> };
 }
 
-/** One field of a form: an argument of a tool. */
+/** One field of a form, for one argument of a tool. */
 export interface ToolField {
   readonly name: string;
   readonly label: string;
   readonly kind: 'text' | 'number' | 'integer' | 'choice';
-  /** The values of a choice. An optional choice begins with the empty text. */
+  /** The values of a choice. The first value of an optional choice is the empty text. */
   readonly choices: readonly string[];
   readonly isRequired: boolean;
-  /** What the field contains before the member types: the default of the schema. */
+  /** The initial content of the field: the default value from the schema. */
   readonly initial: string;
-  /** The value of the tool's example, to show in an empty field. */
+  /** The argument's value in the tool's example, shown as a placeholder in an empty field. */
   readonly example: string;
-  /** What the argument means, with its unit. */
+  /** The meaning of the argument, with its unit. */
   readonly help: string;
-  /** The bounds and whether the argument may be left out, in words. */
+  /** The bounds of the argument, and whether the argument is optional, as text. */
   readonly rule: string;
 }
 
-/** Returns the fields of a tool's form, required arguments first. Texts come from the server and are cleaned. */
+/** Returns the fields of a tool's form, required arguments first. All texts come from the server and are cleaned. */
 export function toolFields({ inputSchema, _meta }: McpTool): ToolField[] {
   const required = new Set(inputSchema.required);
   const examples = _meta?.['zomma/example'] ?? {};
@@ -69,7 +69,7 @@ export function toolFields({ inputSchema, _meta }: McpTool): ToolField[] {
     .toSorted((a, b) => Number(b.isRequired) - Number(a.isRequired));
 }
 
-/** Returns a name of the registry in words: `win_prob` as `win prob`. */
+/** Returns a name of the registry as words: `win_prob` becomes `win prob`. */
 export function labelOf(name: string): string {
   return cleanText(name).replaceAll('_', ' ');
 }
@@ -88,7 +88,7 @@ function ruleOf(schema: ToolSchema, isRequired: boolean): string {
   return [`${from} ${to}`.trim(), isRequired ? '' : 'optional'].filter(Boolean).join(', ');
 }
 
-/** A bound, short: `1e15`, `0.001`. */
+/** Returns a bound as a short text: `1e15`, `0.001`. */
 function boundText(bound: number): string {
   const size = Math.abs(bound);
   const isShort = size === 0 || (size >= 1e-4 && size < 1e6);
@@ -100,8 +100,8 @@ function textOf(value: unknown): string {
 }
 
 /**
- * Returns the arguments for the texts of a form. An empty field is left out. A text that is no number where the tool wants one is sent as it
- * is, so that the server says what it must be.
+ * Returns the arguments for the texts of a form. An empty field is left out. If the text of a numeric field is not a number, the text is
+ * sent unchanged, so that the server's error message explains what is wrong.
  */
 export function argumentsOf(fields: readonly ToolField[], texts: Readonly<Record<string, string>>) {
   const args: Record<string, string | number | boolean> = {};
@@ -118,20 +118,20 @@ export function argumentsOf(fields: readonly ToolField[], texts: Readonly<Record
 }
 
 export interface ToolProblem {
-  /** Sentences by the field that they are about. */
+  /** Error messages by the name of their field. */
   readonly byField: Readonly<Record<string, string>>;
-  /** The sentences about no single field. */
+  /** The error messages that belong to no single field. */
   readonly rest: string;
 }
 
 /**
- * Assigns the sentences of a tool's error to the fields of its form. A sentence about an argument begins with `/` and its name, or says the
- * name or the value of the argument.
+ * Assigns each sentence of a tool's error message to a field of the form. A sentence belongs to a field if it starts with `/` and the
+ * field's name, or if it contains the name or the value of the argument.
  */
 export function problemOf(message: string, fields: readonly ToolField[], texts: Readonly<Record<string, string>>) {
   const text = cleanText(message, 2000);
   const byField: Record<string, string> = {};
-  // The list of all fields is for programs that have not seen the schema.
+  // The error message ends with a list of all fields, for programs that have not read the schema. The form does not show this list.
   const about = text.replace(/ Fields: [\w (),]+\.$/, '');
   if (!about.startsWith('/')) {
     const name = fieldIn(about, fields, texts);
@@ -146,7 +146,7 @@ export function problemOf(message: string, fields: readonly ToolField[], texts: 
   return { byField, rest: rest.join('; ') } satisfies ToolProblem;
 }
 
-/** Returns the field whose name or value a sentence says first. */
+/** Returns the field whose name or value appears first in a sentence. */
 function fieldIn(text: string, fields: readonly ToolField[], texts: Readonly<Record<string, string>>) {
   const words = ` ${text.replace(/[.,;:]*(?:\s+|$)/g, ' ')} `;
   const places = fields.flatMap(({ name }) =>
@@ -158,7 +158,7 @@ function fieldIn(text: string, fields: readonly ToolField[], texts: Readonly<Rec
 }
 
 function sentence(words: string): string {
-  // A pattern is for programs. The words after it say the same.
+  // A regular expression in an error message is removed, because the words after the expression have the same meaning.
   const plain = words.replace(/must match \S+: (.)/, (_, first: string) => `must be: ${first.toLowerCase()}`);
   return `${plain[0]!.toUpperCase()}${plain.slice(1)}${plain.endsWith('.') ? '' : '.'}`;
 }

@@ -1,10 +1,10 @@
 import type { GexView, Radar } from './page-answers.ts';
 
-/** Days to expiry of the option that forms begin with, if no radar says which expiry. */
+/** Initial days to expiry of the option in the tool forms. A radar answer replaces this value with its own expiry. */
 const DAYS = 30;
 const DIGITS = 6;
 
-/** Returns the values of the page for the arguments of tools, by name. An unknown value is left out. */
+/** Returns the page's values for the arguments of tools, by name. An unknown value is left out. */
 export function toolPrefill(
   ticker: string,
   at: string | null,
@@ -28,7 +28,7 @@ export function toolPrefill(
       tte,
       iv,
       rate,
-      // The yield that makes the forward of the chain.
+      // The dividend yield with which the model's forward equals the chain's forward.
       dividend: tte && forward && rate != null ? rate - Math.log(forward / levels.spot_price) / tte : undefined,
       current_iv: iv,
       days_to_expiry: tte === undefined ? undefined : Math.round(tte * 365.25),
@@ -47,14 +47,14 @@ export function toolPrefill(
     Object.entries(known).flatMap(([name, value]) => {
       if (value === null || value === undefined) return [];
       if (typeof value === 'string') return [[name, value]];
-      // Amounts in dollars are whole. Other values have as many digits as matter.
+      // Amounts in dollars are whole numbers. Other values are rounded to DIGITS significant digits.
       return Number.isFinite(value) ? [[name, String(Number.isInteger(value) ? value : rounded(value))]] : [];
     }),
   );
 }
 
 function rounded(value: number): number {
-  // A spot or a strike keeps its cents, whatever its size.
+  // Values of 1,000 or more are rounded to cents, because six significant digits would not preserve the cents.
   return Math.abs(value) >= 1000 ? Number(value.toFixed(2)) : Number(value.toPrecision(DIGITS));
 }
 

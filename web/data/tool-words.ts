@@ -17,13 +17,15 @@ type Values = Readonly<Record<string, unknown>>;
 export interface ToolFigure {
   readonly name: string;
   readonly value: string;
-  /** What the figure means, with its unit. Empty if the schema does not say. */
+  /** The meaning of the figure, with its unit. Empty if the schema does not describe the figure. */
   readonly note: string;
 }
 
 const LIST_MOST = 12;
 
-/** Returns the figures of an answer. The figures of an object within the answer stand under its name. */
+/**
+ * Returns the figures of an answer. If the answer contains an object, the names of the object's figures start with the name of the object.
+ */
 export function toolFigures(answer: Values, schema: ToolObjectSchema | undefined): ToolFigure[] {
   return Object.entries(answer).flatMap(([name, value]): ToolFigure[] => {
     const note = cleanText(schema?.properties?.[name]?.description, 600);
@@ -66,10 +68,10 @@ function valueText(name: string, value: unknown): string {
 
 const number = (value: unknown) => (typeof value === 'number' ? value : null);
 const share = (value: unknown) => percent(typeof value === 'number' ? 100 * value : null, 1, false);
-/** Returns a constant of the registry in words: `FREE_PARTICLE: NO_FRICTION` as `free particle, no friction`. */
+/** Returns a constant of the registry as words: `FREE_PARTICLE: NO_FRICTION` becomes `free particle, no friction`. */
 const words = (value: unknown) => cleanText(value).toLowerCase().replaceAll('_', ' ').replaceAll(': ', ', ');
 
-/** What an answer says, in one sentence, by tool. */
+/** Functions that summarize the answer of a tool in one sentence, by tool. */
 const SENTENCES: Readonly<Record<string, (answer: Values, args: Values) => string>> = {
   compute_options_greeks: ({ delta, theta, vega }, { put_call, strike: at }) =>
     `The ${put_call === 'P' ? 'put' : 'call'} at ${strikeText(number(at))} moves like ${plain(number(delta), 3)} shares, ` +
@@ -114,7 +116,7 @@ const SENTENCES: Readonly<Record<string, (answer: Values, args: Values) => strin
       : `The flow of ${cleanText(single_name_ticker)} spills into ${cleanText(etf_proxy)}.`,
 };
 
-/** Returns what the answer of a tool says, in one sentence. Returns the empty text for a tool without a sentence of its own. */
+/** Returns one sentence that summarizes the answer of a tool. Returns an empty text if the tool has no such sentence. */
 export function toolSentence(name: string, answer: Values, args: Values): string {
   return SENTENCES[name]?.(answer, args) ?? '';
 }

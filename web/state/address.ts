@@ -1,14 +1,15 @@
 /**
- * The state of the page is its address: `#/SPY/ticker?at=2026-11-20T20:30:00Z&weight=volume`. Both directions are pure, and unknown or
- * malformed parts fall back to their defaults, so that every address opens a page.
+ * The names of all views. A view is part of the page's address, which contains the whole state of the page:
+ * `#/SPY/ticker?at=2026-11-20T20:30:00Z&weight=volume`. Parsing and formatting an address have no side effects. An unknown or malformed
+ * part of an address gets its default value, so that every address opens a page.
  */
-export const VIEWS = ['ticker', 'expiries', 'strikes', 'flow', 'history', 'scan', 'surface', 'bench', 'house'] as const;
+export const VIEWS = ['ticker', 'expiries', 'strikes', 'flow', 'history', 'scan', 'surface', 'house'] as const;
 export type ViewName = (typeof VIEWS)[number];
 
 export const MEASURES = ['gamma', 'delta', 'vanna', 'charm'] as const;
 export type Measure = (typeof MEASURES)[number];
 
-/** The options of the analysis of a chain, with the values that the page offers. The first value is the server's default. */
+/** The options of the chain's analysis, each with the values that the page offers. The first value is the server's default. */
 export const OPTION_VALUES = {
   forward: ['parity', 'flat'],
   gamma: ['recomputed', 'feed'],
@@ -18,27 +19,27 @@ export const OPTION_VALUES = {
 } as const;
 export type OptionName = keyof typeof OPTION_VALUES;
 
-/** Options that differ from the server's defaults. */
+/** The options whose values differ from the server's defaults. */
 export type ChosenOptions = Readonly<Partial<Record<OptionName | 'expiries', string>>>;
 
 export interface PageState {
   readonly ticker: string;
   readonly view: ViewName;
-  /** The moment of a replay, ISO 8601. Null: the newest data. */
+  /** The moment of a replay, ISO 8601. Null if the page shows the newest data. */
   readonly at: string | null;
-  /** The moment that the page compares with, ISO 8601. */
+  /** Moment A of a comparison, ISO 8601. Null if the member has pinned no moment. */
   readonly pinned: string | null;
-  /** Whether the page shows the difference from `pinned`. */
+  /** True if the page shows the difference from `pinned`. */
   readonly isDiff: boolean;
   readonly options: ChosenOptions;
   readonly measure: Measure;
-  /** Half of the price axis, percent of spot. */
+  /** Half the length of the price axis, in percent of spot. */
   readonly zoom: number;
-  /** Distance of the middle of the price axis from spot, percent of spot. */
+  /** Distance from spot to the middle of the price axis, in percent of spot. */
   readonly shift: number;
-  /** The figure that the panel Explain is about. Null: the panel is closed. */
+  /** The figure that the Explain panel explains. Null if the panel is closed. */
   readonly explain: string | null;
-  /** Settings of a single view, such as the days of the flow. */
+  /** Settings of a single view, such as the number of days of the flow. */
   readonly own: Readonly<Record<string, string>>;
 }
 
@@ -64,7 +65,7 @@ const EXPIRIES = /^(?:0dte|\d{4}-\d{2}-\d{2}|next:\d{1,4})$/;
 const NAME = /^[a-z][a-z_]{0,23}$/;
 const FIGURE = /^[a-z][a-z0-9_.]{0,39}$/;
 const OWN_LENGTH_MAX = 200;
-/** Settings of views begin with this prefix in the address, so that they cannot be mistaken for the page's own. */
+/** In the address, the settings of a view have this prefix, so that their names do not collide with the page's own settings. */
 const OWN_PREFIX = '_';
 
 /** Parses the fragment of an address, with or without the leading `#`. */
@@ -105,7 +106,10 @@ export function parseAddress(fragment: string): PageState {
   };
 }
 
-/** Returns the fragment of a state, with `#`. Defaults are left out. `parseAddress` of the result is the same state. */
+/**
+ * Returns the address fragment of a page state, with `#`. Default values are left out. `parseAddress` returns the same state for this
+ * fragment.
+ */
 export function formatAddress(state: PageState): string {
   const query = new URLSearchParams();
   if (state.at) query.set('at', state.at);
@@ -117,7 +121,7 @@ export function formatAddress(state: PageState): string {
   if (state.shift !== 0) query.set('shift', String(state.shift));
   if (state.explain) query.set('explain', state.explain);
   for (const [name, value] of Object.entries(state.own)) query.set(`${OWN_PREFIX}${name}`, value);
-  // Colons and commas are legal in a fragment, and an address with them can be read.
+  // Colons and commas are legal in a fragment, and an address is easier to read if they are not escaped.
   const text = query.toString().replaceAll('%3A', ':').replaceAll('%2C', ',');
   return `#/${encodeURIComponent(state.ticker)}/${state.view}${text && `?${text}`}`;
 }

@@ -1,10 +1,10 @@
-import { closesEarly, isExchangeDay } from '../chart/exchange-days.ts';
-import { newYorkMidnight } from '../chart/new-york-clock.ts';
 import { changeOf, joinRows, presenceOf } from '../data/joined-rows.ts';
 import type { Expiries, GexView, ProfileAnswer, Strikes } from '../data/page-answers.ts';
 import type { Call } from '../operations.ts';
+import { closesEarly, isExchangeDay } from '../time/exchange-days.ts';
+import { newYorkMidnight } from '../time/new-york-clock.ts';
 
-/** Returns whether two answers may be compared: they are of the same call but for the moment. */
+/** Returns whether two answers are comparable: their calls are equal except for the moment. */
 export function isComparable(now: Call, before: Call): boolean {
   const { at: _, ...mine } = now.args;
   const { at: __, ...theirs } = before.args;
@@ -12,18 +12,18 @@ export function isComparable(now: Call, before: Call): boolean {
   return now.operation === before.operation && [...names].every((name) => mine[name] === theirs[name]);
 }
 
-/** The net exposure at a strike at two moments. */
+/** The net exposure at one strike at two moments. */
 export interface StrikeDifference {
   readonly strike: number;
   readonly now: number | null;
   readonly before: number | null;
-  /** Null: only one of the moments has the strike. */
+  /** The change of the net exposure. Null if only one of the moments has the strike. */
   readonly change: number | null;
-  /** Undefined: both moments have the strike. */
+  /** Whether the strike is new or gone. Undefined if both moments have the strike. */
   readonly presence: 'new' | 'gone' | undefined;
 }
 
-/** Compares the net exposures of two moments strike by strike, ascending. */
+/** Returns the net exposures of two moments for each strike, in ascending order of strikes. */
 export function strikeDifferences(
   now: Strikes,
   before: Strikes,
@@ -40,27 +40,29 @@ export function strikeDifferences(
     .toSorted((a, b) => a.strike - b.strike);
 }
 
-/** Names the series of an answer: date, settlement and, if it is not the ticker's own, the root. */
+/**
+ * Returns the names of the series of an answer. A name consists of the expiry, the settlement, and the root if it differs from the ticker.
+ */
 function seriesNames({ ticker, root, expiry, settlement }: Expiries): string[] {
   const own = ticker.replace('^', '');
   return expiry.map((date, i) => `${date} ${settlement[i]}${root[i] === own ? '' : ` ${root[i]}`}`);
 }
 
-/** What differs between two moments, in names. */
+/** The differences between two moments, by the names of series and strikes. */
 export interface MomentDifference {
-  /** Series that settled between the two moments, whichever of them is earlier. */
+  /** Series that settled between the two moments, regardless of which moment is earlier. */
   readonly expired: readonly string[];
   readonly newSeries: readonly string[];
   readonly goneSeries: readonly string[];
   readonly newStrikes: readonly number[];
   readonly goneStrikes: readonly number[];
-  /** The strikes whose net gamma changed most, largest change first. */
+  /** The strikes with the largest changes of net gamma, largest change first. */
   readonly largest: readonly { readonly strike: number; readonly change: number }[];
 }
 
 const LARGEST = 3;
 
-/** Compares two moments. `nowMs` and `beforeMs` are those of their quotes. */
+/** Compares two moments. `nowMs` and `beforeMs` are the times of their quotes, in ms since the epoch. */
 export function momentDifference(now: GexView, before: GexView, nowMs: number, beforeMs: number): MomentDifference {
   const series = joinRows(seriesNames(now.expiries), seriesNames(before.expiries));
   const strikes = strikeDifferences(now.strikes, before.strikes);
@@ -94,7 +96,10 @@ export function momentDifference(now: GexView, before: GexView, nowMs: number, b
 const MINUTE = 60_000;
 const DAY = 86_400_000;
 
-/** Returns when a series settles: at the open (AM) or the close (PM) of its expiry, or of the trading day before. */
+/**
+ * Returns the time at which a series settles, in ms since the epoch: the open (AM) or the close (PM) of its expiry. If the exchange is
+ * closed on the expiry, the series settles on the trading day before.
+ */
 function settlementMs(name: string): number {
   const [expiry, settlement] = name.split(' ') as [string, string];
   let date = expiry;
@@ -103,14 +108,17 @@ function settlementMs(name: string): number {
   return newYorkMidnight(date) + minutes * MINUTE;
 }
 
-/** Two profiles at one spot. */
+/** The net gamma of two profiles at the same spot price. */
 export interface ProfilePair {
   readonly spot: number;
   readonly now: number;
   readonly before: number;
 }
 
-/** Returns two profiles at the spots of both, where both are known, ascending. */
+/**
+ * Returns two profiles as pairs, in ascending order of spot. The spots are those of both profiles within the range that both profiles
+ * cover.
+ */
 export function profilePairs(now: ProfileAnswer, before: ProfileAnswer): ProfilePair[] {
   const low = Math.max(now.spot[0] ?? Number.POSITIVE_INFINITY, before.spot[0] ?? Number.POSITIVE_INFINITY);
   const high = Math.min(now.spot.at(-1) ?? 0, before.spot.at(-1) ?? 0);
@@ -118,7 +126,7 @@ export function profilePairs(now: ProfileAnswer, before: ProfileAnswer): Profile
   return spots.toSorted((a, b) => a - b).map((spot) => ({ spot, now: gexAt(now, spot), before: gexAt(before, spot) }));
 }
 
-/** Returns net gamma were spot at a price, between two rows by a straight line. */
+/** Returns the net gamma if spot were at a given price. Values between two rows of the profile are interpolated linearly. */
 export function gexAt({ spot, net_gex }: Pick<ProfileAnswer, 'spot' | 'net_gex'>, at: number): number {
   let i = 1;
   while (i < spot.length - 1 && spot[i]! < at) i++;

@@ -1,18 +1,21 @@
 import { computed, effect, signal } from '@preact/signals';
 import { followLiveLevels, liveLevels } from '../data/live-levels.ts';
+import { memberKey } from '../data/member-key.ts';
 import { type FeedStatusAnswer, type GexView, shareAnswer, type UniverseAnswer } from '../data/page-answers.ts';
-import { memberKey } from './member-key.ts';
+import { serverNow } from '../data/server-connection.ts';
 import { isComparable } from './moment-diff.ts';
 import { page, pageTicker } from './page.ts';
-import { serverNow } from './server.ts';
 
-/** The universe of tickers by theme. */
+/** The answer with all tickers of the universe, by theme. */
 export const universe = shareAnswer<UniverseAnswer>(() => ({ operation: 'get_target_universe', args: {} }));
 
-/** The health of the feeds and the session of the exchange. */
+/** The answer with the state of the feeds and the trading session of the exchange. */
 export const feeds = shareAnswer<FeedStatusAnswer>(() => ({ operation: 'get_feed_status', args: {} }));
 
-/** The names of all tickers that have data or may get some, separated by spaces: a text, so that it changes only when a name changes. */
+/**
+ * The names of all tickers that have or may get data, joined by spaces. The signal holds a string, so that it changes only when a name
+ * changes.
+ */
 const tickerNames = computed(() => {
   const themes = universe.asked.value.answer?.body.macro_themes ?? {};
   const stored = (feeds.asked.value.answer?.body.feeds ?? []).flatMap((feed) =>
@@ -21,10 +24,10 @@ const tickerNames = computed(() => {
   return [...new Set([...Object.values(themes).flat(), ...stored])].join(' ');
 });
 
-/** Every ticker of the universe in the order of its themes, then those that only the feeds have. */
+/** Every ticker of the universe in the order of its themes, then the tickers that only the feeds have. */
 export const tickers = computed(() => tickerNames.value.split(' ').filter(Boolean));
 
-/** Returns the ticker that is `step` places after the present one in the watchlist. */
+/** Returns the ticker `step` positions after the page's ticker in the watchlist. */
 export function neighbour(step: number): string | undefined {
   const names = tickers.value;
   const index = names.indexOf(pageTicker.value);
@@ -32,19 +35,19 @@ export function neighbour(step: number): string | undefined {
   return names[Math.max(0, Math.min(names.length - 1, index + step))];
 }
 
-/** The arguments of the chain's analysis that the page asks for. */
+/** The arguments that every analysis of the page's chain has: the ticker and the options. */
 export const analysisArguments = computed(() => ({ ticker: page.value.ticker, ...page.value.options }));
 
 /**
  * The levels, strikes, profile and expiries of the page's ticker, at the page's moment and with its options. Every panel shows the snapshot
- * of this answer, so that the page never contradicts itself.
+ * of this answer, so that no two panels contradict each other.
  */
 export const gexView = shareAnswer<GexView>(() => {
   const { at } = page.value;
   return { operation: 'get_gex_view', args: { ...analysisArguments.value, ...(at !== null && { at }) } };
 });
 
-/** The same at moment A, while the page compares two moments. */
+/** The levels, strikes, profile and expiries at moment A. The page requests them only while it compares two moments. */
 export const pinnedView = shareAnswer<GexView>(() => {
   const { pinned, isDiff } = page.value;
   if (pinned === null || !isDiff) return undefined;
@@ -52,8 +55,8 @@ export const pinnedView = shareAnswer<GexView>(() => {
 });
 
 /**
- * The view at moment A, while the page compares it with the view that it shows. Undefined while one of the two is on its way: moments with
- * other options, or of another ticker, are not compared.
+ * The view at moment A, while the page compares two moments. Undefined while one of the two views is loading, because the page does not
+ * compare moments with different tickers or options.
  */
 export const comparedView = computed(() => {
   const [now, before] = [gexView.asked.value.answer, pinnedView.asked.value.answer];
@@ -62,10 +65,10 @@ export const comparedView = computed(() => {
   return isWanted ? before : undefined;
 });
 
-/** When the quotes of the snapshot were taken that the page shows, ISO 8601. Panels with a call of their own ask for this moment. */
+/** The time of the quotes in the snapshot on the page, ISO 8601. Panels with a call of their own request data for this moment. */
 export const asOf = computed(() => gexView.asked.value.answer?.asOf);
 
-/** Whether the market that the page shows is simulated. */
+/** True if the page shows simulated market data. */
 export const isSimulated = computed(
   () =>
     gexView.asked.value.answer?.isSimulated ??
@@ -73,23 +76,29 @@ export const isSimulated = computed(
     false,
 );
 
-/** Number of snapshots of the ticker that arrived while the page shows an earlier moment. */
+/** The number of snapshots of the ticker that have arrived since the page left live data. */
 export const newerCount = signal(0);
 
-/** The past that the simulated market fills. Undefined: none yet, or it is not simulated. */
+/** The progress with which the simulated market fills its past. Undefined if there is no report yet, or if the market is not simulated. */
 export const past = computed(() => feeds.asked.value.answer?.body.feeds.find((feed) => feed.past)?.past);
 
-/** How much of its past the simulated market has filled, as a text that changes only when more of it is there. Null: all, or not simulated. */
+/**
+ * The progress with which the simulated market fills its past, as text. The text changes only when the progress changes. Null if the past
+ * is complete, or if the market is not simulated.
+ */
 export const fillingPast = computed(() => {
   const { value } = past;
   return value && value.done < value.total ? `${value.done} of ${value.total} snapshots` : null;
 });
 
 const FEEDS_EVERY_MS = 30_000;
-/** The same while the simulated market fills its past. */
+/** Interval of the requests for the feed status while the simulated market fills its past, in ms. */
 const FILLING_EVERY_MS = 3_000;
 
-/** Connects the shared answers with the live levels. */
+/**
+ * Opens the stream of live levels, and refreshes the shared answers when new levels arrive. The feed status is also refreshed at a fixed
+ * interval.
+ */
 export function followMarket(): void {
   let stream: { stop(): void } | undefined;
   effect(() => {
@@ -119,7 +128,7 @@ export function followMarket(): void {
   });
 }
 
-/** A name for an account that does not reveal its key: a hash of 53 bits. */
+/** Returns a 53-bit hash of the key, which names the account without revealing the key. */
 function accountName(key: string): string {
   let [a, b] = [0xdeadbeef, 0x41c6ce57];
   for (let i = 0; i < key.length; i++) {

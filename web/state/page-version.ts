@@ -1,12 +1,15 @@
 import { effect, signal } from '@preact/signals';
-import { connection, serverNow } from './server.ts';
+import { connection, serverNow } from '../data/server-connection.ts';
 
-/** True if the server now serves another page than this one. */
+/** True if the server now serves another version of the page than the loaded one. */
 export const isOtherVersion = signal(false);
 
 const EVERY_MS = 60_000;
 
-/** Compares the script that the server's page names with the one that runs: once a minute, and when the server answers again. */
+/**
+ * Compares the script that the server's page names with the loaded script. The comparison runs once a minute, and each time the connection
+ * to the server returns.
+ */
 export function followVersion(): void {
   const own = [...document.scripts].map(({ src }) => new URL(src).pathname);
   let checkedAt = serverNow.peek();

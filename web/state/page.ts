@@ -3,13 +3,13 @@ import type { Call, CallValue, WebOperationName } from '../operations.ts';
 import { WEB_OPERATIONS } from '../operations.ts';
 import { formatAddress, type PageState, parseAddress, START } from './address.ts';
 
-/** The state of the page. Only `navigate` and the browser's own navigation change it. */
+/** The state of the page. Only `navigate` and the browser's back and forward buttons change this state. */
 export const page = signal<PageState>(START);
 
 export const pageTicker = computed(() => page.value.ticker);
 export const view = computed(() => page.value.view);
 
-/** Reads the address, and follows the browser's back and forward. */
+/** Reads the state from the address, and reads it again when the member uses the browser's back or forward button. */
 export function followAddress(): void {
   const read = () => {
     page.value = parseAddress(location.hash);
@@ -19,7 +19,10 @@ export function followAddress(): void {
   addEventListener('hashchange', read);
 }
 
-/** Changes a part of the state. `isStep` false replaces the entry of the browser's history, for changes such as zooming. */
+/**
+ * Changes a part of the page state. If `isStep` is false, the change replaces the current entry of the browser history, which suits
+ * frequent changes such as zooming.
+ */
 export function navigate(change: Partial<PageState>, isStep = true): void {
   const next = { ...page.value, ...change };
   const address = formatAddress(next);
@@ -29,13 +32,16 @@ export function navigate(change: Partial<PageState>, isStep = true): void {
   else history.replaceState(null, '', address);
 }
 
-/** Sets or removes a setting of the present view. */
+/** Sets a setting of the current view, or removes it if the value is null. */
 export function setOwn(name: string, value: string | null, isStep = true): void {
   const { [name]: _, ...others } = page.value.own;
   navigate({ own: value === null ? others : { ...others, [name]: value } }, isStep);
 }
 
-/** Returns a call on the ticker of the page. `asOf` is the moment of the snapshot that the page shows. Undefined: the newest. */
+/**
+ * Returns a call for the ticker of the page. `asOf` is the moment of the snapshot on the page. If `asOf` is undefined, the call requests
+ * the newest data.
+ */
 export function tickerCall(
   operation: WebOperationName,
   asOf: string | undefined,
@@ -47,8 +53,9 @@ export function tickerCall(
 }
 
 /**
- * Returns a call on what the ticker did up to the moment of the snapshot that the page shows. While the page is live, the call names no moment:
- * the server then also answers while it computes the levels of the newest snapshots, which it refuses for a moment of the past.
+ * Returns a call for the history of the ticker up to the snapshot on the page. While the page is live, the call contains no moment. Without
+ * a moment, the server answers even while it computes the levels of the newest snapshots. A call with a past moment would be refused while
+ * the server computes these levels.
  */
 export function historyCall(
   operation: WebOperationName,

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import type { Call } from '../operations.ts';
 
-/** A panel on the page, as acts use it. */
+/** A panel on the page, with the data that actions such as copying and saving need. */
 export interface Panel {
   readonly id: string;
   readonly title: string;
@@ -11,18 +11,18 @@ export interface Panel {
   readonly table: PanelTable | undefined;
 }
 
-/** The data of a panel: the table that `v` shows, and the file that is saved. */
+/** The data of a panel as a table. The shortcut `v` shows this table, and the file export saves it. */
 export interface PanelTable {
   readonly columns: readonly string[];
-  /** Values by row. Null is unknown. */
+  /** Values by row. Null means an unknown value. */
   readonly rows: readonly (readonly (string | number | null)[])[];
-  /** What Enter on a row does. */
+  /** Called with a row when the member presses Enter on the row. */
   readonly onOpen?: (row: readonly (string | number | null)[]) => void;
 }
 
 const panels = new Map<string, Panel>();
 
-/** The panels that show their table in place of their chart. */
+/** The ids of the panels that show their table instead of their chart. */
 export const asTables = signal<ReadonlySet<string>>(new Set());
 
 export function registerPanel(panel: Panel): void {
@@ -33,7 +33,7 @@ export function forgetPanel(id: string, element: HTMLElement): void {
   if (panels.get(id)?.element === element) panels.delete(id);
 }
 
-/** Returns the panel with the focus, otherwise the first panel of the view that has a call. */
+/** Returns the panel with the focus. If no panel has the focus, returns the first panel with a call. */
 export function activePanel(): Panel | undefined {
   const all = [...panels.values()];
   return (
@@ -41,14 +41,14 @@ export function activePanel(): Panel | undefined {
   );
 }
 
-/** Shows the table of a panel, or its chart again. */
+/** Switches a panel between its table and its chart. */
 export function toggleTable(id: string): void {
   const next = new Set(asTables.value);
   if (!next.delete(id)) next.add(id);
   asTables.value = next;
 }
 
-/** Returns the columns of an answer, those of its fields that are lists, as a table. */
+/** Returns the fields of an answer that are lists, as the columns of a table. */
 export function columnTable(columns: Readonly<Record<string, unknown>>): PanelTable {
   const lists = Object.entries(columns).filter((entry): entry is [string, (string | number | null)[]] =>
     Array.isArray(entry[1]),
@@ -60,8 +60,8 @@ export function columnTable(columns: Readonly<Record<string, unknown>>): PanelTa
 }
 
 /**
- * Returns a table as CSV (RFC 4180). Each row has the ticker, the moment and whether the market is simulated, so that a row remains true
- * wherever it is copied to.
+ * Returns a table as CSV (RFC 4180). Each row of the CSV contains the ticker, the moment and whether the market is simulated, so that a
+ * copied row remains unambiguous.
  */
 export function csvOf(
   { columns, rows }: PanelTable,
@@ -69,7 +69,7 @@ export function csvOf(
 ): string {
   const cell = (value: string | number | null) => {
     const text = value === null ? '' : String(value);
-    // A spreadsheet would run a text that begins like a formula.
+    // Quotes a text that starts like a formula, because a spreadsheet would evaluate it.
     const safe = typeof value === 'string' && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
     return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
   };

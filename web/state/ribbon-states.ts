@@ -1,31 +1,31 @@
 import { duration, newYorkClock, newYorkMoment } from '../page-format.ts';
 
-/** What the ribbon depends on. All moments are ms since the epoch, by the server's clock. */
+/** The inputs of the status ribbon. All moments are in ms since the epoch, by the server's clock. */
 export interface RibbonInput {
   readonly isSignedIn: boolean;
   readonly isSimulated: boolean;
   readonly nowMs: number;
-  /** The moment of a replay. Null: live. */
+  /** The moment of a replay. Null if the page is live. */
   readonly atMs: number | null;
-  /** Number of snapshots that arrived since the replay began. */
+  /** Number of snapshots that have arrived since the replay began. */
   readonly newerCount: number;
   readonly session: Session | null;
-  /** When the quotes of the snapshot on the page were taken. Null: there is no snapshot. */
+  /** The time of the quotes in the snapshot on the page. Null if there is no snapshot. */
   readonly asOfMs: number | null;
   readonly feed: TickerFeed | null;
-  /** Quotes older than this, in trading time, are stale, seconds. */
+  /** Maximum age of quotes in trading time, in seconds. Older quotes are stale. */
   readonly staleAfterS: number;
   readonly connection: { readonly isOnline: boolean; readonly since: number; readonly retryAt: number | null };
   readonly isStreaming: boolean;
   readonly rate: { readonly quota: number; readonly left: number; readonly waitUntil: number | null };
-  /** How far the server's clock is ahead of this computer's, ms. */
+  /** The server's clock minus this computer's clock, in ms. */
   readonly clockOffsetMs: number;
-  /** The problem of the page's own call. */
+  /** The error of the page's main request. */
   readonly problem: { readonly code: string; readonly message: string; readonly hint: string } | null;
   readonly isOtherVersion: boolean;
 }
 
-/** The session of the exchange, as `GET /api/v1/feeds` has it. */
+/** The trading session of the exchange, as `GET /api/v1/feeds` returns it. */
 export interface Session {
   readonly state: string;
   readonly reason: string | null;
@@ -34,7 +34,7 @@ export interface Session {
   readonly half_day: boolean;
 }
 
-/** What the feed says about the ticker of the page. */
+/** The feed's report on the ticker of the page. */
 export interface TickerFeed {
   readonly name: string;
   readonly feedState: string;
@@ -49,12 +49,15 @@ export interface TickerFeed {
 export interface RibbonItem {
   readonly state: RibbonState;
   readonly glyph: string;
-  /** The words. The first part stands out. */
+  /** The first part of the item's text, shown in bold. */
   readonly strong: string;
   readonly text: string;
 }
 
-/** The states in the order in which the ribbon shows them. Several may hold, and none can be closed while it holds. */
+/**
+ * The possible items of the status ribbon, in the order in which the ribbon shows them. Several items may be visible at once. The member
+ * cannot close an item while its condition is true.
+ */
 export const RIBBON_STATES = [
   'signed_out',
   'other_version',
@@ -77,7 +80,7 @@ export type RibbonState = (typeof RIBBON_STATES)[number];
 
 const CLOCK_MS = 30_000;
 
-/** Returns what the ribbon says, in the order of RIBBON_STATES. */
+/** Returns the items of the status ribbon, in the order of RIBBON_STATES. */
 export function ribbonItems(input: RibbonInput): RibbonItem[] {
   if (!input.isSignedIn) return [];
   return [
@@ -142,7 +145,7 @@ function noData({ problem, atMs }: RibbonInput) {
   return item(atMs === null ? 'empty' : 'no_past', '○', problem.message, problem.hint);
 }
 
-/** A feed that fails, quotes that are too old while the exchange is open. */
+/** Returns an item if a feed fails, or if the quotes are too old while the exchange is open. */
 function trouble(input: RibbonInput) {
   const { feed, asOfMs, nowMs, atMs, staleAfterS } = input;
   if (atMs !== null || feed === null) return null;
@@ -153,7 +156,8 @@ function trouble(input: RibbonInput) {
     return item('failing', '✕', `${feed.name} fails`, `${feed.error ?? 'the last polls failed'}${next}`);
   const { session } = input;
   if (asOfMs === null || session?.state !== 'open') return null;
-  // The report of the feeds may be half a minute old. Time outside of the session does not count.
+  // The feed report can be up to half a minute old, so the age of the quotes is computed here. Time outside the trading session does not
+  // count.
   const ageMs = Math.min(nowMs, Date.parse(session.closes_at)) - Math.max(asOfMs, Date.parse(session.opens_at));
   if (feed.tickerState !== 'stale' && ageMs <= 1000 * staleAfterS) return null;
   return item('stale', '◷', `STALE ${duration((nowMs - asOfMs) / 1000)}`, `expected every ${duration(staleAfterS)}`);

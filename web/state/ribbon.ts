@@ -1,15 +1,15 @@
 import { computed } from '@preact/signals';
 import { isStreaming } from '../data/live-levels.ts';
+import { memberKey } from '../data/member-key.ts';
 import { rateLimit } from '../data/request.ts';
+import { clockOffsetMs, connection, serverNow } from '../data/server-connection.ts';
 import { cleanText } from '../page-format.ts';
-import { memberKey } from './member-key.ts';
 import { page, pageTicker } from './page.ts';
 import { asOf, feeds, gexView, isSimulated, newerCount } from './page-market.ts';
 import { isOtherVersion } from './page-version.ts';
 import { type RibbonInput, ribbonItems, type Session, type TickerFeed } from './ribbon-states.ts';
-import { clockOffsetMs, connection, serverNow } from './server.ts';
 
-/** The session of the exchange. Undefined until the feeds are known. */
+/** The trading session of the exchange. Undefined until the feed status has loaded. */
 export const session = computed(() => feeds.asked.value.answer?.body.session as Session | undefined);
 
 const tickerFeed = computed((): TickerFeed | null => {
@@ -53,5 +53,5 @@ const input = computed((): RibbonInput => {
   };
 });
 
-/** What the ribbon says now. */
+/** The current items of the status ribbon. */
 export const ribbon = computed(() => ribbonItems(input.value));

@@ -1,29 +1,35 @@
 import { bisectCenter, bisectRight } from 'd3-array';
 
-/** The stored snapshots of a ticker, in the order of time. */
+/** The stops of the time strip: the stored snapshots of a ticker, oldest first. */
 export interface Stops {
-  /** Their moments, ISO 8601, ascending. */
+  /** The moments of the stops, ISO 8601, ascending. */
   readonly at: readonly string[];
-  /** The same, ms since the epoch. */
+  /** The moments of the stops, in ms since the epoch. */
   readonly ms: readonly number[];
-  /** Their dates in New York. */
+  /** The New York dates of the stops. */
   readonly day: readonly string[];
   readonly spot: readonly number[];
 }
 
-/** Returns the index of the newest stop that is not after a moment, or -1. */
+/** Returns the index of the newest stop that is not after a moment, or -1 if there is none. */
 export function stopAt({ ms }: Stops, momentMs: number): number {
   return bisectRight(ms, momentMs) - 1;
 }
 
-/** Returns the index of the first stop after a moment, or of the last one before it. Undefined if there is none. The moment need not be a stop. */
+/**
+ * Returns the index of the nearest stop after a moment (`step` 1) or before it (`step` -1). The moment itself need not be a stop. Returns
+ * `undefined` if there is no such stop.
+ */
 export function stopBeside(stops: Stops, momentMs: number, step: 1 | -1): number | undefined {
   const before = stopAt(stops, momentMs);
   const index = step > 0 ? before + 1 : stops.ms[before] === momentMs ? before - 1 : before;
   return index >= 0 && index < stops.ms.length ? index : undefined;
 }
 
-/** Returns the index of the last stop of the day before or after a date of New York. Without such a day, returns the first or the last stop. */
+/**
+ * Returns the index of the last stop on the nearest day before or after a New York date. If there is no such day, returns the first or the
+ * last stop.
+ */
 export function dayBeside({ day }: Stops, date: string, step: 1 | -1): number | undefined {
   if (day.length === 0) return undefined;
   if (step < 0)
@@ -35,20 +41,23 @@ export function dayBeside({ day }: Stops, date: string, step: 1 | -1): number | 
   return next === undefined ? day.length - 1 : day.lastIndexOf(next);
 }
 
-/** Returns the index at which a replay begins if the page shows the newest stop: the first stop of the newest day that has several. */
+/**
+ * Returns the index of the stop at which a replay begins if the page shows the newest stop: the first stop of the newest day with several
+ * stops.
+ */
 export function firstOfReplay({ day }: Stops): number {
   for (let i = day.length - 1; i > 0; i--) if (day[i] === day[i - 1]) return day.indexOf(day[i]!);
   return 0;
 }
 
-/** Returns the stops with a newer one. A moment that is not newer than all others changes nothing. */
+/** Returns the stops with one stop added. Returns the stops unchanged if the moment is not newer than all stops. */
 export function withStop(stops: Stops, at: string, day: string, spot: number): Stops {
   const ms = Date.parse(at);
   if (!(ms > (stops.ms.at(-1) ?? Number.NEGATIVE_INFINITY))) return stops;
   return { at: [...stops.at, at], ms: [...stops.ms, ms], day: [...stops.day, day], spot: [...stops.spot, spot] };
 }
 
-/** Returns the index of the value nearest a number. The values ascend. */
+/** Returns the index of the value nearest to a number. The values are in ascending order. */
 export function nearestIndex(values: readonly number[], to: number): number {
   return bisectCenter(values, to);
 }

@@ -3,12 +3,15 @@ import type { Call, CallValue, WebOperationName } from '../operations.ts';
 import { tickerCall } from './page.ts';
 import { asOf } from './page-market.ts';
 
-/** A call with what is known of its answer: the props of a `ChartPanel`. */
+/** A call with the state of its answer. The fields are props of `ChartPanel`. */
 export interface AskedCall<Body> extends Asked<Body> {
   readonly call: Call | undefined;
 }
 
-/** Asks a call on the ticker of the page, at its moment. Without arguments, or while the moment is not known, asks nothing. */
+/**
+ * Sends a call for the ticker and the moment of the page, and returns its answer. The hook sends nothing if `args` is undefined, or while
+ * the moment is unknown.
+ */
 export function useTickerAnswer<Body>(
   operation: WebOperationName,
   args: Readonly<Record<string, CallValue>> | undefined,

@@ -1,21 +1,21 @@
 import { computed, effect, signal } from '@preact/signals';
-import { type TradingAxis, tradingAxis } from '../chart/trading-axis.ts';
 import { liveLevels } from '../data/live-levels.ts';
 import { type History, shareAnswer } from '../data/page-answers.ts';
 import { askAhead } from '../data/request.ts';
 import { newYorkIsoDate } from '../page-format.ts';
+import { type TradingAxis, tradingAxis } from '../time/trading-axis.ts';
 import type { PageState } from './address.ts';
 import { navigate, page, pageTicker } from './page.ts';
 import { analysisArguments, asOf, gexView, past } from './page-market.ts';
 import { dayBeside, firstOfReplay, type Stops, stopAt, stopBeside, withStop } from './stop-steps.ts';
 
-/** The history of the ticker with a row for each stored snapshot. */
+/** The history of the ticker with one row for each stored snapshot. */
 export const stops = shareAnswer<History>(() => ({
   operation: 'get_gex_history',
   args: { ticker: pageTicker.value, per: 'snapshot', points: 5000 },
 }));
 
-/** What was filled of the past when the stops were asked last. */
+/** The number of filled snapshots of the past when the history was last requested. */
 let filled: number | undefined;
 
 effect(() => {
@@ -24,7 +24,10 @@ effect(() => {
   if (stops.asked.value.answer) stops.refresh();
 });
 
-/** Snapshots that arrived after the history was asked. The server is not asked again, because their levels have all that a stop needs. */
+/**
+ * Snapshots that arrived after the history was requested. The events of these snapshots contain all data of a stop, so the page does not
+ * request the history again.
+ */
 const arrived = signal<{ readonly ticker: string; readonly events: readonly (readonly [at: string, spot: number])[] }>({
   ticker: '',
   events: [],
@@ -41,7 +44,7 @@ effect(() => {
   }
 });
 
-/** The snapshots that the page can show: the stops of the time strip. */
+/** The snapshots that the time strip shows. */
 export const stopList = computed((): Stops => {
   const body = stops.asked.value.answer?.body;
   if (!body) return { at: [], ms: [], day: [], spot: [] };
@@ -54,32 +57,35 @@ export const stopList = computed((): Stops => {
 export const moments = computed(() => stopList.value.at);
 
 /**
- * The axis of the time strip. Each day is as wide as it has snapshots, so that each snapshot can be reached with a finger, on days of which
- * one is stored and on days of which hundreds are. Within a day time runs evenly: a hole there is a hole in the data, and so is a day
- * without a tick. An axis of even time would leave half-hours of one week a pixel each beside months of closes, and an axis of even
- * steps would show no hole.
+ * The axis of the time strip. The width of a day is proportional to its number of snapshots, so that a finger can select each snapshot even
+ * on a day with hundreds of snapshots. Time is linear within a day. A gap within a day, or a day without a tick, means missing data. On a
+ * linear time axis, each half-hour of a week would be one pixel wide if the axis also contained months of daily closes. An axis with equal
+ * distances between snapshots would show no gaps.
  */
 export const stripAxis = computed((): TradingAxis => tradingAxis(stopList.value.ms, ({ count }) => Math.max(1, count)));
 
-/** The moment that the page shows, ms since the epoch. NaN: not known yet. */
+/** The moment that the page shows, in ms since the epoch. NaN if the moment is not known yet. */
 export const shownMs = computed(() => Date.parse(page.value.at ?? asOf.value ?? ''));
 
-/** The index of the snapshot that the page shows: the newest that is not after the page's moment. -1: none. */
+/** The index of the snapshot that the page shows: the newest snapshot that is not after the page's moment. -1 if there is none. */
 export const momentIndex = computed(() => (Number.isNaN(shownMs.value) ? -1 : stopAt(stopList.value, shownMs.value)));
 
-/** Sets the page's moment to a stop. The last stop is live. */
+/** Sets the page's moment to that of a stop. The last stop sets the page to live data. */
 export function moveToStop(index: number, isStep = true): void {
   const all = moments.value;
   const to = Math.max(0, Math.min(all.length - 1, index));
   navigate({ at: to === all.length - 1 ? null : (all[to] ?? null) }, isStep);
 }
 
-/** Sets the page's moment to that of a snapshot. That of the newest snapshot is live. `change` is what else changes. */
+/**
+ * Sets the page's moment to that of a snapshot. The newest snapshot sets the page to live data. `change` contains further changes of the
+ * page state.
+ */
 export function moveToMoment(at: string, change: Partial<PageState> = {}): void {
   navigate({ ...change, at: Date.parse(at) === stopList.value.ms.at(-1) ? null : at });
 }
 
-/** Moves by one snapshot, or to the last snapshot of the day before or after. */
+/** Moves by one snapshot, or to the last snapshot of the previous or next day. */
 export function moveInTime(step: 1 | -1, by: 'snapshot' | 'day'): void {
   const shown = shownMs.value;
   if (Number.isNaN(shown)) return;
@@ -90,12 +96,12 @@ export function moveInTime(step: 1 | -1, by: 'snapshot' | 'day'): void {
   if (to !== undefined) moveToStop(to);
 }
 
-/** Times for which *Play* shows a stop, ms. */
+/** The display times of a stop during playback, in ms. */
 export const PLAY_MS = [1_000, 500, 250] as const;
 export const playMs = signal<number>(PLAY_MS[1]);
 export const isPlaying = signal(false);
 
-/** Starts or ends *Play*: one stop after the other, until the newest. */
+/** Starts or stops playback. Playback shows one stop after the other, up to the newest. */
 export function togglePlay(): void {
   isPlaying.value = !isPlaying.value && moments.value.length > 1;
 }
@@ -107,11 +113,11 @@ effect(() => {
   let played = page.peek().at;
   const timer = setInterval(() => {
     const { at } = page.peek();
-    // A move in time by the member ends the play.
+    // Playback ends when the member moves in time.
     if (at !== played || at === null) isPlaying.value = false;
     const { answer, problem } = gexView.asked.value;
     const isShown = problem !== undefined || answer?.call.args.at === at;
-    // Each stop is seen: a slow server slows the play down.
+    // Playback waits until the current stop is rendered, so that a slow server delays playback and no stop is skipped.
     if (!isPlaying.peek() || !isShown || document.hidden) return;
     const next = stopBeside(stopList.peek(), shownMs.peek(), 1);
     if (next !== undefined) moveToStop(next, false);
@@ -121,10 +127,10 @@ effect(() => {
   return () => clearInterval(timer);
 });
 
-/** The neighbours are asked when the page has rested on a stop for this long, ms. */
+/** Delay before the page prefetches the neighbouring stops, in ms. A move to another stop restarts the delay. */
 const AHEAD_AFTER_MS = 120;
 
-// In a replay, the stops beside the present one are fetched ahead.
+// During a replay, the page prefetches the stops before and after the current one.
 effect(() => {
   const { at } = page.value;
   const index = momentIndex.value;
@@ -135,7 +141,7 @@ effect(() => {
   const all = moments.peek();
   const timer = setTimeout(() => {
     for (const each of beside) {
-      // The last stop is live, and asked without a moment.
+      // The last stop is live data, which the page requests without a moment.
       if (each >= 0 && each < all.length - 1)
         askAhead({ operation: 'get_gex_view', args: { ...args, at: all[each]! } });
     }

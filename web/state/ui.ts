@@ -1,27 +1,29 @@
 import { effect, signal } from '@preact/signals';
-import { themeVersion } from '../chart/canvas.tsx';
 
 export type DialogName = 'keys' | 'commands' | 'ticker' | 'options' | 'menu';
 
-/** The open dialog, at most one. */
+/** The open dialog. At most one dialog is open. */
 export const dialog = signal<DialogName | null>(null);
 
 export const THEMES = ['system', 'dark', 'light'] as const;
 export type Theme = (typeof THEMES)[number];
 
-/** The member's choice of colours. `system` follows the operating system. */
+/** The colour theme that the member has chosen. `system` follows the operating system. */
 export const theme = signal<Theme>('system');
 
-/** Whether single letters are keys of acts. Members who use speech input turn them off (WCAG 2.1.4). */
+/** A counter that increases when the colours of the page may have changed. Each increase of the counter makes every canvas redraw. */
+export const themeVersion = signal(0);
+
+/** True if single letters are keyboard shortcuts. Members who use speech input can turn these shortcuts off (WCAG 2.1.4). */
 export const areLettersOn = signal(true);
 
-/** A short message about the last act, such as a copy. */
+/** A short message about the last action, such as a copy. */
 export const notice = signal('');
 
-/** Settings that stay in this browser. None of them is secret. */
+/** Keys of the settings in local storage. The settings contain no secret. */
 const STORED = { theme: 'zomma-theme', letters: 'zomma-letters' } as const;
 
-/** Reads the settings of this browser, and keeps them up to date. */
+/** Reads the settings from local storage, and writes each change back. */
 export function followSettings(): void {
   theme.value = THEMES.find((each) => each === localStorage.getItem(STORED.theme)) ?? 'system';
   areLettersOn.value = localStorage.getItem(STORED.letters) !== 'off';
@@ -31,7 +33,7 @@ export function followSettings(): void {
     const { value } = theme;
     localStorage.setItem(STORED.theme, value);
     const { dataset, style } = document.documentElement;
-    // The style sheet has one block for each of the two, whoever has chosen it.
+    // The style sheet has one block per theme, and the same block applies whether the member or the operating system has chosen the theme.
     dataset.theme = value === 'system' ? (isSystemDark.value ? 'dark' : 'light') : value;
     style.colorScheme = dataset.theme;
     themeVersion.value = themeVersion.peek() + 1;
@@ -45,14 +47,17 @@ export function followSettings(): void {
 
 let clearing: ReturnType<typeof setTimeout> | undefined;
 
-/** Shows a message for some seconds. */
+/** Shows a message for five seconds. */
 export function notify(text: string): void {
   notice.value = text;
   clearTimeout(clearing);
   clearing = setTimeout(() => (notice.value = ''), 5_000);
 }
 
-/** Copies a text, and says so. A text with a key in it is not shown if the browser refuses. */
+/**
+ * Copies a text to the clipboard and shows a message. If the browser refuses, the message contains the text, unless the text contains a key
+ * (`isSecret`).
+ */
 export async function copy(text: string, what: string, isSecret = false): Promise<void> {
   try {
     await navigator.clipboard.writeText(text);
@@ -62,7 +67,7 @@ export async function copy(text: string, what: string, isSecret = false): Promis
   }
 }
 
-/** Saves a file that the page made. */
+/** Saves a file that the page has created. */
 export function save(name: string, content: Blob): void {
   const url = URL.createObjectURL(content);
   const link = document.createElement('a');

@@ -1,14 +1,13 @@
 import type { ComponentType } from 'preact';
 import type { ViewName } from '../state/address.ts';
-import { BenchView } from './bench-view.tsx';
-import { ExpiriesView } from './expiries-view.tsx';
-import { FlowView } from './flow-view.tsx';
-import { HistoryView } from './history-view.tsx';
-import { HouseView } from './house-view.tsx';
-import { ScanView } from './scan-view.tsx';
-import { StrikesView } from './strikes-view.tsx';
-import { SurfaceView } from './surface-view.tsx';
-import { TickerView } from './ticker-view.tsx';
+import { ExpiriesView } from './expiries/expiries-view.tsx';
+import { FlowView } from './flow/flow-view.tsx';
+import { HistoryView } from './history/history-view.tsx';
+import { ScanView } from './scan/scan-view.tsx';
+import { StatusView } from './status/status-view.tsx';
+import { StrikesView } from './strikes/strikes-view.tsx';
+import { SurfaceView } from './surface/surface-view.tsx';
+import { TickerView } from './ticker/ticker-view.tsx';
 
 /** The component of each view. */
 export const VIEW_COMPONENTS: Readonly<Record<ViewName, ComponentType>> = {
@@ -19,6 +18,5 @@ export const VIEW_COMPONENTS: Readonly<Record<ViewName, ComponentType>> = {
   history: HistoryView,
   scan: ScanView,
   surface: SurfaceView,
-  bench: BenchView,
-  house: HouseView,
+  house: StatusView,
 };

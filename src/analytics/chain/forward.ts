@@ -50,7 +50,7 @@ export function isComputedIv(iv: number): boolean {
 
 /**
  * Returns the forward of one series, by the first method that its quotes allow:
- * 1. For European index options, a regression of put-call parity (Stoll 1969) over strikes. It also gives the discount.
+ * 1. For European index options, a regression of put-call parity (Stoll 1969) over strikes. The regression also gives the discount.
  * 2. The median of the forwards that parity gives at the pairs nearest spot.
  * 3. The deltas of the feed.
  * 4. Spot carried at the rate and dividend of the options.

@@ -37,7 +37,7 @@ export function selectSeries({ chain, series }: PreparedChain, selection: Expiry
 
 /**
  * Limit on the contracts in all cached results of one chain. For an index of 30,000 contracts, the results for six sets of options are
- * cached. They take some 20 MB.
+ * cached. These results take some 20 MB.
  */
 const CACHED_CONTRACTS = 180_000;
 const cache = new StepCache<Chain, PreparedChain>(({ count }) => Math.max(2, Math.min(8, CACHED_CONTRACTS / count)));
@@ -174,7 +174,7 @@ function* liveSeries(chain: Chain, options: AnalysisOptions) {
   throw noLiveSeries(chain, options.expiries);
 }
 
-/** Returns the error for a selection without a live series. It states why there is none, and names the nearest live expiries. */
+/** Returns the error for a selection without a live series. The error states why there is none, and names the nearest live expiries. */
 function noLiveSeries(chain: Chain, selection: ExpirySelection): ClientError {
   const { underlying, asOf, series } = chain;
   const of = `the snapshot of ${underlying} as of ${new Date(asOf).toISOString()}`;

@@ -90,8 +90,8 @@ export interface PreparedSeries {
 
 /**
  * The total implied variance of the strikes of a series, by their log-moneyness ln(K/F), ascending. The smile includes only strikes whose
- * volatility was taken or solved. It leaves out strikes with a stale quote. If enough of the other strikes have a two-sided quote, it
- * includes only those (see `smileOf`).
+ * volatility was taken or solved. The smile leaves out strikes with a stale quote. If enough of the other strikes have a two-sided quote,
+ * it includes only those (see `smileOf`).
  */
 export interface Smile {
   readonly logMoneyness: Float64Array;
@@ -119,10 +119,10 @@ export interface PreparationCounts {
     readonly taken: number;
     readonly solved: number;
     readonly interpolated: number;
-    /** Contracts beyond the outermost strike of the smile. They have the volatility of that strike. */
+    /** Contracts beyond the outermost strike of the smile. These contracts have the volatility of that strike. */
     readonly extended: number;
   };
-  /** Strikes whose out-of-the-money quote contradicts the quotes of neighbouring strikes. The smile leaves them out. */
+  /** Strikes whose out-of-the-money quote contradicts the quotes of neighbouring strikes. The smile leaves these strikes out. */
   readonly stale_quotes: number;
   /** Rows of the source that were rejected, by reason. */
   readonly refused: Readonly<Record<string, number>>;

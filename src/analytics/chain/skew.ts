@@ -3,7 +3,7 @@ import { varianceAt } from './smile-variance.ts';
 
 /** N^-1(0.75): the d1 of the put with a forward delta of -0.25. The call with a forward delta of 0.25 has minus this d1. */
 export const D1_OF_25_DELTA = 0.6744897501960817;
-/** Both strikes are within this many standard deviations of the forward. */
+/** The strikes of the skew are both within this many standard deviations of the forward. */
 const REACH = 12;
 /** The number of bisections that make the range of a strike negligibly small. */
 const BISECTIONS = 60;

@@ -7,9 +7,9 @@ import type { SeriesInput, StrikePairs } from './strikes.ts';
 const BID_STRIKES_MIN = 5;
 
 /**
- * Returns the smile of a series. It uses the strikes that have a volatility and whose quote is not stale. If enough of these strikes have a
- * two-sided quote, it uses only those. The volatility of an option without a bid may be wrong, and would then distort the wings of the
- * smile.
+ * Returns the smile of a series. The smile uses the strikes that have a volatility and whose quote is not stale. If enough of these strikes
+ * have a two-sided quote, it uses only those. The volatility of an option without a bid may be wrong, and would then distort the wings of
+ * the smile.
  */
 export function smileOf(
   chain: Chain,

@@ -34,8 +34,8 @@ export interface QuoteVolatilities extends VolatilityBands {
 }
 
 /**
- * Returns the volatilities that bid, mid and ask of some contracts imply, each from the contract's own quote. A volatility is 0 if the price
- * is at or below the intrinsic value.
+ * Returns the volatilities that bid, mid and ask of some contracts imply, each from the contract's own quote. A volatility is 0 if the
+ * price is at or below the intrinsic value.
  */
 export function quoteVolatilities(prepared: PreparedChain, contracts: ArrayLike<number>): QuoteVolatilities {
   const { chain, row } = prepared;
@@ -57,7 +57,7 @@ function solveVolatilities(prepared: PreparedChain, contracts: Uint32Array, pric
 
 /**
  * Returns the volatility band at the forward of a series, from the strikes of its smile next to the forward. Both ends of the band are
- * interpolated linearly in log-moneyness. They are `NaN` if one of the two strikes has no two-sided quote.
+ * interpolated linearly in log-moneyness. Both ends are `NaN` if one of the two strikes has no two-sided quote.
  */
 export function atmBand(prepared: PreparedChain, series: PreparedSeries): { bid: number; ask: number } {
   const { logMoneyness: x } = series.smile;

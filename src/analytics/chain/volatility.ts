@@ -20,7 +20,7 @@ export interface Volatilities {
   /** The smile of each series. */
   readonly smiles: Smile[];
   readonly counts: PreparationCounts['iv'];
-  /** The number of strikes whose quote contradicts the quotes of neighbouring strikes. The smile leaves them out. */
+  /** The number of strikes whose quote contradicts the quotes of neighbouring strikes. The smile leaves these strikes out. */
   readonly staleQuotes: number;
 }
 
@@ -183,9 +183,9 @@ function solveFromMid(chain: Chain, strikes: StrikePairs, iv: Float64Array, from
 }
 
 /**
- * Adds to `stale` the rows of a series whose out-of-the-money quote is stale. The smile does not use these rows. Their contracts have the
- * volatility that the stale quote implies, and so almost no gamma. Most of these contracts have not traded since a split, and none is known
- * to trade.
+ * Adds to `stale` the rows of a series whose out-of-the-money quote is stale. The smile does not use these rows. The contracts of these
+ * rows have the volatility that the stale quote implies, and so almost no gamma. Most of these contracts have not traded since a split, and
+ * none is known to trade.
  */
 function findStale(
   chain: Chain,

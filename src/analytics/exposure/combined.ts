@@ -14,7 +14,7 @@ import { type StrikeGamma, strikeGamma, type Walls, walls } from './walls.ts';
 
 /** Figures of the options on an index and on a fund that tracks it, combined. Strikes and spots are prices of the index. */
 export interface Combined {
-  /** Price of the index divided by the price of the fund. It converts the fund's prices to the index's. */
+  /** Price of the index divided by the price of the fund. The ratio converts the fund's prices to the index's. */
   readonly ratio: number;
   /** The exposures of both together, of the index and of the fund. */
   readonly exposures: Exposures;
@@ -29,9 +29,9 @@ export interface Combined {
 }
 
 /**
- * Adds up the options of an index and of its fund. Both are taken to move by the same percentages. So the fund's strikes are multiplied by
- * `ratio`. Exposures are in dollars and need no conversion. For the walls, the gamma of each strike of the fund is added to the nearest
- * strike of the index.
+ * Adds up the options of an index and of its fund. The index and the fund are assumed to move by the same percentages. So the fund's
+ * strikes are multiplied by `ratio`. Exposures are in dollars and need no conversion. For the walls, the gamma of each strike of the fund
+ * is added to the nearest strike of the index.
  */
 export function* combine(index: PreparedChain, fund: PreparedChain): Steps<Combined> {
   const { spot } = index.chain;

@@ -6,11 +6,11 @@ import type { PreparedChain, PreparedSeries } from '../chain/prepared-chain.ts';
 const DAY = DAY_MS / YEAR_MS;
 /**
  * `hedgeYield` is the total yield up to settlement divided by the time to settlement, or by this number of years if settlement is nearer.
- * Near settlement, the total yield comes from single dividends and from the noise of quotes. Neither shrinks with the time to settlement,
- * so `hedgeYield` would otherwise become too large.
+ * Near settlement, the total yield comes from single dividends and from the noise of quotes. Neither of these two sources shrinks with the
+ * time to settlement, so `hedgeYield` would otherwise become too large.
  */
 const CARRY_TIME_MIN = 30 * DAY;
-/** If the present value of the known dividends is a larger share of spot, the data is damaged. This share is used instead. */
+/** If the present value of the known dividends is a larger share of spot, the data is damaged. In this case, this share is used instead. */
 const KNOWN_SHARE_MAX = 0.75;
 
 /** How the deltas of a series change over the coming calendar day, or until settlement if that is earlier. */
@@ -50,7 +50,10 @@ export function dayAheadOf({ chain, series, options }: PreparedChain): DayAhead[
   });
 }
 
-/** Returns the dividends that the price stops including after `asOf` and not later than `settlesAt`. Both are in ms since the epoch. */
+/**
+ * Returns the dividends that the price stops including after `asOf` and not later than `settlesAt`. `asOf` and `settlesAt` are in ms since
+ * the epoch.
+ */
 export function dividendsBefore(
   dividends: readonly CashDividend[],
   settlesAt: number,

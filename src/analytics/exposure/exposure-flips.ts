@@ -4,14 +4,14 @@ import { pricedExposures } from './dollar-exposures.ts';
 
 /**
  * The spots at which vanna and charm exposure change their signs, dollars. If an exposure changes its sign at several spots, this is the
- * one nearest to the present spot. `NaN` if there is none within `REACH`.
+ * one nearest to the present spot. `NaN` if there is no such spot within `REACH`.
  */
 export interface ExposureFlips {
   readonly vanna: number;
   readonly charm: number;
 }
 
-/** The search range on both sides of spot, as a fraction of spot. It is as wide as the narrowest gamma profile. */
+/** The search range on both sides of spot, as a fraction of spot. This range is as wide as the narrowest gamma profile. */
 const REACH = 0.2;
 /**
  * The distance between the spots of the coarse grid, as a fraction of the present spot. The whole chain is priced at each spot, so the grid

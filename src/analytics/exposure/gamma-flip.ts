@@ -14,7 +14,9 @@ export interface GammaFlip {
   readonly resolved: boolean;
 }
 
-/** Half-widths of the grid of spots, as fractions of the present spot. They are tried in turn until net gamma changes its sign. */
+/**
+ * Half-widths of the grid of spots, as fractions of the present spot. The half-widths are tried in turn until net gamma changes its sign.
+ */
 const HALF_WIDTHS = [0.2, 0.35, 0.5];
 
 /** Returns the narrowest half-width of a profile that contains the flip, as a fraction of spot. */
@@ -25,7 +27,8 @@ export function profileHalfWidth({ level }: GammaFlip, spot: number): number {
 /**
  * Computes net gamma over a grid of spots around the present spot, and finds the sign change nearest to the present spot (Perfiliev 2022).
  * Each contract has the same volatility at every spot (sticky strike), and forwards move in proportion to spot. Other tools take the strike
- * at which the cumulative sum of gamma by strike changes its sign. That strike is another quantity, and it jumps, so it is not used here.
+ * at which the cumulative sum of gamma by strike changes its sign. The strike of the cumulative sum is another quantity, and it jumps, so
+ * it is not used here.
  */
 export function* gammaFlip(prepared: PreparedChain): Steps<GammaFlip> {
   return yield* flipOfPositions(yield* positionsOf(prepared), prepared.chain.spot);
@@ -87,7 +90,7 @@ function crossingNearest({ level, gex }: GammaProfile, spot: number): number | u
   return nearest;
 }
 
-/** Returns the spot with the smallest absolute GEX. If there are several, returns the one nearest to the present spot. */
+/** Returns the spot with the smallest absolute GEX. If several spots have it, returns the spot nearest to the present spot. */
 function leastAbsolute({ level, gex }: GammaProfile, spot: number): number {
   let best = 0;
   for (let i = 1; i < gex.length; i++) {

@@ -8,18 +8,19 @@ export interface ProfileSketch extends GammaProfile {
   readonly errorBound: Float64Array;
 }
 
-/** The number of grid points beyond the first and the last level. They are needed for the second differences there. */
+/** The number of grid points beyond the first and the last level. These points are needed for the second differences there. */
 const MARGIN = 2;
 /** A bound of the relative rounding error of the grid's sums, in which almost all terms may cancel. */
 const ROUNDING = 1e-9;
 
 /**
  * Approximates the net GEX at the levels, which must ascend, in a fraction of the time of exact values. The GEX of wide positions is
- * computed on a grid whose points are a fixed percentage apart, because the kernel is fast on such a grid. Between the grid points, it is
- * interpolated linearly. The GEX of narrow positions is computed at the levels themselves.
+ * computed on a grid whose points are a fixed percentage apart, because the kernel is fast on such a grid. Between the grid points, the GEX
+ * is interpolated linearly. The GEX of narrow positions is computed at the levels themselves.
  *
  * At a share t of a grid step, the error of linear interpolation is at most t (1 - t) / 2 times the largest second derivative in the step.
- * The error bound is twice this number. It uses the larger of the second differences at both ends of the step in place of the derivative.
+ * The error bound is twice this number. The bound uses the larger of the second differences at both ends of the step in place of the
+ * derivative.
  */
 export function* sketchProfile({ wide, narrow }: Positions, level: Float64Array): Steps<ProfileSketch> {
   const step = Math.log1p(STEP);

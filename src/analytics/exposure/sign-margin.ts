@@ -6,8 +6,9 @@ export type GammaRegime = 'positive_gamma' | 'negative_gamma' | 'undetermined';
 /**
  * The least sign margin at which the regime is stated, percent of gross gamma. Other methods (feed gammas, flat forwards, each contract's
  * own volatility) compute other figures from the same quotes. On the recorded chains, these methods change the sign margin by up to three
- * points. They reverse the sign of net GEX only on chains whose margin is smaller than this. So if the margin is smaller, the sign depends
- * on the method. This number covers the uncertainty of the quotes only. It is less certain who holds which contract.
+ * points. These methods reverse the sign of net GEX only on chains whose margin is smaller than this. So if the margin is smaller, the sign
+ * depends on the method. This number covers the uncertainty of the quotes only. The positions of the dealers are less certain than the
+ * quotes.
  */
 export const SIGN_MARGIN_MIN_PCT = 2.5;
 

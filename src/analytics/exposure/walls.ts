@@ -90,7 +90,7 @@ export function strikeGammaOf(prepared: PreparedChain, { start, end }: PreparedS
 /**
  * Adds the gamma of the rows [start, end) to `sums`. The first half of `sums` has the sum of the calls at each strike, and the second half
  * has the sum of the puts at each strike. `index` has, for each of the rows, the position of its strike among the strikes. The function
- * changes `index`: to the position of a put it adds the number of strikes.
+ * also changes `index`: it adds the number of strikes to the position of each put.
  */
 function addGamma(
   { callPut, position, multiplier, gamma }: PreparedChain,

@@ -64,11 +64,11 @@ export class FlowSums {
   }
 
   /**
-   * Adds the sums of a day. The aggressor of pending prints (see `TapeSums`) follows only from earlier prints. These are not used here, so
-   * it is taken as not known.
+   * Adds the sums of a day. The aggressor of pending prints (see `TapeSums`) follows only from earlier prints. Earlier prints are not used
+   * here, so the aggressor of pending prints counts as unknown.
    */
   add(day: string, { contracts, cells }: TapeSums): void {
-    // Adds up by series and manner first. There are few of them, so few names are looked up.
+    // Adds up by series and manner first. There are few pairs of series and manner, so few names are looked up.
     const sums = new Float64Array(contracts.series.length * MANNERS.length * WIDTH);
     const { values } = cells;
     const add = (to: number, { values: from, lost }: TapeSums['cells'], figure: number) =>

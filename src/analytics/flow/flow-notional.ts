@@ -15,9 +15,9 @@ export interface FlowNotional {
 }
 
 /**
- * Returns the delta-notional of a day's large prints. Its net is the kinetic term of the energy reading. Each contract's delta is that of
- * the prepared chain, or 0 if the contract has no volatility. A print is deep by its own delta, or by that of the chain if the feed gives
- * none.
+ * Returns the delta-notional of a day's large prints. The net of this notional is the kinetic term of the energy reading. Each contract's
+ * delta is that of the prepared chain, or 0 if the contract has no volatility. A print is deep by its own delta, or by that of the chain if
+ * the feed gives none.
  */
 export function* printsDeltaNotional(prepared: PreparedChain, large: Iterable<TapeColumns>): Steps<FlowNotional> {
   const { spot } = prepared.chain;

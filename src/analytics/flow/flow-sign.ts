@@ -3,9 +3,9 @@ import { gexScale } from '../exposure/gex-by-series.ts';
 import type { CustomerPositions } from './customer-positions.ts';
 
 /**
- * Returns the chain with other positions of the dealers. They hold the opposite of the customers' net positions, instead of the
- * conventional long calls and short puts. If no print of a contract gives the customers' side, its position is 0, because nobody knows who
- * holds it.
+ * Returns the chain with the dealers' positions that follow from the flow. These dealers hold the opposite of the customers' net positions,
+ * instead of the conventional long calls and short puts. If no print of a contract gives the customers' side, its position is 0, because
+ * nobody knows who holds it.
  */
 export function signedByFlow(prepared: PreparedChain, { net }: CustomerPositions): PreparedChain {
   const position = new Float64Array(prepared.count);

@@ -42,9 +42,9 @@ export function flowOfPrints(large: readonly PrintSum[], expiry: string): Flow {
 }
 
 /**
- * Adds a day's flow to `flows` by expiry, for feeds that deliver only snapshots. `chain` is the day's last snapshot. It gives the volume
- * and the price of each contract (see `tradedPrice`). Leaves out adjusted series. This flow has no minimum premium, because snapshots do
- * not contain single trades.
+ * Adds a day's flow to `flows` by expiry, for feeds that deliver only snapshots. `chain` is the day's last snapshot. This snapshot gives
+ * the volume and the price of each contract (see `tradedPrice`). Leaves out adjusted series. This flow has no minimum premium, because
+ * snapshots do not contain single trades.
  */
 export function addDay(flows: Map<string, Flow>, chain: Chain): void {
   for (const series of chain.series) {

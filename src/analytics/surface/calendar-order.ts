@@ -5,13 +5,13 @@ export interface Masses {
 }
 
 /**
- * Raises the option prices of a law, so that they are at least the prices of an earlier law at every ratio of strike to forward. Then no
- * calendar spread has a negative price. Returns `later` itself if its prices are already high enough.
+ * Raises the option prices of a law, so that they are at least the prices of an earlier law at every ratio of strike to forward. After
+ * that, no calendar spread has a negative price. Returns `later` itself if its prices are already high enough.
  *
- * The option price that masses at nodes give is a convex function of the strike. It is linear between the nodes. The larger of two convex
- * functions is convex, so the masses of the result are not negative, and their mean is the same. At its own nodes, the price of the result
- * is at least that of the earlier law. Between two nodes, the price of the result is linear. The price of the earlier law is convex, so
- * between two nodes it is below the line through its own values there. Therefore the price of the result is at least that of the earlier
+ * The option price that masses at nodes give is a convex function of the strike. The price is linear between the nodes. The larger of two
+ * convex functions is convex, so the masses of the result are not negative, and their mean is the same. At its own nodes, the price of the
+ * result is at least that of the earlier law. Between two nodes, the price of the result is linear. The price of the earlier law is convex,
+ * so between two nodes it is below the line through its own values there. Therefore the price of the result is at least that of the earlier
  * law at every strike. `rungOf` then spreads each mass by a lognormal kernel. The kernels of the later law are at least as wide as those of
  * the earlier law, so the order is preserved (convex order: Shaked and Shanthikumar 2007, theorems 3.A.12 and 3.A.34).
  *

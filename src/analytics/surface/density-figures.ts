@@ -87,7 +87,10 @@ function divergenceFrom(law: PriceLaw, deviation: number): number {
   return Math.max(0, sum);
 }
 
-/** The integral leaves out points with a lower log-density. Their terms are negligible, or not a number if the density is zero. */
+/**
+ * The integral leaves out points with a lower log-density. The terms of these points are negligible, or not a number if the density is
+ * zero.
+ */
 const NEGLIGIBLE_DENSITY = -700;
 
 /** A component is left out of the sum if the logarithm of its density minus that of the largest component is below this. */

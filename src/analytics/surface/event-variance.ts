@@ -21,8 +21,8 @@ export interface EventVariance {
   /** Variance of the logarithm of the price over the event. */
   readonly variance: number;
   /**
-   * Uncertainty of the variance that comes from the bands. If a volatility moves to the edge of its band, the variance changes. This is the
-   * root of the sum of the squares of these changes over all volatilities.
+   * Uncertainty of the variance that comes from the bands. If a volatility moves to the edge of its band, the variance changes. The
+   * uncertainty is the root of the sum of the squares of these changes over all volatilities.
    */
   readonly band: number;
   /** Standard error of the variance, from the distances between the volatilities and the fitted curve. */
@@ -94,8 +94,8 @@ export function termStructure({ slices }: Pick<FittedSurface, 'slices'>): TermPo
 
 /**
  * Returns the root mean square distance of the volatilities from a smooth curve, as a share of the volatility. The curve is fitted together
- * with the given events. It is the polynomial with the lowest degree that `findEvents` tries. Settlements with narrow bands have a larger
- * weight. Returns `undefined` for fewer than five points.
+ * with the given events. The curve is the polynomial with the lowest degree that `findEvents` tries. Settlements with narrow bands have a
+ * larger weight. Returns `undefined` for fewer than five points.
  */
 export function termResidual(points: readonly TermPoint[], events: readonly EventVariance[]): number | undefined {
   const degree = degreeFor(points);
@@ -177,7 +177,7 @@ class EventModel {
     if (best.settlement >= 0) this.toggle(best.settlement);
   }
 
-  /** Removes the event that misses a threshold by the largest factor. Returns whether there was such an event. */
+  /** Removes the event that misses a threshold by the largest factor. Returns whether an event was removed. */
   removeWorst(): boolean {
     let worst = { size: 1, settlement: -1 };
     for (const settlement of this.settlements()) {

@@ -37,8 +37,8 @@ export interface FitQuality {
   /** Half-width of the band of the volatility at the money, as a share of this volatility. */
   readonly atmBand: number;
   /**
-   * Half-width of the band of the 25-delta skew, as a share of the volatility at the money. It is the sum of the half-widths of the put's
-   * band and of the call's band.
+   * Half-width of the band of the 25-delta skew, as a share of the volatility at the money. This half-width is the sum of the half-widths
+   * of the put's band and of the call's band.
    */
   readonly skewBand: number;
 }
@@ -98,9 +98,9 @@ export class FittedSurface {
   }
 
   /**
-   * Returns the law after `years` of trading time. Between two rungs, it is a mixture of their laws. The weights of the mixture make the
-   * total variance at the money linear in trading time. Before the first rung and after the last rung, the law has the shape and the
-   * volatility of that rung.
+   * Returns the law after `years` of trading time. Between two rungs, the law is a mixture of the laws of the rungs. The weights of the
+   * mixture make the total variance at the money linear in trading time. Before the first rung and after the last rung, the law has the
+   * shape and the volatility of that rung.
    */
   private interpolate(years: number): { law: PriceLaw; atmVariance: number } {
     const { rungs } = this;

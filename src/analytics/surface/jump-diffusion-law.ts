@@ -19,7 +19,9 @@ export interface JumpDiffusion {
 /** The law leaves out a number of jumps if it is above the expected number and its Poisson probability is at most this. */
 const POISSON_MIN = 1e-14;
 
-/** Returns the law of the price at the horizon: a mixture of lognormals, one for each number of jumps. Its mean is the forward. */
+/**
+ * Returns the law of the price at the horizon: a mixture of lognormals, one for each number of jumps. The mean of the law is the forward.
+ */
 export function jumpDiffusionLaw({ variance, jumps, mean, width }: JumpDiffusion): PriceLaw {
   const factor = mean + (width * width) / 2;
   const compensator = jumps * Math.expm1(factor);
@@ -46,8 +48,8 @@ const FITTED_QUOTES = 24;
 /** A relative error of this size in a volatility gives a residual of about 1. */
 const ERROR_UNIT = 0.02;
 /**
- * This is added to vega in the divisor of an error. Vega is almost 0 far from the money, and the residuals there would otherwise be too
- * large.
+ * This number is added to vega in the divisor of an error. Vega is almost 0 far from the money, and the residuals there would otherwise be
+ * too large.
  */
 const VEGA_MIN = 0.02;
 /**
@@ -66,8 +68,8 @@ const ITERATIONS = 15;
 
 /**
  * Returns the jump diffusion that fits the quotes best, for a given expected number of jumps > 0. The fit minimises the squares of relative
- * volatility errors. It also has a weak pull (`PRIOR`) towards jumps that cause three eighths of the variance and have a negative mean. If
- * there are few quotes, this pull decides the result. `atmVariance` is the total variance at the money.
+ * volatility errors. The fit also has a weak pull (`PRIOR`) towards jumps that cause three eighths of the variance and have a negative
+ * mean. If there are few quotes, this pull decides the result. `atmVariance` is the total variance at the money.
  */
 export function fitJumpDiffusion(quotes: QuoteBands, atmVariance: number, jumps: number): JumpDiffusion {
   const { callPut, moneyness, price, halfWidth } = quotes;

@@ -34,8 +34,8 @@ const NO_QUOTES: QuoteBands = {
 /**
  * Returns the law at an instant. `endsAt` is the instant in ms since the epoch, and `noJump` is the probability of no jump until then. If
  * `noJump` is 1, the law is the lognormal with the surface's variance at the money. Otherwise, Merton's jump diffusion with -ln(noJump)
- * expected jumps is fitted to the quotes. Its density is then moved into the bands of the quotes (`fitSlice`). So where quotes are dense,
- * the law is almost the same for every `noJump`. Where quotes are few, the law depends on `noJump`.
+ * expected jumps is fitted to the quotes. The density of the jump diffusion is then moved into the bands of the quotes (`fitSlice`). So
+ * where quotes are dense, the law is almost the same for every `noJump`. Where quotes are few, the law depends on `noJump`.
  */
 export function* jumpLawAt(surface: FittedSurface, endsAt: number, noJump: number): Steps<JumpLaw> {
   const horizon = surface.lawAt(endsAt);

@@ -1,8 +1,8 @@
 /**
  * The splines that describe fitted densities. The logarithm of a density is that of a given density, usually a normal one, plus a cubic
  * spline over z (log-spline density estimation: Kooperberg and Stone 1991). z is the log-moneyness ln(K/F) in standard deviations at the
- * money. Every expiry uses the same nodes and knots in z. So a density is described by `COEFFICIENTS` numbers. If all of them are 0, it is
- * the given density. The coefficients of two expiries can be compared.
+ * money. Every expiry uses the same nodes and knots in z. So a density is described by `COEFFICIENTS` numbers. If all coefficients are 0,
+ * the density is the given density. The coefficients of two expiries can be compared.
  */
 
 /**
@@ -18,7 +18,7 @@ export const NODES = Math.round((LAST_NODE - FIRST_NODE) / NODE_STEP) + 1;
 /** Positions of the nodes, standard deviations. */
 export const NODE_Z = Float64Array.from({ length: NODES }, (_, i) => FIRST_NODE + i * NODE_STEP);
 
-/** Inner knots, standard deviations. They are close where options are quoted densely, and further apart in the tails. */
+/** Inner knots, standard deviations. The knots are close where options are quoted densely, and further apart in the tails. */
 const INNER_KNOTS = [
   ...[-9, -7, -5.5, -4.5, -3.75, -3, -2.4, -1.9, -1.45, -1.05, -0.7, -0.35],
   ...[0, 0.35, 0.7, 1.05, 1.45, 1.9, 2.4, 3, 3.75, 4.5, 6],
@@ -76,8 +76,8 @@ function basisAt(z: number, interval: number): number[] {
 
 /**
  * The roughness of a spline as a quadratic form of its coefficients: a matrix, row by row. Roughness is the integral over z of the squared
- * third derivative. It is zero for a spline that is quadratic in z. So if the given density is normal, a penalty on roughness moves the
- * fitted density towards a normal one.
+ * third derivative. Roughness is zero for a spline that is quadratic in z. So if the given density is normal, a penalty on roughness moves
+ * the fitted density towards a normal one.
  */
 export const ROUGHNESS = new Float64Array(COEFFICIENTS * COEFFICIENTS);
 

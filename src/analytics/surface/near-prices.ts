@@ -10,9 +10,9 @@ const DENSITY = 16;
 const HALF = DENSITY * (REACH + 1);
 
 /**
- * A table of the prices of options on a node, which is a lognormal with the node as its mean. Its standard deviation is the kernel width,
- * which is also the distance between two nodes. Prices are multiples of the square root of node * strike. In this unit, they depend only on
- * the distance: ln(node / strike) in kernel widths, times +1 for a call or -1 for a put.
+ * A table of the prices of options on a node, which is a lognormal with the node as its mean. The standard deviation of the lognormal is
+ * the kernel width, which is also the distance between two nodes. Prices are multiples of the square root of node * strike. In this unit,
+ * they depend only on the distance: ln(node / strike) in kernel widths, times +1 for a call or -1 for a put.
  */
 export class NearPrices {
   private readonly price = new Float64Array(2 * HALF + 1);

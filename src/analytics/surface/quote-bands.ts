@@ -14,8 +14,8 @@ const SIDE_STRIKES_MIN = 2;
 /** The least half-width of a band, dollars. Even a quote with equal bid and ask is taken as certain only to a fifth of a cent. */
 const HALF_WIDTH_MIN = 0.002;
 /**
- * If a smaller share of a chain's out-of-the-money options has a two-sided quote, the chain was recorded after hours. Its surface then uses
- * the feed's volatilities.
+ * If a smaller share of a chain's out-of-the-money options has a two-sided quote, the chain was recorded after hours. The surface of such a
+ * chain then uses the feed's volatilities.
  */
 const QUOTED_SHARE_MIN = 0.1;
 /** Half-width of the band around a volatility of the feed, as a share of this volatility. */

@@ -1,7 +1,7 @@
 /** An error of at most this share of the half-width is taken as noise. */
 const QUIET = 0.6;
 /**
- * The curvature (second derivative) of the cost of an error above `QUIET` is this many times that of a smaller error. The same curvature
+ * The curvature (second derivative) of the cost of an error above `QUIET` is this many times that of a smaller error. This curvature also
  * holds for errors beyond a bound.
  */
 const STEEPNESS = 10;

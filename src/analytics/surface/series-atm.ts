@@ -12,7 +12,7 @@ export interface SeriesAtm {
   readonly refused: RefusalReason | null;
 }
 
-/** Returns the figures at the money of a series. They are null if its quotes do not determine a smile. */
+/** Returns the figures at the money of a series. The figures are null if the quotes of the series do not determine a smile. */
 export function seriesAtm(prepared: PreparedChain, series: PreparedSeries): SeriesAtm {
   const refused = smileRefusals(prepared).get(series);
   if (refused !== undefined) return { iv: null, expectedMove: null, refused };

@@ -80,7 +80,7 @@ function strikeOf(law: PriceLaw, d1: number): number {
   return (low + high) / 2;
 }
 
-/** Both ends of the search are this many standard deviations at the money from the forward. */
+/** The search covers this many standard deviations at the money on both sides of the forward. */
 const REACH = 8;
 const ITERATIONS_MAX = 60;
 /** The search ends if the error of d1, or the width of the interval as a multiple of `atm`, is below this. */

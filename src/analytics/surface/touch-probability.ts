@@ -22,9 +22,9 @@ export interface TouchProbability {
 
 /**
  * Returns the probability that the price is at or beyond a strike at some moment up to the horizon. "Beyond" means on the other side of the
- * strike than spot. The odds of ending beyond the strike come from `law`. They are multiplied by a ratio from the jump diffusion `model`:
- * the odds of touching the strike, divided by the odds of ending beyond it. The result is at least the probability of ending beyond the
- * strike, and at most the bound of `superHedge`. If the strike is at spot, the result is 1.
+ * strike than spot. The odds of ending beyond the strike come from `law`. These odds are multiplied by a ratio from the jump diffusion
+ * `model`: the odds of touching the strike, divided by the odds of ending beyond it. The result is at least the probability of ending
+ * beyond the strike, and at most the bound of `superHedge`. If the strike is at spot, the result is 1.
  */
 export function* touchProbabilities(
   law: PriceLaw,

@@ -1,7 +1,7 @@
 import { parseDecimal } from '../../market/digits.ts';
 import { parseCallPut } from '../../market/option-symbol.ts';
 
-/** The computation of a command for each row of a CSV. Its inputs and outputs are columns by name. */
+/** The computation of a command for each row of a CSV. The inputs and outputs are columns by name. */
 export interface RowKernel<Name extends string = string> {
   readonly inputs: Readonly<Record<Name, Cell>>;
   readonly outputs: readonly string[];
@@ -11,7 +11,7 @@ export interface RowKernel<Name extends string = string> {
   compute(count: number, columns: Readonly<Record<Name, Float64Array>>): readonly Float64Array[];
 }
 
-/** The parser and the default of an input column's cells. */
+/** An input column of a CSV: how its cells are parsed, and the default value of an empty cell. */
 export interface Cell {
   /** Returns the number in the text, or NaN if the text has no number that is valid here. */
   parse(text: string): number;

@@ -50,8 +50,8 @@ export const impliedVolatilityKernel = define({
 });
 
 /**
- * The kernel of Merton's jump diffusion. Its outputs are the probability that the underlying ends at or above the strike, and the prices of
- * call and put.
+ * The kernel of Merton's jump diffusion. The outputs of the kernel are the probability that the underlying ends at or above the strike, and
+ * the prices of call and put.
  */
 export const mertonKernel = define({
   inputs: {

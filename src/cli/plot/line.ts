@@ -5,7 +5,9 @@ export interface Style {
   readonly colour: boolean;
 }
 
-/** The meaning of a drawn text. Each meaning has a colour. The position or the words show the same meaning on a terminal without colours. */
+/**
+ * The meaning of a drawn text. Each meaning has a colour. The position or the words show the same meaning on a terminal without colours.
+ */
 export type Ink = 'title' | 'positive' | 'negative' | 'level' | 'faint';
 
 export interface Span {
@@ -13,7 +15,7 @@ export interface Span {
   readonly ink?: Ink | undefined;
 }
 
-/** SGR codes (the escape sequences of colours and weights). They use the basic colours, which follow the theme of the terminal. */
+/** SGR codes (the escape sequences of colours and weights). These codes use the basic colours, which follow the theme of the terminal. */
 const SGR: Readonly<Record<Ink, number>> = { title: 1, positive: 32, negative: 31, level: 33, faint: 2 };
 
 /** Formats one line of text, cut at `width`, without spaces at its end. Every character must be one column wide. */

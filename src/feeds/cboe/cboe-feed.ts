@@ -11,8 +11,8 @@ import { readQuotesIsolated } from '../reader/isolated-reader.ts';
 import { unreadable } from '../rejections.ts';
 
 /**
- * Creates the feed of the delayed quotes of the exchange (Cboe). The exchange returns a whole chain in one answer. Its service has no
- * documentation and no guarantee, and its terms restrict automated use. Whoever uses this feed needs permission.
+ * Creates the feed of the delayed quotes of the exchange (Cboe). The exchange returns a whole chain in one answer. The exchange's service
+ * has no documentation and no guarantee, and its terms restrict automated use. Whoever uses this feed needs permission.
  */
 export function createCboeFeed(options: ProviderOptions): Feed {
   const { tickers, ratePerMinute = RATE_PER_MINUTE, clock = SYSTEM_CLOCK } = options;

@@ -44,7 +44,8 @@ export function hasHeader(text: string, isHeader: IsHeader): boolean {
 /**
  * Reads the table below the first line that is a header. Throws a `ClientError` if there is no header, or if the header has more than
  * COLUMNS_MAX columns. The iteration of the rows throws a `ClientError` if there are too many rows, if a row is too long, or if a quotation
- * mark is never closed. It also throws a `ClientError` if the file ends within a row, because the amount of missing data is then unknown.
+ * mark is never closed. The iteration also throws a `ClientError` if the file ends within a row, because the amount of missing data is then
+ * unknown.
  */
 export function readTable(text: string, isHeader: IsHeader): Table {
   const lines = firstLines(text);

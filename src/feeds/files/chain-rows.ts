@@ -19,11 +19,12 @@ import { type FileFacts, READING, STEP_ROWS, sourceOf } from './format.ts';
 import { rootOn } from './roots.ts';
 
 /**
- * Reads Zomma's own chain table. Its columns are `underlying,as_of,spot,symbol,expiry,put_call,strike,bid,ask,last,volume,open_interest`
- * and `iv,delta,gamma,multiplier`, in any order. Other columns are ignored. The required columns are `underlying`, `open_interest`, and
- * either `symbol` or all of `expiry`, `put_call` and `strike`. A file may have several underlyings and times. Each combination of an
- * underlying and a time becomes one chain. Without `as_of`, the time of the quotes is the modification time of the file. Without `spot`,
- * the spot is computed from the quotes. Throws a `ClientError` if no row can be read.
+ * Reads Zomma's own chain table. The columns of the table are
+ * `underlying,as_of,spot,symbol,expiry,put_call,strike,bid,ask,last,volume,open_interest` and `iv,delta,gamma,multiplier`, in any order.
+ * Other columns are ignored. The required columns are `underlying`, `open_interest`, and either `symbol` or all of `expiry`, `put_call` and
+ * `strike`. A file may have several underlyings and times. Each combination of an underlying and a time becomes one chain. Without `as_of`,
+ * the time of the quotes is the modification time of the file. Without `spot`, the spot is computed from the quotes. Throws a `ClientError`
+ * if no row can be read.
  */
 export function* chainsOf({ header, rows }: Pick<Table, 'header' | 'rows'>, file: FileFacts): Steps<Delivery[]> {
   const tickers = new Set<string>();

@@ -34,9 +34,9 @@ export function* writtenChain(text: string, source: string, ticker?: string): Re
 }
 
 /**
- * Builds the chain of an answer with delayed quotes. Its underlying is `ticker` or, without `ticker`, the underlying of most options.
- * `offered` is the number of options that the answer lists. Returns `undefined` if the JSON is of another kind. Throws a `ClientError` if
- * no chain can be built from the answer.
+ * Builds the chain of an answer with delayed quotes. The underlying of the chain is `ticker` or, without `ticker`, the underlying of most
+ * options. `offered` is the number of options that the answer lists. Returns `undefined` if the JSON is of another kind. Throws a
+ * `ClientError` if no chain can be built from the answer.
  */
 export function* quotedChain(
   answer: unknown,

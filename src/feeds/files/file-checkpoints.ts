@@ -2,8 +2,8 @@ import type { Stats } from 'node:fs';
 import type { Delivery } from '../../market/feed.ts';
 
 /**
- * The version of the code that reads files. It is incremented when the formats change and all files must be read again, because a file that
- * was rejected may now be readable.
+ * The version of the code that reads files. The version is incremented when the formats change and all files must be read again, because a
+ * file that was rejected may now be readable.
  */
 const READER = 1;
 
@@ -13,9 +13,9 @@ export type Outcome = 'data' | 'none' | { readonly rejection: string };
 type Checkpoint = Extract<Delivery, { kind: 'checkpoint' }>;
 
 /**
- * The versions of one folder's files that have been read. They are stored as checkpoints of the feed. The key of a checkpoint consists of a
- * digest of the folder's path and of the origin of the file, which is the file's path in the folder. The value consists of the file's
- * version (see `versionOf`) and the outcome of its reading.
+ * The versions of one folder's files that have been read. These versions are stored as checkpoints of the feed. The key of a checkpoint
+ * consists of a digest of the folder's path and of the origin of the file, which is the file's path in the folder. The value consists of
+ * the file's version (see `versionOf`) and the outcome of its reading.
  */
 export class FileCheckpoints {
   readonly #folder: string;

@@ -21,7 +21,7 @@ export async function* linesOf(pieces: AsyncIterable<Uint8Array>, decoder?: Text
   let head: Uint8Array = new Uint8Array();
   let rest = '';
   for await (const piece of pieces) {
-    // The first bytes show the encoding. They may arrive in several pieces.
+    // The first bytes show the encoding. The first bytes may arrive in several pieces.
     if (!decoder) head = Buffer.concat([head, piece]);
     if (!decoder && head.length < BOM_BYTES) continue;
     const bytes = decoder ? piece : head;

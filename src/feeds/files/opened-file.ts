@@ -117,7 +117,10 @@ function openedFile(handle: FileHandle, origin: string, stats: { size: number; m
   return { handle, content: new Content(handle.fd, facts), [Symbol.asyncDispose]: () => handle.close() };
 }
 
-/** Returns whether the open file is in the folder `root`. It may be outside, because a folder on the path may have become a link. */
+/**
+ * Returns whether the open file is in the folder `root`. The file may be outside the folder, because a folder on the path may have become a
+ * link.
+ */
 async function isWithin(root: string, handle: FileHandle, path: string): Promise<boolean> {
   const known = pathOf(handle.fd);
   if (known !== undefined) return known.startsWith(root + sep);

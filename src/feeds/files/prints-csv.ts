@@ -25,16 +25,16 @@ export function readPrints(pieces: AsyncIterable<Uint8Array>, nowMs: number): As
 }
 
 /**
- * Reads option trades in the format of the common end-of-day tape. Its columns are
+ * Reads option trades in the format of the common end-of-day tape. The columns of the tape are
  * `executed_at,underlying_symbol,option_chain_id,side,strike,option_type,expiry,nbbo_bid,nbbo_ask` and
  * `price,size,delta,exchange,report_flags,canceled,upstream_condition_detail`, in any order. The columns `tags`, `id`, `trade_id` and
  * `sequence` are read too. Other columns are ignored. The required columns are `executed_at`, `price`, `size`, and either `option_chain_id`
  * or the columns of the contract.
  *
  * A day's tape has gigabytes, so it is read in pieces and delivered in batches. Each tape gives at least one batch. A bad row is rejected
- * and counted. A last row that may be incomplete is rejected too. In this case, a table of another kind is rejected as a whole. A tape is
- * not, because a tape grows only at its end. So its rows before the last row are valid, and the last row can be read again when the tape
- * has grown.
+ * and counted. A last row that may be incomplete is rejected too. In this case, a table of another kind is rejected as a whole. A tape with
+ * such a row is read nevertheless, because a tape grows only at its end. So the tape's rows before the last row are valid, and the last row
+ * can be read again when the tape has grown.
  */
 export class PrintsCsvReader {
   #header: { readonly cells: readonly string[]; readonly delimiter: string; readonly columns: Columns } | undefined;

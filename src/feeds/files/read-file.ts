@@ -83,7 +83,7 @@ export async function* readFile(
   return outcome === 'data' || reason === undefined ? outcome : { rejection: reason };
 }
 
-/** Returns the rejection of a file. Its origin is the path of the file in the drop folder. */
+/** Returns the rejection of a file. The origin of the rejection is the path of the file in the drop folder. */
 export function rejectionOf({ origin, reason }: SkippedFile): Delivery {
   return { kind: 'rejection', origin, reason };
 }

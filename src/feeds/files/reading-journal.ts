@@ -61,7 +61,7 @@ export class ReadingJournal {
     this.#write(null);
   }
 
-  /** Removes the recorded crashes of a file. They no longer matter when the file has an outcome. */
+  /** Removes the recorded crashes of a file. The crashes no longer matter when the reading of the file has succeeded or failed. */
   forget(origin: string): void {
     this.#crashed.delete(origin);
   }

@@ -47,7 +47,8 @@ export async function walk(dir: string, except?: string): Promise<FolderContents
   async function descend(folder: string): Promise<void> {
     const path = join(dir, folder);
     try {
-      // The drop folder itself may be a link. A sub-folder may not be a link. It may have become a link since its parent was read.
+      // The drop folder itself may be a link. A sub-folder may not be a link. The sub-folder may have become a link since its parent was
+      // read.
       const identity = identityOf(await (folder === '' ? stat : lstat)(path));
       if (seen.has(identity)) {
         problems.push({ origin: folder, reason: ALREADY_SCANNED });

@@ -34,7 +34,9 @@ export async function* pollTickers(
 /** Maximum duration of the requests for one snapshot. The quotes of a snapshot must be as close in time as requests allow. */
 const SNAPSHOT_MS_MAX = 600_000;
 
-/** Returns the interval between two polls, ms: `leastMs`, or longer if the requests of one poll take longer at this rate. */
+/**
+ * Returns the interval between two polls, ms. The interval is `leastMs`, or longer if the requests of one poll take longer at this rate.
+ */
 export function pollIntervalMs(requests: number, ratePerMinute: number, leastMs: number): number {
   return Math.max(leastMs, Math.ceil(requests / ratePerMinute) * 60_000);
 }

@@ -17,7 +17,10 @@ export interface MassiveOptions extends ProviderOptions {
   readonly silenceMs?: number;
 }
 
-/** Creates the feed of Massive (formerly Polygon). It polls the snapshot of each chain page by page, and streams trades as they happen. */
+/**
+ * Creates the feed of Massive (formerly Polygon). The feed polls the snapshot of each chain page by page, and streams trades as they
+ * happen.
+ */
 export function createMassiveFeed(options: MassiveOptions): Feed {
   const base = baseUrl(options.baseUrl, '--massive-url', 'http', true);
   const socketUrl = baseUrl(options.socketUrl, '--massive-socket-url', 'ws', true);

@@ -16,7 +16,7 @@ export interface StreamOptions {
 
 /**
  * Yields the trades of the tickers' options as they happen, and reconnects after each failure. After a reconnect, a trade may arrive for
- * the second time. It then has the same id as the first time.
+ * the second time. The second copy has the same id as the first time.
  */
 export async function* tradeStream(options: StreamOptions, signal: AbortSignal): AsyncGenerator<Delivery> {
   // If the consumer of this generator stops, close the connection too.

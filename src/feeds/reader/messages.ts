@@ -8,7 +8,10 @@ export type ReaderJob =
   /** Read the delayed quotes of a ticker. The standard input is the whole answer of the exchange. */
   | { readonly kind: 'quotes'; readonly source: string; readonly ticker: string };
 
-/** A message from the service to a reader. The first message is the job. Then the service acknowledges each delivery with a message. */
+/**
+ * A message from the service to a reader. The first message is the job. After the job, the service acknowledges each delivery with a
+ * message.
+ */
 export type ToReader = { readonly job: ReaderJob } | { readonly acknowledged: true };
 
 /** A message from a reader to the service. */

@@ -78,7 +78,7 @@ export function simulatedSmileOf(instrument: Instrument, atMs: number): Simulate
   return { shortIv: shortIvAt(instrument, atMs), longIv: LONG_OVER_BASE * baseIv, skew };
 }
 
-/** Returns half of the difference between ask and bid before both are rounded, dollars. It grows with the price and with vega. */
+/** Returns half of the difference between ask and bid before both are rounded, dollars. The spread grows with the price and with vega. */
 export function halfSpread({ cadence }: Instrument, tick: number, price: number, vega: number): number {
   const busy = cadence === 'daily';
   return tick / 2 + (busy ? 0.001 : 0.006) * price + (busy ? 0.0005 : 0.002) * vega;
@@ -89,7 +89,7 @@ export function bidOf(price: number, half: number, tick: number): number {
   return rounded(bidTicks(price, half, tick) * tick);
 }
 
-/** Returns the ask of a model price, dollars. It is at least one tick above the bid. */
+/** Returns the ask of a model price, dollars. The ask is at least one tick above the bid. */
 export function askOf(price: number, half: number, tick: number): number {
   return rounded(Math.max(bidTicks(price, half, tick) + 1, Math.ceil((price + half) / tick)) * tick);
 }

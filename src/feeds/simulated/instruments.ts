@@ -34,13 +34,13 @@ interface Character {
    * numbers.
    */
   readonly sectorLoading: number;
-  /** The parameter rho of the SSVI volatility surface. It is negative if puts are more expensive than calls. */
+  /** The parameter rho of the SSVI volatility surface. The parameter is negative if puts are more expensive than calls. */
   readonly skew: number;
   /** Continuous dividend yield, a decimal per year. */
   readonly dividend: number;
 }
 
-/** Creates the instruments of a universe. The same seed gives the same instruments. */
+/** Creates the instruments of a universe. Two calls with the same seed give the same instruments. */
 export function instrumentsOf(seed: number, universe: Universe): Instrument[] {
   const chance = hash(seed % 2 ** 32, Math.floor(seed / 2 ** 32));
   return [...universe.tickers].map((ticker) => {

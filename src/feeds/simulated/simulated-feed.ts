@@ -9,7 +9,7 @@ import { simulatedChain } from './simulated-chain.ts';
 import { simulatedPrintsIn } from './simulated-prints.ts';
 
 export interface SimulationOptions {
-  /** Any whole number. The same seed and time give the same market. */
+  /** Any whole number. Two feeds with the same seed and time give the same market. */
   readonly seed: number;
   readonly universe: Universe;
 }

@@ -14,9 +14,9 @@ export interface TradierOptions extends ProviderOptions {
 }
 
 /**
- * Creates the feed of Tradier. It requests the expirations of a ticker, and then the options of each expiration. If one of these requests
- * fails, the whole snapshot is rejected. If the options of an expiration were missing, the analysis would assume that nobody has a position
- * in them.
+ * Creates the feed of Tradier. The feed requests the expirations of a ticker, and then the options of each expiration. If one of these
+ * requests fails, the whole snapshot is rejected. If the options of an expiration were missing, the analysis would assume that nobody has a
+ * position in them.
  */
 export function createTradierFeed(options: TradierOptions): Feed {
   const base = baseUrl(options.baseUrl, '--tradier-url', 'http', true);

@@ -23,7 +23,7 @@ export interface OwnSockets {
    * nothing if the descriptor belongs to another connection by now.
    */
   end(connection: OwnConnection, port: number): void;
-  /** Returns the descriptor of a socket that listens on a port. Undefined if there is none. */
+  /** Returns the descriptor of a socket that listens on a port. Undefined if no socket listens on the port. */
   listener(port: number): number | undefined;
 }
 
@@ -120,7 +120,7 @@ const F_GETFD = 1;
 
 /**
  * Returns the number of open descriptors of this process: those of sockets and files, and the runtime's own. NaN if the system does not
- * report it.
+ * report the number.
  */
 export function openDescriptors(): number {
   try {
@@ -132,7 +132,7 @@ export function openDescriptors(): number {
   }
 }
 
-/** Returns how many descriptors this process may have open (`ulimit -n`). Infinite if the system does not report it. */
+/** Returns how many descriptors this process may have open (`ulimit -n`). Infinite if the system does not report the limit. */
 export function descriptorsMax(): number {
   limit ??= readLimit();
   return limit;

@@ -19,8 +19,8 @@ export interface PortSteering {
 }
 
 /**
- * Steers the new connections of a port to the newest listener. A listener that is closed resets connections that wait to be accepted, and closes
- * idle ones. With the steering, an older listener gets no more of them, and can stay open for those that it has.
+ * Steers the new connections of a port to the newest listener. A listener that is closed resets connections that wait to be accepted, and
+ * closes idle ones. With the steering, an older listener gets no more of them, and can stay open for those that it has.
  */
 export function createPortSteering(port: number): PortSteering {
   const libc = openLibc({ setsockopt: { args: ['i32', 'i32', 'i32', 'ptr', 'u32'], returns: 'i32' } });

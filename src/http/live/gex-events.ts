@@ -30,7 +30,7 @@ export interface GexEvents {
   refresh(): boolean;
   /** Returns the page after `seq` from memory. Returns undefined if `seq` is older than the events in memory. */
   recentPage(seq: number, tickers: ReadonlySet<string>): GexPage | undefined;
-  /** Returns the page after any `seq` from the store. This takes some milliseconds. */
+  /** Returns the page after any `seq` from the store. Reading a page takes some milliseconds. */
   storedPage(seq: number, tickers: ReadonlySet<string>): GexPage;
   /**
    * Whether a client that has all events up to `seq` can resume there. Returns false if `seq` is higher than the last sequence number of
@@ -52,15 +52,15 @@ type Log = Pick<MarketStore, 'lastLevelSeq' | 'levelEvents' | 'levelEventsOf' | 
 /** Maximum number of events of a page, which then has some 100 KB. */
 const PAGE_EVENTS = 256;
 /**
- * Number of events in memory. They take some 2 MB, and cover more than a minute if 59 tickers change every second. Streams that are further
- * behind read the store.
+ * Number of events in memory. These events take some 2 MB, and cover more than a minute if 59 tickers change every second. Streams that are
+ * further behind read the store.
  */
 const RECENT_EVENTS = 4_096;
 /** Events are dropped when there are more than RECENT_EVENTS times this factor. */
 const DROP_FROM = 1.25;
 /** Maximum number of events that one call of `refresh` reads, in some 5 ms. */
 const REFRESH_EVENTS = 1_024;
-/** Maximum number of cached pages of the store. They take some 8 MB. */
+/** Maximum number of cached pages of the store. This number of pages takes some 8 MB. */
 const SHARED_PAGES = 64;
 /**
  * A client that has missed more than a day starts with the current levels. Older levels are in the history, which has a route of its own.
@@ -92,7 +92,7 @@ export function createGexEvents(
         hasMore = events.length === PAGE_EVENTS;
       }
       if (count > 0) pages.clear();
-      // Many events are dropped at once. To drop events one by one would move all other events each time.
+      // Many events are dropped at once. Dropping events one by one would move all other events each time.
       if (recent.length > DROP_FROM * recentMax) {
         from = recent.at(-recentMax - 1)!.seq;
         recent = recent.slice(-recentMax);

@@ -30,8 +30,8 @@ export class BatchDelivery<Message> {
     this.waiting.push(message);
     if (this.isUnderWay) return;
     this.isUnderWay = true;
-    // The scheduler rejects the job if the account has too many jobs. Then all messages are delivered at once, and each call is rejected in
-    // turn, because the account has too many jobs.
+    // The scheduler rejects the job if the account has too many jobs. In this case, all messages are delivered at once, and each call is
+    // rejected in turn, because the account has too many jobs.
     new Promise((resolve) =>
       resolve(this.deps.scheduler.run({ account: this.account.id, name: 'mcp batch', steps: this.deliveries() })),
     ).catch(() => runToCompletion(this.deliveries()));

@@ -1,7 +1,7 @@
 import { SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/server';
 import { isRecord } from '../../core/json-shape.ts';
 
-/** A tool call that can be answered without the SDK. It is by far the most common message. */
+/** A tool call that can be answered without the SDK. A tool call is by far the most common message. */
 export interface PlainCall {
   readonly id: string | number;
   readonly name: string;

@@ -23,8 +23,9 @@ import { SubscribedResources } from './subscription-quota.ts';
 import type { TransportDeps } from './transport-deps.ts';
 
 /**
- * A session of Streamable HTTP. Each POST gets its own transport, and its own SDK server if it has requests. Both are removed when the
- * answers are sent, because most sessions are idle most of the time, and an SDK server takes more memory than the rest of a session.
+ * A session of Streamable HTTP. Each POST gets its own transport, and its own SDK server if it has requests. The transport and the SDK
+ * server are removed when the answers are sent, because most sessions are idle most of the time, and an SDK server takes more memory than
+ * the rest of a session.
  */
 export class StreamableSession implements McpSession {
   /** Whether the model behind the client can read resources. Undefined until the client has identified itself with `initialize`. */
@@ -35,7 +36,7 @@ export class StreamableSession implements McpSession {
   private readonly posts = new Map<WebStandardStreamableHTTPServerTransport, Post>();
   /** The tool calls in progress that need no SDK server. */
   private readonly calls = new Set<CallSignal>();
-  /** The session's notification stream. Undefined if the client has none open. */
+  /** The session's notification stream. Undefined if the client has no such stream open. */
   private notificationStream: GuardedStream | undefined;
 
   constructor(

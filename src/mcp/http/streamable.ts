@@ -49,7 +49,9 @@ export function createStreamable(deps: TransportDeps): Streamable {
     if (isRecord(body) && body.method === 'subscriptions/listen') return listen(account, request, body);
     return modern.fetch(request, { parsedBody: body, authInfo: authInfoOf(account) });
   };
-  /** Opens the stream of a `subscriptions/listen` request. Its subscriptions count in the quota as long as the stream is open. */
+  /**
+   * Opens the stream of a `subscriptions/listen` request. The subscriptions of the stream count in the quota as long as the stream is open.
+   */
   const listen = async (account: Account, request: Request, body: Record<string, unknown>): Promise<Response> => {
     streams.assertCapacity(account);
     const { parsedBody, subscriptionCount } = withCanonicalUris(body, deps);
@@ -145,7 +147,7 @@ function canonicalOf(
   }
 }
 
-/** The SDK passes `authInfo` on from the request to the handlers. Here it contains only the account. */
+/** The SDK passes `authInfo` on from the request to the handlers. In this service, `authInfo` contains only the account. */
 function authInfoOf(account: Account) {
   return { token: '', clientId: account.id, scopes: [], extra: { account } };
 }

@@ -39,7 +39,7 @@ export function createSubscriptionQuota(
   };
 }
 
-/** The URIs to which a session has subscribed. Each counts as a subscription of the session's account. */
+/** The URIs to which a session has subscribed. Each URI counts as a subscription of the session's account. */
 export class SubscribedResources extends Set<string> {
   constructor(
     private readonly quota: SubscriptionQuota,

@@ -24,7 +24,8 @@ export interface RemoteSettings {
 }
 
 /**
- * A connection to a running server. It transmits the client's messages, and requests of the bridge itself, which the client does not see.
+ * A connection to a running server. The connection transmits the client's messages, and requests of the bridge itself, which the client
+ * does not see.
  */
 export class RemoteConnection extends StreamableHTTPClientTransport {
   private readonly pending = new Map<RequestId, PromiseWithResolvers<Result>>();

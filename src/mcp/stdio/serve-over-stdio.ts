@@ -9,7 +9,7 @@ import { standardStreams } from './standard-streams.ts';
 
 /**
  * MCP over this process's standard input and output. The SDK calls the protocol revisions with sessions (up to 2025-11-25) the `legacy`
- * era, and those without sessions the `modern` era. Both eras are served.
+ * era, and those without sessions the `modern` era. The server supports both eras.
  */
 export interface McpOverStdio {
   /** Notifies the client of new levels that it has subscribed to, and of other changes. Call this whenever there may be such changes. */

@@ -12,8 +12,8 @@ export const COLUMN_ROWS_MAX = 20_000;
 const STEP_ROWS = 4_096;
 
 /**
- * Calls `compute` for all rows: once if there are at most JSON_ROWS rows, in steps if there are more. Then returns `result()`. `compute`
- * gets the rows from `from` (included) to `to` (excluded).
+ * Calls `compute` for all rows: once if there are at most JSON_ROWS rows, in steps if there are more. After that, returns `result()`.
+ * `compute` gets the rows from `from` (included) to `to` (excluded).
  */
 export function byRows<Result>(
   count: number,

@@ -20,6 +20,8 @@ export interface Operation<
   readonly ofNow?: true;
   readonly title: string;
   readonly description: string;
+  /** The view of the web terminal that asks for the operation, as its addresses name it, or why no view does. `house` has a form for each tool. */
+  readonly page: string | { readonly absent: string };
   /** Arguments of an example call, for the documentation. */
   readonly example: Partial<Static<Input>>;
   /** The schema of the arguments. Each description gives the unit. */
@@ -30,8 +32,8 @@ export interface Operation<
   readonly tool?: ToolForm<Key>;
   readonly rest?: RestForm<Full>;
   /**
-   * Computes the answer. Returns it directly, or as steps if the work takes long. `isWanted` returns whether the caller gets a key, so that
-   * the operation need not compute the other keys.
+   * Computes the answer. Returns the answer directly, or as steps if the work takes long. `isWanted` returns whether the caller gets a key,
+   * so that the operation need not compute the other keys.
    */
   run(
     input: Static<Input>,
@@ -43,9 +45,15 @@ export interface Operation<
 }
 
 export interface ToolForm<Key extends string = string> {
+  /** What a user asks, in a few words. The instructions for models map it to the tool. */
+  readonly question: string;
+  /** The anchor of the section on its method in docs/methods. */
+  readonly method: string;
+  /** The words on the units and signs of the figures that every host shows: in the description, the arguments or the answer. */
+  readonly units: readonly string[];
   /** Keys of the default answer. */
   readonly answers: readonly Key[];
-  /** Further keys that the default answer has only if an argument asks for them. They are optional in `full`. */
+  /** Further keys that the default answer has only if an argument asks for them. These keys are optional in `full`. */
   readonly onDemand?: readonly Key[];
   /**
    * Keys of the full result that MCP adds to the provenance of an answer: what the arguments were taken to mean, and figures without which

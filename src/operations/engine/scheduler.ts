@@ -20,8 +20,8 @@ export interface SchedulerLimits {
 const LIMITS: SchedulerLimits = { accountJobsMax: 64, accountBegunMax: 4, begunMax: 8, deadlineMs: 30_000 };
 
 /**
- * Length of a turn, ms. A turn is a series of steps that run without a pause. It ends with the first step after which this time has passed.
- * Between two turns, the event loop serves sockets.
+ * Length of a turn, ms. A turn is a series of steps that run without a pause. A turn ends with the first step after which this time has
+ * passed. Between two turns, the event loop serves sockets.
  */
 const TURN_MS = 8;
 /** Maximum time that prompt jobs run between two turns, ms. */

@@ -1,8 +1,8 @@
 import { Kind, type TSchema, Type, TypeRegistry } from '@sinclair/typebox';
 
 /**
- * Bounds of fields that several operations share. They exclude answers that are not finite, and catch wrong units (4 for 4 %, days for
- * years). They are wide enough for everything that trades. Prices are in dollars, volatilities are decimals per year.
+ * Bounds of fields that several operations share. These bounds exclude answers that are not finite, and catch wrong units (4 for 4 %, days
+ * for years). These bounds are wide enough for everything that trades. Prices are in dollars, volatilities are decimals per year.
  */
 const PRICE_MIN = 1e-6;
 const PRICE_MAX = 1e9;
@@ -43,7 +43,7 @@ export const dollarsField = (description: string) =>
 export const nullable = <Schema extends TSchema>(schema: Schema, description: string) =>
   Type.Union([schema, Type.Null()], { description });
 
-/** JSON Schema's `enum`, which TypeBox does not define. It takes fewer tokens of a model's context than a union of constants. */
+/** JSON Schema's `enum`, which TypeBox does not define. This schema takes fewer tokens of a model's context than a union of constants. */
 TypeRegistry.Set<{ enum: unknown[] }>('StringEnum', (schema, value) => schema.enum.includes(value));
 
 export const oneOf = <const Value extends string>(values: readonly Value[], description: string) =>

@@ -17,8 +17,8 @@ const NAME_MAX = 40;
 
 /**
  * Checks a value against an object schema. Returns the value with the defaults of absent fields. Throws `ClientError` with the given code
- * if the value is invalid. The error has each invalid field and the condition that the field must meet. It never repeats values, but it
- * repeats names of unknown fields, cut to NAME_MAX characters.
+ * if the value is invalid. The error has each invalid field and the condition that the field must meet. The error never repeats values, but
+ * it repeats names of unknown fields, cut to NAME_MAX characters.
  */
 export function validate(schema: TObject, value: unknown, code: ClientErrorCode): Record<string, unknown> {
   const { check, defaults } = compiled(schema);
@@ -37,7 +37,7 @@ export function validate(schema: TObject, value: unknown, code: ClientErrorCode)
   });
 }
 
-/** Returns whether a value matches the schema. Every answer is checked this way before it is sent. */
+/** Returns whether a value matches the schema. Every answer is checked with this function before it is sent. */
 export function satisfies(schema: TObject, value: unknown): boolean {
   return compiled(schema).check.Check(value);
 }
@@ -120,7 +120,7 @@ function escaped(key: string): string {
   return key.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
-/** Returns the key of a reference token. This is the inverse of `escaped`. */
+/** Returns the key of a reference token. The function is the inverse of `escaped`. */
 function unescaped(step: string): string {
   return step.replaceAll('~1', '/').replaceAll('~0', '~');
 }

@@ -19,6 +19,7 @@ export const evaluateEtfContagion = defineOperation({
   name: 'evaluate_etf_contagion',
   ofMarket: true,
   title: 'Spill into the sector ETF',
+  page: 'flow',
   description:
     "Names the sector ETF that a stock's large flow spills into: if the stock's volatility has reached the ceiling, the flow is large, and " +
     'both move together. Null otherwise; the notes say which condition failed or was not tested.',
@@ -70,7 +71,13 @@ export const evaluateEtfContagion = defineOperation({
     },
     { additionalProperties: false },
   ),
-  tool: { answers: ['etf_proxy'], echoes: ['proxy', 'flow_threshold', 'correlation', 'notes'] },
+  tool: {
+    question: 'spill of a flow into the sector ETF',
+    method: 'contagion-evaluate_etf_contagion',
+    units: ['sector ETF', 'Null otherwise'],
+    answers: ['etf_proxy'],
+    echoes: ['proxy', 'flow_threshold', 'correlation', 'notes'],
+  },
   run(input, context) {
     const name = context.market.tracked(input.single_name_ticker);
     const chain = context.market.findChain(name);

@@ -44,6 +44,7 @@ export const getFlowByAggressor = defineOperation({
   name: 'get_flow_by_aggressor',
   ofMarket: true,
   title: 'Flow by aggressor',
+  page: 'flow',
   description:
     'Premium and delta of option prints by aggressor. A customer bought if the feed says ask, or if the price is above the middle of the ' +
     'quote. A customer sold if the feed says bid, or if the price is below the middle. If neither applies, a rise of the contract since its ' +

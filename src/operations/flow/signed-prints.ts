@@ -18,6 +18,7 @@ export const getSignedPrints = defineOperation({
   name: 'get_signed_prints',
   ofMarket: true,
   title: 'Prints with their aggressors',
+  page: 'flow',
   description:
     'The newest option prints as columns, newest first, each with its aggressor and how the aggressor was determined.',
   example: { ticker: 'SPY', limit: 20 },

@@ -19,6 +19,7 @@ export const getWhalePrints = defineOperation({
   name: 'get_whale_prints',
   ofMarket: true,
   title: 'Large-print flow',
+  page: 'flow',
   description:
     'Large option trades in one listed expiry over 30 calendar days: premium of calls, of puts and calls minus puts, dollars, and call ' +
     'minus put contracts. + means more calls, not more buying. If the ticker has no prints, daily volumes are used and a note says so.',
@@ -65,6 +66,9 @@ export const getWhalePrints = defineOperation({
     { additionalProperties: false },
   ),
   tool: {
+    question: 'large trades in an expiry',
+    method: 'flow-get_whale_prints',
+    units: ['dollars', 'contracts', '+ means more calls, not more buying'],
     answers: ['net_fiat_exposure', 'call_fiat_paid', 'put_fiat_paid', 'net_volume_delta'],
     echoes: ['ticker', 'target_expiry', 'flow_from', 'counted', 'window_days', 'min_premium'],
   },
@@ -121,8 +125,8 @@ function premiumBySide(large: readonly PrintSum[], expiry: string) {
 }
 
 /**
- * The flows by expiry from the snapshots of the window. They are cached for the newest snapshot while the snapshots of the window stay the
- * same, because reading a month of snapshots takes tens of ms.
+ * The flows by expiry from the snapshots of the window. The flows are cached for the newest snapshot while the snapshots of the window stay
+ * the same, because reading a month of snapshots takes tens of ms.
  */
 const cache = new StepCache<Chain, ReadonlyMap<string, Flow>>(() => 1);
 

@@ -26,6 +26,7 @@ export const getGexCombined = defineOperation({
   name: 'get_gex_combined',
   ofMarket: true,
   title: 'GEX of an index with its fund',
+  page: 'ticker',
   description:
     'GEX levels of two tickers together, e.g. of an index and the fund that tracks it (SPX with SPY). Prices of the added ticker are ' +
     'converted to the scale of the requested ticker at the ratio of both spots, which the answer states. Dollars.',

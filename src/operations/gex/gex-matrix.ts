@@ -21,6 +21,7 @@ export const getGexMatrix = defineOperation({
   name: 'get_gex_matrix',
   ofMarket: true,
   title: 'GEX by strike and expiry',
+  page: 'expiries',
   description:
     'A dealer exposure, open interest or volume of each series (root and expiry) at each strike near spot, as a matrix, with the sums of its ' +
     'rows and columns and of the strikes outside. Dealers are assumed long calls and short puts. With sign=flow, they hold the opposite of ' +

@@ -49,6 +49,7 @@ export const getLiveGexNodes = defineOperation({
   name: 'get_live_gex_nodes',
   ofMarket: true,
   title: 'GEX levels',
+  page: 'ticker',
   description:
     "A ticker's price levels from its newest option chain, dollars: spot, call wall (resistance), put wall (support), gamma flip, and max " +
     'pain of the dominant expiry. net_gex_mil: million dollars per 1 % move, + if dealers damp moves, - if they amplify them. Dealers are ' +
@@ -68,7 +69,13 @@ export const getLiveGexNodes = defineOperation({
     },
     { additionalProperties: false },
   ),
-  tool: { answers: NODES, echoes: ['regime', 'net_gex_mil'] },
+  tool: {
+    question: 'walls, gamma flip, max pain',
+    method: 'gex-nodes-get_live_gex_nodes-get-apiv1nodesgexticker',
+    units: ['dollars', 'million dollars per 1 % move, + if dealers damp moves, - if they amplify'],
+    answers: NODES,
+    echoes: ['regime', 'net_gex_mil'],
+  },
   rest: {
     method: 'GET',
     path: '/api/v1/nodes/gex/{ticker}',
@@ -129,9 +136,9 @@ type RecordedGexNodes = Pick<
 };
 
 /**
- * Returns the REST answer for the snapshot of a level record, for live events. It also has the regime, the gross exposure, and whether the
- * flip is resolved. The provenance has no age, so an event is the same whenever it is sent. The type makes the compiler require every key
- * of the REST answer.
+ * Returns the REST answer for the snapshot of a level record, for live events. The answer also has the regime, the gross exposure, and
+ * whether the flip is resolved. The provenance has no age, so an event is the same whenever it is sent. The type makes the compiler require
+ * every key of the REST answer.
  */
 export function recordedGexNodes(levels: LevelEvent): RecordedGexNodes {
   return {

@@ -15,6 +15,7 @@ export const getGexProfile = defineOperation({
   name: 'get_gex_profile',
   ofMarket: true,
   title: 'Gamma profile',
+  page: 'ticker',
   description:
     'Net dealer gamma over levels of spot, and the level at which it changes sign. Every contract is priced again at each level: its ' +
     'volatility stays the same, and its forward moves in proportion to spot. Dealers are assumed long calls and short puts. With sign=flow, ' +

@@ -13,6 +13,7 @@ export const getGexByStrike = defineOperation({
   name: 'get_gex_by_strike',
   ofMarket: true,
   title: 'GEX by strike',
+  page: 'strikes',
   description:
     'Dealer exposures at each strike over the selected expiries, as columns: gamma of calls and puts, delta, vanna and charm, and the ' +
     'open interest and volume of calls and puts. Dealers are assumed long calls and short puts. With sign=flow, they hold the opposite of ' +

@@ -11,6 +11,7 @@ export const getGexView = defineOperation({
   name: 'get_gex_view',
   ofMarket: true,
   title: 'GEX view',
+  page: 'ticker',
   description:
     'The levels of a ticker with all their fields, exposures by strike, the gamma profile and the table of expiries, in one answer from ' +
     'one snapshot. Each part equals the answer of its own operation with the same options. Dealers are assumed long calls and short puts. ' +

@@ -51,6 +51,7 @@ export const getHedgingProfile = defineOperation({
   name: 'get_hedging_profile',
   ofMarket: true,
   title: 'Hedging over moves',
+  page: { absent: 'An answer for agents. Profile draws the net gamma at the same spots.' },
   description:
     'Shares that dealers trade to stay hedged if spot moves by given percentages (+ buy, - sell), and net gamma after each move. Strikes ' +
     'keep their volatility. Dealers are assumed long calls and short puts. Not for levels: get_live_gex_nodes.',
@@ -71,7 +72,12 @@ export const getHedgingProfile = defineOperation({
     { additionalProperties: false },
   ),
   full,
-  tool: { answers: ['ticker', 'spot_price', 'expiry', 'gex_flip', 'rows'] },
+  tool: {
+    question: 'what dealers buy or sell if spot moves; chart',
+    method: 'hedging-over-moves-get_hedging_profile',
+    units: ['Shares', '+ buy, - sell', 'percentages'],
+    answers: ['ticker', 'spot_price', 'expiry', 'gex_flip', 'rows'],
+  },
   rest: { method: 'GET', path: '/api/v1/nodes/gex/{ticker}/hedging' },
   *run(input, context) {
     const expiries = expirySelection(input.expiry);

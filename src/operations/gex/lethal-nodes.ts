@@ -32,6 +32,7 @@ export const detectLethalNodes = defineOperation({
   name: 'detect_lethal_nodes',
   ofMarket: true,
   title: 'Contracts that dealers hedge most',
+  page: 'ticker',
   description:
     'The contracts that dealers hedge most, largest first. Dealer_Share_Exposure: shares that they trade if spot rises by 1 %: + buy, which ' +
     'drives the move, - sell, which damps it. Delta_Flux_j: shares that they trade over a calendar day: + buy, - sell. Dealers are assumed ' +
@@ -112,14 +113,24 @@ export const detectLethalNodes = defineOperation({
     },
     { additionalProperties: false },
   ),
-  tool: { answers: ['top_nodes'], onDemand: ['next_cursor'], echoes: ['ticker', 'spot_price', 'roots'] },
+  tool: {
+    question: 'contracts that dealers hedge most',
+    method: 'hedging-nodes-detect_lethal_nodes',
+    units: [
+      'shares that they trade if spot rises by 1 %: + buy, which drives the move, - sell',
+      'calendar day: + buy, - sell',
+    ],
+    answers: ['top_nodes'],
+    onDemand: ['next_cursor'],
+    echoes: ['ticker', 'spot_price', 'roots'],
+  },
   *run(input, context, isWanted) {
     yield step('Reading the chain and its volatilities');
     const page = pageFrom(input.cursor, input.ticker, context, { expiry: input.expiry });
     const { chain, prepared } = yield* readExpiry(input.expiry, input.ticker, page.context);
     const count = input.limit ?? TOP;
     yield step('Ranking the contracts');
-    // Finds one node more than the page needs. If it exists, there is a next page.
+    // Finds one node more than the page needs. If this further node exists, there is a next page.
     const found = hedgingNodes(prepared, count + 1, page.row);
     const nodes = found.slice(0, count);
     const isPaged = input.limit !== undefined || input.cursor !== undefined;

@@ -11,6 +11,7 @@ export const evaluateMarketHamiltonian = defineOperation({
   name: 'evaluate_market_hamiltonian',
   ofMarket: true,
   title: 'Large flow compared with dealer hedging',
+  page: 'scan',
   description:
     "Compares a day's large flow with dealers' hedging, and names the regime. System_Energy: their sum, dollars. Take both " +
     'terms from gex_boundaries of run_strategic_omni_radar.',
@@ -46,7 +47,13 @@ export const evaluateMarketHamiltonian = defineOperation({
     },
     { additionalProperties: false },
   ),
-  tool: { answers: ['System_Energy', 'State', 'Behavior', 'Directive'], echoes: ['ratio', 'notes'] },
+  tool: {
+    question: 'regime: flow against hedging',
+    method: 'energy-evaluate_market_hamiltonian',
+    units: ['System_Energy: their sum, dollars'],
+    answers: ['System_Energy', 'State', 'Behavior', 'Directive'],
+    echoes: ['ratio', 'notes'],
+  },
   run({ ticker: name, whale_fiat_kinetic, gex_potential_friction, iv_crush_factor }, context) {
     const { market } = context;
     const chain = market.findChain(market.tracked(name));

@@ -43,6 +43,7 @@ export const getGexHistory = defineOperation({
   name: 'get_gex_history',
   ofMarket: true,
   title: 'History of GEX levels',
+  page: 'history',
   description:
     'Levels of a ticker over time as columns, computed when each snapshot arrived: gamma, delta, vanna and charm exposure, flip, walls, ' +
     'max pain and at-the-money volatility at 30 days, with the rank of the volatility over a year. Dealers are assumed long calls and ' +
@@ -153,8 +154,8 @@ function columnsOf(rows: readonly LevelRecord[]) {
 }
 
 /**
- * Returns a note if the levels of some snapshots of a ticker or of several tickers are not computed yet. Throws `ClientError` (unavailable) in a replay, because
- * its answer would change later.
+ * Returns a note if the levels of some snapshots of a ticker or of several tickers are not computed yet. Throws `ClientError` (unavailable)
+ * in a replay, because its answer would change later.
  */
 export function dueNotes(names: string | readonly string[], { market }: Context): string[] {
   const due = [names].flat().reduce((sum, name) => sum + market.levelsDue(name), 0);
@@ -175,14 +176,14 @@ export function newestProvenance(name: string, context: Context, notes: readonly
   return chain ? { provenance: provenanceOf(chain, context, notes) } : {};
 }
 
-/** Returns a note while the past of the simulated market is being filled. Rows and their volatilities at 30 days are then missing. */
+/** Returns a note while the past of the simulated market is being filled. Rows are then missing. */
 export function pastNotes(name: string, { market, feedStates }: Context): string[] {
   if (!market.findChain(name)?.simulated) return [];
   const past = feedStates().find((state) => state.past !== null)?.past;
   if (!past || past.done >= past.total) return [];
   return [
     `The past of the simulated market is being filled: ${past.done} of ${past.total} snapshots of all tickers are complete. ` +
-      'Rows may be missing, and atm_iv_30d may be null until its computation. Retry shortly.',
+      'Rows may be missing. Retry shortly.',
   ];
 }
 

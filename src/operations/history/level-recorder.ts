@@ -5,7 +5,6 @@ import { announceStep } from '../../core/event-loop-watchdog.ts';
 import type { Observe } from '../../core/events.ts';
 import type { Steps } from '../../core/steps.ts';
 import { DAY_MS } from '../../market/calendar.ts';
-import type { CashDividend } from '../../market/cash-dividend.ts';
 import type { Chain } from '../../market/chain.ts';
 import type { LevelRecord } from '../../market/level-record.ts';
 import { storedDividends } from '../../market/market.ts';
@@ -39,10 +38,10 @@ const POLL_MS = 500;
 
 /**
  * Records the levels of stored snapshots, whichever process stored them. Snapshots stored since the start come first, in the order in which
- * they were stored. Then come the older snapshots that are due, the last stored first. The store lists the due snapshots, and stores the
- * levels of each in one transaction. So no level is lost if the process ends. If two processes record at once, they record the same levels. Only their volatilities at 30 days may be up to a minute apart.
- * A snapshot whose levels cannot be recorded, because it is damaged or because of a defect, is tried once per start and reported to
- * `observe`.
+ * they were stored. After these come the older snapshots that are due, the last stored first. The store lists the due snapshots, and stores
+ * the levels of each in one transaction. So no level is lost if the process ends. If two processes record at once, they record the same
+ * levels. Only their volatilities at 30 days may be up to a minute apart. A snapshot whose levels cannot be recorded, because it is damaged
+ * or because of a defect, is tried once per start and reported to `observe`.
  */
 export function createLevelRecorder({
   store,
@@ -52,7 +51,10 @@ export function createLevelRecorder({
   onRecorded,
 }: RecorderDeps): LevelRecorder {
   const volatilities: Volatilities30d = new Map();
-  /** Ids of the snapshots that were due at the start, the last stored first. `backlogDone` is the number of those that were recorded. */
+  /**
+   * Ids of the snapshots that were due at the start, the last stored first. `backlogDone` is the number of these snapshots that were
+   * recorded.
+   */
   let backlog: readonly number[] | undefined;
   let backlogDone = 0;
   /** Id of the last snapshot listed. Snapshots with larger ids are new. */
@@ -86,8 +88,8 @@ export function createLevelRecorder({
   };
 
   /**
-   * Returns the due snapshots stored since the last call, in the order in which they were stored. The first call sets the backlog, and returns
-   * only the snapshot that comes first.
+   * Returns the due snapshots stored since the last call, in the order in which they were stored. The first call sets the backlog, and
+   * returns only the snapshot that comes first.
    */
   const listNew = (): number[] => {
     if (backlog === undefined) {
@@ -154,8 +156,9 @@ export function createLevelRecorder({
 }
 
 /**
- * The last computed volatility at 30 days of each ticker, and the moment of its quotes, ms since the epoch. The volatility needs a fitted surface,
- * which takes longer than all other levels. So a live feed, which delivers several snapshots a second, gets a new one once a minute.
+ * The last computed volatility at 30 days of each ticker, and the moment of its quotes, ms since the epoch. The volatility needs a fitted
+ * surface, which takes longer than all other levels. So a live feed, which delivers several snapshots a second, gets a new one once a
+ * minute.
  */
 type Volatilities30d = Map<string, { readonly asOf: number; readonly value: number | null }>;
 const VOLATILITY_REUSED_MS = 60_000;
@@ -169,31 +172,30 @@ function* levelsOfSnapshot(
   volatilities: Volatilities30d,
 ): Steps<void> {
   const { underlying, asOf, simulated } = chain;
-  // Sums only the prints of the 30 days up to the snapshot, because later prints were not known then.
-  const sums = store.printSums(underlying, asOf - FLOW_WINDOW_DAYS * DAY_MS, asOf, simulated, largePrintMinUsd);
   const key = `${underlying} ${simulated}`;
   const last = volatilities.get(key);
   const isRecent = last !== undefined && asOf >= last.asOf && asOf - last.asOf < VOLATILITY_REUSED_MS;
-  const record = yield* recordOf(
-    chain,
-    directionalPremium(sums),
-    storedDividends(store, chain),
-    isRecent ? last.value : undefined,
-  );
+  const record = yield* levelRecordOf(chain, store, largePrintMinUsd, isRecent ? last.value : undefined);
   if (record && !isRecent) volatilities.set(key, { asOf, value: record.atmIv30d });
   yield { message: 'Storing the levels' };
   store.saveLevels(id, record);
 }
 
-/** Computes the level record of a chain. Returns `undefined` if the chain has no live contract. */
-function* recordOf(
+/**
+ * Computes the level record of a chain from the stored prints and dividends. Returns `undefined` if the chain has no live contract.
+ * `largePrintMinUsd` is the minimum premium of a large print, dollars. `atmIv30d` is the volatility at 30 days, if the caller knows it.
+ */
+export function* levelRecordOf(
   chain: Chain,
-  premium: ReadonlyMap<string, number>,
-  dividends: readonly CashDividend[],
-  atmIv30d: number | null | undefined,
+  store: MarketStore,
+  largePrintMinUsd: number,
+  atmIv30d?: number | null,
 ): Steps<LevelRecord | undefined> {
+  const { underlying, asOf, simulated } = chain;
+  // Sums only the prints of the 30 days up to the snapshot, because later prints were not known then.
+  const sums = store.printSums(underlying, asOf - FLOW_WINDOW_DAYS * DAY_MS, asOf, simulated, largePrintMinUsd);
   try {
-    return yield* computeLevelRecord(chain, premium, dividends, atmIv30d);
+    return yield* computeLevelRecord(chain, directionalPremium(sums), storedDividends(store, chain), atmIv30d);
   } catch (error) {
     if (error instanceof ClientError) return undefined;
     throw error;

@@ -91,6 +91,7 @@ export const getLevelRecord = defineOperation({
   name: 'get_level_record',
   ofMarket: true,
   title: 'Whether levels held',
+  page: 'history',
   description:
     'On how many days the call wall, the put wall, the band between them and the gamma flip held, were touched and were crossed, with the ' +
     'same shares for levels at the same distance from spot. The levels of a day are those of the last snapshot before its open. The spots ' +

@@ -34,6 +34,7 @@ export const getLevelsHistory = defineOperation({
   name: 'get_levels_history',
   ofMarket: true,
   title: 'Levels in the past, and what has changed',
+  page: { absent: 'An answer for agents: History shows the same levels, and Record whether they held.' },
   description:
     'Stored GEX levels of a ticker: at one moment (at), as rows from/to, or what has changed since compare_with: levels that moved, and large ' +
     'contracts that are new, gone or expired. Dollars; net_gex_mil: million dollars per 1 % move, + damps moves, - amplifies them; atm_iv_30d: ' +
@@ -49,7 +50,14 @@ export const getLevelsHistory = defineOperation({
     },
     { additionalProperties: false },
   ),
-  tool: { answers: ['ticker', 'levels'], onDemand: ['comparison'], echoes: ['rows_in_range'] },
+  tool: {
+    question: 'levels on another day, what changed since',
+    method: 'history',
+    units: ['Dollars', 'million dollars per 1 % move, + damps moves, - amplifies', 'decimal'],
+    answers: ['ticker', 'levels'],
+    onDemand: ['comparison'],
+    echoes: ['rows_in_range'],
+  },
   rest: { method: 'GET', path: '/api/v1/nodes/gex/{ticker}/levels' },
   *run(request, context) {
     const { market } = context;
@@ -94,7 +102,10 @@ const CONTRACTS_NOTE =
 const NOT_COMPARED_NOTE = 'The chain of one of the moments is no longer stored, so contracts are not compared.';
 const NOT_COMPARED = { new_contracts: [], gone_contracts: [], expired_contracts: [] };
 
-/** Returns the moments of the rows: those from `from` to `to` or, without both, the newest one. Throws `ClientError` if there is none. */
+/**
+ * Returns the moments of the rows: those from `from` to `to` or, without both, the newest one. Throws `ClientError` if there is no such
+ * row.
+ */
 function timesOf(name: string, { from, to, per }: Request, { market }: Context): number[] {
   const fromMs = from === undefined ? undefined : momentOf(from, '/from', 'first', CODE);
   const toMs = to === undefined ? Number.MAX_SAFE_INTEGER : momentOf(to, '/to', 'last', CODE);
@@ -122,7 +133,7 @@ function comparedTimes(name: string, { from, to, compare_with }: Request, { mark
   return [newestOf(name, beforeMs, { market }), after];
 }
 
-/** Returns the last moment up to `untilMs` with stored levels. Throws `ClientError` if there is none. */
+/** Returns the last moment up to `untilMs` with stored levels. Throws `ClientError` if there is no such moment. */
 function newestOf(name: string, untilMs: number, { market }: Pick<Context, 'market'>): number {
   const found = market.lastLevelsAt(name, untilMs);
   if (found !== undefined) return found;
@@ -141,7 +152,9 @@ function newestOf(name: string, untilMs: number, { market }: Pick<Context, 'mark
   );
 }
 
-/** Returns the provenance of stored levels. Their snapshot may have been removed, and then its source is not known. */
+/**
+ * Returns the provenance of stored levels. The snapshot of the levels may have been removed, and then the snapshot's source is not known.
+ */
 function provenanceOfLevels({ underlying, asOf, simulated }: LevelRecord, context: Context, notes: readonly string[]) {
   const chain = context.market.findChain(underlying);
   const source = chain?.asOf === asOf ? chain.source : 'stored levels';

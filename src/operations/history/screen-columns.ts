@@ -66,11 +66,11 @@ const WORD_COLUMNS = {
   spot_vs_flip: ['above', 'below'],
 } as const satisfies { readonly [Column in keyof ScreenRow]?: readonly string[] };
 
-/** A condition on one column. A row without a value in this column does not meet it. */
+/** A condition on one column. A row without a value in this column does not meet the condition. */
 export interface Condition {
   readonly column: keyof ScreenRow;
   isMetBy(row: ScreenRow): boolean;
-  /** A caveat, if the bound is probably in another unit. */
+  /** A note that the bound of the condition is probably in another unit. Undefined otherwise. */
   readonly note?: string;
 }
 

@@ -60,6 +60,7 @@ export const screenTickers = defineOperation({
   name: 'screen_tickers',
   ofMarket: true,
   title: 'Screen of tickers',
+  page: { absent: 'The view Scan compares the tickers of the universe by the live levels.' },
   description:
     'Filters and sorts tickers by their newest levels: flip_distance_pct (percent of spot, unsigned), net_gex_mil (million dollars per 1 % ' +
     'move, + damps moves, - amplifies them), net_over_gross_pct and iv_rank (percent), whipsaw_risk_index (0 to 100), age_s. Nulls come ' +
@@ -79,7 +80,12 @@ export const screenTickers = defineOperation({
     },
     { additionalProperties: false },
   ),
-  tool: { answers: ['rows', 'matched', 'without_data'] },
+  tool: {
+    question: 'which tickers: highest IV rank, nearest to their flip',
+    method: 'screen-screen_tickers-get-apiv1screen',
+    units: ['percent of spot', 'million dollars per 1 % move, + damps moves, - amplifies', '0 to 100'],
+    answers: ['rows', 'matched', 'without_data'],
+  },
   rest: { method: 'GET', path: '/api/v1/screen' },
   *run(request, context) {
     const conditions = conditionsOf(request.where ?? []);
@@ -130,7 +136,7 @@ interface Reading {
   readonly rankDays: number;
 }
 
-/** Reads the newest levels of the tickers. Also returns the tickers that have none. */
+/** Reads the newest levels of the tickers. Also returns the tickers without stored levels. */
 function* readLevels(
   names: readonly string[],
   context: Context,
@@ -175,8 +181,9 @@ function readRow(name: string, context: Context): Reading | undefined {
 }
 
 /**
- * Returns the rows that meet all conditions. With `withWhipsaw`, the rows have the whipsaw index. It is computed last, and only for the rows
- * that meet the other conditions, because it needs a surface of each ticker. `scanned` has the rows for which it was computed.
+ * Returns the rows that meet all conditions. With `withWhipsaw`, the rows have the whipsaw index. The whipsaw index is computed last, and
+ * only for the rows that meet the other conditions, because it needs a surface of each ticker. `scanned` has the rows for which the index
+ * was computed.
  */
 function* matchingRows(
   rows: readonly ScreenRow[],

@@ -80,6 +80,9 @@ function* greeksOfBinary(body: ArrayBuffer, given: string | undefined): Steps<Ui
 export const computeGreeksBatch = defineOperation({
   name: 'compute_greeks_batch',
   title: 'Option Greeks in columns',
+  page: {
+    absent: 'It takes columns of thousands of options from a program. The form of Option Greeks asks for one option.',
+  },
   description:
     `Price and Greeks of up to ${COLUMN_ROWS_MAX} European options, Black-Scholes-Merton with continuous dividend yield. Each field is an ` +
     'array, all of equal length, or one value for all rows.',

@@ -26,6 +26,7 @@ const status = oneOf(
 export const solveImpliedVolatilities = defineOperation({
   name: 'solve_implied_volatilities',
   title: 'Implied volatilities in columns',
+  page: { absent: 'It takes columns of thousands of options from a program.' },
   description:
     `Implied volatilities (Black-Scholes-Merton) of up to ${COLUMN_ROWS_MAX} European options. Each field is an array, all of equal length, or ` +
     'one value for all rows. If no volatility gives the price of a row, its iv is 0, and its status says why.',

@@ -6,6 +6,7 @@ import { defaulted, number, textColumn } from '../engine/schemas.ts';
 export const calculateKellySizing = defineOperation({
   name: 'calculate_kelly_sizing',
   title: 'Kelly sizing',
+  page: 'scan',
   description: 'Percent of capital to risk on a bet, 0 to 100: the Kelly criterion times fractional_kelly.',
   example: { win_prob: 0.55, payout_ratio: 2 },
   input: Type.Object(
@@ -37,7 +38,13 @@ export const calculateKellySizing = defineOperation({
     },
     { additionalProperties: false },
   ),
-  tool: { answers: ['win_probability', 'recommended_portfolio_allocation_pct'], echoes: ['edge', 'notes'] },
+  tool: {
+    question: 'size of a bet',
+    method: 'kelly-calculate_kelly_sizing',
+    units: ['Percent of capital to risk on a bet, 0 to 100'],
+    answers: ['win_probability', 'recommended_portfolio_allocation_pct'],
+    echoes: ['edge', 'notes'],
+  },
   run({ win_prob, payout_ratio, fractional_kelly }) {
     const edge = win_prob * payout_ratio - (1 - win_prob);
     return {

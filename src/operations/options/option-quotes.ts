@@ -79,6 +79,7 @@ export const getOptionQuotes = defineOperation({
   name: 'get_option_quotes',
   ofMarket: true,
   title: 'Option quotes and term structure',
+  page: { absent: 'No view lists single contracts. The view Expiries has the same rows as its term structure.' },
   description:
     'Contracts of an expiry nearest spot, by strike: bid, ask (dollars); iv, iv_bid, iv_ask (decimal per year); open interest, volume; ' +
     'delta, gamma (per 1.00 of spot), theta (dollars per calendar day), vega (dollars per vol point). Without expiry: term structure, a row ' +
@@ -130,7 +131,13 @@ export const getOptionQuotes = defineOperation({
     },
     { additionalProperties: false },
   ),
-  tool: { answers: ['ticker', 'spot_price'], onDemand: ['expiry', 'quotes', 'expiries', 'next_cursor'] },
+  tool: {
+    question: 'quotes, volatility and Greeks of listed options; term structure',
+    method: 'option-quotes-get_option_quotes-get-apiv1quotesticker',
+    units: ['(dollars)', 'decimal per year', 'dollars per calendar day', 'dollars per vol point'],
+    answers: ['ticker', 'spot_price'],
+    onDemand: ['expiry', 'quotes', 'expiries', 'next_cursor'],
+  },
   rest: {
     method: 'GET',
     path: '/api/v1/quotes/{ticker}',
@@ -261,21 +268,8 @@ function termStructure(prepared: PreparedChain, from: number, limit: number) {
 }
 
 function seriesRowOf(prepared: PreparedChain, each: PreparedSeries): Static<typeof seriesRow> {
-  const figures = seriesFigures(prepared, each);
-  return {
-    expiry: figures.expiry,
-    root: figures.root,
-    settlement: figures.settlement,
-    days: daysTo(figures.expiry, prepared),
-    forward: figures.forward,
-    atm_iv: figures.atmIv,
-    atm_iv_bid: figures.atmIvBid,
-    atm_iv_ask: figures.atmIvAsk,
-    expected_move: figures.expectedMove,
-    skew_25d: figures.skew,
-    open_interest: figures.openInterest,
-    volume: figures.volume,
-  };
+  const { expiry, root, settlement, smile_refused: _refused, ...figures } = seriesFigures(prepared, each);
+  return { expiry, root, settlement, days: daysTo(expiry, prepared), ...figures };
 }
 
 function daysTo(expiry: string, { chain }: PreparedChain): number {

@@ -42,6 +42,7 @@ const full = Type.Object(
 export const computeOptionsGreeks = defineOperation({
   name: 'compute_options_greeks',
   title: 'Option Greeks',
+  page: 'scan',
   description:
     'Price and Greeks of one European option from its inputs alone (Black-Scholes-Merton), per share of a long option, dollars. ' +
     'delta, gamma: per 1.00 of spot; vega, vanna, volga: per vol point (0.01); theta, charm: per calendar day; rho: per 1 % of rate. ' +
@@ -49,7 +50,13 @@ export const computeOptionsGreeks = defineOperation({
   example: { put_call: 'C', spot: 100, strike: 105, tte: 0.25, iv: 0.22, rate: 0.04 },
   input,
   full,
-  tool: { answers: GREEKS, echoes: ['price', 'notes'] },
+  tool: {
+    question: 'Greeks and price of an option from its inputs',
+    method: 'kernels',
+    units: ['dollars', 'per 1.00 of spot', 'vol point (0.01)', 'per calendar day', 'per 1 % of rate'],
+    answers: GREEKS,
+    echoes: ['price', 'notes'],
+  },
   rest: {
     method: 'POST',
     path: '/api/v1/physics/greeks',

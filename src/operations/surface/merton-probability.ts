@@ -21,6 +21,7 @@ export const calculateMertonProbability = defineOperation({
   name: 'calculate_merton_probability',
   ofMarket: true,
   title: 'Jump probability',
+  page: 'scan',
   description:
     'Risk-neutral probability (0 to 1) that a ticker ends beyond a strike: at or above it if the strike is at or above spot_price, else at ' +
     "or below it. Merton's jump diffusion, fitted to the quotes. The answer states the side and the instant.",
@@ -118,6 +119,9 @@ export const calculateMertonProbability = defineOperation({
     { additionalProperties: false },
   ),
   tool: {
+    question: 'probability of ending beyond a price',
+    method: 'jump-probability-calculate_merton_probability',
+    units: ['0 to 1', 'Risk-neutral', 'at or above it if the strike is at or above spot_price'],
     answers: ['ticker', 'ambush_strike', 'merton_probability'],
     echoes: ['side', 'horizon_ends_at', 'spot_price', 'chain_spot_price'],
   },

@@ -68,6 +68,7 @@ export const runStrategicOmniRadar = defineOperation({
   name: 'run_strategic_omni_radar',
   ofMarket: true,
   title: 'Full scan',
+  page: 'scan',
   description:
     'Use this first for a whole picture. state_density at the expiry nearest target_dte: quantiles 5 to 95 %, expected_move (dollars), probabilities (0 to 1), skewness. ' +
     'gex_boundaries: walls and flip, dollars; net_gex_mil, million dollars per 1 % move, + if dealers damp moves, - if they amplify them; ' +
@@ -144,7 +145,14 @@ export const runStrategicOmniRadar = defineOperation({
     },
     { additionalProperties: false },
   ),
-  tool: { answers: KEYS, onDemand: ['largest_gamma_strikes'], echoes: ['flow_from'] },
+  tool: {
+    question: 'a whole picture of a ticker',
+    method: 'radar-run_strategic_omni_radar',
+    units: ['dollars', '0 to 1', '+ if dealers damp moves, - if they amplify', 'percent', '0 (calm) to 100'],
+    answers: KEYS,
+    onDemand: ['largest_gamma_strikes'],
+    echoes: ['flow_from'],
+  },
   *run(input, context) {
     yield step('Reading the chain and its volatilities');
     const reading = yield* readMarket(input.ticker, context);

@@ -202,6 +202,7 @@ export const getVolatilitySurface = defineOperation({
   name: 'get_volatility_surface',
   ofMarket: true,
   title: 'Volatility surface',
+  page: 'surface',
   description:
     'Volatility by strike and time, fitted to the quotes of all expiries: free of arbitrage between strikes and between expiries. Per expiry ' +
     'and at constant maturities: volatility at the money and at 25 and 10 deltas, skew, convexity, forward volatility, variance-swap ' +

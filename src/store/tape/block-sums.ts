@@ -21,7 +21,7 @@ const PRINTS_PER_CONTRACT_MIN = 4;
 
 /**
  * Creates the functions that read and write the stored sums of blocks. A block is a run of consecutive parts of a day, or all parts of the
- * day. The sums of a block are the sums of its prints by contract. They are stored with two counts of the block: all prints and valid
+ * day. The sums of a block are the sums of its prints by contract. The sums are stored with two counts of the block: all prints and valid
  * prints. The sums are used only while the block still has these counts. So no write to the tape has to remove sums.
  */
 export function blockSums(db: Database, parts: TapeParts) {

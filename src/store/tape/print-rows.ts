@@ -8,7 +8,7 @@ import { CANCELED, CORRECTED } from './tape-entries.ts';
 /** Smallest premium in the index of large prints, dollars. */
 const INDEXED_MIN = 25_000;
 
-/** A row with the columns that `TapeColumns` needs. It is faster to read than the full row. */
+/** A row with the columns that `TapeColumns` needs. This row is faster to read than the full row. */
 export interface ColumnRow extends TapeRow {
   readonly rowid: number;
   readonly flags: number;
@@ -136,7 +136,7 @@ export function printRows(db: Database) {
       const row = selectKnown.get(Number(simulated), id);
       return row ? printOf(row) : undefined;
     },
-    /** Returns the corrected copies of a print. Their ids differ from the id with which they were delivered. */
+    /** Returns the corrected copies of a print. The ids of these copies differ from the id with which they were delivered. */
     correctedCopiesOf: ({ simulated, id }: Print): Print[] => selectEarlier.all(Number(simulated), id).map(printOf),
     /** Returns the prints in [fromMs, toMs] with at least a minimum premium, in order of time and then of arrival. */
     atLeast: (underlying: string, fromMs: number, toMs: number, simulated: boolean, minPremiumUsd: number): Print[] =>

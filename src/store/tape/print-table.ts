@@ -28,7 +28,10 @@ type PrintTable = Pick<
 export interface TapeSizes {
   /** Prints per part. */
   readonly part: number;
-  /** Minimum number of prints of one day that a save writes directly into parts. For fewer prints, rewriting a part takes too much time. */
+  /**
+   * Minimum number of prints of one day that a save writes directly into parts. If a save has fewer prints, rewriting a part takes too much
+   * time.
+   */
   readonly atOnce: number;
   /** Maximum number of rows that are read at a time. */
   readonly rows: number;
@@ -42,9 +45,10 @@ const SIZES: TapeSizes = { part: PART_MAX, atOnce: 1_000, rows: 2_048 };
  * canceled. Prints of one moment stay in the order of their arrival, because the tick rule depends on this order.
  *
  * New prints are stored as rows, and the prints of past New York days are packed into parts. A save with `atOnce` can also write to the
- * parts directly. Parts store digests of the ids. The prints in rows arrived after the prints in the parts of their day. So among prints of
- * one moment, the prints in parts come first. The id of a copy is looked up in the rows, and in the parts of the copy's underlying and day.
- * So after a day is packed, a print that has the id of a packed print, but another day or another underlying, is a different print.
+ * parts directly. Parts store digests of the ids. The prints in rows arrived after the prints in the parts of their day. So if prints of
+ * one moment are in parts and in rows, the prints in parts come first. The id of a copy is looked up in the rows, and in the parts of the
+ * copy's underlying and day. So after a day is packed, a print that has the id of a packed print, but another day or another underlying, is
+ * a different print.
  */
 export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
   const rows = printRows(db);

@@ -16,13 +16,14 @@ const double = defineOperation({
   name: 'double',
   title: 'Double',
   description: 'Twice a number.',
+  page: 'house',
   example: { x: 4 },
   input: Type.Object({ x: number('Any number.') }, { additionalProperties: false }),
   full: Type.Object(
     { twice: number('Twice it.'), half: number('Half of it.'), thrice: number('Thrice it.') },
     { additionalProperties: false },
   ),
-  tool: { answers: ['half', 'twice'] },
+  tool: { question: 'twice a number', method: 'double', units: [], answers: ['half', 'twice'] },
   rest: {
     method: 'POST',
     path: '/double',

@@ -4,6 +4,7 @@ import { computeLevelRecord } from '../../../src/analytics/exposure/compute-leve
 import { runToCompletion } from '../../../src/core/steps.ts';
 import type { Chain } from '../../../src/market/chain.ts';
 import type { LevelRecord } from '../../../src/market/level-record.ts';
+import { createMarket } from '../../../src/market/market.ts';
 import { STANDARD_UNIVERSE } from '../../../src/market/universe.ts';
 import { toolAnswer } from '../../../src/mcp/tool-answer.ts';
 import type { Context, Operation, Provenance } from '../../../src/operations/engine/operation.ts';
@@ -35,7 +36,7 @@ function marketOf(chains: readonly Chain[], nowMs: number, pastDays = 30) {
     // The number of days with levels differs, so that some tickers have no rank.
     for (let day = 1; day <= pastDays - 4 * i; day++) {
       const atmIv30d = 0.1 + 0.01 * ((day * 7 + i) % 40);
-      store.savePastLevels(recordOf({ underlying, simulated, asOf: chain.asOf - day * DAY_MS, atmIv30d }), 'past');
+      keepLevels(store, { underlying, simulated, asOf: chain.asOf - day * DAY_MS, atmIv30d });
     }
   }
   return { context, store };
@@ -238,9 +239,11 @@ describe('nulls', () => {
   test('a ticker without a chain has no whipsaw index', () => {
     const { context } = levelsMarket([]);
     expect(ask({ sort_by: WHIPSAW }, context).rows).toEqual([]);
-    const past = smallMarket({}, AS_OF);
-    past.store.savePastLevels(recordOf({ underlying: 'SPY' }), 'past');
-    expect(ask({ sort_by: WHIPSAW, tickers: ['SPY'] }, past.context).rows[0]).toMatchObject({ [WHIPSAW]: null });
+    // A disk can damage the only chain of a ticker, while its levels stay.
+    const { store } = levelsMarket([{ underlying: 'SPY' }]);
+    const damaged = { ...store, latestChainId: () => undefined };
+    const without = { ...context, market: createMarket(damaged, STANDARD_UNIVERSE, false, Date.now) };
+    expect(ask({ sort_by: WHIPSAW, tickers: ['SPY'] }, without).rows[0]).toMatchObject({ [WHIPSAW]: null });
   });
 });
 
@@ -324,7 +327,8 @@ describe('provenance', () => {
 
   test('names the sources if there are several', () => {
     const { context, store } = levelsMarket([{ underlying: 'SPY' }], nowMs);
-    store.savePastLevels(recordOf({ underlying: 'QQQ' }), 'files:b');
+    store.saveChain({ ...chainAt('QQQ', 100, 0.2, 0.5), source: 'files:b' });
+    store.saveLevels(store.levelsDue()[0]!, recordOf({ underlying: 'QQQ' }));
     expect(ask({}, context).provenance.notes).toContain('Sources: simulated, files:b.');
   });
 });

@@ -217,7 +217,7 @@ async function sendEvents(page: Page, firstId: number, count: number): Promise<v
 /** The gzipped bytes of the script and of the style sheet, as the server sends them. */
 export async function measureSizes({ url }: { readonly url: string }) {
   const page = await (await fetch(`${url}/`)).text();
-  const sizes = { js: 0, css: 0, wasm: 0, json: 0 };
+  const sizes = { js: 0, css: 0, json: 0 };
   for (const [, path] of page.matchAll(/"(\/web\/[^"]+)"/g)) {
     const response = await fetch(`${url}${path}`, { headers: { 'Accept-Encoding': 'gzip' }, decompress: false });
     const kind = path!.slice(path!.lastIndexOf('.') + 1) as keyof typeof sizes;

@@ -30,6 +30,7 @@ describe('the address of a state', () => {
 
   test.each([
     ['an unknown view', '#/SPY/nothing'],
+    ['a view of an earlier version', '#/SPY/bench'],
     ['a ticker with markup', '#/%3Cimg%20src=x%3E/ticker'],
     ['a broken escape', '#/%E0%A4%A/ticker'],
     ['a moment that is none', '#/SPY/ticker?at=yesterday'],

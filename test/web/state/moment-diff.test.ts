@@ -4,7 +4,6 @@ import { presenceLabels } from '../../../web/chart/ladder-strokes.ts';
 import { priceAxis } from '../../../web/chart/price-axis.ts';
 import type { Expiries, GexView, ProfileAnswer, Strikes } from '../../../web/data/page-answers.ts';
 import type { Call } from '../../../web/operations.ts';
-import { differenceTexts } from '../../../web/part/diff-texts.ts';
 import {
   gexAt,
   isComparable,
@@ -12,6 +11,7 @@ import {
   profilePairs,
   strikeDifferences,
 } from '../../../web/state/moment-diff.ts';
+import { differenceTexts } from '../../../web/view/ticker/diff-text.ts';
 
 const strikesOf = (rows: readonly (readonly [strike: number, net: number])[]) =>
   ({

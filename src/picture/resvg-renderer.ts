@@ -1,0 +1,44 @@
+import fontPath from '@fontsource/ibm-plex-sans/files/ibm-plex-sans-latin-500-normal.woff2' with { type: 'file' };
+import { initWasm, Resvg } from '@resvg/resvg-wasm';
+import wasmPath from '@resvg/resvg-wasm/index_bg.wasm' with { type: 'file' };
+import { runInTurns, type Steps } from '../core/steps.ts';
+import { FONT_FAMILY, svgPicture } from './svg.ts';
+
+/** Draws an SVG as PNG, in its own size. */
+export type Renderer = (svg: string) => Steps<Uint8Array>;
+
+/**
+ * The first calls of WebAssembly code are interpreted and take up to ten times as long. If the first picture has the size of a chart, each
+ * of its steps takes about 40 ms. After this number of small pictures, a step of any picture takes less than STEP_MS_MAX.
+ */
+const WARM_UP_PICTURES = 5;
+const WARM_UP_SVG = svgPicture({ width: 60, height: 60, title: 'A 0', note: '%' });
+
+/**
+ * Compiles the renderer, on threads of the runtime, and warms it up. Other requests run between the steps. A process can call this function
+ * once.
+ */
+export async function loadRenderer(): Promise<Renderer> {
+  const [wasm, font] = await Promise.all([Bun.file(wasmPath).bytes(), Bun.file(fontPath).bytes()]);
+  await initWasm(await WebAssembly.compile(wasm));
+  const renderer: Renderer = (svg) => render(svg, font);
+  for (let i = 0; i < WARM_UP_PICTURES; i++) await runInTurns('Loading the renderer', renderer(WARM_UP_SVG));
+  return renderer;
+}
+
+function* render(svg: string, font: Uint8Array): Steps<Uint8Array> {
+  const tree = new Resvg(svg, { font: { fontBuffers: [font], defaultFontFamily: FONT_FAMILY } });
+  try {
+    yield { message: 'Drawing the picture' };
+    const image = tree.render();
+    try {
+      yield { message: 'Writing the picture' };
+      return image.asPng();
+    } finally {
+      image.free();
+    }
+  } finally {
+    // The memory of WebAssembly is not collected. An aborted request frees it here too.
+    tree.free();
+  }
+}

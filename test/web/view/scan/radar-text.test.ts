@@ -1,0 +1,124 @@
+import { describe, expect, test } from 'bun:test';
+import { evaluateEtfContagion } from '../../../../src/operations/flow/etf-contagion.ts';
+import { runStrategicOmniRadar } from '../../../../src/operations/surface/omni-radar.ts';
+import {
+  type CursorPair,
+  densityReadout,
+  densityTable,
+  describeDensity,
+  fitSentence,
+  lognormalReadout,
+} from '../../../../web/chart/density-text.ts';
+import type { EtfContagion, Radar } from '../../../../web/data/page-answers.ts';
+import { spillRequirements, spillSentence } from '../../../../web/view/flow/spill-text.ts';
+import { distanceOf, universeRows } from '../../../../web/view/scan/universe-rows.ts';
+import { whipsawParts } from '../../../../web/view/scan/whipsaw-parts.ts';
+import { chainOf, EXPIRY, LATER, quoted, range } from '../../../analytics/small-chains.ts';
+import { callExtended, smallMarket } from '../../../operations/small-market.ts';
+
+const rows = [EXPIRY, LATER].flatMap((expiry) =>
+  quoted({ strikes: range(85, 115), expiry, halfSpread: 0.01, rest: { openInterest: 100, volume: 10 } }),
+);
+const { context } = smallMarket({ chains: [chainOf(rows)] });
+const radar = callExtended(runStrategicOmniRadar, { ticker: 'ACME', target_dte: 11 }, context) as unknown as Radar;
+
+describe('density', () => {
+  const percents = (text: string) => [...text.matchAll(/([\d.]+) %/g)].map(([, number]) => Number(number));
+
+  test('the probabilities at the walls are those of the answer, in whichever order the cursors are', () => {
+    const { put_wall, call_wall } = radar.gex_boundaries;
+    const expected = [
+      radar.state_density.probability_below_put_wall,
+      radar.state_density.probability_between_walls,
+      radar.state_density.probability_above_call_wall,
+    ].map((share) => Number((100 * share).toFixed(1)));
+    for (const pair of [
+      [put_wall, call_wall],
+      [call_wall, put_wall],
+    ] as CursorPair[]) {
+      expect(percents(densityReadout(radar, pair))).toEqual(expected);
+    }
+    const flat = percents(lognormalReadout(radar, [put_wall, call_wall]));
+    expect(flat.reduce((sum, each) => sum + each, 0)).toBeCloseTo(100, 0);
+  });
+
+  test('the table ascends in price and probability, and reaches both tails', () => {
+    const { columns, rows: lines } = densityTable(radar);
+    const below = columns.indexOf('probability_below');
+    for (let i = 1; i < lines.length; i++) {
+      expect(Number(lines[i]![0])).toBeGreaterThan(Number(lines[i - 1]![0]));
+      expect(Number(lines[i]![below])).toBeGreaterThanOrEqual(Number(lines[i - 1]![below]));
+    }
+    expect([Number(lines[0]![below]) < 0.01, Number(lines.at(-1)![below]) > 0.99]).toEqual([true, true]);
+  });
+
+  test('sentences say the fit, and that an expiry without quotes is interpolated', () => {
+    expect(describeDensity(radar)).toMatch(
+      /^ACME at 100\.00: on 2026-01-16, in 11 days, .* between \d+\.\d\d and \d+\.\d\d with a probability of 90 %, .* Fit error [\d.]+ vol points over \d+ strikes\.$/,
+    );
+    expect(fitSentence({ ...radar.state_density, strikes_fitted: 0 })).toContain('interpolated');
+  });
+});
+
+describe('whipsaw', () => {
+  test('parts are those of the answer, each with its reason', () => {
+    const parts = whipsawParts(radar);
+    expect(parts.map(({ value }) => value)).toEqual(Object.values(radar.whipsaw_components));
+    for (const { why } of parts) expect(why).not.toMatch(/null|NaN|undefined/);
+  });
+
+  test('unknown parts say what is missing', () => {
+    const { whipsaw_inputs, whipsaw_components } = radar;
+    const parts = whipsawParts({
+      ...radar,
+      realised_volatility: null,
+      whipsaw_inputs: { ...whipsaw_inputs, flip_distance: null },
+      whipsaw_components: { ...whipsaw_components, flip_proximity: null, realised_over_implied: null },
+    });
+    expect(parts[0]).toMatchObject({ value: null, why: 'net gamma changes sign nowhere within half of spot' });
+    expect(parts[2]).toMatchObject({ value: null, why: 'too few closes are known for 20 daily returns' });
+  });
+});
+
+describe('spill', () => {
+  const of = (args: object) =>
+    callExtended(
+      evaluateEtfContagion,
+      { single_name_ticker: 'NVDA', whale_fiat: 25e6, current_iv: 0.62, iv_ceiling: 0.55, ...args },
+      context,
+    ) as unknown as EtfContagion;
+
+  test.each([
+    ['all met', {}, [true, true, true], 'The flow of NVDA spills into SMH:'],
+    ['calm', { current_iv: 0.5 }, [false, true, true], 'The flow of NVDA does not spill into SMH:'],
+    ['small', { whale_fiat: -10 }, [true, false, true], 'The flow of NVDA does not spill into SMH:'],
+  ])('%s', (_, args, met, sentence) => {
+    const body = of(args);
+    expect(spillRequirements(body, 0.62, 0.55, 25e6).map(({ isMet }) => isMet)).toEqual(met);
+    expect(spillSentence('NVDA', body)).toBe(sentence);
+  });
+
+  test('without a proxy there is nothing to meet, and a low correlation is not met', () => {
+    expect(spillSentence('SPY', of({ single_name_ticker: 'SPY' }))).toBe(
+      'The universe names no sector ETF for SPY, so its flow spills nowhere.',
+    );
+    const low = { ...of({}), correlation: 0.1 };
+    expect(spillRequirements(low, 0.62, 0.55, 1)[2]).toEqual({
+      isMet: false,
+      text: 'correlation of 0.1 with the ETF is below 0.5',
+    });
+  });
+});
+
+test('the universe has a row for each ticker, with all its themes', () => {
+  expect(universeRows({ big_names: ['A', 'B'], rot: ['B', 'C'] })).toEqual([
+    { ticker: 'A', theme: 'big names' },
+    { ticker: 'B', theme: 'big names, rot' },
+    { ticker: 'C', theme: 'rot' },
+  ]);
+  expect([distanceOf(110, 100), distanceOf(null, 100), distanceOf(100, undefined)]).toEqual([
+    expect.closeTo(10, 9),
+    null,
+    null,
+  ]);
+});

@@ -1,0 +1,58 @@
+import { signal } from '@preact/signals';
+
+/**
+ * The member's API key. The page stores the key in memory, and also in this tab's session storage if the member chooses to stay signed in.
+ * The page never puts the key into a cookie, local storage, an address, or a text that it shows for copying.
+ */
+export const memberKey = signal<string | null>(null);
+
+/** The reason why the page signed the member out, as a sentence. Null if the member has not signed in yet, or has signed out. */
+export const signedOutReason = signal<string | null>(null);
+
+/** True if this tab stores the key in its session storage until the tab is closed. */
+export const isKeyKept = signal(false);
+
+const STORED = 'zomma-key';
+const KEY = /^[A-Z][A-Z0-9]*_[A-Z0-9]{16}$/i;
+
+export function isKey(text: string): boolean {
+  return KEY.test(text);
+}
+
+/**
+ * Reads the key from the fragment `#key=…`, which `zomma start` prints. The function immediately removes this fragment from the address and
+ * from the browser history. Without such a fragment, the function reads the key from this tab's session storage.
+ */
+export function takeInitialKey(): void {
+  const given = /^#key=([^&]*)(?:&(.*))?$/.exec(location.hash);
+  if (given) {
+    history.replaceState(null, '', `${location.pathname}${given[2] ? `#${given[2]}` : ''}`);
+    if (isKey(given[1]!)) memberKey.value = given[1]!;
+    return;
+  }
+  const stored = sessionStorage.getItem(STORED);
+  if (!stored || !isKey(stored)) return;
+  memberKey.value = stored;
+  isKeyKept.value = true;
+}
+
+/** Stores the key in this tab's session storage until the tab is closed. If `isKept` is false, removes the key from the session storage. */
+export function keepKey(isKept: boolean): void {
+  isKeyKept.value = isKept;
+  if (isKept && memberKey.value !== null) sessionStorage.setItem(STORED, memberKey.value);
+  else sessionStorage.removeItem(STORED);
+}
+
+/** Signs the member in. If `isKept` is true, the key stays in this tab's session storage until the tab is closed. */
+export function signIn(key: string, isKept: boolean): void {
+  signedOutReason.value = null;
+  memberKey.value = key;
+  keepKey(isKept);
+}
+
+/** Signs the member out and removes the key. Every module that holds figures removes them when the key changes. */
+export function signOut(reason: string | null = null): void {
+  signedOutReason.value = reason;
+  memberKey.value = null;
+  keepKey(false);
+}

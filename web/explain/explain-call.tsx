@@ -1,0 +1,102 @@
+import { useSignal } from '@preact/signals';
+import type { ExplainedFigure, FigureNote, FigureTexts } from '../data/figure-texts.ts';
+import { useAnswer } from '../data/page-answers.ts';
+import { type Call, commandOf, curlOf, mcpOf, WEB_OPERATIONS } from '../operations.ts';
+import { tickerCall } from '../state/page.ts';
+import { copy } from '../state/ui.ts';
+import type { ExplainedSnapshot } from './explain-part.tsx';
+import { jsonExcerpt } from './json-excerpt.ts';
+
+const TABS = ['curl', 'MCP', 'zomma', 'JSON'] as const;
+type Tab = (typeof TABS)[number];
+
+/** Maximum number of lines of the answer that the panel shows. The copy button copies all lines. */
+const LINES_SHOWN = 40;
+
+/**
+ * Renders the API call that returns the explained figure. The call contains the moment of the snapshot, so that it returns exactly this
+ * figure.
+ */
+export function ExplainCall({
+  figure,
+  snapshot,
+  notes,
+}: {
+  figure: ExplainedFigure;
+  snapshot: ExplainedSnapshot;
+  notes: FigureTexts['notes'] | undefined;
+}) {
+  const tab = useSignal<Tab>('curl');
+  const { ticker, moment, options } = snapshot;
+  const call = tickerCall(OPERATION[figure] ?? 'get_live_gex_nodes', moment, options, ticker);
+  const json = useAnswer<unknown>(tab.value === 'JSON' ? call : undefined);
+  const hasOptions = Object.keys(options).length > 0;
+  // MCP tools and `zomma` commands of tools do not accept options of the analysis.
+  const text = {
+    curl: () => curlOf(call, location.origin),
+    MCP: () => (hasOptions ? undefined : mcpOf(call)),
+    zomma: () => commandOf(commandCall(call, hasOptions)),
+    JSON: () => json.answer?.text,
+  }[tab.value]();
+  const note = tab.value === 'MCP' ? notes?.[mcpNote(call, hasOptions, text)!] : json.problem?.message;
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
+    if (step === 0) return;
+    tab.value = TABS[(TABS.indexOf(tab.value) + step + TABS.length) % TABS.length]!;
+    const list = event.currentTarget as HTMLElement;
+    list.querySelectorAll<HTMLElement>('[role="tab"]')[TABS.indexOf(tab.value)]!.focus();
+    event.preventDefault();
+  };
+  return (
+    <>
+      <div class="tabs">
+        <div role="tablist" aria-label="Form of the call" onKeyDown={onKeyDown}>
+          {TABS.map((each) => (
+            <button
+              type="button"
+              role="tab"
+              key={each}
+              id={`call-${each}`}
+              aria-selected={tab.value === each}
+              aria-controls="call-text"
+              tabIndex={tab.value === each ? 0 : -1}
+              onClick={() => (tab.value = each)}
+            >
+              {each}
+            </button>
+          ))}
+        </div>
+        <span class="spring" />
+        <button type="button" disabled={!text} onClick={() => text && copy(text, `the call as ${tab.value}`)}>
+          {tab.value === 'JSON' ? 'Copy all' : 'Copy'}
+        </button>
+      </div>
+      <div role="tabpanel" id="call-text" aria-labelledby={`call-${tab.value}`} data-call={tab.value}>
+        {text && <pre tabIndex={0}>{tab.value === 'JSON' ? jsonExcerpt(text, LINES_SHOWN) : text}</pre>}
+        {note && <p class="muted">{note}</p>}
+      </div>
+    </>
+  );
+}
+
+/** The operation that returns each figure. The default answer of `get_live_gex_nodes` contains every figure that is not in this table. */
+const OPERATION: Partial<Record<ExplainedFigure, Call['operation']>> = {
+  hedging: 'get_gex_view',
+  strike: 'get_gex_by_strike',
+};
+
+/**
+ * Returns the call in the form that the `zomma` command accepts. Tools accept no options, so a call with options becomes a call of
+ * `get_gex_view`.
+ */
+function commandCall(call: Call, hasOptions: boolean): Call {
+  return hasOptions && WEB_OPERATIONS[call.operation].isTool ? { ...call, operation: 'get_gex_view' } : call;
+}
+
+/** Returns a note if MCP offers no call for the figure, or if the MCP message differs from the call. MCP resources accept no moment. */
+function mcpNote({ operation }: Call, hasOptions: boolean, text: string | undefined): FigureNote | undefined {
+  if (hasOptions) return 'mcp_options';
+  if (!text) return 'mcp_none';
+  const { isTool } = WEB_OPERATIONS[operation];
+  return isTool ? undefined : 'mcp_newest';
+}

@@ -1,0 +1,119 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { ReadingDots } from '../chart/readings.tsx';
+import type { ExplainedFigure } from '../data/figure-texts.ts';
+import { type Asked, useAnswer } from '../data/page-answers.ts';
+import { requestOf } from '../operations.ts';
+import { newYorkDay, newYorkMoment, percent, volatility } from '../page-format.ts';
+import { navigate, tickerCall } from '../state/page.ts';
+import type { ExplainedSnapshot } from './explain-part.tsx';
+import { dailyDeviation, EXPLANATIONS, figureValue, type LevelFields } from './explained-figures.ts';
+import {
+  FIRM_SHARE,
+  type FigureReading,
+  firmnessOf,
+  isFlipUnresolved,
+  type OtherReading,
+  otherReadings,
+} from './figure-readings.ts';
+
+/**
+ * Debounce delay in ms. The panel requests the readings when the page has shown the same snapshot for this time, so dragging the time strip
+ * sends no requests.
+ */
+const REST_MS = 300;
+
+/** The readings of one figure in one snapshot. */
+interface ReadingSet {
+  readonly key: string;
+  readonly address: string;
+  readonly snapshot: ExplainedSnapshot;
+  readonly value: number | null;
+  readonly others: readonly FigureReading[];
+}
+
+/** Renders how much a figure depends on the analysis options. Each row shows the figure with one option changed. */
+export function ExplainFirmness({
+  figure,
+  snapshot,
+  print,
+  isVisible,
+}: {
+  figure: ExplainedFigure;
+  snapshot: ExplainedSnapshot;
+  print: (value: number) => string;
+  isVisible: boolean;
+}) {
+  const { ticker, moment, options, levels } = snapshot;
+  const readings = otherReadings(options);
+  const calls = readings.map((each) => tickerCall('get_live_gex_nodes', moment, each.options, ticker));
+  const address = calls.map((call) => requestOf(call).path).join();
+  const isRested = useRested(address) && isVisible;
+  const isRefused = (reading: OtherReading) => reading.options.sign === 'flow' && levels.by_flow === null;
+  // The number of readings is constant, so the hooks run in the same order in every render.
+  const asked = calls.map((call, i) => useAnswer<LevelFields>(isRested && !isRefused(readings[i]!) ? call : undefined));
+  const others = readings.map((reading, i): FigureReading | undefined => {
+    const { answer, problem }: Asked<LevelFields> = asked[i]!;
+    if (isRefused(reading)) return { ...reading, value: null, refusal: 'no print signs this chain' };
+    if (problem) return { ...reading, value: null, refusal: problem.message };
+    // The answer for the previous moment stays until the new answer arrives, but readings of two moments are not compared.
+    if (!answer || requestOf(answer.call).path !== requestOf(calls[i]!).path) return undefined;
+    return { ...reading, value: figureValue(figure, answer.body, !isFlipUnresolved(answer.notes)), refusal: '' };
+  });
+  const last = useRef<ReadingSet>(undefined);
+  const key = `${ticker} ${figure}`;
+  if (others.every((each) => each !== undefined)) {
+    last.current = { key, address, snapshot, others, value: figureValue(figure, levels, levels.flip_resolved) };
+  }
+  const set = last.current?.key === key ? last.current : undefined;
+  if (!set) return <p class="muted">Asking for the other readings…</p>;
+  const deviation = dailyDeviation(set.snapshot.levels);
+  const isPrice = EXPLANATIONS[figure].kind === 'price';
+  const { isFirm, text } = firmnessOf(EXPLANATIONS[figure].kind, set.value, set.others, deviation?.dollars, print);
+  const room = FIRM_SHARE * (deviation?.dollars ?? 0);
+  const share = set.snapshot.levels.by_flow?.signed_share_pct;
+  const noteOf = ({ name, refusal, value }: FigureReading) =>
+    refusal ||
+    (value === null ? 'does not resolve it' : '') ||
+    (name === 'signed flow' && share !== undefined
+      ? `side known of ${percent(share, share < 1 ? 2 : 0, false)} of open interest`
+      : '');
+  return (
+    <>
+      <p class="verdict" data-firm={isFirm ?? 'unknown'}>
+        <span aria-hidden="true">{isFirm ? '●' : isFirm === null ? '◌' : '◐'}</span> {text}
+      </p>
+      <ReadingDots
+        print={print}
+        isSigned={!isPrice}
+        band={isPrice && set.value !== null && deviation ? [set.value - room, set.value + room] : undefined}
+        dots={[
+          { id: 'page', name: 'as the page', note: '', value: set.value, onChoose: undefined },
+          ...set.others.map((each) => ({
+            id: each.option,
+            name: each.name,
+            note: noteOf(each),
+            value: each.value,
+            onChoose: each.refusal ? null : () => navigate({ options: each.options }),
+          })),
+        ]}
+      />
+      <p class="muted">
+        {isPrice && deviation
+          ? `Shaded: a quarter of a day's move to either side, by ${volatility(deviation.iv)} at the money of ${newYorkDay(deviation.expiry)}. `
+          : ''}
+        Press a reading to make it the page's.
+        {set.address === address ? '' : ` Asking again: these are of ${newYorkMoment(set.snapshot.moment)}.`}
+      </p>
+    </>
+  );
+}
+
+/** Returns true once a value has not changed for REST_MS. */
+function useRested(value: string): boolean {
+  const [rested, setRested] = useState('');
+  useEffect(() => {
+    const timer = setTimeout(() => setRested(value), REST_MS);
+    return () => clearTimeout(timer);
+  }, [value]);
+  return rested === value;
+}

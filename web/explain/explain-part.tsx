@@ -1,0 +1,83 @@
+import { signal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { GexView } from '../data/page-answers.ts';
+import type { WebAnswer } from '../data/request.ts';
+import type { ChosenOptions } from '../state/address.ts';
+
+/** The snapshot whose figure the Explain panel explains. */
+export interface ExplainedSnapshot extends GexView {
+  readonly ticker: string;
+  /** The time of the snapshot's quotes, ISO 8601. */
+  readonly moment: string;
+  /**
+   * The options of the analysis. The options of the snapshot differ from the page's options while the answer for the page's new options is
+   * loading.
+   */
+  readonly options: ChosenOptions;
+}
+
+export function snapshotOf({ body, asOf, call }: WebAnswer<GexView>): ExplainedSnapshot {
+  const { ticker, at: _, ...options } = call.args;
+  return { ...body, ticker: String(ticker), moment: asOf!, options: options as ChosenOptions };
+}
+
+/** The ids of the open sections. A section stays open when another figure is explained. */
+const openParts = signal<ReadonlySet<string>>(new Set(['inputs', 'firmness', 'call']));
+
+/**
+ * Renders a section of the Explain panel that the member can open and close. `children` receives whether the section is visible, so that a
+ * hidden section sends no requests.
+ */
+export function ExplainPart({
+  id,
+  title,
+  children,
+}: {
+  id: string;
+  title: string;
+  children: (isVisible: boolean) => ComponentChildren;
+}) {
+  const ref = useRef<HTMLDetailsElement>(null);
+  const [isVisible, setVisible] = useState(false);
+  useEffect(() => {
+    const observer = new IntersectionObserver((entries) => setVisible(entries.at(-1)!.isIntersecting));
+    observer.observe(ref.current!);
+    return () => observer.disconnect();
+  }, []);
+  const isOpen = openParts.value.has(id);
+  return (
+    <details
+      ref={ref}
+      class="explain-part"
+      data-part={id}
+      open={isOpen}
+      onToggle={({ currentTarget: { open } }) => {
+        if (open === openParts.peek().has(id)) return;
+        const next = new Set(openParts.peek());
+        if (open) next.add(id);
+        else next.delete(id);
+        openParts.value = next;
+      }}
+    >
+      <summary>
+        <h3>{title}</h3>
+      </summary>
+      {isOpen && children(isVisible)}
+    </details>
+  );
+}
+
+/** Renders a list of names with their values, one pair per row. */
+export function Facts({ of }: { of: readonly (readonly [name: string, value: string])[] }) {
+  return (
+    <dl class="facts">
+      {of.map(([name, value]) => (
+        <div key={name} data-fact={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

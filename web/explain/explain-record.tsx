@@ -1,0 +1,61 @@
+import type { FullAnswer } from '../../src/client/client.ts';
+import type { ExplainedFigure, FigureTexts } from '../data/figure-texts.ts';
+import { useAnswer } from '../data/page-answers.ts';
+import { FigureTable } from '../grid/figure-table.tsx';
+import { percent, plain } from '../page-format.ts';
+import { tickerCall } from '../state/page.ts';
+import type { ExplainedSnapshot } from './explain-part.tsx';
+import { EXPLANATIONS } from './explained-figures.ts';
+
+const OUTCOMES = ['held', 'touched', 'crossed'] as const;
+
+/**
+ * Renders the track record of the explained level: on how many days it held, compared with a control level at the same distance from spot.
+ */
+export function ExplainRecord({
+  figure,
+  snapshot,
+  isVisible,
+  notes,
+}: {
+  figure: ExplainedFigure;
+  snapshot: ExplainedSnapshot;
+  isVisible: boolean;
+  notes: FigureTexts['notes'] | undefined;
+}) {
+  const { record } = EXPLANATIONS[figure];
+  const { answer, problem } = useAnswer<FullAnswer<'get_level_record'>>(
+    record && isVisible ? tickerCall('get_level_record', snapshot.moment, {}, snapshot.ticker) : undefined,
+  );
+  if (!record) return <p>{notes?.no_record}</p>;
+  if (problem) return <p>{problem.status === 404 ? 'This server counts no record of levels.' : problem.message}</p>;
+  if (!answer) return <p class="muted">Asking for the record…</p>;
+  const score = answer.body[record];
+  const { spots_per_day: spots } = answer.body;
+  if (score.too_few_days)
+    return (
+      <p>
+        {score.n} {score.n === 1 ? 'day is' : 'days are'} {notes?.too_few_days}
+      </p>
+    );
+  const share = (value: number | null) => percent(value, 0, false);
+  return (
+    <>
+      <p>
+        {score.n} days: <strong>{score.verdict}</strong>.
+      </p>
+      <FigureTable
+        label="Outcomes"
+        head={['outcome', 'days', 'share', '95 % interval', 'control']}
+        rows={OUTCOMES.map((name) => {
+          const { count, pct, low_pct, high_pct, control_pct } = score[name];
+          return [name, String(count), share(pct), `${share(low_pct)} to ${share(high_pct)}`, share(control_pct)];
+        })}
+      />
+      <p class="muted">
+        {notes?.held}
+        {plain(spots, 3)}.
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,214 @@
+import { signal } from '@preact/signals';
+import { useLayoutEffect, useRef } from 'preact/hooks';
+import type { FigureTexts } from '../data/figure-texts.ts';
+import type { GexView } from '../data/page-answers.ts';
+import type { WebAnswer } from '../data/request.ts';
+import { serverNow } from '../data/server-connection.ts';
+import { countText, duration, exactMoment, percent, plain, signedAmount, strikeText, UNKNOWN } from '../page-format.ts';
+import { tickerFigures } from '../panel/ticker-figures.tsx';
+import { ViewState } from '../panel/view-state.tsx';
+import { navigate, page } from '../state/page.ts';
+import { usePageFile } from '../state/page-files.ts';
+import { gexView } from '../state/page-market.ts';
+import { ExplainCall } from './explain-call.tsx';
+import { ExplainChanges } from './explain-changes.tsx';
+import { ExplainFirmness } from './explain-firmness.tsx';
+import { ExplainInputs } from './explain-inputs.tsx';
+import { ExplainMethod } from './explain-method.tsx';
+import { ExplainPart, Facts, snapshotOf } from './explain-part.tsx';
+import { ExplainRecord } from './explain-record.tsx';
+import { EXPLANATIONS, figureOfId, remarksOn, type StrikeRow, strikeRow } from './explained-figures.ts';
+
+const WIDE = matchMedia('(min-width: 1900px)');
+
+/**
+ * True if the window is wide enough to show the Explain panel at all times. The panel then explains the gamma flip until the member asks
+ * about another figure.
+ */
+export const isExplainAlwaysOpen = signal(WIDE.matches);
+WIDE.addEventListener('change', () => (isExplainAlwaysOpen.value = WIDE.matches));
+
+/** True if the last input came from the keyboard. Opening the panel moves the focus only after keyboard input. */
+let isByKeyboard = false;
+addEventListener('keydown', () => (isByKeyboard = true), true);
+addEventListener('pointerdown', () => (isByKeyboard = false), true);
+
+/**
+ * Renders the Explain panel for one figure: definition, inputs, firmness, changes, track record, and the same API call for other clients.
+ */
+export function Explain({ id }: { id: string }) {
+  const panel = useRef<HTMLElement>(null);
+  const heading = useRef<HTMLHeadingElement>(null);
+  const asked = gexView.asked.value;
+  const texts = usePageFile<FigureTexts>('figures');
+  const chosen = page.value.explain;
+  const known = figureOfId(id);
+  const told = known && asked.answer && tell(known, asked.answer);
+  useLayoutEffect(() => {
+    const element = panel.current!;
+    element.scrollTop = 0;
+    if (chosen === null) return;
+    const opener = document.activeElement as HTMLElement | null;
+    if (isByKeyboard) heading.current!.focus();
+    return () => {
+      // When the panel closes, the focus returns to the element that opened the panel, so that the focus is not lost.
+      const { activeElement, body } = document;
+      if (activeElement !== body && !element.contains(activeElement)) return;
+      const back = opener?.isConnected && opener !== body ? opener : null;
+      (back ?? document.getElementById('main'))?.focus();
+    };
+  }, [chosen]);
+  const hadFocus = panel.current?.contains(document.activeElement);
+  useLayoutEffect(() => {
+    // When the ticker changes, the sections are removed from the document. If the focus was in a section, it moves to the heading.
+    if (hadFocus && !panel.current!.contains(document.activeElement)) heading.current!.focus();
+  });
+  const name = told?.name ?? (known ? 'Explain' : 'No such figure');
+  return (
+    <aside ref={panel} class="explain" data-explain={id} aria-label={`Explain: ${name}`}>
+      <header class="ends">
+        <h2 ref={heading} tabIndex={-1}>
+          {name}
+        </h2>
+        {chosen !== null && (
+          <button type="button" onClick={() => navigate({ explain: null })}>
+            Close <kbd>Esc</kbd>
+          </button>
+        )}
+      </header>
+      {!known ? (
+        <p>This page has no figure of this name.</p>
+      ) : told ? (
+        <Told told={told} answer={asked.answer!} texts={texts} />
+      ) : (
+        <ViewState asked={asked} />
+      )}
+    </aside>
+  );
+}
+
+type Known = NonNullable<ReturnType<typeof figureOfId>>;
+type ToldFigure = ReturnType<typeof tell>;
+
+/** Returns the name and the value of a figure in a snapshot. If the value is missing, the result contains the reason. */
+function tell({ figure, strike }: Known, { body, asOf }: WebAnswer<GexView>) {
+  const { levels, strikes } = body;
+  if (strike === null) {
+    const { name, value, note, number, tone, print } = tickerFigures(levels, asOf).find((each) => each.id === figure)!;
+    return { figure, strike, name, value, note, number, tone, print, row: undefined };
+  }
+  const row = strikeRow(strikes, levels.gross_gex_mil, strike);
+  return {
+    figure,
+    strike,
+    name: `Strike ${strikeText(strike)}`,
+    value: row ? signedAmount(row.net) : UNKNOWN,
+    note: row ? percent(100 * (strike / levels.spot_price - 1)) : 'the snapshot does not have this strike',
+    number: row?.net ?? null,
+    tone: row && row.net !== 0 ? (row.net > 0 ? ('positive' as const) : ('negative' as const)) : ('' as const),
+    print: signedAmount,
+    row,
+  };
+}
+
+/** Renders the figure's value immediately. The texts are in a separate file and appear when the file has loaded. */
+function Told({
+  told,
+  answer,
+  texts,
+}: {
+  told: ToldFigure;
+  answer: WebAnswer<GexView>;
+  texts: FigureTexts | undefined;
+}) {
+  const { figure, strike, value, note, number, tone, print, row } = told;
+  const text = texts?.figures[figure];
+  const snapshot = snapshotOf(answer);
+  // The note on spot is left out here, because it only repeats the moment of the quotes.
+  const aside = figure === 'spot_price' ? '' : note;
+  return (
+    <>
+      <p class="explain-value">
+        <strong class={`lead ${tone}`}>{value}</strong> {number !== null && text?.unit}
+        {aside && <span class="muted"> {number === null ? aside : `(${aside.replace(/^per 1 % · /, '')})`}</span>}
+      </p>
+      {number !== null && Math.abs(number) >= 1e5 && <p class="muted">exactly {countText(number)}</p>}
+      <Moment moment={snapshot.moment} />
+      {text && (
+        <>
+          <h3>What it is</h3>
+          <p>{text.sentence}</p>
+          {text.formula && (
+            <>
+              <p>
+                <code class="formula">{text.formula}</code>
+              </p>
+              <p class="muted">{texts.notes.symbols}</p>
+            </>
+          )}
+          {remarksOn(texts.remarks, snapshot.options).map((remark) => (
+            <p key={remark}>{remark}</p>
+          ))}
+          <ExplainMethod section={text.section} item={text.item} />
+        </>
+      )}
+      {row && <Row row={row} />}
+      <ExplainPart id="inputs" title="What went in">
+        {() => <ExplainInputs answer={answer} figure={figure} />}
+      </ExplainPart>
+      {figure !== 'strike' && (
+        <ExplainPart id="firmness" title="How firm it is">
+          {(isVisible) =>
+            EXPLANATIONS[figure].kind === 'given' ? (
+              <p>{texts?.notes.given}</p>
+            ) : (
+              <ExplainFirmness figure={figure} snapshot={snapshot} print={print} isVisible={isVisible} />
+            )
+          }
+        </ExplainPart>
+      )}
+      <ExplainPart id="changes" title="What changed it">
+        {(isVisible) => (
+          <ExplainChanges figure={figure} strike={strike} snapshot={snapshot} print={print} isVisible={isVisible} />
+        )}
+      </ExplainPart>
+      {strike === null && (
+        <ExplainPart id="record" title="Whether it held">
+          {(isVisible) => (
+            <ExplainRecord figure={figure} snapshot={snapshot} isVisible={isVisible} notes={texts?.notes} />
+          )}
+        </ExplainPart>
+      )}
+      <ExplainPart id="call" title="The same call">
+        {() => <ExplainCall figure={figure} snapshot={snapshot} notes={texts?.notes} />}
+      </ExplainPart>
+    </>
+  );
+}
+
+/** Renders the time of the quotes and their current age. */
+function Moment({ moment }: { moment: string }) {
+  const ageS = (serverNow.value - Date.parse(moment)) / 1000;
+  return (
+    <p class="muted" data-as-of={moment}>
+      {exactMoment(moment)}, {duration(ageS)} old
+    </p>
+  );
+}
+
+/** Renders the figures of one strike of the ladder. */
+function Row({ row }: { row: StrikeRow }) {
+  return (
+    <Facts
+      of={[
+        ['calls', signedAmount(row.calls)],
+        ['puts', signedAmount(row.puts)],
+        ['net', signedAmount(row.net)],
+        ['sign margin', `${percent(row.signMargin, 1, false)} of its gross gamma`],
+        ['share of gross', row.grossShare === null ? UNKNOWN : `${plain(row.grossShare, 3)} % of all gross gamma`],
+        ['open interest', `${countText(row.openInterest[0])} calls, ${countText(row.openInterest[1])} puts`],
+        ['volume', `${countText(row.volume[0])} calls, ${countText(row.volume[1])} puts`],
+      ]}
+    />
+  );
+}

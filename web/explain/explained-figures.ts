@@ -1,0 +1,126 @@
+import type { ExplainedFigure } from '../data/figure-texts.ts';
+import type { Levels, Strikes } from '../data/page-answers.ts';
+import type { ChosenOptions } from '../state/address.ts';
+
+export type Driver = 'net_gex' | 'call_gex' | 'put_gex' | 'open_interest';
+
+export interface Explanation {
+  /** The kind of the figure: a price of the underlying, an amount whose sign matters most, or a value that the source provides. */
+  readonly kind: 'price' | 'signed' | 'given';
+  /** The column of the strikes that causes the changes of the figure. */
+  readonly driver: Driver;
+  /**
+   * The part of a `get_level_record` answer with the number of days on which the level held. Null if there is no such part for the figure.
+   */
+  readonly record: 'call_wall' | 'put_wall' | 'flip' | null;
+}
+
+const EXPLAINED_AMOUNT = { kind: 'signed', driver: 'net_gex', record: null } as const;
+
+export const EXPLANATIONS = {
+  spot_price: { kind: 'given', driver: 'net_gex', record: null },
+  call_wall: { kind: 'price', driver: 'call_gex', record: 'call_wall' },
+  gex_flip: { kind: 'price', driver: 'net_gex', record: 'flip' },
+  put_wall: { kind: 'price', driver: 'put_gex', record: 'put_wall' },
+  max_pain: { kind: 'price', driver: 'open_interest', record: null },
+  net_gex: EXPLAINED_AMOUNT,
+  hedging: EXPLAINED_AMOUNT,
+  strike: EXPLAINED_AMOUNT,
+} as const satisfies Readonly<Record<string, Explanation>>;
+
+/** Returns the figure with an id, and the strike if the figure is a row of the ladder. Returns `undefined` if the id is unknown. */
+export function figureOfId(id: string): { figure: ExplainedFigure; strike: number | null } | undefined {
+  const strike = /^strike\.(\d+(?:_\d+)?)$/.exec(id)?.[1];
+  if (strike) return { figure: 'strike', strike: Number(strike.replace('_', '.')) };
+  return id !== 'strike' && Object.hasOwn(EXPLANATIONS, id)
+    ? { figure: id as ExplainedFigure, strike: null }
+    : undefined;
+}
+
+/**
+ * Returns remarks for the Explain panel: one for each option that changes the sentences and formulas of the figures. The texts come from
+ * `remarks`.
+ */
+export function remarksOn(remarks: Readonly<Record<string, string>>, options: ChosenOptions): string[] {
+  return Object.entries(options).flatMap(([name, value]) => {
+    if (name === 'expiries') return [`${remarks.expiries}${value}.`];
+    return remarks[`${name}=${value}`] ?? [];
+  });
+}
+
+/** The fields from which the page reads the figures of the levels. The default answer of `get_live_gex_nodes` contains these fields. */
+export type LevelFields = Pick<
+  Levels,
+  'spot_price' | 'call_wall' | 'gex_flip' | 'put_wall' | 'max_pain' | 'net_gex_mil'
+>;
+
+/**
+ * Returns the value of a figure of the levels, in the unit of the figure. Returns null for an unresolved flip, and for a strike, which the
+ * levels do not contain.
+ */
+export function figureValue(figure: ExplainedFigure, levels: LevelFields, isFlipResolved: boolean): number | null {
+  switch (figure) {
+    case 'net_gex':
+      return levels.net_gex_mil * 1e6;
+    case 'hedging':
+      return (levels.net_gex_mil * 1e6) / levels.spot_price;
+    case 'gex_flip':
+      return isFlipResolved ? levels.gex_flip : null;
+    case 'strike':
+      return null;
+    default:
+      return levels[figure];
+  }
+}
+
+const DAYS_A_YEAR = 252;
+const MONTH = 30 / 365.25;
+
+/**
+ * Returns one standard deviation of spot over one day, in dollars, with its volatility and expiry. The volatility and the expiry are those
+ * of the series whose expiry is closest to 30 days. Returns `undefined` if no series has an at-the-money volatility.
+ */
+export function dailyDeviation({ spot_price, series }: Pick<Levels, 'spot_price' | 'series'>) {
+  let best: Levels['series'][number] | undefined;
+  for (const each of series) {
+    if (each.atm_iv === null) continue;
+    if (!best || Math.abs(each.tte - MONTH) < Math.abs(best.tte - MONTH)) best = each;
+  }
+  if (!best) return undefined;
+  return { dollars: (spot_price * best.atm_iv!) / Math.sqrt(DAYS_A_YEAR), iv: best.atm_iv!, expiry: best.expiry };
+}
+
+/** The figures of one strike in the ladder. */
+export interface StrikeRow {
+  readonly calls: number;
+  readonly puts: number;
+  readonly net: number;
+  readonly signMargin: number;
+  /** Gross gamma of the strike, as a percentage of the gross gamma of all strikes. Null if the chain has no gamma. */
+  readonly grossShare: number | null;
+  readonly openInterest: readonly [calls: number, puts: number];
+  readonly volume: readonly [calls: number, puts: number];
+}
+
+/** Returns the figures of a strike. Returns `undefined` if the snapshot does not contain the strike. */
+export function strikeRow(strikes: Strikes, grossGexMil: number, strike: number): StrikeRow | undefined {
+  const i = strikes.strike.indexOf(strike);
+  if (i < 0) return undefined;
+  const [calls, puts, net, signMargin] = [
+    strikes.call_gex[i]!,
+    strikes.put_gex[i]!,
+    strikes.net_gex[i]!,
+    strikes.sign_margin_pct[i]!,
+  ];
+  // The sign margin is 50 · |net| / gross, so gross can be computed from it unless calls and puts cancel out.
+  const gross = signMargin > 0 ? (50 * Math.abs(net)) / signMargin : Math.abs(calls) + Math.abs(puts);
+  return {
+    calls,
+    puts,
+    net,
+    signMargin,
+    grossShare: grossGexMil > 0 ? gross / grossGexMil / 1e4 : null,
+    openInterest: [strikes.call_open_interest[i]!, strikes.put_open_interest[i]!],
+    volume: [strikes.call_volume[i]!, strikes.put_volume[i]!],
+  };
+}

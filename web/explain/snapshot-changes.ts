@@ -1,0 +1,55 @@
+import type { Expiries, Strikes } from '../data/page-answers.ts';
+import type { Driver } from './explained-figures.ts';
+
+/** The value of a row in two snapshots. A value is null if the snapshot does not contain the row. */
+export interface RowChange {
+  readonly name: string;
+  readonly was: number | null;
+  readonly now: number | null;
+  readonly change: number;
+}
+
+export interface LargestChanges {
+  /** The rows with the largest changes, largest first. */
+  readonly rows: readonly RowChange[];
+  /** The sum of these rows' absolute changes, as a percentage of the sum over all rows. */
+  readonly sharePct: number;
+  /** The sum of the changes of all rows. */
+  readonly total: number;
+}
+
+/** Values by the name of their row. */
+export type NamedValues = ReadonlyMap<string, number>;
+
+/**
+ * Returns the rows with the largest changes from one snapshot to another. If only one of the snapshots contains a row, the row's whole
+ * value counts as its change.
+ */
+export function largestChanges(before: NamedValues, now: NamedValues, most: number): LargestChanges {
+  const changes = [...new Set([...now.keys(), ...before.keys()])].flatMap((name): RowChange[] => {
+    const row = { name, was: before.get(name) ?? null, now: now.get(name) ?? null };
+    const change = (row.now ?? 0) - (row.was ?? 0);
+    return change === 0 && row.was !== null && row.now !== null ? [] : [{ ...row, change }];
+  });
+  const size = (rows: readonly RowChange[]) => rows.reduce((sum, { change }) => sum + Math.abs(change), 0);
+  const rows = changes.toSorted((a, b) => Math.abs(b.change) - Math.abs(a.change)).slice(0, most);
+  const all = size(changes);
+  return {
+    rows,
+    sharePct: all > 0 ? (100 * size(rows)) / all : 0,
+    total: changes.reduce((sum, { change }) => sum + change, 0),
+  };
+}
+
+/** Returns the values of a strike column, by strike. */
+export function valuesByStrike(strikes: Strikes, driver: Driver): NamedValues {
+  const value = (i: number) =>
+    driver === 'open_interest' ? strikes.call_open_interest[i]! + strikes.put_open_interest[i]! : strikes[driver][i]!;
+  return new Map(strikes.strike.map((strike, i) => [String(strike), value(i)]));
+}
+
+/** Returns net GEX or open interest by series. The answer has no separate columns for the calls and the puts of a series. */
+export function valuesBySeries(expiries: Expiries, driver: Driver): NamedValues {
+  const column = driver === 'open_interest' ? expiries.open_interest : expiries.net_gex;
+  return new Map(expiries.expiry.map((expiry, i) => [`${expiry} ${expiries.root[i]}`, column[i]!]));
+}

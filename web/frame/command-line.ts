@@ -1,0 +1,63 @@
+import { newYorkClock, newYorkIsoDate } from '../page-format.ts';
+import { type PageState, VIEWS } from '../state/address.ts';
+
+export interface Command {
+  readonly label: string;
+  readonly change: Partial<PageState>;
+}
+
+interface CommandContext {
+  readonly state: PageState;
+  readonly tickers: readonly string[];
+  /** The moments with a snapshot, ISO 8601, ascending. */
+  readonly moments: readonly string[];
+}
+
+/**
+ * Parses a command: a ticker, a view and one or two moments, in this order. Each part of the command is optional. Examples are `SPY flow`,
+ * `SPY @2026-11-20 15:30` and `@-1d`. Two moments, such as `@09:45 ~ @15:45`, show their difference. Times are in New York time. Returns
+ * `undefined` if the text is not a command.
+ */
+export function parseCommand(text: string, context: CommandContext): Command | undefined {
+  const [head = '', ...times] = text.split(/\s*~?\s*@/);
+  const words = head.trim().split(/\s+/).filter(Boolean);
+  if (words.length === 0 && times.length === 0) return undefined;
+  const change: { -readonly [Key in keyof PageState]?: PageState[Key] } = {};
+  const labels: string[] = [];
+  for (const word of words) {
+    const view = VIEWS.find((each) => each === word.toLowerCase());
+    const name = word.toUpperCase();
+    if (context.tickers.includes(name) && change.ticker === undefined) change.ticker = name;
+    else if (view) change.view = view;
+    else return undefined;
+    labels.push(view ?? name);
+  }
+  const moments = times.map((each) => momentOf(each.trim(), context));
+  if (moments.length > 2 || moments.some((each) => each === undefined)) return undefined;
+  if (moments.length === 1) change.at = moments[0]!;
+  if (moments.length === 2) Object.assign(change, { pinned: moments[0]!, at: moments[1]!, isDiff: true });
+  if (times.length === 0 && labels.length < 2 && change.view === undefined) return undefined;
+  const at = moments.map((each) => `${newYorkIsoDate(each)} ${newYorkClock(each)}`).join(' to ');
+  return { label: [...labels, at && `at ${at}`].filter(Boolean).join(' '), change };
+}
+
+/**
+ * Returns the last stored moment that is not after a given time. The text is a New York date, a time, a date with a time, or a number of
+ * days before the moment on the page.
+ */
+function momentOf(text: string, { state, moments }: CommandContext): string | undefined {
+  const shown = state.at ?? moments.at(-1);
+  if (shown === undefined) return undefined;
+  const ago = /^-(\d{1,3})d$/.exec(text);
+  if (ago) return lastUpTo(moments, new Date(Date.parse(shown) - 86_400_000 * Number(ago[1])).toISOString());
+  const match = /^(?:(\d{4}-\d{2}-\d{2})\s*)?(\d{1,2}:\d{2})?$/.exec(text);
+  if (!match || text === '') return undefined;
+  const day = match[1] ?? newYorkIsoDate(shown);
+  const time = (match[2] ?? '23:59').padStart(5, '0');
+  const key = `${day} ${time}`;
+  return moments.findLast((moment) => `${newYorkIsoDate(moment)} ${newYorkClock(moment)}` <= key);
+}
+
+function lastUpTo(moments: readonly string[], until: string): string | undefined {
+  return moments.findLast((moment) => Date.parse(moment) <= Date.parse(until));
+}

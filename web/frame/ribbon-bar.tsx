@@ -1,0 +1,36 @@
+import { useState } from 'preact/hooks';
+import { page } from '../state/page.ts';
+import { ribbon } from '../state/ribbon.ts';
+
+/**
+ * Renders the status ribbon: the state of the data, in words. The member cannot close an item while its condition is true. Screen readers
+ * announce changes.
+ */
+export function RibbonBar() {
+  const [isOpen, setOpen] = useState(false);
+  const items = ribbon.value;
+  if (items.length === 0) return null;
+  const isAlarm = items.some(({ state }) => ALARMS.has(state));
+  return (
+    <div
+      class={`ribbon${items.some(({ state }) => state === 'simulated') ? ' simulated' : ''}${isOpen ? ' open' : ''}`}
+      data-ribbon
+    >
+      <p class="clip" role="status" aria-live={isAlarm ? 'assertive' : 'polite'}>
+        {items.map(({ state, glyph, strong, text }) => (
+          <span key={state} class={`ribbon-item state-${state}`} data-state={state}>
+            <span aria-hidden="true">{glyph} </span>
+            <strong>{strong}</strong>
+            {text && <span class="ribbon-text"> {text}</span>}
+          </span>
+        ))}
+      </p>
+      <button type="button" class="ribbon-more" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        {isOpen ? 'Less' : `${items.length} states`}
+      </button>
+      {page.value.isDiff && <span class="ribbon-diff">DIFF</span>}
+    </div>
+  );
+}
+
+const ALARMS: ReadonlySet<string> = new Set(['offline', 'down', 'failing', 'rate_limited']);

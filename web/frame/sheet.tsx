@@ -1,0 +1,48 @@
+import type { ComponentChildren } from 'preact';
+import { useLayoutEffect, useRef } from 'preact/hooks';
+
+/** Renders a modal dialog. The dialog traps the focus, and Escape closes it. The focus then returns to the element that had it before. */
+export function Sheet({
+  title,
+  onClose,
+  children,
+  class: name,
+}: {
+  title: string;
+  onClose: () => void;
+  children: ComponentChildren;
+  class?: string;
+}) {
+  const ref = useRef<HTMLDialogElement>(null);
+  useLayoutEffect(() => {
+    const dialog = ref.current!;
+    const before = document.activeElement as HTMLElement | null;
+    dialog.showModal();
+    return () => {
+      dialog.close();
+      before?.focus();
+    };
+  }, []);
+  return (
+    <dialog
+      ref={ref}
+      class={`sheet ${name ?? ''}`}
+      aria-label={title}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+      onClick={(event) => event.target === ref.current && onClose()}
+    >
+      <div class="sheet-box">
+        <header class="ends">
+          <h2>{title}</h2>
+          <button type="button" onClick={onClose}>
+            Close <kbd>Esc</kbd>
+          </button>
+        </header>
+        {children}
+      </div>
+    </dialog>
+  );
+}

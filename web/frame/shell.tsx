@@ -1,0 +1,156 @@
+import { Component, type ComponentType } from 'preact';
+import { memberKey, signOut } from '../data/member-key.ts';
+import { Explain, isExplainAlwaysOpen } from '../explain/explain.tsx';
+import { VIEW_NAMES } from '../state/action-list.ts';
+import { formatAddress, VIEWS, type ViewName } from '../state/address.ts';
+import { navigate, page, pageTicker, view } from '../state/page.ts';
+import { type DialogName, dialog, notice } from '../state/ui.ts';
+import { Commands, KeyMap } from './commands.tsx';
+import { OptionsSheet } from './options-sheet.tsx';
+import { RibbonBar } from './ribbon-bar.tsx';
+import { Sheet } from './sheet.tsx';
+import { SignIn } from './sign-in.tsx';
+import { TimeStrip } from './time-strip.tsx';
+import { Watchlist } from './watchlist.tsx';
+
+/** Views that show one ticker at one moment, and therefore have the time strip. */
+const TIMED: ReadonlySet<ViewName> = new Set(['ticker', 'expiries', 'strikes', 'flow', 'history', 'scan', 'surface']);
+
+/** Renders the frame of the page: header, status ribbon, watchlist, current view, Explain panel and time strip. */
+export function Shell({ views }: { views: Readonly<Record<ViewName, ComponentType>> }) {
+  if (memberKey.value === null) return <SignIn />;
+  const View = views[view.value];
+  // A wide window shows the Explain panel at all times in the views of a ticker.
+  const explained = page.value.explain ?? (isExplainAlwaysOpen.value && TIMED.has(view.value) ? 'gex_flip' : null);
+  return (
+    <div class={`shell${explained ? ' explaining' : ''}`}>
+      <a class="skip" href="#main" onClick={skipToMain}>
+        Skip to the figures
+      </a>
+      <header class="head row">
+        <span class="brand">Zomma</span>
+        <button
+          type="button"
+          class="ticker-field"
+          onClick={() => (dialog.value = 'ticker')}
+          aria-label={`Ticker ${pageTicker.value}, choose another (/)`}
+        >
+          {pageTicker.value} <kbd>/</kbd>
+        </button>
+        <nav class="views" aria-label="Views">
+          {VIEWS.map((each) => (
+            <a
+              key={each}
+              href={formatAddress({ ...page.value, view: each, own: {} })}
+              aria-current={view.value === each ? 'page' : undefined}
+              title={`${VIEW_NAMES[each].question} (g ${VIEW_NAMES[each].key})`}
+              onClick={(event) => {
+                event.preventDefault();
+                navigate({ view: each, own: {} });
+              }}
+            >
+              {VIEW_NAMES[each].name}
+            </a>
+          ))}
+        </nav>
+        <span class="spring" />
+        <button type="button" class="wide-only" onClick={() => (dialog.value = 'commands')}>
+          Commands <kbd>Ctrl K</kbd>
+        </button>
+        <button type="button" class="wide-only" onClick={() => (dialog.value = 'keys')}>
+          Keys <kbd>?</kbd>
+        </button>
+        <button type="button" class="narrow-only" onClick={() => (dialog.value = 'menu')} aria-label="Menu">
+          ☰
+        </button>
+      </header>
+      <RibbonBar />
+      <Watchlist />
+      <main id="main" tabIndex={-1} class={`view view-${view.value}`} data-view={view.value}>
+        <h1 class="spoken">
+          {pageTicker.value} {VIEW_NAMES[view.value].name}
+        </h1>
+        <Boundary key={view.value}>
+          <View />
+        </Boundary>
+      </main>
+      {explained && <Explain id={explained} />}
+      {TIMED.has(view.value) && <TimeStrip />}
+      <Dialogs />
+      <p class="notice" role="status">
+        {notice.value}
+      </p>
+    </div>
+  );
+}
+
+function Dialogs() {
+  const Dialog = dialog.value && DIALOGS[dialog.value];
+  return Dialog && <Dialog />;
+}
+
+/** Renders the menu of a narrow window: the views, the watchlist, and the controls that a wide window has in its header. */
+function Menu() {
+  const close = () => (dialog.value = null);
+  return (
+    <Sheet title="Menu" onClose={close} class="menu">
+      <div class="menu-actions">
+        {VIEWS.map((each) => (
+          <button
+            type="button"
+            key={each}
+            aria-current={view.value === each ? 'page' : undefined}
+            onClick={() => {
+              close();
+              navigate({ view: each, own: {} });
+            }}
+          >
+            {VIEW_NAMES[each].name}
+          </button>
+        ))}
+        {(['commands', 'options', 'keys'] as const).map((name) => (
+          <button type="button" key={name} onClick={() => (dialog.value = name)}>
+            {name.replace(/^./, (first) => first.toUpperCase())}
+          </button>
+        ))}
+        <button
+          type="button"
+          onClick={() => {
+            close();
+            signOut();
+          }}
+        >
+          Sign out
+        </button>
+      </div>
+      <Watchlist />
+    </Sheet>
+  );
+}
+
+const DIALOGS: Readonly<Record<DialogName, ComponentType>> = {
+  keys: KeyMap,
+  commands: () => <Commands />,
+  ticker: () => <Commands isTickerOnly />,
+  options: OptionsSheet,
+  menu: Menu,
+};
+
+function skipToMain(event: Event): void {
+  event.preventDefault();
+  document.getElementById('main')!.focus();
+}
+
+/** Catches a rendering error of a view, so that the rest of the page still works and the member can open another view. */
+class Boundary extends Component {
+  override state: { message?: string } = {};
+
+  static override getDerivedStateFromError(error: unknown) {
+    return { message: String(error) };
+  }
+
+  render() {
+    const { message } = this.state;
+    return message === undefined ? this.props.children : <p class="problem">This view has a defect: {message}</p>;
+  }
+}

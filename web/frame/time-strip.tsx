@@ -1,0 +1,261 @@
+import type { ComponentChildren } from 'preact';
+import { useMemo, useRef, useState } from 'preact/hooks';
+import { newYorkMoment, price, spokenMoment, UNKNOWN } from '../page-format.ts';
+import { navigate, page } from '../state/page.ts';
+import { asOf, feeds, gexView, newerCount } from '../state/page-market.ts';
+import { nearestIndex } from '../state/stop-steps.ts';
+import {
+  isPlaying,
+  momentIndex,
+  moveInTime,
+  moveToStop,
+  PLAY_MS,
+  playMs,
+  shownMs,
+  stopList,
+  stripAxis,
+  togglePlay,
+} from '../state/time-stops.ts';
+
+/**
+ * Debounce delay while the member drags the time strip, in ms. The moment changes immediately, and the figures are requested after this
+ * delay.
+ */
+const REST_MS = 80;
+
+/** Renders the time strip: a slider that stops only at stored snapshots, with buttons for moving in time and comparing. */
+export function TimeStrip() {
+  const { at, pinned, isDiff } = page.value;
+  const index = momentIndex.value;
+  return (
+    <footer class="strip row" aria-label="Time">
+      <button
+        type="button"
+        onClick={() => moveInTime(-1, 'snapshot')}
+        disabled={stopList.value.at.length === 0 || index === 0}
+        aria-label="Snapshot before ([)"
+      >
+        ◂
+      </button>
+      <StripSlider>
+        <button
+          type="button"
+          onClick={() => moveInTime(1, 'snapshot')}
+          disabled={at === null}
+          aria-label="Snapshot after (])"
+        >
+          ▸
+        </button>
+      </StripSlider>
+      <span class="wide-only play">
+        <button type="button" onClick={togglePlay} disabled={stopList.value.at.length < 2} data-action="play">
+          {isPlaying.value ? '◼ Stop' : '▶ Play'}
+        </button>
+        <label>
+          <span class="spoken">A snapshot each</span>
+          <select
+            value={playMs.value}
+            onChange={({ currentTarget: { value } }) => {
+              playMs.value = Number(value);
+            }}
+          >
+            {PLAY_MS.map((ms) => (
+              <option key={ms} value={ms}>
+                {ms / 1000} s
+              </option>
+            ))}
+          </select>
+        </label>
+      </span>
+      <button
+        type="button"
+        class={at === null ? 'live on' : 'live'}
+        aria-pressed={at === null}
+        onClick={() => navigate({ at: null })}
+      >
+        Live{at !== null && newerCount.value > 0 ? ` +${newerCount.value}` : ''} <kbd>l</kbd>
+      </button>
+      <button
+        type="button"
+        class="wide-only"
+        aria-pressed={pinned !== null}
+        title={pinned ? 'Forget A' : 'Pin this moment as A'}
+        onClick={() => navigate(pinned ? { pinned: null, isDiff: false } : { pinned: at ?? asOf.value ?? null })}
+      >
+        {pinned ? `A ${newYorkMoment(pinned)}` : 'Pin A'} <kbd>p</kbd>
+      </button>
+      <button
+        type="button"
+        class="wide-only"
+        disabled={pinned === null}
+        aria-pressed={isDiff}
+        onClick={() => navigate({ isDiff: !isDiff })}
+      >
+        Diff <kbd>d</kbd>
+      </button>
+    </footer>
+  );
+}
+
+/**
+ * Number of steps of the slider element. The steps only have to be smaller than the distances between snapshots, because the page stores
+ * the moment and not the position of the slider.
+ */
+const FINE = 100_000;
+
+/** Renders the slider, the buttons next to it, and the selected moment. */
+function StripSlider({ children }: { children: ComponentChildren }) {
+  const all = stopList.value;
+  const axis = stripAxis.value;
+  const index = momentIndex.value;
+  const shown = shownMs.value;
+  const [dragged, setDragged] = useState<number | null>(null);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const isPressed = useRef(false);
+  const places = useMemo(() => all.ms.map((ms) => (FINE * axis.at(ms)) / axis.length), [all, axis]);
+  const placeOf = (ms: number) => (axis.length > 0 ? (FINE * axis.at(ms)) / axis.length : 0);
+  const stop = dragged ?? index;
+  // The moment in the address may be between two snapshots. The strip shows this moment unchanged and marks the nearest snapshot.
+  const isBetween = dragged === null && all.ms.length > 0 && !Number.isNaN(shown) && all.ms[index] !== shown;
+  const nearest = nearestIndex(all.ms, shown);
+  const isShown = gexView.asked.value.answer?.call.args.at === page.value.at;
+  const beside = !isBetween
+    ? ''
+    : isShown
+      ? `figures of ${newYorkMoment(asOf.value)}`
+      : `nearest ${newYorkMoment(all.at[nearest])}`;
+  const moment = isBetween ? shown : (all.at[stop] ?? (Number.isNaN(shown) ? undefined : shown));
+  const value = dragged !== null ? places[dragged]! : Number.isNaN(shown) ? 0 : placeOf(shown);
+  const { pinned } = page.value;
+
+  const onInput = (event: { currentTarget: HTMLInputElement }) => {
+    const wanted = Number(event.currentTarget.value);
+    let to = nearestIndex(places, wanted);
+    // A screen reader moves the slider by one step, which may be too short to reach the next snapshot. In this case the slider moves to the
+    // next snapshot.
+    if (!isPressed.current && to === stop) to += Math.sign(wanted - value);
+    to = Math.max(0, Math.min(all.at.length - 1, to));
+    setDragged(to);
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => {
+      setDragged(null);
+      moveToStop(to);
+    }, REST_MS);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const act = KEYS[event.key];
+    if (!act || event.ctrlKey || event.metaKey || event.altKey) return;
+    act();
+    event.preventDefault();
+  };
+  const place = isBetween ? `no snapshot, ${beside}` : `${stop + 1} of ${all.at.length}`;
+  const spoken = moment ? `${spokenMoment(moment)}, ${place}` : 'no snapshot';
+  return (
+    <>
+      <div class="strip-track" data-stops={all.at.length}>
+        <div class="strip-marks" aria-hidden="true">
+          <StripMarks />
+          {isBetween && <i class="strip-stop" style={{ left: percentOf(places[nearest]!) }} />}
+          {pinned && <Flag letter="A" at={placeOf(Date.parse(pinned))} />}
+          {pinned && <Flag letter="B" at={value} />}
+        </div>
+        <input
+          type="range"
+          min={0}
+          max={FINE}
+          value={value}
+          disabled={all.at.length < 2}
+          aria-label="Moment"
+          aria-valuetext={spoken}
+          onInput={onInput}
+          onKeyDown={onKeyDown}
+          onPointerDown={() => {
+            isPressed.current = true;
+          }}
+          onPointerUp={() => {
+            isPressed.current = false;
+          }}
+        />
+      </div>
+      {children}
+      <span class="strip-moment" data-moment={typeof moment === 'number' ? new Date(moment).toISOString() : moment}>
+        <b>{newYorkMoment(moment)}</b>
+        <span>{isBetween ? beside : `spot ${price(all.spot[stop])}`}</span>
+      </span>
+    </>
+  );
+}
+
+const KEYS: Readonly<Record<string, () => void>> = {
+  ArrowLeft: () => moveInTime(-1, 'snapshot'),
+  ArrowDown: () => moveInTime(-1, 'snapshot'),
+  ArrowRight: () => moveInTime(1, 'snapshot'),
+  ArrowUp: () => moveInTime(1, 'snapshot'),
+  PageDown: () => moveInTime(-1, 'day'),
+  PageUp: () => moveInTime(1, 'day'),
+  Home: () => moveToStop(0),
+  End: () => navigate({ at: null }),
+};
+
+const percentOf = (place: number) => `${(100 * place) / FINE}%`;
+
+function Flag({ letter, at }: { letter: 'A' | 'B'; at: number }) {
+  return (
+    <i class="flag" data-flag={letter} style={{ left: percentOf(at) }}>
+      {letter}
+    </i>
+  );
+}
+
+/**
+ * Renders the background of the slider: a tick for each snapshot, the spot curve, the boundaries of days, and hatched areas for missing
+ * data or feed outages.
+ */
+function StripMarks() {
+  const all = stopList.value;
+  const axis = stripAxis.value;
+  const gaps = feeds.asked.value.answer?.body.feeds.flatMap((feed) => feed.gaps) ?? [];
+  const paths = useMemo(() => {
+    const [low, high] = [Math.min(...all.spot), Math.max(...all.spot)];
+    const y = (spot: number) => (70 - (62 * (spot - low)) / (high - low || 1)).toFixed(1);
+    const x = all.ms.map((ms) => axis.at(ms).toFixed(3));
+    const isNew = (i: number) => i === 0 || (all.day[i] !== all.day[i - 1] && hasHole(axis.days, all.day[i]!));
+    return {
+      ticks: x.map((each) => `M${each} 100V78`).join(''),
+      spot: all.spot.map((each, i) => `${isNew(i) ? 'M' : 'L'}${x[i]} ${y(each)}`).join(''),
+      // A day with one snapshot has no boundary line, because its tick already marks the day.
+      days: axis.days.map(({ start, count }) => (count > 1 ? `M${start} 0V100` : '')).join(''),
+    };
+  }, [all, axis]);
+  if (axis.length === 0) return null;
+  const box = (from: number, to: number) => ({
+    left: `${(100 * from) / axis.length}%`,
+    width: `${(100 * (to - from)) / axis.length}%`,
+  });
+  return (
+    <>
+      {axis.days.map(
+        ({ date, start, width, count }) =>
+          count === 0 && <i key={date} class="hole" title={`${date}: ${UNKNOWN}`} style={box(start, start + width)} />,
+      )}
+      {gaps.map(({ from, to }) => {
+        const [begin, end] = [
+          axis.at(Date.parse(from)),
+          axis.at(to === null ? Number.MAX_SAFE_INTEGER : Date.parse(to)),
+        ];
+        return end > begin && <i key={from} class="feed-gap" style={box(begin, end)} />;
+      })}
+      <svg viewBox={`0 0 ${axis.length} 100`} preserveAspectRatio="none" width="100%" height="100%" aria-hidden="true">
+        <path class="days" d={paths.days} />
+        <path class="spark" d={paths.spot} />
+        <path class="ticks" d={paths.ticks} />
+      </svg>
+    </>
+  );
+}
+
+/** Returns whether the day before a date on the axis has no data. */
+function hasHole(days: readonly { readonly date: string; readonly count: number }[], date: string): boolean {
+  const at = days.findIndex((each) => each.date === date);
+  return at > 0 && days[at - 1]!.count === 0;
+}

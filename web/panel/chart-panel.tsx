@@ -1,0 +1,147 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { savePicture } from '../chart/picture.ts';
+import type { RequestProblem, WebAnswer } from '../data/request.ts';
+import { PlainTable } from '../grid/plain-table.tsx';
+import { type Call, curlOf } from '../operations.ts';
+import { newYorkMoment } from '../page-format.ts';
+import { page, pageTicker } from '../state/page.ts';
+import { asOf, isSimulated } from '../state/page-market.ts';
+import { asTables, csvOf, forgetPanel, type PanelTable, registerPanel, toggleTable } from '../state/panels.ts';
+import { copy, save } from '../state/ui.ts';
+
+export interface ChartPanelProps {
+  /** The unique id of the panel, which file names and tests use. */
+  readonly id: string;
+  readonly title: string;
+  /** The unit of the figures, and further information that the chart needs. */
+  readonly unit?: string;
+  readonly call?: Call | undefined;
+  /** The answer that the panel shows. Undefined if the panel shows the page's answer. */
+  readonly answer?: WebAnswer<unknown> | undefined;
+  readonly problem?: RequestProblem | undefined;
+  /** True if a request has been running for a noticeable time. */
+  readonly isSlow?: boolean;
+  readonly table?: PanelTable | undefined;
+  /** The figures at the cursor, which the panel shows in a fixed position. */
+  readonly readout?: ComponentChildren;
+  readonly controls?: ComponentChildren;
+  /** True if the panel's operation takes no options, so that the panel ignores the options of the page. */
+  readonly ignoresOptions?: boolean;
+  /** Further items of the panel's menu. */
+  readonly menu?: ComponentChildren;
+  readonly class?: string;
+  readonly children: ComponentChildren;
+}
+
+/**
+ * Renders the frame of a chart: a heading with unit and moment, the read-out, and a menu with table, call, CSV and picture. If the panel's
+ * call fails, the error message replaces the chart.
+ */
+export function ChartPanel(props: ChartPanelProps) {
+  const { id, title, unit, call, answer, problem, isSlow, table, readout, controls, menu, children } = props;
+  const ref = useRef<HTMLElement>(null);
+  useEffect(() => {
+    const element = ref.current!;
+    registerPanel({ id, title, element, call, table });
+    return () => forgetPanel(id, element);
+  }, [id, title, call, table]);
+  const isTable = asTables.value.has(id) && table !== undefined;
+  const moment = answer?.asOf ?? asOf.value;
+  const isOther = asOf.value !== undefined && moment !== asOf.value;
+  const fileName = (kind: string) =>
+    `zomma-${pageTicker.value.replace('^', '')}-${id}-${(moment ?? '').replace(/[:.]/g, '')}.${kind}`;
+  const origin = () => ({ ticker: pageTicker.value, asOf: moment ?? '', isSimulated: isSimulated.value });
+  return (
+    <section ref={ref} class={`panel ${props.class ?? ''}`} data-panel={id} data-as-of={moment} aria-label={title}>
+      <header class="panel-head row">
+        <div class="panel-title">
+          <h2>{title}</h2>
+          {unit && (
+            <span class="unit small">
+              {' '}
+              {unit}
+              {props.ignoresOptions && Object.keys(page.value.options)[0] && ' · with the default options'}
+            </span>
+          )}
+          {isOther && <span class="moment small"> of {newYorkMoment(moment)}</span>}
+          {isSlow && <span class="waiting small"> waiting for the server</span>}
+        </div>
+        <div class="row">
+          {controls}
+          <PanelMenu title={title}>
+            {table && (
+              <button type="button" aria-pressed={isTable} onClick={() => toggleTable(id)} title="Key: v">
+                {isTable ? 'Show the chart' : 'Show the table'}
+              </button>
+            )}
+            {call && (
+              <button type="button" title="Key: c" onClick={() => copy(curlOf(call, location.origin), 'curl')}>
+                Copy as curl
+              </button>
+            )}
+            {table && (
+              <button
+                type="button"
+                onClick={() => save(fileName('csv'), new Blob([csvOf(table, origin())], { type: 'text/csv' }))}
+              >
+                Save CSV
+              </button>
+            )}
+            <button
+              type="button"
+              class="png"
+              onClick={() => savePicture(ref.current!, fileName('png'), { title, unit: unit ?? '', ...origin() })}
+            >
+              Save picture
+            </button>
+            {menu}
+          </PanelMenu>
+        </div>
+      </header>
+      {readout !== undefined && <p class="readout clip">{readout}</p>}
+      {problem && !answer ? (
+        <Problem problem={problem} />
+      ) : isTable ? (
+        <PlainTable table={table!} title={title} />
+      ) : (
+        children
+      )}
+    </section>
+  );
+}
+
+/** Renders the error message of a failed call, and its hint. */
+export function Problem({ problem }: { problem: RequestProblem }) {
+  return (
+    <div class="problem" role="note">
+      <p>
+        <strong>{problem.message}</strong>
+      </p>
+      {problem.hint && <p>{problem.hint}</p>}
+    </div>
+  );
+}
+
+/** Renders the menu of a panel. The menu closes when it loses the focus. */
+function PanelMenu({ title, children }: { title: string; children: ComponentChildren }) {
+  const ref = useRef<HTMLDetailsElement>(null);
+  const close = () => ref.current?.removeAttribute('open');
+  return (
+    <details
+      ref={ref}
+      class="panel-menu"
+      onFocusOut={(event) => !ref.current?.contains(event.relatedTarget as Node | null) && close()}
+      onClick={(event) => event.target instanceof HTMLButtonElement && close()}
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape' || !ref.current?.open) return;
+        close();
+        ref.current.querySelector('summary')!.focus();
+        event.stopPropagation();
+      }}
+    >
+      <summary aria-label={`${title}: table, copy, save`}>⋯</summary>
+      <div>{children}</div>
+    </details>
+  );
+}

@@ -1,0 +1,35 @@
+import { navigate, page } from '../state/page.ts';
+
+export interface FigureProps {
+  /** The id of the figure in the Explain panel. */
+  readonly id: string;
+  readonly name: string;
+  readonly value: string;
+  /** The exact value, which the tooltip shows and which the member can copy. */
+  readonly exact: string;
+  readonly note: string;
+  readonly tone?: 'positive' | 'negative' | '';
+  /** The value of the figure at the earlier moment of a comparison, and the difference. */
+  readonly before?: { readonly value: string; readonly difference: string } | undefined;
+}
+
+/** Renders a figure with its name, its unit and a note. A click opens the Explain panel for the figure. */
+export function Figure({ id, name, value, exact, note, tone = '', before }: FigureProps) {
+  const isOpen = page.value.explain === id;
+  return (
+    <button
+      type="button"
+      class="figure bare"
+      data-figure={id}
+      aria-pressed={isOpen}
+      title={exact}
+      onClick={() => navigate({ explain: isOpen ? null : id })}
+    >
+      <span class="figure-name small clip">{name}</span>
+      <span class={`figure-value ${tone}`} key={value}>
+        {value}
+      </span>
+      <span class="figure-note small clip">{before ? `was ${before.value}, ${before.difference}` : note}</span>
+    </button>
+  );
+}

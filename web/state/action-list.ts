@@ -1,0 +1,90 @@
+import { MEASURES, VIEWS, type ViewName } from './address.ts';
+
+/** The name of each view, its key after `g`, and the question that the view answers. */
+export const VIEW_NAMES: Readonly<
+  Record<ViewName, { readonly name: string; readonly key: string; readonly question: string }>
+> = {
+  ticker: { name: 'Ticker', key: 't', question: 'Where are the levels, and what holds them up?' },
+  expiries: { name: 'Expiries', key: 'e', question: 'What expires when, and how is volatility priced?' },
+  strikes: {
+    name: 'Strikes',
+    key: 'k',
+    question: 'All rows: exposure, open interest and volume by strike, and the nodes to hedge.',
+  },
+  flow: { name: 'Flow', key: 'f', question: 'Who traded what?' },
+  history: { name: 'History', key: 'h', question: 'How did the levels move, and did they hold?' },
+  scan: { name: 'Scan', key: 's', question: 'The whole universe, and the probabilities of one ticker.' },
+  surface: { name: 'Surface', key: 'v', question: 'How are smiles, the term structure and events priced?' },
+  house: { name: 'House', key: 'd', question: 'Is the data good, and how do others get it?' },
+};
+
+/** An action of the member on the page. Every action has a keyboard shortcut or is a command. */
+export interface ListedAction {
+  readonly id: ActionId;
+  readonly label: string;
+  /** The keyboard shortcut as the page shows it. `g t` means g, then t. Undefined if the action is only a command. */
+  readonly keys: string | undefined;
+  readonly group: string;
+}
+
+const action = <const Id extends string>(group: string, id: Id, label: string, keys?: string) => ({
+  id,
+  label,
+  keys,
+  group,
+});
+
+const LIST = [
+  action('Page', 'commands', 'Commands', 'Ctrl+K'),
+  action('Page', 'keys', 'All keys', '?'),
+  action('Page', 'theme', 'Theme: system, dark, light', 't'),
+  action('Page', 'letters', 'Turn letter keys on or off'),
+  action('Page', 'link', 'Copy link to this page', 'y'),
+  action('Page', 'print', 'Print'),
+  action('Page', 'sign_out', 'Sign out'),
+  ...VIEWS.map((view) =>
+    action('Views', `view_${view}`, `Go to ${VIEW_NAMES[view].name}`, `g ${VIEW_NAMES[view].key}`),
+  ),
+  action('Ticker', 'ticker', 'Choose a ticker, or filter a grid', '/'),
+  action('Ticker', 'next_ticker', 'Next ticker', 'j'),
+  action('Ticker', 'previous_ticker', 'Previous ticker', 'k'),
+  action('Time', 'snapshot_before', 'Snapshot before', '['),
+  action('Time', 'snapshot_after', 'Snapshot after', ']'),
+  action('Time', 'day_before', 'Day before', '{'),
+  action('Time', 'day_after', 'Day after', '}'),
+  action('Time', 'live', 'Back to live', 'l'),
+  action('Time', 'play', 'Play the snapshots, or stop'),
+  action('Time', 'pin', 'Pin this moment as A', 'p'),
+  action('Time', 'diff', 'Difference from A', 'd'),
+  action('Time', 'swap', 'Swap A and the present moment', 'x'),
+  ...MEASURES.map((measure, i) => action('Analysis', `measure_${measure}`, `Measure: ${measure}`, String(i + 1))),
+  action('Analysis', 'weight', 'Weight: open interest or volume', 'w'),
+  action('Analysis', 'side', 'Side of dealers: convention or signed flow', 'n'),
+  action('Analysis', 'zero_dte', 'Expiries: 0DTE or all', 'z'),
+  action('Analysis', 'options', 'Options of the analysis', 'o'),
+  action('Panel', 'explain', 'Explain a figure', 'i'),
+  action('Panel', 'table', 'Chart or table', 'v'),
+  action('Panel', 'copy_curl', 'Copy the call as curl', 'c'),
+  action('Panel', 'copy_mcp', 'Copy the call as an MCP message', 'Shift+C'),
+  action('Panel', 'copy_command', 'Copy the call as a zomma command'),
+  action('Panel', 'zoom_in', 'Zoom in', '+'),
+  action('Panel', 'zoom_out', 'Zoom out', '-'),
+  action('Panel', 'zoom_reset', 'Reset the zoom', '='),
+] as const;
+
+export type ActionId = (typeof LIST)[number]['id'];
+
+/** All actions of the page, by group. */
+export const ACTION_LIST: readonly ListedAction[] = LIST;
+
+/** Keyboard shortcuts within a chart. The focus moves into a chart with Enter or Tab, and the chart itself handles these keys. */
+export const CHART_KEYS: readonly (readonly [keys: string, label: string])[] = [
+  ['↑ ↓', 'next strike'],
+  ['← →', 'next expiry, or next point of a line'],
+  ['Shift+↑ ↓', 'select strikes'],
+  ['PgUp PgDn', 'ten strikes'],
+  ['Home End', 'first, last'],
+  ['. ,', 'next, previous level'],
+  ['Space', 'select'],
+  ['Enter', 'explain'],
+];

@@ -1,0 +1,189 @@
+import { signOut } from '../data/member-key.ts';
+import { commandOf, curlOf, mcpOf } from '../operations.ts';
+import { ACTION_LIST, type ActionId, VIEW_NAMES } from './action-list.ts';
+import { MEASURES, type Measure, START, VIEWS, type ViewName } from './address.ts';
+import { navigate, page, pageTicker } from './page.ts';
+import { asOf, isSimulated, neighbour } from './page-market.ts';
+import { activePanel, toggleTable } from './panels.ts';
+import { moveInTime, moveToMoment, togglePlay } from './time-stops.ts';
+import { areLettersOn, copy, type DialogName, dialog, notify, THEMES, theme } from './ui.ts';
+import { zoomBy } from './zoom.ts';
+
+const option = (name: 'weight' | 'sign' | 'expiries' | 'gamma' | 'iv' | 'forward', value: string) => {
+  const { [name]: present, ...others } = page.value.options;
+  navigate({ options: present === value ? others : { ...page.value.options, [name]: value } });
+};
+
+const walk = (step: number) => {
+  const next = neighbour(step);
+  if (next) navigate({ ticker: next });
+};
+
+const copyCall = (as: 'curl' | 'mcp' | 'command') => {
+  const panel = activePanel();
+  if (!panel?.call) return;
+  const text = {
+    curl: () => curlOf(panel.call!, location.origin),
+    mcp: () => mcpOf(panel.call!),
+    command: () => commandOf(panel.call!),
+  }[as]();
+  if (text) void copy(text, `${panel.title} as ${as}`);
+  else notify('MCP has no form of this call.');
+};
+
+/** The function of each action. */
+const RUN: Readonly<Record<ActionId, () => void>> = {
+  ...(Object.fromEntries(VIEWS.map((view) => [`view_${view}`, () => navigate({ view })])) as Record<
+    `view_${ViewName}`,
+    () => void
+  >),
+  ...(Object.fromEntries(MEASURES.map((measure) => [`measure_${measure}`, () => navigate({ measure })])) as Record<
+    `measure_${Measure}`,
+    () => void
+  >),
+  commands: () => open('commands'),
+  keys: () => open('keys'),
+  options: () => open('options'),
+  theme: () => {
+    theme.value = THEMES[(THEMES.indexOf(theme.value) + 1) % THEMES.length]!;
+  },
+  letters: () => {
+    areLettersOn.value = !areLettersOn.value;
+  },
+  link: () => void copy(location.href, 'link'),
+  print: () => print(),
+  sign_out: () => signOut(),
+  ticker: focusFilterOrTicker,
+  next_ticker: () => walk(1),
+  previous_ticker: () => walk(-1),
+  snapshot_before: () => moveInTime(-1, 'snapshot'),
+  snapshot_after: () => moveInTime(1, 'snapshot'),
+  day_before: () => moveInTime(-1, 'day'),
+  day_after: () => moveInTime(1, 'day'),
+  live: () => navigate({ at: null }),
+  play: togglePlay,
+  pin,
+  diff: () => (page.value.pinned ? navigate({ isDiff: !page.value.isDiff }) : pin()),
+  swap: () => {
+    const { pinned, at } = page.value;
+    if (pinned) moveToMoment(pinned, { pinned: at ?? asOf.value ?? null });
+  },
+  weight: () => option('weight', 'volume'),
+  side: () => option('sign', 'flow'),
+  zero_dte: () => option('expiries', '0dte'),
+  explain,
+  table: () => {
+    const panel = activePanel();
+    if (panel?.table) toggleTable(panel.id);
+  },
+  copy_curl: () => copyCall('curl'),
+  copy_mcp: () => copyCall('mcp'),
+  copy_command: () => copyCall('command'),
+  zoom_in: () => zoomBy(1 / 1.3),
+  zoom_out: () => zoomBy(1.3),
+  zoom_reset: () => navigate({ zoom: START.zoom, shift: 0 }, false),
+};
+
+export function runAction(id: ActionId): void {
+  RUN[id]();
+}
+
+function open(name: DialogName): void {
+  dialog.value = name;
+}
+
+function pin(): void {
+  const moment = page.value.at ?? asOf.value;
+  if (moment) navigate({ pinned: moment, isDiff: false });
+}
+
+function explain(): void {
+  const focused = document.activeElement?.closest<HTMLElement>('[data-figure]')?.dataset.figure;
+  navigate({ explain: page.value.explain && !focused ? null : (focused ?? 'gex_flip') });
+}
+
+function focusFilterOrTicker(): void {
+  const filter = document.activeElement?.closest('.grid-box')?.querySelector<HTMLInputElement>('[data-filter]');
+  if (filter) filter.focus();
+  else open('ticker');
+}
+
+/** Maximum time between the two keys of a keyboard sequence such as `g t`, in ms. */
+const SEQUENCE_MS = 1_500;
+
+/**
+ * Runs actions when their keyboard shortcuts are pressed. A shortcut with a single letter is ignored in an input field, with a modifier
+ * key, during text composition, or if the member has turned letter shortcuts off.
+ */
+export function followKeys(): void {
+  let first = '';
+  let firstAt = 0;
+  document.addEventListener('keydown', (event) => {
+    if (event.defaultPrevented || event.isComposing) return;
+    if ((event.ctrlKey || event.metaKey) && !event.altKey && event.key.toLowerCase() === 'k') {
+      event.preventDefault();
+      dialog.value = dialog.value === 'commands' ? null : 'commands';
+      return;
+    }
+    if (dialog.value !== null || hasModifier(event)) return;
+    if (event.key === 'Escape') return leave();
+    if (isField(event.target) || !areLettersOn.value) return;
+    const now = performance.now();
+    const keys = event.shiftKey && /^[A-Z]$/.test(event.key) ? `Shift+${event.key}` : event.key;
+    const sequence = now - firstAt < SEQUENCE_MS ? `${first} ${keys}` : '';
+    const action = ACTION_LIST.find((each) => each.keys === sequence) ?? ACTION_LIST.find((each) => each.keys === keys);
+    [first, firstAt] = [keys === 'g' && !action ? 'g' : '', now];
+    if (!action) return;
+    event.preventDefault();
+    runAction(action.id);
+  });
+}
+
+/**
+ * Restores the focus when the focused element is removed from the page. The focus moves to the element's panel, or to the view if the panel
+ * is also gone.
+ */
+export function followFocus(): void {
+  let [focused, panel]: (Element | null)[] = [];
+  addEventListener('focusin', ({ target }) => {
+    focused = target as Element;
+    panel = focused.closest('.panel');
+  });
+  new MutationObserver(() => {
+    if (document.activeElement !== document.body || focused?.isConnected !== false) return;
+    (panel?.isConnected ? panel.querySelector('summary') : document.getElementById('main'))?.focus();
+  }).observe(document.body, { childList: true, subtree: true });
+}
+
+/**
+ * Returns whether a pressed modifier key makes a shortcut invalid. AltGr, and Alt together with a bracket, do not make a shortcut invalid,
+ * because many keyboards need these keys to type brackets.
+ */
+function hasModifier(event: KeyboardEvent): boolean {
+  const isTyped = event.getModifierState('AltGraph') || (event.altKey && /^[[\]{}]$/.test(event.key));
+  return event.metaKey || (!isTyped && (event.ctrlKey || event.altKey));
+}
+
+/**
+ * Closes the Explain panel if it is open. If the panel is closed, moves the focus out of the chart. If no chart has the focus, returns to
+ * live data.
+ */
+function leave(): void {
+  const { activeElement } = document;
+  if (page.value.explain) navigate({ explain: null });
+  else if (activeElement instanceof HTMLElement && activeElement.closest('[role="application"], .grid')) {
+    // The buttons in a closed menu are not focusable, so the menu's summary gets the focus.
+    const menu = activeElement.closest('.panel')?.querySelector<HTMLElement>('summary');
+    (menu ?? activeElement).focus();
+    if (!menu) activeElement.blur();
+  } else if (page.value.at !== null) navigate({ at: null });
+}
+
+function isField(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && (target.matches('input, textarea, select') || target.isContentEditable);
+}
+
+/** Returns the title of the page in its current state. */
+export function pageTitle(): string {
+  return `${isSimulated.value ? 'SIM ' : ''}${pageTicker.value} ${VIEW_NAMES[page.value.view].name} · Zomma`;
+}

@@ -1,0 +1,148 @@
+import { newYorkIsoDate } from '../page-format.ts';
+import { closesEarly, isExchangeDay } from './exchange-days.ts';
+import { HOUR_STEPS, hourTicks, newYorkMidnight } from './new-york-clock.ts';
+
+/** A day on a time axis. */
+export interface AxisDay {
+  /** The date in New York, `YYYY-MM-DD`. */
+  readonly date: string;
+  /** The start and end of the day on the axis, in ms since the epoch. The day includes the trading session and all moments with data. */
+  readonly from: number;
+  readonly to: number;
+  /** The position of the day's start on the axis. */
+  readonly start: number;
+  readonly width: number;
+  /** The number of moments with data on this day. */
+  readonly count: number;
+}
+
+/**
+ * A time axis that leaves out nights, weekends and holidays. A gap on this axis therefore always means missing data: a missing day, or
+ * missing hours of a day.
+ */
+export interface TradingAxis {
+  readonly days: readonly AxisDay[];
+  readonly length: number;
+  /** Returns the position of an instant, from 0 to `length`. An instant between two days has the position of their boundary. */
+  at(ms: number): number;
+}
+
+const MINUTE = 60_000;
+const OPEN = 570 * MINUTE;
+const CLOSE = 960 * MINUTE;
+const EARLY_CLOSE = 780 * MINUTE;
+const DAY = 86_400_000;
+/** Minimum length of a day on the axis, in ms. */
+const SHORTEST = 30 * MINUTE;
+
+/**
+ * Returns the time axis of moments with data. The moments are in ms since the epoch, ascending. From the first moment to the last, the axis
+ * contains every date on which the exchange opened, and every date with data. `ends` can replace the first and the last date. `widthOf`
+ * returns the width of a day, for example its hours, or the number of its moments. Time is linear within a day, and each end of the day has
+ * a margin of half the average distance between moments.
+ */
+export function tradingAxis(
+  moments: readonly number[],
+  widthOf: (day: Omit<AxisDay, 'start' | 'width'>) => number,
+  ends: { readonly from?: string | undefined; readonly to?: string | undefined } = {},
+): TradingAxis {
+  const byDate = Map.groupBy(moments, newYorkIsoDate);
+  const dates = [...byDate.keys()];
+  const [first, last] = [ends.from ?? dates[0], ends.to ?? dates.at(-1)];
+  const days: AxisDay[] = [];
+  let length = 0;
+  if (first === undefined || last === undefined) return { days, length, at: () => 0 };
+  for (let noon = Date.parse(`${first}T12:00Z`); noon <= Date.parse(`${last}T12:00Z`); noon += DAY) {
+    const date = new Date(noon).toISOString().slice(0, 10);
+    const of = byDate.get(date) ?? [];
+    const isSession = isExchangeDay(date);
+    if (!isSession && of.length === 0) continue;
+    const midnight = newYorkMidnight(date);
+    // The last day ends at its last moment, because its remaining hours may still be in the future.
+    const isLast = date === last && of.length > 0;
+    const from = Math.min(isSession ? midnight + OPEN : Number.POSITIVE_INFINITY, of[0] ?? Number.POSITIVE_INFINITY);
+    const close = midnight + (closesEarly(date) ? EARLY_CLOSE : CLOSE);
+    const to = Math.max(isSession && !isLast ? close : 0, of.at(-1) ?? 0, from + SHORTEST);
+    const day = { date, from, to, count: of.length };
+    const width = widthOf(day);
+    days.push({ ...day, start: length, width });
+    length += width;
+  }
+  return { days, length, at: (ms) => positionOn(days, ms) };
+}
+
+function positionOn(days: readonly AxisDay[], ms: number): number {
+  let [low, high] = [0, days.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (days[middle]!.from <= ms) low = middle + 1;
+    else high = middle;
+  }
+  const day = days[low - 1];
+  if (!day) return 0;
+  if (ms > day.to) return day.start + day.width;
+  const free = day.count === 0 ? 0 : 0.5 / day.count;
+  return day.start + day.width * (free + ((1 - 2 * free) * (ms - day.from)) / (day.to - day.from));
+}
+
+/** A tick of a time axis. */
+export interface TimeTick {
+  readonly at: number;
+  readonly label: string;
+}
+
+/**
+ * Functions that group dates by period, from the most ticks to the fewest: every day, or the first day of a week, month, quarter or year.
+ */
+const PERIODS: readonly ((date: string) => string)[] = [
+  (date) => date,
+  (date) => String(Math.floor((Date.parse(date) / DAY + 3) / 7)),
+  (date) => date.slice(0, 7),
+  (date) => date.slice(0, 5) + Math.floor((Number(date.slice(5, 7)) - 1) / 3),
+  (date) => date.slice(0, 4),
+];
+const MONTHS = PERIODS.length - 3;
+
+/**
+ * Returns labelled ticks for a part of the axis that has space for `most` labels. The ticks are days, and also hours if there is enough
+ * space between the days.
+ */
+export function tradingTicks({ days, at }: TradingAxis, low: number, high: number, most: number): TimeTick[] {
+  const inView = days.filter(({ start, width }) => start + width > low && start < high);
+  if (inView.length === 0 || !(high > low) || !(most >= 1)) return [];
+  const begins = (periodOf: (date: string) => string) =>
+    inView.filter(({ date }, i) => i === 0 || periodOf(date) !== periodOf(inView[i - 1]!.date));
+  let level = 0;
+  while (level < PERIODS.length - 1 && begins(PERIODS[level]!).length > most) level++;
+  const apart = (high - low) / most;
+  const ticks: TimeTick[] = [];
+  for (const { date, from } of begins(PERIODS[level]!)) {
+    const position = at(from);
+    // If only the last days of the first period are visible, the next tick is too close, so the first tick is removed.
+    if (ticks.length > 0 && position - ticks.at(-1)!.at < 0.9 * apart) ticks.pop();
+    ticks.push({ at: position, label: dateLabel(date, level) });
+  }
+  return level === 0 ? withHours(ticks, inView, at, apart) : ticks;
+}
+
+/** Adds ticks for hours between the ticks of days if there is enough space. */
+function withHours(ticks: TimeTick[], days: readonly AxisDay[], at: TradingAxis['at'], apart: number): TimeTick[] {
+  for (const step of HOUR_STEPS) {
+    const hours = days.flatMap(({ from, to, count }) =>
+      count > 1 ? hourTicks(from, to, step).map(({ at: ms, label }) => ({ at: at(ms), label })) : [],
+    );
+    const free = hours.filter((hour) => ticks.every((day) => Math.abs(day.at - hour.at) >= apart));
+    const isSparse = free.every((hour, i) => i === 0 || hour.at - free[i - 1]!.at >= apart);
+    // If there is space for fewer hours than days, the axis shows no hours, because hours on only some days are not useful.
+    if (isSparse) return free.length < days.length ? ticks : [...ticks, ...free].toSorted((a, b) => a.at - b.at);
+  }
+  return ticks;
+}
+
+const NAMES = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
+function dateLabel(date: string, level: number): string {
+  const month = Number(date.slice(5, 7)) - 1;
+  if (level >= MONTHS) return month === 0 || level === PERIODS.length - 1 ? date.slice(0, 4) : NAMES[month]!;
+  return `${Number(date.slice(8))} ${NAMES[month]}`;
+}

@@ -1,0 +1,115 @@
+import { expiryDay } from '../../chart/chart-axis.ts';
+import { daysText, refusalText } from '../../chart/term-structure.tsx';
+import { changeOf, type JoinedRow, presenceOf } from '../../data/joined-rows.ts';
+import type { Expiries } from '../../data/page-answers.ts';
+import type { GridColumn } from '../../grid/data-grid.tsx';
+import {
+  amount,
+  newYorkIsoDate,
+  percent,
+  price,
+  signedAmount,
+  signTone,
+  strikeText,
+  UNKNOWN,
+  volatility,
+  volatilityPoints,
+} from '../../page-format.ts';
+
+/** Returns keys that identify a series at two moments. */
+export function seriesKeys({ root, expiry, settlement }: Expiries): string[] {
+  return root.map((each, i) => `${each} ${expiry[i]} ${settlement[i]}`);
+}
+
+type NumberColumn = {
+  [Name in keyof Expiries]: Expiries[Name] extends (number | null)[] ? Name : never;
+}[keyof Expiries];
+
+/**
+ * Returns the columns of the grid. In a comparison, the columns with changes come second. A series that exists only at the earlier moment
+ * has expired or is gone.
+ */
+export function expiryColumns(
+  expiries: Expiries,
+  before: Expiries | undefined,
+  moment: string | undefined,
+): GridColumn<JoinedRow>[] {
+  const text = (name: 'expiry' | 'root' | 'settlement', row: JoinedRow) =>
+    row.now === undefined ? before![name][row.before!]! : expiries[name][row.now]!;
+  const figure = (
+    name: NumberColumn,
+    title: string,
+    print: (value: number | null) => string,
+    tone?: (value: number) => string,
+  ): GridColumn<JoinedRow> => {
+    const value = ({ now }: JoinedRow) => expiries[name][now ?? -1] ?? null;
+    return {
+      id: name,
+      title,
+      isNumber: true,
+      value,
+      text: (row) => print(value(row)),
+      ...(tone && { tone: (row) => tone(value(row) ?? 0) }),
+    };
+  };
+  const difference = (name: NumberColumn, title: string, print: (value: number | null) => string) => {
+    const value = (row: JoinedRow) => changeOf(row, expiries[name], before![name]);
+    return {
+      id: `${name}_change`,
+      title,
+      isNumber: true,
+      value,
+      text: (row: JoinedRow) => presence(row) ?? print(value(row)),
+      tone: (row: JoinedRow) => signTone(value(row) ?? 0),
+    };
+  };
+  const presence = (row: JoinedRow) =>
+    presenceOf(row) === 'gone' && text('expiry', row) <= newYorkIsoDate(moment) ? 'expired' : presenceOf(row);
+  const share = (value: number | null) => percent(value, 1, false);
+  const series = (row: JoinedRow) => `${text('root', row)} ${text('settlement', row)}`;
+  return [
+    {
+      id: 'expiry',
+      title: 'Expiry',
+      width: 124,
+      value: (row) => text('expiry', row),
+      text: (row) => expiryDay(text('expiry', row), moment),
+    },
+    {
+      id: 'series',
+      title: 'Series',
+      value: series,
+      text: series,
+    },
+    ...(before
+      ? [difference('net_gex', 'Δ net GEX', signedAmount), difference('atm_iv', 'Δ ATM IV', volatilityPoints)]
+      : []),
+    figure('tte', 'Time', (value) => (value === null ? UNKNOWN : daysText(value))),
+    figure('net_gex', 'Net GEX', signedAmount, signTone),
+    figure('gross_share_pct', 'Of gross', share),
+    figure('expired_share_pct', 'Expired', share),
+    figure('atm_iv', 'ATM IV', volatility),
+    figure('atm_iv_bid', 'bid', volatility),
+    figure('atm_iv_ask', 'ask', volatility),
+    figure('atm_iv_trading', 'Trading IV', volatility),
+    figure('expected_move', 'Move ±', price),
+    figure('skew_25d', 'Skew', volatilityPoints),
+    figure('max_pain', 'Max pain', strikeText),
+    figure('forward', 'Forward', price),
+    figure('rate', 'Rate', (value) => volatility(value, 2)),
+    figure('open_interest', 'OI', amount),
+    figure('volume', 'Volume', amount),
+    figure('gross_gex', 'Gross GEX', amount),
+    figure('sign_margin_pct', 'Sign margin', share),
+    {
+      id: 'smile_refused',
+      title: 'No smile because',
+      width: 124,
+      value: ({ now }) => expiries.smile_refused[now ?? -1] ?? null,
+      text: ({ now }) => {
+        const reason = expiries.smile_refused[now ?? -1];
+        return reason ? refusalText(reason) : '';
+      },
+    },
+  ];
+}

@@ -1,0 +1,91 @@
+import { useMemo } from 'preact/hooks';
+import type { SignedPrints } from '../../data/page-answers.ts';
+import { DataGrid, type GridColumn, gridTable } from '../../grid/data-grid.tsx';
+import { amount, countText, newYorkMoment, newYorkSecond, plain, price } from '../../page-format.ts';
+import { ChartPanel } from '../../panel/chart-panel.tsx';
+import { useTickerAnswer } from '../../state/ticker-answer.ts';
+import { isOfFilter, type TapeFilter, type TapePrint, tapePrints } from './tape-prints.ts';
+
+/** Number of prints that the panel requests without a filter (`shown`) and with a filter (`most`). */
+const PRINTS = { shown: 1000, most: 5000 } as const;
+
+const SIDES: Readonly<Record<string, string>> = { buyer: '▲ bought', seller: '▼ sold' };
+
+/** Returns a column that shows and sorts one field of the print. Without `print`, the cell shows the value unchanged. */
+const column = <Id extends keyof TapePrint>(
+  id: Id,
+  title: string,
+  width: number,
+  print: (value: TapePrint[Id]) => string = String,
+  isNumber = false,
+): GridColumn<TapePrint> => ({
+  ...{ id, title, width, isNumber },
+  value: (row) => row[id],
+  text: (row) => print(row[id]),
+});
+
+const COLUMNS: readonly GridColumn<TapePrint>[] = [
+  column('at', 'New York', 126, (at) => newYorkSecond(at).slice(4)),
+  column('contract', 'Contract', 172),
+  column('price', 'Price', 68, price, true),
+  column('quote', 'Bid / ask', 112),
+  column('size', 'Size', 74, countText, true),
+  column('premium', 'Premium $', 88, amount, true),
+  {
+    ...column('aggressor', 'Customer', 84, (side) => SIDES[side] ?? '— unknown'),
+    tone: ({ aggressor }) => (aggressor === 'buyer' ? 'positive' : aggressor === 'seller' ? 'negative' : 'muted'),
+  },
+  column('signed_by', 'Signed by', 78),
+  column('manner', 'Manner', 84, (manner) => manner.replace('_', '-')),
+  column('delta', 'Delta', 64, (delta) => plain(delta, 3), true),
+];
+
+/** Renders the list of prints, newest first, each with the side that started the trade and the method that determined the side. */
+export function SignedTape({
+  window,
+  filter,
+  onClear,
+}: {
+  window: { readonly days: number; readonly min_premium: number };
+  filter: TapeFilter | null;
+  onClear: () => void;
+}) {
+  const limit = filter === null ? PRINTS.shown : PRINTS.most;
+  const asked = useTickerAnswer<SignedPrints>('get_signed_prints', { ...window, limit });
+  const { answer } = asked;
+  const all = useMemo(() => (answer ? tapePrints(answer.body) : []), [answer]);
+  const { group, key } = filter ?? {};
+  const rows = useMemo(() => (filter ? all.filter((print) => isOfFilter(print, filter)) : all), [all, group, key]);
+  const table = useMemo(() => gridTable(COLUMNS, rows), [rows]);
+  const of = answer?.body.of ?? 0;
+  const isCut = of > all.length;
+  return (
+    <ChartPanel
+      id="tape"
+      class="tape-panel fills"
+      title="Signed tape"
+      unit={
+        !answer
+          ? ''
+          : `${filter ? `${filter.text} · ${countText(rows.length)} of the` : 'the'} newest ${countText(all.length)} of ${countText(of)} prints`
+      }
+      {...asked}
+      table={answer && table}
+      controls={
+        filter && (
+          <button type="button" onClick={onClear} data-action="all-prints">
+            Show all
+          </button>
+        )
+      }
+    >
+      {filter && isCut && (
+        <p class="empty">
+          The tape reaches back to {newYorkMoment(all.at(-1)?.at)}. Earlier prints of {filter.text} are summed in the
+          chart, but not listed: choose fewer days or a minimum premium.
+        </p>
+      )}
+      {answer && <DataGrid label="Signed tape" columns={COLUMNS} rows={rows} hasFilter />}
+    </ChartPanel>
+  );
+}

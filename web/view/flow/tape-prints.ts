@@ -1,0 +1,47 @@
+import { type FlowGroup, flowKeyText } from '../../chart/flow-shapes.ts';
+import type { SignedPrints } from '../../data/page-answers.ts';
+import { cleanText, newYorkIsoDate, price, strikeText, UNKNOWN } from '../../page-format.ts';
+
+/** A print (one option trade) of the tape. */
+export interface TapePrint {
+  readonly at: string;
+  readonly contract: string;
+  readonly expiry: string;
+  readonly price: number;
+  readonly quote: string;
+  readonly size: number;
+  readonly premium: number;
+  readonly aggressor: string;
+  readonly signed_by: string;
+  readonly manner: string;
+  readonly delta: number | null;
+}
+
+/** Returns the prints of an answer as rows, newest first. */
+export function tapePrints(body: SignedPrints): TapePrint[] {
+  return body.at.map((at, i) => ({
+    at,
+    contract: `${cleanText(body.root[i])} ${flowKeyText(body.expiry[i]!, 'expiry', true)} ${strikeText(body.strike[i])} ${cleanText(body.put_call[i])}`,
+    expiry: cleanText(body.expiry[i]),
+    price: body.price[i]!,
+    quote: body.bid[i] == null && body.ask[i] == null ? UNKNOWN : `${price(body.bid[i])} / ${price(body.ask[i])}`,
+    size: body.size[i]!,
+    premium: body.premium[i]!,
+    aggressor: cleanText(body.aggressor[i]),
+    signed_by: cleanText(body.signed_by[i]),
+    manner: cleanText(body.manner[i]),
+    delta: body.delta[i] ?? null,
+  }));
+}
+
+/** The filter of the list of prints: a row of the flow chart. */
+export interface TapeFilter {
+  readonly group: FlowGroup;
+  readonly key: string;
+  readonly text: string;
+}
+
+export function isOfFilter(print: TapePrint, { group, key }: TapeFilter): boolean {
+  if (group === 'day') return newYorkIsoDate(print.at) === key;
+  return (group === 'manner' ? print.manner : print.expiry) === key;
+}

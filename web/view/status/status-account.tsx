@@ -1,0 +1,185 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import {
+  type AccountStatus,
+  accountStatus,
+  keyOfMember,
+  MEMBER_UUID,
+  type TelegramLinkage,
+  telegramLinkage,
+} from '../../data/member-account.ts';
+import { isKey, isKeyKept, keepKey, memberKey, signIn, signOut } from '../../data/member-key.ts';
+import { rateLimit } from '../../data/request.ts';
+import { cleanText, countText, duration, newYorkMoment, UNKNOWN } from '../../page-format.ts';
+import { feeds } from '../../state/page-market.ts';
+import { copy } from '../../state/ui.ts';
+import { Fact } from './status-feeds.tsx';
+
+/** Renders the account of the signed-in key, and a form that requests the account data of any member. */
+export function StatusAccount() {
+  return (
+    <div class="status-cards">
+      {/* `key` remounts the component when the member's key changes, so that the new key is masked again. */}
+      <SignedIn key={memberKey.value!} />
+      <Member />
+    </div>
+  );
+}
+
+function SignedIn() {
+  const [status, setStatus] = useState<AccountStatus>();
+  const [problem, setProblem] = useState('');
+  const report = feeds.asked.value.answer;
+  // The account is requested again with each feed report, every 30 s.
+  useEffect(() => {
+    accountStatus().then(
+      (next) => {
+        setStatus(next);
+        setProblem('');
+      },
+      (error: Error) => setProblem(error.message),
+    );
+  }, [report]);
+  const limit = status?.rate_limit;
+  const left = rateLimit.value.quota > 0 ? rateLimit.value.left : (limit?.remaining ?? 0);
+  return (
+    <section class="status-card stack" data-account>
+      <h2>This account</h2>
+      {problem && <p class="problem">{problem}</p>}
+      <dl class="facts">
+        <Fact name="Tier" value={cleanText(status?.tier) || UNKNOWN} />
+        <Fact
+          name="Membership"
+          value={
+            status === undefined
+              ? UNKNOWN
+              : status.expires_at === null
+                ? 'does not expire'
+                : `until ${newYorkMoment(status.expires_at)} New York`
+          }
+        />
+        <Fact
+          name="Rate limit"
+          value={
+            status === undefined
+              ? UNKNOWN
+              : limit
+                ? `${countText(limit.requests - left)} of ${countText(limit.requests)} used; refilled within ${duration(limit.window_s)}`
+                : 'none'
+          }
+        >
+          {limit && <progress max={limit.requests} value={limit.requests - left} aria-label="Rate limit used" />}
+        </Fact>
+        <Fact name="Streams of live levels" value={countText(status?.live_streams)} />
+      </dl>
+      <h3>Key</h3>
+      <Secret value={memberKey.value!} name="the key" />
+      <label class="check row">
+        <input
+          type="checkbox"
+          data-keep
+          checked={isKeyKept.value}
+          onChange={(event) => keepKey(event.currentTarget.checked)}
+        />{' '}
+        Stay signed in until this tab is closed
+      </label>
+      <p>
+        <button type="button" data-sign-out onClick={() => signOut()}>
+          Sign out
+        </button>
+      </p>
+    </section>
+  );
+}
+
+/** Renders a key, which is masked until the member clicks `Reveal`. `Copy` copies the key without revealing it. */
+function Secret({ value, name, children }: { value: string; name: string; children?: ComponentChildren }) {
+  const [isShown, setShown] = useState(false);
+  return (
+    <p class="row">
+      <code data-secret={isShown ? 'shown' : 'masked'}>
+        {isShown ? value : `${value.slice(0, value.indexOf('_') + 1)}${'•'.repeat(16)}`}
+      </code>
+      <button type="button" aria-pressed={isShown} onClick={() => setShown(!isShown)}>
+        {isShown ? 'Hide' : 'Reveal'}
+      </button>
+      <button type="button" onClick={() => copy(value, name, true)}>
+        Copy
+      </button>
+      {children}
+    </p>
+  );
+}
+
+/** The result of a request about a member: the member's key, the link with Telegram, or an error. */
+type Told = string | TelegramLinkage | Error;
+
+/** Renders a form that requests a member's key and Telegram link. The request needs only the UUID of the member. */
+function Member() {
+  const [uuid, setUuid] = useState('');
+  const [told, setTold] = useState<Told>();
+  const isUuid = MEMBER_UUID.test(uuid.trim());
+  const tell = (asked: Promise<Told>) => asked.catch((error: Error) => error).then(setTold);
+  return (
+    <section class="status-card stack" data-member>
+      <h2>A member's key and Telegram link</h2>
+      <form class="fields" onSubmit={(event) => event.preventDefault()}>
+        <label>
+          Member UUID
+          <input
+            type="password"
+            autocomplete="off"
+            spellcheck={false}
+            data-uuid
+            value={uuid}
+            onInput={(event) => {
+              setUuid(event.currentTarget.value);
+              setTold(undefined);
+            }}
+          />
+        </label>
+      </form>
+      <p class="row">
+        <button type="button" data-get-key disabled={!isUuid} onClick={() => tell(keyOfMember(uuid.trim()))}>
+          Get the key
+        </button>
+        <button type="button" data-get-telegram disabled={!isUuid} onClick={() => tell(telegramLinkage(uuid.trim()))}>
+          Telegram link
+        </button>
+      </p>
+      <div aria-live="polite">{told && <Answered told={told} />}</div>
+      <p class="muted">
+        The UUID is sent only to this server. <code>zomma members list</code> prints the members on the server's
+        machine.
+      </p>
+    </section>
+  );
+}
+
+function Answered({ told }: { told: Told }) {
+  if (told instanceof Error) return <p class="problem">{told.message}</p>;
+  if (typeof told === 'string') {
+    return (
+      <Secret value={told} name="the member's key">
+        {isKey(told) && told !== memberKey.value && (
+          <button type="button" onClick={() => signIn(told, isKeyKept.value)}>
+            Sign in with it
+          </button>
+        )}
+      </Secret>
+    );
+  }
+  const { status, telegram_id, routing_1dte, routing_radar, last_ping } = told;
+  return (
+    <dl class="facts" data-telegram={status}>
+      <Fact name="Status" value={status} />
+      <Fact name="Telegram account" value={telegram_id || UNKNOWN} />
+      <Fact name="1DTE signals" value={routing_1dte} />
+      <Fact name="Radar signals" value={routing_radar} />
+      <Fact
+        name="Last ping"
+        value={last_ping ? `${newYorkMoment(`${last_ping.replace(' ', 'T')}Z`)} New York (${last_ping} UTC)` : UNKNOWN}
+      />
+    </dl>
+  );
+}

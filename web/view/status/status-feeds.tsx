@@ -1,0 +1,273 @@
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import type { FeedStatusAnswer } from '../../data/page-answers.ts';
+import { ask, type WebAnswer } from '../../data/request.ts';
+import { DataGrid, type GridColumn } from '../../grid/data-grid.tsx';
+import { TerminalText } from '../../markdown/terminal-text.tsx';
+import { cleanText, countText, duration, newYorkMoment, percent, UNKNOWN } from '../../page-format.ts';
+import { ChartPanel } from '../../panel/chart-panel.tsx';
+import { ViewState } from '../../panel/view-state.tsx';
+import { feeds } from '../../state/page-market.ts';
+import {
+  contractsText,
+  type FeedRow,
+  type FeedTicker,
+  feedSentence,
+  hasNoData,
+  joinFeedPages,
+  pastOf,
+  refusedText,
+  severityOf,
+  stateText,
+} from './feed-report.ts';
+
+/** Maximum number of pages of a feed report. A page contains about 150 tickers. */
+const PAGES_MAX = 40;
+
+/**
+ * Renders the state of every feed: its polls, its stream, its tickers, the rejected rows, and the times at which the stream was
+ * disconnected.
+ */
+export function StatusFeeds() {
+  const asked = feeds.asked.value;
+  const rows = useAllPages(asked.answer);
+  if (!asked.answer) return <ViewState asked={asked} />;
+  return (
+    <>
+      {hasNoData(rows) && (
+        <section class="prose stack inset" data-empty>
+          <h2>There is no market data yet</h2>
+          <TerminalText section="the-first-data" />
+        </section>
+      )}
+      {rows.map((feed) => (
+        <Feed key={feed.feed} feed={feed} answer={asked.answer!} />
+      ))}
+    </>
+  );
+}
+
+/** Returns the feeds of all pages of the report. Until all pages have loaded, returns the feeds of the first page. */
+function useAllPages(first: WebAnswer<FeedStatusAnswer> | undefined): readonly FeedRow[] {
+  const [further, setFurther] = useState<{ of: unknown; pages: readonly FeedStatusAnswer[] }>();
+  useEffect(() => {
+    const dropped = new AbortController();
+    const follow = async () => {
+      const pages: FeedStatusAnswer[] = [];
+      for (let cursor = first?.body.next_cursor; cursor && pages.length < PAGES_MAX; cursor = pages.at(-1)!.next_cursor)
+        pages.push(
+          (await ask<FeedStatusAnswer>({ operation: 'get_feed_status', args: { cursor } }, dropped.signal)).body,
+        );
+      if (!dropped.signal.aborted) setFurther({ of: first, pages });
+    };
+    // If a page fails to load, the next report requests it again.
+    if (first?.body.next_cursor) follow().catch(() => {});
+    return () => dropped.abort();
+  }, [first]);
+  return useMemo(() => (first ? joinFeedPages([first.body, ...(further?.pages ?? [])]) : []), [first, further]);
+}
+
+function Feed({ feed, answer }: { feed: FeedRow; answer: WebAnswer<FeedStatusAnswer> }) {
+  const { tickers, refusals, gaps, stream } = feed;
+  const past = pastOf(feed);
+  return (
+    <ChartPanel
+      id={`feed-${cleanText(feed.feed)}`}
+      class="feed"
+      title={`Feed ${cleanText(feed.feed)}`}
+      unit="times of New York"
+      call={answer.call}
+    >
+      <p class="prose inset" data-feed={cleanText(feed.feed)} data-state={feed.state}>
+        <strong>
+          {stateText(feed.state)}
+          {feed.simulated && ' (simulated: no real quotes)'}.
+        </strong>{' '}
+        {feedSentence(feed)}
+      </p>
+      <dl class="facts inset">
+        <Fact name="Last poll" value={newYorkMoment(feed.last_attempt)} />
+        <Fact name="Last poll without an error" value={newYorkMoment(feed.last_completed)} />
+        <Fact
+          name="Next poll"
+          value={
+            feed.next_attempt === null
+              ? feed.last_attempt === null
+                ? UNKNOWN
+                : 'polling now'
+              : newYorkMoment(feed.next_attempt)
+          }
+        />
+        <Fact name="Last data" value={newYorkMoment(feed.last_data)} />
+        <Fact
+          name="Stream"
+          value={
+            stream === null
+              ? 'this feed has none'
+              : `${stream.up ? '✓ connected' : '✕ disconnected'} since ${newYorkMoment(stream.since)}${stream.reason ? `: ${cleanText(stream.reason)}` : ''}`
+          }
+        />
+        <Fact
+          name="Tickers"
+          value={`${countText(feed.tickers_expected)}: ${
+            Object.entries(feed.tickers_by_state)
+              .toSorted(([a], [b]) => severityOf(b) - severityOf(a))
+              .map(([state, n]) => `${countText(n)} ${stateText(state)}`)
+              .join(', ') || 'no data yet'
+          }`}
+        />
+        <Fact name="Contracts" value={contractsText(feed.received_contracts, feed.expected_contracts)} />
+        {past && (
+          <Fact
+            name="Simulated past"
+            value={
+              past.done < past.total ? `${countText(past.done)} of ${countText(past.total)} snapshots filled` : 'filled'
+            }
+          >
+            <progress max={past.total} value={past.done} aria-label="Simulated past" />
+          </Fact>
+        )}
+      </dl>
+      {tickers.length > 0 && (
+        <div class="feed-grid" style={{ '--rows': tickers.length }}>
+          <DataGrid
+            label={`Tickers of the feed ${cleanText(feed.feed)}, moments in New York time`}
+            columns={TICKER_COLUMNS}
+            rows={tickers}
+            initialSort={{ column: 'state', isDescending: true }}
+            hasFilter
+          />
+        </div>
+      )}
+      <Listed
+        title="Rejected, newest first"
+        none="Nothing is rejected."
+        items={refusals.map(({ origin, ticker, reason, at, times }) => [
+          newYorkMoment(at),
+          `${ticker ? `${ticker}, ` : ''}${cleanText(origin)}${times > 1 ? `, ${countText(times)} times` : ''}`,
+          cleanText(reason),
+        ])}
+      />
+      {stream && (
+        <Listed
+          title="Gaps, in which trades were missed"
+          none="The stream had no gap."
+          items={gaps.map(({ from, to, reason }) => [
+            `${newYorkMoment(from)} to ${to === null ? 'now' : newYorkMoment(to)}`,
+            to === null ? 'not ended' : duration((Date.parse(to) - Date.parse(from)) / 1000),
+            cleanText(reason),
+          ])}
+        />
+      )}
+    </ChartPanel>
+  );
+}
+
+const column = (
+  id: string,
+  title: string,
+  width: number,
+  value: GridColumn<FeedTicker>['value'],
+  text: (row: FeedTicker) => string,
+  isNumber = false,
+): GridColumn<FeedTicker> => ({ id, title, width, value, text, isNumber });
+const moments = (id: 'as_of' | 'last_fresh' | 'last_attempt', title: string) =>
+  column(
+    id,
+    title,
+    128,
+    (row) => row[id],
+    (row) => newYorkMoment(row[id]),
+  );
+const counts = (id: 'expected_contracts' | 'received_contracts' | 'failures', title: string) =>
+  column(
+    id,
+    title,
+    80,
+    (row) => row[id],
+    (row) => countText(row[id]),
+    true,
+  );
+
+const TICKER_COLUMNS: readonly GridColumn<FeedTicker>[] = [
+  column(
+    'ticker',
+    'Ticker',
+    74,
+    ({ ticker }) => ticker,
+    ({ ticker }) => cleanText(ticker),
+  ),
+  column(
+    'state',
+    'State',
+    86,
+    ({ state }) => severityOf(state),
+    ({ state }) => stateText(state),
+  ),
+  moments('as_of', 'Quotes of'),
+  column(
+    'age_s',
+    'Age',
+    86,
+    ({ age_s }) => age_s,
+    ({ age_s }) => duration(age_s),
+    true,
+  ),
+  counts('expected_contracts', 'Expected'),
+  counts('received_contracts', 'Received'),
+  column(
+    'coverage_pct',
+    'Coverage',
+    84,
+    (row) => row.coverage_pct,
+    (row) => percent(row.coverage_pct, 1, false),
+    true,
+  ),
+  column(
+    'rows_refused',
+    'Rows rejected',
+    140,
+    (row) => Object.values(row.rows_refused).reduce((sum, n) => sum + n, 0),
+    (row) => refusedText(row.rows_refused) || 'none',
+  ),
+  counts('failures', 'Failures'),
+  column(
+    'refusal',
+    'Why the last attempt failed',
+    200,
+    (row) => row.refusal,
+    (row) => cleanText(row.refusal) || UNKNOWN,
+  ),
+  moments('last_fresh', 'Last fresh'),
+  moments('last_attempt', 'Last attempt'),
+];
+
+/** Renders a name and its value as one entry of a definition list. */
+export function Fact({ name, value, children }: { name: string; value: string; children?: preact.ComponentChildren }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>
+        {value}
+        {children}
+      </dd>
+    </div>
+  );
+}
+
+/** Renders a list of any length. Each row has a moment, a subject and a reason. */
+function Listed({ title, none, items }: { title: string; none: string; items: readonly (readonly string[])[] }) {
+  return (
+    <section class="prose stack inset">
+      <h3>{items.length > 0 ? `${title} (${countText(items.length)})` : none}</h3>
+      <ul>
+        {items.map(([moment, what, reason], i) => (
+          <li key={i}>
+            <strong>{what}</strong> <span class="muted">{moment}</span>
+            <br />
+            {reason}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

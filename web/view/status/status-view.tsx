@@ -1,0 +1,50 @@
+import { WEB_OPERATIONS, type WebOperationName } from '../../operations.ts';
+import { ToolForms } from '../../panel/tool-form.tsx';
+import { formatAddress } from '../../state/address.ts';
+import { page, setOwn } from '../../state/page.ts';
+import { StatusAbout } from './status-about.tsx';
+import { StatusAccount } from './status-account.tsx';
+import { StatusConnect } from './status-connect.tsx';
+import { StatusFeeds } from './status-feeds.tsx';
+
+const TOOLS = (Object.keys(WEB_OPERATIONS) as WebOperationName[]).filter((name) => WEB_OPERATIONS[name].isTool);
+
+function StatusTools() {
+  return <ToolForms names={TOOLS} />;
+}
+
+const PARTS = {
+  feeds: { name: 'Feeds', Part: StatusFeeds },
+  account: { name: 'Account and key', Part: StatusAccount },
+  connect: { name: 'Connect', Part: StatusConnect },
+  tools: { name: 'Tools', Part: StatusTools },
+  about: { name: 'About', Part: StatusAbout },
+} as const;
+const PART_IDS = Object.keys(PARTS) as (keyof typeof PARTS)[];
+
+/** Renders the status view: feeds, account, connection instructions, tools, and a description of the program. */
+export function StatusView() {
+  const { own } = page.value;
+  const part = PART_IDS.find((each) => each === own.part) ?? 'feeds';
+  const { Part } = PARTS[part];
+  return (
+    <div class="status-view" data-part={part}>
+      <nav class="status-parts row inset" aria-label="Parts of House">
+        {PART_IDS.map((each) => (
+          <a
+            key={each}
+            href={formatAddress({ ...page.value, own: { part: each } })}
+            aria-current={each === part ? 'page' : undefined}
+            onClick={(event) => {
+              event.preventDefault();
+              setOwn('part', each);
+            }}
+          >
+            {PARTS[each].name}
+          </a>
+        ))}
+      </nav>
+      <Part />
+    </div>
+  );
+}

@@ -1,0 +1,263 @@
+import { bisectCenter } from 'd3-array';
+import { useMemo, useState } from 'preact/hooks';
+import { expiryDay, expiryLabels, maturityAxis } from '../../chart/chart-axis.ts';
+import { DAY_LENGTH_MS } from '../../chart/history-span.ts';
+import { CursorFrame, SeriesPlot } from '../../chart/series-chart.tsx';
+import { fittedSmile, SmileChart, SmileMultiples, smileReadout, smileTable } from '../../chart/smile.tsx';
+import { daysText, SeriesWithoutSmile } from '../../chart/term-structure.tsx';
+import { type Surface, useAnswer } from '../../data/page-answers.ts';
+import { FigureTable } from '../../grid/figure-table.tsx';
+import { newYorkMoment, percent, plain, volatility, volatilityPoints } from '../../page-format.ts';
+import { ChartPanel } from '../../panel/chart-panel.tsx';
+import { OwnSelect } from '../../panel/own-select.tsx';
+import { ViewState } from '../../panel/view-state.tsx';
+import { page, setOwn, tickerCall } from '../../state/page.ts';
+import { asOf, gexView } from '../../state/page-market.ts';
+import { columnTable } from '../../state/panels.ts';
+
+/** The view initially shows the smile of the settlement closest to this number of days. */
+const FIRST_SMILE = 30;
+
+/** Renders the Surface view: smiles, the term structure of volatility, and events. */
+export function SurfaceView() {
+  const moment = asOf.value;
+  const { settlement: wanted = '' } = page.value.own;
+  const call = tickerCall('get_volatility_surface', moment, {
+    detail: 'parameters',
+    quotes_days: Math.max(0, (Date.parse(wanted) - Date.parse(moment ?? '')) / DAY_LENGTH_MS) || FIRST_SMILE,
+  });
+  const asked = useAnswer<Surface>(moment === undefined ? undefined : call);
+  const surface = asked.answer?.body;
+  const settlements = surface?.expiries.settles_at ?? [];
+  const chosen = settlements.indexOf(wanted);
+  const first = surface ? bisectCenter(surface.expiries.tte, FIRST_SMILE / 365) : 0;
+  const settlement = chosen >= 0 ? chosen : first;
+  const smile = useMemo(() => surface && fittedSmile(surface, settlement), [surface, settlement]);
+  const tables = useMemo(
+    () => surface && smile && { smile: smileTable(smile), maturities: columnTable(surface.maturities) },
+    [surface, smile],
+  );
+  const [at, setAt] = useState<number | null>(null);
+  if (!surface || !smile) return <ViewState asked={moment === undefined ? gexView.asked.value : asked} />;
+  const { expiries } = surface;
+  const select = (i: number) => setOwn('settlement', settlements[i]!);
+  const shared = { call, answer: asked.answer!, isSlow: asked.isSlow };
+  return (
+    <div class="surface-view">
+      <ChartPanel
+        {...shared}
+        id="smile"
+        class="smile-panel"
+        title="Smile"
+        unit="fitted volatility by strike, per calendar year"
+        table={tables?.smile}
+        readout={at === null ? fitText(expiries, settlement) : smileReadout(smile, at)}
+        controls={
+          <OwnSelect
+            name="settlement"
+            label="Settlement"
+            values={settlements}
+            initial={settlements[first]!}
+            text={(value) => {
+              const i = settlements.indexOf(value);
+              return i < 0
+                ? value
+                : `${expiryDay(expiries.expiry[i]!, moment)} ${expiries.series[i]} (${daysText(expiries.tte[i]!)})`;
+            }}
+          />
+        }
+      >
+        <SmileChart surface={surface} settlement={settlement} smile={smile} cursor={at} onCursor={setAt} />
+      </ChartPanel>
+      <SurfaceTerm {...shared} surface={surface} settlement={settlement} moment={moment} onSelect={select} />
+      <ChartPanel
+        {...shared}
+        id="maturities"
+        class="maturities-panel grid-panel"
+        title="Constant maturities"
+        unit="per calendar year; forward per year of trading time"
+        table={tables?.maturities}
+        readout={sourceText(surface)}
+      >
+        <FigureTable
+          label="Figures at constant maturities"
+          head={['Days', 'At the money', 'Band', ...MATURITY_FIGURES.map(([, title]) => title)]}
+          rows={surface.maturities.days.map((days, i) => [
+            String(days),
+            volatility(surface.maturities.atm_iv[i]),
+            `±${volatility(surface.maturities.atm_iv_band[i], 2)}`,
+            ...MATURITY_FIGURES.map(([name, , print]) => print(surface.maturities[name][i] ?? null)),
+          ])}
+        />
+      </ChartPanel>
+      <Events {...shared} surface={surface} />
+      <SmileMultiples surface={surface} moment={moment} settlement={settlement} onSelect={select} />
+    </div>
+  );
+}
+
+const MATURITY_FIGURES = [
+  ['forward_iv_trading', 'Forward', volatility],
+  ['put_25d_iv', 'Put 25Δ', volatility],
+  ['call_25d_iv', 'Call 25Δ', volatility],
+  ['skew_25d', 'Skew', volatilityPoints],
+  ['convexity_25d', 'Convexity', volatilityPoints],
+  ['variance_swap_iv', 'Variance swap', volatility],
+  ['skewness', 'Skewness', (value: number | null) => plain(value, 3)],
+  ['kurtosis', 'Kurtosis', (value: number | null) => plain(value, 3)],
+] as const;
+
+/** Returns a text on how well the fitted distribution of a settlement matches its quotes. */
+function fitText({ quotes, outside_band, fit_error }: Surface['expiries'], i: number): string {
+  return `${quotes[i]} quotes, ${outside_band[i]} of them fitted outside bid and ask · fit error ${plain(fit_error[i], 2)} half-widths`;
+}
+
+/** Returns a text with the data to which the surface is fitted, and the clock by which variance accrues. */
+function sourceText({ fitted_to, clock, night_weight, shut_day_weight }: Surface): string {
+  return (
+    `Fitted to ${fitted_to === 'quotes' ? 'quotes' : 'the volatilities of the feed, for lack of quotes'} · ` +
+    (clock === 'calendar'
+      ? 'variance accrues evenly in calendar time'
+      : `trading time: a night counts ${plain(night_weight, 2)}, a day without trading ${plain(shut_day_weight, 2)} of a session`)
+  );
+}
+
+interface SurfacePartProps extends Pick<Parameters<typeof ChartPanel>[0], 'call' | 'answer' | 'isSlow'> {
+  readonly surface: Surface;
+}
+
+interface SurfaceTermProps extends SurfacePartProps {
+  readonly settlement: number;
+  readonly moment: string | undefined;
+  onSelect(index: number): void;
+}
+
+/** Renders two plots: at-the-money volatility with the forward volatilities between settlements, and skew and convexity. */
+function SurfaceTerm({ surface, settlement, moment, onSelect, ...shared }: SurfaceTermProps) {
+  const [cursor, setCursor] = useState<number | null>(null);
+  const { expiries, events } = surface;
+  const { tte, trading_years: years, settles_at, atm_iv_trading: atm, skew_25d: skew } = expiries;
+  const at = cursor !== null && cursor < expiries.count ? cursor : null;
+  const band = (values: readonly (number | null)[], widths: readonly (number | null)[], sign: 1 | -1) =>
+    values.map((value, i) => (value === null || widths[i] == null ? null : value + sign * widths[i]));
+  // The band is given per calendar year and the curve per year of trading time, so the band is converted.
+  const widths = expiries.atm_iv_band.map((each, i) => (each === null ? null : each * Math.sqrt(tte[i]! / years[i]!)));
+  const timeOf = (instant: string) => tte[settles_at.indexOf(instant)] ?? 0;
+  const plot = {
+    x: tte,
+    axis: maturityAxis(tte, expiryLabels(expiries.expiry, moment)),
+    marker: { at: tte[settlement]! },
+    cursor: at,
+    onCursor: setCursor,
+    onOpen: onSelect,
+  };
+  return (
+    <ChartPanel
+      {...shared}
+      id="surface-term"
+      class="term-panel beside"
+      title="Term structure"
+      unit="per year of trading time"
+      table={useMemo(() => columnTable(expiries), [expiries])}
+      readout={
+        at === null ? 'Enter, or a double click, shows the smile of a settlement.' : termReadout(surface, at, moment)
+      }
+    >
+      <CursorFrame
+        id="surface-term"
+        label={`Volatility at the money of ${expiries.count} settlements, from ${volatility(atm[0])} to ${volatility(atm.at(-1))} per year of trading time; ${events.count} events. Arrow keys move from settlement to settlement.`}
+        count={expiries.count}
+        cursor={at}
+        onCursor={setCursor}
+        onOpen={onSelect}
+        readout={(i) => termReadout(surface, i, moment)}
+      >
+        <SeriesPlot
+          {...plot}
+          hasLabels={false}
+          spans={events.after.map((after, i) => [timeOf(after), timeOf(events.before[i]!)])}
+          format={(value) => volatility(value)}
+          series={[
+            { name: 'at the money', mark: 'line', y: atm },
+            {
+              name: 'bid to ask',
+              mark: 'ranges',
+              class: 'faint',
+              y: band(atm, widths, 1),
+              from: band(atm, widths, -1),
+            },
+            { name: 'forward', mark: 'steps', class: 'faint', y: expiries.forward_iv_trading },
+            ...(events.count > 0
+              ? [
+                  {
+                    name: 'without events (shaded)',
+                    mark: 'line' as const,
+                    class: 'dashed',
+                    y: expiries.atm_iv_trading_without_events,
+                  },
+                ]
+              : []),
+          ]}
+        />
+        <SeriesPlot
+          {...plot}
+          hasZero
+          format={(value) => percent(100 * value, 1, false)}
+          series={[
+            { name: 'skew: 25-delta put less call', mark: 'line', y: skew },
+            {
+              name: 'its band',
+              mark: 'ranges',
+              class: 'faint',
+              y: band(skew, expiries.skew_25d_band, 1),
+              from: band(skew, expiries.skew_25d_band, -1),
+            },
+            { name: 'convexity', mark: 'line', class: 'dashed', y: expiries.convexity_25d },
+          ]}
+        />
+      </CursorFrame>
+    </ChartPanel>
+  );
+}
+
+/** Returns the figures of a settlement, for the read-out and for screen readers. */
+function termReadout({ expiries }: Surface, i: number, moment: string | undefined): string {
+  return [
+    `${expiryDay(expiries.expiry[i]!, moment)} ${expiries.series[i]} (${daysText(expiries.tte[i]!)})`,
+    `ATM ${volatility(expiries.atm_iv_trading[i])} (calendar ${volatility(expiries.atm_iv[i])} ± ${volatility(expiries.atm_iv_band[i], 2)})`,
+    `forward ${volatility(expiries.forward_iv_trading[i])}`,
+    `skew ${volatilityPoints(expiries.skew_25d[i])} ± ${volatility(expiries.skew_25d_band[i], 2)}`,
+    `convexity ${volatilityPoints(expiries.convexity_25d[i])}`,
+  ].join(' · ');
+}
+
+/** Renders the events that the term structure implies, and the series for which no smile can be fitted. */
+function Events({ surface: { events, refused }, ...shared }: SurfacePartProps) {
+  return (
+    <ChartPanel
+      {...shared}
+      id="events"
+      class="events-panel grid-panel"
+      title="Events"
+      table={useMemo(() => columnTable(events), [events])}
+    >
+      {events.count === 0 ? (
+        <p class="empty">No event: volatility rises between no two settlements faster than before and after them.</p>
+      ) : (
+        <FigureTable
+          label="Events"
+          head={['After', 'Before', 'Implied move', 'Band', 'Error', 'Expected size']}
+          rows={events.after.map((after, i) => [
+            newYorkMoment(after),
+            newYorkMoment(events.before[i]),
+            ...[events.implied_move, events.implied_move_band, events.implied_move_error].map(
+              (column) => `±${volatility(column[i], 2)}`,
+            ),
+            volatility(events.expected_absolute_move[i], 2),
+          ])}
+        />
+      )}
+      <SeriesWithoutSmile series={refused.series.map((series, i) => [series, refused.reason[i]!])} />
+    </ChartPanel>
+  );
+}

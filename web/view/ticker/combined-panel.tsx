@@ -1,0 +1,74 @@
+import type { FullAnswer } from '../../../src/client/client.ts';
+import { cursorPrice } from '../../chart/crosshair.ts';
+import { profileReadout, profileTable, SpotProfile } from '../../chart/spot-profile.tsx';
+import { type Levels, type ProfileAnswer, useAnswer } from '../../data/page-answers.ts';
+import { duration, percent, plain, signedAmount } from '../../page-format.ts';
+import { ChartPanel } from '../../panel/chart-panel.tsx';
+import { page, pageTicker, setOwn, tickerCall } from '../../state/page.ts';
+import { tickers } from '../../state/page-market.ts';
+
+type Combined = FullAnswer<'get_gex_combined'>;
+
+/** The fund that tracks each index, and the index of each fund. */
+const PARTNERS: Readonly<Record<string, string>> = {
+  ...{ SPX: 'SPY', NDX: 'QQQ', RUT: 'IWM', DJX: 'DIA' },
+  ...{ SPY: 'SPX', QQQ: 'NDX', IWM: 'RUT', DIA: 'DJX' },
+};
+
+/** Renders an input field for another ticker that the profile includes, such as the fund of an index. */
+export function WithField() {
+  return (
+    <label class="with-field">
+      <input
+        type="text"
+        list="with-tickers"
+        aria-label="Together with another ticker"
+        placeholder={`with ${PARTNERS[pageTicker.value] ?? '…'}`}
+        value={page.value.own.with ?? ''}
+        onChange={(event) => setOwn('with', event.currentTarget.value.trim().toUpperCase() || null)}
+      />
+      <datalist id="with-tickers">
+        {tickers.value.map((name) => (
+          <option key={name} value={name} />
+        ))}
+      </datalist>
+    </label>
+  );
+}
+
+/**
+ * Renders the net gamma of the page's ticker combined with another ticker, on the page's price axis. The heading contains the price ratio
+ * of the two tickers, and the percentage by which this ratio deviates from its usual value.
+ */
+export function CombinedPanel({ moment }: { moment: string | undefined }) {
+  const other = page.value.own.with!;
+  const call =
+    moment === undefined ? undefined : tickerCall('get_gex_combined', moment, { with: other, ...page.value.options });
+  const asked = useAnswer<Combined>(call);
+  const combined = asked.answer?.body;
+  const profile = combined && ({ ...combined, vanna_flip: null, charm_flip: null } as unknown as ProfileAnswer);
+  return (
+    <ChartPanel
+      id="combined"
+      class="profile-panel beside"
+      title={`Together with ${other}`}
+      unit={
+        combined
+          ? `ratio ${plain(combined.ratio, 5)}${combined.basis_pct === null ? '' : `, ${percent(combined.basis_pct, 3)} off the usual`} · ${duration(Math.abs(combined.apart_s))} apart`
+          : 'net GEX, $ per 1 %'
+      }
+      call={call}
+      {...asked}
+      table={profile && profileTable(profile)}
+      readout={
+        combined &&
+        `${combined.ticker} ${signedAmount(combined.ticker_gex_mil * 1e6)} · ${combined.with} ${signedAmount(combined.with_gex_mil * 1e6)} · ${profileReadout(profile!, cursorPrice.value ?? combined.spot_price)}`
+      }
+      controls={<WithField />}
+    >
+      {combined && (
+        <SpotProfile profile={profile!} levels={{ ...combined, max_pain: Number.NaN } as unknown as Levels} />
+      )}
+    </ChartPanel>
+  );
+}

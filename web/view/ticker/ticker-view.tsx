@@ -1,0 +1,137 @@
+import { bisectCenter } from 'd3-array';
+import { useMemo } from 'preact/hooks';
+import { cursorPrice, selection } from '../../chart/crosshair.ts';
+import { ExpiryBars, expiryTable } from '../../chart/expiry-bars.tsx';
+import {
+  Ladder,
+  ladderTable,
+  ladderUnit,
+  selectionReadout,
+  strikeReadout,
+  visibleStrikesPerRow,
+} from '../../chart/ladder.tsx';
+import { profileReadout, profileTable, SpotProfile } from '../../chart/spot-profile.tsx';
+import { ChartPanel } from '../../panel/chart-panel.tsx';
+import { MeasureChoice } from '../../panel/measure-choice.tsx';
+import { levelsLine, TickerFigures } from '../../panel/ticker-figures.tsx';
+import { ViewState } from '../../panel/view-state.tsx';
+import { navigate, page, tickerCall } from '../../state/page.ts';
+import { asOf, comparedView, gexView } from '../../state/page-market.ts';
+import { copy } from '../../state/ui.ts';
+import { zoomBy } from '../../state/zoom.ts';
+import { CombinedPanel, WithField } from './combined-panel.tsx';
+import { DiffSummary } from './diff-summary.tsx';
+
+/** Renders the Ticker view: seven figures, the ladder, and the profile on the same price axis. */
+export function TickerView() {
+  const asked = gexView.asked.value;
+  const { answer } = asked;
+  const before = comparedView.value?.body;
+  const { measure, options } = page.value;
+  const moment = asOf.value;
+  const view = answer?.body;
+  const calls = useMemo(
+    () => ({
+      strikes: tickerCall('get_gex_by_strike', moment, options),
+      profile: tickerCall('get_gex_profile', moment, options),
+      expiries: tickerCall('get_gex_by_expiry', moment, options),
+    }),
+    [moment, options, page.value.ticker],
+  );
+  const tables = useMemo(
+    () =>
+      view && {
+        strikes: ladderTable(view.strikes, before?.strikes),
+        profile: profileTable(view.profile),
+        expiries: expiryTable(view.expiries),
+      },
+    [view, before],
+  );
+  if (!view) return <ViewState asked={asked} />;
+  const { levels, strikes, profile, expiries } = view;
+  const cursor = cursorPrice.value;
+  const selected = selection.value;
+  return (
+    <>
+      <TickerFigures levels={levels} before={before?.levels} />
+      {page.value.isDiff && <DiffSummary />}
+      <div class="ticker-charts">
+        <ChartPanel
+          id="ladder"
+          class="ladder-panel"
+          title={`${measure[0]!.toUpperCase()}${measure.slice(1)} by strike`}
+          unit={ladderUnit(strikes, measure, visibleStrikesPerRow(strikes, 500))}
+          call={calls.strikes}
+          answer={answer}
+          isSlow={asked.isSlow}
+          table={tables!.strikes}
+          readout={
+            selected
+              ? selectionReadout(strikes, selected)
+              : cursor !== null
+                ? strikeReadout(strikes, bisectCenter(strikes.strike, cursor), before?.strikes)
+                : 'Point at a strike, or press Enter in the chart and use the arrow keys.'
+          }
+          menu={
+            <button type="button" onClick={() => copy(levelsLine(levels.ticker, levels), 'the levels as one line')}>
+              Copy the levels as one line
+            </button>
+          }
+          controls={
+            <>
+              <MeasureChoice />
+              <span class="zoom">
+                <button type="button" aria-label="Zoom in (+)" onClick={() => zoomBy(1 / 1.3)}>
+                  +
+                </button>
+                <button type="button" aria-label="Zoom out (-)" onClick={() => zoomBy(1.3)}>
+                  −
+                </button>
+              </span>
+            </>
+          }
+        >
+          <Ladder
+            strikes={strikes}
+            levels={levels}
+            before={before?.strikes}
+            measure={measure}
+            onExplain={(at) => navigate({ explain: `strike.${String(at).replace('.', '_')}` })}
+          />
+        </ChartPanel>
+        {page.value.own.with ? (
+          <CombinedPanel moment={moment} />
+        ) : (
+          <ChartPanel
+            id="profile"
+            class="profile-panel beside"
+            title="Were spot elsewhere"
+            unit="net GEX, $ per 1 %"
+            call={calls.profile}
+            answer={answer}
+            table={tables!.profile}
+            readout={profileReadout(profile, cursor ?? profile.spot_price, before?.profile)}
+            controls={<WithField />}
+          >
+            <SpotProfile profile={profile} levels={levels} before={before?.profile} />
+          </ChartPanel>
+        )}
+        <ChartPanel
+          id="expiry-shares"
+          class="expiries-panel beside-wide"
+          title="By expiry"
+          unit="share of gross gamma · volatility at the money"
+          call={calls.expiries}
+          answer={answer}
+          table={tables!.expiries}
+          readout="A press analyses one expiry alone."
+        >
+          <ExpiryBars
+            expiries={expiries}
+            onChoose={(expiry) => navigate({ options: { ...options, expiries: expiry } })}
+          />
+        </ChartPanel>
+      </div>
+    </>
+  );
+}
