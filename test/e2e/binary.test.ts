@@ -12,16 +12,23 @@ import { decodePng } from '../picture/decode-png.ts';
 import { makeCertificate } from '../support/certificate.ts';
 import { writeChain } from '../support/chain-file.ts';
 import { testWithProgram } from '../support/needs.ts';
-import { BINARY, FROM_SOURCE, keyOf, ROOT, run, type Server, startServer, withFolder } from '../support/process.ts';
+import {
+  BINARY,
+  buildBinary,
+  FROM_SOURCE,
+  keyOf,
+  ROOT,
+  run,
+  type Server,
+  startServer,
+  withFolder,
+} from '../support/process.ts';
 import { describeRecorded } from '../support/recorded-chains.ts';
 
 /** The compiled binary, run from another folder, as operators and new users run it. */
 const UUID = '7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90';
 
-beforeAll(async () => {
-  const { code, stderr } = await run([process.execPath], [join(ROOT, 'build.ts')]);
-  expect([code, stderr.includes('build/zomma written')]).toEqual([0, true]);
-}, 240_000);
+beforeAll(() => buildBinary() as Promise<void>, 240_000);
 
 test('start prints a demo key before the ready line, only on stdout, and the key works', async () => {
   await withFolder(async (dataDir) => {

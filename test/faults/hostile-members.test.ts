@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { connect } from 'node:http2';
 import { makeCertificate } from '../support/certificate.ts';
-import { FAULT_SECONDS, FAULT_SEED } from '../support/fault-settings.ts';
 import { FROM_SOURCE, withFolder } from '../support/process.ts';
+import { FAULT_SECONDS, FAULT_SEED } from '../support/size.ts';
 import { type Battle, type Figures, residentMib, withBattle } from './hostile-members.ts';
 import { ATTACKS, type AttackName } from './members/attacks.ts';
 

@@ -13,6 +13,17 @@ export const NEXT_VERSION = [
 ];
 export const BINARY = [join(ROOT, 'build/zomma')];
 
+let built: Promise<unknown> | undefined;
+
+/** Builds the binary once per process, unless the runner of the tests (scripts/test.ts) has built it. Rejects if the build fails. */
+export function buildBinary(): Promise<unknown> {
+  if (process.env.ZOMMA_TESTS_BUILT === 'true') return Promise.resolve();
+  built ??= run([process.execPath], [join(ROOT, 'build.ts')]).then(({ code, stderr }) => {
+    if (code !== 0) throw new Error(stderr);
+  });
+  return built;
+}
+
 export interface Run {
   readonly code: number;
   readonly stdout: string;

@@ -1,9 +1,9 @@
-import { expect, test } from 'bun:test';
+import { expect } from 'bun:test';
 import { chromium } from 'playwright-core';
 import { VIEWS } from '../../web/state/address.ts';
 import { startPathProxy } from '../support/path-proxy.ts';
 import { FROM_SOURCE, keyOf, startServer, withFolder } from '../support/process.ts';
-import { chromiumPath, describeInBrowser, figuresOf, watch } from './browser.ts';
+import { chromiumPath, describeInBrowser, figuresOf, test, watch } from './browser.ts';
 
 const BASE = '/zomma';
 

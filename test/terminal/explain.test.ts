@@ -1,7 +1,7 @@
-import { expect, test } from 'bun:test';
+import { expect } from 'bun:test';
 import type { Page } from 'playwright-core';
 import { otherReadings } from '../../web/explain/figure-readings.ts';
-import { describeInBrowser, figuresOf, withTerminal } from './browser.ts';
+import { describeInBrowser, figuresOf, test, withTerminal } from './browser.ts';
 
 describeInBrowser('the panel Explain', () => {
   const terminal = withTerminal();
@@ -42,7 +42,6 @@ describeInBrowser('the panel Explain', () => {
     expect(page.url()).toContain('weight=volume');
     await page.waitForSelector(`[data-reading="page"][data-value="${shown.weight}"]`);
     expect(await page.evaluate(() => document.activeElement?.closest('[data-reading]') !== null)).toBe(true);
-    await page.context().close();
   });
 
   test('opened by a key it takes the focus, and closed it gives the focus back', async () => {
@@ -65,7 +64,6 @@ describeInBrowser('the panel Explain', () => {
     await page.click('[data-figure="call_wall"]');
     expect(await headingOf(page)).toBe('Call wall');
     expect(await focus()).toContain('data-figure="call_wall"');
-    await page.context().close();
   });
 
   test('shows how the figure is made, from the documentation, and follows its links', async () => {
@@ -80,7 +78,6 @@ describeInBrowser('the panel Explain', () => {
     expect(await page.textContent('.methods h5')).toBe('The coming day');
     await page.click('.methods button >> text=Back to GEX nodes');
     await page.waitForSelector('.methods .marked');
-    await page.context().close();
   });
 
   test('a strike has its row, and the call that gives it', async () => {
@@ -99,7 +96,6 @@ describeInBrowser('the panel Explain', () => {
     await page.click('#call-curl');
     await page.keyboard.press('ArrowRight');
     expect(await page.textContent('[data-call="MCP"]')).toContain('newest snapshot');
-    await page.context().close();
   });
 
   test('a wide page explains the flip while nothing is chosen, and a narrow page has a sheet', async () => {

@@ -111,7 +111,7 @@ export function openOwnSockets(): OwnSockets | undefined {
   return {
     accepted: (port) => readOpen((descriptor) => connectionOf(descriptor, port)),
     steer(port, index) {
-      const [descriptor] = readOpen((each) => (isListener(each, port) ? each : undefined)).flat();
+      const [descriptor] = [...readOpen((each) => (isListener(each, port) ? each : undefined))].flat();
       if (descriptor === undefined) return false;
       // struct sock_filter { u16 code; u8 jt, jf; u32 k; } and struct sock_fprog { u16 len; struct sock_filter *filter; }, little-endian
       const filter = new Uint32Array([BPF_RETURN, index]);
