@@ -13,6 +13,7 @@ import {
 import { basename, extname, join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { minify } from 'terser';
+import { METHODS_FILES, methodsPage } from './scripts/methods-page.ts';
 import { clientConfigs } from './web/data/client-configs.ts';
 import { FIGURE_TEXTS } from './web/data/figure-texts.ts';
 import { parseMarkdown } from './web/markdown/markdown-page.ts';
@@ -20,7 +21,6 @@ import { parseMarkdown } from './web/markdown/markdown-page.ts';
 const ROOT = import.meta.dir;
 const ASC = 'node_modules/assemblyscript/bin/asc.js';
 /** Pages of the documentation from which the terminal takes texts, so that it cannot differ from them. */
-const METHODS = 'docs/methods.md';
 const CLIENTS = 'docs/clients.md';
 const TERMINAL = 'docs/terminal.md';
 /** The notices of libraries whose packages have no licence file. */
@@ -94,7 +94,8 @@ async function web(): Promise<void> {
     'build.ts',
     'bun.lock',
     'package.json',
-    METHODS,
+    ...METHODS_FILES,
+    'scripts/methods-page.ts',
     CLIENTS,
     TERMINAL,
     NOTICE,
@@ -131,7 +132,7 @@ async function web(): Promise<void> {
     asFile('main', 'js', Buffer.from(code!)),
     asFile('style', 'css', Buffer.from(style!)),
     // Parsed here, so that the page needs no parsers.
-    asJson('methods', parseMarkdown(readFileSync(join(ROOT, METHODS), 'utf8'))),
+    asJson('methods', methodsPage()),
     asJson('figures', FIGURE_TEXTS),
     asJson('clients', clientConfigs(readFileSync(join(ROOT, CLIENTS), 'utf8'))),
     asJson('terminal', parseMarkdown(readFileSync(join(ROOT, TERMINAL), 'utf8'))),

@@ -67,8 +67,8 @@ const EMPTY_PAIR: usize = (<usize>BLOCK_ROWS) << 3;
  * level is S_l = reference * e^moves[l]. Gamma is that of Black-Scholes-Merton. Each strike has the same v at every level, and the forward
  * moves in proportion to spot. Rows with T = 0, v = 0 or weight 0 add nothing. A NaN in a row makes the sums NaN.
  *
- * Levels are given as logarithms relative to a reference near the strikes. This saves a logarithm for each row and level. The logarithms
- * also limit the error of d1, because numbers below 1 are rounded to smaller units.
+ * Levels are given as logarithms relative to a reference near the strikes. The given logarithms save a logarithm for each row and level.
+ * The logarithms also limit the error of d1, because numbers below 1 are rounded to smaller units.
  */
 export function addGammaProfile(
   count: i32,

@@ -22,7 +22,8 @@ export function div(a: v128, b: v128): v128 {
 
 /*
  * JavaScriptCore computes some constants anew at each use: those whose bits are a single run of ones (1, 1/2, 2, and the mask of all bits
- * but the sign). This takes four instructions on the units that multiply. So the kernels load these constants from memory.
+ * but the sign). Computing such a constant takes four instructions on the units that multiply. So the kernels load these constants from
+ * memory.
  */
 const ONE: usize = memory.data<f64>([1.0, 1.0], 16);
 const HALF: usize = memory.data<f64>([0.5, 0.5], 16);

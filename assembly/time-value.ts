@@ -109,7 +109,7 @@ function moneyness(row: usize, end: usize): void {
   }
 }
 
-/** Computes e^x - 1 for legs that are close. This is the greater leg minus the lesser, as a share of the lesser. */
+/** Computes e^x - 1 for legs that are close. The result is the greater leg minus the lesser, as a share of the lesser. */
 function excesses(row: usize, end: usize): void {
   for (; row < end; row += PAIR) {
     const x = magnitude(v128.load(row, MONEYNESS));

@@ -93,10 +93,8 @@ Idle streams, with a new server for each row:
 - KiB per stream is the resident memory with the streams open, less the resident memory before, divided by the number of streams. The memory
   is measured when it has changed by less than ${STEADY_BYTES / 1024} KiB for ${STEADY_S} s, or after ${FULL.idle.settleS} s. The memory before is measured after ${WARM_STREAMS} other streams have
   been opened and closed. For a thousand streams, the figures of memory are medians of three runs.
-- The times of \`/health\` were measured with the streams open, and without them.
-- Released memory is the share of the streams' memory that the server has returned to the system after the streams were closed. The share is
-  measured at the moment at which it has reached ${100 * BACK_SHARE} %, or after ${FULL.idle.backS} s. It is above 100 % if the server also returns memory that it had
-  before. Clients of \`/mcp\` also end their sessions. The last column is the time until ${100 * BACK_SHARE} % of the memory is returned.
+- Released memory is the share that the server has returned to the system when it has reached ${100 * BACK_SHARE} %, or ${FULL.idle.backS} s after the
+  streams were closed. It is above 100 % if memory from before is returned too. Clients of \`/mcp\` also end their sessions.
 
 | idle streams | number | KiB per stream | /health p50, p99, ms, with them | p50, p99, ms, without them | memory released | ${100 * BACK_SHARE} % after |
 |---|---|---|---|---|---|---|
@@ -107,8 +105,7 @@ ${idle.map(idleRow).join('\n')}
 - no stream ended by the server: ${reached(idle.every(({ lost }) => lost === 0))}
 
 The next four tables have the times of tool calls. Each session sends its next call as soon as it has the answer to the last one. The ways
-to call a tool take turns within one run. Figures are medians over rounds. Ratios are computed within each round, and their quartiles are in
-parentheses.
+take turns. Figures are medians, and ratios are computed within each round, with quartiles in parentheses.
 ${calls.map(callTable).join('')}
 - tool calls <= ${CALL_RATIO_MAX}x the 99th percentile of the same calls over REST, with many sessions at once: ${reached(crowded.every(({ ratio }) => ratio[1] <= CALL_RATIO_MAX))}
 `;

@@ -1,13 +1,13 @@
 /**
- * `bun run gen` writes every generated file: docs/reference, docs/terminal.md, web/operations.json, and from recorded chains docs/examples and the
- * table in docs/methods.md.
+ * `bun run gen` writes every generated file: docs/reference, docs/terminal.md, web/operations.json, and from recorded chains docs/examples and
+ * docs/methods/recorded.md.
  * Without `ZOMMA_RECORDED_CHAINS=DIR`, leaves the pages of recorded chains unchanged and prints a note. Tests compare the pages with the
  * code.
  */
 import { join, relative } from 'node:path';
 import { EXAMPLES_FOLDER, examplePages } from './examples.ts';
 import { PAGE_OPERATIONS, pageOperations } from './page-operations.ts';
-import { METHODS_PAGE, renewedPage } from './recorded-table.ts';
+import { METHODS_PAGE, recordedPage } from './recorded-table.ts';
 import { REFERENCE_FOLDER, referencePages } from './reference.ts';
 import { TERMINAL_PAGE, terminalPage } from './terminal-page.ts';
 
@@ -18,7 +18,7 @@ pages.set(TERMINAL_PAGE, terminalPage());
 pages.set(PAGE_OPERATIONS, pageOperations());
 if (dir) {
   for (const [file, text] of examplePages(dir)) pages.set(join(EXAMPLES_FOLDER, file), text);
-  pages.set(METHODS_PAGE, renewedPage(dir));
+  pages.set(METHODS_PAGE, recordedPage(dir));
 }
 
 let changed = 0;
@@ -32,5 +32,5 @@ for (const [path, text] of pages) {
 process.stdout.write(`${changed} of ${pages.size} generated files changed\n`);
 if (!dir)
   process.stdout.write(
-    'docs/examples and docs/methods.md need recorded chains: set ZOMMA_RECORDED_CHAINS to their folder\n',
+    'docs/examples and docs/methods/recorded.md need recorded chains: set ZOMMA_RECORDED_CHAINS to their folder\n',
   );

@@ -29,16 +29,21 @@ test('each operation has a section with its arguments and every key of its answe
   }
 });
 
-test('each tool has a section and a call, and each setting has a row', () => {
-  for (const { name } of TOOLS) expect(linesOf('tools.md')).toContain(`## \`${name}\``);
-  expect(linesOf('tools.md').filter((line) => line === '```json')).toHaveLength(TOOLS.length);
+test('each tool has a call and its provenance, and each setting has a row', () => {
+  const sections = pages.get('operations.md')!.split(/^## /m);
+  for (const { name, example } of TOOLS) {
+    const section = sections.find((each) => each.startsWith(`\`${name}\``))!;
+    expect(section).toContain(JSON.stringify(example));
+    expect(section).toContain('In `provenance` over MCP: ');
+  }
+  expect(sections.filter((section) => section.includes('```json'))).toHaveLength(TOOLS.length);
   for (const { env } of Object.values(SETTINGS))
     expect([env, linesOf('settings.md').filter((line) => line.includes(`| \`${env}\` |`)).length]).toEqual([env, 1]);
 });
 
 test('links between the sections lead to sections that exist', () => {
   for (const [file, text] of pages) {
-    const links = [...text.matchAll(/\]\(((?:operations|tools)\.md)?#([\w-]+)\)/g)];
+    const links = [...text.matchAll(/\]\((operations\.md)?#([\w-]+)\)/g)];
     const broken = links.filter(([, to, name]) => !linesOf(to ?? file).includes(`## \`${name}\``));
     expect([file, broken.map(([link]) => link)]).toEqual([file, []]);
   }

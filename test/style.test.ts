@@ -26,7 +26,7 @@ const BARRED_PHRASES: readonly (readonly [phrase: RegExp, instead: string])[] = 
   [/\bgoes? through all that\b/i, 'reads all'],
 ];
 
-const PAGES = ['README.md', 'SECURITY.md', ...pagesIn('docs'), ...pagesIn('docs/decisions')];
+const PAGES = ['README.md', 'SECURITY.md', ...['docs', 'docs/methods', 'docs/decisions'].flatMap(pagesIn)];
 
 /** Names that the style page replaces by standard terms. Matched in the code, without its comments. */
 const BARRED_NAMES: readonly (readonly [name: RegExp, instead: string])[] = [

@@ -1,12 +1,13 @@
 import { expect, test } from 'bun:test';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { testWithProgram } from './support/needs.ts';
 import { ROOT, run, withFolder } from './support/process.ts';
 
-/** The unit of docs/operating.md, as systemd reads it. */
-const analyzer = Bun.which('systemd-analyze');
-const missing = analyzer ? '' : ' (skipped: there is no systemd-analyze)';
-const PAGE = readFileSync(join(ROOT, 'docs/operating.md'), 'utf8');
+/** The unit of docs/systemd.md, as systemd reads it. */
+const ANALYZER = 'systemd-analyze';
+const testWithAnalyzer = testWithProgram(ANALYZER);
+const PAGE = readFileSync(join(ROOT, 'docs/systemd.md'), 'utf8');
 const UNIT = /```ini\n(\[Unit\][\s\S]*?)```/.exec(PAGE)![1]!;
 /** The exposure that systemd may give to the unit, from 0 to 10. */
 const EXPOSURE_MAX = 1.5;
@@ -16,11 +17,10 @@ const analyze = (args: readonly string[], change: (unit: string) => string = (un
   withFolder((folder) => {
     const file = join(folder, 'zomma.service');
     writeFileSync(file, change(UNIT).replace('/usr/local/bin/zomma', '/bin/true'));
-    return run([analyzer!], [...args, file]);
+    return run([ANALYZER], [...args, file]);
   });
 
-// Without systemd, the tests are skipped, except in CI, where it must be installed.
-test.skipIf(!analyzer && process.env.CI === undefined)(`systemd finds no fault in the unit${missing}`, async () => {
+testWithAnalyzer('systemd finds no fault in the unit', async () => {
   expect(await analyze(['verify', '--man=no'])).toEqual({ code: 0, stdout: '', stderr: '' });
   const withCredential = (unit: string) => unit.replace(/^#(?=LoadCredential|Environment)/gm, '');
   expect(withCredential(UNIT)).not.toBe(UNIT);
@@ -29,15 +29,12 @@ test.skipIf(!analyzer && process.env.CI === undefined)(`systemd finds no fault i
   expect(misspelt.stderr).toContain('ProtectHom');
 });
 
-test.skipIf(!analyzer && process.env.CI === undefined)(
-  `the unit is hardened, and the page states how much${missing}`,
-  async () => {
-    const { stdout } = await analyze(['security', '--offline=true', '--no-pager']);
-    const exposure = Number(/Overall exposure level for zomma\.service: ([\d.]+)/.exec(stdout)?.[1]);
-    expect(exposure).toBeLessThanOrEqual(EXPOSURE_MAX);
-    expect(PAGE).toContain(`rates its exposure at ${exposure} of 10`);
-  },
-);
+testWithAnalyzer('the unit is hardened, and the page states how much', async () => {
+  const { stdout } = await analyze(['security', '--offline=true', '--no-pager']);
+  const exposure = Number(/Overall exposure level for zomma\.service: ([\d.]+)/.exec(stdout)?.[1]);
+  expect(exposure).toBeLessThanOrEqual(EXPOSURE_MAX);
+  expect(PAGE).toContain(`rates its exposure at ${exposure} of 10`);
+});
 
 test('the unit keeps the compiler of the runtime, and is told when the server is ready', () => {
   expect(UNIT).not.toMatch(/^MemoryDenyWriteExecute/m);

@@ -14,7 +14,7 @@ export interface WebOperation {
   readonly resource?: string;
 }
 
-/** The operations that the page asks for. `bun run gen` writes them from the registry. */
+/** The operations that the page asks for. `bun run gen` writes the file `operations.json` from the registry. */
 export const WEB_OPERATIONS = operations as Readonly<Record<WebOperationName, WebOperation>>;
 
 export type WebOperationName = keyof typeof operations;

@@ -7,8 +7,8 @@ const LOOK_MS = 1_000;
 
 /**
  * Reports each entry of the audit trail, also those of commands that ran beside the server or while no server ran. So the log of the server
- * has them all, and reaches whoever collects it. An entry is marked after it was reported: a crash in between repeats it, and never loses it.
- * Returns a function that reports what is left and ends the reports.
+ * has them all, and reaches whoever collects it. An entry is marked after it was reported: a crash in between repeats it, and never loses
+ * it. Returns a function that reports what is left and ends the reports.
  */
 export function startAuditLog(
   store: Pick<AuditStore, 'unloggedAudit' | 'markAuditLogged'>,

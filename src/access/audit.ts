@@ -40,7 +40,7 @@ export interface AuditEntry {
   readonly detail: string | null;
 }
 
-/** Stores the audit trail. Entries are never changed. The oldest ones are removed when there are too many. */
+/** Stores the audit trail. Entries are never changed. The oldest entries are removed when there are too many entries. */
 export interface AuditStore {
   saveAudit(entry: AuditEntry): void;
   /** Returns the entries from a moment on, the oldest first. `sinceMs` is in ms since the epoch. */

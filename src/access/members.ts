@@ -1,6 +1,6 @@
 /** The record of a member: a person or program that the operator's membership system knows. */
 export interface Member {
-  /** Canonical lower-case UUID. Answers and logs never contain it. */
+  /** Canonical lower-case UUID. Answers and logs never contain the UUID. */
   readonly uuid: string;
   readonly tier: string;
   readonly status: 'active' | 'revoked';
@@ -12,7 +12,7 @@ export interface Member {
 
 /** A member's linked Telegram handle, and the signals that another service may send to it. Zomma sends no signals. */
 export interface TelegramLink {
-  /** The full handle or id. Answers show it masked. */
+  /** The full handle or id. Answers show the handle or id masked. */
   readonly telegramId: string;
   /** Stored value: whether another service may send signals about options that expire in one day (1DTE) to the handle. */
   readonly routing1dte: boolean;

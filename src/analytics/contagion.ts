@@ -31,7 +31,7 @@ export function evaluateContagion(input: {
   readonly iv: number;
   readonly ivCeiling: number;
   readonly minFlowUsd: number;
-  /** Premium of the name's 30-day flow, dollars. `undefined` if it is not known. */
+  /** Premium of the name's 30-day flow, dollars. `undefined` if the premium is not known. */
   readonly premiumUsd: number | undefined;
   readonly correlation: number | null;
 }): Contagion {

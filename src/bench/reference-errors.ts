@@ -34,8 +34,8 @@ export function parseReference(csv: string): Reference {
 }
 
 /**
- * Finds the largest scaled error of computed values: |x - X| / (2.22e-16 (|X| + condition)) of value x and exact value X. 1 is the error that
- * one rounding of each input can cause. Rows with the condition NaN are skipped.
+ * Finds the largest scaled error of computed values: |x - X| / (2.22e-16 (|X| + condition)) of value x and exact value X. 1 is the error
+ * that one rounding of each input can cause. Rows with the condition NaN are skipped.
  */
 export function worstError(
   values: Float64Array,

@@ -32,9 +32,9 @@ export type GexAnalysis = ReturnType<typeof analyseGex>;
  * `OperatorError` if `sign` is `flow` and no unsettled contract has a print.
  *
  * Does not run the operation `get_live_gex_nodes`, because the operation needs a market, and a file has no market: it has no closes for the
- * field `hedging` and no tracked tickers. The plot and the CSV tables also need the prepared chain, which the operation does not return. The
- * operation and this function build their reports with `reportGex` and `byPositions`. So a field that is added to the results of these two
- * functions appears here too.
+ * field `hedging` and no tracked tickers. The plot and the CSV tables also need the prepared chain, which the operation does not return.
+ * The operation and this function build their reports with `reportGex` and `byPositions`. So a field that is added to the results of these
+ * two functions appears here too.
  */
 export function analyseGex(chain: Chain, { large, tape }: ChainPrints, { sign, ...options }: ChainReadOptions) {
   const { cashDividends: _, ...reported } = options;

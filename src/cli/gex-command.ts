@@ -30,8 +30,8 @@ const PLOT_LINES = { least: 23, most: 50 };
 type CsvTable = 'strikes' | 'profile';
 
 /**
- * Adds `zomma gex`, which computes the levels of a chain file or of a stored ticker. With its options, the command can reproduce the figures
- * of other programs that compute GEX.
+ * Adds `zomma gex`, which computes the levels of a chain file or of a stored ticker. With its options, the command can reproduce the
+ * figures of other programs that compute GEX.
  */
 export function addGex(program: Command, ports: Ports): void {
   withSettings(

@@ -92,8 +92,8 @@ export interface Ports {
   /** Returns the backups in a folder, the oldest first. */
   backupsIn(folder: string): Promise<readonly string[]>;
   /**
-   * Removes the data of a folder that is past its retention, and gives the space of removed data back to the disk. Returns what was removed, and
-   * the bytes of the database before and after.
+   * Removes the data of a folder that is past its retention, and gives the space of removed data back to the disk. Returns what was
+   * removed, and the bytes of the database before and after.
    */
   compact(
     settings: FolderSettings & Pick<SettingValues, 'keepChains' | 'keepIntraday' | 'keepPrints' | 'keepLevels'>,

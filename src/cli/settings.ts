@@ -5,14 +5,14 @@ import { parseWritten, SETTINGS_FILE, type SettingSources, settingSources } from
 interface SettingsOptions {
   /** The settings that get no default. */
   readonly withoutDefault?: readonly SettingName[];
-  /** The settings that the help leaves out, because they have no effect on the command. The command accepts them. */
+  /** The settings that the help leaves out, because they have no effect on the command. The command accepts these settings. */
   readonly hidden?: readonly SettingName[];
 }
 
 /**
- * Adds the flags of some settings to a command, and `--config`. Before the action of the command runs, a setting without a flag on the command
- * line gets its value from the environment, else from the file of settings, else its default. Adds no flag for a credential, because a
- * credential has none.
+ * Adds the flags of some settings to a command, and `--config`. Before the action of the command runs, a setting without a flag on the
+ * command line gets its value from the environment, else from the file of settings, else its default. Adds no flag for a credential,
+ * because a credential has none.
  */
 export function withSettings(
   command: Command,

@@ -7,7 +7,9 @@ export type ToolName = {
   [Name in keyof Registry]: [ToolKey<Name>] extends [never] ? never : Name;
 }[keyof Registry];
 type ToolKey<Name extends keyof Registry> = NonNullable<Registry[Name]['tool']>['answers'][number];
-/** The arguments that callers may send. Fields with a default may be left out. The client reads answers as JSON, so it asks for no picture. */
+/**
+ * The arguments that callers may send. Fields with a default may be left out. The client reads answers as JSON, so it asks for no picture.
+ */
 type Arguments<Name extends ToolName> = Partial<Omit<Static<Registry[Name]['input']>, 'format'>>;
 type Extended<Name extends ToolName> = Static<Registry[Name]['full']>;
 type Answer<Name extends ToolName> = Pick<Extended<Name>, ToolKey<Name> & keyof Extended<Name>>;

@@ -42,9 +42,9 @@ export function blockedSteps(): Readonly<Blocked> {
 
 /**
  * Watches the event loop of this process. A process has one watchdog at a time. The watchdog counts each period longer than
- * STEP_MS_MAX in which the loop was blocked, and reports each one longer than `slowStepMs`, with the longest step of the period. A timer with the interval TICK_MS starts with a step and
- * runs until no step has begun for REST_MS. So the watchdog also notices work that was not announced, if the work runs within REST_MS after
- * a step. `onTick` gets how late each tick is, ms.
+ * STEP_MS_MAX in which the loop was blocked, and reports each one longer than `slowStepMs`, with the longest step of the period. A timer
+ * with the interval TICK_MS starts with a step and runs until no step has begun for REST_MS. So the watchdog also notices work that was not
+ * announced, if the work runs within REST_MS after a step. `onTick` gets how late each tick is, ms.
  */
 export function startWatchdog(observe: Observe, { slowStepMs = SLOW_STEP_MS, onTick }: WatchdogOptions = {}): Watchdog {
   const blocked: Blocked = { count: 0, totalMs: 0, longestMs: 0 };

@@ -94,8 +94,8 @@ export type Observation =
       readonly step: string | undefined;
     }
   /**
-   * The runtime runs without its compiler (JIT), which a hardened unit or kernel can forbid (`MemoryDenyWriteExecute=`). The kernels then take
-   * some 30 to 90 times as long.
+   * The runtime runs without its compiler (JIT), which a hardened unit or kernel can forbid (`MemoryDenyWriteExecute=`). The kernels then
+   * take some 30 to 90 times as long.
    */
   | { readonly kind: 'compiler_off'; readonly ns_per_option: number; readonly hint: string }
   /** A stored snapshot is damaged. The snapshot was set aside, and the one before it is served. */

@@ -20,8 +20,8 @@ export const QUICK_JSON: JsonBounds = { containers: 12_000, values: 1_000_000, t
 
 /**
  * Returns the reason why a JSON text must not be parsed, or `undefined` if it may be parsed. The parser would take 11 GB of memory for 60
- * MB of `[`, and 2 GB for 60 MB of `{},`. Brackets and commas within strings count too. This is acceptable, because the strings of market
- * data contain none.
+ * MB of `[`, and 2 GB for 60 MB of `{},`. Brackets and commas within strings count too. Counting these is acceptable, because the strings
+ * of market data contain no brackets.
  */
 export function jsonExcess(text: string, { containers, values, texts }: JsonBounds): string | undefined {
   if (countUpTo(text, '{', containers) + countUpTo(text, '[', containers) > containers) {
@@ -64,7 +64,7 @@ export function isDeeperThan(text: string, limit: number): boolean {
 /**
  * Returns how many opening brackets may increase the maximum depth. Stops counting above `limit`. An opening bracket that follows a closing
  * bracket and a comma, as in `},{`, does not increase the maximum depth. (None of the three characters is a quote, so either all three are
- * inside a string or none is.) Almost all opening brackets in a table of rows follow a closing one. To search for the next opening bracket
+ * inside a string or none is.) Almost all opening brackets in a table of rows follow a closing one. Searching for the next opening bracket
  * takes a twentieth of the time of inspecting every character.
  */
 function nestingOpenings(text: string, opening: string, limit: number): number {

@@ -1,8 +1,8 @@
 import { dlopen, type FFIFunction } from 'bun:ffi';
 
 /**
- * Returns functions of the C library, by their names and types. Returns undefined on a system other than Linux, and if the library cannot be
- * loaded.
+ * Returns functions of the C library, by their names and types. Returns undefined on a system other than Linux, and if the library cannot
+ * be loaded.
  */
 export function openLibc<Functions extends Record<string, FFIFunction>>(functions: Functions) {
   if (process.platform !== 'linux') return undefined;

@@ -2,8 +2,8 @@
 const NEAREST = 3;
 
 /**
- * Returns the names most similar to an unknown name, the most similar first. Similarity is the larger of two: Dice's coefficient of the letter
- * pairs, which finds words in another order, and the share of letters that an edit leaves, which finds typing errors.
+ * Returns the names most similar to an unknown name, the most similar first. Similarity is the larger of two: Dice's coefficient of the
+ * letter pairs, which finds words in another order, and the share of letters that an edit leaves, which finds typing errors.
  */
 export function nearestNames(name: string, names: readonly string[]): string[] {
   const given = name.slice(0, 100).toLowerCase();

@@ -77,8 +77,8 @@ export interface Work<Result> extends Step {
 /**
  * A cache of results that are computed in steps. A result belongs to an owner and a key. If several requests need a result that is not
  * complete yet, they share the work: whichever request has its turn runs the next step. So the work is done only once, and it continues if
- * the request that started it is aborted. An owner has at most `entriesMax` results. If there are more, the least recently used result is
- * removed.
+ * the request that started it is aborted. An owner has at most `entriesMax` results. If an owner has more, the least recently used result
+ * is removed.
  */
 export class StepCache<Owner extends WeakKey, Result> {
   private readonly caches = new WeakMap<Owner, Map<string, Entry<Result>>>();

@@ -184,7 +184,10 @@ const UNSETTLED_SHARE_MIN = 0.9;
 /** A stored snapshot that is older than this no longer determines the expected number of contracts. The time covers a long weekend. */
 const COMPARED_MS_MAX = 4 * DAY_MS;
 
-/** Returns why a chain of a polled source cannot be the present state of its ticker. Returns `undefined` if it can. */
+/**
+ * Returns why a chain of a polled source cannot be the present state of its ticker. Returns `undefined` if the chain can be the present
+ * state.
+ */
 function whyNotNewer(chain: Chain, newest: Chain): string | undefined {
   if (newest.asOf - chain.asOf > BEHIND_MS_MAX) {
     return `the quotes of ${new Date(chain.asOf).toISOString()} are older than the stored quotes of ${new Date(newest.asOf).toISOString()}`;

@@ -72,7 +72,7 @@ export function startIngest(deps: IngestDeps): Ingest {
 
 /** The feeds of a service, whose deliveries are being stored. */
 export interface Ingests {
-  /** Resolves when the local feeds are loaded. The service does not wait for feeds over a network: it serves the stored data until they deliver. */
+  /** Resolves when the local feeds are loaded. Until feeds over a network deliver, the service answers from the stored data. */
   readonly localLoaded: Promise<unknown>;
   /**
    * Stops all feeds. Resolves with true when they have ended, or with false if one of them has not ended after INGEST_STOP_MS. Further calls

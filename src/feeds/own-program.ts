@@ -27,6 +27,6 @@ export function preferAsOomVictim(): void {
   try {
     writeFileSync('/proc/self/oom_score_adj', '1000');
   } catch {
-    // This system has no /proc.
+    // The operating system has no /proc.
   }
 }

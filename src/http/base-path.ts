@@ -1,6 +1,6 @@
 /**
- * The path of a proxy below which the service is reached, e.g. `/zomma`, or the empty text. Routes, hooks and log know paths without it.
- * Only addresses that the service gives begin with it.
+ * The path of a proxy below which the service is reached, e.g. `/zomma`, or the empty text. Routes, hooks and log know paths without this
+ * prefix. Only addresses in the service's own answers begin with the prefix.
  */
 export type BasePath = string;
 

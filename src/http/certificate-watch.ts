@@ -71,7 +71,8 @@ export function watchCertificate({ files, pair, listening, observe, nowMs }: Cer
   let before = seen;
   const timer = setInterval(() => {
     const version = versionOfFiles(files);
-    // While the files are being replaced, one of them may be missing, or belong to the other pair. So a change must last until the next look.
+    // While the files are being replaced, one of them may be missing, or belong to the other pair. So a change must last until the next
+    // look.
     if (version !== '' && version !== seen && version === before) reload();
     before = version;
     warnOfExpiry();

@@ -6,8 +6,8 @@ const QUIET_MS = 100;
 const DRAIN_MS_MAX = 1_000;
 
 /**
- * The state of a server that stops. While it drains, it still answers every request, and closes the connection after the answer. So requests
- * that already lie in its sockets are answered, and clients move to another server.
+ * The state of a server that stops. While it drains, it still answers every request, and closes the connection after the answer. So
+ * requests that already lie in its sockets are answered, and clients move to another server.
  */
 export interface Drain {
   readonly isDraining: boolean;

@@ -70,8 +70,8 @@ function traceIdOf(headers: Headers): string | undefined {
 }
 
 /**
- * Returns the id that a proxy in front has given to a request, or a new one. An id in the form of a UUID or of a key gets a new one, because
- * neither may stand in the log.
+ * Returns the id that a proxy in front has given to a request, or a new one. An id in the form of a UUID or of a key gets a new one,
+ * because neither may stand in the log.
  */
 function requestIdOf(given: string | null): string {
   return given !== null && WELL_FORMED_ID.test(given) && !SECRET_FORM.test(given) ? given : newRequestId();

@@ -31,8 +31,8 @@ export interface InternalAuthority {
 
 /**
  * Returns the files of the internal certificate of a data folder. The certificate and its key are in one file, so that both are replaced in
- * one step. Makes the authority if there is none, and a new certificate if there is none, if the present one ends soon, or if it lacks a name
- * or an address of this server. The caller holds the lock of the folder. `nowMs` is the wall clock, ms since the epoch.
+ * one step. Makes the authority if there is none, and a new certificate if there is none, if the present one ends soon, or if it lacks a
+ * name or an address of this server. The caller holds the lock of the folder. `nowMs` is the wall clock, ms since the epoch.
  *
  * Throws `OperatorError` if the certificate of the authority or its key is missing or damaged.
  */
@@ -58,7 +58,7 @@ export async function ensureInternalTls(settings: InternalTlsSettings, nowMs: nu
   return files;
 }
 
-/** Reads the authority of a data folder. Throws `OperatorError` if there is none. */
+/** Reads the authority of a data folder. Throws `OperatorError` if the folder has no authority. */
 export function readInternalAuthority(dataDir: string): InternalAuthority {
   const { authorityCert: path } = pathsIn(dataDir);
   if (!existsSync(path)) {

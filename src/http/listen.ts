@@ -32,8 +32,8 @@ export interface Listening {
 /** The runtime closes a connection without data after this time, s. The time is longer than the time between two pings of a stream. */
 const IDLE_TIMEOUT_S = 60;
 /**
- * Number of listeners whose certificate was replaced and that stay open. A listener that stops closes its idle connections, and a request that
- * is under way on one of them would be lost. A listener takes a descriptor and some 100 KB, so those of a year of renewals can stay.
+ * Number of listeners whose certificate was replaced and that stay open. A listener that stops closes its idle connections, and a request
+ * that is under way on one of them would be lost. A listener takes a descriptor and some 100 KB, so those of a year of renewals can stay.
  */
 const REPLACED_OPEN_MAX = 32;
 /**
@@ -102,8 +102,8 @@ export function listen(
         ...(pair && { tls: tlsOptionsOf(pair), http2: true }),
       }),
     );
-  // With `reusePort`, two programs could listen on one port, and each would get some of the requests. A certificate can be replaced only with
-  // a second listener on the port. So the port is first bound alone, to find out whether another program has it.
+  // With `reusePort`, two programs could listen on one port, and each would get some of the requests. A certificate can be replaced only
+  // with a second listener on the port. So the port is first bound alone, to find out whether another program has it.
   let server = serveOn(port, tls, false);
   if (tls) {
     const { port: bound } = server;

@@ -111,7 +111,7 @@ interface Contents {
   readonly signer: string;
 }
 
-/** Signs a certificate. Returns it as a PEM text. */
+/** Signs a certificate. Returns the certificate as a PEM text. */
 function certify({ subject, issuer, period, own, extensions, signer }: Contents): string {
   const signatureAlgorithm = new AlgorithmIdentifier({ algorithm: ECDSA_WITH_SHA256 });
   const serialNumber = crypto.getRandomValues(new Uint8Array(16));

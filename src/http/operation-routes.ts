@@ -282,8 +282,8 @@ function routerPath(path: string): string {
 }
 
 /**
- * Returns the arguments in the query. A list is comma-separated, or a repeated parameter. Any other repeated parameter becomes a list, which
- * no field accepts.
+ * Returns the arguments in the query. A list is comma-separated, or a repeated parameter. Any other repeated parameter becomes a list,
+ * which no field accepts.
  */
 function queryArguments({ operation, input }: View, query: URLSearchParams): Record<string, unknown> {
   const isTaken = (name: string) => !operation.rest!.ignoresUnknown || Object.hasOwn(input.properties, name);

@@ -18,7 +18,7 @@ export interface ProblemDetails {
   readonly errors?: readonly { readonly pointer: string; readonly detail: string }[];
   /**
    * Only if there is no snapshot at the requested moment: the moments of the stored snapshots before and after it, ISO 8601. Null if there
-   * is none.
+   * is no such snapshot.
    */
   readonly nearest_before?: string | null;
   readonly nearest_after?: string | null;

@@ -19,8 +19,8 @@ export interface Refusals {
   report(address: string, route: string, code: string): void;
   /**
    * Counts a refused key, or a request that carries a UUID in place of a key. If the network of the address, or all networks together, have
-   * made too many, reports this and throws `ClientError` (429). A UUID is counted before it is looked up: otherwise the answer would tell who
-   * is a member.
+   * made too many, reports this and throws `ClientError` (429). A UUID is counted before it is looked up: otherwise the answer would tell
+   * who is a member.
    */
   limit(address: string, route: string): void;
   stop(): void;

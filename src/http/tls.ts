@@ -27,8 +27,8 @@ export interface TlsFiles {
 }
 
 /**
- * Cipher suites of TLS 1.2: authenticated encryption (AEAD) with forward secrecy alone. Every client since 2014 has one of them. TLS 1.3,
- * which nearly all clients use, has no others. Without this list, the runtime also offers CBC suites and static RSA.
+ * Cipher suites of TLS 1.2: authenticated encryption (AEAD) with forward secrecy alone. Every client since 2014 has one of these cipher
+ * suites. TLS 1.3, which nearly all clients use, has no others. Without this list, the runtime also offers CBC suites and static RSA.
  */
 export const CIPHERS = ['ECDHE-ECDSA', 'ECDHE-RSA']
   .flatMap((exchange) =>
@@ -68,8 +68,8 @@ export function versionOfFiles({ cert, key, clientCa }: TlsFiles): string {
 }
 
 /**
- * Reads the authorities of the clients' certificates. Every one is checked, because the runtime would take the authorities of the public web
- * in place of a text without a certificate.
+ * Reads the authorities of the clients' certificates. Every one is checked, because the runtime would take the authorities of the public
+ * web in place of a text without a certificate.
  */
 function authoritiesIn(file: string): string {
   const pem = readPem(file, '--tls-client-ca');

@@ -70,7 +70,10 @@ export function horizonEnd(fromMs: number, days: number): number {
   return closeOf(isTradingDay(date) ? date : nextTradingDay(date));
 }
 
-/** Returns the moment of the newest quotes at `nowMs`. If the exchange is open, this is `nowMs` itself. Otherwise it is the last close. */
+/**
+ * Returns the moment of the newest quotes at `nowMs`. If the exchange is open, this is `nowMs` itself. If the exchange is closed, this is
+ * the last close.
+ */
 export function lastQuoted(nowMs: number): number {
   const today = newYorkDate(nowMs);
   if (!isTradingDay(today) || nowMs < openOf(today)) return closeOf(previousTradingDay(today));

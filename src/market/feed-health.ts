@@ -61,8 +61,8 @@ export function feedHealth(state: FeedState, nowMs: number, staleAfterMs: number
 }
 
 /**
- * Returns whether the next poll is overdue, or a running poll makes no progress. Moments that are too far ahead were written while the clock
- * was ahead, and say nothing about the next poll.
+ * Returns whether the next poll is overdue, or a running poll makes no progress. Moments that are too far ahead were written while the
+ * clock was ahead, and say nothing about the next poll.
  */
 export function isOverdue({ nextAt, polledAt, tickers }: FeedState, nowMs: number): boolean {
   if (nextAt !== null) return nowMs > nextAt + OVERDUE_MS || isClockOff(nextAt, nowMs);

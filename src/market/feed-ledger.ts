@@ -2,11 +2,11 @@
 export interface FeedLedger {
   /** Returns the checkpoints of a feed, by key. */
   checkpoints(feed: string): Map<string, string>;
-  /** Stores a checkpoint. A null value removes it. */
+  /** Stores a checkpoint. A null value removes the checkpoint. */
   setCheckpoint(feed: string, key: string, value: string | null): void;
   /**
-   * Sets which feeds run, and which tickers each of them requests. The states of other feeds are kept, and `feedStates` leaves them out. If a
-   * feed requests tickers, deletes the state of the other tickers of this feed.
+   * Sets which feeds run, and which tickers each of them requests. The states of other feeds are kept, and `feedStates` leaves them out. If
+   * a feed requests tickers, deletes the state of the other tickers of this feed.
    */
   openFeeds(feeds: readonly OpenedFeed[]): void;
   /** Deletes the state of a feed that does not run, except its checkpoints and gaps. Returns false if there is no such feed. */

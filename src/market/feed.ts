@@ -55,8 +55,8 @@ export type Delivery =
   /** The stream of a source connected or disconnected. Prints are missed while the stream is down. */
   | { readonly kind: 'connection'; readonly up: boolean; readonly at: number; readonly reason?: string }
   /**
-   * A checkpoint that the feed needs after a restart. A checkpoint is stored in one transaction with the deliveries before it. Null removes
-   * it from the store.
+   * A checkpoint that the feed needs after a restart. A checkpoint is stored in one transaction with the deliveries before it. A null value
+   * removes the checkpoint from the store.
    */
   | { readonly kind: 'checkpoint'; readonly key: string; readonly value: string | null };
 

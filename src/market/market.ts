@@ -68,8 +68,8 @@ export interface Market {
   /** Returns the last `limit` daily closes up to and including `date`, oldest first. */
   closes(ticker: string, date: string, limit: number): Close[];
   /**
-   * Returns the closes of the dates in [fromDate, toDate] that a feed delivered, oldest first. The market of a past moment has no close of a
-   * day that ended later.
+   * Returns the closes of the dates in [fromDate, toDate] that a feed delivered, oldest first. The market of a past moment has no close of
+   * a day that ended later.
    */
   officialCloses(ticker: string, fromDate: string, toDate: string): Close[];
   /**
@@ -125,7 +125,9 @@ export function createMarket(store: MarketStore, universe: Universe, simulated: 
     tapeVersions = new Map();
     volatilities = new Map();
   };
-  /** Reads the snapshot that `find` names. The store sets a damaged snapshot aside when it is read, and then `find` names the one before it. */
+  /**
+   * Reads the snapshot that `find` names. The store sets a damaged snapshot aside when it is read, and then `find` names the one before it.
+   */
   const readFound = (
     find: () => number | undefined,
     held: (id: number) => Chain | undefined,

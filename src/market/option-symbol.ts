@@ -135,7 +135,7 @@ function isRoot(text: string, from: number, to: number): boolean {
   return true;
 }
 
-/** Limit on cached expiries. A chain has some dozens of them. */
+/** Limit on cached expiries. A chain has some dozens of expiries. */
 const EXPIRIES_CACHED_MAX = 4_000;
 
 /** Converts `YYMMDD` to `YYYY-MM-DD`. Returns `undefined` if the calendar has no such date. */

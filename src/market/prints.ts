@@ -17,12 +17,12 @@ export interface Print {
   readonly multiplier: number;
   /** The moment of the trade, ms since the epoch. */
   readonly at: number;
-  /** The side of the quote at which the trade took place. Null if the feed does not give it. */
+  /** The side of the quote at which the trade took place. Null if the feed does not give the side. */
   readonly side: 'ask' | 'bid' | 'mid' | null;
-  /** Best quote at the time of the trade, dollars per share. Null if the feed does not give it. */
+  /** Best quote at the time of the trade, dollars per share. Null if the feed does not give the quote. */
   readonly bid: number | null;
   readonly ask: number | null;
-  /** Delta of the contract at the time of the trade. Null if the feed does not give it. */
+  /** Delta of the contract at the time of the trade. Null if the feed does not give the delta. */
   readonly delta: number | null;
   /** Whether the trade is a leg of a spread. */
   readonly multiLeg: boolean;
@@ -106,7 +106,7 @@ export interface Close {
   /** `YYYY-MM-DD` */
   readonly date: string;
   readonly close: number;
-  /** Shares traded that day. Null if the feed does not give them. */
+  /** Shares traded that day. Null if the feed does not give the number of shares. */
   readonly volume: number | null;
   readonly simulated: boolean;
 }

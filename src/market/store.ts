@@ -74,10 +74,12 @@ export interface MarketStore {
   snapshots(underlying?: string): SnapshotListing[];
   /**
    * Permanently removes snapshots of an underlying and their levels, simulated and recorded: those of the moment `asOf`, or all of them.
-   * Returns the number of moments whose data was removed. This includes moments that only had levels.
+   * Returns the number of moments whose data was removed. The number includes moments that only had levels.
    */
   forgetSnapshots(underlying: string, asOf?: number): number;
-  /** Returns the snapshots that were set aside because they are damaged. A snapshot of the same moment that is stored later replaces them. */
+  /**
+   * Returns the snapshots that were set aside because they are damaged. A snapshot of the same moment that is stored later replaces them.
+   */
   damagedSnapshots(): SnapshotListing[];
   /** Reads every stored snapshot and checks its checksum. Changes nothing. */
   checkSnapshots(): Iterable<SnapshotListing & { readonly isDamaged: boolean }>;

@@ -1,7 +1,10 @@
 import { newYorkDate } from './calendar.ts';
 import type { Print } from './prints.ts';
 
-/** The contracts of a tape. All of them have the same underlying. The number of a contract is its index in `seriesIndex` and `strike`. */
+/**
+ * The contracts of a tape. All contracts of a tape have the same underlying. The number of a contract is its index in `seriesIndex` and
+ * `strike`.
+ */
 export interface TapeContracts {
   readonly series: readonly TapeSeries[];
   /** The position of each contract's series in `series`. */

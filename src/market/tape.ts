@@ -14,7 +14,7 @@ export interface Stretch {
 }
 
 /**
- * Limits on the parts of a stretch. To read one part print by print takes some milliseconds. So the store also has the sums of blocks of
+ * Limits on the parts of a stretch. Reading one part print by print takes some milliseconds. So the store also has the sums of blocks of
  * `few` and of `many` parts, and of whole days.
  */
 export const PARTS = { one: 1, few: 4, many: 16, ofDay: Number.POSITIVE_INFINITY } as const;

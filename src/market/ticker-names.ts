@@ -13,7 +13,7 @@ const SPELLING_MAX = 40;
 
 /** Finds tickers by their names, and the tickers most similar to a misspelt one. */
 export interface TickerNames {
-  /** Returns the ticker that has this name, in any case and with any punctuation. Returns `undefined` if no ticker has it. */
+  /** Returns the ticker that has this name, in any case and with any punctuation. Returns `undefined` if no ticker has this name. */
   named(spelling: string): string | undefined;
   /** Returns those of `tickers` that are most similar to the spelling, by symbol or by name: at most three, the most similar first. */
   nearest(spelling: string, tickers: readonly string[]): string[];

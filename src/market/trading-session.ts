@@ -3,7 +3,7 @@ import { closeOf, isHalfDay, isTradingDay, newYorkDate, nextTradingDay, openOf, 
 /** A session of the New York Stock Exchange: the one that is open or, if the exchange is closed, the next one. */
 export interface TradingSession {
   readonly state: 'open' | 'closed';
-  /** Why the exchange is closed. Null if it is open. The hours of a trading day outside its session are `night`. */
+  /** Why the exchange is closed. Null if the exchange is open. The hours of a trading day outside its session are `night`. */
   readonly reason: 'night' | 'weekend' | 'holiday' | null;
   /** When the session opens or has opened, ms since the epoch. */
   readonly opensAt: number;

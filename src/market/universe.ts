@@ -20,7 +20,8 @@ export interface Universe {
 
 /**
  * Parses an operator's universe from JSON text: `{"themes": {"name": ["SPY", ...]}, "proxies": {"SMH": ["NVDA", ...]}, "names": {"META":
- * ["Facebook", ...]}}`. Without `proxies`, the standard proxies apply. `names` are added to the standard names. Throws `ClientError` if the text is not valid. The error names every invalid field as a JSON Pointer.
+ * ["Facebook", ...]}}`. Without `proxies`, the standard proxies apply. `names` are added to the standard names. Throws `ClientError` if the
+ * text is not valid. The error names every invalid field as a JSON Pointer.
  */
 export function loadUniverse(json: string): Universe {
   let parsed: unknown;

@@ -77,8 +77,8 @@ export interface Discounts {
 /**
  * Computes Black-Scholes-Merton prices and Greeks. The Greeks are raw partial derivatives: per 1.00 of spot, volatility and rate, and per
  * year. Theta and charm are derivatives by the passing of time, -d/dT. If T or iv is 0, the results are those of the intrinsic value.
- * Accuracy: the error of every output is at most twice the change that one rounding of each input and of the output can cause. This was
- * measured on 24,000 rows, up to the ends of the accepted ranges. If `into` is given, the results are written into these columns. New
+ * Accuracy: the error of every output is at most twice the change that one rounding of each input and of the output can cause. The error
+ * was measured on 24,000 rows, up to the ends of the accepted ranges. If `into` is given, the results are written into these columns. New
  * columns take a third more time.
  * @throws RangeError if the length of a column is not `count`.
  */
@@ -105,8 +105,8 @@ export function oneGreek(name: GreekName, options: OptionColumns): Float64Array 
 
 /**
  * Computes the call and the put of each row. The results have the same bits as those of `greeks`. Call and put together take little more
- * time than one of them. Gamma, vega, vanna and volga are the same columns in both. `into` is an earlier result. If it is given, its
- * columns are overwritten.
+ * time than the call or the put alone. Gamma, vega, vanna and volga are the same columns in both. `into` is an earlier result. If it is
+ * given, its columns are overwritten.
  * @throws RangeError if the length of a column is not `count`.
  */
 export function callPutGreeks(
@@ -186,8 +186,8 @@ export const MARKET_UNITS: Readonly<Record<GreekName, number>> = {
  * - vanna as the change of delta per volatility point, and charm as the change of delta per calendar day that passes;
  * - volga as the change of market vega per volatility point (1e-4 of the raw volga).
  *
- * Price, delta and gamma have the same unit in both systems, and the result has their columns unchanged. Writes the other columns into
- * those of `into`, if given. `into` may be `raw`.
+ * Price, delta and gamma have the same unit in both systems, and the result has their columns unchanged. If `into` is given, writes the
+ * other columns into the columns of `into`. `into` may be `raw`.
  */
 export function inMarketUnits(raw: GreekColumns, into?: GreekColumns): GreekColumns {
   return named((name) => {

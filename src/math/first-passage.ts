@@ -43,7 +43,7 @@ const MANY_JUMPS = 2;
 const REACH = 4;
 /**
  * Largest distance of the start, in standard deviations of the whole walk. From further away, only jumps can reach the barrier. Without
- * drift, the probability is at most 1/25^2 = 1.6e-3 (Kolmogorov's inequality). This is less than
+ * drift, the probability is at most 1/25^2 = 1.6e-3 (Kolmogorov's inequality). This probability is less than
  * the error bound of `passage`, so the result is 0.
  */
 const START_MAX = 25;

@@ -4,7 +4,8 @@ import { arenaColumn, arenaSpan, CHUNK_ROWS, type Column, checkLengths, inChunks
 // In this file, a level is a spot price at which gamma is computed.
 
 /**
- * Contracts as columns of `count` rows. A number in place of a column is the value of every row. The units are those of `OptionColumns`.
+ * Contracts as columns of `count` rows. A number in place of a column is the value of every row. The units are the same as in
+ * `OptionColumns`.
  */
 export interface ProfileColumns {
   readonly count: number;

@@ -3,8 +3,8 @@ import type { OptionColumns } from './black-scholes.ts';
 import { type Column, kernels, mapColumns } from './kernels.ts';
 
 /**
- * Options with their prices, as columns of `count` rows. A number in place of a column is the value of every row. The units are those of
- * `OptionColumns`.
+ * Options with their prices, as columns of `count` rows. A number in place of a column is the value of every row. The units are the same as
+ * in `OptionColumns`.
  */
 export interface PricedOptionColumns extends Omit<OptionColumns, 'iv'> {
   readonly price: Column;

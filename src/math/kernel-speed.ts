@@ -6,8 +6,10 @@ const OPTIONS = 512;
 const PIECE_MS = 10;
 /** On a busy machine, the compiler gets its turn late. So a slow kernel is measured in this many pieces before it is called slow. */
 const PIECES_MAX = 30;
-/** On the machines that were measured, the runtime takes 100 to 300 ns for the Greeks of an option with its compiler, and 7 µs without it. */
-const SLOW_NS = 2_000;
+/**
+ * On the machines that were measured, the runtime takes 100 to 300 ns for the Greeks of an option with its compiler, and 2 to 7 µs without it.
+ */
+const SLOW_NS = 1_000;
 
 /** Returns the time that the kernel of the Greeks takes for an option, ns: the best call. Takes 10 ms, or 0.3 s if the kernel is slow. */
 export async function kernelNsPerOption(): Promise<number> {

@@ -116,7 +116,7 @@ export function mapRow(kernel: (count: number, block: Offset) => void, inputs: r
 }
 
 /**
- * Returns a view of the rows [start, end), or the column itself if these are all of its rows. To make a view takes as long as to copy a
+ * Returns a view of the rows [start, end), or the column itself if these are all of its rows. Creating a view takes as long as copying a
  * hundred rows.
  */
 function rowsOf(column: Float64Array, start: number, end: number): Float64Array {

@@ -1,7 +1,7 @@
 /**
  * Fits values by linear least squares. The model is the set of the columns that the fit uses. `toggle` adds one column to the model or
- * removes one, by the sweep operator (Goodnight 1979, "A tutorial on the SWEEP operator"). This takes time quadratic in the number of all
- * columns.
+ * removes one, by the sweep operator (Goodnight 1979, "A tutorial on the SWEEP operator"). The operation takes time quadratic in the number
+ * of all columns.
  */
 export class StepwiseRegression {
   /**
@@ -22,8 +22,8 @@ export class StepwiseRegression {
   }
 
   /**
-   * Returns a model without columns. `columns` are those that can be added. `columns` and `values` have a row for each observation. The
-   * caller has divided each row by the standard error of its observation.
+   * Returns a model without columns. `columns` are the columns that can be added to the model. `columns` and `values` have a row for each
+   * observation. The caller has divided each row by the standard error of its observation.
    */
   static of(columns: readonly Float64Array[], values: Float64Array): StepwiseRegression {
     const all = [...columns, values];

@@ -6,7 +6,7 @@ import { RESOURCES } from './resources.ts';
 
 /**
  * Returns what MCP clients can use, over every transport: every tool with a tool that reads resources, or only the tools of the API
- * contract. Of the prompts, clients get those whose tools they get.
+ * contract. Clients get only the prompts whose tools they also get.
  */
 export function catalogOf(selection: ToolSelection): Catalog {
   const isContract = selection === 'contract';

@@ -12,7 +12,7 @@ export interface Catalog {
   readonly resources: Resources;
   /** Whether `tools/list` also has a tool that reads resources, for clients whose model cannot read them. Absent for no. */
   readonly hasReader?: boolean;
-  /** The prompts. Each is offered only together with the tools that its text names. Absent for none. */
+  /** The prompts. Each is offered only together with the tools that its text names. Absent if no prompt is offered. */
   readonly prompts?: readonly TaskPrompt[];
 }
 

@@ -5,7 +5,7 @@ import type { Operation } from '../operations/engine/operation.ts';
 import { toolView } from '../operations/engine/perform.ts';
 import { describeProvenanceOf, PROVENANCE_KEY } from './tool-answer.ts';
 
-/** Returns the definitions of the tools for `tools/list`, in the registry's order. Builds them once for each registry. */
+/** Returns the definitions of the tools for `tools/list`, in the registry's order. Builds the definitions once for each registry. */
 export function toolDefinitions(tools: readonly Operation[]): Tool[] {
   return definitionsOf(tools).definitions;
 }

@@ -25,7 +25,7 @@ export interface MetricSources {
   readonly isFull: () => boolean;
   /** When the certificate in use expires, ms since the epoch. Undefined without TLS. */
   readonly certificateNotAfterMs: () => number | undefined;
-  /** When the last backup was made, ms since the epoch. Undefined if there is none. */
+  /** When the last backup was made, ms since the epoch. Undefined if no backup was made. */
   readonly lastBackupMs: () => number | undefined;
   readonly isReady: () => boolean;
 }

@@ -2,7 +2,7 @@ import { OperatorError } from '../core/errors.ts';
 
 /** What the operations address reports. */
 export interface OpsReports {
-  /** Why the server should get no requests at present, one sentence each. Empty if it is ready. */
+  /** Why the server should get no requests at present, one sentence each. Empty if the server is ready. */
   readonly notReady: () => readonly string[];
   /** The metrics in the text format of Prometheus, with its media type. */
   readonly metrics: () => Promise<{ readonly text: string; readonly type: string }>;

@@ -7,8 +7,8 @@ import { openLibc } from '../core/libc.ts';
  */
 export interface ServiceManager {
   /**
-   * Reports what the start does, and asks for `ms` more of time. Asks again in time, until the start is complete, so a start may take as long
-   * as the event loop turns at least once in `ms`.
+   * Reports what the start does, and asks for `ms` more of time. Asks again in time, until the start is complete, so a start may take as
+   * long as the event loop turns at least once in `ms`.
    */
   starting(status: string, ms: number): void;
   /** Reports that the start is complete. */

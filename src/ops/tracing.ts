@@ -28,7 +28,7 @@ export interface Tracing extends RequestTracing {
   stop(): Promise<void>;
 }
 
-/** Spans that wait for the collector. Further ones are dropped. A span takes some 1.5 KB. */
+/** Spans that wait for the collector. Further spans are dropped. A span takes some 1.5 KB. */
 const QUEUE_MAX = 4_096;
 const BATCH_MAX = 512;
 /** Time between two batches, ms. */
@@ -110,7 +110,7 @@ function contextOf(headers: Headers): Context {
   return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags, isRemote: true });
 }
 
-/** A span with the attributes of OpenTelemetry's conventions for HTTP. Like the log, it has the route and not the path. */
+/** A span with the attributes of OpenTelemetry's conventions for HTTP. Like the log, a span has the route and not the path. */
 function requestSpanOf(span: Span): RequestSpan {
   return {
     traceId: span.spanContext().traceId,
@@ -151,7 +151,7 @@ function withWarnings(exporter: OTLPTraceExporter, observe: Observe): SpanExport
   };
 }
 
-/** Returns the sampler that OTEL_TRACES_SAMPLER names. Throws `SettingError` if there is none of this name. */
+/** Returns the sampler that OTEL_TRACES_SAMPLER names. Throws `SettingError` if no sampler has this name. */
 function samplerOf({ OTEL_TRACES_SAMPLER: name = '', OTEL_TRACES_SAMPLER_ARG: arg }: TracingEnv): Sampler {
   const [, parentBased, kind] = /^(parentbased_)?(always_on|always_off|traceidratio)$/.exec(
     name || 'parentbased_always_on',

@@ -205,7 +205,7 @@ function values(rows: readonly MoveFigures[], scale: MoveScale, { y, low, high }
     const half = widths[i]! / 2;
     const x = Math.max(PLOT.left + half, Math.min(PLOT.right - half, scale.center(i)));
     const baseline = y(shares) + (shares < 0 ? 22 : -9);
-    // The ground of the text hides lines behind it. An outline of the letters would take a quarter of the time of the whole picture.
+    // The ground of the text hides lines behind it. A white outline of the letters would take 3 to 5 ms more.
     return [box(x - half, baseline - 16, 2 * half, 19, WHITE), textAt(x, baseline, texts[i]!)];
   });
   return [element('g', { 'font-size': SMALL_SIZE, 'text-anchor': 'middle' }, ...drawn)];

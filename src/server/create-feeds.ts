@@ -99,7 +99,9 @@ function createFeed(settings: FeedSettings, universe: Universe, checkpoints: Sto
   );
 }
 
-/** Returns a credential. Throws `SettingError` if it is missing, or if it contains characters that are not printable ASCII, such as spaces. */
+/**
+ * Returns a credential. Throws `SettingError` if it is missing, or if it contains characters that are not printable ASCII, such as spaces.
+ */
 function credential(name: CredentialName, settings: FeedSettings): string {
   const { env, provider } = SETTINGS[name];
   const value = settings[name]?.trim() ?? '';

@@ -39,9 +39,10 @@ export type ServeSettings = ValuesIn<'data' | 'feeds' | 'server' | 'mcp' | 'log'
 const STOP_DEADLINE_MS = 3_000;
 /**
  * The process exits this long after the signal, ms, even if something still runs, for example a read from a file system that does not
- * answer. A forced exit is safe, because the stored data is consistent at every moment.
+ * answer. A forced exit is safe, because the stored data is consistent at every moment. A busy machine may take the last of the five seconds
+ * to run it.
  */
-const FORCED_STOP_MS = 4_700;
+const FORCED_STOP_MS = 4_000;
 /** Time between two lines of the log while data is loaded, ms. */
 const LOADING_EVERY_MS = 5_000;
 /** Time between two looks whether the database is still in its folder, ms. */
@@ -52,7 +53,7 @@ const RENEWAL_LOOK_MS = 3_600_000;
 const OPENING_MS_MAX = 15 * 60_000;
 /** While data is loaded, the service manager ends the start if it gets no further message within this time, ms. */
 const LOADING_MS_MAX = 60_000;
-/** The last spans are sent within this time, ms. Otherwise they are lost. */
+/** The last spans are sent within this time, ms. Spans that are not sent in time are lost. */
 const TRACES_STOP_MS = 500;
 
 /** What `zomma start` adds to the service. */
@@ -108,7 +109,7 @@ async function serveUntilStopped(settings: ServeSettings, hanging: Set<string>, 
   const manager = await connectManager(observe);
   resources.defer(() => manager?.close());
   const onHangUp = () => (manager ? manager.reloading(reload) : reload());
-  // Without a handler, SIGHUP would end the process. Hooks of certificate clients send it after a renewal.
+  // Without a handler, SIGHUP would end the process. Hooks of certificate clients send SIGHUP after a renewal.
   process.on('SIGHUP', onHangUp);
   resources.defer(() => void process.off('SIGHUP', onHangUp));
   // An upgrade copies the database first, which takes a minute for some 20 GB.

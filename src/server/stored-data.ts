@@ -138,7 +138,7 @@ export async function backUpData(
   return manifest;
 }
 
-/** Returns when the last backup of a data folder was made, ms since the epoch. Undefined if there is none. */
+/** Returns when the last backup of a data folder was made, ms since the epoch. Undefined if no backup was made. */
 export function lastBackupMs(dataDir: string): number | undefined {
   return statSync(join(dataDir, LAST_BACKUP), { throwIfNoEntry: false })?.mtimeMs;
 }
@@ -257,7 +257,7 @@ export function lockData(dataDir: string): FolderLock {
   return lockFolder(dataDir);
 }
 
-/** Opens the database of a data folder to write, and creates it if it does not exist. Never upgrades it. */
+/** Opens the database of a data folder to write, and creates it if it does not exist. Never upgrades the database. */
 export function createOrOpenData(dataDir: string): Store {
   return openData(dataDir, hasData(dataDir) ? 'write' : 'own');
 }
@@ -310,7 +310,7 @@ export function openAccess(store: Store, dataDir: string): Access {
   });
 }
 
-/** Reads the secret of a data folder. Throws `OperatorError` that names the fault. Creates none. */
+/** Reads the secret of a data folder. Throws `OperatorError` that names the fault. Creates no database. */
 export function readSecret(store: Store, dataDir: string): Uint8Array {
   return loadSecret(dataDir, Math.max(1, store.members().length));
 }

@@ -41,8 +41,8 @@ export interface Setting {
   readonly default?: string;
   /**
    * Converts the text of the flag or of the environment variable to the setting's value. Throws `SettingError` if the text is invalid.
-   * Never returns `undefined`, because the parser of the command line would replace `undefined` by an empty string. Without `parse`, the text
-   * is the value of the setting.
+   * Never returns `undefined`, because the parser of the command line would replace `undefined` by an empty string. Without `parse`, the
+   * text is the value of the setting.
    */
   readonly parse?: (text: string) => unknown;
 }
@@ -65,7 +65,7 @@ export const SETTINGS = {
     flag: '--data-dir <dir>',
     env: 'ZOMMA_DATA_DIR',
     group: 'data',
-    help: 'folder of the database and the server secret. If the folder does not exist, most commands create it. gex, surface, history, call and feeds never create it, and mcp creates it only if --feed is given',
+    help: 'folder of the database and the server secret. If the folder does not exist, serve, start, ingest and restore create it, and mcp creates it if --feed is given. Other commands never create it',
     default: 'zomma-data',
   },
   dataMax: {

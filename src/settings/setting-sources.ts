@@ -52,9 +52,9 @@ export function settingKey(name: SettingName): string {
 }
 
 /**
- * Returns the settings of the environment and of the file of settings, of which `inFile` has the contents. An empty variable counts as none.
- * `find` reads a credential also from the file that `<VARIABLE>_FILE` or the file of settings names, and throws `SettingError` if that file
- * cannot be read.
+ * Returns the settings of the environment and of the file of settings, of which `inFile` has the contents. An empty variable counts as
+ * none. `find` reads a credential also from the file that `<VARIABLE>_FILE` or the file of settings names, and throws `SettingError` if
+ * that file cannot be read.
  */
 export function settingSources(env: Environment, inFile: WrittenSettings): SettingSources {
   const variable = (name: string): WrittenSetting | undefined => {

@@ -37,7 +37,7 @@ export function auditTable(db: Database, keptMax = KEPT_MAX, trimEvery = TRIM_EV
   };
 }
 
-/** Adds an entry to the database at `path`, which may have any schema from the first on. Throws `OperatorError` if its schema is older. */
+/** Adds an entry to the database at `path`, which may have any schema from the first on. Throws `OperatorError` if the schema is older. */
 export function saveAuditIn(path: string, entry: AuditEntry): void {
   const db = openAnySchema(path);
   try {

@@ -98,8 +98,8 @@ export function levelTable(db: Database, nowMs: () => number): LevelTable {
        WHERE simulated = ?1 AND underlying = value AND advanced = 1 AND seq > ?3 ORDER BY seq LIMIT ?4
      ) SELECT ${record}, seq, source FROM wanted CROSS JOIN levels USING (seq) ORDER BY seq`,
   );
-  // `kept_at` is the moment at which the record was stored. Rows that earlier versions of the program wrote do not have it. The `as_of` of
-  // such rows is only slightly earlier.
+  // `kept_at` is the moment at which the record was stored. Rows that earlier versions of the program wrote do not have `kept_at`. The
+  // `as_of` of such rows is only slightly earlier.
   const selectFirstMissed = db.prepare<{ at: number }, [number, string, number]>(
     `SELECT ifnull(kept_at, as_of) AS at FROM levels WHERE seq = (
        SELECT min((

@@ -46,14 +46,14 @@ export type StoreMode = 'own' | 'write' | 'read';
 export interface StoreEvents {
   /** Called with the schema that the database had before it was upgraded. */
   readonly onUpgrade?: ((from: number) => void) | undefined;
-  /** Called with each snapshot that is found to be damaged and is set aside. Without it, the read of such a snapshot throws. */
+  /** Called with each snapshot that is found to be damaged and is set aside. Without this callback, the read of such a snapshot throws. */
   readonly onDamaged?: OnDamaged | undefined;
 }
 
 /**
  * Opens the store at `path`, or a store in memory if `path` is `:memory:`. With the mode `own`, creates the file with mode 0600 and its
- * folder with mode 0700 if they do not exist, and upgrades an older database after a copy of it was made. `nowMs` is the wall clock, ms since
- * the epoch.
+ * folder with mode 0700 if they do not exist, and upgrades an older database after a copy of it was made. `nowMs` is the wall clock, ms
+ * since the epoch.
  *
  * Throws `OperatorError` if the file is not a database, has another schema or cannot be used.
  */

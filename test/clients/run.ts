@@ -6,7 +6,7 @@ import { blocksOf, PAGE, runBlock } from './page.ts';
 import { PROGRAMS } from './programs.ts';
 import { type Service, startService } from './service.ts';
 import { type Seen, STEPS, take } from './steps.ts';
-import { nameOf, type Row, tables } from './table.ts';
+import { nameOf, type Row, requestsOf, resultsOf } from './table.ts';
 import type { Exchange } from './wire.ts';
 
 /**
@@ -30,8 +30,8 @@ await withFolder(async (folder) => {
   await service.close();
 
   const node = (await run(['node'], ['--version'])).stdout.trim().slice(1);
-  const text = tables(rows, node);
-  console.log(text);
+  const text = resultsOf(rows, node);
+  console.log(`${text}\n\n${requestsOf(rows)}`);
   if (process.argv.includes('--write')) await write(text);
   if (rows.some(({ steps }) => Object.values(steps).some(({ verdict }) => verdict === 'fails'))) process.exitCode = 1;
 });

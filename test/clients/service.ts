@@ -22,7 +22,7 @@ export async function startService(dataDir: string): Promise<Service> {
   let server = await start();
   return {
     wire,
-    key: server.before.join('\n').match(/ZOMMA_\w{16}/)![0],
+    key: keyOf(server),
     dataDir,
     async restart() {
       await server.stop('SIGTERM');

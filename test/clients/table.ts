@@ -12,8 +12,8 @@ export interface Row {
   readonly exchange: Exchange;
 }
 
-/** The tables of the page: the results of each client, then its requests and error messages. */
-export function tables(rows: readonly Row[], node: string): string {
+/** The table of the page: the results of each client. */
+export function resultsOf(rows: readonly Row[], node: string): string {
   const titles = Object.keys(rows[0]?.steps ?? {});
   return [
     `Bun ${Bun.version}, Node ${node}. Made by \`bun run test:clients --write\`.`,
@@ -28,32 +28,33 @@ export function tables(rows: readonly Row[], node: string): string {
         ...titles.map((title) => cell(steps[title]!)),
       ]),
     ),
-    '',
-    'The requests of each client, and the errors that its user sees:',
-    '',
-    ...markdown(
-      [
-        'client',
-        'transport',
-        'requests',
-        'protocol version',
-        'key in',
-        'error for a wrong key',
-        'errors before the recovery',
-      ],
-      rows
-        .filter(({ exchange }) => exchange.requests.length > 0)
-        .map(({ client, steps, exchange }) => [
-          `${nameOf(client)} ${versionOf(client)}`,
-          client.transport,
-          code(exchange.requests),
-          exchange.versions.join(', '),
-          code(exchange.keys),
-          steps['wrong key']?.said ?? '',
-          [...new Set(['connection cut', 'server restarted'].flatMap((title) => steps[title]?.said ?? []))].join(' / '),
-        ]),
-    ),
   ].join('\n');
+}
+
+/** The requests of each client, and the errors that its user sees. `bun run test:clients` prints them. */
+export function requestsOf(rows: readonly Row[]): string {
+  return markdown(
+    [
+      'client',
+      'transport',
+      'requests',
+      'protocol version',
+      'key in',
+      'error for a wrong key',
+      'errors before the recovery',
+    ],
+    rows
+      .filter(({ exchange }) => exchange.requests.length > 0)
+      .map(({ client, steps, exchange }) => [
+        `${nameOf(client)} ${versionOf(client)}`,
+        client.transport,
+        code(exchange.requests),
+        exchange.versions.join(', '),
+        code(exchange.keys),
+        steps['wrong key']?.said ?? '',
+        [...new Set(['connection cut', 'server restarted'].flatMap((title) => steps[title]?.said ?? []))].join(' / '),
+      ]),
+  ).join('\n');
 }
 
 export function nameOf({ packageName, mode }: ClientUnderTest): string {

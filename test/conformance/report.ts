@@ -47,6 +47,16 @@ export function resultsTable(outcomes: readonly Outcome[], expected: Expected): 
   return table(['scenario', ...outcomes.map(({ suite }) => title(suite)), 'why not'], rows);
 }
 
+/** A table of the suites, with the number of scenarios by result. */
+export function summaryTable(outcomes: readonly Outcome[], expected: Expected): string {
+  const kinds = ['passed', 'passed but for', 'not offered', 'skipped', '**failed**'];
+  const rows = outcomes.map(({ suite, scenarios }) => {
+    const ends = [...scenarios].map(([name, checks]) => endOf(name, checks, expected).replace(/ \d+ of \d+$/, ''));
+    return [title(suite), ...kinds.map((kind) => String(ends.filter((end) => end === kind).length))];
+  });
+  return table(['revision (suite)', 'passed', 'passed in part', 'not offered', 'skipped', 'failed'], rows);
+}
+
 function endOf(name: string, checks: readonly Check[] | undefined, expected: Expected): string {
   if (!checks) return '';
   const failures = idsOf(checks.filter(isFailure));

@@ -1,28 +1,17 @@
 import { Database } from 'bun:sqlite';
-import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { expect, test } from 'bun:test';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { auditTable } from '../../src/store/audit-table.ts';
 import { SCHEMA } from '../../src/store/folder/upgrade.ts';
 import { makeDataFolder } from '../support/data-folder.ts';
-import { FROM_SOURCE, NEXT_VERSION, run, type Server, startServer } from '../support/process.ts';
+import { FROM_SOURCE, NEXT_VERSION, run } from '../support/process.ts';
+import { withServer } from '../support/with-server.ts';
 
 /** What the audit trail and the log tell about changes to members and keys, by commands and by requests. */
 const UUID = '7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90';
-let folder: string;
-let server: Server;
-const at = (name: string) => join(folder, name);
-const start = () =>
-  startServer(FROM_SOURCE, ['serve', '--port', '0', '--data-dir', at('data'), '--trusted-proxies', '127.0.0.1']);
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'zomma-audit-'));
-  server = await start();
-});
-afterAll(async () => {
-  await server.stop('SIGTERM');
-  rmSync(folder, { recursive: true, force: true });
-});
+const server = withServer(FROM_SOURCE, () => ['serve', '--port', '0', '--trusted-proxies', '127.0.0.1']);
+const at = (name: string) => join(server.folder, name);
 
 const zomma = async (args: readonly string[], dataDir = at('data'), program = FROM_SOURCE) => {
   // The name of the actor does not come from the environment, which the user chooses.
@@ -96,7 +85,7 @@ test('copies of the secret, and changes that were made while no server ran, are 
   await zomma(['backup', at('full'), '--with-secret', '--passphrase-file', at('pass')]);
   await zomma(['restore', at('full'), '--passphrase-file', at('pass')], at('restored'));
   const before = (await trail()).length;
-  server = await start();
+  await server.restart();
   await untilLogged(1);
   expect(logged()).toMatchObject([{ action: 'secret_backed_up', actor: OPERATOR, result: 'done' }]);
   const restored = JSON.parse(await zomma(['audit', '--json', '--since', '1h'], at('restored'))).audit;

@@ -1,40 +1,19 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { beforeAll, describe, expect, test } from 'bun:test';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeDataFolder } from '../support/data-folder.ts';
-import { FROM_SOURCE, run, type Server, startServer } from '../support/process.ts';
+import { FROM_SOURCE, run, startServer } from '../support/process.ts';
+import { withServer } from '../support/with-server.ts';
 
 /** Backups of a running server, restored and compared. */
 const ROUNDS = 4;
-let folder: string;
-let server: Server;
-const at = (name: string) => join(folder, name);
+const server = withServer(FROM_SOURCE, () => ['start', '--port', '0', '--past', 'on', '--ops', '127.0.0.1:0']);
+const at = (name: string) => join(server.folder, name);
 const zomma = (...args: string[]) => run(FROM_SOURCE, args);
 const membersOf = async (dataDir: string) =>
   JSON.parse((await zomma('members', 'list', '--json', '--data-dir', dataDir)).stdout).members as { uuid: string }[];
 
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'zomma-backup-'));
-  writeFileSync(at('pass'), 'correct horse battery\n', { mode: 0o600 });
-  server = await startServer(FROM_SOURCE, [
-    ...['start', '--port', '0', '--past', 'on', '--data-dir', at('data'), '--ops', '127.0.0.1:0'],
-  ]);
-  await server.loaded;
-});
-afterAll(async () => {
-  await server.stop('SIGTERM');
-  rmSync(folder, { recursive: true, force: true });
-});
+beforeAll(() => writeFileSync(at('pass'), 'correct horse battery\n', { mode: 0o600 }));
 
 test('each backup under ingest has what was committed before it, and is restored to it', async () => {
   for (let i = 0; i < ROUNDS; i++) {

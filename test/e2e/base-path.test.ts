@@ -1,6 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
@@ -8,31 +6,20 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { parseSettings } from '../../src/settings/config.ts';
 import { type PathProxy, startPathProxy } from '../support/path-proxy.ts';
-import { FROM_SOURCE, run, type Server, startServer } from '../support/process.ts';
+import { FROM_SOURCE, run } from '../support/process.ts';
 import { startService } from '../support/service.ts';
+import { withServer } from '../support/with-server.ts';
 
 /** A real server below a path of a proxy. */
 const BASE = '/zomma';
-let folder: string;
-let server: Server;
-let key: string;
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'zomma-base-'));
-  server = await startServer(FROM_SOURCE, [
-    ...['start', '--port', '0', '--data-dir', join(folder, 'data'), '--base-path', `${BASE}/`, '--access-log'],
-    ...['--rate-limit', 'off', '--trusted-proxies', '127.0.0.1'],
-  ]);
-  await server.loaded;
-  key = /ZOMMA_\w{16}/.exec(server.before.join('\n'))![0];
-});
-afterAll(async () => {
-  await server.stop('SIGTERM');
-  rmSync(folder, { recursive: true, force: true });
-});
+const server = withServer(FROM_SOURCE, () => [
+  ...['start', '--port', '0', '--base-path', `${BASE}/`, '--access-log'],
+  ...['--rate-limit', 'off', '--trusted-proxies', '127.0.0.1'],
+]);
 
 test('prints addresses below the path', () => {
   expect(new URL(server.url).pathname).toBe(BASE);
-  expect(server.before.find((line) => line.startsWith('open: '))).toBe(`open: ${server.url}/#key=${key}`);
+  expect(server.before.find((line) => line.startsWith('open: '))).toBe(`open: ${server.url}/#key=${server.key}`);
   expect(server.before.find((line) => line.startsWith('try: '))).toEndWith(` ${server.url}/api/v1/nodes/gex/SPY`);
 });
 
@@ -45,12 +32,12 @@ describe.each([
     proxy = startPathProxy(server.url, BASE, strips);
   });
   afterAll(() => proxy.stop());
-  const get = (path: string, headers: Record<string, string> = { 'X-API-Key': key }) =>
+  const get = (path: string, headers: Record<string, string> = { 'X-API-Key': server.key }) =>
     fetch(`${proxy.url}${path}`, { headers });
 
   test('reaches REST, with the route and the client in the log', async () => {
     const id = `base-${strips}`;
-    const response = await get('/api/v1/nodes/gex/SPY?extended=1', { 'X-API-Key': key, 'X-Request-Id': id });
+    const response = await get('/api/v1/nodes/gex/SPY?extended=1', { 'X-API-Key': server.key, 'X-Request-Id': id });
     expect([response.status, ((await response.json()) as { ticker: string }).ticker]).toEqual([200, 'SPY']);
     while (!server.log().includes(`"${id}"`)) await Bun.sleep(10);
     const line = server
@@ -83,7 +70,7 @@ describe.each([
   });
 
   test('reaches MCP over both transports and over stdio', async () => {
-    const headers = { 'X-API-Key': key };
+    const headers = { 'X-API-Key': server.key };
     const withKey = (address: string | URL, init?: RequestInit) =>
       fetch(address, { ...init, headers: { ...(init?.headers as object), ...headers } });
     const transports = [
@@ -95,7 +82,7 @@ describe.each([
       new StdioClientTransport({
         command: FROM_SOURCE[0]!,
         args: [...FROM_SOURCE.slice(1), 'mcp', '--url', proxy.url],
-        env: { ...(process.env as Record<string, string>), ZOMMA_KEY: key },
+        env: { ...(process.env as Record<string, string>), ZOMMA_KEY: server.key },
         stderr: 'ignore',
       }),
     ];
@@ -123,7 +110,13 @@ test.each([
   ['/api', 'begins like a path of the service itself'],
   ['/docs/zomma', 'begins like a path of the service itself'],
 ])('--base-path %s is refused', async (path, reason) => {
-  const { code, stderr } = await run(FROM_SOURCE, ['serve', '--base-path', path, '--data-dir', join(folder, 'none')]);
+  const { code, stderr } = await run(FROM_SOURCE, [
+    'serve',
+    '--base-path',
+    path,
+    '--data-dir',
+    join(server.folder, 'none'),
+  ]);
   expect([code === 0, stderr]).toEqual([false, expect.stringContaining(reason)]);
 });
 

@@ -9,17 +9,26 @@ import { createClient, ProblemError } from '../../src/client/client.ts';
 import { DOCS_PATHS } from '../../src/http/docs-page.ts';
 import { CLIENT_NAMES, CLIENTS, LISTED, type McpClient } from '../mcp/connect.ts';
 import { decodePng } from '../picture/decode-png.ts';
+import { makeCertificate } from '../support/certificate.ts';
 import { writeChain } from '../support/chain-file.ts';
-import { BINARY, FROM_SOURCE, ROOT, run, type Server, startServer, withFolder } from '../support/process.ts';
+import { testWithProgram } from '../support/needs.ts';
+import {
+  BINARY,
+  buildBinary,
+  FROM_SOURCE,
+  keyOf,
+  ROOT,
+  run,
+  type Server,
+  startServer,
+  withFolder,
+} from '../support/process.ts';
 import { describeRecorded } from '../support/recorded-chains.ts';
 
 /** The compiled binary, run from another folder, as operators and new users run it. */
 const UUID = '7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90';
 
-beforeAll(async () => {
-  const { code, stderr } = await run([process.execPath], [join(ROOT, 'build.ts')]);
-  expect([code, stderr.includes('build/zomma written')]).toEqual([0, true]);
-}, 240_000);
+beforeAll(() => buildBinary() as Promise<void>, 240_000);
 
 test('start prints a demo key before the ready line, only on stdout, and the key works', async () => {
   await withFolder(async (dataDir) => {
@@ -72,7 +81,7 @@ describe('agents', () => {
     folder = mkdtempSync(join(tmpdir(), 'zomma-e2e-'));
     server = await startServer(BINARY, ['start', '--port', '0', '--data-dir', folder]);
     await server.loaded;
-    key = server.before.join('\n').match(/ZOMMA_\w{16}/)![0];
+    key = keyOf(server);
   });
   afterAll(async () => {
     await server.stop('SIGTERM');
@@ -299,7 +308,7 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
   async (signal) => {
     await withFolder(async (folder) => {
       const server = await startServer(FROM_SOURCE, ['start', '--port', '0', '--data-dir', folder]);
-      const key = server.before.join('\n').match(/ZOMMA_\w{16}/)![0];
+      const key = keyOf(server);
       const streams = await Promise.all(
         ['/sse', '/sse', '/api/v1/stream/gex/SPY', '/api/v1/stream/gex/SPY,QQQ'].map((path) =>
           fetch(server.url + path, { headers: { 'X-API-Key': key } }),
@@ -315,31 +324,11 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
 
 describeRecorded('recorded chains', (recorded) => {
   const name = 'AAPL, SPY, SPX and RUT answer from their files, over HTTP and over HTTPS by h1 and h2, and over MCP';
-  const missing = ['curl', 'openssl'].filter((tool) => Bun.which(tool) === null);
-  if (missing.length > 0 && !process.env.CI) test.skip(`${name} (not found: ${missing.join(', ')})`, () => {});
-  else
-    test(name, async () => {
+  testWithProgram('curl')(
+    name,
+    async () => {
       await withFolder(async (folder) => {
-        const [cert, tlsKey] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
-        const made = await run(
-          ['openssl'],
-          [
-            'req',
-            '-x509',
-            '-newkey',
-            'rsa:2048',
-            '-nodes',
-            '-keyout',
-            tlsKey,
-            '-out',
-            cert,
-            '-days',
-            '1',
-            '-subj',
-            '/CN=localhost',
-          ],
-        );
-        expect(made.code).toBe(0);
+        const { cert, key: tlsKey } = makeCertificate(folder);
         const args = ['serve', '--port', '0', '--feed', `files:${recorded}`];
         const [first, second] = [join(folder, 'data'), join(folder, 'secure')];
         const plain = await startServer(BINARY, [...args, '--data-dir', first]);
@@ -420,5 +409,7 @@ describeRecorded('recorded chains', (recorded) => {
           await Promise.all([plain.stop('SIGTERM'), secure.stop('SIGTERM')]);
         }
       });
-    }, 240_000);
+    },
+    240_000,
+  );
 });

@@ -1,15 +1,19 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { describe, expect, test } from 'bun:test';
+import { copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { makeCertificate } from '../support/certificate.ts';
-import { FROM_SOURCE, run, type Server, startServer } from '../support/process.ts';
+import { testWithProgram } from '../support/needs.ts';
+import { FROM_SOURCE, run, startServer } from '../support/process.ts';
+import { withServer } from '../support/with-server.ts';
 
-let folder: string;
-let server: Server;
-let port: number;
-const at = (name: string) => join(folder, name);
+const server = withServer(FROM_SOURCE, (folder) => {
+  for (const name of ['a', 'b']) makeCertificate(folder, name);
+  put('a');
+  return ['start', '--port', '0', '--rate-limit', 'off', '--tls-cert', at('live.pem'), '--tls-key', at('live.key')];
+});
+const at = (name: string) => join(server.folder, name);
+const portOf = () => Number(new URL(server.url).port);
 /** Puts the pair of a name in the place of the pair in use. */
 const put = (name: string) => {
   for (const kind of ['pem', 'key']) copyFileSync(at(`${name}.${kind}`), at(`live.${kind}`));
@@ -22,26 +26,10 @@ const logged = async (part: string) => {
   }
 };
 
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'zomma-swap-'));
-  for (const name of ['a', 'b']) await makeCertificate(folder, name);
-  put('a');
-  server = await startServer(FROM_SOURCE, [
-    ...['start', '--port', '0', '--data-dir', at('data'), '--rate-limit', 'off'],
-    ...['--tls-cert', at('live.pem'), '--tls-key', at('live.key')],
-  ]);
-  await server.loaded;
-  port = Number(new URL(server.url).port);
-});
-afterAll(async () => {
-  await server.stop('SIGTERM');
-  rmSync(folder, { recursive: true, force: true });
-});
-
 /** Opens a connection of its own, asks for /health, and returns the name of the certificate. */
 function ask(): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
-  const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false }, () => {
+  const socket = connect({ host: '127.0.0.1', port: portOf(), rejectUnauthorized: false }, () => {
     const name = socket.getPeerCertificate().subject.CN;
     let answer = '';
     socket.on('data', (piece) => {
@@ -60,7 +48,7 @@ function ask(): Promise<string> {
 /** Opens a connection that stays open. Returns a function that sends a request over it and returns the status line of the answer. */
 async function keepAlive() {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false }, resolve);
+  const socket = connect({ host: '127.0.0.1', port: portOf(), rejectUnauthorized: false }, resolve);
   socket.on('error', reject);
   await promise;
   let isClosed = false;
@@ -81,9 +69,8 @@ async function keepAlive() {
 
 /** A stream of live levels that stays open. `ended` is true as soon as it has ended. */
 async function openStream() {
-  const key = /ZOMMA_\w{16}/.exec(server.before.join('\n'))![0];
   const response = await fetch(`${server.url}/api/v1/stream/gex/SPY`, {
-    headers: { 'X-API-Key': key },
+    headers: { 'X-API-Key': server.key },
     tls: { rejectUnauthorized: false },
   });
   expect(response.status).toBe(200);
@@ -152,22 +139,26 @@ describe('a certificate that changes while the server runs', () => {
   }, 30_000);
 });
 
-test('only suites with authenticated encryption and forward secrecy are offered', async () => {
-  const tries = [
-    '-tls1_2 -cipher AES128-SHA',
-    '-tls1_2 -cipher ECDHE-ECDSA-AES128-SHA',
-    '-tls1_2 -cipher AES128-GCM-SHA256',
-  ];
-  const handshake = async (options: string) =>
-    (await run(['openssl', 's_client'], [...options.split(' '), '-connect', `127.0.0.1:${port}`], '')).stdout;
-  for (const options of tries)
-    expect([options, await handshake(options)]).toEqual([options, expect.stringContaining('Cipher is (NONE)')]);
-  for (const options of ['-tls1_2', '-tls1_3'])
-    expect([options, await handshake(options)]).toEqual([
-      options,
-      expect.stringMatching(/Cipher is (?:TLS_|ECDHE-ECDSA-).*(?:GCM|POLY1305)/),
-    ]);
-}, 30_000);
+testWithProgram('openssl')(
+  'only suites with authenticated encryption and forward secrecy are offered',
+  async () => {
+    const tries = [
+      '-tls1_2 -cipher AES128-SHA',
+      '-tls1_2 -cipher ECDHE-ECDSA-AES128-SHA',
+      '-tls1_2 -cipher AES128-GCM-SHA256',
+    ];
+    const handshake = async (options: string) =>
+      (await run(['openssl', 's_client'], [...options.split(' '), '-connect', `127.0.0.1:${portOf()}`], '')).stdout;
+    for (const options of tries)
+      expect([options, await handshake(options)]).toEqual([options, expect.stringContaining('Cipher is (NONE)')]);
+    for (const options of ['-tls1_2', '-tls1_3'])
+      expect([options, await handshake(options)]).toEqual([
+        options,
+        expect.stringMatching(/Cipher is (?:TLS_|ECDHE-ECDSA-).*(?:GCM|POLY1305)/),
+      ]);
+  },
+  30_000,
+);
 
 test('SIGHUP does not end a server without TLS', async () => {
   const plain = await startServer(FROM_SOURCE, ['serve', '--port', '0', '--data-dir', at('plain')]);

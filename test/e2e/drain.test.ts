@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { FROM_SOURCE, type Server, startServer } from '../support/process.ts';
+import { FROM_SOURCE, keyOf, type Server, startServer } from '../support/process.ts';
 import { steadyClient } from '../support/steady-client.ts';
 
 let folder: string;
@@ -18,7 +18,7 @@ async function started(): Promise<{ server: Server; key: string }> {
     ...['start', '--port', '0', '--data-dir', dataDir, '--rate-limit', 'off'],
   ]);
   await server.loaded;
-  return { server, key: /ZOMMA_\w{16}/.exec(server.before.join('\n'))![0] };
+  return { server, key: keyOf(server) };
 }
 
 test('SIGTERM under load: every request that was sent before is answered, streams end with a time to return, and the exit code is 0', async () => {

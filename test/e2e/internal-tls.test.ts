@@ -1,30 +1,19 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { X509Certificate } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { ensureInternalTls } from '../../src/http/internal-tls.ts';
 import { makeAuthority, makeSigned } from '../support/certificate.ts';
-import { FROM_SOURCE, run, type Server, startServer } from '../support/process.ts';
+import { testWithProgram } from '../support/needs.ts';
+import { FROM_SOURCE, run } from '../support/process.ts';
+import { withServer } from '../support/with-server.ts';
 
 /** Servers with `--tls internal`, and clients that trust their authority. */
 const DAY_MS = 86_400_000;
-let folder: string;
-let dataDir: string;
-let server: Server;
-const serve = (...args: string[]) =>
-  startServer(FROM_SOURCE, ['start', '--port', '0', '--tls', 'internal', '--data-dir', dataDir, ...args]);
+const server = withServer(FROM_SOURCE, () => ['start', '--port', '0', '--tls', 'internal']);
+const { dataDir, folder } = server;
 const inTls = (name: string, from = dataDir) => join(from, 'tls', name);
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'zomma-internal-'));
-  dataDir = join(folder, 'data');
-  server = await serve();
-});
-afterAll(async () => {
-  await server.stop('SIGTERM');
-  rmSync(folder, { recursive: true, force: true });
-});
 
 const trusted = async () => {
   const { stdout } = await run(FROM_SOURCE, ['tls', 'trust', '--json', '--data-dir', dataDir]);
@@ -46,22 +35,23 @@ test('a client that trusts the authority reaches every local name, and any other
   const { path, sha256, not_after: notAfter, pem } = await trusted();
   expect(pem).toBe(readFileSync(path, 'utf8'));
   expect((Date.parse(notAfter) - Date.now()) / DAY_MS).toBeWithin(3_649, 3_651);
-  const fingerprint = await run(['openssl'], ['x509', '-in', path, '-noout', '-fingerprint', '-sha256']);
-  expect(fingerprint.stdout.trim()).toEndWith(`=${sha256}`);
+  expect(new X509Certificate(pem).fingerprint256).toBe(sha256);
   const { port } = new URL(server.url);
   for (const host of ['127.0.0.1', 'localhost']) {
     const url = `https://${host}:${port}/health`;
-    const by = (...args: string[]) => run(['curl'], ['-s', '--noproxy', '*', ...args, url]);
-    expect([host, (await by('--cacert', path)).stdout]).toEqual([host, '{"status":"online"}']);
-    expect([host, (await by()).code]).toEqual([host, 60]);
+    expect([host, await (await fetch(url, { tls: { ca: pem } })).text()]).toEqual([host, '{"status":"online"}']);
+    await expect(fetch(url)).rejects.toThrow(/certificate/);
   }
+});
+
+testWithProgram('openssl')('the certificates are valid by the strict rules of X.509', async () => {
+  const { path } = await trusted();
   const verified = await run(['openssl'], ['verify', '-x509_strict', '-CAfile', path, inTls('server.pem')]);
   expect(verified.stdout).toContain('OK');
 });
 
-test('the request that `zomma start` prints works as it stands', async () => {
+testWithProgram('curl')('the request that `zomma start` prints works as it stands', async () => {
   const [, request] = /^try: (.*)$/m.exec(server.before.join('\n'))!;
-  await server.loaded;
   const { code, stdout } = await run(['sh', '-c'], [`${request} -s`]);
   expect([code, stdout]).toEqual([0, expect.stringContaining('"ticker":"SPY"')]);
 });
@@ -79,11 +69,10 @@ test('the instructions name the file, and only the owner can read the keys', asy
 });
 
 test('`zomma mcp --url` trusts the authority by NODE_EXTRA_CA_CERTS', async () => {
-  const key = /ZOMMA_\w{16}/.exec(server.before.join('\n'))![0];
   const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } };
   const request = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params });
   const trusting = ['env', `NODE_EXTRA_CA_CERTS=${inTls('authority.pem')}`, ...FROM_SOURCE];
-  const { stdout } = await run(trusting, ['mcp', '--url', server.url, '--key', key], `${request}\n`);
+  const { stdout } = await run(trusting, ['mcp', '--url', server.url, '--key', server.key], `${request}\n`);
   expect(JSON.parse(stdout)).toMatchObject({ id: 1, result: { serverInfo: { name: expect.any(String) } } });
 });
 
@@ -108,26 +97,24 @@ test('a certificate that ends soon is renewed by the running server, under the s
 
 test('a restart keeps the certificate, unless it lacks a name', async () => {
   const { serialNumber } = await presented();
-  await server.stop('SIGTERM');
-  server = await serve();
+  await server.restart();
   expect((await presented()).serialNumber).toBe(serialNumber);
-  await server.stop('SIGTERM');
-  server = await serve('--allowed-hosts', 'zomma.example.com');
+  await server.restart('--allowed-hosts', 'zomma.example.com');
   const named = await presented();
   expect(named.serialNumber).not.toBe(serialNumber);
   expect(named.subjectAltName).toContain('DNS:zomma.example.com');
 }, 60_000);
 
 test('clients need a certificate of --tls-client-ca here too', async () => {
-  await makeAuthority(folder, 'staff');
-  await makeSigned(folder, 'member', 'staff');
-  await server.stop('SIGTERM');
-  server = await serve('--tls-client-ca', join(folder, 'staff.pem'));
-  const ask = (...own: string[]) =>
-    run(['curl'], ['-s', '--cacert', inTls('authority.pem'), ...own, `${server.url}/health`]);
-  const member = ['--cert', join(folder, 'member.pem'), '--key', join(folder, 'member.key')];
-  expect((await ask(...member)).stdout).toBe('{"status":"online"}');
-  expect((await ask()).stdout).toBe('');
+  makeAuthority(folder, 'staff');
+  makeSigned(folder, 'member', 'staff');
+  await server.restart('--tls-client-ca', join(folder, 'staff.pem'));
+  const text = (path: string) => readFileSync(path, 'utf8');
+  const ca = text(inTls('authority.pem'));
+  const member = { cert: text(join(folder, 'member.pem')), key: text(join(folder, 'member.key')) };
+  const ask = (own: object) => fetch(`${server.url}/health`, { tls: { ca, ...own }, keepalive: false });
+  expect(await (await ask(member)).text()).toBe('{"status":"online"}');
+  await expect(ask({})).rejects.toThrow();
 }, 30_000);
 
 describe('the files of a folder', () => {

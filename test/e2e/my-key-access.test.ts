@@ -1,32 +1,21 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { beforeAll, expect, test } from 'bun:test';
 import { join } from 'node:path';
-import { FROM_SOURCE, run, type Server, startServer } from '../support/process.ts';
+import { FROM_SOURCE, run } from '../support/process.ts';
+import { withServer } from '../support/with-server.ts';
 
 /** A server that gives keys to the operator terminal alone: by its address and by a token. */
 const TOKEN = 'a-token-of-the-operator-terminal';
 const UUID = '7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90';
 const TERMINAL = '203.0.113.7';
-let folder: string;
-let server: Server;
 let key: string;
+const server = withServer(
+  FROM_SOURCE,
+  () => ['serve', '--port', '0', '--trusted-proxies', '127.0.0.1', '--my-key-from', '203.0.113.0/24'],
+  { ZOMMA_MY_KEY_TOKEN: TOKEN },
+);
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'zomma-my-key-'));
-  const dataDir = join(folder, 'data');
-  server = await startServer(
-    ['env', `ZOMMA_MY_KEY_TOKEN=${TOKEN}`, ...FROM_SOURCE],
-    [
-      ...['serve', '--port', '0', '--data-dir', dataDir],
-      ...['--trusted-proxies', '127.0.0.1', '--my-key-from', '203.0.113.0/24'],
-    ],
-  );
-  const added = await run(FROM_SOURCE, ['members', 'add', '--uuid', UUID, '--json', '--data-dir', dataDir]);
+  const added = await run(FROM_SOURCE, ['members', 'add', '--uuid', UUID, '--json', '--data-dir', server.dataDir]);
   key = JSON.parse(added.stdout).api_key;
-});
-afterAll(async () => {
-  await server.stop('SIGTERM');
-  rmSync(folder, { recursive: true, force: true });
 });
 
 const ask = (uuid: string, client: string, token?: string) =>
@@ -73,7 +62,7 @@ test('refused clients are limited and logged by their address, and the terminal 
 test('a token that is too short stops the start, and the message does not repeat it', async () => {
   const { code, stderr } = await run(
     ['env', 'ZOMMA_MY_KEY_TOKEN=short-secret', ...FROM_SOURCE],
-    ['serve', '--port', '0', '--data-dir', join(folder, 'other')],
+    ['serve', '--port', '0', '--data-dir', join(server.folder, 'other')],
   );
   expect([code, stderr]).toEqual([78, expect.stringContaining('ZOMMA_MY_KEY_TOKEN is not a token')]);
   expect(stderr).not.toContain('short-secret');

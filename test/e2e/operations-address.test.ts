@@ -1,34 +1,22 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { beforeAll, describe, expect, test } from 'bun:test';
+import { readFileSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { FROM_SOURCE, ROOT, run, type Server, startServer } from '../support/process.ts';
+import { testWithProgram } from '../support/needs.ts';
+import { FROM_SOURCE, ROOT, run, startServer } from '../support/process.ts';
+import { withServer } from '../support/with-server.ts';
 
-/** Promtool checks the metrics and the alerts. Without it, these tests are skipped, except in CI, where it must be installed. */
-const promtool = Bun.which('promtool');
-const missing = promtool ? '' : ' (skipped: there is no promtool)';
-const isSkipped = !promtool && process.env.CI === undefined;
+/** Promtool checks the metrics and the alerts. */
+const testWithPromtool = testWithProgram('promtool');
 
 /** The operations address of a running server. */
-let folder: string;
-let dataDir: string;
-let server: Server;
+const server = withServer(FROM_SOURCE, () => ['start', '--port', '0', '--rate-limit', 'off', '--ops', '127.0.0.1:0']);
+const { dataDir, folder } = server;
 let ops: string;
 let key: string;
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'zomma-ops-'));
-  dataDir = join(folder, 'data');
-  server = await startServer(FROM_SOURCE, [
-    ...['start', '--port', '0', '--data-dir', dataDir, '--rate-limit', 'off', '--ops', '127.0.0.1:0'],
-  ]);
-  await server.loaded;
+beforeAll(() => {
   ops = /"operations_served"[^\n]*"address":"([^"]+)"/.exec(server.log())![1]!;
-  key = /ZOMMA_\w{16}/.exec(server.before.join('\n'))![0];
-});
-afterAll(async () => {
-  await server.stop('SIGTERM');
-  rmSync(folder, { recursive: true, force: true });
+  key = server.key;
 });
 
 const get = async (path: string) => {
@@ -86,9 +74,9 @@ describe('metrics', () => {
     await stream.body!.cancel();
   });
 
-  test.skipIf(isSkipped)(`pass the check of Prometheus${missing}`, async () => {
+  testWithPromtool('pass the check of Prometheus', async () => {
     const { text } = await get('/metrics');
-    expect(await run([promtool!], ['check', 'metrics'], text)).toEqual({ code: 0, stdout: '', stderr: '' });
+    expect(await run(['promtool'], ['check', 'metrics'], text)).toEqual({ code: 0, stdout: '', stderr: '' });
   });
 
   test.each(['zomma-alerts.yml', 'zomma-dashboard.json'])(
@@ -141,11 +129,11 @@ describe('metrics', () => {
     },
   );
 
-  test.skipIf(isSkipped)(`Prometheus accepts the alerts, and they fire as their test says${missing}`, async () => {
+  testWithPromtool('Prometheus accepts the alerts, and they fire as their test says', async () => {
     const folderOf = join(ROOT, 'docs/monitoring');
-    const checked = await run([promtool!], ['check', 'rules', join(folderOf, 'zomma-alerts.yml')]);
+    const checked = await run(['promtool'], ['check', 'rules', join(folderOf, 'zomma-alerts.yml')]);
     expect([checked.code, checked.stdout]).toEqual([0, expect.stringContaining('SUCCESS')]);
-    const tested = await run([promtool!], ['test', 'rules', join(folderOf, 'zomma-alerts-test.yml')]);
+    const tested = await run(['promtool'], ['test', 'rules', join(folderOf, 'zomma-alerts-test.yml')]);
     expect([tested.code, tested.stdout + tested.stderr]).toEqual([0, expect.stringContaining('SUCCESS')]);
   });
 });

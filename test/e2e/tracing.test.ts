@@ -1,8 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { afterAll, expect, test } from 'bun:test';
 import { join } from 'node:path';
-import { FROM_SOURCE, run, type Server, startServer } from '../support/process.ts';
+import { FROM_SOURCE, run, startServer } from '../support/process.ts';
+import { withServer } from '../support/with-server.ts';
 
 /** The spans of a real server, as a collector gets them over OTLP. */
 interface SentSpan {
@@ -15,7 +14,6 @@ interface SentSpan {
   readonly attributes: readonly { readonly key: string; readonly value: Readonly<Record<string, unknown>> }[];
 }
 
-const folder = mkdtempSync(join(tmpdir(), 'zomma-traces-'));
 const spans: SentSpan[] = [];
 const resources: string[] = [];
 const fields: (string | null)[] = [];
@@ -40,25 +38,15 @@ const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const SPAN = '00f067aa0ba902b7';
 const ARGS = ['start', '--port', '0', '--access-log'];
 
-let server: Server;
-let key: string;
-beforeAll(async () => {
-  server = await startServer(FROM_SOURCE, [...ARGS, '--data-dir', join(folder, 'data')], {
-    OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${collector.port}`,
-    OTEL_EXPORTER_OTLP_HEADERS: 'x-tenant=desk',
-    OTEL_SERVICE_NAME: 'options',
-    OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',
-  });
-  await server.loaded;
-  key = keyOf(server);
+const server = withServer(FROM_SOURCE, () => ARGS, {
+  OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${collector.port}`,
+  OTEL_EXPORTER_OTLP_HEADERS: 'x-tenant=desk',
+  OTEL_SERVICE_NAME: 'options',
+  OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',
 });
-afterAll(async () => {
-  await server.stop('SIGTERM');
-  await collector.stop(true);
-  rmSync(folder, { recursive: true, force: true });
-});
+const { folder } = server;
+afterAll(() => collector.stop(true));
 
-const keyOf = ({ before }: Server) => /ZOMMA_\w{16}/.exec(before.join('\n'))![0];
 const attributesOf = ({ attributes }: SentSpan) =>
   Object.fromEntries(attributes.map(({ key: name, value }) => [name, Object.values(value)[0]]));
 async function spanOf(isIt: (span: SentSpan) => boolean): Promise<SentSpan> {
@@ -81,7 +69,7 @@ const lineWith = async (text: string) => {
 
 test('a request continues the trace of its sender, with the analysis as a child', async () => {
   const response = await fetch(`${server.url}/api/v1/nodes/gex/QQQ`, {
-    headers: { 'X-API-Key': key, traceparent: `00-${TRACE}-${SPAN}-01`, 'X-Request-Id': 'edge-1' },
+    headers: { 'X-API-Key': server.key, traceparent: `00-${TRACE}-${SPAN}-01`, 'X-Request-Id': 'edge-1' },
   });
   expect(response.status).toBe(200);
   const span = await spanOf(({ traceId, name }) => traceId === TRACE && name.startsWith('GET'));
@@ -102,7 +90,7 @@ test('a tool call of MCP is a child of its POST, in a new trace', async () => {
   const response = await fetch(`${server.url}/mcp`, {
     method: 'POST',
     headers: {
-      'X-API-Key': key,
+      'X-API-Key': server.key,
       'Content-Type': 'application/json',
       Accept: 'application/json, text/event-stream',
       'MCP-Protocol-Version': '2025-11-25',
@@ -116,7 +104,7 @@ test('a tool call of MCP is a child of its POST, in a new trace', async () => {
   const called = await fetch(`${server.url}/mcp`, {
     method: 'POST',
     headers: {
-      'X-API-Key': key,
+      'X-API-Key': server.key,
       'Content-Type': 'application/json',
       Accept: 'application/json, text/event-stream',
       'MCP-Protocol-Version': '2025-11-25',
@@ -146,7 +134,7 @@ test('the environment names the service, its attributes and the fields for the c
 });
 
 test('no span has a key or a path that a caller chose', async () => {
-  await fetch(`${server.url}/${crypto.randomUUID()}`, { headers: { 'X-API-Key': key } });
+  await fetch(`${server.url}/${crypto.randomUUID()}`, { headers: { 'X-API-Key': server.key } });
   await spanOf(({ name }) => name === 'GET (none)');
   expect(JSON.stringify(spans)).not.toMatch(/ZOMMA_|[\da-f]{8}-[\da-f]{4}-4/);
 });

@@ -1,25 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { FROM_SOURCE, type Server, startServer } from '../support/process.ts';
+import { expect, test } from 'bun:test';
+import { FROM_SOURCE } from '../support/process.ts';
+import { withServer } from '../support/with-server.ts';
 
 /** What the log tells about requests, from a running server. */
-let folder: string;
-let server: Server;
-let key: string;
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'zomma-who-'));
-  server = await startServer(FROM_SOURCE, [
-    ...['start', '--port', '0', '--data-dir', join(folder, 'data'), '--access-log', '--trusted-proxies', '127.0.0.1'],
-  ]);
-  await server.loaded;
-  key = /ZOMMA_\w{16}/.exec(server.before.join('\n'))![0];
-});
-afterAll(async () => {
-  await server.stop('SIGTERM');
-  rmSync(folder, { recursive: true, force: true });
-});
+const server = withServer(FROM_SOURCE, () => [
+  ...['start', '--port', '0', '--access-log', '--trusted-proxies', '127.0.0.1'],
+]);
 
 const lines = (kind: string) =>
   server
@@ -33,7 +19,7 @@ const until = async (has: () => boolean) => {
 
 test('the access log has the client behind a trusted proxy, the account and the id that the proxy gave', async () => {
   const response = await fetch(`${server.url}/api/v1/universe`, {
-    headers: { 'X-API-Key': key, 'X-Forwarded-For': '203.0.113.7', 'X-Request-Id': 'edge-123' },
+    headers: { 'X-API-Key': server.key, 'X-Forwarded-For': '203.0.113.7', 'X-Request-Id': 'edge-123' },
   });
   const { length } = await response.text();
   expect(response.headers.get('x-request-id')).toBe('edge-123');
@@ -62,7 +48,7 @@ test.each([
 
 test('wrong keys and random UUIDs are reported with their address, get equal answers, and are limited; the member is not', async () => {
   const client = (n: number) => ({ 'X-Forwarded-For': `198.51.100.${n}` });
-  const member = () => fetch(`${server.url}/api/v1/account`, { headers: { 'X-API-Key': key, ...client(1) } });
+  const member = () => fetch(`${server.url}/api/v1/account`, { headers: { 'X-API-Key': server.key, ...client(1) } });
   const wrong = Array.from({ length: 1_000 }, () =>
     fetch(`${server.url}/api/v1/universe`, { headers: { 'X-API-Key': 'ZOMMA_AAAAAAAAAAAAAAAA', ...client(1) } }),
   );

@@ -14,17 +14,16 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { FAULT_SECONDS, FAULT_SEED } from '../support/fault-settings.ts';
-import { BINARY, FROM_SOURCE, ROOT, startServer } from '../support/process.ts';
+import { BINARY, buildBinary, FROM_SOURCE, startServer } from '../support/process.ts';
+import { FAULT_SECONDS, FAULT_SEED } from '../support/size.ts';
 import { KNOWN_BOMBS } from './hostile/file-bombs.ts';
 import { brokenPromises, fuzzFiles, measureAnswers, measuredFairly, measureFiles } from './hostile-files.ts';
 
 /** Files and answers that try to fill the memory of the service or to block it. They run against the executable, as it is deployed. */
 let folder: string;
-beforeAll(() => {
+beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'zomma-bombs-'));
-  const built = Bun.spawnSync([process.execPath, 'build.ts', 'binary'], { cwd: ROOT, stderr: 'pipe' });
-  expect([built.exitCode, built.exitCode === 0 ? '' : String(built.stderr)]).toEqual([0, '']);
+  await buildBinary();
 }, 240_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { connect } from 'node:http2';
-import { makeCertificate, OPENSSL } from '../support/certificate.ts';
-import { FAULT_SECONDS, FAULT_SEED } from '../support/fault-settings.ts';
+import { makeCertificate } from '../support/certificate.ts';
 import { FROM_SOURCE, withFolder } from '../support/process.ts';
+import { FAULT_SECONDS, FAULT_SEED } from '../support/size.ts';
 import { type Battle, type Figures, residentMib, withBattle } from './hostile-members.ts';
 import { ATTACKS, type AttackName } from './members/attacks.ts';
 
@@ -95,11 +95,11 @@ test('abandoned work ends with its connection, and a stop does not wait for it',
   await Promise.all(waiting);
 }, 240_000);
 
-test.skipIf(!OPENSSL)(
-  `HTTP/2 with a window of 0: answers wait within the account's bytes, and other clients get theirs${OPENSSL ? '' : ' (openssl is not here)'}`,
+test(
+  "HTTP/2 with a window of 0: answers wait within the account's bytes, and other clients get theirs",
   () =>
     withFolder(async (folder) => {
-      const { cert, key } = await makeCertificate(folder);
+      const { cert, key } = makeCertificate(folder);
       const limits = ['--rate-limit', 'off', '--tls-cert', cert, '--tls-key', key];
       const size = { prints: 0, indexContracts: 1_000, wideContracts: 1_900 };
       await withBattle({ size, command: FROM_SOURCE, limits }, async ({ server, keys, honestKey }) => {

@@ -1,9 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { beforeAll, describe, expect, test } from 'bun:test';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { FROM_SOURCE, type Server, startServer } from '../support/process.ts';
+import { FROM_SOURCE } from '../support/process.ts';
+import { withServer } from '../support/with-server.ts';
 
 /** Bodies far beyond the limit, eight at once. The server refuses each soon, and holds hardly any of it in memory. */
 const BODIES = 8;
@@ -12,33 +11,22 @@ const MEMORY_MIB_MAX = 32;
 /** Bytes of a body of columns that may arrive before the server knows that the body is too long. */
 const COLUMNS_MIB_MAX = 4;
 
-const folder = mkdtempSync(join(tmpdir(), 'zomma-bodies-'));
-let server: Server;
-let key: string;
-beforeAll(async () => {
-  server = await startServer(FROM_SOURCE, ['start', '--port', '0', '--data-dir', folder]);
-  await server.loaded;
-  key = server.before.join('\n').match(/ZOMMA_\w{16}/)![0];
-});
-afterAll(async () => {
-  await server.stop('SIGTERM');
-  rmSync(folder, { recursive: true, force: true });
-});
+const server = withServer(FROM_SOURCE, () => ['start', '--port', '0']);
 
 const cases: [what: string, path: string, isChunked: boolean, key: () => string, status: number][] = [
-  ['with a declared length', '/api/v1/physics/greeks', false, () => key, 413],
-  ['in chunks', '/api/v1/physics/greeks', true, () => key, 413],
-  ['in chunks, for columns', '/api/v1/physics/greeks/batch', true, () => key, 413],
-  ['in chunks, over MCP', '/mcp', true, () => key, 413],
+  ['with a declared length', '/api/v1/physics/greeks', false, () => server.key, 413],
+  ['in chunks', '/api/v1/physics/greeks', true, () => server.key, 413],
+  ['in chunks, for columns', '/api/v1/physics/greeks/batch', true, () => server.key, 413],
+  ['in chunks, over MCP', '/mcp', true, () => server.key, 413],
   ['with an invalid key', '/api/v1/physics/greeks', false, () => 'none', 403],
 ];
 
-const linux = process.platform === 'linux' ? describe : describe.skip;
-linux(
-  `eight bodies of 100 MB${process.platform === 'linux' ? '' : ' (memory is read from /proc, which is not here)'}`,
+const hasProc = process.platform === 'linux';
+(hasProc ? describe : describe.skip)(
+  `eight bodies of 100 MB${hasProc ? '' : ' (memory is read from /proc, which is not here)'}`,
   () => {
     // What the runtime keeps after the first bodies of a connection does not count against these bodies.
-    beforeAll(() => sendAll('/api/v1/physics/greeks', true, key));
+    beforeAll(() => sendAll('/api/v1/physics/greeks', true, server.key));
 
     test.each(cases)('%s to %s', async (_, path, isChunked, withKey, status) => {
       writeFileSync(`/proc/${server.pid}/clear_refs`, '5');

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from 'bun:test';
+import { afterAll, describe, expect } from 'bun:test';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -6,8 +6,9 @@ import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
 import { quantile } from '../../src/bench/race.ts';
 import { openAccess, openData } from '../../src/server/stored-data.ts';
-import { makeCertificate, OPENSSL } from '../support/certificate.ts';
+import { makeCertificate } from '../support/certificate.ts';
 import { writeChain } from '../support/chain-file.ts';
+import { testNeeding } from '../support/needs.ts';
 import { FROM_SOURCE, type Server, startServer } from '../support/process.ts';
 
 /** Anyone can open connections. A client without a key that opens as many as it can must not lock others out. */
@@ -25,28 +26,31 @@ const PATIENCE_MS = 15_000;
 const folder = mkdtempSync(join(tmpdir(), 'zomma-lockout-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const LINUX = process.platform === 'linux' || process.env.CI !== undefined;
-(LINUX ? describe : describe.skip)(
-  `300 connections without a key, 256 descriptors${LINUX ? '' : ' (connections are bounded on Linux alone)'}`,
-  () => {
-    test('over HTTP/1.1, with occasional requests', () => survives([]), 240_000);
+const testOnLinux = testNeeding(process.platform === 'linux', 'connections are bounded on Linux alone');
+describe('300 connections without a key, 256 descriptors', () => {
+  testOnLinux('over HTTP/1.1, with occasional requests', () => survives('http1', []), 240_000);
 
-    test.skipIf(!OPENSSL)(
-      'over HTTP/2, with occasional PINGs',
-      async () => {
-        const { cert, key } = await makeCertificate(folder);
-        await survives(['--tls-cert', cert, '--tls-key', key]);
-      },
-      60_000,
-    );
-  },
-);
+  testOnLinux(
+    'over HTTP/1.1, with requests that never end, opened again as soon as they are closed',
+    () => survives('half', []),
+    240_000,
+  );
 
-async function survives(tls: readonly string[]): Promise<void> {
+  testOnLinux(
+    'over HTTP/2, with occasional PINGs',
+    async () => {
+      const { cert, key } = makeCertificate(folder);
+      await survives('http2', ['--tls-cert', cert, '--tls-key', key]);
+    },
+    60_000,
+  );
+});
+
+async function survives(kind: 'http1' | 'http2' | 'half', tls: readonly string[]): Promise<void> {
   const serverFolder = mkdtempSync(join(folder, 'server-'));
   const [drop, dataDir] = [join(serverFolder, 'drop'), join(serverFolder, 'data')];
   mkdirSync(drop);
-  const limited = ['bash', '-c', `ulimit -n ${DESCRIPTORS}; exec "$@"`, 'zomma', ...FROM_SOURCE];
+  const limited = ['sh', '-c', `ulimit -n ${DESCRIPTORS}; exec "$@"`, 'zomma', ...FROM_SOURCE];
   const server = await startServer(limited, [
     ...['serve', '--port', '0', '--data-dir', dataDir, '--feed', `files:${drop}`, '--log-level', 'debug', ...tls],
   ]);
@@ -59,10 +63,12 @@ async function survives(tls: readonly string[]): Promise<void> {
     await answerMs(server);
     const before = descriptors(server);
 
-    attackers = lockOut(server);
+    attackers = lockOut(server, kind);
     const open = lastLineOf(attackers.stdout);
     const times: number[] = [];
-    while (times.length < PROBES || open() !== STAY) {
+    // Connections that are opened again have no stable number.
+    const hasSettled = () => kind === 'half' || open() === STAY;
+    while (times.length < PROBES || !hasSettled()) {
       times.push(await answerMs(server));
       await Bun.sleep(20);
       if (times.length > 10 * PROBES) throw new Error(`${open()} attackers have a connection`);
@@ -71,7 +77,7 @@ async function survives(tls: readonly string[]): Promise<void> {
     writeChain(join(drop, 'chain.csv'));
     await until(() => server.log().includes('"message":"chain_stored"'));
     for (let probe = 0; probe < PROBES; probe++) times.push(await answerMs(server));
-    expect(open()).toBe(STAY);
+    expect(hasSettled() || open()).toBe(true);
     expect(quantile(times, 0.5)).toBeLessThan(ANSWER_MS);
     expect(quantile(times, 1)).toBeLessThan(WORST_ANSWER_MS);
     // A member's stream from the same address stays open.
@@ -88,9 +94,9 @@ async function survives(tls: readonly string[]): Promise<void> {
   }
 }
 
-function lockOut({ url }: Server) {
+function lockOut({ url }: Server, kind: string) {
   const script = join(import.meta.dir, 'hostile/locking-out.ts');
-  return Bun.spawn([process.execPath, script, url, String(ATTACKERS)], { stdout: 'pipe', stderr: 'ignore' });
+  return Bun.spawn([process.execPath, script, url, String(ATTACKERS), kind], { stdout: 'pipe', stderr: 'ignore' });
 }
 
 /** Returns the time in ms from a request to its answer, for a new client at another address than the attackers'. */

@@ -6,23 +6,29 @@ import { SETTINGS } from '../../src/settings/config.ts';
 
 const ROOT = resolve(import.meta.dir, '../..');
 
-/** Returns the rows of the tables of a page that begin with a text. */
-function rows(path: string, start: string): string {
-  const lines = readFileSync(join(ROOT, path), 'utf8').split('\n');
-  return lines.filter((line) => line.startsWith(`| ${start}`)).join('\n');
+const page = (path: string) => (existsSync(join(ROOT, path)) ? readFileSync(join(ROOT, path), 'utf8') : '');
+
+/** Returns whether a page has a row of a table that begins with a text and contains a name. */
+function hasRow(path: string, start: string, name: string): boolean {
+  return page(path)
+    .split('\n')
+    .some((line) => line.startsWith(`| ${start}`) && line.includes(`\`${name}\``));
 }
 
-test.each(Object.keys(PROVIDERS))('the provider %s has its tests, its help and its documentation', (name) => {
-  const path = `test/feeds/${name}/${name}-feed.test.ts`;
-  const suite = existsSync(join(ROOT, path)) ? readFileSync(join(ROOT, path), 'utf8') : '';
-  expect(suite, `${path} calls describeProvider for ${name}`).toMatch(
-    new RegExp(`^describeProvider\\(\\{\\s*name: '${name}',$`, 'm'),
-  );
-  const quoted = `\`${name}\``;
-  expect(SETTINGS.feed.help, `the help of --feed names ${name}`).toMatch(new RegExp(`\\b${name}\\b`));
-  expect(rows('docs/providers.md', quoted), `docs/providers.md has a row of ${name}`).not.toBeEmpty();
-  expect(rows('docs/architecture.md', '`src/feeds/files`'), `the row of feeds of docs/architecture.md`).toContain(
-    quoted,
-  );
-  expect(rows('CONTRIBUTING.md', 'feed |'), `the glossary of CONTRIBUTING.md, row "feed"`).toContain(quoted);
+/** What each provider has, and whether it does. */
+const PARTS: Readonly<Record<string, (name: string) => boolean>> = {
+  'a call of describeProvider in test/feeds/NAME/NAME-feed.test.ts': (name) =>
+    new RegExp(`^describeProvider\\(\\{\\s*name: '${name}',$`, 'm').test(
+      page(`test/feeds/${name}/${name}-feed.test.ts`),
+    ),
+  'its name in the help of --feed': (name) => new RegExp(`\\b${name}\\b`).test(SETTINGS.feed.help),
+  'a row in a table of docs/providers.md': (name) => hasRow('docs/providers.md', `\`${name}\``, name),
+  'its name in the row of feeds of docs/architecture.md': (name) =>
+    hasRow('docs/architecture.md', '`src/feeds/files`', name),
+  'its name in the row "feed" of the glossary of CONTRIBUTING.md': (name) => hasRow('CONTRIBUTING.md', 'feed |', name),
+};
+
+test.each(Object.keys(PROVIDERS))('the provider %s lacks nothing', (name) => {
+  const missing = Object.entries(PARTS).filter(([, has]) => !has(name));
+  expect(missing.map(([part]) => `${name} lacks ${part.replaceAll('NAME', name)}`)).toEqual([]);
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { parseMarkdown } from '../../web/markdown/markdown-page.ts';
+import { methodsPage } from '../../scripts/methods-page.ts';
 import { type Service, startService } from '../support/service.ts';
 
 /** The terminal reads the page of methods from this server, so it shows how a figure is made without a network. */
@@ -12,13 +12,12 @@ afterAll(() => service.close());
 const ask = (path: string, headers: Record<string, string> = {}) =>
   service.request('GET', path, { headers: { 'X-API-Key': null, ...headers } });
 
-test('the page of the terminal names the file, which is docs/methods.md, parsed, for everyone', async () => {
+test('the page of the terminal names the file, which has the pages of docs/methods, for everyone', async () => {
   const page = await (await ask('/')).text();
   const path = /<meta name="zomma-methods" content="(\/web\/methods-\w+\.json)">/.exec(page)![1]!;
   const response = await ask(path);
   expect(response.status).toBe(200);
   expect(response.headers.get('content-type')).toBe('application/json;charset=utf-8');
   expect(response.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
-  const source = await Bun.file(`${import.meta.dir}/../../docs/methods.md`).text();
-  expect(await response.json()).toEqual(parseMarkdown(source));
+  expect(await response.json()).toEqual(methodsPage());
 });

@@ -1,25 +1,24 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createPrivateKey } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readTls } from '../../src/http/tls.ts';
 import { makeCertificate } from '../support/certificate.ts';
-import { run } from '../support/process.ts';
 
 let folder: string;
 const at = (name: string) => join(folder, name);
-beforeAll(async () => {
+beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'zomma-tls-'));
-  for (const name of ['a', 'b']) await makeCertificate(folder, name);
+  for (const name of ['a', 'b']) makeCertificate(folder, name);
   writeFileSync(at('junk.pem'), 'junk');
   writeFileSync(at('empty.pem'), '');
   writeFileSync(at('damaged.pem'), '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n');
   writeFileSync(at('damaged.key'), '-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n');
-  await run(
-    ['openssl'],
-    ['pkcs12', '-export', '-in', at('a.pem'), '-inkey', at('a.key'), '-out', at('a.p12'), '-passout', 'pass:x'],
-  );
-  await run(['openssl'], ['pkey', '-in', at('a.key'), '-aes128', '-passout', 'pass:x', '-out', at('locked.key')]);
+  // The first bytes of every PKCS#12 file: version 3, and contents of the type `data`.
+  writeFileSync(at('a.p12'), Buffer.from('308204a20201033082046806092a864886f70d010701', 'hex'));
+  const locked = { type: 'pkcs8', format: 'pem', cipher: 'aes-128-cbc', passphrase: 'x' } as const;
+  writeFileSync(at('locked.key'), createPrivateKey(readFileSync(at('a.key'))).export(locked));
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

@@ -8,7 +8,7 @@ import { SCHEMA } from '../../src/store/folder/upgrade.ts';
 import { schemaOf } from '../../src/store/migrations.ts';
 import { makeCertificate } from '../support/certificate.ts';
 import { makeDataFolder } from '../support/data-folder.ts';
-import { FROM_SOURCE, NEXT_VERSION, run, type Server, startServer } from '../support/process.ts';
+import { FROM_SOURCE, keyOf, NEXT_VERSION, run, startServer } from '../support/process.ts';
 import { steadyClient } from '../support/steady-client.ts';
 
 /** What an operator relies on, at full size: `bun run test:operator`, some ten minutes on an idle machine. The everyday tests have it small. */
@@ -23,7 +23,6 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const at = (...names: string[]) => join(folder, ...names);
-const keyOf = (server: Server) => /ZOMMA_\w{16}/.exec(server.before.join('\n'))![0];
 const until = async (holds: () => boolean, patienceMs = 60_000) => {
   const deadline = performance.now() + patienceMs;
   while (!holds()) {
@@ -33,7 +32,7 @@ const until = async (holds: () => boolean, patienceMs = 60_000) => {
 };
 
 test(`a certificate that changes ${SWAPS} times under ${CONNECTIONS} connections: none fails, no stream is cut`, async () => {
-  for (const name of ['a', 'b']) await makeCertificate(folder, name);
+  for (const name of ['a', 'b']) makeCertificate(folder, name);
   const put = (name: string) => {
     for (const kind of ['pem', 'key']) copyFileSync(at(`${name}.${kind}`), at(`live.${kind}`));
   };

@@ -35,7 +35,10 @@ test('there are at least fifty tasks, all different', () => {
 });
 
 test.each(TOOLS.map(({ name }) => name))('there are at least three tasks for %s', (name) => {
-  expect(TASKS.filter(({ tool }) => tool === name).length, `tasks for ${name}`).toBeGreaterThanOrEqual(3);
+  expect(
+    TASKS.filter(({ tool }) => tool === name).length,
+    `test/mcp/blind-tasks.json lacks tasks for ${name}`,
+  ).toBeGreaterThanOrEqual(3);
 });
 
 test.each(TASKS.map((each) => [each.task, each] as const))('%s', (text, task) => {

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test';
 import type { TSchema } from '@sinclair/typebox';
 import page from '../../docs/tool-methods.md' with { type: 'text' };
+import { METHODS } from '../../src/mcp/tool-methods.ts';
 import { toolView } from '../../src/operations/engine/perform.ts';
 import { TOOLS } from '../../src/operations/registry.ts';
 import { tokensOf } from '../support/tokens.ts';
@@ -9,17 +10,24 @@ import { tokensOf } from '../support/tokens.ts';
 const SECTION_TOKENS_MAX = 900;
 
 const [INTRODUCTION = '', ...SECTIONS] = page.split(/^(?=## )/m);
-const BY_NAME = new Map(SECTIONS.map((section) => [section.slice(3, section.indexOf('\n')), section]));
 
 test('the page has a section for each tool, in order', () => {
-  expect(SECTIONS.map((section) => section.slice(3, section.indexOf('\n')))).toEqual(TOOLS.map(({ name }) => name));
+  const names = TOOLS.map(({ name }) => name);
+  expect(SECTIONS.map((section) => section.slice(3, section.indexOf('\n')))).toEqual(names);
+  expect([...METHODS.keys()]).toEqual(names);
+});
+
+test('the page says once what every answer has in its provenance, and each section links to its formulas', () => {
+  expect(page.match(/\*\*Provenance\.\*\*/g)).toHaveLength(1);
+  const linked = SECTIONS.map((section) => /^\[Formulas\]\(methods\/\w+\.md#(\S+)\)$/m.exec(section)?.[1] ?? section);
+  expect(linked).toEqual(TOOLS.map(({ tool }) => tool!.method));
 });
 
 test('the introduction is as short as a section', () => {
   expect(tokensOf(INTRODUCTION)).toBeLessThanOrEqual(SECTION_TOKENS_MAX);
 });
 
-test.each([...BY_NAME])('%s', (_, section) => {
+test.each([...METHODS])('%s', (_, section) => {
   expect(tokensOf(section)).toBeLessThanOrEqual(SECTION_TOKENS_MAX);
   // A model that reads a section over MCP has neither routes nor other pages.
   expect(section.match(/\/api\/|\b(?:GET|POST) |\]\(|\.md\b|\.ts\b|\bREST\b|\bkernels?\b/g)).toBeNull();
@@ -30,7 +38,7 @@ test.each([...BY_NAME])('%s', (_, section) => {
 
 test.each(TOOLS.map((tool) => [tool.name, tool] as const))('the section of %s names every figure', (name, tool) => {
   const { output, echoes } = toolView(tool);
-  const section = BY_NAME.get(name) ?? '';
+  const section = METHODS.get(name) ?? '';
   expect(section, `docs/tool-methods.md lacks a section of ${name}`).not.toBeEmpty();
   const keys = [...Object.keys(output.properties), ...echoes];
   expect(keys.filter((key) => !section.includes(`\`${key}\``))).toEqual([]);

@@ -1,7 +1,13 @@
 import { describe, expect, test } from 'bun:test';
+import { existsSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import type { TSchema } from '@sinclair/typebox';
 import { extendedView, restView, toolView } from '../../src/operations/engine/perform.ts';
 import { CONTRACT_TOOLS, findOperation, OPERATIONS, REGISTRY, TOOLS } from '../../src/operations/registry.ts';
+
+const ROOT = resolve(import.meta.dir, '../..');
+const OPERATIONS_FOLDER = join(ROOT, 'src/operations');
+const SOURCES = [...new Bun.Glob('**/*.ts').scanSync(OPERATIONS_FOLDER)];
 
 test('lists the tools of the contract first, in its order, then the others', () => {
   expect(CONTRACT_TOOLS.map(({ name }) => name)).toEqual([
@@ -21,6 +27,14 @@ test('lists the tools of the contract first, in its order, then the others', () 
 test('each operation is registered under its own name', () => {
   expect(Object.entries(REGISTRY).filter(([name, operation]) => name !== operation.name)).toEqual([]);
   expect(OPERATIONS).toHaveLength(Object.keys(REGISTRY).length);
+});
+
+test.each(TOOLS.map(({ name }) => name))('the file of %s has a test file', (name) => {
+  const file = SOURCES.find((each) =>
+    readFileSync(join(OPERATIONS_FOLDER, each), 'utf8').includes(`\n  name: '${name}',`),
+  )!;
+  const test = `test/operations/${file.replace('.ts', '.test.ts')}`;
+  expect(existsSync(join(ROOT, test)), `${name} lacks its tests in ${test}`).toBe(true);
 });
 
 test('every operation is a tool or has a route', () => {

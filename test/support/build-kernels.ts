@@ -6,8 +6,9 @@ const root = join(import.meta.dir, '../..');
 if (!existsSync(join(root, 'node_modules/assemblyscript'))) {
   throw new Error('The dependencies are not installed. Run `bun install`, then run the tests again.');
 }
-const { exitCode, stderr } = Bun.spawnSync([process.execPath, 'build.ts', 'kernels', 'web'], {
-  cwd: root,
-  stdout: 'ignore',
-});
-if (exitCode !== 0) throw new Error(`The kernels or the web terminal do not build:\n${stderr}`);
+// The runner of the tests (scripts/test.ts) has built them before. Its processes load this module for each file.
+if (process.env.ZOMMA_TESTS_BUILT !== 'true') {
+  const build = [process.execPath, 'build.ts', 'kernels', 'web'];
+  const { exitCode, stderr } = Bun.spawnSync(build, { cwd: root, stdout: 'ignore' });
+  if (exitCode !== 0) throw new Error(`The kernels or the web terminal do not build:\n${stderr}`);
+}

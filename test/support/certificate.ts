@@ -1,49 +1,49 @@
+import { createPrivateKey, sign, X509Certificate } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { run } from './process.ts';
+import { AsnConvert } from '@peculiar/asn1-schema';
+import { Certificate, Extensions, id_ce_extKeyUsage } from '@peculiar/asn1-x509';
+import { type IssuedPair, issueServerCertificate, makeLocalAuthority } from '../../src/http/local-authority.ts';
 
-/** Whether this machine can make certificates. If CI is set, a test that needs one fails instead of being skipped. */
-export const OPENSSL = Bun.which('openssl') !== null || process.env.CI !== undefined;
+/** From a minute ago for 30 days. */
+const period = () => ({ fromMs: Date.now() - 60_000, untilMs: Date.now() + 30 * 86_400_000 });
 
 /**
- * Makes a certificate for this machine, under a name, in a folder. Returns the paths of its PEM files, NAME.pem and NAME.key. The key is
- * small, so that handshakes take little time.
+ * Makes a certificate for this machine, under a name, in a folder, signed by an authority of its own. Returns the paths of its PEM files,
+ * NAME.pem and NAME.key.
  */
-export async function makeCertificate(
-  folder: string,
-  name = 'localhost',
-): Promise<{ readonly cert: string; readonly key: string }> {
-  const [cert, key] = [join(folder, `${name}.pem`), join(folder, `${name}.key`)];
-  const kind = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '30'];
-  const names = ['-subj', `/CN=${name}`, '-addext', `subjectAltName=DNS:${name},IP:127.0.0.1`];
-  const { code, stderr } = await run(['openssl'], [...kind, ...names, '-keyout', key, '-out', cert]);
-  if (code !== 0) throw new Error(`openssl: ${stderr}`);
-  return { cert, key };
+export function makeCertificate(folder: string, name = 'localhost') {
+  const authority = makeLocalAuthority(`authority of ${name}`, period());
+  return write(folder, name, issueServerCertificate(authority, name, [name, '127.0.0.1'], period()));
 }
 
 /** Makes a certificate authority under a name, in a folder: NAME.pem and NAME.key. */
-export async function makeAuthority(folder: string, name: string): Promise<void> {
-  const kind = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '30'];
-  await openssl(folder, [...kind, '-subj', `/CN=${name}`, '-keyout', `${name}.key`, '-out', `${name}.pem`]);
+export function makeAuthority(folder: string, name: string): void {
+  write(folder, name, makeLocalAuthority(name, period()));
 }
 
 /** Makes a certificate for a client or for this machine, signed by an authority of the folder: NAME.pem and NAME.key. */
-export async function makeSigned(folder: string, name: string, authority: string): Promise<void> {
-  const kind = ['req', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-subj', `/CN=${name}`];
-  const names = ['-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'];
-  await openssl(folder, [...kind, ...names, '-keyout', `${name}.key`, '-out', `${name}.csr`]);
-  const signer = [
-    '-CA',
-    `${authority}.pem`,
-    '-CAkey',
-    `${authority}.key`,
-    '-CAcreateserial',
-    '-copy_extensions',
-    'copy',
-  ];
-  await openssl(folder, ['x509', '-req', '-in', `${name}.csr`, ...signer, '-days', '30', '-out', `${name}.pem`]);
+export function makeSigned(folder: string, name: string, authority: string): void {
+  const [cert, key] = ['pem', 'key'].map((kind) => readFileSync(join(folder, `${authority}.${kind}`), 'utf8'));
+  const issued = issueServerCertificate({ cert: cert!, key: key! }, name, ['localhost', '127.0.0.1'], period());
+  write(folder, name, { cert: forAnyPurpose(issued.cert, key!), key: issued.key });
 }
 
-async function openssl(folder: string, args: readonly string[]): Promise<void> {
-  const { code, stderr } = await run(['env', '-C', folder, 'openssl'], args);
-  if (code !== 0) throw new Error(`openssl: ${stderr}`);
+/** Removes the purpose "server" from a certificate, which its authority then signs again: a client may use it too. */
+function forAnyPurpose(cert: string, authorityKey: string): string {
+  const certificate = AsnConvert.parse(new X509Certificate(cert).raw, Certificate);
+  const { tbsCertificate } = certificate;
+  tbsCertificate.extensions = new Extensions(
+    tbsCertificate.extensions!.filter(({ extnID }) => extnID !== id_ce_extKeyUsage),
+  );
+  const signed = sign('sha256', new Uint8Array(AsnConvert.serialize(tbsCertificate)), createPrivateKey(authorityKey));
+  certificate.signatureValue = new Uint8Array(signed).buffer;
+  return new X509Certificate(Buffer.from(AsnConvert.serialize(certificate))).toString();
+}
+
+function write(folder: string, name: string, pair: IssuedPair) {
+  const files = { cert: join(folder, `${name}.pem`), key: join(folder, `${name}.key`) };
+  writeFileSync(files.cert, pair.cert);
+  writeFileSync(files.key, pair.key);
+  return files;
 }

@@ -13,6 +13,17 @@ export const NEXT_VERSION = [
 ];
 export const BINARY = [join(ROOT, 'build/zomma')];
 
+let built: Promise<unknown> | undefined;
+
+/** Builds the binary once per process, unless the runner of the tests (scripts/test.ts) has built it. Rejects if the build fails. */
+export function buildBinary(): Promise<unknown> {
+  if (process.env.ZOMMA_TESTS_BUILT === 'true') return Promise.resolve();
+  built ??= run([process.execPath], [join(ROOT, 'build.ts')]).then(({ code, stderr }) => {
+    if (code !== 0) throw new Error(stderr);
+  });
+  return built;
+}
+
 export interface Run {
   readonly code: number;
   readonly stdout: string;
@@ -93,6 +104,11 @@ export async function startServer(
       },
     };
   }
+}
+
+/** Returns the demo key that `zomma start` has printed. */
+export function keyOf({ before }: Pick<Server, 'before'>): string {
+  return /ZOMMA_\w{16}/.exec(before.join('\n'))![0];
 }
 
 /** Reads the log of a server to its end. Resolves `loaded` when its line comes, or never. */

@@ -1,5 +1,6 @@
-import { describe, test } from 'bun:test';
+import { describe } from 'bun:test';
 import { existsSync } from 'node:fs';
+import { failsFor, testNeeding } from './needs.ts';
 
 /**
  * Tests over real recorded chains, which the project may not contain. `ZOMMA_RECORDED_CHAINS` names the folder that has them. If it is
@@ -8,14 +9,7 @@ import { existsSync } from 'node:fs';
  */
 export function describeRecorded(name: string, body: (dir: string) => void): void {
   const dir = process.env.ZOMMA_RECORDED_CHAINS;
-  if (dir !== undefined && existsSync(dir)) describe(name, () => body(dir));
-  else if (dir !== undefined) fails(name, `ZOMMA_RECORDED_CHAINS names ${dir}, which is not there`);
-  else if (process.env.CI === 'true') fails(name, 'ZOMMA_RECORDED_CHAINS is unset under CI');
-  else test.skip(`${name} (ZOMMA_RECORDED_CHAINS is unset)`, () => {});
-}
-
-function fails(name: string, reason: string): void {
-  test(name, () => {
-    throw new Error(reason);
-  });
+  if (dir === undefined) testNeeding(false, 'ZOMMA_RECORDED_CHAINS is unset')(name, () => {});
+  else if (existsSync(dir)) describe(name, () => body(dir));
+  else failsFor(name, `ZOMMA_RECORDED_CHAINS names ${dir}, which is not there`);
 }

@@ -1,8 +1,9 @@
-import { expect, test } from 'bun:test';
+import { expect } from 'bun:test';
 import { existsSync } from 'node:fs';
+import { testNeeding } from './needs.ts';
 import { StolenTime, stolenMs } from './stolen-time.ts';
 
-test.skipIf(!existsSync('/proc/stat') && process.env.CI !== 'true')(
+testNeeding(existsSync('/proc/stat'), 'no /proc/stat')(
   'stolen time (read from /proc/stat) is known for each processor and never decreases',
   () => {
     const before = stolenMs();

@@ -1,10 +1,10 @@
-import { expect, test } from 'bun:test';
+import { expect } from 'bun:test';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { VIEWS, type ViewName } from '../../web/state/address.ts';
 import { ROOT } from '../support/process.ts';
 import { violationsOf } from './axe.ts';
-import { describeInBrowser, settled, still, withTerminal } from './browser.ts';
+import { describeInBrowser, settled, still, test, withTerminal } from './browser.ts';
 import {
   goTo,
   openStored,

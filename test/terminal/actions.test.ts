@@ -1,8 +1,8 @@
-import { expect, test } from 'bun:test';
+import { expect } from 'bun:test';
 import type { Page } from 'playwright-core';
 import { ACTION_LIST, VIEW_NAMES } from '../../web/state/action-list.ts';
 import { VIEWS } from '../../web/state/address.ts';
-import { describeInBrowser, drawn, figuresOf, settled, withTerminal } from './browser.ts';
+import { describeInBrowser, drawn, figuresOf, settled, test, withTerminal } from './browser.ts';
 
 const addressOf = (page: Page) => page.evaluate(() => location.hash);
 /** What has the focus. Nothing has it: `BODY`. */
@@ -81,7 +81,6 @@ describeInBrowser('acts by keyboard alone', () => {
     await page.keyboard.press('Enter');
     await page.waitForSelector('.sign-in');
     expect(await page.evaluate(() => document.activeElement?.id)).toBe('key');
-    await page.context().close();
   }, 60_000);
 
   test('in the ladder, arrows move strike by strike, a live region says it, and Enter explains the strike', async () => {
@@ -101,7 +100,6 @@ describeInBrowser('acts by keyboard alone', () => {
     expect(await page.textContent('[data-panel="ladder"] .readout')).toStartWith('2 strikes');
     await page.keyboard.press('Enter');
     expect(await addressOf(page)).toMatch(/explain=strike\.\d+/);
-    await page.context().close();
   });
 
   test('letters do nothing in fields, with modifiers, or when they are turned off, which the browser remembers', async () => {
@@ -121,7 +119,6 @@ describeInBrowser('acts by keyboard alone', () => {
     await page.keyboard.press('j');
     expect((await addressOf(page)).split('?')[0]).toBe(before);
     expect(await page.evaluate(() => localStorage.getItem('zomma-letters'))).toBe('off');
-    await page.context().close();
   });
 
   test('the list of keys shows exactly the keys that are bound', async () => {
@@ -133,7 +130,6 @@ describeInBrowser('acts by keyboard alone', () => {
     );
     expect(shown.toSorted()).toEqual(ACTION_LIST.flatMap(({ keys }) => keys ?? []).toSorted());
     expect(new Set(shown).size).toBe(shown.length);
-    await page.context().close();
   });
 
   test('Escape closes, then leaves the chart, then goes back to live', async () => {
@@ -153,64 +149,57 @@ describeInBrowser('acts by keyboard alone', () => {
     expect(await addressOf(page)).toContain('at=');
     await page.keyboard.press('Escape');
     expect(await addressOf(page)).toBe('#/SPY/ticker');
-    await page.context().close();
   });
 });
 
 describeInBrowser('the page keeps what the member does', () => {
   const terminal = withTerminal();
 
-  test(
-    '300 live events leave zoom, selection, focus, open panels and the scroll position as they were',
-    async () => {
-      const page = await terminal.open('#/SPY/ticker?zoom=5&explain=gex_flip');
-      await figuresOf(page);
-      await settled(page);
-      await page.focus('[data-chart="ladder"] [role="application"]');
-      for (const key of ['ArrowUp', 'Shift+ArrowUp', 'Shift+ArrowUp']) await page.keyboard.press(key);
-      await page.evaluate(() => {
-        document.querySelector('.watchlist')!.scrollTop = 120;
-      });
-      const state = () =>
-        page.evaluate(() => ({
-          address: location.hash,
-          focus: document.activeElement?.getAttribute('aria-roledescription'),
-          readout: document.querySelector('[data-panel="ladder"] .readout')?.textContent,
-          explain: document.querySelector('.explain') !== null,
-          scroll: document.querySelector('.watchlist')!.scrollTop,
-        }));
-      const before = await state();
-      await page.evaluate(async () => {
-        const channel = new BroadcastChannel((await navigator.locks.query()).held![0]!.name!);
-        for (let i = 0; i < 300; i++) {
-          const event = {
-            id: 1_000_000 + i,
-            ticker: ['QQQ', 'IWM', 'DIA'][i % 3],
-            spot_price: 100 + i,
-            call_wall: 1,
-            put_wall: 1,
-            gex_flip: 101,
-            flip_resolved: true,
-            net_gex_mil: i,
-            regime: 'positive_gamma',
-            provenance: { as_of: '2026-11-20T21:00:00Z', simulated: true, source: 'test' },
-          };
-          channel.postMessage({ kind: 'events', events: [event], isStreaming: true });
-        }
-        await new Promise((resolve) => setTimeout(resolve, 500));
-        channel.close();
-      });
-      await page.waitForFunction(
-        () => document.querySelector('[data-ticker="DIA"]')?.textContent?.includes('399.00'),
-        null,
-        { polling: 100 },
-      );
-      expect(await state()).toEqual(before);
-      await page.context().close();
-      // A machine whose cores are all busy may draw no frame for half a minute.
-    },
-    { retry: 1 },
-  );
+  test('300 live events leave zoom, selection, focus, open panels and the scroll position as they were', async () => {
+    const page = await terminal.open('#/SPY/ticker?zoom=5&explain=gex_flip');
+    await figuresOf(page);
+    await settled(page);
+    await page.focus('[data-chart="ladder"] [role="application"]');
+    for (const key of ['ArrowUp', 'Shift+ArrowUp', 'Shift+ArrowUp']) await page.keyboard.press(key);
+    await page.evaluate(() => {
+      document.querySelector('.watchlist')!.scrollTop = 120;
+    });
+    const state = () =>
+      page.evaluate(() => ({
+        address: location.hash,
+        focus: document.activeElement?.getAttribute('aria-roledescription'),
+        readout: document.querySelector('[data-panel="ladder"] .readout')?.textContent,
+        explain: document.querySelector('.explain') !== null,
+        scroll: document.querySelector('.watchlist')!.scrollTop,
+      }));
+    const before = await state();
+    await page.evaluate(async () => {
+      const channel = new BroadcastChannel((await navigator.locks.query()).held![0]!.name!);
+      for (let i = 0; i < 300; i++) {
+        const event = {
+          id: 1_000_000 + i,
+          ticker: ['QQQ', 'IWM', 'DIA'][i % 3],
+          spot_price: 100 + i,
+          call_wall: 1,
+          put_wall: 1,
+          gex_flip: 101,
+          flip_resolved: true,
+          net_gex_mil: i,
+          regime: 'positive_gamma',
+          provenance: { as_of: '2026-11-20T21:00:00Z', simulated: true, source: 'test' },
+        };
+        channel.postMessage({ kind: 'events', events: [event], isStreaming: true });
+      }
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      channel.close();
+    });
+    await page.waitForFunction(
+      () => document.querySelector('[data-ticker="DIA"]')?.textContent?.includes('399.00'),
+      null,
+      { polling: 100 },
+    );
+    expect(await state()).toEqual(before);
+  });
 
   test('a ticker that changes ten times in a second: the last is shown, and no figure of another under its name', async () => {
     const page = await terminal.open();
@@ -220,7 +209,6 @@ describeInBrowser('the page keeps what the member does', () => {
     await page.waitForSelector(`[data-ticker-of="${name}"]`);
     const rest = (await (await terminal.get(`/api/v1/nodes/gex/${name}`)).json()) as { spot_price: number };
     expect(Number((await figuresOf(page)).spot_price!.replaceAll(',', ''))).toBeCloseTo(rest.spot_price, 2);
-    await page.context().close();
   });
 
   test('back and forward walk through the states', async () => {
@@ -235,7 +223,6 @@ describeInBrowser('the page keeps what the member does', () => {
     expect(await addressOf(page)).toStartWith('#/SPY/ticker');
     await page.goForward();
     expect(await addressOf(page)).toBe('#/QQQ/ticker');
-    await page.context().close();
   });
 
   test('the wheel scrolls the page over a chart, and zooms with Ctrl', async () => {
@@ -251,6 +238,5 @@ describeInBrowser('the page keeps what the member does', () => {
     await page.mouse.wheel(0, 100);
     await page.keyboard.up('Control');
     await page.waitForFunction(() => location.hash.includes('zoom='));
-    await page.context().close();
   });
 });

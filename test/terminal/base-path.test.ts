@@ -1,9 +1,9 @@
-import { expect, test } from 'bun:test';
+import { expect } from 'bun:test';
 import { chromium } from 'playwright-core';
 import { VIEWS } from '../../web/state/address.ts';
 import { startPathProxy } from '../support/path-proxy.ts';
-import { FROM_SOURCE, startServer, withFolder } from '../support/process.ts';
-import { chromiumPath, describeInBrowser, figuresOf, watch } from './browser.ts';
+import { FROM_SOURCE, keyOf, startServer, withFolder } from '../support/process.ts';
+import { chromiumPath, describeInBrowser, figuresOf, test, watch } from './browser.ts';
 
 const BASE = '/zomma';
 
@@ -15,7 +15,7 @@ describeInBrowser('the terminal below a path', () => {
         const args = ['start', '--port', '0', '--data-dir', folder, '--base-path', BASE, '--rate-limit', 'off'];
         const server = await startServer(FROM_SOURCE, args);
         await server.loaded;
-        const key = /ZOMMA_\w{16}/.exec(server.before.join('\n'))![0];
+        const key = keyOf(server);
         const proxy = startPathProxy(server.url, BASE, false);
         const browser = await chromium.launch({ executablePath: chromiumPath!, args: ['--no-sandbox'] });
         const problems: string[] = [];

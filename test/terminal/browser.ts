@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, afterEach, beforeAll, test as bunTest, describe, expect } from 'bun:test';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Browser, type BrowserContextOptions, chromium, type Page, type Request } from 'playwright-core';
-import { BINARY, ROOT, run, type Server, startServer } from '../support/process.ts';
+import { testNeeding } from '../support/needs.ts';
+import { BINARY, buildBinary, keyOf, type Server, startServer } from '../support/process.ts';
 import { followAnswers } from './answers.ts';
 
 /** Where Chromium may be. `CHROMIUM` names another place. */
@@ -15,20 +16,21 @@ export const chromiumPath = PLACES.find((path) => path !== undefined && existsSy
  */
 export function describeInBrowser(name: string, body: () => void): void {
   if (chromiumPath !== undefined) describe(name, body);
-  else if (process.env.CI === 'true')
-    test(`${name}: Chromium is installed`, () => expect(PLACES).toContain('a path that exists'));
-  else describe.skip(`${name} (skipped: Chromium is not installed)`, body);
+  else testNeeding(false, 'not installed: Chromium')(name, body);
 }
 
-let built: Promise<unknown> | undefined;
-
-/** Builds the binary that the tests of the terminal run against, once per run of the tests. */
-function buildBinary(): Promise<unknown> {
-  built ??= run([process.execPath], [join(ROOT, 'build.ts')]).then(({ code, stderr }) => {
-    if (code !== 0) throw new Error(stderr);
-  });
-  return built;
-}
+/**
+ * The `test` of tests in a browser. A browser on a busy machine can stall, so a test that fails gets one more try, and the output shows both.
+ * No other test is tried again.
+ */
+export const test = Object.assign(
+  (name: string, body: () => Promise<void>, timeout = 60_000) => bunTest(name, body, { timeout, retry: 1 }),
+  {
+    each: ((rows: never) =>
+      (name: string, body: () => Promise<void>, timeout = 60_000) =>
+        bunTest.each(rows)(name, body, { timeout, retry: 1 })) as unknown as typeof bunTest.each,
+  },
+);
 
 /**
  * The arguments of a server whose simulated market has three tickers with a past. That of all tickers would take a processor core for a
@@ -57,7 +59,7 @@ export interface Terminal {
   readonly server: Server;
   readonly dataDir: string;
   readonly browser: Browser;
-  /** Opens a page in a context of its own and waits until the fragment's view has its figures. */
+  /** Opens a page in a context of its own, which is closed after the test, and waits until the fragment's view has its figures. */
   open(fragment?: string, options?: OpenOptions): Promise<Page>;
   /** Errors that a test provokes and expects: console messages that match are no problem. */
   readonly expected: RegExp[];
@@ -84,9 +86,15 @@ export function withTerminal(args: (folder: string) => string[] = () => []): Ter
       chromium.launch({ executablePath: chromiumPath!, args: ['--no-sandbox', '--force-color-profile=srgb'] }),
     ]);
     await server.loaded;
-    const key = /ZOMMA_\w{16}/.exec(server.before.join('\n'))![0];
+    const key = keyOf(server);
     state = { server, browser, key, dataDir };
   }, 300_000);
+  afterEach(async () => {
+    for (const context of state?.browser.contexts() ?? []) {
+      for (const page of context.pages()) await page.unrouteAll({ behavior: 'ignoreErrors' });
+      await context.close();
+    }
+  });
   afterAll(async () => {
     await state?.browser.close();
     await state?.server.stop('SIGTERM');

@@ -1,7 +1,7 @@
-import { expect, test } from 'bun:test';
+import { expect } from 'bun:test';
 import type { Page } from 'playwright-core';
 import { otherReadings } from '../../web/explain/figure-readings.ts';
-import { describeInBrowser, figuresOf, withTerminal } from './browser.ts';
+import { describeInBrowser, figuresOf, test, withTerminal } from './browser.ts';
 
 describeInBrowser('the panel Explain', () => {
   const terminal = withTerminal();
@@ -42,13 +42,12 @@ describeInBrowser('the panel Explain', () => {
     expect(page.url()).toContain('weight=volume');
     await page.waitForSelector(`[data-reading="page"][data-value="${shown.weight}"]`);
     expect(await page.evaluate(() => document.activeElement?.closest('[data-reading]') !== null)).toBe(true);
-    await page.context().close();
   });
 
   test('opened by a key it takes the focus, and closed it gives the focus back', async () => {
     const page = await terminal.open();
     await figuresOf(page);
-    const focus = () => page.evaluate(() => document.activeElement!.outerHTML.slice(0, 60));
+    const focus = () => page.evaluate(() => document.activeElement!.outerHTML.slice(0, 80));
     for (const [opener, key] of [
       ['[data-figure="put_wall"]', 'Enter'],
       ['[data-chart="ladder"] [role="application"]', 'Enter'],
@@ -65,7 +64,6 @@ describeInBrowser('the panel Explain', () => {
     await page.click('[data-figure="call_wall"]');
     expect(await headingOf(page)).toBe('Call wall');
     expect(await focus()).toContain('data-figure="call_wall"');
-    await page.context().close();
   });
 
   test('shows how the figure is made, from the documentation, and follows its links', async () => {
@@ -73,12 +71,13 @@ describeInBrowser('the panel Explain', () => {
     await page.click('.explain-method summary');
     expect(await page.textContent('.methods .marked')).toStartWith('GEX (gamma exposure) of a contract is');
     expect(await page.$$('.methods a')).toEqual([]);
+    const formula = await page.$eval('.methods .marked math', (math) => [math.namespaceURI, math.textContent]);
+    expect(formula).toEqual(['http://www.w3.org/1998/Math/MathML', 'GEX=sign⋅Γ⋅OI⋅multiplier⋅S2⋅0.01']);
     await page.click('.methods .jump >> text=the coming calendar day');
     expect(await page.getAttribute('.methods', 'data-methods')).toBe('the-coming-day');
     expect(await page.textContent('.methods h5')).toBe('The coming day');
     await page.click('.methods button >> text=Back to GEX nodes');
     await page.waitForSelector('.methods .marked');
-    await page.context().close();
   });
 
   test('a strike has its row, and the call that gives it', async () => {
@@ -97,7 +96,6 @@ describeInBrowser('the panel Explain', () => {
     await page.click('#call-curl');
     await page.keyboard.press('ArrowRight');
     expect(await page.textContent('[data-call="MCP"]')).toContain('newest snapshot');
-    await page.context().close();
   });
 
   test('a wide page explains the flip while nothing is chosen, and a narrow page has a sheet', async () => {

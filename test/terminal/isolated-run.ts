@@ -4,7 +4,7 @@
  */
 import { chromium } from 'playwright-core';
 import { VIEWS } from '../../web/state/address.ts';
-import { BINARY, startServer } from '../support/process.ts';
+import { BINARY, keyOf, startServer } from '../support/process.ts';
 import { followAnswers, goTo } from './answers.ts';
 import { watch } from './browser.ts';
 
@@ -16,7 +16,7 @@ const origins = new Set<string>();
 const words: Record<string, number> = {};
 try {
   await server.loaded;
-  const key = /ZOMMA_\w{16}/.exec(server.before.join('\n'))![0];
+  const key = keyOf(server);
   const page = await browser.newPage();
   watch(page, server.url, problems);
   await followAnswers(page);

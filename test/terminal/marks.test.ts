@@ -1,10 +1,10 @@
-import { expect, test } from 'bun:test';
+import { expect } from 'bun:test';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { distance } from '../support/oklab.ts';
 import { ROOT } from '../support/process.ts';
-import { describeInBrowser, drawn, still } from './browser.ts';
+import { describeInBrowser, drawn, still, test } from './browser.ts';
 import { differingShare, readPixels } from './pixels.ts';
 import {
   DEFICIENCIES,

@@ -100,14 +100,28 @@ async function fetched(page: Page, terminal: Terminal, panels: readonly PanelMen
   const answers = panels.map(async ({ id, asOf, curl }) => {
     expect(curl).not.toContain(terminal.key);
     const call = copiedCall(curl);
-    const { stdout } = await run(['sh', '-c', `export ZOMMA_KEY=${terminal.key}; ${curl} -s`], []);
+    const text = await sendCopied(curl, terminal.key);
     if (!LIVE.has(id)) {
       expect([id, call.args.at]).toEqual([id, asOf]);
-      expect([id, stdout]).toEqual([id, await drawnFrom(answersOf(page), call)]);
+      expect([id, text]).toEqual([id, await drawnFrom(answersOf(page), call)]);
     }
-    return [id, JSON.parse(stdout)] as const;
+    return [id, JSON.parse(text)] as const;
   });
   return new Map(await Promise.all(answers));
+}
+
+/** Runs a copied command in a shell, with a function in place of curl, and sends the request that curl would send. Returns the answer. */
+async function sendCopied(command: string, key: string): Promise<string> {
+  const { stdout } = await run(['sh', '-c', `curl() { printf '%s\\0' "$@"; }; ZOMMA_KEY=${key}; ${command}`], []);
+  const words = stdout.split('\0').slice(0, -1);
+  const after = (flag: string) => words.flatMap((word, i) => (words[i - 1] === flag ? [word] : []));
+  const [body] = after('-d');
+  const url = words.at(-1)!;
+  const headers = Object.fromEntries(after('-H').map((field) => field.split(': ') as [string, string]));
+  // As curl does: the only flags are -H and -d, and the address comes last.
+  expect(words.filter((word) => word.startsWith('-') && !['-H', '-d'].includes(word))).toEqual([]);
+  const response = await fetch(url, { headers, ...(body !== undefined && { method: 'POST', body }) });
+  return response.text();
 }
 
 /** Returns the text of the answer from which a panel with this call is drawn. */

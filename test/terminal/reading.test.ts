@@ -1,9 +1,9 @@
-import { expect, test } from 'bun:test';
+import { expect } from 'bun:test';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { VIEWS, type ViewName } from '../../web/state/address.ts';
-import { describeInBrowser, drawn } from './browser.ts';
+import { describeInBrowser, drawn, test } from './browser.ts';
 import { cutTexts, sidewaysOf, smallTargets } from './layout.ts';
 import { outlineOf } from './outline.ts';
 import { goTo, openStored, STORED_TICKER, withStoredTerminal } from './stored-answers.ts';

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 import { VIEWS } from '../../web/state/address.ts';
-import { BINARY, startServer } from '../support/process.ts';
+import { BINARY, keyOf, startServer } from '../support/process.ts';
 import { chromiumPath, settled } from './browser.ts';
 import { FIXTURES, requestName, STORED_TICKER, type StoredAnswer, writeAnswer } from './stored-answers.ts';
 
@@ -26,7 +26,7 @@ const server = await startServer(BINARY, [
 const browser = await chromium.launch({ executablePath: chromiumPath!, args: ['--no-sandbox'] });
 try {
   await server.loaded;
-  const key = /ZOMMA_\w{16}/.exec(server.before.join('\n'))![0];
+  const key = keyOf(server);
   await pastFilled(key);
   const page = await browser.newPage({ viewport: SIZE });
   const found = new Map<string, StoredAnswer>();

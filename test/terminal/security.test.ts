@@ -1,9 +1,9 @@
-import { expect, test } from 'bun:test';
+import { expect } from 'bun:test';
 import type { Page } from 'playwright-core';
 import { cleanText } from '../../web/page-format.ts';
 import { VIEWS } from '../../web/state/address.ts';
 import { goTo } from './answers.ts';
-import { describeInBrowser, figuresOf, withTerminal } from './browser.ts';
+import { describeInBrowser, figuresOf, test, withTerminal } from './browser.ts';
 
 /** Everything that the browser keeps for the page's origin. */
 const storageOf = (page: Page) =>
@@ -29,7 +29,6 @@ describeInBrowser('the key in the browser', () => {
     expect(await page.evaluate(() => history.length)).toBeLessThanOrEqual(2);
     expect(await context.cookies()).toEqual([]);
     expect(terminal.server.log()).not.toContain('ZOMMA_');
-    await context.close();
   });
 
   test('only "stay signed in" keeps the key, in this tab, and signing out removes it with the figures', async () => {
@@ -52,7 +51,6 @@ describeInBrowser('the key in the browser', () => {
     // The page has kept no answer, so the next member's page asks for it again.
     await page.fill('#key', terminal.key);
     await Promise.all([page.waitForRequest(/\/matrix\?.*at=/), page.press('#key', 'Enter')]);
-    await page.context().close();
   });
 
   test.each([
@@ -71,7 +69,6 @@ describeInBrowser('the key in the browser', () => {
     expect(text).toContain(sentence);
     expect(await page.locator('[data-figure]').count()).toBe(0);
     expect(page.url()).not.toContain(given);
-    await page.context().close();
   });
 
   test('a page of another port on the same host gets nothing', async () => {

@@ -1,10 +1,11 @@
-import { expect, test } from 'bun:test';
+import { expect } from 'bun:test';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { VIEWS } from '../../web/state/address.ts';
+import { testNeeding } from '../support/needs.ts';
 import { ROOT, run } from '../support/process.ts';
-import { chromiumPath, describeInBrowser, figuresOf, withTerminal } from './browser.ts';
+import { chromiumPath, describeInBrowser, figuresOf, test, withTerminal } from './browser.ts';
 
 const KB = 1_024;
 
@@ -109,7 +110,7 @@ describeInBrowser('the files of the terminal', () => {
     expect(statSync(`${ROOT}/build/zomma`).size).toBeGreaterThan(KB);
   });
 
-  test.skipIf(!canIsolate)(
+  testNeeding(canIsolate, 'unshare cannot make a network namespace')(
     'the binary shows every view in a network namespace with loopback only',
     async () => {
       const folder = join(terminal.dataDir, 'isolated');

@@ -1,6 +1,6 @@
-import { expect, test } from 'bun:test';
+import { expect } from 'bun:test';
 import { measureEvents, measureFirstFigure, measureGrid, measureGrowth, measureLadder } from './bench/measure.ts';
-import { describeInBrowser, withTerminal } from './browser.ts';
+import { describeInBrowser, test, withTerminal } from './browser.ts';
 
 /** `bun run test:terminal` measures alone. In CI, where other tests run, the limits of times are four times as high, with fewer rounds. */
 const IS_FULL = process.env.ZOMMA_TERMINAL_FULL === 'true';

@@ -1,9 +1,9 @@
-import { expect, test } from 'bun:test';
+import { expect } from 'bun:test';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FeedStatusAnswer } from '../../web/data/page-answers.ts';
-import { BINARY, run, type Server, startServer } from '../support/process.ts';
-import { describeInBrowser, figuresOf, settled, withTerminal } from './browser.ts';
+import { BINARY, keyOf, run, type Server, startServer } from '../support/process.ts';
+import { describeInBrowser, figuresOf, settled, test, withTerminal } from './browser.ts';
 
 const UUID = '7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90';
 const ribbonOf = async (page: import('playwright-core').Page, state: string, timeout = 10_000) => {
@@ -20,7 +20,6 @@ describeInBrowser('states of a simulated market', () => {
     await figuresOf(page);
     expect(await ribbonOf(page, 'simulated')).toContain('SIMULATED');
     expect(await page.title()).toStartWith('SIM ');
-    await page.context().close();
   });
 
   test('quotes that are older than the limit while the exchange is open are called stale within 5 s, and their age counts', async () => {
@@ -68,7 +67,6 @@ describeInBrowser('states of a simulated market', () => {
       await page.clock.runFor(1_000 * seconds);
       expect(await ribbonOf(page, 'stale', 1_000)).toContain(age);
     }
-    await page.context().close();
   });
 
   test('a hidden tab draws nothing; after two hours it shows the newest figures at once, and loads nothing again', async () => {
@@ -99,7 +97,6 @@ describeInBrowser('states of a simulated market', () => {
     await setHidden(false);
     await page.clock.runFor(100);
     expect(Object.keys(await figuresOf(page))).toHaveLength(7);
-    await page.context().close();
   });
 
   test('fifteen tabs all load, and the server counts one stream; if the leader closes, another leads', async () => {
@@ -125,7 +122,6 @@ describeInBrowser('states of a simulated market', () => {
     const deadline = Date.now() + 6_000;
     while (!(await leaders()).includes(true) && Date.now() < deadline) await Bun.sleep(100);
     expect((await leaders()).filter(Boolean)).toHaveLength(1);
-    await context.close();
   }, 60_000);
 
   test('a ticker that is not there, and a moment before the first snapshot, have their sentences and a way back', async () => {
@@ -139,7 +135,6 @@ describeInBrowser('states of a simulated market', () => {
     expect(await ribbonOf(page, 'no_past')).toContain('SPY');
     await page.click('main >> text=Back to live');
     await figuresOf(page);
-    await page.context().close();
   });
 });
 
@@ -166,7 +161,6 @@ describeInBrowser('no data', () => {
         waits: false,
       });
     }
-    await page.context().close();
   });
 });
 
@@ -178,7 +172,7 @@ describeInBrowser('a server with limits that ends and returns', () => {
     const dataDir = join(terminal.dataDir, 'killed');
     let server = await startServer(BINARY, ['start', '--port', '0', '--data-dir', dataDir]);
     const port = new URL(server.url).port;
-    const key = /ZOMMA_\w{16}/.exec(server.before.join('\n'))![0];
+    const key = keyOf(server);
     const context = await terminal.browser.newContext();
     const page = await context.newPage();
     await page.goto(`${server.url}/#key=${key}`);
@@ -208,7 +202,7 @@ describeInBrowser('a server with limits that ends and returns', () => {
       '--rate-limit',
       '40/min',
     ]);
-    const key = /ZOMMA_\w{16}/.exec(server.before.join('\n'))![0];
+    const key = keyOf(server);
     const context = await terminal.browser.newContext();
     const page = await context.newPage();
     await page.goto(`${server.url}/#key=${key}`);
@@ -241,6 +235,5 @@ describeInBrowser('a server with limits that ends and returns', () => {
     await page.waitForSelector('.sign-in', { timeout: 7_000 });
     expect(await page.locator('[data-figure]').count()).toBe(0);
     expect(await page.textContent('.sign-in .problem')).not.toBe('');
-    await context.close();
   }, 60_000);
 });

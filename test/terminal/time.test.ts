@@ -1,11 +1,13 @@
-import { expect, test } from 'bun:test';
+import { expect } from 'bun:test';
 import type { Page } from 'playwright-core';
 import type { GexHistory } from '../../src/operations/history/gex-history.ts';
 import type { FeedStatusAnswer } from '../../web/data/page-answers.ts';
 import { newYorkMoment } from '../../web/page-format.ts';
 import { formatAddress, parseAddress, START } from '../../web/state/address.ts';
+import { testWithProgram } from '../support/needs.ts';
+import { run } from '../support/process.ts';
 import { answersOf, goTo } from './answers.ts';
-import { describeInBrowser, figuresOf, smallMarketWithPast, type Terminal, withTerminal } from './browser.ts';
+import { describeInBrowser, figuresOf, smallMarketWithPast, type Terminal, test, withTerminal } from './browser.ts';
 import { checkPage, lookOf, randomStates } from './page-states.ts';
 import { checkPanels, menusOf } from './panel-actions.ts';
 import { PANELS, TABLES } from './panel-tables.ts';
@@ -40,7 +42,6 @@ describeInBrowser('a market with a past', () => {
       await page.keyboard.press(key);
       expect({ key, ...(await stateOf(page)) }).toEqual({ key, ...expected });
     }
-    await page.context().close();
   }, 180_000);
 
   test('dragging over 200 places asks for at most 20 views, and the last wins whatever the order of the answers', async () => {
@@ -74,7 +75,6 @@ describeInBrowser('a market with a past', () => {
     expect(await page.getAttribute('.strip-moment', 'data-moment')).toBe(shown!);
     expect(views.length).toBeLessThanOrEqual(20);
     expect(views.every((each) => at.includes(each))).toBe(true);
-    await page.context().close();
   }, 120_000);
 
   test('a replay shows no live figure, and live is back within one frame', async () => {
@@ -110,7 +110,6 @@ describeInBrowser('a market with a past', () => {
     );
     expect(frames).toBeLessThanOrEqual(2);
     expect(await figuresOf(page)).toEqual(live);
-    await page.context().close();
   }, 120_000);
 
   test('Play shows one snapshot after the other up to the newest, and ends when the member moves', async () => {
@@ -147,7 +146,6 @@ describeInBrowser('a market with a past', () => {
     await page.keyboard.press('{');
     await page.waitForSelector('[data-action="play"]:has-text("Play")');
     expect((await stateOf(page)).at! < day).toBe(true);
-    await page.context().close();
   }, 120_000);
 
   test('a moment that is no snapshot is shown as it is, beside the nearest', async () => {
@@ -161,7 +159,6 @@ describeInBrowser('a market with a past', () => {
     expect(await page.getAttribute('.strip-track input', 'aria-valuetext')).toContain('no snapshot');
     await page.keyboard.press('[');
     expect((await stateOf(page)).at).toBe(at[at.length - 3]!);
-    await page.context().close();
   }, 120_000);
 
   test('the difference of A and B is the opposite of that of B and A, and that of A and A is none', async () => {
@@ -184,7 +181,6 @@ describeInBrowser('a market with a past', () => {
     expect(there.text).toContain(`expired in between: ${a.slice(0, 10)} PM`);
     expect(new Set(changes(same.notes))).toEqual(new Set(['no change']));
     expect(same.text).toContain('nothing differs');
-    await page.context().close();
   }, 120_000);
 
   test('in the history, arrows and Enter choose a moment, a drag chooses a span, and the record lists its days', async () => {
@@ -211,7 +207,6 @@ describeInBrowser('a market with a past', () => {
     await page.click('[data-level="flip"] button');
     await page.click('[data-days="flip"] [role="row"]:nth-child(2) [role="rowheader"]');
     expect(await page.evaluate(() => location.hash)).toMatch(/^#\/SPY\/ticker\?at=2026/);
-    await page.context().close();
   }, 120_000);
 
   test('what a panel copies and saves is what it shows: curl, file, table and picture', async () => {
@@ -228,8 +223,15 @@ describeInBrowser('a market with a past', () => {
       for (const { id } of fresh) seen.add(id);
     }
     expect([...seen].toSorted()).toEqual(Object.keys(TABLES).toSorted());
-    await page.context().close();
   }, 120_000);
+
+  testWithProgram('curl')('a copied command works in a shell as it stands', async () => {
+    const page = await terminal.open('#/SPY/strikes');
+    await answersOf(page).settled();
+    const [menu] = (await menusOf(page)).filter((each) => each.curl);
+    const { stdout } = await run(['sh', '-c', `export ZOMMA_KEY=${terminal.key}; ${menu!.curl} -s`], []);
+    expect(JSON.parse(stdout)).toMatchObject({ ticker: 'SPY' });
+  });
 
   test('a panel says of which moment it is until its answer of the moment of the page has arrived', async () => {
     const moments = await pastIsFilled(terminal);
@@ -252,7 +254,6 @@ describeInBrowser('a market with a past', () => {
     release.resolve();
     await page.waitForSelector(`[data-panel="matrix"][data-as-of="${now}"]`);
     expect(await page.locator('main .moment').count()).toBe(0);
-    await page.context().close();
   });
 
   // Pictures have canvases, SVG and labels of charts. Of grids and lists, which have none of them, the picture is blank below its title.
@@ -263,7 +264,6 @@ describeInBrowser('a market with a past', () => {
       const blank = (await menusOf(page)).filter(({ acts, chart }) => acts.includes('Save picture') && chart === null);
       expect([address, blank.map(({ id }) => id)]).toEqual([address, []]);
     }
-    await page.context().close();
   });
 
   // Their operations take no options. The panel of hedging nodes says so, and the flip of History differs from that of Ticker without a word.
@@ -281,7 +281,6 @@ describeInBrowser('a market with a past', () => {
           expect.stringContaining('with the default options'),
         ]);
     }
-    await page.context().close();
   });
 
   test('the levels, the JSON and the link that are copied have the figures and the moment of the page', async () => {
@@ -310,7 +309,6 @@ describeInBrowser('a market with a past', () => {
     expect(await copied('the call as JSON')).toBe(text);
     await page.keyboard.press('y');
     expect(parseAddress(new URL(await copied('link')).hash)).toEqual({ ...START, at, explain: 'gex_flip' });
-    await page.context().close();
   });
 
   test('in random states, all panels of a page name one moment and one set of options, and a link opens the same page', async () => {

@@ -1,7 +1,7 @@
-import { expect, test } from 'bun:test';
+import { expect } from 'bun:test';
 import type { Page } from 'playwright-core';
 import { VIEWS } from '../../web/state/address.ts';
-import { describeInBrowser, drawn } from './browser.ts';
+import { describeInBrowser, drawn, test } from './browser.ts';
 import { smallTargets } from './layout.ts';
 import { goTo, openStored, readAnswers, withStoredTerminal } from './stored-answers.ts';
 

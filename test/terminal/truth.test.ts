@@ -1,10 +1,10 @@
-import { expect, test } from 'bun:test';
+import { expect } from 'bun:test';
 import { copyFileSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import * as format from '../../web/page-format.ts';
 import { describeRecorded } from '../support/recorded-chains.ts';
 import { goTo } from './answers.ts';
-import { describeInBrowser, figuresOf, withTerminal } from './browser.ts';
+import { describeInBrowser, figuresOf, test, withTerminal } from './browser.ts';
 import { checkPanels, menusOf } from './panel-actions.ts';
 
 /** Ten recorded chains, in and outside of the universe. */

@@ -16,12 +16,8 @@ function tokensOf(css: string, selector: string): Record<string, string> {
   );
 }
 
-const base = read('base.css');
-const matrix = read('view/expiries/expiries-view.css');
-const THEMES = {
-  light: { ...tokensOf(base, ':root'), ...tokensOf(matrix, ':root') },
-  dark: { ...tokensOf(base, ':root[data-theme="dark"]'), ...tokensOf(matrix, ':root[data-theme="dark"]') },
-};
+const colors = read('style/colors.css');
+const THEMES = { light: tokensOf(colors, ':root'), dark: tokensOf(colors, ':root[data-theme="dark"]') };
 
 const linear = (hex: string) =>
   linearRgb([1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16)) as [number, number, number]);

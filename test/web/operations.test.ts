@@ -25,11 +25,18 @@ function textFrom(entry: string): string {
 }
 
 const EVERYWHERE = textFrom('main.tsx');
-const TEXTS = Object.fromEntries(VIEWS.map((view) => [view, EVERYWHERE + textFrom(`view/${view}-view.tsx`)]));
+const VIEW_TABLE = readFileSync(resolve(WEB, 'view/views.ts'), 'utf8');
+const TEXTS = Object.fromEntries(VIEWS.map((view) => [view, EVERYWHERE + textFrom(fileOf(view))]));
+
+/** Returns the file of the component of a view, from the table of the views. */
+function fileOf(view: string): string {
+  const component = new RegExp(`^  ${view}: (\\w+),`, 'm').exec(VIEW_TABLE)![1];
+  return `view/${new RegExp(`\\{ ${component} \\} from '\\./(.+)'`).exec(VIEW_TABLE)![1]}`;
+}
 
 describe('the operations of the page', () => {
   test('web/operations.json matches the registry (bun run gen)', () => {
-    expect(readFileSync(PAGE_OPERATIONS, 'utf8')).toBe(pageOperations());
+    expect(readFileSync(PAGE_OPERATIONS, 'utf8'), 'bun run gen').toBe(pageOperations());
   });
 
   test.each(OPERATIONS.map(({ name, page, tool }) => [name, page, tool !== undefined] as const))(
@@ -37,13 +44,16 @@ describe('the operations of the page', () => {
     (name, page, isTool) => {
       const asking = VIEWS.filter((view) => TEXTS[view]!.includes(`'${name}'`));
       if (typeof page !== 'string') {
-        expect(page.absent, `${name} lacks the reason why no view asks for it`).toMatch(/^[A-Z].*\.$/);
+        expect(page.absent, `${name} lacks the reason why it is on no view`).toMatch(/^[A-Z].*\.$/);
         expect(asking, `${name} says that no view asks for it`).toEqual([]);
       } else {
         expect([...VIEWS] as string[], `${name} names a view`).toContain(page);
         const isForm = page === 'house' && isTool;
         if (!isForm)
-          expect(asking as string[], `${name}: the file of the view, or one that it imports, asks`).toContain(page);
+          expect(
+            asking as string[],
+            `${name} says that the view ${page} asks for it (each tool has a form in house)`,
+          ).toContain(page);
       }
     },
   );

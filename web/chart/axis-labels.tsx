@@ -13,7 +13,7 @@ const HALF = 7;
  */
 export function AxisLabels({ axis }: { axis: PriceAxis }) {
   return (
-    <div class="y-axis" aria-hidden="true">
+    <div class="y-axis small" aria-hidden="true">
       {axis.ticks.map((price) => {
         const y = axis.y(price);
         return (
@@ -41,7 +41,7 @@ export function Crosshair({ axis }: { axis: PriceAxis }) {
  */
 export function ExtentAxis({ left, middle, extent }: { left: number; middle: number; extent: number }) {
   return (
-    <div class="x-axis" aria-hidden="true">
+    <div class="x-axis small" aria-hidden="true">
       <span data-label style={{ left: `${left}px` }}>
         {amount(-extent)}
       </span>

@@ -143,7 +143,7 @@ export function DensityChart({
         )}
         <AxisLabels axis={axis} />
         {Object.entries(radar.state_density.quantiles).map(([name, at]) => (
-          <span data-label class="quantile-name" aria-hidden="true" key={name} style={{ top: `${axis.y(at)}px` }}>
+          <span data-label class="quantile-name small" aria-hidden="true" key={name} style={{ top: `${axis.y(at)}px` }}>
             {Number(name.slice(1))} %
           </span>
         ))}

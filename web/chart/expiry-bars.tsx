@@ -23,7 +23,13 @@ export function ExpiryBars({ expiries, onChoose }: { expiries: Expiries; onChoos
         <ul aria-label={describeExpiries(expiries)}>
           {expiries.expiry.map((expiry, i) => (
             <li key={`${expiries.root[i]} ${expiry}`} style={{ height: `${height}px` }}>
-              <button type="button" data-label title={`Analyse ${expiry} alone`} onClick={() => onChoose(expiry)}>
+              <button
+                type="button"
+                class="bare"
+                data-label
+                title={`Analyse ${expiry} alone`}
+                onClick={() => onChoose(expiry)}
+              >
                 {newYorkDay(expiry, true).slice(4)}
                 {expiries.settlement[i] === 'AM' ? ' AM' : ''}
               </button>

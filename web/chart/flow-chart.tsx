@@ -98,7 +98,7 @@ export function FlowChart({ rows, group, cursor, onCursor, chosen, onChoose }: F
             ))}
           </svg>
         )}
-        <div class="y-axis" aria-hidden="true">
+        <div class="y-axis small" aria-hidden="true">
           {bars.ticks.map(({ value, y }) => (
             // The label shows the absolute value, because premium sold is drawn below zero but is not a negative amount.
             <span data-label key={value} style={{ top: `${y}px` }}>

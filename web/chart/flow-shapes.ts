@@ -59,8 +59,8 @@ export interface FlowLayout {
 /** `share` is the width of a bar as a share of the space for its row. `most` is the maximum width of a bar, in pixels. */
 const BAR = { share: 0.78, most: 72 } as const;
 /**
- * Share of a bar's width that the bar of unsigned premium takes. This bar is drawn next to the others, half above and half below zero,
- * because unsigned premium has no sign.
+ * Share of a bar's width that the bar of unsigned premium takes. The bar of unsigned premium is drawn next to the others, half above and
+ * half below zero, because unsigned premium has no sign.
  */
 const UNSIGNED = 0.26;
 const TICK_GAP = 34;

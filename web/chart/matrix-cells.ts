@@ -10,9 +10,9 @@ export const NEUTRAL_STEP = 4;
 export const BLANK_STEP = 255;
 
 /**
- * Returns the lower bounds of the four colour steps of a sign, as absolute values in ascending order. Each bound is round (1, 2 or 5 times
- * a power of ten), and is four or five times the bound before. The last bound is at most the largest absolute value. Returns an empty list
- * if all values are 0 or unknown.
+ * Returns the lower bounds of the four colour steps of a sign, as absolute values in ascending order. Each lower bound is round (1, 2 or 5
+ * times a power of ten), and is four or five times the bound before. The last bound is at most the largest absolute value. Returns an empty
+ * list if all values are 0 or unknown.
  */
 export function rampBounds(values: MatrixValues): number[] {
   let most = 0;

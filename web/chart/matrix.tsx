@@ -150,7 +150,7 @@ export function MatrixChart({ matrix, moment, title, unit, chosen, cursor, onCur
           />
         )}
       </div>
-      <div class="x-axis" aria-hidden="true">
+      <div class="x-axis small" aria-hidden="true">
         {spacedLabels(across, widths, 2).map((i) => (
           <span data-label key={i} class="middle" style={{ left: `${across[i]}px` }}>
             {names[i]}
@@ -262,7 +262,7 @@ function Ramp({ bounds, unit }: { bounds: readonly number[]; unit: string }) {
     ...bounds.map((each) => `≥ ${text(each)}`),
   ];
   return (
-    <ul class="legend" aria-label={`Steps of the colours, ${unit}`}>
+    <ul class="legend small" aria-label={`Steps of the colours, ${unit}`}>
       {bounds.length > 0 &&
         texts.map((text, step) => (
           <li key={text}>

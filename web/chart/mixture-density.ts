@@ -1,6 +1,6 @@
 import { normalBelow } from './law-smile.ts';
 
-/** The probability distribution of a price at expiry, as a mixture of lognormals. Each list has one entry per component. */
+/** The probability distribution of a price at expiry, as a mixture of lognormals. Each list has one entry per lognormal. */
 export interface PriceMixture {
   readonly forward: number;
   /** Means of the components, as multiples of the forward. */

@@ -10,7 +10,7 @@ export interface LabelPlace {
  * Returns the centers of the labels, in the order of the argument. No two labels overlap, and each label is as close to its value as
  * possible. All labels lie within [from, to] if there is enough space. The labels have the same order along the axis as their values.
  * Labels that touch form a block and move together. The center of a block is the mean of the centers that its labels would have without the
- * other labels. This mean is the least-squares solution.
+ * other labels. The mean minimizes the sum of the squared distances.
  */
 export function placeLabels(labels: readonly LabelPlace[], from: number, to: number, gap = 2): number[] {
   const order = labels.map((_, i) => i).toSorted((a, b) => labels[a]!.at - labels[b]!.at);
@@ -18,7 +18,8 @@ export function placeLabels(labels: readonly LabelPlace[], from: number, to: num
   for (const index of order) {
     const { at, size } = labels[index]!;
     const length = size + gap;
-    // `wanted` is a sum with one start of the block per label. Each label adds the start that would put the label's center at its value.
+    // `wanted` is a sum with one start of the block per label. Each label adds the start of the block that would put the label's center at
+    // the label's value.
     let block = { members: [index], size: length, wanted: at - length / 2, start: 0 };
     block.start = bounded(block.wanted, from, to - block.size);
     for (let before = blocks.at(-1); before && before.start + before.size > block.start; before = blocks.at(-1)) {

@@ -72,7 +72,7 @@ export function ReadingDots({
         })}
       </ul>
       {known.length > 0 && (
-        <p class="reading reading-axis" aria-hidden="true">
+        <p class="reading reading-axis small" aria-hidden="true">
           <span>
             {end(low)} … {end(high)}
           </span>

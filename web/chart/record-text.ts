@@ -7,8 +7,8 @@ export const RECORD_LEVELS = ['call_wall', 'put_wall', 'band', 'flip'] as const;
 export type RecordLevel = (typeof RECORD_LEVELS)[number];
 
 /**
- * The possible outcomes of a level on a day. These words claim only what the stored spots show, so they must not be replaced by stronger
- * words.
+ * The possible outcomes of a level on a day. The names of the outcomes claim only what the stored spots show, so they must not be replaced
+ * by stronger words.
  */
 export const OUTCOMES = ['held', 'touched', 'crossed'] as const;
 export type RecordOutcome = (typeof OUTCOMES)[number];

@@ -129,7 +129,7 @@ export function SeriesPlot(props: SeriesPlotProps) {
             {drawn}
           </svg>
         )}
-        <div class="y-axis" aria-hidden="true">
+        <div class="y-axis small" aria-hidden="true">
           {ticks.map((tick, i) => (
             <span data-label key={tick} style={{ top: `${y(tick)}px` }}>
               {texts[i]}
@@ -150,7 +150,7 @@ export function SeriesPlot(props: SeriesPlotProps) {
         {cursorAt !== undefined && <div class="cursor-line" style={{ left: `${cursorAt}px` }} />}
       </div>
       {hasLabels && (
-        <div class="x-axis" aria-hidden="true">
+        <div class="x-axis small" aria-hidden="true">
           {across.labels.map(({ x: center, text }) => (
             <span data-label key={center} class="middle" style={{ left: `${center}px` }}>
               {text}
@@ -241,7 +241,7 @@ const POINTS = {
 /** Renders the names of the series, each with a sample of its mark. */
 function Legend({ series }: { series: readonly ChartSeries[] }) {
   return (
-    <p class="legend" aria-hidden="true">
+    <p class="legend small" aria-hidden="true">
       {series.map((each) => {
         const at = SAMPLES[each.mark] ?? [10];
         return (

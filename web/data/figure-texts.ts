@@ -12,16 +12,16 @@ export type ExplainedFigure =
 /** The texts of the Explain panel for a figure. */
 export interface FigureText {
   readonly unit: string;
-  /** The definition of the figure. The text after "is" or "has" is identical to docs/methods.md, word for word. */
+  /** The definition of the figure. The text after "is" or "has" is identical to docs/methods, word for word. */
   readonly sentence: string;
   /** The formula of the figure. Empty if the figure is not computed. */
   readonly formula: string;
-  /** The anchor of a section in docs/methods.md, and the first words of the list item about the figure. */
+  /** The anchor of a section in docs/methods, and the first words of the list item about the figure. */
   readonly section: string;
   readonly item: string;
 }
 
-/** The texts of the Explain panel. The page loads them as a separate file when the panel opens. */
+/** The texts of the Explain panel. The page loads these texts as a separate file when the panel opens. */
 export interface FigureTexts {
   readonly figures: Readonly<Record<ExplainedFigure, FigureText>>;
   /**

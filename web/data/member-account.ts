@@ -25,7 +25,7 @@ export async function accountStatus(): Promise<AccountStatus> {
 export const MEMBER_UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /**
- * Requests a route about a member or a key. This member or key may differ from the signed-in one, so a refusal does not sign the member
+ * Requests a route about a member or a key. The member or the key may differ from the signed-in one, so a refusal does not sign the member
  * out. Rejects with the server's error message.
  */
 async function askApart(path: string, key?: string): Promise<Record<string, unknown>> {

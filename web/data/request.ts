@@ -62,7 +62,7 @@ const kept = new Map<string, { etag: string | null; answer: WebAnswer<unknown> }
 memberKey.subscribe(() => kept.clear());
 
 /**
- * The earliest time of the next request, in ms since the epoch. The time spaces out requests while few tokens of the rate limit are left.
+ * The earliest time of the next request, in ms since the epoch. Requests wait for this time while few tokens of the rate limit are left.
  */
 let spacedUntil = 0;
 

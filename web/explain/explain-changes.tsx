@@ -78,8 +78,8 @@ function ChangesSince({
       </>
     );
   }
-  // While an answer for other options is loading, the previous answer stays. So the component checks that the answer belongs to the current
-  // call.
+  // While an answer for other options is loading, the previous answer stays. For this reason, the component checks that the answer belongs
+  // to the current call.
   if (!asked.answer || requestOf(asked.answer.call).path !== requestOf(call).path) return title;
   const was = asked.answer.body;
   const { driver } = EXPLANATIONS[figure];

@@ -10,7 +10,10 @@ export interface ExplainedSnapshot extends GexView {
   readonly ticker: string;
   /** The time of the snapshot's quotes, ISO 8601. */
   readonly moment: string;
-  /** The options of the analysis. These options differ from the page's options while the answer for the page's new options is loading. */
+  /**
+   * The options of the analysis. The options of the snapshot differ from the page's options while the answer for the page's new options is
+   * loading.
+   */
   readonly options: ChosenOptions;
 }
 

@@ -66,7 +66,7 @@ export function Explain({ id }: { id: string }) {
   const name = told?.name ?? (known ? 'Explain' : 'No such figure');
   return (
     <aside ref={panel} class="explain" data-explain={id} aria-label={`Explain: ${name}`}>
-      <header>
+      <header class="ends">
         <h2 ref={heading} tabIndex={-1}>
           {name}
         </h2>
@@ -129,7 +129,7 @@ function Told({
   return (
     <>
       <p class="explain-value">
-        <strong class={tone}>{value}</strong> {number !== null && text?.unit}
+        <strong class={`lead ${tone}`}>{value}</strong> {number !== null && text?.unit}
         {aside && <span class="muted"> {number === null ? aside : `(${aside.replace(/^per 1 % · /, '')})`}</span>}
       </p>
       {number !== null && Math.abs(number) >= 1e5 && <p class="muted">exactly {countText(number)}</p>}

@@ -14,7 +14,7 @@ interface CommandContext {
 }
 
 /**
- * Parses a command: a ticker, a view and one or two moments, in this order. Each part is optional. Examples are `SPY flow`,
+ * Parses a command: a ticker, a view and one or two moments, in this order. Each part of the command is optional. Examples are `SPY flow`,
  * `SPY @2026-11-20 15:30` and `@-1d`. Two moments, such as `@09:45 ~ @15:45`, show their difference. Times are in New York time. Returns
  * `undefined` if the text is not a command.
  */

@@ -58,7 +58,14 @@ export function Commands({ isTickerOnly = false }: { isTickerOnly?: boolean }) {
       />
       <ul id="choices" role="listbox" aria-label="Choices">
         {choices.map((choice, i) => (
-          <li id={`choice-${i}`} key={choice.id} role="option" aria-selected={i === index} onClick={() => run(choice)}>
+          <li
+            class="ends"
+            id={`choice-${i}`}
+            key={choice.id}
+            role="option"
+            aria-selected={i === index}
+            onClick={() => run(choice)}
+          >
             <span>{choice.label}</span>
             {choice.keys && <kbd>{choice.keys}</kbd>}
           </li>
@@ -103,13 +110,12 @@ function isFuzzy(text: string, wanted: string): boolean {
 
 /** Renders all keyboard shortcuts by group. The list of actions is the source, so the page shows exactly the shortcuts that work. */
 export function KeyMap() {
-  const groups = Map.groupBy(
-    ACTION_LIST.filter(({ keys }) => keys),
-    ({ group }) => group,
-  );
+  const keyed = ACTION_LIST.flatMap(({ group, keys, label }) => (keys ? [{ group, keys, label }] : []));
+  const inChart = CHART_KEYS.map(([keys, label]) => ({ group: 'In a chart', keys, label }));
+  const groups = Map.groupBy([...keyed, ...inChart], ({ group }) => group);
   return (
     <Sheet title="Keys" onClose={() => (dialog.value = null)} class="keys">
-      <label class="check">
+      <label class="check row">
         <input
           type="checkbox"
           checked={areLettersOn.value}
@@ -122,8 +128,8 @@ export function KeyMap() {
           <section key={group}>
             <h3>{group}</h3>
             <dl>
-              {actions.map(({ id, keys, label }) => (
-                <div key={id}>
+              {actions.map(({ keys, label }) => (
+                <div key={keys}>
                   <dt>
                     <kbd>{keys}</kbd>
                   </dt>
@@ -133,22 +139,9 @@ export function KeyMap() {
             </dl>
           </section>
         ))}
-        <section>
-          <h3>In a chart</h3>
-          <dl>
-            {CHART_KEYS.map(([keys, label]) => (
-              <div key={keys}>
-                <dt>
-                  <kbd>{keys}</kbd>
-                </dt>
-                <dd>{label}</dd>
-              </div>
-            ))}
-          </dl>
-          <p>
-            <kbd>Esc</kbd> closes, then leaves the chart, then goes back to live.
-          </p>
-        </section>
+        <p>
+          <kbd>Esc</kbd> closes, then leaves the chart, then goes back to live.
+        </p>
       </div>
     </Sheet>
   );

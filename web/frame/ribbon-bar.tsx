@@ -16,7 +16,7 @@ export function RibbonBar() {
       class={`ribbon${items.some(({ state }) => state === 'simulated') ? ' simulated' : ''}${isOpen ? ' open' : ''}`}
       data-ribbon
     >
-      <p role="status" aria-live={isAlarm ? 'assertive' : 'polite'}>
+      <p class="clip" role="status" aria-live={isAlarm ? 'assertive' : 'polite'}>
         {items.map(({ state, glyph, strong, text }) => (
           <span key={state} class={`ribbon-item state-${state}`} data-state={state}>
             <span aria-hidden="true">{glyph} </span>

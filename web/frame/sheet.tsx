@@ -35,7 +35,7 @@ export function Sheet({
       onClick={(event) => event.target === ref.current && onClose()}
     >
       <div class="sheet-box">
-        <header>
+        <header class="ends">
           <h2>{title}</h2>
           <button type="button" onClick={onClose}>
             Close <kbd>Esc</kbd>

@@ -13,7 +13,7 @@ import { SignIn } from './sign-in.tsx';
 import { TimeStrip } from './time-strip.tsx';
 import { Watchlist } from './watchlist.tsx';
 
-/** Views that show one ticker at one moment. These views have the time strip. */
+/** Views that show one ticker at one moment, and therefore have the time strip. */
 const TIMED: ReadonlySet<ViewName> = new Set(['ticker', 'expiries', 'strikes', 'flow', 'history', 'scan', 'surface']);
 
 /** Renders the frame of the page: header, status ribbon, watchlist, current view, Explain panel and time strip. */
@@ -27,7 +27,7 @@ export function Shell({ views }: { views: Readonly<Record<ViewName, ComponentTyp
       <a class="skip" href="#main" onClick={skipToMain}>
         Skip to the figures
       </a>
-      <header class="head">
+      <header class="head row">
         <span class="brand">Zomma</span>
         <button
           type="button"

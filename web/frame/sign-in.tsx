@@ -30,15 +30,15 @@ export function SignIn() {
     }
   };
   return (
-    <main class="sign-in">
-      <h1>Zomma</h1>
+    <main class="sign-in stack">
+      <h1 class="lead">Zomma</h1>
       <p>Option Greeks, gamma levels and flow, from your own market data, on your own machine.</p>
       {signedOutReason.value && (
         <p class="problem" role="alert">
           {signedOutReason.value}
         </p>
       )}
-      <form onSubmit={submit}>
+      <form class="stack" onSubmit={submit}>
         <label for="key">API key or member UUID</label>
         <input
           id="key"
@@ -55,7 +55,7 @@ export function SignIn() {
           <code>zomma start</code> prints the demo member's key and an address that signs in.{' '}
           <code>zomma members add</code> prints a member's key.
         </p>
-        <label class="check">
+        <label class="check row">
           <input type="checkbox" checked={isKept} onChange={(event) => setKept(event.currentTarget.checked)} /> Stay
           signed in until this tab is closed
         </label>

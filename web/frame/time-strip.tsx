@@ -28,7 +28,7 @@ export function TimeStrip() {
   const { at, pinned, isDiff } = page.value;
   const index = momentIndex.value;
   return (
-    <footer class="strip" aria-label="Time">
+    <footer class="strip row" aria-label="Time">
       <button
         type="button"
         onClick={() => moveInTime(-1, 'snapshot')}

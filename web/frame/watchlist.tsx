@@ -45,7 +45,7 @@ function WatchRow({ name }: { name: string }) {
   return (
     <button
       type="button"
-      class={`watch-row${isCurrent ? ' current' : ''}`}
+      class={`watch-row bare${isCurrent ? ' current' : ''}`}
       aria-current={isCurrent}
       data-ticker={name}
       onClick={() => navigate({ ticker: name })}

@@ -39,6 +39,21 @@ export interface GridProps<Row> {
   startAt?(row: Row): boolean;
 }
 
+/** Returns a function that creates the column of one field of a row. Without `print`, the cell shows the value unchanged. */
+export function fieldColumns<Row extends object>() {
+  return <Id extends Extract<keyof Row, string>>(
+    id: Id,
+    title: string,
+    width: number,
+    print: (value: Row[Id]) => string = String,
+    isNumber = false,
+  ): GridColumn<Row> => ({
+    ...{ id, title, width, isNumber },
+    value: (row) => row[id] as Value,
+    text: (row) => print(row[id]),
+  });
+}
+
 /** Returns the values of a grid as a table, for the CSV export. */
 export function gridTable<Row>(columns: readonly GridColumn<Row>[], rows: readonly Row[]): PanelTable {
   return { columns: columns.map(({ id }) => id), rows: rows.map((row) => columns.map(({ value }) => value(row))) };
@@ -151,7 +166,7 @@ export function DataGrid<Row>({
   return (
     <div class="grid-box">
       {hasFilter && (
-        <label class="grid-filter">
+        <label class="grid-filter row inset muted">
           Filter
           <input type="search" value={filter} onInput={(event) => setFilter(event.currentTarget.value)} data-filter />
           <span>{shown.length === rows.length ? `${rows.length} rows` : `${shown.length} of ${rows.length} rows`}</span>
@@ -159,7 +174,7 @@ export function DataGrid<Row>({
       )}
       <div
         ref={scroller}
-        class="grid"
+        class={`grid ${opensOnPress ? 'opens-on-press' : ''}`}
         role="grid"
         aria-label={label}
         aria-rowcount={shown.length + 1}

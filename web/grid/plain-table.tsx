@@ -4,7 +4,7 @@ import { DataGrid } from './data-grid.tsx';
 
 /** Maximum width of a column with long texts, in pixels. */
 const WIDTH_MAX = 320;
-/** Maximum width of the first column in pixels. This column stays visible while the other columns scroll. */
+/** Maximum width of the first column in pixels. The first column stays visible while the other columns scroll. */
 const FIRST_MAX = 180;
 /** Number of rows that determine the column widths. */
 const SAMPLE = 30;

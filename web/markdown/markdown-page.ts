@@ -13,8 +13,15 @@ export type MarkdownBlock =
   | { readonly kind: 'paragraph'; readonly spans: readonly MarkdownSpan[] }
   | { readonly kind: 'list'; readonly isOrdered: boolean; readonly items: readonly (readonly MarkdownBlock[])[] }
   | { readonly kind: 'table'; readonly rows: readonly (readonly (readonly MarkdownSpan[])[])[] }
-  | { readonly kind: 'code'; readonly text: string };
+  | { readonly kind: 'code'; readonly text: string }
+  | { readonly kind: 'formula'; readonly tex: string; readonly math?: MathNode };
 
+/** MathML: a text, or an element as a list of its name, its attributes and its children. */
+export type MathNode =
+  | string
+  | readonly [name: string, attributes: Readonly<Record<string, string>>, children: readonly MathNode[]];
+
+const FORMULA = '$$';
 const FENCE = /^```/;
 const HEADING = /^(#{1,6}) +(.+)$/;
 const ITEM = /^([-*]|\d+\.) +/;
@@ -40,6 +47,10 @@ export function parseMarkdown(text: string): MarkdownBlock[] {
       lines.shift();
       blocks.push({ kind: 'code', text: takeWhile((each) => !FENCE.test(each)).join('\n') });
       lines.shift();
+    } else if (line.trim() === FORMULA) {
+      lines.shift();
+      blocks.push({ kind: 'formula', tex: takeWhile((each) => each.trim() !== FORMULA).join('\n') });
+      lines.shift();
     } else if (title) {
       lines.shift();
       blocks.push({ kind: 'heading', level: marks!.length, id: anchorOf(title), spans: parseSpans(title) });
@@ -59,7 +70,8 @@ export function parseMarkdown(text: string): MarkdownBlock[] {
       blocks.push({ kind: 'list', isOrdered, items });
     } else {
       const [first] = lines.splice(0, 1);
-      const rest = takeWhile((each) => each.trim() !== '' && !HEADING.test(each) && !ITEM.test(each));
+      const isPart = (each: string) => ![FORMULA, ''].includes(each.trim()) && !HEADING.test(each) && !ITEM.test(each);
+      const rest = takeWhile(isPart);
       blocks.push({ kind: 'paragraph', spans: parseSpans([first!, ...rest].map((each) => each.trim()).join(' ')) });
     }
   }

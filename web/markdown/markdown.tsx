@@ -1,5 +1,5 @@
-import type { ComponentChildren } from 'preact';
-import { type MarkdownBlock, type MarkdownSpan, plainText } from './markdown-page.ts';
+import { type ComponentChildren, h } from 'preact';
+import { type MarkdownBlock, type MarkdownSpan, type MathNode, plainText } from './markdown-page.ts';
 
 /**
  * Renders Markdown blocks. A link within the page calls `onJump` with its anchor. All other links are plain text, because the terminal has
@@ -22,6 +22,12 @@ export function Markdown({
       }
       if (block.kind === 'paragraph') return <p key={i}>{spansOf(block.spans)}</p>;
       if (block.kind === 'code') return <pre key={i}>{block.text}</pre>;
+      if (block.kind === 'formula')
+        return (
+          <div key={i} class="wide-table" tabIndex={0}>
+            {block.math && mathOf(block.math)}
+          </div>
+        );
       if (block.kind === 'list') {
         const List = block.isOrdered ? 'ol' : 'ul';
         return (
@@ -58,12 +64,19 @@ export function Markdown({
       const { href } = span;
       if (!href?.startsWith('#')) return inner;
       return (
-        <button type="button" key={i} class="jump" onClick={() => onJump(href.slice(1))}>
+        <button type="button" key={i} class="jump bare" onClick={() => onJump(href.slice(1))}>
           {inner}
         </button>
       );
     });
   return <>{draw(blocks)}</>;
+}
+
+/** Draws MathML. It is made of elements, because the page forbids markup from text (`require-trusted-types-for`). */
+function mathOf(node: MathNode): ComponentChildren {
+  if (typeof node === 'string') return node;
+  const [name, attributes, children] = node;
+  return h(name, attributes, ...children.map(mathOf));
 }
 
 /** Returns whether a list item starts with a text. */

@@ -54,20 +54,20 @@ export function ChartPanel(props: ChartPanelProps) {
   const origin = () => ({ ticker: pageTicker.value, asOf: moment ?? '', isSimulated: isSimulated.value });
   return (
     <section ref={ref} class={`panel ${props.class ?? ''}`} data-panel={id} data-as-of={moment} aria-label={title}>
-      <header class="panel-head">
+      <header class="panel-head row">
         <div class="panel-title">
           <h2>{title}</h2>
           {unit && (
-            <span class="unit">
+            <span class="unit small">
               {' '}
               {unit}
               {props.ignoresOptions && Object.keys(page.value.options)[0] && ' · with the default options'}
             </span>
           )}
-          {isOther && <span class="moment"> of {newYorkMoment(moment)}</span>}
-          {isSlow && <span class="waiting"> waiting for the server</span>}
+          {isOther && <span class="moment small"> of {newYorkMoment(moment)}</span>}
+          {isSlow && <span class="waiting small"> waiting for the server</span>}
         </div>
-        <div class="panel-actions">
+        <div class="row">
           {controls}
           <PanelMenu title={title}>
             {table && (
@@ -99,7 +99,7 @@ export function ChartPanel(props: ChartPanelProps) {
           </PanelMenu>
         </div>
       </header>
-      {readout !== undefined && <p class="readout">{readout}</p>}
+      {readout !== undefined && <p class="readout clip">{readout}</p>}
       {problem && !answer ? (
         <Problem problem={problem} />
       ) : isTable ? (

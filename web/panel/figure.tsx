@@ -19,17 +19,17 @@ export function Figure({ id, name, value, exact, note, tone = '', before }: Figu
   return (
     <button
       type="button"
-      class="figure"
+      class="figure bare"
       data-figure={id}
       aria-pressed={isOpen}
       title={exact}
       onClick={() => navigate({ explain: isOpen ? null : id })}
     >
-      <span class="figure-name">{name}</span>
+      <span class="figure-name small clip">{name}</span>
       <span class={`figure-value ${tone}`} key={value}>
         {value}
       </span>
-      <span class="figure-note">{before ? `was ${before.value}, ${before.difference}` : note}</span>
+      <span class="figure-note small clip">{before ? `was ${before.value}, ${before.difference}` : note}</span>
     </button>
   );
 }

@@ -120,8 +120,8 @@ function ToolForm({
         <h3>{title}</h3> <code>{tool.name}</code>
       </summary>
       <p class="muted">{cleanText(tool.description, 600)}</p>
-      <div class="tool-body">
-        <form ref={form} noValidate aria-label={title} onSubmit={submit}>
+      <div class="tool-body stack">
+        <form class="stack" ref={form} noValidate aria-label={title} onSubmit={submit}>
           <div class="fields">
             {fields.map((field) => (
               <Field
@@ -134,7 +134,7 @@ function ToolForm({
               />
             ))}
           </div>
-          <p class="tool-actions">
+          <p class="row">
             <button type="submit" class="primary" disabled={isBusy}>
               {isBusy ? 'Calling' : 'Call'}
             </button>
@@ -147,7 +147,7 @@ function ToolForm({
               <span class="muted">MCP answers the newest data, not {newYorkMoment(page.value.at)}.</span>
             )}
           </p>
-          <div class="tool-result" role="status" data-state={outcome ? (problem ? 'problem' : 'answer') : 'none'}>
+          <div class="stack" role="status" data-state={outcome ? (problem ? 'problem' : 'answer') : 'none'}>
             {outcome && !isSame && <p class="muted">The fields have changed since this call.</p>}
             {problem && (problem.rest || !isSame) && (
               <p class="field-problem">✕ {problem.rest || cleanText(outcome?.problem, 600)}</p>
@@ -156,8 +156,8 @@ function ToolForm({
             {outcome?.answer && <Answered tool={tool} outcome={outcome} args={called!} />}
           </div>
         </form>
-        <div class="exchange">
-          <h4>
+        <div class="exchange stack">
+          <h4 class="ends">
             Request
             <button type="button" onClick={() => copy(mcpCurl(shown, location.origin), 'the MCP request as curl')}>
               Copy as curl
@@ -201,8 +201,8 @@ function Field({
     'aria-required': field.isRequired,
   };
   return (
-    <div class="field">
-      <span class="field-head">
+    <div class="field stack">
+      <span class="ends">
         <label for={id}>{label}</label>
         {rule && <small>{rule}</small>}
       </span>
@@ -249,7 +249,7 @@ function Answered({
       <p>
         <strong>{toolSentence(tool.name, outcome.answer!, args)}</strong>
       </p>
-      <dl class="tool-figures">
+      <dl class="facts">
         {figures.map(({ name, value, note }) => (
           <div key={name} title={note}>
             <dt>{name}</dt>

@@ -3,7 +3,7 @@ import type { Call, CallValue, WebOperationName } from '../operations.ts';
 import { WEB_OPERATIONS } from '../operations.ts';
 import { formatAddress, type PageState, parseAddress, START } from './address.ts';
 
-/** The state of the page. Only `navigate` and the browser's back and forward buttons change it. */
+/** The state of the page. Only `navigate` and the browser's back and forward buttons change this state. */
 export const page = signal<PageState>(START);
 
 export const pageTicker = computed(() => page.value.ticker);

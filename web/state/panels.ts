@@ -60,8 +60,8 @@ export function columnTable(columns: Readonly<Record<string, unknown>>): PanelTa
 }
 
 /**
- * Returns a table as CSV (RFC 4180). Each row contains the ticker, the moment and whether the market is simulated, so that a copied row
- * remains unambiguous.
+ * Returns a table as CSV (RFC 4180). Each row of the CSV contains the ticker, the moment and whether the market is simulated, so that a
+ * copied row remains unambiguous.
  */
 export function csvOf(
   { columns, rows }: PanelTable,

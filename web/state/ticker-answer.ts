@@ -3,7 +3,7 @@ import type { Call, CallValue, WebOperationName } from '../operations.ts';
 import { tickerCall } from './page.ts';
 import { asOf } from './page-market.ts';
 
-/** A call with the state of its answer. These fields are props of `ChartPanel`. */
+/** A call with the state of its answer. The fields are props of `ChartPanel`. */
 export interface AskedCall<Body> extends Asked<Body> {
   readonly call: Call | undefined;
 }

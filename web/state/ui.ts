@@ -11,7 +11,7 @@ export type Theme = (typeof THEMES)[number];
 /** The colour theme that the member has chosen. `system` follows the operating system. */
 export const theme = signal<Theme>('system');
 
-/** A counter that increases when the colours of the page may have changed. Each increase makes every canvas redraw. */
+/** A counter that increases when the colours of the page may have changed. Each increase of the counter makes every canvas redraw. */
 export const themeVersion = signal(0);
 
 /** True if single letters are keyboard shortcuts. Members who use speech input can turn these shortcuts off (WCAG 2.1.4). */
@@ -20,7 +20,7 @@ export const areLettersOn = signal(true);
 /** A short message about the last action, such as a copy. */
 export const notice = signal('');
 
-/** Keys of the settings in local storage. None of these settings is secret. */
+/** Keys of the settings in local storage. The settings contain no secret. */
 const STORED = { theme: 'zomma-theme', letters: 'zomma-letters' } as const;
 
 /** Reads the settings from local storage, and writes each change back. */

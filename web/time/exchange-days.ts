@@ -3,8 +3,8 @@ const [MONDAY, THURSDAY, FRIDAY] = [1, 4, 5];
 
 /**
  * Returns whether the New York Stock Exchange opens on a date, `YYYY-MM-DD`. The function applies the rules for the exchange's holidays
- * from 2022 on. Charts use it to distinguish days without data from days without trading. The function does not know closures outside these
- * rules, such as days of mourning.
+ * from 2022 on. Charts use this function to distinguish days without data from days without trading. The function does not know closures
+ * outside these rules, such as days of mourning.
  */
 export function isExchangeDay(date: string): boolean {
   const noon = new Date(`${date}T12:00:00Z`);

@@ -35,8 +35,8 @@ export const HOUR_STEPS = [
  */
 export function hourTicks(from: number, to: number, step: number): { readonly at: number; readonly label: string }[] {
   const ticks: { at: number; label: string }[] = [];
-  // The local time of New York differs from UTC by whole hours. So the loop checks only the multiples of `step` in UTC, or every hour if
-  // `step` is longer than an hour.
+  // The local time of New York differs from UTC by whole hours. For this reason, the loop checks only the multiples of `step` in UTC, or
+  // every hour if `step` is longer than an hour.
   const stride = Math.min(step, HOUR);
   for (let at = stride * Math.ceil(from / stride); at <= to; at += stride) {
     const wall = newYorkWall(at);

@@ -17,8 +17,8 @@ export interface AxisDay {
 }
 
 /**
- * A time axis that leaves out nights, weekends and holidays. So a gap on this axis always means missing data: a missing day, or missing
- * hours of a day.
+ * A time axis that leaves out nights, weekends and holidays. A gap on this axis therefore always means missing data: a missing day, or
+ * missing hours of a day.
  */
 export interface TradingAxis {
   readonly days: readonly AxisDay[];

@@ -19,9 +19,9 @@ export type Target =
   | { readonly kind: 'strike'; readonly strike: number };
 
 /**
- * Returns the contracts that a selection has, as rows of the prepared chain. Without a target, they are in order of strike, series, and call
- * before put. With a target, the nearest contract of each side of each series comes first, then the second nearest of each, and so on. So
- * the first contracts of a list of calls and puts are as many calls as puts. Contracts without a delta are the last if the target is a
+ * Returns the contracts that a selection has, as rows of the prepared chain. Without a target, they are in order of strike, series, and
+ * call before put. With a target, the nearest contract of each side of each series comes first, then the second nearest of each, and so on.
+ * So the first contracts of a list of calls and puts are as many calls as puts. Contracts without a delta are the last if the target is a
  * delta.
  */
 export function selectContracts(
@@ -63,7 +63,9 @@ function contractsOfSide(
   return contracts;
 }
 
-/** Returns contracts of one side of one series, the nearest to the target first. Of two at the same distance, the lower strike comes first. */
+/**
+ * Returns contracts of one side of one series, the nearest to the target first. Of two at the same distance, the lower strike comes first.
+ */
 function rankedByDistance(prepared: PreparedChain, contracts: readonly number[], near: Target): number[] {
   const distances = distancesTo(near, prepared, Uint32Array.from(contracts));
   const byContract = new Map(contracts.map((contract, i) => [contract, distances[i]!]));

@@ -122,7 +122,7 @@ export interface PreparationCounts {
     /** Contracts beyond the outermost strike of the smile. These contracts have the volatility of that strike. */
     readonly extended: number;
   };
-  /** Strikes whose out-of-the-money quote contradicts the quotes of neighbouring strikes. The smile leaves them out. */
+  /** Strikes whose out-of-the-money quote contradicts the quotes of neighbouring strikes. The smile leaves these strikes out. */
   readonly stale_quotes: number;
   /** Rows of the source that were rejected, by reason. */
   readonly refused: Readonly<Record<string, number>>;

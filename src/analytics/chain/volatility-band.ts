@@ -34,8 +34,8 @@ export interface QuoteVolatilities extends VolatilityBands {
 }
 
 /**
- * Returns the volatilities that bid, mid and ask of some contracts imply, each from the contract's own quote. A volatility is 0 if the price
- * is at or below the intrinsic value.
+ * Returns the volatilities that bid, mid and ask of some contracts imply, each from the contract's own quote. A volatility is 0 if the
+ * price is at or below the intrinsic value.
  */
 export function quoteVolatilities(prepared: PreparedChain, contracts: ArrayLike<number>): QuoteVolatilities {
   const { chain, row } = prepared;

@@ -20,7 +20,7 @@ export interface Volatilities {
   /** The smile of each series. */
   readonly smiles: Smile[];
   readonly counts: PreparationCounts['iv'];
-  /** The number of strikes whose quote contradicts the quotes of neighbouring strikes. The smile leaves them out. */
+  /** The number of strikes whose quote contradicts the quotes of neighbouring strikes. The smile leaves these strikes out. */
   readonly staleQuotes: number;
 }
 

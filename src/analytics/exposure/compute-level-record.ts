@@ -14,8 +14,8 @@ const DAYS = 30;
 
 /**
  * Computes the level record of a chain, which the store saves. `premiumBySeries` has the same meaning as in `gexLevels`. Throws
- * `ClientError('no_chain')` if no live contract is left. `atmIv30d` is the volatility at 30 days, if the caller knows it. Otherwise a surface is
- * fitted for it, which takes most of the time.
+ * `ClientError('no_chain')` if no live contract is left. `atmIv30d` is the volatility at 30 days, if the caller knows it. Otherwise a
+ * surface is fitted for it, which takes most of the time.
  */
 export function* computeLevelRecord(
   chain: Chain,

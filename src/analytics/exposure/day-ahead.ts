@@ -10,7 +10,7 @@ const DAY = DAY_MS / YEAR_MS;
  * time to settlement, so `hedgeYield` would otherwise become too large.
  */
 const CARRY_TIME_MIN = 30 * DAY;
-/** If the present value of the known dividends is a larger share of spot, the data is damaged. This share is used instead. */
+/** If the present value of the known dividends is a larger share of spot, the data is damaged. In this case, this share is used instead. */
 const KNOWN_SHARE_MAX = 0.75;
 
 /** How the deltas of a series change over the coming calendar day, or until settlement if that is earlier. */

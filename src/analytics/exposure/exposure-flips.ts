@@ -4,7 +4,7 @@ import { pricedExposures } from './dollar-exposures.ts';
 
 /**
  * The spots at which vanna and charm exposure change their signs, dollars. If an exposure changes its sign at several spots, this is the
- * one nearest to the present spot. `NaN` if there is none within `REACH`.
+ * one nearest to the present spot. `NaN` if there is no such spot within `REACH`.
  */
 export interface ExposureFlips {
   readonly vanna: number;

@@ -8,8 +8,8 @@ import { HedgeBlock } from './hedge-block.ts';
 import { strikeIndex } from './strike-index.ts';
 
 /**
- * Sums of dealers' exposures over groups of contracts, dollars: one row per group. The dealer sign is that of the prepared chain. A contract
- * without a volatility adds only to open interest and volume, and to gamma if the feed gives it.
+ * Sums of dealers' exposures over groups of contracts, dollars: one row per group. The dealer sign is that of the prepared chain. A
+ * contract without a volatility adds only to open interest and volume, and to gamma if the feed gives it.
  */
 export interface ExposureSums {
   /**

@@ -90,7 +90,7 @@ function crossingNearest({ level, gex }: GammaProfile, spot: number): number | u
   return nearest;
 }
 
-/** Returns the spot with the smallest absolute GEX. If there are several, returns the one nearest to the present spot. */
+/** Returns the spot with the smallest absolute GEX. If several spots have it, returns the spot nearest to the present spot. */
 function leastAbsolute({ level, gex }: GammaProfile, spot: number): number {
   let best = 0;
   for (let i = 1; i < gex.length; i++) {

@@ -83,7 +83,10 @@ export function hedgingNodes(prepared: PreparedChain, limit: number, from = 0): 
   });
 }
 
-/** Returns the shares that dealers trade because of a contract if spot rises by 1 %. Returns `undefined` if the chain does not have it. */
+/**
+ * Returns the shares that dealers trade because of a contract if spot rises by 1 %. Returns `undefined` if the chain does not have the
+ * contract.
+ */
 export function dealerSharesOf(
   prepared: PreparedChain,
   { root, expiry, callPut, strike }: Pick<HedgingNode, 'root' | 'expiry' | 'callPut' | 'strike'>,

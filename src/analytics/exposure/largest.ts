@@ -1,7 +1,7 @@
 /**
  * Returns the rows of the values with the ranks [from, to). The largest value has rank 0. Of equal values, the first row comes first. Only
- * positive values are ranked. All values are sorted natively, and then only the returned rows are sorted by value. This takes a tenth of
- * the time of sorting all rows by value.
+ * positive values are ranked. All values are sorted natively, and then only the returned rows are sorted by value. Sorting this way takes a
+ * tenth of the time of sorting all rows by value.
  */
 export function largestRows(values: Float64Array, from: number, to: number): number[] {
   const ascending = positive(values).sort();

@@ -72,8 +72,8 @@ const STEP_PAIRS = 16_384;
 
 /**
  * Counts how often each level held, was touched and was crossed, and how often a level at the same distance would have. This control places
- * the level of each day, at the same number of daily deviations from spot, on every other day. If a level says nothing about the move of its
- * day, the expected share of the control equals that of the level.
+ * the level of each day, at the same number of daily deviations from spot, on every other day. If a level says nothing about the move of
+ * its day, the expected share of the control equals that of the level.
  */
 export function* scoreLevels(days: readonly LevelDay[]): Steps<Record<LevelKind, LevelScore>> {
   const moves = days.map(moveOf);
@@ -110,7 +110,7 @@ interface Move {
   readonly seen: Float64Array;
 }
 
-/** The range of prices that are not beyond a level, as distances like those of `Move`. One end of it may be infinite. */
+/** The range of prices that are not beyond a level, as distances like those of `Move`. One end of the range may be infinite. */
 interface Corridor {
   readonly lower: number;
   readonly upper: number;

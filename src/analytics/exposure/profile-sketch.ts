@@ -15,8 +15,8 @@ const ROUNDING = 1e-9;
 
 /**
  * Approximates the net GEX at the levels, which must ascend, in a fraction of the time of exact values. The GEX of wide positions is
- * computed on a grid whose points are a fixed percentage apart, because the kernel is fast on such a grid. Between the grid points, it is
- * interpolated linearly. The GEX of narrow positions is computed at the levels themselves.
+ * computed on a grid whose points are a fixed percentage apart, because the kernel is fast on such a grid. Between the grid points, the GEX
+ * is interpolated linearly. The GEX of narrow positions is computed at the levels themselves.
  *
  * At a share t of a grid step, the error of linear interpolation is at most t (1 - t) / 2 times the largest second derivative in the step.
  * The error bound is twice this number. The bound uses the larger of the second differences at both ends of the step in place of the

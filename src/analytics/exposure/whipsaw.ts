@@ -29,7 +29,7 @@ export function whipsawComponents(input: {
   readonly grossGamma: number;
   /** Gross gamma of the series that settle within a day, in the unit of `grossGamma`. */
   readonly expiringGamma: number;
-  /** Realised volatility over 20 days, decimal per year. Null if it is not known. */
+  /** Realised volatility over 20 days, decimal per year. Null if the volatility is not known. */
   readonly realised: number | null;
 }): WhipsawComponents {
   const move = dailyMove(input.spot, input.iv);

@@ -68,7 +68,7 @@ export class FlowSums {
    * here, so the aggressor of pending prints counts as unknown.
    */
   add(day: string, { contracts, cells }: TapeSums): void {
-    // Adds up by series and manner first. There are few of them, so few names are looked up.
+    // Adds up by series and manner first. There are few pairs of series and manner, so few names are looked up.
     const sums = new Float64Array(contracts.series.length * MANNERS.length * WIDTH);
     const { values } = cells;
     const add = (to: number, { values: from, lost }: TapeSums['cells'], figure: number) =>

@@ -51,8 +51,8 @@ export function fitClock(asOf: number, points: readonly VariancePoint[]): Varian
 /**
  * Returns the mean squared distance of the variances from the lines through their neighbours, converted to a share of the volatility. The
  * largest distances are left out. With `logarithmic`, the line is straight in the logarithms of time and variance, which suits the
- * curvature of term structures. With `linear`, it is straight in time and variance. An event then bends the term structure only at the two
- * settlements around it.
+ * curvature of term structures. With `linear`, the line is straight in time and variance. An event then bends the term structure only at
+ * the two settlements around it.
  */
 function roughnessOf(clock: VarianceClock, points: readonly VariancePoint[], scale: 'logarithmic' | 'linear'): number {
   const scaled = scale === 'linear' ? (value: number) => value : Math.log;

@@ -23,7 +23,7 @@ const DAMPING_START = 1e-2;
 const DAMPING_MIN = 1e-4;
 /**
  * The gain of a step is the decrease of the cost, as a share of the decrease that the normal equations predict. After a step with a good
- * gain, the damping falls. After a step with a poor gain, it rises.
+ * gain, the damping falls. After a step with a poor gain, the damping rises.
  */
 const [GOOD_GAIN, POOR_GAIN] = [0.75, 0.25];
 const [DAMPING_FALL, DAMPING_RISE] = [10, 3];

@@ -27,7 +27,7 @@ const SWEEPS = 3;
 /** The laws of neighbouring settlements are compared at every other node within this many standard deviations of the forward. */
 const BOUND_REACH = 4;
 const BOUND_NODES = [...NODE_Z.keys()].filter((i) => i % 2 === 0 && Math.abs(NODE_Z[i]!) <= BOUND_REACH);
-/** A contradiction of at most this share of a half-width does not cause another fit. `raiseAbove` removes it later. */
+/** A contradiction of at most this share of a half-width does not cause another fit. `raiseAbove` removes the contradiction later. */
 const CONTRADICTION_MIN = 0.05;
 /** `FitQuality.error` counts the quotes within this many standard deviations of the forward. */
 const FIT_REACH = 3;
@@ -154,9 +154,9 @@ function* reconcile(fits: readonly Fit[], meter: StepMeter): Steps<void> {
 }
 
 /**
- * Returns bounds for another fit of a settlement: the prices of the neighbouring settlements that it contradicts. Returns `undefined` if it
- * contradicts neither. The tolerance of a bound is the half-width of the quotes of the neighbouring settlement, so narrow quotes give firm
- * bounds.
+ * Returns bounds for another fit of a settlement: the prices of the neighbouring settlements that it contradicts. Returns `undefined` if
+ * the settlement contradicts neither neighbour. The tolerance of a bound is the half-width of the quotes of the neighbouring settlement, so
+ * narrow quotes give firm bounds.
  */
 function boundsOf(fit: Fit, before: Fit | undefined, after: Fit | undefined): PriceBounds | undefined {
   const strikes = Float64Array.from(BOUND_NODES, (i) => fit.density.nodes[i]!);

@@ -48,8 +48,8 @@ const FITTED_QUOTES = 24;
 /** A relative error of this size in a volatility gives a residual of about 1. */
 const ERROR_UNIT = 0.02;
 /**
- * This is added to vega in the divisor of an error. Vega is almost 0 far from the money, and the residuals there would otherwise be too
- * large.
+ * This number is added to vega in the divisor of an error. Vega is almost 0 far from the money, and the residuals there would otherwise be
+ * too large.
  */
 const VEGA_MIN = 0.02;
 /**

@@ -1,8 +1,8 @@
 /**
  * The splines that describe fitted densities. The logarithm of a density is that of a given density, usually a normal one, plus a cubic
  * spline over z (log-spline density estimation: Kooperberg and Stone 1991). z is the log-moneyness ln(K/F) in standard deviations at the
- * money. Every expiry uses the same nodes and knots in z. So a density is described by `COEFFICIENTS` numbers. If all of them are 0, it is
- * the given density. The coefficients of two expiries can be compared.
+ * money. Every expiry uses the same nodes and knots in z. So a density is described by `COEFFICIENTS` numbers. If all coefficients are 0,
+ * the density is the given density. The coefficients of two expiries can be compared.
  */
 
 /**

@@ -39,10 +39,10 @@ export function rungOf({ nodes, masses }: Masses, deviation: number, years: numb
 }
 
 /**
- * Returns the rungs to insert between two settlements. There are none if the variances of the settlements are similar. The mass of each
- * node of a rung is interpolated linearly between the masses of the same node in the two settlements. In both settlements, a node is at the
- * same number of standard deviations from the forward, so the shape of the law changes evenly. A rung that is not in calendar order with
- * the second settlement is left out.
+ * Returns the rungs to insert between two settlements. No rungs are inserted if the variances of the settlements are similar. The mass of
+ * each node of a rung is interpolated linearly between the masses of the same node in the two settlements. In both settlements, a node is
+ * at the same number of standard deviations from the forward, so the shape of the law changes evenly. A rung that is not in calendar order
+ * with the second settlement is left out.
  */
 export function rungsBetween(before: Rung, after: Rung): Rung[] {
   const ratio = after.atmVariance / before.atmVariance;

@@ -100,8 +100,8 @@ export class SliceModel {
   private readonly withTilt = new Float64Array(COEFFICIENTS);
 
   /**
-   * `priorLog` is the log-density at the nodes to which the spline is added, up to a constant. The penalty moves the fit towards it. By
-   * default it is that of the normal law.
+   * `priorLog` is the log-density at the nodes to which the spline is added, up to a constant. The penalty moves the fit towards this
+   * log-density. By default, the log-density is that of the normal law.
    */
   constructor(
     quotes: QuoteBands,

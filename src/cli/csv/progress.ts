@@ -12,7 +12,7 @@ export class ProgressBar {
   #nextMs: number;
   #shown = false;
 
-  /** `bytes` is the size of the whole input. If it is unknown, the line has no bar. `nowMs` is any monotonic clock. */
+  /** `bytes` is the size of the whole input. If the size is unknown, the line has no bar. `nowMs` is any monotonic clock. */
   constructor(
     private readonly write: (text: string) => void,
     private readonly bytes: number | undefined,

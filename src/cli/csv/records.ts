@@ -95,8 +95,8 @@ export function contentOf(cell: string): string {
 }
 
 /**
- * Returns whether quotes are open at index `end` of a text. `open` states whether quotes are open at index `start`. If `open` is false, a cell
- * must begin at `start`.
+ * Returns whether quotes are open at index `end` of a text. `open` states whether quotes are open at index `start`. If `open` is false, a
+ * cell must begin at `start`.
  */
 function isOpenAt(text: string, start: number, end: number, open: boolean): boolean {
   for (let i = start; ; ) {
@@ -110,8 +110,8 @@ function isOpenAt(text: string, start: number, end: number, open: boolean): bool
 }
 
 /**
- * Returns the index after the closing quote of the cell whose quotes are open at index `from`. Returns `end + 1` if there is no closing quote
- * before `end`. A doubled quote is not a closing quote, but a quote character of the cell.
+ * Returns the index after the closing quote of the cell whose quotes are open at index `from`. Returns `end + 1` if there is no closing
+ * quote before `end`. A doubled quote is not a closing quote, but a quote character of the cell.
  */
 function afterQuotes(text: string, from: number, end: number): number {
   for (;;) {

@@ -25,7 +25,7 @@ export async function streamCsv(kernel: RowKernel, file: string | undefined): Pr
   const splitter = new RecordSplitter();
   let run: CsvRun | undefined;
   let read = 0;
-  /** Writes the records with their outputs to stdout. Resolves with false if the reader of stdout has closed it. */
+  /** Writes the records with their outputs to stdout. Resolves with false if the reader of stdout has closed the stream. */
   const writeRecords = (records: readonly CsvRecord[]): Promise<boolean> => {
     const [first, ...rest] = records;
     if (first === undefined) return Promise.resolve(true);

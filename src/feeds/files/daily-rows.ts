@@ -17,7 +17,7 @@ export interface DailyRows<Row> {
 /** Maximum number of rows in a delivery, so that each delivery is written in a few milliseconds. */
 const DELIVERED_ROWS = 500;
 
-/** Reads the rows of a table. Adds a rejection if some rows are not valid. Throws a `ClientError` if none is. */
+/** Reads the rows of a table. Adds a rejection if some rows are not valid. Throws a `ClientError` if no row is valid. */
 export function* readDailyRows<Row>(
   { header, rows }: Pick<Table, 'header' | 'rows'>,
   { origin }: FileFacts,

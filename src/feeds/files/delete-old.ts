@@ -6,9 +6,9 @@ import { openFolder } from './set-aside.ts';
 import type { FoundFile } from './walk.ts';
 
 /**
- * Deletes the files of a drop folder that were read completely, had market data, and were last changed more than `days` days before the newest
- * file. The newest file is the clock, so that a wrong clock of this machine deletes nothing. Keeps links, rejected files, files that have
- * changed since the scan, and files that this user may not delete. The promise never rejects.
+ * Deletes the files of a drop folder that were read completely, had market data, and were last changed more than `days` days before the
+ * newest file. The newest file is the clock, so that a wrong clock of this machine deletes nothing. Keeps links, rejected files, files that
+ * have changed since the scan, and files that this user may not delete. The promise never rejects.
  *
  * @param root the drop folder's path without links.
  */

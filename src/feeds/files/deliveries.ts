@@ -33,7 +33,10 @@ export interface FileReadOptions {
   readonly onProgress?: (bytes: number) => void;
   /** Reads a plain tape. If omitted, a plain tape is read from its first byte to its last. */
   readonly readTape?: (content: Content) => AsyncIterable<Delivery>;
-  /** Reads a file that may need much memory in another process: Parquet, packed and large files. If omitted, this process reads it. */
+  /**
+   * Reads a file that may need much memory in another process: Parquet, packed and large files. Undefined if this process reads such files
+   * itself.
+   */
   readonly readIsolated?: (content: Content) => AsyncIterable<Delivery>;
 }
 

@@ -70,9 +70,9 @@ export class GrowingTapes {
     if (end > from) yield* addRejected(tape.read(lines(), nowMs), rejectedRows);
     const digest = digested.digest('hex');
 
-    // A last line without a line break may be incomplete. This line is not part of the state, so the next read reads it again. If the line
-    // can already be read as a print, the print is delivered now. In this case, no state is stored, and the next read begins at the start
-    // of the tape.
+    // A last line without a line break may be incomplete. Such a line is not part of the state, so the next read reads the line again. If
+    // the line can already be read as a print, the print is delivered now. In this case, no state is stored, and the next read begins at
+    // the start of the tape.
     const total = rejectedRows.copy();
     let isLastLineDelivered = false;
     if (end < size || end === 0) {

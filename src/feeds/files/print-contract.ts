@@ -30,8 +30,7 @@ type Cells = readonly [symbol: string, ticker: string, expiry: string, type: str
 
 /**
  * Returns a function that reads the contract of a row, and caches contracts by symbol. The rows with one symbol usually have the same other
- * cells. So the cells of a row are compared with the cells of the last row that has the same symbol. If they are equal, they are not parsed
- * again.
+ * cells. So the cells of a row are compared with the cells of the last row that has the same symbol. Equal cells are not parsed again.
  */
 export function contractReader(): (...cells: Cells) => PrintedContract | NoContract {
   const bySymbol = new Map<string, { readonly cells: Cells; readonly contract: PrintedContract | NoContract }>();

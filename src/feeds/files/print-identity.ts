@@ -42,7 +42,7 @@ export class PrintIdentity {
 
 /** The counts of rows with an equal trade. */
 interface Seen {
-  /** Number of prints that these rows create. A row that cancels another row creates none. */
+  /** Number of prints that these rows create. A row that cancels another row creates no print. */
   prints: number;
   /** Number of these prints that are canceled. The canceled prints are the first of these prints. */
   canceled: number;

@@ -4,7 +4,7 @@ import { normal } from './random.ts';
 
 /**
  * Returns the simulated price at an instant. While the market is closed, this is the last close. The log prices are a Brownian bridge: a
- * block of two years is halved repeatedly down to intervals of half a minute. To compute the price at any instant takes about twenty random
+ * block of two years is halved repeatedly down to intervals of half a minute. Computing the price at an instant takes about twenty random
  * numbers. A day's close is on the same path as the prices of the day. The price returns to the base price at the ends of each block, so it
  * stays plausible.
  */

@@ -22,14 +22,14 @@ export interface ConnectionMonitorDeps {
  * Ensures that file descriptors stay free for new clients, files and providers. Anyone can open connections, and a server without a free
  * descriptor accepts none.
  *
- * While there are few connections, the monitor only counts them. From `monitorFrom` connections on, it inspects them. If there may be too
- * many, it records which connections make requests and for which account, and closes the connections that exceed the limits. The monitor
- * inspects descriptors, because the runtime does not list connections. The monitor treats connections of HTTP/1.1 and HTTP/2 alike.
+ * While there are few connections, the monitor only counts them. From `monitorFrom` connections on, the monitor inspects them. If there may
+ * be too many, it records which connections make requests and for which account, and closes the connections that exceed the limits. The
+ * monitor inspects descriptors, because the runtime does not list connections. The monitor treats connections of HTTP/1.1 and HTTP/2 alike.
  */
 export interface ConnectionMonitor {
   /** Records a request that is admitted: a request to a public path, or a request of an account within its rate limit. */
   onRequest(request: Request, account?: string): void;
-  /** Returns the other end of a request's connection, for a stream that is being opened. Undefined if it is not known. */
+  /** Returns the other end of a request's connection, for a stream that is being opened. Undefined if the other end is not known. */
   peerOf(request: Request): string | undefined;
   /** Starts to monitor the connections of a listening server. */
   start(server: ConnectionServer): void;

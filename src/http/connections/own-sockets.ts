@@ -1,3 +1,4 @@
+import { ptr } from 'bun:ffi';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { openLibc } from '../../core/libc.ts';
 
@@ -23,8 +24,11 @@ export interface OwnSockets {
    * nothing if the descriptor belongs to another connection by now.
    */
   end(connection: OwnConnection, port: number): void;
-  /** Returns the descriptor of a socket that listens on a port. Undefined if there is none. */
-  listener(port: number): number | undefined;
+  /**
+   * Gives all new connections of a port to one of its listeners. `index` is the listener's place in the order in which the kernel counts
+   * them. Returns false if the system refuses.
+   */
+  steer(port: number, index: number): boolean;
 }
 
 /** Descriptors inspected in one step, which takes less than 2 ms. */
@@ -35,6 +39,9 @@ const AF_INET6 = 10;
 const SHUT_BOTH = 2;
 const SOL_SOCKET = 1;
 const SO_ACCEPTCONN = 30;
+const SO_ATTACH_REUSEPORT_CBPF = 51;
+/** The instruction of a packet filter that returns a constant. */
+const BPF_RETURN = 0x06;
 /** Size of a buffer for a socket address, in bytes. No socket address is larger. */
 const ADDRESS_BYTES = 128;
 const TEXT_BYTES = 64;
@@ -47,6 +54,7 @@ export function openOwnSockets(): OwnSockets | undefined {
     inet_ntop: { args: ['i32', 'ptr', 'ptr', 'u32'], returns: 'ptr' },
     fcntl: { args: ['i32', 'i32'], returns: 'i32' },
     getsockopt: { args: ['i32', 'i32', 'i32', 'ptr', 'ptr'], returns: 'i32' },
+    setsockopt: { args: ['i32', 'i32', 'i32', 'ptr', 'u32'], returns: 'i32' },
     shutdown: { args: ['i32', 'i32'], returns: 'i32' },
   });
   if (!libc) return undefined;
@@ -78,32 +86,37 @@ export function openOwnSockets(): OwnSockets | undefined {
     return { descriptor, peer: peerName(address, peerPort), address: network };
   };
 
-  return {
-    *accepted(port) {
-      let left = openDescriptors();
-      for (let from = 0; left > 0 && from < descriptorsMax(); from += STEP_DESCRIPTORS) {
-        const found: OwnConnection[] = [];
-        for (let descriptor = from; left > 0 && descriptor < from + STEP_DESCRIPTORS; descriptor++) {
-          if (libc.fcntl(descriptor, F_GETFD) < 0) continue;
-          left--;
-          const connection = connectionOf(descriptor, port);
-          if (connection) found.push(connection);
-        }
-        yield found;
-      }
-    },
-    listener(port) {
-      const value = new Uint32Array(1);
-      let left = openDescriptors();
-      for (let descriptor = 0; left > 0 && descriptor < descriptorsMax(); descriptor++) {
-        if (libc.fcntl(descriptor, F_GETFD) < 0) continue;
+  /** Yields what `read` returns for the open descriptors, in steps of STEP_DESCRIPTORS. */
+  function* readOpen<Found>(read: (descriptor: number) => Found | undefined): Generator<Found[], void> {
+    let left = openDescriptors();
+    for (let from = 0; left > 0 && from < descriptorsMax(); from += STEP_DESCRIPTORS) {
+      const found: Found[] = [];
+      for (let descriptor = from; left > 0 && descriptor < from + STEP_DESCRIPTORS; descriptor++) {
+        if (libc!.fcntl(descriptor, F_GETFD) < 0) continue;
         left--;
-        if (!reads(libc.getsockname, descriptor) || view.getUint16(2) !== port) continue;
-        length[0] = value.byteLength;
-        if (libc.getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, value, length) === 0 && value[0] === 1)
-          return descriptor;
+        const each = read(descriptor);
+        if (each !== undefined) found.push(each);
       }
-      return undefined;
+      yield found;
+    }
+  }
+
+  const isListener = (descriptor: number, port: number): boolean => {
+    if (!reads(libc.getsockname, descriptor) || view.getUint16(2) !== port) return false;
+    const value = new Uint32Array(1);
+    length[0] = value.byteLength;
+    return libc.getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, value, length) === 0 && value[0] === 1;
+  };
+
+  return {
+    accepted: (port) => readOpen((descriptor) => connectionOf(descriptor, port)),
+    steer(port, index) {
+      const [descriptor] = [...readOpen((each) => (isListener(each, port) ? each : undefined))].flat();
+      if (descriptor === undefined) return false;
+      // struct sock_filter { u16 code; u8 jt, jf; u32 k; } and struct sock_fprog { u16 len; struct sock_filter *filter; }, little-endian
+      const filter = new Uint32Array([BPF_RETURN, index]);
+      const program = new BigUint64Array([1n, BigInt(ptr(filter))]);
+      return libc.setsockopt(descriptor, SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF, program, program.byteLength) === 0;
     },
     end({ descriptor, peer }, port) {
       if (connectionOf(descriptor, port)?.peer === peer) libc.shutdown(descriptor, SHUT_BOTH);
@@ -120,7 +133,7 @@ const F_GETFD = 1;
 
 /**
  * Returns the number of open descriptors of this process: those of sockets and files, and the runtime's own. NaN if the system does not
- * report it.
+ * report the number.
  */
 export function openDescriptors(): number {
   try {
@@ -132,7 +145,7 @@ export function openDescriptors(): number {
   }
 }
 
-/** Returns how many descriptors this process may have open (`ulimit -n`). Infinite if the system does not report it. */
+/** Returns how many descriptors this process may have open (`ulimit -n`). Infinite if the system does not report the limit. */
 export function descriptorsMax(): number {
   limit ??= readLimit();
   return limit;

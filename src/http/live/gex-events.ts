@@ -30,7 +30,7 @@ export interface GexEvents {
   refresh(): boolean;
   /** Returns the page after `seq` from memory. Returns undefined if `seq` is older than the events in memory. */
   recentPage(seq: number, tickers: ReadonlySet<string>): GexPage | undefined;
-  /** Returns the page after any `seq` from the store. This takes some milliseconds. */
+  /** Returns the page after any `seq` from the store. Reading a page takes some milliseconds. */
   storedPage(seq: number, tickers: ReadonlySet<string>): GexPage;
   /**
    * Whether a client that has all events up to `seq` can resume there. Returns false if `seq` is higher than the last sequence number of

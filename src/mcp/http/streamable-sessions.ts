@@ -25,7 +25,7 @@ const LIMITS: SessionLimits = {
   accountSessionsMax: 10_000,
 };
 
-/** Streamable HTTP with sessions, for clients up to revision 2025-11-25. Only the account that opened a session can use it. */
+/** Streamable HTTP with sessions, for clients up to revision 2025-11-25. Only the account that opened a session can use the session. */
 export interface StreamableSessions {
   /** Answers a plain tool call in a session. Returns `undefined` for any other request, which `handle` answers. */
   call(account: Account, request: Request, body: unknown): Promise<Response> | undefined;

@@ -8,8 +8,8 @@ import { SUBSCRIPTIONS_MAX } from '../mcp-deps.ts';
 import { RemoteConnection, type RemoteSettings } from './remote-connection.ts';
 
 /**
- * After a failure of its stream, a session is renewed only if it is at least this old, ms. This prevents a loop with a server that forgets
- * each session at once.
+ * After a failure of its stream, a session is renewed only if it is at least this old, ms. The minimum age prevents a loop with a server
+ * that forgets each session at once.
  */
 const RENEW_AFTER_MS = 1_000;
 /** Timeout of the request that ends the session on the server, ms. */

@@ -32,8 +32,8 @@ export interface Operation<
   readonly tool?: ToolForm<Key>;
   readonly rest?: RestForm<Full>;
   /**
-   * Computes the answer. Returns it directly, or as steps if the work takes long. `isWanted` returns whether the caller gets a key, so that
-   * the operation need not compute the other keys.
+   * Computes the answer. Returns the answer directly, or as steps if the work takes long. `isWanted` returns whether the caller gets a key,
+   * so that the operation need not compute the other keys.
    */
   run(
     input: Static<Input>,
@@ -47,7 +47,7 @@ export interface Operation<
 export interface ToolForm<Key extends string = string> {
   /** What a user asks, in a few words. The instructions for models map it to the tool. */
   readonly question: string;
-  /** The anchor of the section on its method in docs/methods.md. */
+  /** The anchor of the section on its method in docs/methods. */
   readonly method: string;
   /** The words on the units and signs of the figures that every host shows: in the description, the arguments or the answer. */
   readonly units: readonly string[];

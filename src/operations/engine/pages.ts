@@ -19,7 +19,7 @@ export const nextCursor = Type.Optional(
 /** The schema of the cursor in an answer that has it whenever there is a further page. */
 export const cursorOfNext = Type.Optional(Type.String({ description: 'Cursor of the next page; absent on the last.' }));
 
-/** The arguments that select the rows of a list. Absent ones are undefined. */
+/** The arguments that select the rows of a list. Absent arguments are undefined. */
 type RowSelection = Readonly<Record<string, string | number | undefined>>;
 
 /**

@@ -37,7 +37,7 @@ export function validate(schema: TObject, value: unknown, code: ClientErrorCode)
   });
 }
 
-/** Returns whether a value matches the schema. Every answer is checked this way before it is sent. */
+/** Returns whether a value matches the schema. Every answer is checked with this function before it is sent. */
 export function satisfies(schema: TObject, value: unknown): boolean {
   return compiled(schema).check.Check(value);
 }
@@ -120,7 +120,7 @@ function escaped(key: string): string {
   return key.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
-/** Returns the key of a reference token. This is the inverse of `escaped`. */
+/** Returns the key of a reference token. The function is the inverse of `escaped`. */
 function unescaped(step: string): string {
   return step.replaceAll('~1', '/').replaceAll('~0', '~');
 }

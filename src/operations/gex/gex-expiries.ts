@@ -15,6 +15,48 @@ import { provenanceOf } from '../reading/market-reading.ts';
 import { seriesFigures } from '../reading/series-figures.ts';
 import { MARGIN_OF_ROW } from './gamma-regime.ts';
 
+/** The columns, each with the name of a field of `Row`. */
+const COLUMNS = {
+  root: textColumn('OSI root.'),
+  expiry: textColumn('YYYY-MM-DD'),
+  settlement: textColumn('AM (opening prices) or PM (close).'),
+  tte: numberColumn('Years to settlement.'),
+  net_gex: numberColumn('Net gamma exposure, dollars per 1 % move.'),
+  gross_gex: numberColumn('Sum of absolute gamma exposures, dollars per 1 % move.'),
+  sign_margin_pct: numberColumn(MARGIN_OF_ROW),
+  gross_share_pct: numberColumn('Gross gamma of this series, percent of the gross gamma of all series.'),
+  expired_share_pct: numberColumn(
+    'Gross gamma of this series and all series that settle before it, percent of the gross gamma of all series.',
+  ),
+  open_interest: numberColumn('Contracts outstanding.'),
+  volume: numberColumn('Contracts traded on the day of the snapshot.'),
+  max_pain: nullableColumn('Strike at which the options pay out least, dollars; null if no contract has a weight.'),
+  forward: numberColumn('Forward price, dollars.'),
+  forward_method: textColumn('regression, parity, delta, carry or flat.'),
+  rate: numberColumn('Discount rate, continuous, decimal per year.'),
+  atm_iv: nullableColumn('At-the-money volatility, decimal per calendar year; null if smile_refused is not null.'),
+  atm_iv_bid: nullableColumn(
+    'At-the-money volatility that the bids imply, decimal per calendar year; null if smile_refused is not null, or without two-sided quotes.',
+  ),
+  atm_iv_ask: nullableColumn(
+    'At-the-money volatility that the asks imply, decimal per calendar year; null if atm_iv_bid is null.',
+  ),
+  atm_iv_trading: nullableColumn(
+    'atm_iv per year of trading time, in which nights, and days without trading, count little, so that short expiries can be compared; null if atm_iv is null.',
+  ),
+  expected_move: nullableColumn(
+    'One standard deviation to settlement at atm_iv, dollars; null if atm_iv is null. A straddle costs about four fifths of it.',
+  ),
+  skew_25d: nullableColumn(
+    'Volatility of the 25-delta put less that of the 25-delta call, decimal per calendar year; null if smile_refused is not null.',
+  ),
+  smile_refused: Type.Array(Type.Union([Type.String(), Type.Null()]), {
+    description:
+      'Why the series has no volatility at the money: no_volatility; too_few_strikes: fewer than five usable quotes out of the money; ' +
+      'one_sided: fewer than two on one side of the forward. Null if it has such a volatility. GEX includes the series in any case.',
+  }),
+};
+
 export const getGexByExpiry = defineOperation({
   name: 'get_gex_by_expiry',
   ofMarket: true,
@@ -31,44 +73,7 @@ export const getGexByExpiry = defineOperation({
       ticker: Type.String({ description: 'Underlying symbol.' }),
       spot_price: number('Spot of the snapshot, dollars.'),
       count: Type.Integer({ description: 'Rows of each column.', minimum: 0 }),
-      root: textColumn('OSI root.'),
-      expiry: textColumn('YYYY-MM-DD'),
-      settlement: textColumn('AM (opening prices) or PM (close).'),
-      tte: numberColumn('Years to settlement.'),
-      net_gex: numberColumn('Net gamma exposure, dollars per 1 % move.'),
-      gross_gex: numberColumn('Sum of absolute gamma exposures, dollars per 1 % move.'),
-      sign_margin_pct: numberColumn(MARGIN_OF_ROW),
-      gross_share_pct: numberColumn('Gross gamma of this series, percent of the gross gamma of all series.'),
-      expired_share_pct: numberColumn(
-        'Gross gamma of this series and all series that settle before it, percent of the gross gamma of all series.',
-      ),
-      open_interest: numberColumn('Contracts outstanding.'),
-      volume: numberColumn('Contracts traded on the day of the snapshot.'),
-      max_pain: nullableColumn('Strike at which the options pay out least, dollars; null if no contract has a weight.'),
-      forward: numberColumn('Forward price, dollars.'),
-      forward_method: textColumn('regression, parity, delta, carry or flat.'),
-      rate: numberColumn('Discount rate, continuous, decimal per year.'),
-      atm_iv: nullableColumn('At-the-money volatility, decimal per calendar year; null if smile_refused is not null.'),
-      atm_iv_bid: nullableColumn(
-        'At-the-money volatility that the bids imply, decimal per calendar year; null if smile_refused is not null, or without two-sided quotes.',
-      ),
-      atm_iv_ask: nullableColumn(
-        'At-the-money volatility that the asks imply, decimal per calendar year; null if atm_iv_bid is null.',
-      ),
-      atm_iv_trading: nullableColumn(
-        'atm_iv per year of trading time, in which nights, and days without trading, count little, so that short expiries can be compared; null if atm_iv is null.',
-      ),
-      expected_move: nullableColumn(
-        'One standard deviation to settlement at atm_iv, dollars; null if atm_iv is null. A straddle costs about four fifths of it.',
-      ),
-      skew_25d: nullableColumn(
-        'Volatility of the 25-delta put less that of the 25-delta call, decimal per calendar year; null if smile_refused is not null.',
-      ),
-      smile_refused: Type.Array(Type.Union([Type.String(), Type.Null()]), {
-        description:
-          'Why the series has no volatility at the money: no_volatility; too_few_strikes: fewer than five usable quotes out of the money; ' +
-          'one_sided: fewer than two on one side of the forward. Null if it has such a volatility. GEX includes the series in any case.',
-      }),
+      ...COLUMNS,
       sign_convention: signConvention,
     },
     { additionalProperties: false },
@@ -84,33 +89,12 @@ export const getGexByExpiry = defineOperation({
 export function* gexByExpiryOf(prepared: PreparedChain) {
   const { chain } = prepared;
   const rows = yield* expiryRows(prepared, yield* surfaceOfPrepared(prepared));
-  const column = <Name extends keyof Row>(name: Name) => rows.map((row) => row[name]);
+  const columns = Object.keys(COLUMNS).map((name) => [name, rows.map((row) => row[name as keyof Row])]);
   return {
     ticker: chain.underlying,
     spot_price: chain.spot,
     count: rows.length,
-    root: column('root'),
-    expiry: column('expiry'),
-    settlement: column('settlement'),
-    tte: column('tte'),
-    net_gex: column('net'),
-    gross_gex: column('gross'),
-    sign_margin_pct: column('signMargin'),
-    gross_share_pct: column('share'),
-    expired_share_pct: column('expired'),
-    open_interest: column('openInterest'),
-    volume: column('volume'),
-    max_pain: column('maxPain'),
-    forward: column('forward'),
-    forward_method: column('forwardMethod'),
-    rate: column('rate'),
-    atm_iv: column('atmIv'),
-    atm_iv_bid: column('atmIvBid'),
-    atm_iv_ask: column('atmIvAsk'),
-    atm_iv_trading: column('atmIvTrading'),
-    expected_move: column('expectedMove'),
-    skew_25d: column('skew'),
-    smile_refused: column('refused'),
+    ...(Object.fromEntries(columns) as { [Name in keyof typeof COLUMNS]: Row[Name][] }),
     sign_convention: conventionOf(prepared),
   };
 }
@@ -124,7 +108,7 @@ function* expiryRows(prepared: PreparedChain, surface: FittedSurface): Steps<Row
   let expired = 0;
   yield* bySeries(series, 'Reading the expiries', (each) => {
     const row = rowOf(prepared, surface, each, expired);
-    expired += row.gross;
+    expired += row.gross_gex;
     rows.push(row);
   });
   return rows;
@@ -142,15 +126,16 @@ function rowOf(prepared: PreparedChain, { clock }: FittedSurface, each: Prepared
   return {
     ...figures,
     tte,
-    net: gex.net[index]!,
-    gross,
-    signMargin: signMarginPct(gex.net[index]!, gross),
-    share: percent(gross),
-    expired: percent(Math.min(before + gross, all)),
+    net_gex: gex.net[index]!,
+    gross_gex: gross,
+    sign_margin_pct: signMarginPct(gex.net[index]!, gross),
+    gross_share_pct: percent(gross),
+    expired_share_pct: percent(Math.min(before + gross, all)),
     // If no contract has a weight, the options pay out the same at each strike, so there is no max pain.
-    maxPain: prepared.weight.subarray(start, end).some((weight) => weight > 0) ? maxPain(prepared, each) : null,
-    forwardMethod: forwardMethod as string,
+    max_pain: prepared.weight.subarray(start, end).some((weight) => weight > 0) ? maxPain(prepared, each) : null,
+    forward_method: forwardMethod as string,
     rate,
-    atmIvTrading: figures.atmIv === null ? null : figures.atmIv * Math.sqrt(tte / clock.years(each.series.settlesAt)),
+    atm_iv_trading:
+      figures.atm_iv === null ? null : figures.atm_iv * Math.sqrt(tte / clock.years(each.series.settlesAt)),
   };
 }

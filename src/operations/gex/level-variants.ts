@@ -73,8 +73,8 @@ export const zeroDteVariant = Type.Object(
 );
 
 /**
- * Computes the levels of the contracts that expire on the snapshot's day, with the dealer sign of the prepared chain. Returns null if all of
- * them have settled or none was selected.
+ * Computes the levels of the contracts that expire on the snapshot's day, with the dealer sign of the prepared chain. Returns null if all
+ * of them have settled or none was selected.
  */
 export function* zeroDte(prepared: PreparedChain, grossGex: number, context: Context) {
   const { chain, options, series, sign } = prepared;

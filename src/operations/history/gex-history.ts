@@ -154,8 +154,8 @@ function columnsOf(rows: readonly LevelRecord[]) {
 }
 
 /**
- * Returns a note if the levels of some snapshots of a ticker or of several tickers are not computed yet. Throws `ClientError` (unavailable) in a replay, because
- * its answer would change later.
+ * Returns a note if the levels of some snapshots of a ticker or of several tickers are not computed yet. Throws `ClientError` (unavailable)
+ * in a replay, because its answer would change later.
  */
 export function dueNotes(names: string | readonly string[], { market }: Context): string[] {
   const due = [names].flat().reduce((sum, name) => sum + market.levelsDue(name), 0);

@@ -52,7 +52,9 @@ const TRADING_DAYS_A_YEAR = 252;
 /** Trading days that are read in a step. With a snapshot each second, a day takes some 5 ms. */
 const DAYS_PER_STEP = 2;
 
-/** Reads a trading day. Returns the reason if the day cannot be counted. `official` is its close, if a feed delivered it. */
+/**
+ * Reads a trading day. Returns the reason if the day cannot be counted. `official` is the close of the day, if a feed delivered the close.
+ */
 function readDay(name: string, date: string, official: number | undefined, market: Market): CountedDay | LeftOut {
   const [openMs, closeMs] = [openOf(date), closeOf(date)];
   const levelsAt = market.lastLevelsAt(name, openMs - 1);

@@ -51,7 +51,10 @@ export function createLevelRecorder({
   onRecorded,
 }: RecorderDeps): LevelRecorder {
   const volatilities: Volatilities30d = new Map();
-  /** Ids of the snapshots that were due at the start, the last stored first. `backlogDone` is the number of those that were recorded. */
+  /**
+   * Ids of the snapshots that were due at the start, the last stored first. `backlogDone` is the number of these snapshots that were
+   * recorded.
+   */
   let backlog: readonly number[] | undefined;
   let backlogDone = 0;
   /** Id of the last snapshot listed. Snapshots with larger ids are new. */
@@ -85,8 +88,8 @@ export function createLevelRecorder({
   };
 
   /**
-   * Returns the due snapshots stored since the last call, in the order in which they were stored. The first call sets the backlog, and returns
-   * only the snapshot that comes first.
+   * Returns the due snapshots stored since the last call, in the order in which they were stored. The first call sets the backlog, and
+   * returns only the snapshot that comes first.
    */
   const listNew = (): number[] => {
     if (backlog === undefined) {
@@ -153,8 +156,9 @@ export function createLevelRecorder({
 }
 
 /**
- * The last computed volatility at 30 days of each ticker, and the moment of its quotes, ms since the epoch. The volatility needs a fitted surface,
- * which takes longer than all other levels. So a live feed, which delivers several snapshots a second, gets a new one once a minute.
+ * The last computed volatility at 30 days of each ticker, and the moment of its quotes, ms since the epoch. The volatility needs a fitted
+ * surface, which takes longer than all other levels. So a live feed, which delivers several snapshots a second, gets a new one once a
+ * minute.
  */
 type Volatilities30d = Map<string, { readonly asOf: number; readonly value: number | null }>;
 const VOLATILITY_REUSED_MS = 60_000;

@@ -102,7 +102,10 @@ const CONTRACTS_NOTE =
 const NOT_COMPARED_NOTE = 'The chain of one of the moments is no longer stored, so contracts are not compared.';
 const NOT_COMPARED = { new_contracts: [], gone_contracts: [], expired_contracts: [] };
 
-/** Returns the moments of the rows: those from `from` to `to` or, without both, the newest one. Throws `ClientError` if there is none. */
+/**
+ * Returns the moments of the rows: those from `from` to `to` or, without both, the newest one. Throws `ClientError` if there is no such
+ * row.
+ */
 function timesOf(name: string, { from, to, per }: Request, { market }: Context): number[] {
   const fromMs = from === undefined ? undefined : momentOf(from, '/from', 'first', CODE);
   const toMs = to === undefined ? Number.MAX_SAFE_INTEGER : momentOf(to, '/to', 'last', CODE);
@@ -130,7 +133,7 @@ function comparedTimes(name: string, { from, to, compare_with }: Request, { mark
   return [newestOf(name, beforeMs, { market }), after];
 }
 
-/** Returns the last moment up to `untilMs` with stored levels. Throws `ClientError` if there is none. */
+/** Returns the last moment up to `untilMs` with stored levels. Throws `ClientError` if there is no such moment. */
 function newestOf(name: string, untilMs: number, { market }: Pick<Context, 'market'>): number {
   const found = market.lastLevelsAt(name, untilMs);
   if (found !== undefined) return found;

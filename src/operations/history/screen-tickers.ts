@@ -136,7 +136,7 @@ interface Reading {
   readonly rankDays: number;
 }
 
-/** Reads the newest levels of the tickers. Also returns the tickers that have none. */
+/** Reads the newest levels of the tickers. Also returns the tickers without stored levels. */
 function* readLevels(
   names: readonly string[],
   context: Context,
@@ -182,8 +182,8 @@ function readRow(name: string, context: Context): Reading | undefined {
 
 /**
  * Returns the rows that meet all conditions. With `withWhipsaw`, the rows have the whipsaw index. The whipsaw index is computed last, and
- * only for the rows that meet the other conditions, because it needs a surface of each ticker. `scanned` has the rows for which it was
- * computed.
+ * only for the rows that meet the other conditions, because it needs a surface of each ticker. `scanned` has the rows for which the index
+ * was computed.
  */
 function* matchingRows(
   rows: readonly ScreenRow[],

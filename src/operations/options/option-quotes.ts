@@ -268,21 +268,8 @@ function termStructure(prepared: PreparedChain, from: number, limit: number) {
 }
 
 function seriesRowOf(prepared: PreparedChain, each: PreparedSeries): Static<typeof seriesRow> {
-  const figures = seriesFigures(prepared, each);
-  return {
-    expiry: figures.expiry,
-    root: figures.root,
-    settlement: figures.settlement,
-    days: daysTo(figures.expiry, prepared),
-    forward: figures.forward,
-    atm_iv: figures.atmIv,
-    atm_iv_bid: figures.atmIvBid,
-    atm_iv_ask: figures.atmIvAsk,
-    expected_move: figures.expectedMove,
-    skew_25d: figures.skew,
-    open_interest: figures.openInterest,
-    volume: figures.volume,
-  };
+  const { expiry, root, settlement, smile_refused: _refused, ...figures } = seriesFigures(prepared, each);
+  return { expiry, root, settlement, days: daysTo(expiry, prepared), ...figures };
 }
 
 function daysTo(expiry: string, { chain }: PreparedChain): number {

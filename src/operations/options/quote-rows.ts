@@ -35,8 +35,8 @@ export const quoteRow = Type.Object(
 );
 
 /**
- * Returns the rows of some contracts, with the volatility that their Greeks use. Rows have their root only if `withRoot` is set. A figure is
- * null if the data does not determine it.
+ * Returns the rows of some contracts, with the volatility that their Greeks use. Rows have their root only if `withRoot` is set. A figure
+ * is null if the data does not determine it.
  */
 export function quoteRows(prepared: PreparedChain, contracts: readonly number[], withRoot: boolean) {
   const { chain, series, seriesIndex, row } = prepared;

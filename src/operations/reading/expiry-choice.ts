@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox';
 import { type ExpirySelection, parseExpiries } from '../../analytics/chain/options.ts';
 import { ClientError } from '../../core/errors.ts';
 
-/** The schema of the argument `expiry`. Without it, an operation analyses every expiry. */
+/** The schema of the argument `expiry`. Without this argument, an operation analyses every expiry. */
 export const expiryChoice = Type.Optional(Type.String({ description: 'Only this expiry, YYYY-MM-DD or 0dte.' }));
 
 /**

@@ -5,9 +5,9 @@ import { seriesAtm } from '../../analytics/surface/series-atm.ts';
 import { finiteOrNull } from '../engine/schemas.ts';
 
 /**
- * Returns the figures of one series that need no surface: its forward, volatility and skew, and the sums of its contracts. Prices are in
+ * Returns the figures of one series that need no surface, under the names of the API: its forward, volatility and skew, and the sums of its contracts. Prices are in
  * dollars, volatilities are decimals per calendar year. If the quotes do not determine a smile, the figures of the smile are null, and
- * `refused` has the reason.
+ * `smile_refused` has the reason.
  */
 export function seriesFigures(prepared: PreparedChain, each: PreparedSeries) {
   const { iv, expectedMove, refused } = seriesAtm(prepared, each);
@@ -17,13 +17,13 @@ export function seriesFigures(prepared: PreparedChain, each: PreparedSeries) {
     expiry: each.series.expiry,
     settlement: each.series.settlement as string,
     forward: each.forward,
+    atm_iv: iv,
+    atm_iv_bid: finiteOrNull(band.bid),
+    atm_iv_ask: finiteOrNull(band.ask),
+    expected_move: expectedMove,
+    skew_25d: refused === null ? skew25(each) : null,
     ...contractsOf(prepared, each),
-    atmIv: iv,
-    atmIvBid: finiteOrNull(band.bid),
-    atmIvAsk: finiteOrNull(band.ask),
-    expectedMove,
-    skew: refused === null ? skew25(each) : null,
-    refused: refused as string | null,
+    smile_refused: refused as string | null,
   };
 }
 
@@ -33,5 +33,5 @@ function contractsOf({ chain, row }: PreparedChain, { start, end }: PreparedSeri
     openInterest += chain.openInterest[row[i]!]! || 0;
     volume += chain.volume[row[i]!]! || 0;
   }
-  return { openInterest, volume };
+  return { open_interest: openInterest, volume };
 }

@@ -16,9 +16,9 @@ export const TARGET_DTE = 30;
 const REALISED_DAYS = 20;
 
 /**
- * Computes the components of the whipsaw index. `atmIv` is the at-the-money volatility of the scanned expiry, decimal per year. Also returns
- * the realised volatility (decimal per year, null if too few closes are known), and the gross GEX that settles within a day (dollars per
- * 1 % move).
+ * Computes the components of the whipsaw index. `atmIv` is the at-the-money volatility of the scanned expiry, decimal per year. Also
+ * returns the realised volatility (decimal per year, null if too few closes are known), and the gross GEX that settles within a day
+ * (dollars per 1 % move).
  */
 export function whipsawOf({ chain, prepared }: MarketReading, levels: GexLevels, atmIv: number, context: Context) {
   const realised = realisedVolatility(closesKnown(chain, REALISED_DAYS + 1, context), REALISED_DAYS);

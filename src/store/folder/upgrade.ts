@@ -72,7 +72,7 @@ export function undoUpgrade(path: string): { readonly schema: number; readonly k
  */
 export function compactDatabase(path: string): void {
   const db = new Database(path, { readwrite: true, strict: true });
-  // A file of an earlier version gets this option now. With it, later removals give their space back to the disk.
+  // A file of an earlier version gets this option now. With this option, later removals give their space back to the disk.
   db.run('PRAGMA auto_vacuum = INCREMENTAL');
   const draft = `${path}.compact`;
   copyDurably(db, draft);

@@ -18,7 +18,7 @@ export interface PrintCounts {
   of(simulated: number, underlying: string, fromMs: number, toMs: number): { entries: number; canceled: number };
 }
 
-/** Length of a slot, ms. Do not change it: the stored counts have slots of this length. */
+/** Length of a slot, ms. Do not change this length: the stored counts have slots of this length. */
 export const SLOT_MS = 60_000;
 
 /**

@@ -83,7 +83,7 @@ test('without prints there is no exposure, and max pain still uses open interest
 /**
  * The difference from the dealers' true book, over twenty tapes of which only the last part was recorded. Errors are in
  * units of the true book's gross gamma: of the net over the chain (root mean square), and of the absolute differences
- * added up by contract. docs/methods.md documents them.
+ * added up by contract. docs/methods/flow.md documents them.
  */
 describe('the known book of a simulated tape', () => {
   const RECORDED = [

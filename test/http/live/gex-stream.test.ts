@@ -9,8 +9,9 @@ import { createLevelRecorder, type LevelRecorder } from '../../../src/operations
 import { type App, buildApp } from '../../../src/server/app.ts';
 import { parseSettings } from '../../../src/settings/config.ts';
 import { keepLevels, MONDAY_MS } from '../../store/samples.ts';
+import { makeCertificate } from '../../support/certificate.ts';
 import { eventsOf } from '../../support/event-stream.ts';
-import { run, withFolder } from '../../support/process.ts';
+import { withFolder } from '../../support/process.ts';
 import { type Service, startService } from '../../support/service.ts';
 
 /** Live levels over real sockets. The tests move simulated chains, record their levels and read them from the stream. */
@@ -281,12 +282,9 @@ test('a client that has caught up does not count as behind, however far back it 
   streams.close();
 });
 
-const OPENSSL = Bun.which('openssl') !== null || process.env.CI !== undefined;
-test.skipIf(!OPENSSL)('works over HTTP/2, and notices the end of the client', async () => {
+test('works over HTTP/2, and notices the end of the client', async () => {
   await withFolder(async (folder) => {
-    const [cert, key] = [`${folder}/cert.pem`, `${folder}/key.pem`];
-    const request = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '1', '-subj', '/CN=localhost'];
-    expect((await run(['openssl'], [...request, '-keyout', key, '-out', cert])).code).toBe(0);
+    const { cert, key } = makeCertificate(folder);
     const pem = async (path: string) => Bun.file(path).text();
     const tls = { cert: await pem(cert), key: await pem(key) };
     const secure = listen(service.app.handle, { host: '127.0.0.1', port: 0, tls });

@@ -17,7 +17,7 @@ import { chainOf, contract, quoted } from '../../analytics/small-chains.ts';
 import { describeRecorded } from '../../support/recorded-chains.ts';
 import { callExtended, smallMarket } from '../small-market.ts';
 
-/** The bound that docs/methods.md states. */
+/** The bound that docs/methods/levels.md states. */
 const LEAST_MARGIN = 2.5;
 
 /** The largest chain takes some seconds. */

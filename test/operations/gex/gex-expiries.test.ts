@@ -3,7 +3,8 @@ import type { Static } from '@sinclair/typebox';
 import { addDays, closeOf } from '../../../src/market/calendar.ts';
 import { VarianceClock } from '../../../src/market/variance-clock.ts';
 import { getGexByExpiry } from '../../../src/operations/gex/gex-expiries.ts';
-import { getVolatilitySurface, type SurfaceAnswer } from '../../../src/operations/surface/surface-report.ts';
+import type { SurfaceAnswer } from '../../../src/operations/surface/surface-answer.ts';
+import { getVolatilitySurface } from '../../../src/operations/surface/surface-report.ts';
 import {
   AS_OF,
   chainOf,

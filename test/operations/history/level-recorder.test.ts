@@ -5,7 +5,7 @@ import type { LevelRecord } from '../../../src/market/level-record.ts';
 import type { MarketStore } from '../../../src/market/store.ts';
 import { getLiveGexNodes } from '../../../src/operations/gex/gex-nodes.ts';
 import { createLevelRecorder } from '../../../src/operations/history/level-recorder.ts';
-import type { SurfaceAnswer } from '../../../src/operations/surface/surface-report.ts';
+import type { SurfaceAnswer } from '../../../src/operations/surface/surface-answer.ts';
 import { openStore } from '../../../src/store/sqlite.ts';
 import { AS_OF, chainOf, EXPIRY, LATER, print, quoted, range } from '../../analytics/small-chains.ts';
 import { inFolder } from '../../store/samples.ts';

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import { addDays, closeOf } from '../../../src/market/calendar.ts';
 import { VarianceClock } from '../../../src/market/variance-clock.ts';
-import { getVolatilitySurface, type SurfaceAnswer } from '../../../src/operations/surface/surface-report.ts';
+import type { SurfaceAnswer } from '../../../src/operations/surface/surface-answer.ts';
+import { getVolatilitySurface } from '../../../src/operations/surface/surface-report.ts';
 import { AS_OF, chainOf, quoted, range, TODAY } from '../../analytics/small-chains.ts';
 import { EXPIRIES as LISTED, MODELS, market, withEvent } from '../../analytics/surface/known-markets.ts';
 import { callExtended, smallMarket } from '../small-market.ts';

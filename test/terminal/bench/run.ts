@@ -3,7 +3,7 @@ import { arch, cpus, platform, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 import { TERMINAL_HEADING, writeSection } from '../../../bench/page.ts';
-import { BINARY, ROOT, run, startServer } from '../../support/process.ts';
+import { BINARY, keyOf, ROOT, run, startServer } from '../../support/process.ts';
 import { chromiumPath } from '../browser.ts';
 import {
   measureEvents,
@@ -42,7 +42,7 @@ const launch = (args: readonly string[]) =>
 const [browser, unlimited] = await Promise.all([launch([]), launch(UNLIMITED)]);
 try {
   await server.loaded;
-  const key = /ZOMMA_\w{16}/.exec(server.before.join('\n'))![0];
+  const key = keyOf(server);
   const section = await measured({ browser, url: server.url, key });
   console.log(section);
   if (process.argv.includes('--write')) await writeSection(TERMINAL_HEADING, section);

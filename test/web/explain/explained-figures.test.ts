@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test';
+import { methodsPage } from '../../../scripts/methods-page.ts';
 import type { ExplainedFigure } from '../../../web/data/figure-texts.ts';
 import { FIGURE_TEXTS } from '../../../web/data/figure-texts.ts';
 import type { Strikes } from '../../../web/data/page-answers.ts';
@@ -10,16 +11,26 @@ import {
   strikeRow,
 } from '../../../web/explain/explained-figures.ts';
 import type { MarkdownBlock, MarkdownSpan } from '../../../web/markdown/markdown-page.ts';
-import { parseMarkdown, plainText, sectionOf } from '../../../web/markdown/markdown-page.ts';
+import { plainText, sectionOf } from '../../../web/markdown/markdown-page.ts';
 
-const methods = parseMarkdown(await Bun.file(`${import.meta.dir}/../../../docs/methods.md`).text());
+const methods = methodsPage();
 
 /** Returns the text of blocks, a line for each paragraph. */
 function textOf(blocks: readonly MarkdownBlock[]): string[] {
   return blocks.flatMap((block) => {
     if (block.kind === 'list') return block.items.flatMap(textOf);
+    if (block.kind === 'formula') return [inWords(block.tex)];
     return 'spans' in block ? [plainText(block.spans as readonly MarkdownSpan[])] : [];
   });
+}
+
+/** Returns a product in TeX as the page writes it. */
+function inWords(tex: string): string {
+  const names = tex.replace(/\\mathrm\{(\w+)\}/g, '$1').replace(/\\Gamma/g, 'Γ');
+  return names
+    .replace(/\\cdot/g, '·')
+    .replaceAll('^2', '²')
+    .trim();
 }
 
 describe.each(Object.entries(FIGURE_TEXTS.figures))('%s', (_figure, { sentence, formula, section, item }) => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test';
+import { mathOfTex, methodsPage } from '../../../scripts/methods-page.ts';
 import {
   type MarkdownBlock,
   type MarkdownSpan,
@@ -65,6 +66,15 @@ describe('blocks', () => {
       '```sh\n# not *a* heading\n```\nx',
       [{ kind: 'code', text: '# not *a* heading' }, paragraph(text('x'))],
     ],
+    [
+      'a formula within a paragraph and within a list',
+      'with\n$$\na < b\n  + c\n$$\n- x\n\n  $$\n  y\n  $$\n',
+      [
+        paragraph(text('with')),
+        { kind: 'formula', tex: 'a < b\n  + c' },
+        { kind: 'list', isOrdered: false, items: [[paragraph(text('x')), { kind: 'formula', tex: 'y' }]] },
+      ],
+    ],
     ['a comment is left out', '<!-- generated\n-->\nx', [paragraph(text('x'))]],
     ['HTML is text', '<img src=x onerror=y>', [paragraph(text('<img src=x onerror=y>'))]],
   ])('%s', (_name, source, blocks) => {
@@ -92,12 +102,44 @@ describe('spans', () => {
   });
 });
 
-const methods = parseMarkdown(await Bun.file(`${import.meta.dir}/../../../docs/methods.md`).text());
+const methods = methodsPage();
 
-describe('the page of methods', () => {
+describe('formulas', () => {
+  test('become MathML without classes and styles', () => {
+    expect(mathOfTex('a < b^2')).toEqual([
+      'math',
+      { display: 'block' },
+      [
+        [
+          'mrow',
+          {},
+          [
+            ['mi', {}, ['a']],
+            ['mo', {}, ['<']],
+            [
+              'msup',
+              {},
+              [
+                ['mi', {}, ['b']],
+                ['mn', {}, ['2']],
+              ],
+            ],
+          ],
+        ],
+      ],
+    ]);
+  });
+
+  test('with invalid TeX stop the build', () => {
+    expect(() => mathOfTex('\\frac{a}')).toThrow();
+    expect(() => mathOfTex('\\unknown')).toThrow();
+  });
+});
+
+describe('the pages of methods', () => {
   const everySpan = (blocks: readonly MarkdownBlock[]): MarkdownSpan[] =>
     blocks.flatMap((block) => {
-      if (block.kind === 'code') return [];
+      if (block.kind === 'code' || block.kind === 'formula') return [];
       if (block.kind === 'list') return block.items.flatMap(everySpan);
       const spans = block.kind === 'table' ? block.rows.flat(2) : block.spans;
       return spans.flatMap((span) => ('spans' in span ? [span, ...span.spans] : [span]));
@@ -106,7 +148,7 @@ describe('the page of methods', () => {
   test('has no mark that the parser does not know', () => {
     const texts = everySpan(methods).flatMap((span) => (span.kind === 'text' ? [span.text] : []));
     expect(texts.length).toBeGreaterThan(500);
-    expect(texts.filter((each) => /`|\*\*|\]\(|^#|---/.test(each))).toEqual([]);
+    expect(texts.filter((each) => /`|\*\*|\]\(|^#|---|\$\$/.test(each))).toEqual([]);
   });
 
   test('has a heading for each of its own anchors', () => {

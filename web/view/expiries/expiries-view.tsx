@@ -11,8 +11,7 @@ import { DataGrid, gridTable } from '../../grid/data-grid.tsx';
 import type { Call } from '../../operations.ts';
 import { countText, newYorkMoment, signedAmount } from '../../page-format.ts';
 import { ChartPanel } from '../../panel/chart-panel.tsx';
-import { MeasureChoice } from '../../panel/measure-choice.tsx';
-import { OwnSelect } from '../../panel/own-select.tsx';
+import { Choice, MeasureChoice, OwnSelect } from '../../panel/choices.tsx';
 import { ViewState } from '../../panel/view-state.tsx';
 import { navigate, page, tickerCall } from '../../state/page.ts';
 import { asOf, comparedView, gexView } from '../../state/page-market.ts';
@@ -29,7 +28,7 @@ export function ExpiriesView() {
   const { measure, options } = page.value;
   const { expiries: chosen, ...others } = options;
   const moment = asOf.value;
-  // This view shows all expiries even if the page is restricted to one expiry, so that the member can choose another one.
+  // The Expiries view shows all expiries even if the page is restricted to one expiry, so that the member can choose another one.
   const all = useAnswer<Expiries>(
     chosen !== undefined && moment !== undefined ? tickerCall('get_gex_by_expiry', moment, others) : undefined,
   );
@@ -49,11 +48,11 @@ export function ExpiriesView() {
   const call = tickerCall('get_gex_by_expiry', moment, others);
   const isRestricted = chosen !== undefined;
   return (
-    <div class="expiries-view">
+    <div class="expiries-view fills-wide">
       <MatrixPanel measure={measure} chosen={chosen} others={others} moment={moment} onPick={pick} />
       <ChartPanel
         id="term"
-        class="term-panel"
+        class="term-panel beside"
         title="Term structure"
         unit={isRestricted ? 'all expiries' : 'by expiry'}
         call={call}
@@ -66,21 +65,14 @@ export function ExpiriesView() {
         }
         controls={
           expiries && (
-            <label class="choice">
-              <span class="spoken">Expiries of the page</span>
-              <select
-                value={chosen ?? ''}
-                data-expiries
-                onChange={(event) => pick(event.currentTarget.value || chosen!)}
-              >
-                <option value="">all expiries</option>
-                {[...new Set([...expiries.expiry, ...(chosen === undefined ? [] : [chosen])])].map((each) => (
-                  <option key={each} value={each}>
-                    {/^\d{4}-/.test(each) ? expiryDay(each, moment) : each}
-                  </option>
-                ))}
-              </select>
-            </label>
+            <Choice
+              label="Expiries of the page"
+              own="expiries"
+              value={chosen ?? ''}
+              values={['', ...new Set(expiries.expiry)]}
+              text={(each) => (/^\d{4}-/.test(each) ? expiryDay(each, moment) : each || 'all expiries')}
+              onChoose={(expiry) => pick(expiry || chosen!)}
+            />
           )
         }
       >
@@ -208,7 +200,7 @@ function ExpiryGrid({ expiries, before, moment, call, onPick }: ExpiryGridProps)
   return (
     <ChartPanel
       id="expiries"
-      class="grid-panel"
+      class="grid-panel beside-wide"
       title="Expiries"
       unit={before ? 'changes against A' : 'all expiries · Enter picks one for the page'}
       call={call}

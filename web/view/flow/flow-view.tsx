@@ -14,7 +14,7 @@ import {
 import type { AggressorFlows, Asked } from '../../data/page-answers.ts';
 import { amount, marketNotes, percent } from '../../page-format.ts';
 import { ChartPanel, Problem } from '../../panel/chart-panel.tsx';
-import { OwnSelect } from '../../panel/own-select.tsx';
+import { OwnSelect } from '../../panel/choices.tsx';
 import { ViewState } from '../../panel/view-state.tsx';
 import { page, setOwn } from '../../state/page.ts';
 import { gexView } from '../../state/page-market.ts';
@@ -60,8 +60,8 @@ export function FlowView() {
 }
 
 /**
- * Renders the share of signed prints and the methods that signed them. This panel comes first, because all other figures of the view depend
- * on it.
+ * Renders the share of signed prints and the methods that signed them. The panel of signed prints comes first, because all other figures of
+ * the Flow view depend on these prints.
  */
 function SignedLead({
   share,
@@ -72,10 +72,10 @@ function SignedLead({
   covered: number | null;
   asked: Asked<AggressorFlows>;
 }) {
-  if (!share) return asked.problem ? <Problem problem={asked.problem} /> : <p class="flow-lead" />;
+  if (!share) return asked.problem ? <Problem problem={asked.problem} /> : <p class="flow-lead inset" />;
   return (
-    <div class="flow-lead" data-signed={share.percent ?? 'none'}>
-      <strong>{shareText(share)}</strong>
+    <div class="flow-lead inset" data-signed={share.percent ?? 'none'}>
+      <strong class="lead">{shareText(share)}</strong>
       <div>
         <p>{share.sentence}</p>
         <p class="muted">
@@ -85,7 +85,7 @@ function SignedLead({
           {asked.answer && marketNotes(asked.answer.notes)}
         </p>
       </div>
-      <span class="share-bar" aria-hidden="true">
+      <span class="meter" aria-hidden="true">
         <i style={{ width: `${share.percent ?? 0}%` }} />
       </span>
     </div>

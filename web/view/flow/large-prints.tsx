@@ -2,7 +2,7 @@ import { type EtfContagion, type GexView, useAnswer, type WhalePrints } from '..
 import type { Call } from '../../operations.ts';
 import { amount, cleanText, countText, newYorkDay, percent, signedAmount, UNKNOWN } from '../../page-format.ts';
 import { ChartPanel, Problem } from '../../panel/chart-panel.tsx';
-import { OwnSelect } from '../../panel/own-select.tsx';
+import { OwnSelect } from '../../panel/choices.tsx';
 import { navigate, page, setOwn } from '../../state/page.ts';
 import { asOf } from '../../state/page-market.ts';
 import { useTickerAnswer } from '../../state/ticker-answer.ts';
@@ -27,7 +27,7 @@ export function LargePrints({ view }: { view: GexView }) {
   );
   const body = asked.answer?.body;
   return (
-    <div class="large-prints">
+    <div class="large-prints beside">
       <ChartPanel
         id="large-prints"
         title="Large prints of an expiry"
@@ -64,7 +64,7 @@ function Sums({ body }: { body: WhalePrints }) {
   const what =
     body.flow_from === 'prints' ? `prints from ${amount(body.min_premium)}` : 'contracts with volume (at their mid)';
   return (
-    <div class="sums" data-expiry={cleanText(body.target_expiry)}>
+    <div class="stack inset" data-expiry={cleanText(body.target_expiry)}>
       <p>
         {body.counted === 0
           ? `In ${body.window_days} days there were no ${what} of ${dayOf(body.target_expiry)}.`
@@ -147,7 +147,7 @@ function Spill({ view, net }: { view: GexView; net: number | undefined }) {
       ? undefined
       : { operation: 'evaluate_etf_contagion', args: { ...args, at: moment } };
   const asked = useAnswer<EtfContagion>(call);
-  // This call passes the ticker in another argument than other calls, so the ticker of the answer is checked here.
+  // The call of the spill passes the ticker in another argument than other calls, so the ticker of the answer is checked here.
   const answer = asked.answer?.call.args.single_name_ticker === ticker ? asked.answer : undefined;
   const body = answer?.body;
   const source =
@@ -169,7 +169,7 @@ function Spill({ view, net }: { view: GexView; net: number | undefined }) {
         )
       }
     >
-      <div class="spill" data-proxy={body ? (body.etf_proxy ?? 'none') : undefined}>
+      <div class="spill stack inset" data-proxy={body ? (body.etf_proxy ?? 'none') : undefined}>
         <div class="fields">
           {FIELDS.map((label, i) => (
             <label key={label}>

@@ -1,6 +1,6 @@
 import { useMemo } from 'preact/hooks';
 import type { SignedPrints } from '../../data/page-answers.ts';
-import { DataGrid, type GridColumn, gridTable } from '../../grid/data-grid.tsx';
+import { DataGrid, fieldColumns, type GridColumn, gridTable } from '../../grid/data-grid.tsx';
 import { amount, countText, newYorkMoment, newYorkSecond, plain, price } from '../../page-format.ts';
 import { ChartPanel } from '../../panel/chart-panel.tsx';
 import { useTickerAnswer } from '../../state/ticker-answer.ts';
@@ -11,18 +11,7 @@ const PRINTS = { shown: 1000, most: 5000 } as const;
 
 const SIDES: Readonly<Record<string, string>> = { buyer: '▲ bought', seller: '▼ sold' };
 
-/** Returns a column that shows and sorts one field of the print. Without `print`, the cell shows the value unchanged. */
-const column = <Id extends keyof TapePrint>(
-  id: Id,
-  title: string,
-  width: number,
-  print: (value: TapePrint[Id]) => string = String,
-  isNumber = false,
-): GridColumn<TapePrint> => ({
-  ...{ id, title, width, isNumber },
-  value: (row) => row[id],
-  text: (row) => print(row[id]),
-});
+const column = fieldColumns<TapePrint>();
 
 const COLUMNS: readonly GridColumn<TapePrint>[] = [
   column('at', 'New York', 126, (at) => newYorkSecond(at).slice(4)),
@@ -62,7 +51,7 @@ export function SignedTape({
   return (
     <ChartPanel
       id="tape"
-      class="tape-panel"
+      class="tape-panel fills"
       title="Signed tape"
       unit={
         !answer

@@ -24,6 +24,7 @@ import { type ChartSeries, CursorFrame, SeriesPlot } from '../../chart/series-ch
 import { type History, useAnswer } from '../../data/page-answers.ts';
 import { amount, strikeText, volatility } from '../../page-format.ts';
 import { ChartPanel } from '../../panel/chart-panel.tsx';
+import { Choice } from '../../panel/choices.tsx';
 import { historyCall, navigate, page, tickerCall } from '../../state/page.ts';
 import { fillingPast } from '../../state/page-market.ts';
 import { moveToMoment } from '../../state/time-stops.ts';
@@ -93,29 +94,22 @@ export function HistoryPanel({ moment }: { moment: string }) {
           >
             {history && cursorRow !== null ? `Show ${rowMoment(history, cursorRow)}` : 'Show a moment'}
           </button>
-          <label class="choice">
-            <span class="spoken">Span</span>
-            <select
-              value={named ?? (own.from || own.to ? 'chosen' : 'a year')}
-              onChange={({ currentTarget: { value } }) => {
-                const days = SPANS.find(([name]) => name === value)?.[1];
-                if (value !== 'chosen') show({ from: days ? daysBefore(moment, days) : null, to: null });
-              }}
-            >
-              {SPANS.map(([name]) => (
-                <option key={name}>{name}</option>
-              ))}
-              <option>a year</option>
-              {named === undefined && (own.from || own.to) && <option value="chosen">span chosen</option>}
-            </select>
-          </label>
-          <label class="choice">
-            <span class="spoken">Rows</span>
-            <select value={span.per} onChange={({ currentTarget: { value } }) => show({ per: value })}>
-              <option value="day">by day</option>
-              <option value="snapshot">by snapshot</option>
-            </select>
-          </label>
+          <Choice
+            label="Span"
+            value={named ?? (own.from || own.to ? 'span chosen' : 'a year')}
+            values={[...SPANS.map(([name]) => name), 'a year']}
+            onChoose={(value) => {
+              const days = SPANS.find(([name]) => name === value)?.[1];
+              if (value !== 'span chosen') show({ from: days ? daysBefore(moment, days) : null, to: null });
+            }}
+          />
+          <Choice
+            label="Rows"
+            value={span.per}
+            values={['day', 'snapshot']}
+            text={(per) => `by ${per}`}
+            onChoose={(per) => show({ per })}
+          />
         </>
       }
     >
@@ -249,7 +243,9 @@ function HistoryPlots({ history, series, domain, cursor, selected, onMove, onSpa
         onOpen={onOpen}
         readout={(row) => readoutOf(history, selectedTo(row), row)}
       >
-        <p data-label>Spot, flip and walls, dollars</p>
+        <p class="small" data-label>
+          Spot, flip and walls, dollars
+        </p>
         <SeriesPlot
           {...shared}
           series={panes.levels}
@@ -273,9 +269,13 @@ function HistoryPlots({ history, series, domain, cursor, selected, onMove, onSpa
             );
           }}
         />
-        <p data-label>Net GEX, dollars per 1 % move</p>
+        <p class="small" data-label>
+          Net GEX, dollars per 1 % move
+        </p>
         <SeriesPlot {...shared} series={panes.gamma} format={amount} hasZero />
-        <p data-label>{volatilitySentence(history)}</p>
+        <p class="small" data-label>
+          {volatilitySentence(history)}
+        </p>
         <SeriesPlot {...shared} series={panes.volatility} format={volatility} hasLabels />
         {last < 0 && <p class="chart-note">No levels are stored in this span.</p>}
       </CursorFrame>

@@ -13,7 +13,7 @@ import {
   recordTable,
 } from '../../chart/record-text.ts';
 import { type RecordAnswer, useAnswer } from '../../data/page-answers.ts';
-import { DataGrid, type GridColumn } from '../../grid/data-grid.tsx';
+import { DataGrid, fieldColumns, type GridColumn } from '../../grid/data-grid.tsx';
 import { countText, newYorkDay, newYorkMoment, price, strikeText } from '../../page-format.ts';
 import { ChartPanel } from '../../panel/chart-panel.tsx';
 import { historyCall, navigate, page, setOwn, tickerCall } from '../../state/page.ts';
@@ -36,7 +36,7 @@ export function RecordPanel({ moment }: { moment: string }) {
   return (
     <ChartPanel
       id="record"
-      class="record-panel"
+      class="record-panel beside-wide"
       title="Whether levels held"
       unit="percent of days · levels as they stood before the open"
       ignoresOptions
@@ -47,7 +47,7 @@ export function RecordPanel({ moment }: { moment: string }) {
     >
       {record && (
         <div class="chart record" data-chart="record">
-          <p class="record-legend" data-label>
+          <p class="small" data-label>
             ● the level with its 95 % interval (Wilson) · ○ a level at the same distance from spot
           </p>
           {RECORD_LEVELS.some((level) => !record[level].too_few_days) && <RateScale />}
@@ -87,7 +87,7 @@ function RecordRow({ record, level, isOpen }: { record: RecordAnswer; level: Rec
     <section class="record-row" aria-label={recordSentence(record, level)} data-level={level}>
       <button
         type="button"
-        class="record-name"
+        class="record-name bare ends"
         aria-expanded={isOpen}
         title="List the days"
         onClick={() => setOwn('days', isOpen ? null : level)}
@@ -95,7 +95,9 @@ function RecordRow({ record, level, isOpen }: { record: RecordAnswer; level: Rec
         <strong data-label>
           {isOpen ? '▾' : '▸'} {LEVEL_NAMES[level]}
         </strong>
-        <span data-label>n = {countText(score.n)}</span>
+        <span class="muted" data-label>
+          n = {countText(score.n)}
+        </span>
       </button>
       {score.too_few_days ? (
         <p class="record-few" data-label>
@@ -143,6 +145,9 @@ function RateCell({ outcome, rate }: { outcome: keyof typeof OUTCOME_NOTES; rate
   );
 }
 
+const column = fieldColumns<RecordDay>();
+const levelsText = (levels: readonly number[]) =>
+  levels.map((each) => strikeText(Math.round(100 * each) / 100)).join(' to ');
 const yes = (value: boolean) => (value ? 'yes' : 'no');
 
 /** Renders the days of a level. A click on a day moves the page to the moment of the day's levels. */
@@ -150,42 +155,25 @@ function RecordDays({ record, level }: { record: RecordAnswer; level: RecordLeve
   const rows = useMemo(() => recordDays(record, level), [record, level]);
   const name = LEVEL_NAMES[level].toLowerCase();
   const columns: GridColumn<RecordDay>[] = [
+    column('date', 'day', 130, (date) => newYorkDay(date, true)),
+    column('at', 'levels of', 150, newYorkMoment),
+    column('spot', 'spot then', 86, price, true),
     {
-      id: 'date',
-      title: 'day',
-      value: ({ date }) => date,
-      text: ({ date }) => newYorkDay(date, true),
-      width: 130,
-    },
-    { id: 'at', title: 'levels of', value: ({ at }) => at, text: ({ at }) => newYorkMoment(at), width: 150 },
-    { id: 'spot', title: 'spot then', value: ({ spot }) => spot, text: ({ spot }) => price(spot), isNumber: true },
-    {
+      ...column('levels', name, 120, levelsText, true),
       id: 'level',
-      title: name,
       value: ({ levels }) => levels[0]!,
-      text: ({ levels }) => levels.map((each) => strikeText(Math.round(100 * each) / 100)).join(' to '),
-      isNumber: true,
-      width: 120,
     },
-    { id: 'close', title: 'close', value: ({ close }) => close, text: ({ close }) => price(close), isNumber: true },
+    column('close', 'close', 86, price, true),
     ...OUTCOMES.map((outcome) => ({
+      ...column('outcomes', outcome, 70, (outcomes) => yes(outcomes[outcome])),
       id: outcome,
-      title: outcome,
       value: ({ outcomes }: RecordDay) => yes(outcomes[outcome]),
-      text: ({ outcomes }: RecordDay) => yes(outcomes[outcome]),
-      width: 70,
     })),
-    {
-      id: 'spots',
-      title: 'spots seen',
-      value: ({ spots }) => spots,
-      text: ({ spots }) => countText(spots),
-      isNumber: true,
-    },
+    column('spots', 'spots seen', 86, countText, true),
   ];
   return (
     <div class="record-days" data-days={level}>
-      <p class="record-legend">
+      <p class="small">
         The days of: {name}. A press, or Enter, shows the levels of a day as they stood before its open.
       </p>
       <DataGrid

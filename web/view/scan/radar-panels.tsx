@@ -20,7 +20,8 @@ import {
   volatility,
 } from '../../page-format.ts';
 import { ChartPanel } from '../../panel/chart-panel.tsx';
-import { OwnSelect } from '../../panel/own-select.tsx';
+import { OwnSelect } from '../../panel/choices.tsx';
+import { Fact } from '../../panel/fact.tsx';
 import { page, setOwn } from '../../state/page.ts';
 import type { AskedCall } from '../../state/ticker-answer.ts';
 import { whipsawParts } from './whipsaw-parts.ts';
@@ -52,7 +53,7 @@ export function DensityPanel({ asked }: RadarProps) {
     <ChartPanel
       id="density"
       ignoresOptions
-      class="density-panel"
+      class="density-panel beside-wide"
       title="Density at expiry"
       unit={
         density
@@ -97,8 +98,8 @@ function DensityFacts({ radar, pair, notes }: { radar: Radar; pair: CursorPair; 
   const { state_density: density, spot_price: spot } = radar;
   const away = (level: number) => `${price(level)}, ${percent(100 * (level / spot - 1), 1)}`;
   return (
-    <div class="facts">
-      <dl>
+    <div class="stack inset">
+      <dl class="facts">
         <Fact name="Below, between, above by the lognormal" value={lognormalReadout(radar, pair)} />
         <Fact name="Forward" value={price(density.forward)} />
         <Fact name="Most likely" value={away(density.mode)} />
@@ -110,15 +111,6 @@ function DensityFacts({ radar, pair, notes }: { radar: Radar; pair: CursorPair; 
       </dl>
       <p>{fitSentence(density)}</p>
       {notes && <p class="muted">{notes}</p>}
-    </div>
-  );
-}
-
-function Fact({ name, value }: { name: string; value: string }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{value}</dd>
     </div>
   );
 }
@@ -140,9 +132,9 @@ export function WhipsawPanel({ asked }: RadarProps) {
       }
     >
       {radar && (
-        <div class="parts" data-whipsaw={index ?? 'unknown'}>
-          <strong>{index === null ? UNKNOWN : countText(index)}</strong>
-          <ul>
+        <div class="parts stack inset" data-whipsaw={index ?? 'unknown'}>
+          <strong class="lead">{index === null ? UNKNOWN : countText(index)}</strong>
+          <ul class="stack">
             {parts.map(({ name, value, why }) => (
               <Part key={name} name={name} value={value} text={countText(value)} why={why} />
             ))}
@@ -158,7 +150,7 @@ function Part({ name, value, text, why }: { name: string; value: number | null; 
     <li>
       <span>{name}</span>
       <span class="number">{text}</span>
-      <span class="part-bar" aria-hidden="true">
+      <span class="meter" aria-hidden="true">
         <i style={{ width: `${Math.min(100, value ?? 0)}%` }} />
       </span>
       {why && <span class="muted">{value === null ? `not counted: ${why}` : why}</span>}
@@ -199,14 +191,14 @@ export function ConcentrationPanel({ asked }: RadarProps) {
       }
     >
       {radar && (
-        <div class="parts">
+        <div class="parts stack inset">
           <p>
             The five largest strikes have {percent(radar.institutional_concentration_pct, 1, false)} of the gamma of{' '}
             {newYorkDay(radar.state_density.expiry, true)}, and{' '}
             {percent(radar.institutional_concentration_all_expiries_pct, 1, false)} over all expiries (
             {radar.concentrated_strikes_all_expiries.strike.map((at) => strikeText(at)).join(', ')}).
           </p>
-          <ul class="short">
+          <ul class="short stack">
             {strikes!.strike.map((at, i) => {
               const level = names.get(at);
               const share = strikes!.share_pct[i]!;

@@ -26,7 +26,7 @@ export function ScanView() {
       {view.answer ? (
         <>
           <DensityPanel asked={asked} />
-          <div class="scan-side">
+          <div class="scan-side beside">
             <WhipsawPanel asked={asked} />
             <ConcentrationPanel asked={asked} />
           </div>
@@ -35,9 +35,9 @@ export function ScanView() {
         <ViewState asked={view} />
       )}
       <section class="panel tools-panel" aria-label="Tools over MCP" data-panel="tools">
-        <header class="panel-head">
+        <header class="panel-head row">
           <h2>Tools over MCP</h2>
-          <span class="unit">the exchange of this page with the server, as any MCP client sees it</span>
+          <span class="unit small">the exchange of this page with the server, as any MCP client sees it</span>
         </header>
         <ToolForms names={TOOLS} radar={asked.answer?.body} />
       </section>

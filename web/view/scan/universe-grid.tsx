@@ -2,7 +2,7 @@ import { computed } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import { type LiveLevels, liveLevels } from '../../data/live-levels.ts';
 import { serverNow } from '../../data/server-connection.ts';
-import { DataGrid, type GridColumn, gridTable } from '../../grid/data-grid.tsx';
+import { DataGrid, fieldColumns, type GridColumn, gridTable } from '../../grid/data-grid.tsx';
 import {
   cleanText,
   countText,
@@ -10,6 +10,7 @@ import {
   percent,
   price,
   signedAmount,
+  signTone,
   strikeText,
   UNKNOWN,
 } from '../../page-format.ts';
@@ -29,6 +30,8 @@ function ageOf(levels: LiveLevels | undefined): number | null {
   return levels ? Math.max(0, (steppedNow.value - Date.parse(levels.provenance.as_of)) / 1000) : null;
 }
 
+const column = fieldColumns<UniverseRow>();
+
 const number = (
   id: string,
   title: string,
@@ -40,13 +43,9 @@ const number = (
   const of = ({ ticker }: UniverseRow) => value(liveLevels(ticker).value);
   return {
     ...{ id, title, width, isNumber: true, value: of, text: (row) => text(of(row)) },
-    ...(isSigned && { tone: (row) => toneOf(of(row)) }),
+    ...(isSigned && { tone: (row) => signTone(of(row) ?? 0) }),
   };
 };
-
-function toneOf(value: number | null): string {
-  return value === null || value === 0 ? '' : value > 0 ? 'positive' : 'negative';
-}
 
 function regimeOf(ticker: string): string | null {
   const levels = liveLevels(ticker).value;
@@ -54,8 +53,8 @@ function regimeOf(ticker: string): string | null {
 }
 
 const COLUMNS: readonly GridColumn<UniverseRow>[] = [
-  { id: 'ticker', title: 'Ticker', width: 70, value: ({ ticker }) => ticker, text: ({ ticker }) => ticker },
-  { id: 'theme', title: 'Theme', width: 124, value: ({ theme }) => theme, text: ({ theme }) => theme },
+  column('ticker', 'Ticker', 70),
+  column('theme', 'Theme', 124),
   number('spot', 'Spot', 76, (levels) => levels?.spot_price ?? null, price),
   number('flip', 'Flip', 76, flipOf, price),
   number('flip_pct', 'Flip from spot', 106, (levels) => distanceOf(flipOf(levels), levels?.spot_price), percent),
@@ -96,7 +95,7 @@ export function UniverseGrid() {
   return (
     <ChartPanel
       id="universe"
-      class="universe-panel"
+      class="universe-panel fills-wide"
       title="Universe"
       unit={`${countText(rows.length)} tickers · GEX per 1 % move · live${page.value.at === null ? '' : ', not of the replay'}`}
       {...universe.asked.value}

@@ -1,13 +1,13 @@
+import { Fact } from '../../panel/fact.tsx';
 import { pageFact, usePageFile } from '../../state/page-files.ts';
-import { Fact } from './status-feeds.tsx';
 
-/** Renders a description of the program, and the licences of the libraries in the page and of those that draw pictures. */
+/** Renders a description of the program, and the licences of the libraries in the page and of the libraries that draw pictures. */
 export function StatusAbout() {
   const licences = usePageFile<{ name: string; text: string }[]>('licences');
   return (
-    <section class="status-text" data-about>
+    <section class="prose stack inset" data-about>
       <h2>Zomma</h2>
-      <dl class="status-facts">
+      <dl class="facts">
         <Fact name="Version" value={pageFact('version')} />
         <Fact name="Licence" value="Apache-2.0" />
       </dl>

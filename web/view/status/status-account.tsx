@@ -11,9 +11,9 @@ import {
 import { isKey, isKeyKept, keepKey, memberKey, signIn, signOut } from '../../data/member-key.ts';
 import { rateLimit } from '../../data/request.ts';
 import { cleanText, countText, duration, newYorkMoment, UNKNOWN } from '../../page-format.ts';
+import { Fact } from '../../panel/fact.tsx';
 import { feeds } from '../../state/page-market.ts';
 import { copy } from '../../state/ui.ts';
-import { Fact } from './status-feeds.tsx';
 
 /** Renders the account of the signed-in key, and a form that requests the account data of any member. */
 export function StatusAccount() {
@@ -43,10 +43,10 @@ function SignedIn() {
   const limit = status?.rate_limit;
   const left = rateLimit.value.quota > 0 ? rateLimit.value.left : (limit?.remaining ?? 0);
   return (
-    <section class="status-card" data-account>
+    <section class="status-card stack" data-account>
       <h2>This account</h2>
       {problem && <p class="problem">{problem}</p>}
-      <dl class="status-facts">
+      <dl class="facts">
         <Fact name="Tier" value={cleanText(status?.tier) || UNKNOWN} />
         <Fact
           name="Membership"
@@ -74,7 +74,7 @@ function SignedIn() {
       </dl>
       <h3>Key</h3>
       <Secret value={memberKey.value!} name="the key" />
-      <label class="check">
+      <label class="check row">
         <input
           type="checkbox"
           data-keep
@@ -96,7 +96,7 @@ function SignedIn() {
 function Secret({ value, name, children }: { value: string; name: string; children?: ComponentChildren }) {
   const [isShown, setShown] = useState(false);
   return (
-    <p class="secret">
+    <p class="row">
       <code data-secret={isShown ? 'shown' : 'masked'}>
         {isShown ? value : `${value.slice(0, value.indexOf('_') + 1)}${'•'.repeat(16)}`}
       </code>
@@ -121,7 +121,7 @@ function Member() {
   const isUuid = MEMBER_UUID.test(uuid.trim());
   const tell = (asked: Promise<Told>) => asked.catch((error: Error) => error).then(setTold);
   return (
-    <section class="status-card" data-member>
+    <section class="status-card stack" data-member>
       <h2>A member's key and Telegram link</h2>
       <form class="fields" onSubmit={(event) => event.preventDefault()}>
         <label>
@@ -139,7 +139,7 @@ function Member() {
           />
         </label>
       </form>
-      <p class="secret">
+      <p class="row">
         <button type="button" data-get-key disabled={!isUuid} onClick={() => tell(keyOfMember(uuid.trim()))}>
           Get the key
         </button>
@@ -171,7 +171,7 @@ function Answered({ told }: { told: Told }) {
   }
   const { status, telegram_id, routing_1dte, routing_radar, last_ping } = told;
   return (
-    <dl class="status-facts" data-telegram={status}>
+    <dl class="facts" data-telegram={status}>
       <Fact name="Status" value={status} />
       <Fact name="Telegram account" value={telegram_id || UNKNOWN} />
       <Fact name="1DTE signals" value={routing_1dte} />

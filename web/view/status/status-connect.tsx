@@ -13,7 +13,7 @@ export function StatusConnect() {
   const groups = Map.groupBy(configs, ({ section }) => section);
   return (
     <div class="status-connect">
-      <section class="status-text">
+      <section class="prose stack inset">
         <h2>REST</h2>
         <p>
           The first request. <a href="/docs">/docs</a> has every operation with a form,{' '}
@@ -25,7 +25,7 @@ export function StatusConnect() {
       </div>
       {[...groups].map(([section, configs]) => (
         <section key={section} aria-label={section}>
-          <div class="status-text">
+          <div class="prose stack inset">
             <h2>{section === 'Settings files' ? 'MCP: settings files' : section}</h2>
           </div>
           <div class="status-cards">
@@ -50,10 +50,10 @@ export function StatusConnect() {
 function Snippet({ purpose, text, name }: { purpose?: string | undefined; text: string; name: string }) {
   const hasKey = text.includes(KEY_PLACEHOLDER);
   return (
-    <section class="status-card snippet" data-snippet>
+    <section class="status-card stack" data-snippet>
       {purpose && <p>{purpose.split('`').map((part, i) => (i % 2 === 1 ? <code key={i}>{part}</code> : part))}</p>}
       <pre>{text}</pre>
-      <p class="secret">
+      <p class="row">
         {hasKey && (
           <button
             type="button"

@@ -1,10 +1,11 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { FeedStatusAnswer } from '../../data/page-answers.ts';
 import { ask, type WebAnswer } from '../../data/request.ts';
-import { DataGrid, type GridColumn } from '../../grid/data-grid.tsx';
+import { DataGrid, fieldColumns, type GridColumn } from '../../grid/data-grid.tsx';
 import { TerminalText } from '../../markdown/terminal-text.tsx';
 import { cleanText, countText, duration, newYorkMoment, percent, UNKNOWN } from '../../page-format.ts';
 import { ChartPanel } from '../../panel/chart-panel.tsx';
+import { Fact } from '../../panel/fact.tsx';
 import { ViewState } from '../../panel/view-state.tsx';
 import { feeds } from '../../state/page-market.ts';
 import {
@@ -34,7 +35,7 @@ export function StatusFeeds() {
   return (
     <>
       {hasNoData(rows) && (
-        <section class="status-text" data-empty>
+        <section class="prose stack inset" data-empty>
           <h2>There is no market data yet</h2>
           <TerminalText section="the-first-data" />
         </section>
@@ -77,14 +78,14 @@ function Feed({ feed, answer }: { feed: FeedRow; answer: WebAnswer<FeedStatusAns
       unit="times of New York"
       call={answer.call}
     >
-      <p class="feed-state" data-feed={cleanText(feed.feed)} data-state={feed.state}>
+      <p class="prose inset" data-feed={cleanText(feed.feed)} data-state={feed.state}>
         <strong>
           {stateText(feed.state)}
           {feed.simulated && ' (simulated: no real quotes)'}.
         </strong>{' '}
         {feedSentence(feed)}
       </p>
-      <dl class="status-facts">
+      <dl class="facts inset">
         <Fact name="Last poll" value={newYorkMoment(feed.last_attempt)} />
         <Fact name="Last poll without an error" value={newYorkMoment(feed.last_completed)} />
         <Fact
@@ -162,104 +163,32 @@ function Feed({ feed, answer }: { feed: FeedRow; answer: WebAnswer<FeedStatusAns
   );
 }
 
-const column = (
-  id: string,
-  title: string,
-  width: number,
-  value: GridColumn<FeedTicker>['value'],
-  text: (row: FeedTicker) => string,
-  isNumber = false,
-): GridColumn<FeedTicker> => ({ id, title, width, value, text, isNumber });
-const moments = (id: 'as_of' | 'last_fresh' | 'last_attempt', title: string) =>
-  column(
-    id,
-    title,
-    128,
-    (row) => row[id],
-    (row) => newYorkMoment(row[id]),
-  );
-const counts = (id: 'expected_contracts' | 'received_contracts' | 'failures', title: string) =>
-  column(
-    id,
-    title,
-    80,
-    (row) => row[id],
-    (row) => countText(row[id]),
-    true,
-  );
+const column = fieldColumns<FeedTicker>();
 
 const TICKER_COLUMNS: readonly GridColumn<FeedTicker>[] = [
-  column(
-    'ticker',
-    'Ticker',
-    74,
-    ({ ticker }) => ticker,
-    ({ ticker }) => cleanText(ticker),
-  ),
-  column(
-    'state',
-    'State',
-    86,
-    ({ state }) => severityOf(state),
-    ({ state }) => stateText(state),
-  ),
-  moments('as_of', 'Quotes of'),
-  column(
-    'age_s',
-    'Age',
-    86,
-    ({ age_s }) => age_s,
-    ({ age_s }) => duration(age_s),
-    true,
-  ),
-  counts('expected_contracts', 'Expected'),
-  counts('received_contracts', 'Received'),
-  column(
-    'coverage_pct',
-    'Coverage',
-    84,
-    (row) => row.coverage_pct,
-    (row) => percent(row.coverage_pct, 1, false),
-    true,
-  ),
-  column(
-    'rows_refused',
-    'Rows rejected',
-    140,
-    (row) => Object.values(row.rows_refused).reduce((sum, n) => sum + n, 0),
-    (row) => refusedText(row.rows_refused) || 'none',
-  ),
-  counts('failures', 'Failures'),
-  column(
-    'refusal',
-    'Why the last attempt failed',
-    200,
-    (row) => row.refusal,
-    (row) => cleanText(row.refusal) || UNKNOWN,
-  ),
-  moments('last_fresh', 'Last fresh'),
-  moments('last_attempt', 'Last attempt'),
+  column('ticker', 'Ticker', 74, cleanText),
+  { ...column('state', 'State', 86, stateText), value: ({ state }) => severityOf(state) },
+  column('as_of', 'Quotes of', 128, newYorkMoment),
+  column('age_s', 'Age', 86, duration, true),
+  column('expected_contracts', 'Expected', 80, countText, true),
+  column('received_contracts', 'Received', 80, countText, true),
+  column('coverage_pct', 'Coverage', 84, (share) => percent(share, 1, false), true),
+  {
+    ...column('rows_refused', 'Rows rejected', 140, (reasons) => refusedText(reasons) || 'none'),
+    value: ({ rows_refused }) => Object.values(rows_refused).reduce((sum, n) => sum + n, 0),
+  },
+  column('failures', 'Failures', 80, countText, true),
+  column('refusal', 'Why the last attempt failed', 200, (reason) => cleanText(reason) || UNKNOWN),
+  column('last_fresh', 'Last fresh', 128, newYorkMoment),
+  column('last_attempt', 'Last attempt', 128, newYorkMoment),
 ];
-
-/** Renders a name and its value as one entry of a definition list. */
-export function Fact({ name, value, children }: { name: string; value: string; children?: preact.ComponentChildren }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>
-        {value}
-        {children}
-      </dd>
-    </div>
-  );
-}
 
 /** Renders a list of any length. Each row has a moment, a subject and a reason. */
 function Listed({ title, none, items }: { title: string; none: string; items: readonly (readonly string[])[] }) {
   return (
-    <section class="status-text">
+    <section class="prose stack inset">
       <h3>{items.length > 0 ? `${title} (${countText(items.length)})` : none}</h3>
-      <ul class="status-list">
+      <ul>
         {items.map(([moment, what, reason], i) => (
           <li key={i}>
             <strong>{what}</strong> <span class="muted">{moment}</span>

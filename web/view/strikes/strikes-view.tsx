@@ -22,7 +22,7 @@ export function StrikesView() {
   const { strikes } = view;
   const spot = bisectCenter(strikes.strike, strikes.spot_price);
   return (
-    <div class="strikes-view">
+    <div class="strikes-view fills">
       <ChartPanel
         id="strikes"
         class="grid-panel"

@@ -9,7 +9,7 @@ import { type Surface, useAnswer } from '../../data/page-answers.ts';
 import { FigureTable } from '../../grid/figure-table.tsx';
 import { newYorkMoment, percent, plain, volatility, volatilityPoints } from '../../page-format.ts';
 import { ChartPanel } from '../../panel/chart-panel.tsx';
-import { OwnSelect } from '../../panel/own-select.tsx';
+import { OwnSelect } from '../../panel/choices.tsx';
 import { ViewState } from '../../panel/view-state.tsx';
 import { page, setOwn, tickerCall } from '../../state/page.ts';
 import { asOf, gexView } from '../../state/page-market.ts';
@@ -155,7 +155,7 @@ function SurfaceTerm({ surface, settlement, moment, onSelect, ...shared }: Surfa
     <ChartPanel
       {...shared}
       id="surface-term"
-      class="term-panel"
+      class="term-panel beside"
       title="Term structure"
       unit="per year of trading time"
       table={useMemo(() => columnTable(expiries), [expiries])}

@@ -50,7 +50,7 @@ export function CombinedPanel({ moment }: { moment: string | undefined }) {
   return (
     <ChartPanel
       id="combined"
-      class="profile-panel"
+      class="profile-panel beside"
       title={`Together with ${other}`}
       unit={
         combined

@@ -24,7 +24,7 @@ export function DiffSummary() {
   const { problem } = pinnedView.asked.value;
   if (problem && !before) {
     return (
-      <div class="diff-summary" data-diff="problem">
+      <div class="diff-summary inset" data-diff="problem">
         <Problem problem={problem} />
         <button type="button" onClick={() => navigate({ pinned: null, isDiff: false })}>
           Forget A
@@ -35,7 +35,7 @@ export function DiffSummary() {
   const texts = difference && now!.asOf !== before!.asOf ? differenceTexts(difference) : [];
   const chosen = Object.entries(options).map(([name, value]) => `${name}=${value}`);
   return (
-    <p class="diff-summary" data-diff={difference ? 'shown' : 'waiting'} role="status">
+    <p class="diff-summary inset" data-diff={difference ? 'shown' : 'waiting'} role="status">
       {!difference
         ? `Waiting for A, ${newYorkMoment(pinned)}`
         : now!.asOf === before!.asOf

@@ -12,7 +12,7 @@ import {
 } from '../../chart/ladder.tsx';
 import { profileReadout, profileTable, SpotProfile } from '../../chart/spot-profile.tsx';
 import { ChartPanel } from '../../panel/chart-panel.tsx';
-import { MeasureChoice } from '../../panel/measure-choice.tsx';
+import { MeasureChoice } from '../../panel/choices.tsx';
 import { levelsLine, TickerFigures } from '../../panel/ticker-figures.tsx';
 import { ViewState } from '../../panel/view-state.tsx';
 import { navigate, page, tickerCall } from '../../state/page.ts';
@@ -104,7 +104,7 @@ export function TickerView() {
         ) : (
           <ChartPanel
             id="profile"
-            class="profile-panel"
+            class="profile-panel beside"
             title="Were spot elsewhere"
             unit="net GEX, $ per 1 %"
             call={calls.profile}
@@ -118,7 +118,7 @@ export function TickerView() {
         )}
         <ChartPanel
           id="expiry-shares"
-          class="expiries-panel"
+          class="expiries-panel beside-wide"
           title="By expiry"
           unit="share of gross gamma · volatility at the money"
           call={calls.expiries}

@@ -1,0 +1,103 @@
+/**
+ * Runs the tests: `bun run test [arguments of bun test]`. First it runs all files in parallel, then those that measure time, one by one. The
+ * last lines name each skipped test and count the tests, from the reports of both runs. With `--full`, it runs the files whose tests are
+ * smaller in the everyday run, at full size.
+ */
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const ROOT = join(import.meta.dir, '..');
+
+/** The files that measure time. No other test takes the processor from them. */
+const TIMED = [
+  'test/bench/service.test.ts',
+  'test/e2e/guesses.test.ts',
+  'test/faults/hostile-files.test.ts',
+  'test/faults/lockout.test.ts',
+  'test/faults/stopping.test.ts',
+  'test/math/kernel-speed.test.ts',
+  'test/terminal/speed.test.ts',
+];
+
+/** The files whose tests have another size with `--full` (test/support/size.ts). */
+const SIZED = [
+  'test/faults/hostile-files.test.ts',
+  'test/faults/hostile-members.test.ts',
+  'test/operations/independent-surface.test.ts',
+];
+
+/** The counts of one run, and the names of its skipped tests. */
+interface Outcome {
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: readonly string[];
+}
+
+const isFull = process.argv[2] === '--full';
+const args = process.argv.slice(isFull ? 3 : 2);
+const hasPattern = (arg: string | undefined) => arg === '-t' || arg === '--test-name-pattern';
+/** The parts of paths that choose files. Of the options, only the pattern of names has its value in an argument of its own. */
+const paths = args.filter((arg, i) => !arg.startsWith('-') && !hasPattern(args[i - 1]));
+const options = args.filter((arg) => !paths.includes(arg));
+const isChosen = (file: string) => paths.length === 0 || paths.some((path) => file.includes(path.replace(/^\.\//, '')));
+
+const built = Bun.spawnSync([process.execPath, 'build.ts'], { cwd: ROOT, stdio: ['ignore', 'ignore', 'inherit'] });
+if (built.exitCode !== 0) process.exit(built.exitCode);
+
+const reports = mkdtempSync(join(tmpdir(), 'zomma-tests-'));
+const timed = TIMED.filter((file) => isChosen(file) && (!isFull || SIZED.includes(file)));
+const parallel = isFull ? SIZED.filter((file) => isChosen(file) && !timed.includes(file)) : paths;
+const outcomes = [
+  ...(isFull && parallel.length === 0
+    ? []
+    : [runTests(['--parallel', ...TIMED.map((file) => `--path-ignore-patterns=${file}`), ...parallel])]),
+  ...(timed.length === 0 ? [] : [runTests(timed)]),
+];
+rmSync(reports, { recursive: true, force: true });
+
+const sum = (of: (outcome: Outcome) => number) => outcomes.reduce((total, outcome) => total + of(outcome), 0);
+const [passed, failed, skipped] = [
+  sum((each) => each.passed),
+  sum((each) => each.failed),
+  outcomes.flatMap((each) => each.skipped),
+];
+// Tests that the pattern leaves out are among the skipped ones in the reports.
+if (options.some(hasPattern)) console.log(`\n${passed} passed, ${failed} failed`);
+else {
+  for (const name of skipped) console.log(`skipped: ${name}`);
+  console.log(`\n${passed} passed, ${failed} failed, ${skipped.length} skipped`);
+}
+if (passed + failed + skipped.length === 0) console.error(`No test file has ${paths.join(' or ')} in its path.`);
+process.exit(failed === 0 && passed + skipped.length > 0 ? 0 : 1);
+
+function runTests(chosen: readonly string[]): Outcome {
+  const report = join(reports, `${chosen.length}.xml`);
+  const { exitCode } = Bun.spawnSync(
+    [
+      ...[process.execPath, 'test', '--timeout=60000', '--pass-with-no-tests', ...options, ...chosen],
+      ...['--reporter=junit', `--reporter-outfile=${report}`],
+    ],
+    {
+      cwd: ROOT,
+      stdio: ['inherit', 'inherit', 'inherit'],
+      env: { ...process.env, ZOMMA_TESTS_BUILT: 'true', ...(isFull && { ZOMMA_TESTS_FULL: 'true' }) },
+    },
+  );
+  const text = existsSync(report) ? readFileSync(report, 'utf8') : '';
+  const count = (what: string) => Number(new RegExp(`<testsuites[^>]* ${what}="(\\d+)"`).exec(text)?.[1] ?? 0);
+  const skipped = [...text.matchAll(/<testcase name="([^"]*)"[^>]* file="([^"]*)"[^>]*>\s*<skipped/g)];
+  const [all, failures] = [count('tests'), count('failures')];
+  return {
+    passed: all - failures - skipped.length,
+    // The report leaves out a file that throws while it is loaded. Only the exit code shows such an error.
+    failed: exitCode !== 0 && failures === 0 ? 1 : failures,
+    skipped: skipped.map(([, name, file]) => `${file}: ${textOf(name!)}`),
+  };
+}
+
+/** Returns the text of an attribute of XML. */
+function textOf(attribute: string): string {
+  const texts: Record<string, string> = { '&quot;': '"', '&lt;': '<', '&gt;': '>', '&apos;': "'", '&amp;': '&' };
+  return attribute.replace(/&\w+;/g, (entity) => texts[entity] ?? entity);
+}

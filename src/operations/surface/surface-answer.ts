@@ -1,0 +1,164 @@
+import { type Static, Type } from '@sinclair/typebox';
+import { count, nullable, nullableColumn, number, numberColumn, oneOf, textColumn } from '../engine/schemas.ts';
+
+const smileColumns = {
+  tte: numberColumn('Calendar years from the quotes to the settlement, or to the end of the maturity.'),
+  trading_years: numberColumn('Years of trading time: nights, and days without trading, count little.'),
+  forward: numberColumn('Forward price, dollars.'),
+  atm_iv: nullableColumn('At-the-money volatility, decimal per calendar year.'),
+  atm_iv_trading: nullableColumn('At-the-money volatility, decimal per year of trading time.'),
+  atm_iv_trading_without_events: nullableColumn(
+    'atm_iv_trading without the variance of the events, decimal per year of trading time; equal to atm_iv_trading before the first event.',
+  ),
+  atm_iv_band: nullableColumn(
+    'Half of the distance between the volatilities of bid and ask at the money, decimal per calendar year.',
+  ),
+  forward_iv_trading: nullableColumn(
+    'Volatility between the instants of the previous row and of this row, decimal per year of trading time; null if the total variance does not rise between them.',
+  ),
+  put_25d_iv: nullableColumn('Volatility of the put with a forward delta of -0.25, decimal per calendar year.'),
+  call_25d_iv: nullableColumn('Volatility of the call with a forward delta of 0.25, decimal per calendar year.'),
+  put_10d_iv: nullableColumn('Volatility of the put with a forward delta of -0.10, decimal per calendar year.'),
+  call_10d_iv: nullableColumn('Volatility of the call with a forward delta of 0.10, decimal per calendar year.'),
+  skew_25d: nullableColumn('put_25d_iv less call_25d_iv, decimal per calendar year.'),
+  skew_25d_band: nullableColumn(
+    'How much skew_25d can differ within the bid-ask bands, decimal per calendar year. If the absolute value of skew_25d is smaller than this, the sign of skew_25d is not certain.',
+  ),
+  convexity_25d: nullableColumn('Mean of put_25d_iv and call_25d_iv, less atm_iv, decimal per calendar year.'),
+  variance_swap_iv: nullableColumn('Fair volatility of a variance swap (log contract), decimal per calendar year.'),
+  skewness: nullableColumn('Skewness of the log-return (Bakshi, Kapadia and Madan 2003).'),
+  kurtosis: nullableColumn('Kurtosis of the log-return; 3 for a normal distribution.'),
+};
+
+/** The schema of the answer of `get_volatility_surface`. */
+export const surfaceAnswer = Type.Object(
+  {
+    ticker: Type.String({ description: 'Underlying symbol.' }),
+    spot_price: number('Spot of the snapshot, dollars.'),
+    fitted_to: oneOf(
+      ['quotes', 'feed_volatility'],
+      'quotes: two-sided quotes; feed_volatility: the snapshot has hardly any quotes, so options without a quote are fitted to the ' +
+        'volatilities of the feed, with a band of 2 % on either side of each volatility in place of bid and ask.',
+    ),
+    clock: oneOf(
+      ['trading', 'calendar'],
+      'trading: nights count with night_weight, and days without trading with shut_day_weight; calendar: variance accrues evenly, as in a simulated market.',
+    ),
+    shut_day_weight: nullable(
+      Type.Number(),
+      'Ratio of the variance of a day without trading to that of an open session; fitted within 0 to 0.3; null if clock is calendar.',
+    ),
+    night_weight: nullable(
+      Type.Number(),
+      'Ratio of the variance of a night within the week to that of an open session; null if clock is calendar.',
+    ),
+    expiries: Type.Object(
+      {
+        count: count('Rows of each column.'),
+        expiry: textColumn('YYYY-MM-DD'),
+        series: textColumn('Roots and settlements of the series that settle at this instant, for example "SPXW PM".'),
+        settles_at: textColumn('Settlement, ISO 8601.'),
+        quotes: numberColumn('Number of contracts out of the money to which the distribution is fitted.'),
+        outside_band: numberColumn('Number of these contracts whose fitted price is below the bid or above the ask.'),
+        fit_error: numberColumn(
+          'Root mean square error of the fitted prices within three standard deviations, as a multiple of the half-width of the band.',
+        ),
+        ...smileColumns,
+      },
+      { additionalProperties: false, description: 'One row per settlement.' },
+    ),
+    maturities: Type.Object(
+      {
+        count: count('Rows of each column.'),
+        days: numberColumn('Calendar days.'),
+        ends_at: textColumn('ISO 8601.'),
+        ...smileColumns,
+      },
+      {
+        additionalProperties: false,
+        description:
+          'One row per constant maturity up to the last settlement: 7, 30, 60, 90, 180 and 365 days. A maturity ends at the close of that day, or of the next trading day if the exchange is shut on that day.',
+      },
+    ),
+    events: Type.Object(
+      {
+        count: count('Rows of each column.'),
+        after: textColumn('The event lies after this instant: a settlement or the moment of the quotes, ISO 8601.'),
+        before: textColumn('The event lies before this settlement, ISO 8601.'),
+        implied_move: numberColumn('One standard deviation of the log-price over the event, decimal.'),
+        implied_move_band: numberColumn(
+          'Root of the sum of the squares of the changes of implied_move, one for each volatility at the money that moves to the edge of its band, decimal.',
+        ),
+        implied_move_error: numberColumn('Standard error of implied_move, decimal.'),
+        expected_absolute_move: numberColumn(
+          'Expected absolute log-return over the event: sqrt(2/pi) times implied_move, decimal.',
+        ),
+        variance: numberColumn('Variance of the log-price over the event, decimal: implied_move squared.'),
+      },
+      {
+        additionalProperties: false,
+        description:
+          'Events, such as earnings reports. An event is reported where the variance at the money rises faster between two neighbouring settlements than before and after them.',
+      },
+    ),
+    refused: Type.Object(
+      {
+        count: count('Rows of each column.'),
+        series: textColumn('Root, expiry and settlement.'),
+        reason: textColumn(
+          'no_volatility; too_few_strikes: fewer than five usable quotes out of the money; one_sided: fewer than two on one side of the forward.',
+        ),
+      },
+      { additionalProperties: false, description: 'Series that do not determine a smile. GEX still includes them.' },
+    ),
+    quotes: nullable(
+      Type.Object(
+        {
+          count: count('Rows of each column.'),
+          settles_at: Type.String({ description: 'The settlement of these quotes, ISO 8601.' }),
+          strike: numberColumn('Strike, dollars.'),
+          side: textColumn('C: the quote of the call; P: that of the put.'),
+          iv_bid: nullableColumn(
+            'Volatility at the lower edge of the band, decimal per calendar year; 0 if that edge is no price above zero.',
+          ),
+          iv_ask: nullableColumn(
+            'Volatility at the upper edge of the band, decimal per calendar year; null if no volatility gives that price.',
+          ),
+        },
+        { additionalProperties: false },
+      ),
+      'The quotes out of the money to which one smile is fitted, in order of the strike, with their bands: bid to ask, at least 0.2 cents to each side of the mid. Null unless quotes_days is given.',
+    ),
+    grid: nullable(
+      Type.Object(
+        {
+          log_moneyness: numberColumn('ln(K/F).'),
+          tte: numberColumn('Calendar years.'),
+          trading_years: numberColumn('Years of trading time.'),
+          total_variance: Type.Array(Type.Array(Type.Union([Type.Number(), Type.Null()])), {
+            description: 'By time, then by strike; null where the option is worth nothing.',
+          }),
+        },
+        { additionalProperties: false },
+      ),
+      'Total implied variance; null unless detail is grid.',
+    ),
+    parameters: nullable(
+      Type.Object(
+        {
+          kernel: numberColumn('By expiry: standard deviation of the log-price in every lognormal component.'),
+          node: Type.Array(Type.Array(Type.Number()), {
+            description: 'By expiry: means of the components, as multiples of the forward.',
+          }),
+          mass: Type.Array(Type.Array(Type.Number()), { description: 'By expiry: probabilities of the components.' }),
+        },
+        { additionalProperties: false },
+      ),
+      'The probability distribution of each expiry, a mixture of lognormals; null unless detail is parameters.',
+    ),
+  },
+  { additionalProperties: false },
+);
+
+/** The answer of `get_volatility_surface`. */
+export type SurfaceAnswer = Static<typeof surfaceAnswer>;

@@ -1,0 +1,67 @@
+import { MEASURES } from '../state/address.ts';
+import { navigate, page, setOwn } from '../state/page.ts';
+
+interface ChoiceProps<Value extends string> {
+  /** The name of the select element for screen readers. */
+  readonly label: string;
+  /** The selected value. If `values` does not contain the value, the select element offers it too. */
+  readonly value: Value;
+  readonly values: readonly Value[];
+  text?(value: Value): string;
+  onChoose(value: Value): void;
+  /** The name of the setting that the select element changes, for tests and style sheets. */
+  readonly own?: string;
+}
+
+/** Renders a select element with a name for screen readers. */
+export function Choice<Value extends string>({
+  label,
+  value,
+  values,
+  text = String,
+  onChoose,
+  own,
+}: ChoiceProps<Value>) {
+  return (
+    <label class="choice">
+      <span class="spoken">{label}</span>
+      <select value={value} data-own={own} onChange={(event) => onChoose(event.currentTarget.value as Value)}>
+        {(values.includes(value) ? values : [...values, value]).map((each) => (
+          <option key={each} value={each}>
+            {text(each)}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+interface OwnSelectProps extends Omit<ChoiceProps<string>, 'value' | 'onChoose' | 'own'> {
+  readonly name: string;
+  /** The value if the address does not contain the setting. */
+  readonly initial: string;
+}
+
+/** Renders a select element whose value is stored in the address as the view's setting `name`. */
+export function OwnSelect({ name, initial, ...choice }: OwnSelectProps) {
+  return (
+    <Choice
+      {...choice}
+      own={name}
+      value={page.value.own[name] ?? initial}
+      onChoose={(to) => setOwn(name, to === initial ? null : to)}
+    />
+  );
+}
+
+/** Renders the select element for the exposure that the page shows. */
+export function MeasureChoice() {
+  return (
+    <Choice
+      label="Measure"
+      value={page.value.measure}
+      values={MEASURES}
+      onChoose={(measure) => navigate({ measure })}
+    />
+  );
+}
