@@ -1,6 +1,7 @@
 import { isBusy } from '../core/errors.ts';
 import { announceStep } from '../core/event-loop-watchdog.ts';
 import type { Observe } from '../core/events.ts';
+import { withinMs } from '../core/within-ms.ts';
 import { type Delivery, type Feed, isLocal } from '../market/feed.ts';
 import { type AcceptResult, acceptDelivery, type IngestStore } from './accept-delivery.ts';
 import { batchesOf } from './batches.ts';
@@ -66,6 +67,30 @@ export function startIngest(deps: IngestDeps): Ingest {
       abort.abort();
       await running;
     },
+  };
+}
+
+/** The feeds of a service, whose deliveries are being stored. */
+export interface Ingests {
+  /** Resolves when the local feeds are loaded. Until feeds over a network deliver, the service answers from the stored data. */
+  readonly localLoaded: Promise<unknown>;
+  /**
+   * Stops all feeds. Resolves with true when they have ended, or with false if one of them has not ended after INGEST_STOP_MS. Further calls
+   * return the result of the first one.
+   */
+  stop(): Promise<boolean>;
+}
+
+/** A feed stops after its current piece of work. If the system blocks this work, the service waits for the feed no longer than this, ms. */
+const INGEST_STOP_MS = 3_000;
+
+/** Starts the ingest of each feed. */
+export function startIngests(feeds: readonly Feed[], deps: Omit<IngestDeps, 'feed'>): Ingests {
+  const ingests = feeds.map((feed) => startIngest({ ...deps, feed }));
+  let stopping: Promise<boolean> | undefined;
+  return {
+    localLoaded: Promise.all(ingests.filter((_, i) => isLocal(feeds[i]!)).map(({ loaded }) => loaded)),
+    stop: () => (stopping ??= withinMs(INGEST_STOP_MS, Promise.all(ingests.map((ingest) => ingest.stop())))),
   };
 }
 

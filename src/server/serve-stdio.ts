@@ -2,8 +2,8 @@ import { version } from '../../package.json';
 import type { StdioSettings } from '../cli/ports.ts';
 import { createLog } from '../core/log.ts';
 import { createDataRoom } from '../feeds/data-room.ts';
-import { startIngest } from '../feeds/ingest.ts';
-import { type Feed, isLocal } from '../market/feed.ts';
+import { startIngests } from '../feeds/ingest.ts';
+import type { Feed } from '../market/feed.ts';
 import type { Universe } from '../market/universe.ts';
 import { catalogOf } from '../mcp/catalog.ts';
 import { serveOverStdio } from '../mcp/stdio/serve-over-stdio.ts';
@@ -23,30 +23,26 @@ export async function serveStdio(settings: StdioSettings): Promise<void> {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopped.resolve(true));
   // Without `--feed`, a missing data folder is not created. With `--feed`, the data of the feed is stored in the folder.
   const isStored = settings.feed !== undefined || hasData(settings.dataDir);
-  const store = isStored ? createOrOpenData(settings.dataDir) : openMemory();
+  // The resources are closed in the reverse order of their creation, also after an error.
+  await using resources = new AsyncDisposableStack();
+  const store = resources.adopt(isStored ? createOrOpenData(settings.dataDir) : openMemory(), (each) => each.close());
   const feeds = feedsOf(settings, universe, store);
   const simulated = feeds.some((feed) => feed.simulated);
   const context = createContext(settings, store, universe, simulated);
   let recorder: LevelRecorder | undefined;
-  const room = isStored ? createDataRoom({ ...settings, observe }) : undefined;
-  const ingests = feeds.map((feed) =>
-    startIngest({ feed, store, observe, nowMs: Date.now, ...(room && { room }), onStored: () => recorder?.wake() }),
-  );
-  try {
-    const localLoaded = ingests.filter((_, i) => isLocal(feeds[i]!)).map(({ loaded }) => loaded);
-    if (await Promise.race([Promise.all(localLoaded).then(() => undefined), stopped.promise])) return;
+  const room = isStored ? { room: createDataRoom({ ...settings, observe }) } : {};
+  const onStored = () => recorder?.wake();
+  const ingests = startIngests(feeds, { store, observe, nowMs: Date.now, ...room, onStored });
+  resources.defer(async () => void (await ingests.stop()));
+  if (await Promise.race([ingests.localLoaded.then(() => undefined), stopped.promise])) return;
 
-    const { largePrintMinUsd } = context;
-    const stdio = serveOverStdio({ context, version, observe, ...catalogOf(settings.tools), log: store, simulated });
-    recorder = createLevelRecorder({ store, largePrintMinUsd, observe, onRecorded: stdio.wake });
-    recorder.wake();
-    await Promise.race([stdio.closed, stopped.promise]);
-    await stdio.close();
-  } finally {
-    await Promise.all(ingests.map((ingest) => ingest.stop()));
-    await recorder?.stop();
-    store.close();
-  }
+  const { largePrintMinUsd } = context;
+  const stdio = serveOverStdio({ context, version, observe, ...catalogOf(settings.tools), log: store, simulated });
+  recorder = createLevelRecorder({ store, largePrintMinUsd, observe, onRecorded: stdio.wake });
+  resources.adopt(recorder, ({ stop }) => stop());
+  recorder.wake();
+  await Promise.race([stdio.closed, stopped.promise]);
+  await stdio.close();
 }
 
 /**

@@ -4,8 +4,9 @@ import { COMMIT } from '../core/commit.ts';
 import { blockedSteps, startWatchdog } from '../core/event-loop-watchdog.ts';
 import type { Observation, Observe } from '../core/events.ts';
 import { createLog } from '../core/log.ts';
+import { withinMs } from '../core/within-ms.ts';
 import { createDataRoom } from '../feeds/data-room.ts';
-import { type Ingest, startIngest } from '../feeds/ingest.ts';
+import { startIngests } from '../feeds/ingest.ts';
 import { startPacking } from '../feeds/packing.ts';
 import { startRetention } from '../feeds/retention.ts';
 import { type CertificateWatch, watchCertificate } from '../http/certificate-watch.ts';
@@ -13,13 +14,12 @@ import { descriptorsMax, openDescriptors } from '../http/connections/own-sockets
 import { ensureInternalTls } from '../http/internal-tls.ts';
 import { listen, listenOptions } from '../http/listen.ts';
 import { readTls, type TlsFiles } from '../http/tls.ts';
-import { isLocal } from '../market/feed.ts';
 import { COMPILER_HINT, isWithoutCompiler, kernelNsPerOption } from '../math/kernel-speed.ts';
 import { feedReport } from '../operations/feed-status.ts';
 import { createLevelRecorder, type LevelRecorder } from '../operations/history/level-recorder.ts';
 import { warmUp } from '../operations/warm-up.ts';
 import type { Metrics } from '../ops/ops-metrics.ts';
-import { type OpsServer, serveOps } from '../ops/ops-server.ts';
+import { serveOps } from '../ops/ops-server.ts';
 import type { ServiceManager } from '../ops/service-manager.ts';
 import type { Tracing } from '../ops/tracing.ts';
 import type { ValuesIn } from '../settings/config.ts';
@@ -55,8 +55,6 @@ const OPENING_MS_MAX = 15 * 60_000;
 const LOADING_MS_MAX = 60_000;
 /** The last spans are sent within this time, ms. Spans that are not sent in time are lost. */
 const TRACES_STOP_MS = 500;
-/** A feed stops after its current piece of work. If the system blocks this work, the service waits for the feed no longer than this, ms. */
-const INGEST_STOP_MS = 3_000;
 
 /** What `zomma start` adds to the service. */
 export interface Demo {
@@ -67,11 +65,22 @@ export interface Demo {
 }
 
 /**
- * Runs the service until SIGTERM or SIGINT. Listens, prints the line `listening on URL`, starts the feeds and the process that fills the past
- * of the simulated market. When local data is loaded, starts to record levels, to remove old data and to pack the tape. Holds the lock of the
- * data folder. `demo` is what `zomma start` adds.
+ * Runs the service until SIGTERM or SIGINT. Listens, prints the line `listening on URL` and starts the feeds. When local data is loaded, starts
+ * to record levels, to remove old data, to pack the tape and to fill the past of the simulated market. Holds the lock of the data folder.
+ * `demo` is what `zomma start` adds.
  */
 export async function serve(settings: ServeSettings, demo?: Demo): Promise<void> {
+  const hanging = new Set<string>();
+  await serveUntilStopped(settings, hanging, demo);
+  // A read that hangs in the system, for example on a network mount that is no longer reachable, would keep the process alive for ever.
+  // So would the tries to reach a collector.
+  if (hanging.size > 0) process.exit();
+}
+
+/** Runs the service, and adds to `hanging` what has not ended in time when the service stopped. */
+async function serveUntilStopped(settings: ServeSettings, hanging: Set<string>, demo?: Demo): Promise<void> {
+  // The resources are closed in the reverse order of their creation, also after an error.
+  await using resources = new AsyncDisposableStack();
   const startedAt = performance.now();
   const elapsedMs = () => Math.round(performance.now() - startedAt);
   const log = createLog(settings.logLevel, settings);
@@ -80,8 +89,6 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
   let metrics: Metrics | undefined;
   const observe = settings.ops ? withMetrics(log, () => metrics) : log;
   let certificate: CertificateWatch | undefined;
-  const { tlsCert, tlsKey, tlsClientCa } = settings;
-  let tlsFiles: TlsFiles = { cert: tlsCert!, key: tlsKey!, clientCa: tlsClientCa };
   const reload = async () => {
     await renewInternalTls();
     certificate?.reload();
@@ -99,36 +106,37 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
       observe({ kind: 'certificate_refused', reason, hint });
     }
   };
+  const manager = await connectManager(observe);
+  resources.defer(() => manager?.close());
   const onHangUp = () => (manager ? manager.reloading(reload) : reload());
-  let manager: ServiceManager | undefined;
   // Without a handler, SIGHUP would end the process. Hooks of certificate clients send SIGHUP after a renewal.
   process.on('SIGHUP', onHangUp);
-  manager = await connectManager(observe);
+  resources.defer(() => void process.off('SIGHUP', onHangUp));
   // An upgrade copies the database first, which takes a minute for some 20 GB.
   manager?.starting('Opening the data folder', OPENING_MS_MAX);
-  let listening = listenOptions(settings);
-  const { keepChains: chains, keepIntraday: intraday, keepPrints: prints, keepLevels: levels } = settings;
+  const options = listenOptions(settings);
   const room = createDataRoom({ ...settings, observe });
   const tracing = await connectTracing(observe);
-  const lock = lockData(settings.dataDir);
-  let app: App;
-  try {
-    if (settings.tls === 'internal') {
-      tlsFiles = { ...(await ensureInternalTls(settings, Date.now())), clientCa: tlsClientCa };
-      listening = { ...listening, tls: readTls(tlsFiles) };
-    }
-    app = buildApp(settings, observe, {}, demo?.admit, tracing);
-  } catch (error) {
-    lock.release();
-    throw error;
-  }
+  resources.defer(async () => {
+    if (tracing && !(await withinMs(TRACES_STOP_MS, tracing.stop()))) hanging.add('traces');
+  });
+  resources.adopt(lockData(settings.dataDir), (lock) => lock.release());
+  const { tlsCert, tlsKey, tlsClientCa } = settings;
+  const isInternal = settings.tls === 'internal';
+  const pair = isInternal ? await ensureInternalTls(settings, Date.now()) : { cert: tlsCert!, key: tlsKey! };
+  const tlsFiles: TlsFiles = { ...pair, clientCa: tlsClientCa };
+  const listening = isInternal ? { ...options, tls: readTls(tlsFiles) } : options;
+  const app = buildApp(settings, observe, {}, demo?.admit, tracing);
   const { feeds, store, loading } = app;
+  resources.defer(() => store.close());
+  resources.defer(() => app.refusals.stop());
   const isSameDatabase = watchDatabase(settings.dataDir);
   const databaseWatch = setInterval(() => {
     if (isSameDatabase()) return;
     observe({ kind: 'database_gone', data_folder: settings.dataDir });
     clearInterval(databaseWatch);
   }, DATABASE_LOOK_MS).unref();
+  resources.defer(() => clearInterval(databaseWatch));
   const stopped = Promise.withResolvers<NodeJS.Signals>();
   const forceExit = () => {
     observe({ kind: 'stop_forced' });
@@ -141,93 +149,98 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
     });
   }
   void stopped.promise.then(() => setTimeout(forceExit, FORCED_STOP_MS).unref());
-  const watchdog = startWatchdog(observe, {
-    slowStepMs: settings.slowStep,
-    ...(settings.ops && { onTick: (ms: number) => metrics?.countDelay(ms) }),
-  });
+  const onTick = settings.ops && { onTick: (ms: number) => metrics?.countDelay(ms) };
+  resources.adopt(startWatchdog(observe, { slowStepMs: settings.slowStep, ...onTick }), (watchdog) => watchdog.stop());
   // The server then loads the renewed certificate, because it watches the certificate's file.
-  const renewal = setInterval(() => void renewInternalTls(), RENEWAL_LOOK_MS).unref();
-  const stopAuditLog = startAuditLog(store, observe);
+  resources.adopt(setInterval(() => void renewInternalTls(), RENEWAL_LOOK_MS).unref(), clearInterval);
+  resources.defer(startAuditLog(store, observe));
+
+  // This stack is closed before `resources`, so that no request reaches a resource that is closed.
+  await using serving = new AsyncDisposableStack();
+  const server = listen(app.handle, listening, app.connections);
+  serving.defer(async () => {
+    loading.cancelWaits();
+    // Streams must close first, because the server waits for open streams without a limit.
+    app.gexStreams.close();
+    await Promise.all([app.mcp.close(), app.drain.begin()]);
+    await server.stop(STOP_DEADLINE_MS);
+  });
+  if (listening.tls) {
+    const watched = { files: tlsFiles, pair: listening.tls, listening: server };
+    certificate = watchCertificate({ ...watched, observe, nowMs: Date.now });
+    resources.adopt(certificate, (watch) => watch.stop());
+  }
+  const address = server.url + settings.basePath;
+  demo?.welcome(app, address);
+  process.stdout.write(`listening on ${address}\n`);
+  const { feed } = settings;
+  observe({ kind: 'started', address, feed, version, commit: COMMIT, schema: SCHEMA, duration_ms: elapsedMs() });
+
+  if (settings.ops) {
+    const { createMetrics } = await import('../ops/ops-metrics.ts');
+    const notReady = () =>
+      isSameDatabase()
+        ? [
+            !loading.isComplete && 'The market data is being loaded.',
+            app.drain.isDraining && 'The server is stopping.',
+            room.fullReason(),
+          ].filter((each): each is string => typeof each === 'string')
+        : ['The database was removed or replaced. Restart the server.'];
+    metrics = createMetrics({
+      version,
+      commit: COMMIT,
+      schema: SCHEMA,
+      feeds: () => feedReport(app.context),
+      liveStreams: () => app.gexStreams.size,
+      jobs: () => app.scheduler.size,
+      blocked: blockedSteps,
+      levelsDue: () => store.levelsDue().length,
+      damagedSnapshots: () => store.damagedSnapshots().length,
+      disk: () => diskUse(settings.dataDir),
+      descriptors: () => ({ open: openDescriptors(), max: descriptorsMax() }),
+      hasDatabase: isSameDatabase,
+      isFull: () => room.fullReason() !== undefined,
+      certificateNotAfterMs: () => certificate?.notAfterMs(),
+      lastBackupMs: () => lastBackupMs(settings.dataDir),
+      isReady: () => notReady().length === 0,
+    });
+    const ops = serveOps(settings.ops, { notReady, metrics: metrics.text });
+    resources.defer(() => ops.stop());
+    observe({ kind: 'operations_served', address: ops.url });
+  }
   let recorder: LevelRecorder | undefined;
-  let retention: ReturnType<typeof startRetention> | undefined;
-  let packing: ReturnType<typeof startPacking> | undefined;
-  let pastFill: ReturnType<typeof startPastFill> | undefined;
-  let ops: OpsServer | undefined;
-  let ingests: Ingest[] = [];
-  let ingestsStopped: Promise<boolean> | undefined;
-  let isStopping = false;
-  const stopIngests = () =>
-    (ingestsStopped ??= withinMs(INGEST_STOP_MS, Promise.all(ingests.map((ingest) => ingest.stop()))));
-  try {
-    const server = listen(app.handle, listening, app.connections);
-    if (listening.tls) {
-      certificate = watchCertificate({
-        ...{ files: tlsFiles, pair: listening.tls, listening: server },
-        ...{ observe, nowMs: Date.now },
-      });
-    }
-    const address = server.url + settings.basePath;
-    demo?.welcome(app, address);
-    process.stdout.write(`listening on ${address}\n`);
-    const { feed } = settings;
-    observe({ kind: 'started', address, feed, version, commit: COMMIT, schema: SCHEMA, duration_ms: elapsedMs() });
+  const ingests = startIngests(feeds, { store, observe, nowMs: Date.now, room, onStored: () => recorder?.wake() });
+  resources.defer(async () => {
+    if (!(await ingests.stop())) hanging.add('feeds');
+  });
+  // The feeds stop while the server drains.
+  serving.defer(() => void ingests.stop());
+  const { localLoaded } = ingests;
+  loading.begin(localLoaded);
+  manager?.starting('Loading market data', LOADING_MS_MAX);
+  const stillLoading = setInterval(() => observe({ kind: 'loading', duration_ms: elapsedMs() }), LOADING_EVERY_MS);
+  const isLoaded = await Promise.race([localLoaded.then(() => true), stopped.promise.then(() => false)]);
+  clearInterval(stillLoading);
 
-    if (settings.ops) {
-      const { createMetrics } = await import('../ops/ops-metrics.ts');
-      const notReady = () =>
-        isSameDatabase()
-          ? [
-              !loading.isComplete && 'The market data is being loaded.',
-              app.drain.isDraining && 'The server is stopping.',
-              room.fullReason(),
-            ].filter((each): each is string => typeof each === 'string')
-          : ['The database was removed or replaced. Restart the server.'];
-      metrics = createMetrics({
-        version,
-        commit: COMMIT,
-        schema: SCHEMA,
-        feeds: () => feedReport(app.context),
-        liveStreams: () => app.gexStreams.size,
-        jobs: () => app.scheduler.size,
-        blocked: blockedSteps,
-        levelsDue: () => store.levelsDue().length,
-        damagedSnapshots: () => store.damagedSnapshots().length,
-        disk: () => diskUse(settings.dataDir),
-        descriptors: () => ({ open: openDescriptors(), max: descriptorsMax() }),
-        hasDatabase: isSameDatabase,
-        isFull: () => room.fullReason() !== undefined,
-        certificateNotAfterMs: () => certificate?.notAfterMs(),
-        lastBackupMs: () => lastBackupMs(settings.dataDir),
-        isReady: () => notReady().length === 0,
-      });
-      ops = serveOps(settings.ops, { notReady, metrics: metrics.text });
-      observe({ kind: 'operations_served', address: ops.url });
-    }
-    ingests = feeds.map((feed) =>
-      startIngest({ feed, store, observe, nowMs: Date.now, room, onStored: () => recorder?.wake() }),
-    );
-    // The server does not wait for feeds over a network. The server serves the stored data until these feeds deliver.
-    const localLoaded = Promise.all(ingests.filter((_, i) => isLocal(feeds[i]!)).map(({ loaded }) => loaded));
-    loading.begin(localLoaded);
-    manager?.starting('Loading market data', LOADING_MS_MAX);
-    const stillLoading = setInterval(() => observe({ kind: 'loading', duration_ms: elapsedMs() }), LOADING_EVERY_MS);
-    const isLoaded = await Promise.race([localLoaded, stopped.promise.then(() => undefined)]);
-    clearInterval(stillLoading);
-    if (!isLoaded) return await shutDown(server);
-
+  if (isLoaded) {
     observe({ kind: 'loaded', duration_ms: elapsedMs() });
     manager?.ready(`Serving ${address}`);
-    const { largePrintMinUsd } = app.context;
+    const { largePrintMinUsd, universe } = app.context;
+    const { tickerInView } = app;
     const onRecorded = () => {
       app.gexStreams.wake();
       app.mcp.wake();
     };
-    const firstId = () => store.latestChainId(app.tickerInView(), feeds[0]!.simulated);
+    const firstId = () => store.latestChainId(tickerInView(), feeds[0]!.simulated);
     recorder = createLevelRecorder({ store, largePrintMinUsd, observe, firstId, onRecorded });
+    resources.adopt(recorder, ({ stop }) => stop());
     recorder.wake();
-    retention = startRetention({ store, kept: { chains, intraday, prints, levels }, observe, nowMs: Date.now });
-    const isAnswering = () => app.scheduler.size > 0;
-    packing = startPacking({ store, observe, nowMs: Date.now, isAnswering });
+    const background = { store, observe, nowMs: Date.now, isAnswering: () => app.scheduler.size > 0 };
+    const { keepChains: chains, keepIntraday: intraday, keepPrints: prints, keepLevels: levels } = settings;
+    resources.adopt(startRetention({ ...background, kept: { chains, intraday, prints, levels } }), ({ stop }) =>
+      stop(),
+    );
+    resources.adopt(startPacking(background), ({ stop }) => stop());
     await Promise.race([recorder.idle(), stopped.promise]);
     // Frees memory that only the load needed. With the simulated market, the process has 115 MiB before, and a third of this is freed.
     Bun.shrink();
@@ -236,56 +249,12 @@ export async function serve(settings: ServeSettings, demo?: Demo): Promise<void>
     if (isWithoutCompiler(ns_per_option)) observe({ kind: 'compiler_off', ns_per_option, hint: COMPILER_HINT });
     if (settings.past && feeds.some(({ simulated }) => simulated)) {
       const { seed } = settings;
-      const { universe } = app.context;
-      const { tickerInView } = app;
-      pastFill = startPastFill({
-        store,
-        seed,
-        universe,
-        largePrintMinUsd,
-        nowMs: Date.now,
-        tickerInView,
-        isAnswering,
-        room,
-        observe,
-      });
+      const past = startPastFill({ ...background, seed, universe, largePrintMinUsd, tickerInView, room });
+      resources.defer(() => past.stop());
     }
-    await stopped.promise;
-    await shutDown(server);
-  } finally {
-    watchdog.stop();
-    clearInterval(databaseWatch);
-    clearInterval(renewal);
-    process.off('SIGHUP', onHangUp);
-    certificate?.stop();
-    await retention?.stop();
-    await pastFill?.stop();
-    await packing?.stop();
-    const isIdle = await stopIngests();
-    await recorder?.stop();
-    await ops?.stop();
-    manager?.close();
-    const isSent = !tracing || (await withinMs(TRACES_STOP_MS, tracing.stop()));
-    app.refusals.stop();
-    stopAuditLog();
-    store.close();
-    lock.release();
-    // A read that hangs in the system, for example on a network mount that is no longer reachable, would keep the process alive for ever.
-    // So would the tries to reach a collector.
-    if (!(isIdle && isSent) && isStopping) process.exit();
   }
-
-  async function shutDown(server: ReturnType<typeof listen>): Promise<void> {
-    observe({ kind: 'stopping', signal: await stopped.promise });
-    manager?.stopping();
-    isStopping = true;
-    loading.cancelWaits();
-    void stopIngests();
-    // Streams must close first, because the server waits for open streams without a limit.
-    app.gexStreams.close();
-    await Promise.all([app.mcp.close(), app.drain.begin()]);
-    await server.stop(STOP_DEADLINE_MS);
-  }
+  observe({ kind: 'stopping', signal: await stopped.promise });
+  manager?.stopping();
 }
 
 /** Connects to systemd if it has started this process and waits for messages. Otherwise loads nothing. */
@@ -312,11 +281,4 @@ function withMetrics(log: Observe, metrics: () => Metrics | undefined): Observe 
     metrics()?.observe(observation);
   };
   return Object.assign(observe, { ignores: new Set<Observation['kind']>() });
-}
-
-/** Resolves with true if `work` completes within `ms`, and with false if it does not. */
-function withinMs(ms: number, work: Promise<unknown>): Promise<boolean> {
-  const { promise, resolve } = Promise.withResolvers<boolean>();
-  const timer = setTimeout(resolve, ms, false);
-  return Promise.race([work.then(() => true), promise]).finally(() => clearTimeout(timer));
 }

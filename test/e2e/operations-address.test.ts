@@ -183,3 +183,10 @@ test.each(['9464', '127.0.0.1', 'http://127.0.0.1:9464', '127.0.0.1:99999'])('--
   const { code, stderr } = await run(FROM_SOURCE, ['serve', '--ops', text, '--data-dir', join(folder, 'none')]);
   expect([code, stderr]).toEqual([78, expect.stringContaining('is not an address')]);
 });
+
+test('a start whose operations address is taken fails, and does not go on listening', async () => {
+  const taken = new URL(ops).host;
+  const args = ['serve', '--port', '0', '--feed', 'simulated', '--ops', taken, '--data-dir', join(folder, 'taken')];
+  const { code, stderr } = await run(FROM_SOURCE, args);
+  expect([code, stderr]).toEqual([1, expect.stringContaining(`cannot listen on the operations address ${taken}`)]);
+}, 30_000);

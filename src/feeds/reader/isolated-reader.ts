@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { announceStep } from '../../core/event-loop-watchdog.ts';
+import { withinMs } from '../../core/within-ms.ts';
 import type { Delivery } from '../../market/feed.ts';
 import { READER_COMMAND } from '../../settings/config.ts';
 import type { Content } from '../files/opened-file.ts';
@@ -124,14 +125,6 @@ async function* deliveriesOfReader(
  * Maximum wait for the end of a reader, ms. A reader that waits for a disk or a network mount cannot end before the disk or mount responds.
  */
 const END_MS = 1_000;
-
-/** Waits for `work` at most `ms` milliseconds. */
-async function withinMs(ms: number, work: Promise<unknown>): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
-  await Promise.race([work, promise]);
-  clearTimeout(timer);
-}
 
 /**
  * The error of a reader that exceeded no bound but ended early, for example because the system ran out of memory or because a person killed
