@@ -47,7 +47,7 @@ describeInBrowser('the panel Explain', () => {
   test('opened by a key it takes the focus, and closed it gives the focus back', async () => {
     const page = await terminal.open();
     await figuresOf(page);
-    const focus = () => page.evaluate(() => document.activeElement!.outerHTML.slice(0, 80));
+    const focus = () => page.evaluate(() => document.activeElement!.outerHTML.slice(0, 100));
     for (const [opener, key] of [
       ['[data-figure="put_wall"]', 'Enter'],
       ['[data-chart="ladder"] [role="application"]', 'Enter'],

@@ -10,7 +10,8 @@ import { chromiumPath, describeInBrowser, figuresOf, test, withTerminal } from '
 const KB = 1_024;
 
 /** Whether this user may create a network namespace. Without the right, the test of an isolated machine is skipped. */
-const canIsolate = Bun.spawnSync(['unshare', '-n', 'sh', '-c', 'ip link set lo up']).exitCode === 0;
+const canIsolate =
+  Bun.which('unshare') !== null && Bun.spawnSync(['unshare', '-n', 'sh', '-c', 'ip link set lo up']).exitCode === 0;
 
 describeInBrowser('the files of the terminal', () => {
   const terminal = withTerminal();
