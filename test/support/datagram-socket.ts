@@ -26,14 +26,20 @@ export function openDatagramSocket(name: string): DatagramSocket {
   if (libc.bind(descriptor, address, address.byteLength) !== 0) throw new Error(`cannot bind ${name}`);
   const messages: string[] = [];
   const buffer = Buffer.alloc(4_096);
+  const received = () => {
+    for (;;) {
+      const length = Number(libc.recv(descriptor, buffer, buffer.byteLength, MSG_DONTWAIT));
+      if (length < 0) return messages;
+      messages.push(buffer.subarray(0, length).toString());
+    }
+  };
+  // The system holds ten messages of a socket and refuses further ones, so the socket is read while a test waits for something else.
+  const reading = setInterval(received, 10);
   return {
-    received() {
-      for (;;) {
-        const length = Number(libc.recv(descriptor, buffer, buffer.byteLength, MSG_DONTWAIT));
-        if (length < 0) return messages;
-        messages.push(buffer.subarray(0, length).toString());
-      }
+    received,
+    close() {
+      clearInterval(reading);
+      libc.close(descriptor);
     },
-    close: () => void libc.close(descriptor),
   };
 }
