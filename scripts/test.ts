@@ -22,8 +22,11 @@ const TIMED = [
 
 /** The files whose tests have another size with `--full` (test/support/size.ts). */
 const SIZED = [
+  'test/bench/packed-tape.test.ts',
   'test/faults/hostile-files.test.ts',
   'test/faults/hostile-members.test.ts',
+  'test/http/extreme-inputs.test.ts',
+  'test/http/property.test.ts',
   'test/operations/independent-surface.test.ts',
 ];
 

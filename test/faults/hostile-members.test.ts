@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { connect } from 'node:http2';
 import { makeCertificate } from '../support/certificate.ts';
 import { FROM_SOURCE, withFolder } from '../support/process.ts';
-import { FAULT_SECONDS, FAULT_SEED } from '../support/size.ts';
+import { FAULT_SECONDS, FAULT_SEED, IS_FULL } from '../support/size.ts';
 import { type Battle, type Figures, residentMib, withBattle } from './hostile-members.ts';
 import { ATTACKS, type AttackName } from './members/attacks.ts';
 
@@ -53,7 +53,7 @@ describe('honest clients get answers beside', () => {
   test.each(names)(
     '%s',
     async (name) => {
-      const figures = await battle.attack({ name, keys: battle.keys.slice(0, 1), seconds: 1.5 });
+      const figures = await battle.attack({ name, keys: battle.keys.slice(0, 1), seconds: IS_FULL ? 1.5 : 0.8 });
       expectHonest(figures);
       expect(Object.keys(figures.seen[name])).not.toBeEmpty();
     },
