@@ -14,6 +14,7 @@ const TIMED = [
   'test/bench/service.test.ts',
   'test/e2e/guesses.test.ts',
   'test/faults/hostile-files.test.ts',
+  'test/faults/hostile-members.test.ts',
   'test/faults/lockout.test.ts',
   'test/faults/stopping.test.ts',
   'test/math/kernel-speed.test.ts',

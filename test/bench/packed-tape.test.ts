@@ -4,11 +4,13 @@ import { IS_FULL } from '../support/size.ts';
 
 /** Uses real processes: `zomma ingest` packs a tape, and another service reads the same tape as rows. Both get the same requests. */
 const ROWS = IS_FULL ? 120_000 : 30_000;
+/** A short tape shares the pages of the database's other tables among fewer prints. */
+const BYTES_PER_PRINT_MAX = IS_FULL ? 28 : 32;
 
 test('a tape in columns is small and gives exactly the same answers as its rows', async () => {
   const packed = await measureTape(ROWS, 3);
   expect(packed.kept).toBe(ROWS);
-  expect(packed.bytesPerPrint).toBeLessThan(28);
+  expect(packed.bytesPerPrint).toBeLessThan(BYTES_PER_PRINT_MAX);
   const rows = await measureTape(ROWS, 3, { how: 'rows' });
   for (const [i, { path, body }] of packed.questions.entries()) {
     expect([path, withoutProvenance(body)]).toEqual([path, withoutProvenance(rows.questions[i]!.body)]);
