@@ -35,7 +35,13 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true }));
 
-const put = (name: string, text: string) => writeFileSync(join(dir, name), text);
+let puts = 0;
+/** Writes a file at the time of the clock of this process, which a test run may have set to another day than the file system's. */
+function put(name: string, text: string): void {
+  writeFileSync(join(dir, name), text);
+  const atS = Date.now() / 1_000 + ++puts / 1e6;
+  utimesSync(join(dir, name), atS, atS);
+}
 /** The stored checkpoints of the feed. */
 let checkpoints: Map<string, string>;
 beforeEach(() => {
