@@ -29,6 +29,8 @@ const SIZED = [
   'test/http/extreme-inputs.test.ts',
   'test/http/property.test.ts',
   'test/operations/independent-surface.test.ts',
+  'test/terminal/accessibility.test.ts',
+  'test/terminal/states.test.ts',
 ];
 
 /** The counts of one run, and the names of its skipped tests. */

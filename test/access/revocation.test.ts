@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { openAccess, openData } from '../../src/server/stored-data.ts';
-import { FROM_SOURCE, startServer, withFolder } from '../support/process.ts';
+import { PROGRAM, startServer, withFolder } from '../support/process.ts';
 
 const UUID = '5d0e3f5c-3a55-4d0e-9a43-6a3c1f1d7e21';
 /** The documented limit. The server checks every 10 ms. */
@@ -8,7 +8,7 @@ const SEEN_WITHIN_MS = 50;
 
 test('a server sees a revocation by another process, or its end, within 50 ms despite its cache', async () => {
   await withFolder(async (folder) => {
-    const server = await startServer(FROM_SOURCE, ['start', '--port', '0', '--data-dir', folder]);
+    const server = await startServer(PROGRAM, ['start', '--port', '0', '--data-dir', folder]);
     const store = openData(folder);
     try {
       const access = openAccess(store, folder);

@@ -1,12 +1,12 @@
 import { expect, test } from 'bun:test';
 import { type HttpOptions, httpSection, measureHttp, missedTargets, type Row, sectionOf } from '../../bench/http.ts';
 import { ELYSIA, FASTIFY, HONO, type HttpTarget, RAW_WORK, ZOMMA } from '../../bench/http-contests.ts';
-import { FROM_SOURCE } from '../support/process.ts';
+import { PROGRAM } from '../support/process.ts';
 
 const SMALL: HttpOptions = { connections: 3, rows: 64, rounds: 2, sliceMs: 20 };
 
 test('all installed servers give the same answers, and every row and target has figures', async () => {
-  const figures = await measureHttp(FROM_SOURCE, SMALL);
+  const figures = await measureHttp(PROGRAM, SMALL);
   const { tables } = figures;
   expect(tables.map(({ contest }) => contest.title)).toEqual([
     '`POST /api/v1/physics/greeks`',

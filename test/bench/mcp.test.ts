@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { type McpOptions, mcpSection, measureMcp, sectionOf } from '../../bench/mcp.ts';
 import { CALLERS } from '../../bench/mcp-sessions.ts';
 import { STREAM_KINDS } from '../../bench/mcp-streams.ts';
-import { FROM_SOURCE } from '../support/process.ts';
+import { PROGRAM } from '../support/process.ts';
 
 const SMALL: McpOptions = {
   streams: [{ streams: 60, crowds: 1 }],
@@ -12,7 +12,7 @@ const SMALL: McpOptions = {
 };
 
 test('idle streams of every kind stay open, every way to call answers, and all are reported', async () => {
-  const { idle, calls } = await measureMcp(FROM_SOURCE, SMALL);
+  const { idle, calls } = await measureMcp(PROGRAM, SMALL);
   expect(idle.map(({ kind, streams, lost }) => [kind, streams, lost])).toEqual(
     STREAM_KINDS.map((kind) => [kind, 60, 0]),
   );

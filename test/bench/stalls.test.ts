@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test';
 import { measureStalls, sectionOf, stallsSection } from '../../bench/stalls.ts';
-import { FROM_SOURCE } from '../support/process.ts';
+import { PROGRAM } from '../support/process.ts';
 
 test('a service answers /health while it loads and computes', async () => {
   const options = { tapeRows: 5_000, tickers: 2, everyMs: 100, rounds: 1, batchRows: 5_000, calls: 2 };
-  const stalls = await measureStalls(FROM_SOURCE, options);
+  const stalls = await measureStalls(PROGRAM, options);
   expect(stalls.map(({ load }) => load)).toHaveLength(6);
   for (const { p50, p99, max } of stalls) {
     expect(p50).toBeGreaterThan(0);

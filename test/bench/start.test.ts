@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test';
 import { measureStarts, sectionOf, startSection } from '../../bench/start.ts';
-import { FROM_SOURCE } from '../support/process.ts';
+import { PROGRAM } from '../support/process.ts';
 
 test('measures starts of the service and of the bare runtime, and reports memory and time', async () => {
   const options = { starts: 1, restMs: 10 };
-  const measured = await measureStarts(FROM_SOURCE, options);
+  const measured = await measureStarts(PROGRAM, options);
   expect(measured).toHaveLength(3);
   for (const { firstHealth, resident, anonymous, peak } of measured) {
     expect(firstHealth).toBeGreaterThan(0);

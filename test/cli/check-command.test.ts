@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { openStore } from '../../src/store/sqlite.ts';
 import { keepLevels } from '../store/samples.ts';
 import { makeDataFolder } from '../support/data-folder.ts';
-import { FROM_SOURCE, startServer } from '../support/process.ts';
+import { PROGRAM, startServer } from '../support/process.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -30,7 +30,7 @@ interface Outcome {
 
 /** Runs `zomma check` and returns its exit code and the outcomes that are not well. */
 async function check(args: readonly string[] = [], env: Readonly<Record<string, string>> = {}) {
-  const child = Bun.spawn([...FROM_SOURCE, 'check', '--data-dir', dataDir, '--port', '0', '--json', ...args], {
+  const child = Bun.spawn([...PROGRAM, 'check', '--data-dir', dataDir, '--port', '0', '--json', ...args], {
     env: { PATH: process.env.PATH!, ...env },
     stdout: 'pipe',
     stderr: 'pipe',
@@ -61,7 +61,7 @@ test('a sound installation is well, with and without a server, and the check wri
     ...['feeds', 'certificate', 'port', 'compiler', 'descriptors'],
   ]);
   expect(readFileSync(database).equals(before)).toBe(true);
-  const server = await startServer(FROM_SOURCE, ['serve', '--port', '0', '--data-dir', dataDir]);
+  const server = await startServer(PROGRAM, ['serve', '--port', '0', '--data-dir', dataDir]);
   try {
     await server.loaded;
     const served = await check();

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { greeks, inMarketUnits } from '../../src/math/black-scholes.ts';
 import { reference, worst } from '../math/reference.ts';
-import { FROM_SOURCE, ROOT, type Run, run } from '../support/process.ts';
+import { PROGRAM, ROOT, type Run, run } from '../support/process.ts';
 
 /** `zomma greeks`, `zomma iv` and `zomma merton`, run as processes. */
 const BSM = join(ROOT, 'src/bench/reference/bsm.csv');
@@ -17,7 +17,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const zomma = (args: string[], stdin?: string): Promise<Run> => run(FROM_SOURCE, args, stdin);
+const zomma = (args: string[], stdin?: string): Promise<Run> => run(PROGRAM, args, stdin);
 
 function file(name: string, content: string | Buffer): string {
   const path = join(folder, name);
@@ -102,7 +102,7 @@ test('reads a spreadsheet export: byte order mark, CRLF, quotes, any encoding', 
       'latin1',
     ),
   );
-  const child = Bun.spawn([...FROM_SOURCE, 'greeks', path], { stdout: 'pipe', stderr: 'pipe', stdin: 'ignore' });
+  const child = Bun.spawn([...PROGRAM, 'greeks', path], { stdout: 'pipe', stderr: 'pipe', stdin: 'ignore' });
   const text = Buffer.from(await new Response(child.stdout).arrayBuffer()).toString('latin1');
   expect(await child.exited).toBe(0);
   expect(text).toStartWith(
@@ -202,7 +202,7 @@ test('more rows than one batch are output in order with unchanged values', async
 
 test('exits quietly if the reader closes the pipe', async () => {
   const path = file('long.csv', `put_call,spot,strike,tte,iv\n${'C,100,105,0.25,0.22\n'.repeat(100_000)}`);
-  const child = Bun.spawn([...FROM_SOURCE, 'greeks', path], { stdout: 'pipe', stderr: 'pipe', stdin: 'ignore' });
+  const child = Bun.spawn([...PROGRAM, 'greeks', path], { stdout: 'pipe', stderr: 'pipe', stdin: 'ignore' });
   const reader = child.stdout.getReader();
   await reader.read();
   await reader.cancel();

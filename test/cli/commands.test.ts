@@ -11,7 +11,7 @@ import { openStore } from '../../src/store/sqlite.ts';
 import { decodePng } from '../picture/decode-png.ts';
 import { writeChain } from '../support/chain-file.ts';
 import { makeDataFolder } from '../support/data-folder.ts';
-import { FROM_SOURCE, type Run, run } from '../support/process.ts';
+import { PROGRAM, type Run, run } from '../support/process.ts';
 
 /** The command line, run from source in another folder. */
 const UUID = '7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90';
@@ -29,7 +29,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const zomma = (...args: string[]): Promise<Run> => run(FROM_SOURCE, args);
+const zomma = (...args: string[]): Promise<Run> => run(PROGRAM, args);
 
 describe('help', () => {
   const commands = [
@@ -139,7 +139,7 @@ describe('gex FILE', () => {
   test.each(drawn)('draws %s below the levels in a terminal, within its width', async (_name, flags, env, message) => {
     const decoder = new TextDecoder();
     let shown = '';
-    const child = Bun.spawn([...FROM_SOURCE, 'gex', chain, ...flags], {
+    const child = Bun.spawn([...PROGRAM, 'gex', chain, ...flags], {
       cwd: folder,
       env: { ...process.env, ...env },
       terminal: {
@@ -279,7 +279,7 @@ describe('call', () => {
     expect(strikes).toMatchObject({ ticker: 'TEST', spot_price: 100, count: 9, strike: expect.arrayContaining([105]) });
     const extended = await called('get_gex_by_strike', { ticker: 'TEST', at }, '--extended');
     expect(extended).toEqual({ ...strikes, provenance: expect.objectContaining({ source: 'files:chain.csv' }) });
-    expect(await called('get_target_universe', {})).toMatchObject({ status: 'success', total_tracked: 59 });
+    expect(await called('get_target_universe', {})).toMatchObject({ status: 'success', total_tracked: 13 });
     expect(await called('get_feed_status', { limit: 1 })).toMatchObject({
       feeds: [],
       session: { half_day: expect.any(Boolean) },
@@ -301,7 +301,7 @@ describe('call', () => {
 
     test('writes a PNG into a file', async () => {
       const path = join(folder, 'picture.png');
-      const child = Bun.spawn([...FROM_SOURCE, 'call', ...args, '--data-dir', own], { stdout: Bun.file(path) });
+      const child = Bun.spawn([...PROGRAM, 'call', ...args, '--data-dir', own], { stdout: Bun.file(path) });
       expect(await child.exited).toBe(0);
       expect(decodePng(readFileSync(path)).width).toBe(960);
     });
@@ -309,7 +309,7 @@ describe('call', () => {
     test('writes nothing to a terminal, and says what to do', async () => {
       const decoder = new TextDecoder();
       let shown = '';
-      const child = Bun.spawn([...FROM_SOURCE, 'call', ...args, '--data-dir', own], {
+      const child = Bun.spawn([...PROGRAM, 'call', ...args, '--data-dir', own], {
         terminal: {
           cols: 200,
           rows: 40,
@@ -399,16 +399,16 @@ describe('members', () => {
     await zomma('members', 'add', '--uuid', uuid, '--data-dir', dataDir);
     const more = command === 'link' ? ['--telegram', '5551234567'] : [];
     const args = ['members', command, '--uuid', '-', ...more, '--data-dir', dataDir];
-    expect(await run(FROM_SOURCE, args, `  ${uuid.toUpperCase()}\r\nanother line\n`)).toMatchObject({
+    expect(await run(PROGRAM, args, `  ${uuid.toUpperCase()}\r\nanother line\n`)).toMatchObject({
       code: 0,
       stderr: '',
     });
-    expect(await run(FROM_SOURCE, args, uuid)).toMatchObject({ code: 0, stderr: '' });
+    expect(await run(PROGRAM, args, uuid)).toMatchObject({ code: 0, stderr: '' });
     for (const [input, message] of [
       ['', /standard input has no UUID/],
       ['not-a-uuid\n', /uuid is not a UUID/],
     ] as const) {
-      const { code, stderr } = await run(FROM_SOURCE, args, input);
+      const { code, stderr } = await run(PROGRAM, args, input);
       expect([code, stderr]).toEqual([1, expect.stringMatching(message)]);
       expect(stderr).not.toContain('not-a-uuid');
     }
@@ -435,7 +435,7 @@ describe('members', () => {
 });
 
 test('an environment switch set to `false` is off', async () => {
-  const child = Bun.spawn([...FROM_SOURCE, 'serve', '--host', '0.0.0.0', '--port', '0', '--data-dir', dataDir], {
+  const child = Bun.spawn([...PROGRAM, 'serve', '--host', '0.0.0.0', '--port', '0', '--data-dir', dataDir], {
     env: { ...process.env, ZOMMA_BEHIND_PROXY: 'false' },
     stdout: 'pipe',
     stderr: 'pipe',

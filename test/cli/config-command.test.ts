@@ -3,11 +3,11 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'smol-toml';
 import { SETTINGS, type Setting } from '../../src/settings/config.ts';
-import { FROM_SOURCE, run, startServer, withFolder } from '../support/process.ts';
+import { PROGRAM, run, startServer, withFolder } from '../support/process.ts';
 
 /** Runs `zomma` with some variables of the environment. */
 async function zomma(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
-  const child = Bun.spawn([...FROM_SOURCE, ...args], {
+  const child = Bun.spawn([...PROGRAM, ...args], {
     env: { PATH: process.env.PATH!, ...env },
     stdout: 'pipe',
     stderr: 'pipe',
@@ -76,13 +76,13 @@ test('the server takes a file of settings, and warns of variables that belong to
     const drop = join(folder, 'drop');
     await Bun.write(join(drop, '.keep'), '');
     writeFileSync(path, `port = 0\ndata-dir = "${folder}/data"\nfeed = "files:${drop}"\nlog-level = "info"\n`);
-    const server = await startServer(FROM_SOURCE, ['serve', '--config', path]);
+    const server = await startServer(PROGRAM, ['serve', '--config', path]);
     expect((await fetch(`${server.url}/health`)).status).toBe(200);
     expect((await server.stop('SIGTERM')).code).toBe(0);
-    const list = await run(FROM_SOURCE, ['members', 'list', '--config', path]);
+    const list = await run(PROGRAM, ['members', 'list', '--config', path]);
     expect(list.stdout).toContain('No members yet');
     const env = { ZOMMA_CONFIG: path, ZOMMA_PROT: '1', ZOMMA_SEED: '' };
-    const child = Bun.spawn([...FROM_SOURCE, 'serve', '--feed', 'nyse'], {
+    const child = Bun.spawn([...PROGRAM, 'serve', '--feed', 'nyse'], {
       env: { PATH: process.env.PATH!, ...env },
       stderr: 'pipe',
     });

@@ -6,7 +6,7 @@ import { sessionLine } from '../../src/cli/feeds-command.ts';
 import { feedReport } from '../../src/operations/feed-status.ts';
 import { openStore, type Store } from '../../src/store/sqlite.ts';
 import { smallMarket } from '../operations/small-market.ts';
-import { FROM_SOURCE, type Run, run } from '../support/process.ts';
+import { PROGRAM, type Run, run } from '../support/process.ts';
 
 /** `zomma feeds` as an operator runs it, with a feed database written as by a server. */
 let dataDir: string;
@@ -16,7 +16,7 @@ beforeAll(() => {
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
 const MINUTE_MS = 60_000;
-const feeds = (...args: string[]): Promise<Run> => run(FROM_SOURCE, ['feeds', ...args, '--data-dir', dataDir]);
+const feeds = (...args: string[]): Promise<Run> => run(PROGRAM, ['feeds', ...args, '--data-dir', dataDir]);
 
 function ledger(write: (store: Store, now: number) => void): void {
   const store = openStore(join(dataDir, 'zomma.sqlite'), Date.now);

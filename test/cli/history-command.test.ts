@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openStore } from '../../src/store/sqlite.ts';
 import { DAY_MS, keepLevels, MONDAY_MS, recordOf } from '../store/samples.ts';
-import { FROM_SOURCE, type Run, run, startServer, withFolder } from '../support/process.ts';
+import { PROGRAM, type Run, run, startServer, withFolder } from '../support/process.ts';
 
 /** `zomma history`, run from source in another folder. */
 let dataDir: string;
@@ -21,7 +21,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
-const history = (...args: string[]): Promise<Run> => run(FROM_SOURCE, ['history', ...args, '--data-dir', dataDir]);
+const history = (...args: string[]): Promise<Run> => run(PROGRAM, ['history', ...args, '--data-dir', dataDir]);
 
 test('prints the response of the HTTP route as one object', async () => {
   const { code, stdout, stderr } = await history('spx', '--json', '--from', '2026-01-06', '--to', '2026-01-07');
@@ -106,7 +106,7 @@ test('draws into a pipe only with --plot', async () => {
 test('draws in a terminal within its width', async () => {
   const decoder = new TextDecoder();
   let shown = '';
-  const child = Bun.spawn([...FROM_SOURCE, 'history', 'SPX', '--data-dir', dataDir], {
+  const child = Bun.spawn([...PROGRAM, 'history', 'SPX', '--data-dir', dataDir], {
     env: { ...process.env, LC_ALL: 'C.UTF-8', TERM: 'xterm', NO_COLOR: '' },
     terminal: {
       cols: 64,
@@ -128,16 +128,16 @@ test(
   'a running server stores levels, which remain until they are forgotten',
   () =>
     withFolder(async (folder) => {
-      const server = await startServer(FROM_SOURCE, ['start', '--port', '0', '--data-dir', folder]);
+      const server = await startServer(PROGRAM, ['start', '--port', '0', '--data-dir', folder]);
       const kept = async () =>
-        JSON.parse((await run(FROM_SOURCE, ['history', 'SPY', '--json', '--data-dir', folder])).stdout);
+        JSON.parse((await run(PROGRAM, ['history', 'SPY', '--json', '--data-dir', folder])).stdout);
       for (let attempt = 0; attempt < 20 && (await kept()).count === 0; attempt++) await Bun.sleep(100);
       const { stderr } = await server.stop('SIGTERM');
       expect(stderr).not.toContain('levels_failed');
       expect(await kept()).toMatchObject({ count: 1, provenance: { simulated: true } });
-      const csv = await run(FROM_SOURCE, ['history', 'SPY', '--csv', '--data-dir', folder]);
+      const csv = await run(PROGRAM, ['history', 'SPY', '--csv', '--data-dir', folder]);
       expect([csv.stderr, csv.stdout.split('\n').length]).toEqual(['zomma: these figures are SIMULATED\n', 3]);
-      await run(FROM_SOURCE, ['chains', 'forget', '--ticker', 'SPY', '--data-dir', folder]);
+      await run(PROGRAM, ['chains', 'forget', '--ticker', 'SPY', '--data-dir', folder]);
       expect((await kept()).count).toBe(0);
     }),
   60_000,

@@ -7,7 +7,7 @@ import { createProgram } from '../../src/cli/program.ts';
 import { openStore } from '../../src/store/sqlite.ts';
 import { writeChain } from '../support/chain-file.ts';
 import { makeDataFolder } from '../support/data-folder.ts';
-import { FROM_SOURCE, run, startServer } from '../support/process.ts';
+import { PROGRAM, run, startServer } from '../support/process.ts';
 
 /** `zomma ingest`, run as a process. */
 let folder: string;
@@ -19,7 +19,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const path = (name: string) => join(folder, name);
-const ingest = (...args: string[]) => run(FROM_SOURCE, ['ingest', ...args, '--data-dir', dataDir]);
+const ingest = (...args: string[]) => run(PROGRAM, ['ingest', ...args, '--data-dir', dataDir]);
 const ingestJson = async (...args: string[]) => JSON.parse((await ingest(...args, '--json')).stdout);
 
 const HEADER = 'executed_at,option_chain_id,price,size,canceled,upstream_condition_detail';
@@ -88,7 +88,7 @@ test('loads tapes, chains, closes and dividends from a folder by their content, 
     [path('in/dividends.csv'), []],
   ]);
   const args = ['call', 'get_whale_prints', '{"ticker":"TEST","target_expiry":"2026-09-18"}', '--data-dir', dataDir];
-  const answer = JSON.parse((await run(FROM_SOURCE, args)).stdout);
+  const answer = JSON.parse((await run(PROGRAM, args)).stdout);
   expect(answer.call_fiat_paid).toBe(2 * 2.5 * 500 * 100);
 });
 
@@ -138,8 +138,8 @@ test('a running server sees data that another process loads', async () => {
   writeChain(path('feed/chain.csv'));
   makeDataFolder(dataDir);
   const add = ['members', 'add', '--uuid', '7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90', '--json', '--data-dir', dataDir];
-  const key = JSON.parse((await run(FROM_SOURCE, add)).stdout).api_key;
-  const server = await startServer(FROM_SOURCE, [
+  const key = JSON.parse((await run(PROGRAM, add)).stdout).api_key;
+  const server = await startServer(PROGRAM, [
     ...['serve', '--port', '0', '--feed', `files:${path('feed')}`, '--data-dir', dataDir],
   ]);
   try {
@@ -169,7 +169,7 @@ test('an interrupted run leaves the committed rows and can be repeated', async (
     return count > 0 && count < rows.length;
   };
   stored(() => {});
-  const command = [...FROM_SOURCE, 'ingest', path('tape.csv'), '--data-dir', dataDir];
+  const command = [...PROGRAM, 'ingest', path('tape.csv'), '--data-dir', dataDir];
   const child = Bun.spawn(command, { cwd: folder, stderr: 'pipe' });
   while (!isPartly() && child.exitCode === null) await Bun.sleep(5);
   child.kill('SIGINT');

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { blackScholesPrice } from '../analytics/plain.ts';
 import { yearsTo } from '../analytics/small-chains.ts';
-import { FROM_SOURCE, type Run, run } from '../support/process.ts';
+import { PROGRAM, type Run, run } from '../support/process.ts';
 
 const AS_OF = '2026-08-21T16:00:00-04:00';
 const EXPIRIES = ['2026-08-28', '2026-09-18', '2026-10-16'];
@@ -38,7 +38,7 @@ function chainRows(expiries: readonly string[], event = { after: '9999-12-31', v
 }
 
 const surface = (...args: string[]): Promise<Run> =>
-  run(FROM_SOURCE, ['surface', chain, ...args, '--data-dir', join(folder, 'none')]);
+  run(PROGRAM, ['surface', chain, ...args, '--data-dir', join(folder, 'none')]);
 
 describe('surface FILE', () => {
   test('prints a table of settlements and maturities', async () => {
@@ -76,7 +76,7 @@ describe('surface FILE', () => {
       { after: '2026-09-18', variance: 0.05 ** 2 },
     );
     writeFileSync(file, `${rows.join('\n')}\n`);
-    const { stdout } = await run(FROM_SOURCE, ['surface', file, '--plot', '--data-dir', join(folder, 'none')]);
+    const { stdout } = await run(PROGRAM, ['surface', file, '--plot', '--data-dir', join(folder, 'none')]);
     expect(stdout).toMatch(/^ {2}event: implied move [45]\.\d %, band 0\.\d %, between 2026-09-18 and 2026-09-25$/m);
     expect(stdout).toMatch(/no events \d+\.\d %/);
     expect((await surface('--plot')).stdout).not.toMatch(/event:|no events \d/);

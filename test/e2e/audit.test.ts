@@ -5,15 +5,15 @@ import { join } from 'node:path';
 import { auditTable } from '../../src/store/audit-table.ts';
 import { SCHEMA } from '../../src/store/folder/upgrade.ts';
 import { makeDataFolder } from '../support/data-folder.ts';
-import { FROM_SOURCE, NEXT_VERSION, run } from '../support/process.ts';
+import { NEXT_VERSION, PROGRAM, run } from '../support/process.ts';
 import { withServer } from '../support/with-server.ts';
 
 /** What the audit trail and the log tell about changes to members and keys, by commands and by requests. */
 const UUID = '7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90';
-const server = withServer(FROM_SOURCE, () => ['serve', '--port', '0', '--trusted-proxies', '127.0.0.1']);
+const server = withServer(PROGRAM, () => ['serve', '--port', '0', '--trusted-proxies', '127.0.0.1']);
 const at = (name: string) => join(server.folder, name);
 
-const zomma = async (args: readonly string[], dataDir = at('data'), program = FROM_SOURCE) => {
+const zomma = async (args: readonly string[], dataDir = at('data'), program = PROGRAM) => {
   // The name of the actor does not come from the environment, which the user chooses.
   const { code, stdout, stderr } = await run(['env', 'USER=somebody', ...program], [...args, '--data-dir', dataDir]);
   expect([args, code, stderr]).toEqual([args, 0, '']);
@@ -42,14 +42,7 @@ test('every change is one row with its time, actor, account and result, and one 
   });
   expect(issued.status).toBe(200);
   await zomma(['members', 'revoke', '--uuid', UUID]);
-  const refused = await run(FROM_SOURCE, [
-    'members',
-    'revoke',
-    '--uuid',
-    crypto.randomUUID(),
-    '--data-dir',
-    at('data'),
-  ]);
+  const refused = await run(PROGRAM, ['members', 'revoke', '--uuid', crypto.randomUUID(), '--data-dir', at('data')]);
   expect(refused.code).toBe(1);
 
   const entries = await trail();
@@ -111,6 +104,6 @@ test('an upgrade and its undoing are recorded, the latter in the database that i
 }, 60_000);
 
 test.each(['yesterday', '7y'])('--since %s is refused', async (since) => {
-  const { code, stderr } = await run(FROM_SOURCE, ['audit', '--since', since, '--data-dir', at('data')]);
+  const { code, stderr } = await run(PROGRAM, ['audit', '--since', since, '--data-dir', at('data')]);
   expect([code, stderr]).toEqual([1, expect.stringContaining('is not a time')]);
 });

@@ -2,14 +2,14 @@ import { beforeAll, describe, expect, test } from 'bun:test';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeDataFolder } from '../support/data-folder.ts';
-import { FROM_SOURCE, run, startServer } from '../support/process.ts';
+import { PROGRAM, run, startServer } from '../support/process.ts';
 import { withServer } from '../support/with-server.ts';
 
 /** Backups of a running server, restored and compared. */
 const ROUNDS = 4;
-const server = withServer(FROM_SOURCE, () => ['start', '--port', '0', '--past', 'on', '--ops', '127.0.0.1:0']);
+const server = withServer(PROGRAM, () => ['start', '--port', '0', '--past', 'on', '--ops', '127.0.0.1:0']);
 const at = (name: string) => join(server.folder, name);
-const zomma = (...args: string[]) => run(FROM_SOURCE, args);
+const zomma = (...args: string[]) => run(PROGRAM, args);
 const membersOf = async (dataDir: string) =>
   JSON.parse((await zomma('members', 'list', '--json', '--data-dir', dataDir)).stdout).members as { uuid: string }[];
 
@@ -46,7 +46,7 @@ test('with the secret, the keys of members work on the restored server; without 
   expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('does not open') });
   const restored = await zomma('restore', at('full'), '--passphrase-file', at('pass'), '--data-dir', at('moved'));
   expect(restored).toMatchObject({ code: 0 });
-  const moved = await startServer(FROM_SOURCE, ['serve', '--port', '0', '--data-dir', at('moved')]);
+  const moved = await startServer(PROGRAM, ['serve', '--port', '0', '--data-dir', at('moved')]);
   const answer = await fetch(`${moved.url}/api/v1/account`, { headers: { 'X-API-Key': key } });
   expect(answer.status).toBe(200);
   await moved.stop('SIGTERM');
@@ -123,10 +123,10 @@ test('a backup never replaces a folder, and the metrics of the server know the l
 
 test('--every makes one after the other and keeps the newest', async () => {
   const data = makeDataFolder(at('small'));
-  const child = Bun.spawn(
-    [...FROM_SOURCE, 'backup', at('series'), '--every', '1s', '--keep', '2', '--data-dir', data],
-    { stdout: 'pipe', stderr: 'inherit' },
-  );
+  const child = Bun.spawn([...PROGRAM, 'backup', at('series'), '--every', '1s', '--keep', '2', '--data-dir', data], {
+    stdout: 'pipe',
+    stderr: 'inherit',
+  });
   const reader = child.stdout.getReader();
   let read = '';
   while (read.split('removed').length < 3) read += new TextDecoder().decode((await reader.read()).value);

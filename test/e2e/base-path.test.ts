@@ -6,13 +6,13 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { parseSettings } from '../../src/settings/config.ts';
 import { type PathProxy, startPathProxy } from '../support/path-proxy.ts';
-import { FROM_SOURCE, run } from '../support/process.ts';
+import { PROGRAM, run } from '../support/process.ts';
 import { startService } from '../support/service.ts';
 import { withServer } from '../support/with-server.ts';
 
 /** A real server below a path of a proxy. */
 const BASE = '/zomma';
-const server = withServer(FROM_SOURCE, () => [
+const server = withServer(PROGRAM, () => [
   ...['start', '--port', '0', '--base-path', `${BASE}/`, '--access-log'],
   ...['--rate-limit', 'off', '--trusted-proxies', '127.0.0.1'],
 ]);
@@ -80,8 +80,8 @@ describe.each([
       }),
       new StreamableHTTPClientTransport(new URL(`${proxy.url}/mcp`), { requestInit: { headers } }),
       new StdioClientTransport({
-        command: FROM_SOURCE[0]!,
-        args: [...FROM_SOURCE.slice(1), 'mcp', '--url', proxy.url],
+        command: PROGRAM[0]!,
+        args: [...PROGRAM.slice(1), 'mcp', '--url', proxy.url],
         env: { ...(process.env as Record<string, string>), ZOMMA_KEY: server.key },
         stderr: 'ignore',
       }),
@@ -110,7 +110,7 @@ test.each([
   ['/api', 'begins like a path of the service itself'],
   ['/docs/zomma', 'begins like a path of the service itself'],
 ])('--base-path %s is refused', async (path, reason) => {
-  const { code, stderr } = await run(FROM_SOURCE, [
+  const { code, stderr } = await run(PROGRAM, [
     'serve',
     '--base-path',
     path,

@@ -15,8 +15,8 @@ import { testWithProgram } from '../support/needs.ts';
 import {
   BINARY,
   buildBinary,
-  FROM_SOURCE,
   keyOf,
+  PROGRAM,
   ROOT,
   run,
   type Server,
@@ -274,7 +274,7 @@ test('bench prints a table and JSON without any file besides the binary', async 
 
 test('answers a request without a Host header', async () => {
   await withFolder(async (folder) => {
-    const server = await startServer(FROM_SOURCE, ['start', '--port', '0', '--data-dir', folder]);
+    const server = await startServer(PROGRAM, ['start', '--port', '0', '--data-dir', folder]);
     const answer = Promise.withResolvers<string>();
     let text = '';
     const socket = await Bun.connect({
@@ -307,7 +307,7 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
   '%s closes open streams, finishes and exits 0 within five seconds',
   async (signal) => {
     await withFolder(async (folder) => {
-      const server = await startServer(FROM_SOURCE, ['start', '--port', '0', '--data-dir', folder]);
+      const server = await startServer(PROGRAM, ['start', '--port', '0', '--data-dir', folder]);
       const key = keyOf(server);
       const streams = await Promise.all(
         ['/sse', '/sse', '/api/v1/stream/gex/SPY', '/api/v1/stream/gex/SPY,QQQ'].map((path) =>

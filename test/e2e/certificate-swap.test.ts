@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { makeCertificate } from '../support/certificate.ts';
 import { testWithProgram } from '../support/needs.ts';
-import { FROM_SOURCE, run, startServer } from '../support/process.ts';
+import { PROGRAM, run, startServer } from '../support/process.ts';
 import { withServer } from '../support/with-server.ts';
 
-const server = withServer(FROM_SOURCE, (folder) => {
+const server = withServer(PROGRAM, (folder) => {
   for (const name of ['a', 'b']) makeCertificate(folder, name);
   put('a');
   return ['start', '--port', '0', '--rate-limit', 'off', '--tls-cert', at('live.pem'), '--tls-key', at('live.key')];
@@ -161,7 +161,7 @@ testWithProgram('openssl')(
 );
 
 test('SIGHUP does not end a server without TLS', async () => {
-  const plain = await startServer(FROM_SOURCE, ['serve', '--port', '0', '--data-dir', at('plain')]);
+  const plain = await startServer(PROGRAM, ['serve', '--port', '0', '--data-dir', at('plain')]);
   process.kill(plain.pid, 'SIGHUP');
   expect((await fetch(`${plain.url}/health`)).status).toBe(200);
   const { code, stderr } = await plain.stop('SIGTERM');

@@ -17,7 +17,7 @@ import { SCHEMA } from '../../src/store/folder/upgrade.ts';
 import { FIRST_SCHEMA } from '../../src/store/migrations.ts';
 import { writeChain } from '../support/chain-file.ts';
 import { makeDataFolder } from '../support/data-folder.ts';
-import { FROM_SOURCE, NEXT_VERSION, run, startServer } from '../support/process.ts';
+import { NEXT_VERSION, PROGRAM, run, startServer } from '../support/process.ts';
 
 /** A data folder in the hands of several processes, each run from source. */
 const UUID = '7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90';
@@ -32,7 +32,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-const zomma = (...args: string[]) => run(FROM_SOURCE, [...args, '--data-dir', dataDir]);
+const zomma = (...args: string[]) => run(PROGRAM, [...args, '--data-dir', dataDir]);
 const serve = (program: readonly string[], ...args: string[]) =>
   startServer(program, ['serve', '--port', '0', '--past', 'off', '--data-dir', dataDir, ...args]);
 const schema = (path = database) => {
@@ -44,7 +44,7 @@ const schema = (path = database) => {
   }
 };
 test('has one server: a second one and an upgrade are refused with the process id, until the first is killed', async () => {
-  const server = await serve(FROM_SOURCE);
+  const server = await serve(PROGRAM);
   for (const command of [['serve', '--port', '0'], ['start', '--port', '0'], ['upgrade']]) {
     const { code, stderr } = await zomma(...command);
     expect([command[0], code, stderr]).toEqual([
@@ -57,7 +57,7 @@ test('has one server: a second one and an upgrade are refused with the process i
   expect(await zomma('members', 'list')).toMatchObject({ code: 0 });
   process.kill(server.pid, 'SIGKILL');
   await server.ended;
-  const next = await serve(FROM_SOURCE);
+  const next = await serve(PROGRAM);
   expect(await (await fetch(`${next.url}/health`)).json()).toEqual({ status: 'online' });
   await next.stop('SIGTERM');
 }, 60_000);
@@ -66,7 +66,7 @@ describe('a trial', () => {
   test('is refused in a folder with recorded data, whose feeds stay as they were', async () => {
     mkdirSync(join(folder, 'drop'));
     writeChain(join(folder, 'drop/chain.csv'));
-    const server = await serve(FROM_SOURCE, '--feed', `files:${join(folder, 'drop')}`);
+    const server = await serve(PROGRAM, '--feed', `files:${join(folder, 'drop')}`);
     await server.loaded;
     await server.stop('SIGTERM');
     const { code, stderr } = await zomma('start', '--port', '0');
@@ -86,9 +86,7 @@ describe('a trial', () => {
 
   test('may be repeated in its own folder', async () => {
     for (let i = 0; i < 2; i++) {
-      const server = await startServer(FROM_SOURCE, [
-        ...['start', '--port', '0', '--past', 'off', '--data-dir', dataDir],
-      ]);
+      const server = await startServer(PROGRAM, [...['start', '--port', '0', '--past', 'off', '--data-dir', dataDir]]);
       await server.stop('SIGTERM');
     }
     expect(JSON.parse((await zomma('members', 'list', '--json')).stdout).members).toHaveLength(1);
@@ -198,7 +196,7 @@ describe('a schema from before 0.2.0', () => {
       ['backup', 'verify', backup],
       ['restore', backup, '--data-dir', to],
     ]) {
-      const { code, stderr } = await run(FROM_SOURCE, args);
+      const { code, stderr } = await run(PROGRAM, args);
       expect([args[0], code, stderr]).toEqual([args[0], 1, expect.stringContaining('from version 0.2.0')]);
     }
     expect(existsSync(to)).toBe(false);
@@ -216,7 +214,7 @@ describe('the secret', () => {
   }, 60_000);
 
   test('is made by the first start, before any request', async () => {
-    const server = await serve(FROM_SOURCE);
+    const server = await serve(PROGRAM);
     expect(statSync(join(dataDir, 'secret')).mode & 0o777).toBe(0o600);
     await server.stop('SIGTERM');
   }, 60_000);

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { FROM_SOURCE, keyOf, type Server, startServer } from '../support/process.ts';
+import { keyOf, PROGRAM, type Server, startServer } from '../support/process.ts';
 import { steadyClient } from '../support/steady-client.ts';
 
 let folder: string;
@@ -14,7 +14,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 async function started(): Promise<{ server: Server; key: string }> {
   const dataDir = mkdtempSync(join(folder, 'data-'));
-  const server = await startServer(FROM_SOURCE, [
+  const server = await startServer(PROGRAM, [
     ...['start', '--port', '0', '--data-dir', dataDir, '--rate-limit', 'off'],
   ]);
   await server.loaded;

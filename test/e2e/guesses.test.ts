@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { FROM_SOURCE, run, type Server, startServer } from '../support/process.ts';
+import { PROGRAM, run, type Server, startServer } from '../support/process.ts';
 
 /**
  * Guesses of keys and of UUIDs over sockets of two addresses, while an honest member of a third address works. The addresses are those of
@@ -24,9 +24,9 @@ let revokedKey: string;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'zomma-guesses-'));
   const dataDir = join(folder, 'data');
-  server = await startServer(FROM_SOURCE, ['serve', '--port', '0', '--rate-limit', 'off', '--data-dir', dataDir]);
+  server = await startServer(PROGRAM, ['serve', '--port', '0', '--rate-limit', 'off', '--data-dir', dataDir]);
   await server.loaded;
-  const members = (...args: string[]) => run(FROM_SOURCE, ['members', ...args, '--data-dir', dataDir]);
+  const members = (...args: string[]) => run(PROGRAM, ['members', ...args, '--data-dir', dataDir]);
   [key, revokedKey] = (await Promise.all(
     [MEMBER, REVOKED].map(async (uuid) => JSON.parse((await members('add', '--uuid', uuid, '--json')).stdout).api_key),
   )) as [string, string];

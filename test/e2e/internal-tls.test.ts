@@ -6,17 +6,17 @@ import { connect } from 'node:tls';
 import { ensureInternalTls } from '../../src/http/internal-tls.ts';
 import { makeAuthority, makeSigned } from '../support/certificate.ts';
 import { testWithProgram } from '../support/needs.ts';
-import { FROM_SOURCE, run } from '../support/process.ts';
+import { PROGRAM, run } from '../support/process.ts';
 import { withServer } from '../support/with-server.ts';
 
 /** Servers with `--tls internal`, and clients that trust their authority. */
 const DAY_MS = 86_400_000;
-const server = withServer(FROM_SOURCE, () => ['start', '--port', '0', '--tls', 'internal']);
+const server = withServer(PROGRAM, () => ['start', '--port', '0', '--tls', 'internal']);
 const { dataDir, folder } = server;
 const inTls = (name: string, from = dataDir) => join(from, 'tls', name);
 
 const trusted = async () => {
-  const { stdout } = await run(FROM_SOURCE, ['tls', 'trust', '--json', '--data-dir', dataDir]);
+  const { stdout } = await run(PROGRAM, ['tls', 'trust', '--json', '--data-dir', dataDir]);
   return JSON.parse(stdout) as { path: string; sha256: string; not_after: string; pem: string };
 };
 /** The certificate that the server presents to a client that trusts its authority. */
@@ -58,10 +58,10 @@ testWithProgram('curl')('the request that `zomma start` prints works as it stand
 
 test('the instructions name the file, and only the owner can read the keys', async () => {
   const { path, sha256, pem } = await trusted();
-  const { stdout } = await run(FROM_SOURCE, ['tls', 'trust', '--data-dir', dataDir]);
+  const { stdout } = await run(PROGRAM, ['tls', 'trust', '--data-dir', dataDir]);
   for (const part of [sha256, `curl --cacert ${path}`, `NODE_EXTRA_CA_CERTS=${path}`, 'update-ca-certificates'])
     expect(stdout).toContain(part);
-  expect((await run(FROM_SOURCE, ['tls', 'trust', '--pem', '--data-dir', dataDir])).stdout).toBe(pem);
+  expect((await run(PROGRAM, ['tls', 'trust', '--pem', '--data-dir', dataDir])).stdout).toBe(pem);
   expect(stdout + pem).not.toContain('PRIVATE KEY');
   expect(statSync(join(dataDir, 'tls')).mode & 0o777).toBe(0o700);
   for (const name of ['authority.pem', 'authority.key', 'server.pem'])
@@ -71,7 +71,7 @@ test('the instructions name the file, and only the owner can read the keys', asy
 test('`zomma mcp --url` trusts the authority by NODE_EXTRA_CA_CERTS', async () => {
   const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } };
   const request = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params });
-  const trusting = ['env', `NODE_EXTRA_CA_CERTS=${inTls('authority.pem')}`, ...FROM_SOURCE];
+  const trusting = ['env', `NODE_EXTRA_CA_CERTS=${inTls('authority.pem')}`, ...PROGRAM];
   const { stdout } = await run(trusting, ['mcp', '--url', server.url, '--key', server.key], `${request}\n`);
   expect(JSON.parse(stdout)).toMatchObject({ id: 1, result: { serverInfo: { name: expect.any(String) } } });
 });
@@ -158,6 +158,6 @@ test.each([
   ['files too', ['serve', '--tls', 'internal', '--tls-cert', 'a', '--tls-key', 'b'], /exclude each other/, 78],
   ['a folder without an authority', ['tls', 'trust'], /has no certificate authority/, 1],
 ])('%s is refused', async (_, args, message, exitCode) => {
-  const { code, stderr } = await run(FROM_SOURCE, [...args, '--data-dir', join(folder, 'none')]);
+  const { code, stderr } = await run(PROGRAM, [...args, '--data-dir', join(folder, 'none')]);
   expect([code, stderr]).toEqual([exitCode, expect.stringMatching(message)]);
 });

@@ -7,7 +7,7 @@ import { newYorkDate } from '../../src/market/calendar.ts';
 import { openStore } from '../../src/store/sqlite.ts';
 import { chainOf, keepLevels } from '../store/samples.ts';
 import { makeDataFolder } from '../support/data-folder.ts';
-import { FROM_SOURCE, run, startServer } from '../support/process.ts';
+import { PROGRAM, run, startServer } from '../support/process.ts';
 
 const UUID = '7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90';
 const DAY_MS = 86_400_000;
@@ -22,11 +22,11 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-const zomma = (...args: string[]) => run(FROM_SOURCE, [...args, '--data-dir', dataDir]);
+const zomma = (...args: string[]) => run(PROGRAM, [...args, '--data-dir', dataDir]);
 const serve = (...args: string[]) => {
   const drop = join(folder, 'drop');
   mkdirSync(drop, { recursive: true });
-  return startServer(FROM_SOURCE, ['serve', '--port', '0', '--feed', `files:${drop}`, '--data-dir', dataDir, ...args]);
+  return startServer(PROGRAM, ['serve', '--port', '0', '--feed', `files:${drop}`, '--data-dir', dataDir, ...args]);
 };
 /** Stores snapshots of some days before a moment. */
 const store = (days: readonly number[], fromMs: number) => {

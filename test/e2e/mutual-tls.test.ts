@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { makeAuthority, makeSigned } from '../support/certificate.ts';
 import { testWithProgram } from '../support/needs.ts';
-import { FROM_SOURCE, run } from '../support/process.ts';
+import { PROGRAM, run } from '../support/process.ts';
 import { withServer } from '../support/with-server.ts';
 
 /** A server that only clients with a certificate of its authority can reach. The server's own authority is another one. */
-const server = withServer(FROM_SOURCE, (folder) => {
+const server = withServer(PROGRAM, (folder) => {
   for (const name of ['web', 'staff', 'next', 'foreign']) makeAuthority(folder, name);
   for (const [name, authority] of [
     ['server-a', 'web'],
@@ -147,12 +147,12 @@ test.each([
   ['no file', 'none.pem', /--tls-client-ca: cannot read .*none\.pem: ENOENT/],
 ])('%s as authority stops the start', async (_, file, message) => {
   const tls = ['--tls-cert', at('server-a.pem'), '--tls-key', at('server-a.key'), '--tls-client-ca', at(file)];
-  const { code, stderr } = await run(FROM_SOURCE, ['serve', '--port', '0', '--data-dir', at('other'), ...tls]);
+  const { code, stderr } = await run(PROGRAM, ['serve', '--port', '0', '--data-dir', at('other'), ...tls]);
   expect([code, stderr]).toEqual([78, expect.stringMatching(message)]);
 });
 
 test('without a certificate of the server, authorities of clients stop the start', async () => {
   const args = ['serve', '--port', '0', '--data-dir', at('other'), '--tls-client-ca', at('staff.pem')];
-  const { code, stderr } = await run(FROM_SOURCE, args);
+  const { code, stderr } = await run(PROGRAM, args);
   expect([code, stderr]).toEqual([78, expect.stringContaining('--tls-client-ca needs --tls-cert and --tls-key')]);
 });

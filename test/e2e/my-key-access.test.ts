@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'bun:test';
 import { join } from 'node:path';
-import { FROM_SOURCE, run } from '../support/process.ts';
+import { PROGRAM, run } from '../support/process.ts';
 import { withServer } from '../support/with-server.ts';
 
 /** A server that gives keys to the operator terminal alone: by its address and by a token. */
@@ -9,12 +9,12 @@ const UUID = '7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90';
 const TERMINAL = '203.0.113.7';
 let key: string;
 const server = withServer(
-  FROM_SOURCE,
+  PROGRAM,
   () => ['serve', '--port', '0', '--trusted-proxies', '127.0.0.1', '--my-key-from', '203.0.113.0/24'],
   { ZOMMA_MY_KEY_TOKEN: TOKEN },
 );
 beforeAll(async () => {
-  const added = await run(FROM_SOURCE, ['members', 'add', '--uuid', UUID, '--json', '--data-dir', server.dataDir]);
+  const added = await run(PROGRAM, ['members', 'add', '--uuid', UUID, '--json', '--data-dir', server.dataDir]);
   key = JSON.parse(added.stdout).api_key;
 });
 
@@ -61,7 +61,7 @@ test('refused clients are limited and logged by their address, and the terminal 
 
 test('a token that is too short stops the start, and the message does not repeat it', async () => {
   const { code, stderr } = await run(
-    ['env', 'ZOMMA_MY_KEY_TOKEN=short-secret', ...FROM_SOURCE],
+    ['env', 'ZOMMA_MY_KEY_TOKEN=short-secret', ...PROGRAM],
     ['serve', '--port', '0', '--data-dir', join(server.folder, 'other')],
   );
   expect([code, stderr]).toEqual([78, expect.stringContaining('ZOMMA_MY_KEY_TOKEN is not a token')]);

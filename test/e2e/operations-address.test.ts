@@ -3,14 +3,14 @@ import { readFileSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { testWithProgram } from '../support/needs.ts';
-import { FROM_SOURCE, ROOT, run, startServer } from '../support/process.ts';
+import { PROGRAM, ROOT, run, startServer } from '../support/process.ts';
 import { withServer } from '../support/with-server.ts';
 
 /** Promtool checks the metrics and the alerts. */
 const testWithPromtool = testWithProgram('promtool');
 
 /** The operations address of a running server. */
-const server = withServer(FROM_SOURCE, () => ['start', '--port', '0', '--rate-limit', 'off', '--ops', '127.0.0.1:0']);
+const server = withServer(PROGRAM, () => ['start', '--port', '0', '--rate-limit', 'off', '--ops', '127.0.0.1:0']);
 const { dataDir, folder } = server;
 let ops: string;
 let key: string;
@@ -56,7 +56,7 @@ describe('metrics', () => {
     expect(text).toMatch(/^zomma_build_info\{version="[\d.]+",commit="\w+",schema="\d+"\} 1$/m);
     expect(sample(text, 'zomma_feed_state{feed="simulated",state="ok"}')).toBe(1);
     expect(sample(text, 'zomma_feed_state{feed="simulated",state="down"}')).toBe(0);
-    expect(sample(text, 'zomma_feed_tickers{feed="simulated",state="fresh"}')).toBe(59);
+    expect(sample(text, 'zomma_feed_tickers{feed="simulated",state="fresh"}')).toBe(13);
     expect(sample(text, 'zomma_feed_contracts_received{feed="simulated"}')).toBeGreaterThan(10_000);
     expect(sample(text, 'zomma_live_streams')).toBe(1);
     for (const name of ['zomma_db_bytes', 'zomma_disk_free_bytes', 'zomma_resident_memory_bytes'])
@@ -158,7 +158,7 @@ test('a server whose database was removed is not ready', async () => {
 
 test('a server that stops is not ready, and answers what lies in its sockets', async () => {
   const { server: other, address } = await (async () => {
-    const started = await startServer(FROM_SOURCE, [
+    const started = await startServer(PROGRAM, [
       ...['start', '--port', '0', '--data-dir', join(folder, 'other'), '--ops', '127.0.0.1:0'],
     ]);
     await started.loaded;
@@ -180,13 +180,13 @@ test('a server that stops is not ready, and answers what lies in its sockets', a
 }, 30_000);
 
 test.each(['9464', '127.0.0.1', 'http://127.0.0.1:9464', '127.0.0.1:99999'])('--ops %s is no address', async (text) => {
-  const { code, stderr } = await run(FROM_SOURCE, ['serve', '--ops', text, '--data-dir', join(folder, 'none')]);
+  const { code, stderr } = await run(PROGRAM, ['serve', '--ops', text, '--data-dir', join(folder, 'none')]);
   expect([code, stderr]).toEqual([78, expect.stringContaining('is not an address')]);
 });
 
 test('a start whose operations address is taken fails, and does not go on listening', async () => {
   const taken = new URL(ops).host;
   const args = ['serve', '--port', '0', '--feed', 'simulated', '--ops', taken, '--data-dir', join(folder, 'taken')];
-  const { code, stderr } = await run(FROM_SOURCE, args);
+  const { code, stderr } = await run(PROGRAM, args);
   expect([code, stderr]).toEqual([1, expect.stringContaining(`cannot listen on the operations address ${taken}`)]);
 }, 30_000);

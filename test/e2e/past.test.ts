@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { newestSimulated, pastMoments } from '../../src/market/simulated-past.ts';
 import { eventsOf } from '../support/event-stream.ts';
-import { FROM_SOURCE, type Server, startServer, withFolder } from '../support/process.ts';
+import { PROGRAM, type Server, startServer, withFolder } from '../support/process.ts';
 
 /** The past of the simulated market over a real process, from its first start in an empty folder. */
 interface Answer {
@@ -44,7 +44,7 @@ test('a service that is killed in the middle of the past continues it, answers f
     const present = newestSimulated(Date.now());
     const past = pastMoments(present);
 
-    const first = await startServer(FROM_SOURCE, args);
+    const first = await startServer(PROGRAM, args);
     const stream = await fetch(`${first.url}/api/v1/stream/gex/CHPT,UUP`, { headers: headersOf(first) });
     const events = eventsOf(stream.body!);
     const askFirst = clientOf(first);
@@ -63,7 +63,7 @@ test('a service that is killed in the middle of the past continues it, answers f
     process.kill(first.pid, 'SIGKILL');
     await first.ended;
 
-    const second = await startServer(FROM_SOURCE, args);
+    const second = await startServer(PROGRAM, args);
     const ask = clientOf(second);
     const kept = rowsIn(await ask(historyOf('CHPT', 'snapshot')));
     expect(kept.length).toBeGreaterThan(10);

@@ -3,14 +3,14 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type DatagramSocket, openDatagramSocket } from '../support/datagram-socket.ts';
-import { FROM_SOURCE, startServer } from '../support/process.ts';
+import { PROGRAM, startServer } from '../support/process.ts';
 
 /** What systemd is told, by a real server over a real datagram socket. */
 const folder = mkdtempSync(join(tmpdir(), 'zomma-manager-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const serveWith = (name: string, env: Record<string, string>, feed: string[] = []) =>
-  startServer(FROM_SOURCE, ['serve', '--port', '0', '--data-dir', join(folder, name), ...feed], env);
+  startServer(PROGRAM, ['serve', '--port', '0', '--data-dir', join(folder, name), ...feed], env);
 
 /** Waits until a message matches, and returns it. */
 async function message(socket: DatagramSocket, pattern: RegExp, from = 0): Promise<string> {

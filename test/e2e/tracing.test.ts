@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'bun:test';
 import { join } from 'node:path';
-import { FROM_SOURCE, run, startServer } from '../support/process.ts';
+import { PROGRAM, run, startServer } from '../support/process.ts';
 import { withServer } from '../support/with-server.ts';
 
 /** The spans of a real server, as a collector gets them over OTLP. */
@@ -38,7 +38,7 @@ const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const SPAN = '00f067aa0ba902b7';
 const ARGS = ['start', '--port', '0', '--access-log'];
 
-const server = withServer(FROM_SOURCE, () => ARGS, {
+const server = withServer(PROGRAM, () => ARGS, {
   OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${collector.port}`,
   OTEL_EXPORTER_OTLP_HEADERS: 'x-tenant=desk',
   OTEL_SERVICE_NAME: 'options',
@@ -140,7 +140,7 @@ test('no span has a key or a path that a caller chose', async () => {
 });
 
 test('without a sampled parent and with the sampler always_off, nothing is sent, and the log has the trace', async () => {
-  const other = await startServer(FROM_SOURCE, [...ARGS, '--data-dir', join(folder, 'off')], {
+  const other = await startServer(PROGRAM, [...ARGS, '--data-dir', join(folder, 'off')], {
     OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${collector.port}`,
     OTEL_TRACES_SAMPLER: 'always_off',
   });
@@ -154,7 +154,7 @@ test('a collector that cannot be reached, or that hangs, costs no request, and i
   const silent = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } });
   try {
     for (const port of [1, silent.port]) {
-      const other = await startServer(FROM_SOURCE, [...ARGS, '--data-dir', join(folder, `unreached-${port}`)], {
+      const other = await startServer(PROGRAM, [...ARGS, '--data-dir', join(folder, `unreached-${port}`)], {
         OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
         OTEL_EXPORTER_OTLP_TIMEOUT: '1000',
       });
@@ -187,7 +187,7 @@ test.each([
   ['OTEL_TRACES_SAMPLER_ARG', '10%'],
 ])('%s=%s is refused at the start', async (name, value) => {
   const child = await run(
-    ['env', 'OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:1', `${name}=${value}`, ...FROM_SOURCE],
+    ['env', 'OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:1', `${name}=${value}`, ...PROGRAM],
     ['serve', '--port', '0', '--data-dir', join(folder, 'refused')],
   );
   expect([child.code, child.stderr]).toEqual([expect.any(Number), expect.stringContaining(`${name} "${value}"`)]);

@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test';
-import { FROM_SOURCE } from '../support/process.ts';
+import { PROGRAM } from '../support/process.ts';
 import { withServer } from '../support/with-server.ts';
 
 /** What the log tells about requests, from a running server. */
-const server = withServer(FROM_SOURCE, () => [
+const server = withServer(PROGRAM, () => [
   ...['start', '--port', '0', '--access-log', '--trusted-proxies', '127.0.0.1'],
 ]);
 

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { appendFileSync, copyFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { FROM_SOURCE, readLog } from '../support/process.ts';
+import { PROGRAM, readLog } from '../support/process.ts';
 import { contentsOf, snapshotsIn } from './contents.ts';
 
 /**
@@ -49,7 +49,7 @@ function trade(i: number): string {
 /** Starts the service on the folder. `loaded` resolves when the service has read the present files once. */
 function serve(dataDir: string, ...more: string[]) {
   const args = ['serve', '--feed', `files:${drop}`, '--data-dir', dataDir, '--port', '0', ...more];
-  const child = Bun.spawn([...FROM_SOURCE, ...args], { cwd: folder, stdout: 'ignore', stderr: 'pipe' });
+  const child = Bun.spawn([...PROGRAM, ...args], { cwd: folder, stdout: 'ignore', stderr: 'pipe' });
   return {
     loaded: readLog(child.stderr).loaded,
     async end(signal: 'SIGKILL' | 'SIGTERM') {
@@ -136,7 +136,7 @@ test('a restart reads no file again: a forgotten snapshot stays forgotten until 
   };
   expect(await restart()).toEqual(['1', '1']);
   const forget = ['chains', 'forget', '--ticker', 'TEST', '--as-of', '2026-08-03T14:00:00.000Z', '--data-dir', data];
-  Bun.spawnSync([...FROM_SOURCE, ...forget], { cwd: folder });
+  Bun.spawnSync([...PROGRAM, ...forget], { cwd: folder });
   expect(await restart()).toEqual(['1']);
   put('a.csv', chainAt(0, 22));
   expect(await restart()).toEqual(['2', '1']);
@@ -158,7 +158,7 @@ test('the service sets a bad file aside only if it is configured to', async () =
     true,
   ]);
   const nested = Bun.spawnSync([
-    ...FROM_SOURCE,
+    ...PROGRAM,
     'serve',
     '--feed',
     `files:${drop}`,

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { FROM_SOURCE } from '../support/process.ts';
+import { PROGRAM } from '../support/process.ts';
 import { HONEST } from './hostile/honest.ts';
 import { GROWTH_BYTES_MAX, measureHostile, POOLED_MAX } from './hostile-clients.ts';
 
@@ -8,7 +8,7 @@ const SECONDS = 4;
 const MEMORY_MAX_BYTES = 512 * 1024 * 1024;
 
 test('hostile clients of every kind harm no honest client, meet their limits and leave nothing behind', async () => {
-  const { honest, attacks, memory, socketsLeft, exitCode, errors } = await measureHostile(SECONDS, FROM_SOURCE);
+  const { honest, attacks, memory, socketsLeft, exitCode, errors } = await measureHostile(SECONDS, PROGRAM);
   expect(honest.map(({ name, failures }) => [name, failures])).toEqual(HONEST.map((name) => [name, []]));
   for (const { calls } of honest) expect(calls).toBeGreaterThan(SECONDS);
 

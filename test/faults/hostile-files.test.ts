@@ -14,7 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { BINARY, buildBinary, FROM_SOURCE, startServer } from '../support/process.ts';
+import { BINARY, buildBinary, PROGRAM, startServer } from '../support/process.ts';
 import { FAULT_SECONDS, FAULT_SEED } from '../support/size.ts';
 import { KNOWN_BOMBS } from './hostile/file-bombs.ts';
 import { brokenPromises, fuzzFiles, measureAnswers, measuredFairly, measureFiles } from './hostile-files.ts';
@@ -27,18 +27,36 @@ beforeAll(async () => {
 }, 240_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Made once, because some take one or two seconds. */
-let made: { name: string; content: Uint8Array }[] | undefined;
-const bombs = () => (made ??= KNOWN_BOMBS.map(([name, content]) => ({ name, content: content() })));
 const REASONS = Object.fromEntries(KNOWN_BOMBS.map(([name, , reason]) => [name, expect.stringMatching(reason)]));
 const HONEST = 'date,ticker,close\n2026-08-20,SPY,640.5\n';
 
-test('the service refuses each known bomb by name, within its memory, and keeps answering requests', async () => {
-  const figures = await measuredFairly(() =>
-    measureFiles([...bombs(), { name: 'zz-honest.csv', content: Buffer.from(HONEST) }], BINARY),
-  );
-  expect(figures.refused).toEqual(REASONS);
-  expect(brokenPromises(figures)).toEqual([]);
+const CGROUPS = '/sys/fs/cgroup/memory';
+const mayBound = (() => {
+  try {
+    accessSync(join(CGROUPS, 'memory.limit_in_bytes'));
+    accessSync(CGROUPS, constants.W_OK);
+    return process.getuid?.() === 0;
+  } catch {
+    return false;
+  }
+})();
+const bound = mayBound ? 'within 1 GiB of the system' : 'within its memory (memory cgroups cannot be made here)';
+
+test(`the service refuses each known bomb by name, ${bound}, and keeps answering requests`, async () => {
+  const group = mayBound ? mkdtempSync(join(CGROUPS, 'zomma-')) : undefined;
+  try {
+    if (group) writeFileSync(join(group, 'memory.limit_in_bytes'), String(2 ** 30));
+    const inGroup = ['sh', '-c', `echo $$ > ${group}/cgroup.procs && exec "$0" "$@"`, ...BINARY];
+    const files = KNOWN_BOMBS.map(([name, content]) => ({ name, content: content() }));
+    const figures = await measuredFairly(() =>
+      measureFiles([...files, { name: 'zz-honest.csv', content: Buffer.from(HONEST) }], group ? inGroup : BINARY),
+    );
+    expect(figures.refused).toEqual(REASONS);
+    expect(brokenPromises(figures)).toEqual([]);
+    expect(figures.exitCode).toBe(0);
+  } finally {
+    if (group) rmdirSync(group);
+  }
 }, 120_000);
 
 test.each([
@@ -67,33 +85,6 @@ test('an answer within all size limits that has only brackets', async () => {
   expect(brokenPromises(figures)).toEqual([]);
 }, 240_000);
 
-const CGROUPS = '/sys/fs/cgroup/memory';
-const mayBound = (() => {
-  try {
-    accessSync(join(CGROUPS, 'memory.limit_in_bytes'));
-    accessSync(CGROUPS, constants.W_OK);
-    return process.getuid?.() === 0;
-  } catch {
-    return false;
-  }
-})();
-test.skipIf(!mayBound)(
-  `the service starts with 1 GiB of memory and refuses the bombs${mayBound ? '' : ' (memory cgroups cannot be made here)'}`,
-  async () => {
-    const group = mkdtempSync(join(CGROUPS, 'zomma-'));
-    try {
-      writeFileSync(join(group, 'memory.limit_in_bytes'), String(2 ** 30));
-      const inGroup = ['sh', '-c', `echo $$ > ${group}/cgroup.procs && exec "$0" "$@"`, ...BINARY];
-      const figures = await measureFiles(bombs(), inGroup);
-      expect(figures.refused).toEqual(REASONS);
-      expect(figures.exitCode).toBe(0);
-    } finally {
-      rmdirSync(group);
-    }
-  },
-  120_000,
-);
-
 /** Reading it takes some seconds. */
 const longTape = () =>
   gzipSync(
@@ -108,7 +99,7 @@ test('skips and names a file if the service died twice while reading it, but not
   const args = ['serve', '--port=0', `--data-dir=${dataDir}`, `--feed=files:${drop}`];
   const journal = join(dataDir, 'reading.json');
   const startReading = async (crashes: number) => {
-    const server = await startServer(FROM_SOURCE, args);
+    const server = await startServer(PROGRAM, args);
     const until = performance.now() + 20_000;
     const isReading = () => {
       const text = existsSync(journal) ? readFileSync(journal, 'utf8') : '';
@@ -132,7 +123,7 @@ test('skips and names a file if the service died twice while reading it, but not
     process.kill(server.pid, 'SIGKILL');
     await server.ended;
   }
-  const server = await startServer(FROM_SOURCE, args);
+  const server = await startServer(PROGRAM, args);
   await server.loaded;
   const { stderr } = await server.stop('SIGTERM');
   expect(stderr).toContain(

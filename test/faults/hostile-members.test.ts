@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { connect } from 'node:http2';
 import { makeCertificate } from '../support/certificate.ts';
-import { FROM_SOURCE, withFolder } from '../support/process.ts';
+import { PROGRAM, withFolder } from '../support/process.ts';
 import { FAULT_SECONDS, FAULT_SEED, IS_FULL } from '../support/size.ts';
 import { type Battle, type Figures, residentMib, withBattle } from './hostile-members.ts';
 import { ATTACKS, type AttackName } from './members/attacks.ts';
@@ -21,7 +21,7 @@ let ended: Promise<void>;
 const testsDone = Promise.withResolvers<void>();
 beforeAll(async () => {
   const begun = Promise.withResolvers<void>();
-  ended = withBattle({ size: SIZE, command: FROM_SOURCE, limits: ['--rate-limit', 'off'] }, async (made) => {
+  ended = withBattle({ size: SIZE, command: PROGRAM, limits: ['--rate-limit', 'off'] }, async (made) => {
     battle = made;
     begun.resolve();
     await testsDone.promise;
@@ -53,7 +53,7 @@ describe('honest clients get answers beside', () => {
   test.each(names)(
     '%s',
     async (name) => {
-      const figures = await battle.attack({ name, keys: battle.keys.slice(0, 1), seconds: IS_FULL ? 1.5 : 0.8 });
+      const figures = await battle.attack({ name, keys: battle.keys.slice(0, 1), seconds: IS_FULL ? 1.5 : 0.4 });
       expectHonest(figures);
       expect(Object.keys(figures.seen[name])).not.toBeEmpty();
     },
@@ -102,7 +102,7 @@ test(
       const { cert, key } = makeCertificate(folder);
       const limits = ['--rate-limit', 'off', '--tls-cert', cert, '--tls-key', key];
       const size = { prints: 0, indexContracts: 1_000, wideContracts: 1_900 };
-      await withBattle({ size, command: FROM_SOURCE, limits }, async ({ server, keys, honestKey }) => {
+      await withBattle({ size, command: PROGRAM, limits }, async ({ server, keys, honestKey }) => {
         const before = residentMib(server.pid, 'VmRSS');
         const body = JSON.stringify({
           ...{ put_call: 'C', spot: 100, tte: 0.5, iv: 0.3 },
@@ -127,7 +127,7 @@ test(
         });
         await Promise.all(answered);
         // The unread answers of 64 MiB, their copies on the way, the levels of the first snapshots, and garbage.
-        if (!Number.isNaN(before)) expect(residentMib(server.pid, 'VmRSS') - before).toBeLessThan(300);
+        if (!Number.isNaN(before)) expect(residentMib(server.pid, 'VmRSS') - before).toBeLessThan(MEMORY_MIB_MAX.one);
         expect(Object.keys(statuses).toSorted()).toEqual(['200', '429']);
         expect(statuses['200']).toBeLessThan(30);
         const init = { headers: { 'X-API-Key': honestKey }, tls: { rejectUnauthorized: false } };

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { OPERATIONS, TOOLS } from '../../src/operations/registry.ts';
 import { CLIENT_NAMES, CLIENTS, keyOf, type McpClient } from '../mcp/connect.ts';
-import { FROM_SOURCE, run } from '../support/process.ts';
+import { PROGRAM, run } from '../support/process.ts';
 import { computeLevels, type Served, startServed } from '../support/service.ts';
 
 /**
@@ -276,13 +276,13 @@ test('no line on a terminal contains the hostile text', async () => {
   ];
   await Promise.all(
     commands.map(async ([args, expected]) => {
-      const { code, stdout, stderr } = await run(FROM_SOURCE, [...args, '--data-dir', dataDir]);
+      const { code, stdout, stderr } = await run(PROGRAM, [...args, '--data-dir', dataDir]);
       const what = args.slice(0, 2).join(' ');
       expect([what, code, stdout + stderr]).toEqual([what, expected, expect.anything()]);
       for (const line of (stdout + stderr).split('\n')) expect([what, line.match(UNSEEN)]).toEqual([what, null]);
     }),
   );
-  const { stdout } = await run(FROM_SOURCE, ['chains', 'list', '--data-dir', dataDir]);
+  const { stdout } = await run(PROGRAM, ['chains', 'list', '--data-dir', dataDir]);
   expect([...new Set(stdout.match(/^\S+/gm))]).toEqual(['DIA', 'IWM', 'QQQ', 'SPY']);
   rmSync(folder, { recursive: true });
 }, 240_000);

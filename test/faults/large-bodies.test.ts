@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import { FROM_SOURCE } from '../support/process.ts';
+import { PROGRAM } from '../support/process.ts';
 import { withServer } from '../support/with-server.ts';
 
 /** Bodies far beyond the limit, eight at once. The server refuses each soon, and holds hardly any of it in memory. */
@@ -11,7 +11,7 @@ const MEMORY_MIB_MAX = 32;
 /** Bytes of a body of columns that may arrive before the server knows that the body is too long. */
 const COLUMNS_MIB_MAX = 4;
 
-const server = withServer(FROM_SOURCE, () => ['start', '--port', '0']);
+const server = withServer(PROGRAM, () => ['start', '--port', '0']);
 
 const cases: [what: string, path: string, isChunked: boolean, key: () => string, status: number][] = [
   ['with a declared length', '/api/v1/physics/greeks', false, () => server.key, 413],

@@ -9,7 +9,7 @@ import { openAccess, openData } from '../../src/server/stored-data.ts';
 import { makeCertificate } from '../support/certificate.ts';
 import { writeChain } from '../support/chain-file.ts';
 import { testNeeding } from '../support/needs.ts';
-import { FROM_SOURCE, type Server, startServer } from '../support/process.ts';
+import { PROGRAM, type Server, startServer } from '../support/process.ts';
 
 /** Anyone can open connections. A client without a key that opens as many as it can must not lock others out. */
 const DESCRIPTORS = 256;
@@ -50,7 +50,7 @@ async function survives(kind: 'http1' | 'http2' | 'half', tls: readonly string[]
   const serverFolder = mkdtempSync(join(folder, 'server-'));
   const [drop, dataDir] = [join(serverFolder, 'drop'), join(serverFolder, 'data')];
   mkdirSync(drop);
-  const limited = ['sh', '-c', `ulimit -n ${DESCRIPTORS}; exec "$@"`, 'zomma', ...FROM_SOURCE];
+  const limited = ['sh', '-c', `ulimit -n ${DESCRIPTORS}; exec "$@"`, 'zomma', ...PROGRAM];
   const server = await startServer(limited, [
     ...['serve', '--port', '0', '--data-dir', dataDir, '--feed', `files:${drop}`, '--log-level', 'debug', ...tls],
   ]);

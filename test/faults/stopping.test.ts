@@ -5,7 +5,7 @@ import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeCertificate } from '../support/certificate.ts';
-import { FROM_SOURCE, keyOf, run, type Server, startServer } from '../support/process.ts';
+import { FROM_SOURCE, keyOf, PROGRAM, run, type Server, startServer } from '../support/process.ts';
 
 /** SIGTERM ends the process in time, whatever its clients do and whatever it waits for. */
 const STOP_MS_MAX = 5_000;
@@ -89,7 +89,7 @@ test.concurrent('ends in time while the process waits for a file that never open
 /** Servers that have not loaded their data yet. */
 let starting = 0;
 
-async function started(args: readonly string[] = [], command: readonly string[] = FROM_SOURCE) {
+async function started(args: readonly string[] = [], command: readonly string[] = PROGRAM) {
   starting++;
   const dataDir = mkdtempSync(join(folder, 'data-'));
   const server = await startServer(command, ['start', '--port', '0', '--data-dir', dataDir, ...args]);

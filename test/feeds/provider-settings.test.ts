@@ -6,7 +6,7 @@ import { OperatorError } from '../../src/core/errors.ts';
 import { loadUniverse } from '../../src/market/universe.ts';
 import { createFeeds, PROVIDERS } from '../../src/server/create-feeds.ts';
 import { parseSettings, SETTINGS, type Setting, type SettingName } from '../../src/settings/config.ts';
-import { FROM_SOURCE, run, startServer, withFolder } from '../support/process.ts';
+import { PROGRAM, run, startServer, withFolder } from '../support/process.ts';
 import { startProviderServer } from '../support/provider-server.ts';
 import { simulatedMarket } from '../support/provider-server-run.ts';
 import { CREDENTIAL, chainsOf, polled } from './provider-market.ts';
@@ -85,7 +85,7 @@ test("the service answers from a provider's data", async () => {
       '--data-dir',
       join(folder, 'data'),
     ];
-    const service = await startServer(FROM_SOURCE, ['start', '--port', '0', ...flags]);
+    const service = await startServer(PROGRAM, ['start', '--port', '0', ...flags]);
     const key = service.before.find((line) => line.startsWith('demo key: '))!.slice('demo key: '.length);
     const gex = async () => {
       const response = await fetch(`${service.url}/api/v1/nodes/gex/CHPT`, { headers: { 'X-API-Key': key } });
@@ -99,7 +99,7 @@ test("the service answers from a provider's data", async () => {
 });
 
 test('credentials have no flag, and the help names their environment variables', async () => {
-  const { stdout } = await run(FROM_SOURCE, ['serve', '--help']);
+  const { stdout } = await run(PROGRAM, ['serve', '--help']);
   for (const name of ['ZOMMA_TRADIER_TOKEN', 'ZOMMA_MASSIVE_KEY']) expect(stdout).toContain(name);
   expect(stdout).not.toMatch(/--(?:tradier-token|massive-key)/);
   expect(stdout.replace(/\s+/g, ' ')).toContain('its terms restrict automated use');

@@ -4,7 +4,7 @@ import { type Service, startService } from '../support/service.ts';
 /** The contract, endpoint by endpoint: fields, types, defaults and statuses. */
 let service: Service;
 beforeAll(async () => {
-  service = await startService();
+  service = await startService({ hasAllTickers: true });
 });
 afterAll(() => service.close());
 

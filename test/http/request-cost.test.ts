@@ -92,7 +92,7 @@ describe('within the default limit', () => {
   const PANELS = ['', '/profile', '/strikes', '/expiries'];
 
   test('a page with one ticker under six analyses, and a screen of all tickers', async () => {
-    const fresh = await startService({ rateLimit: '600/min' });
+    const fresh = await startService({ rateLimit: '600/min', hasAllTickers: true });
     try {
       const paths = [
         '/api/v1/universe',

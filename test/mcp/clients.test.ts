@@ -20,7 +20,7 @@ const PROMPTS = ['ticker_brief', 'squeeze_comparison', 'spread_check', 'pre_open
 let service: Service;
 let server: Served;
 beforeAll(async () => {
-  server = await startServed();
+  server = await startServed({ hasAllTickers: true });
   ({ service } = server);
   await computeLevels(service);
 });

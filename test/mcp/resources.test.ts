@@ -104,7 +104,7 @@ test.each([
 describe('more tickers than fit on a page', () => {
   let served: Served;
   beforeAll(async () => {
-    served = await startServed();
+    served = await startServed({ hasAllTickers: true });
     const { store } = served.service.app;
     const chain = store.chain(store.latestChainId('SPY', true)!)!;
     store.transaction(() => {

@@ -11,7 +11,16 @@ export const NEXT_VERSION = [
   join(ROOT, 'test/support/next-version.ts'),
   join(ROOT, 'src/main.ts'),
 ];
+/** Thirteen tickers of the standard universe. */
+export const SMALL_UNIVERSE = join(ROOT, 'test/fixtures/universe.json');
+/** An environment for `startServer` in which a server has the standard universe. */
+export const ALL_TICKERS = { ZOMMA_UNIVERSE: '' };
 export const BINARY = [join(ROOT, 'build/zomma')];
+/**
+ * The binary if the runner of the tests (scripts/test.ts) has built it, because it starts in a third of the processor time. In a single file
+ * of tests, the program from source.
+ */
+export const PROGRAM = process.env.ZOMMA_TESTS_BUILT === 'true' ? BINARY : FROM_SOURCE;
 
 let built: Promise<unknown> | undefined;
 
@@ -133,12 +142,17 @@ export function withFolder<T>(work: (folder: string) => Promise<T>): Promise<T> 
 }
 
 /**
- * The environment without the settings of the machine that runs the tests. Servers fill no past unless `--past on` says so, because that
- * takes a core for a minute.
+ * The environment without the settings of the machine that runs the tests. Servers simulate the thirteen tickers of `SMALL_UNIVERSE`, unless
+ * `env` is `ALL_TICKERS`, and fill no past unless `--past on` says so: the market of all tickers takes a second of a core at each start,
+ * and its past takes a minute.
  */
 export function cleanEnv(): Record<string, string> {
   const own = Object.entries(process.env).filter(([name]) => !OF_THE_MACHINE.test(name));
-  return { ...(Object.fromEntries(own) as Record<string, string>), ZOMMA_PAST: 'off' };
+  return {
+    ...(Object.fromEntries(own) as Record<string, string>),
+    ZOMMA_PAST: 'off',
+    ZOMMA_UNIVERSE: SMALL_UNIVERSE,
+  };
 }
 
 const OF_THE_MACHINE = /^(?:ZOMMA_|OTEL_|NOTIFY_SOCKET$|WATCHDOG_|JOURNAL_STREAM$)/;

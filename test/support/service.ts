@@ -9,6 +9,7 @@ import type { Operation } from '../../src/operations/engine/operation.ts';
 import { createLevelRecorder } from '../../src/operations/history/level-recorder.ts';
 import { type App, buildApp } from '../../src/server/app.ts';
 import { parseSettings } from '../../src/settings/config.ts';
+import { SMALL_UNIVERSE } from './process.ts';
 
 /** A whole service in this process, on the simulated market, with one member. Tests call it without a socket. */
 export interface Service {
@@ -42,6 +43,8 @@ export interface ServiceSettings {
   readonly tlsCert?: string;
   /** What agents are offered, in place of the service's own tools and resources. */
   readonly offered?: Partial<Catalog>;
+  /** Simulates the standard universe instead of the thirteen tickers of `SMALL_UNIVERSE`, which load five times as fast. */
+  readonly hasAllTickers?: boolean;
   /** Starts without the data of the feed. `load` brings it. */
   readonly isEmpty?: boolean;
 }
@@ -52,8 +55,14 @@ export async function startService(settings: ServiceSettings = {}): Promise<Serv
   const dataDir = mkdtempSync(join(tmpdir(), 'zomma-service-'));
   const observations: Observation[] = [];
   const observe = (each: Observation) => observations.push(each);
-  const { offered: given, isEmpty, ...texts } = settings;
-  const build = (offered = given) => buildApp(parseSettings({ dataDir, rateLimit: 'off', ...texts }), observe, offered);
+  const { offered: given, isEmpty, hasAllTickers, ...texts } = settings;
+  const read = parseSettings({
+    dataDir,
+    rateLimit: 'off',
+    ...(!hasAllTickers && { universe: SMALL_UNIVERSE }),
+    ...texts,
+  });
+  const build = (offered = given) => buildApp(read, observe, offered);
   let app = build();
   const load = async () => {
     for (const feed of app.feeds) await ingestOnce({ feed, store: app.store, observe, nowMs: Date.now });

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { VIEWS, type ViewName } from '../../web/state/address.ts';
 import { ROOT } from '../support/process.ts';
+import { IS_FULL } from '../support/size.ts';
 import { violationsOf } from './axe.ts';
 import { describeInBrowser, settled, still, test, withTerminal } from './browser.ts';
 import {
@@ -20,16 +21,18 @@ const SIZES = [
   { width: 2560, height: 1300 },
 ] as const;
 const THEMES = ['dark', 'light'] as const;
-const IS_FULL = process.env.ZOMMA_TERMINAL_FULL === 'true';
+const SHOWS_ALL = process.env.ZOMMA_TERMINAL_FULL === 'true';
 const PICTURES = join(ROOT, 'build/pictures');
 /** Tests that look at all combinations take minutes. */
 const LONG_MS = 600_000;
 
-/** All sizes and themes. In CI, which has four minutes for the terminal, the sizes take turns with the themes. */
+/** Sizes with themes. `test:terminal` has all of them; else each size has one theme. */
 const LOOKS = SIZES.flatMap((size, i) =>
-  THEMES.filter((_, k) => IS_FULL || k === i % 2).map((theme) => ({ size, theme, name: `${size.width}-${theme}` })),
+  THEMES.filter((_, k) => SHOWS_ALL || k === i % 2).map((theme) => ({ size, theme, name: `${size.width}-${theme}` })),
 );
 type Look = (typeof LOOKS)[number];
+/** The looks of a page. In the everyday run, the pages take turns with the looks. */
+const looksOf = (page: number) => (IS_FULL || SHOWS_ALL ? LOOKS : [LOOKS[page % LOOKS.length]!]);
 
 async function show(page: Page, { size, theme }: Look): Promise<void> {
   await page.emulateMedia({ colorScheme: theme });
@@ -63,7 +66,7 @@ describeInBrowser('WCAG 2.2 AA by axe', () => {
           }, view);
           await page.waitForSelector(`main[data-view="${view}"]`);
           await settled(page);
-          for (const look of LOOKS) {
+          for (const look of looksOf(VIEWS.indexOf(view))) {
             await show(page, look);
             await page.screenshot({ path: join(PICTURES, `${view}-${look.name}.png`) });
             // What stands around the view is the same around all.
@@ -119,7 +122,7 @@ describeInBrowser('WCAG 2.2 AA by axe', () => {
 /** A state of the data, and how a page gets into it. */
 interface State {
   readonly name: string;
-  /** True if CI leaves it out, because what it shows differs little from another state. */
+  /** True if only `test:terminal` has it, because what it shows differs little from another state. */
   readonly isRare?: true;
   /** The view that is looked at where not all are. */
   readonly view: ViewName;
@@ -258,7 +261,7 @@ describeInBrowser('WCAG 2.2 AA by axe, in each state of the data', () => {
   const terminal = withStoredTerminal();
   terminal.expected.push(/Failed to load resource/);
 
-  test.each(IS_FULL ? VIEWS : ['its own view'])(
+  test.each(SHOWS_ALL ? VIEWS : ['its own view'])(
     'no state violates it in %s',
     async (place) => {
       const found: string[] = [];
@@ -277,7 +280,7 @@ describeInBrowser('WCAG 2.2 AA by axe, in each state of the data', () => {
           await page.waitForSelector(shown, { state: 'attached' });
           const view = VIEWS.find((each) => each === place) ?? state.view;
           await goTo(page, `${view}${suffix}`);
-          for (const each of IS_FULL ? LOOKS : [LOOKS[STATES.indexOf(state) % LOOKS.length]!]) {
+          for (const each of SHOWS_ALL ? LOOKS : [LOOKS[STATES.indexOf(state) % LOOKS.length]!]) {
             await show(page, each);
             const violations = await violationsOf(page, '.watchlist', '.explain', '.strip', '.head');
             found.push(...violations.map((violation) => `${name} ${view} ${each.name}: ${violation}`));
@@ -287,7 +290,7 @@ describeInBrowser('WCAG 2.2 AA by axe, in each state of the data', () => {
       };
       const visits = await Promise.all([visit(), visit()]);
       await shareOut(
-        IS_FULL ? STATES : STATES.filter(({ isRare }) => !isRare),
+        SHOWS_ALL ? STATES : STATES.filter(({ isRare }) => !isRare),
         visits.map(({ look }) => look),
       );
       await Promise.all(visits.map(({ page }) => page.context().close()));

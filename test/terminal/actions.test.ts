@@ -156,13 +156,13 @@ describeInBrowser('the page keeps what the member does', () => {
   const terminal = withTerminal();
 
   test('300 live events leave zoom, selection, focus, open panels and the scroll position as they were', async () => {
-    const page = await terminal.open('#/SPY/ticker?zoom=5&explain=gex_flip');
+    const page = await terminal.open('#/SPY/ticker?zoom=5&explain=gex_flip', { height: 500 });
     await figuresOf(page);
     await settled(page);
     await page.focus('[data-chart="ladder"] [role="application"]');
     for (const key of ['ArrowUp', 'Shift+ArrowUp', 'Shift+ArrowUp']) await page.keyboard.press(key);
     await page.evaluate(() => {
-      document.querySelector('.watchlist')!.scrollTop = 120;
+      document.querySelector('.watchlist')!.scrollTop = 60;
     });
     const state = () =>
       page.evaluate(() => ({
@@ -173,12 +173,13 @@ describeInBrowser('the page keeps what the member does', () => {
         scroll: document.querySelector('.watchlist')!.scrollTop,
       }));
     const before = await state();
+    expect(before.scroll).toBe(60);
     await page.evaluate(async () => {
       const channel = new BroadcastChannel((await navigator.locks.query()).held![0]!.name!);
       for (let i = 0; i < 300; i++) {
         const event = {
           id: 1_000_000 + i,
-          ticker: ['QQQ', 'IWM', 'DIA'][i % 3],
+          ticker: ['QQQ', 'IWM', 'SMH'][i % 3],
           spot_price: 100 + i,
           call_wall: 1,
           put_wall: 1,
@@ -194,7 +195,7 @@ describeInBrowser('the page keeps what the member does', () => {
       channel.close();
     });
     await page.waitForFunction(
-      () => document.querySelector('[data-ticker="DIA"]')?.textContent?.includes('399.00'),
+      () => document.querySelector('[data-ticker="SMH"]')?.textContent?.includes('399.00'),
       null,
       { polling: 100 },
     );

@@ -1,9 +1,8 @@
 import { expect } from 'bun:test';
-import { chromium } from 'playwright-core';
 import { VIEWS } from '../../web/state/address.ts';
 import { startPathProxy } from '../support/path-proxy.ts';
-import { FROM_SOURCE, keyOf, startServer, withFolder } from '../support/process.ts';
-import { chromiumPath, describeInBrowser, figuresOf, test, watch } from './browser.ts';
+import { keyOf, PROGRAM, startServer, withFolder } from '../support/process.ts';
+import { describeInBrowser, figuresOf, launchChromium, test, watch } from './browser.ts';
 
 const BASE = '/zomma';
 
@@ -13,11 +12,11 @@ describeInBrowser('the terminal below a path', () => {
     () =>
       withFolder(async (folder) => {
         const args = ['start', '--port', '0', '--data-dir', folder, '--base-path', BASE, '--rate-limit', 'off'];
-        const server = await startServer(FROM_SOURCE, args);
+        const server = await startServer(PROGRAM, args);
         await server.loaded;
         const key = keyOf(server);
         const proxy = startPathProxy(server.url, BASE, false);
-        const browser = await chromium.launch({ executablePath: chromiumPath!, args: ['--no-sandbox'] });
+        const browser = await launchChromium();
         const problems: string[] = [];
         try {
           const page = await (await browser.newContext()).newPage();

@@ -1,16 +1,17 @@
 import { expect } from 'bun:test';
+import { ALL_TICKERS } from '../support/process.ts';
 import { measureEvents, measureFirstFigure, measureGrid, measureGrowth, measureLadder } from './bench/measure.ts';
 import { describeInBrowser, test, withTerminal } from './browser.ts';
 
-/** `bun run test:terminal` measures alone. In CI, where other tests run, the limits of times are four times as high, with fewer rounds. */
+/** `bun run test:terminal` measures alone. In CI, the limits of times are four times as high, with an eighth of the rounds. */
 const IS_FULL = process.env.ZOMMA_TERMINAL_FULL === 'true';
 const SLACK = IS_FULL ? 1 : 4;
 /** The same for times that are compared with those of uPlot in the same run. */
 const UPLOT_SLACK = IS_FULL ? 1 : 1.5;
-const rounds = (full: number) => (IS_FULL ? full : Math.ceil(full / 4));
+const rounds = (full: number) => (IS_FULL ? full : Math.ceil(full / 8));
 
 describeInBrowser('budgets of the page', () => {
-  const terminal = withTerminal();
+  const terminal = withTerminal(() => [], ALL_TICKERS);
 
   test('the first figure stands within a second after navigation with a cold cache', async () => {
     const { figure } = await measureFirstFigure(terminal, rounds(7));

@@ -3,8 +3,11 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FeedStatusAnswer } from '../../web/data/page-answers.ts';
 import { BINARY, keyOf, run, type Server, startServer } from '../support/process.ts';
+import { IS_FULL } from '../support/size.ts';
 import { describeInBrowser, figuresOf, settled, test, withTerminal } from './browser.ts';
 
+/** A tab takes a second of the processor. */
+const TABS = IS_FULL ? 15 : 5;
 const UUID = '7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90';
 const ribbonOf = async (page: import('playwright-core').Page, state: string, timeout = 10_000) => {
   await page.waitForSelector(`[data-state="${state}"]`, { timeout, state: 'attached' });
@@ -99,10 +102,10 @@ describeInBrowser('states of a simulated market', () => {
     expect(Object.keys(await figuresOf(page))).toHaveLength(7);
   });
 
-  test('fifteen tabs all load, and the server counts one stream; if the leader closes, another leads', async () => {
+  test(`${TABS} tabs all load, and the server counts one stream; if the leader closes, another leads`, async () => {
     const context = await terminal.browser.newContext();
     const pages: import('playwright-core').Page[] = [];
-    for (let i = 0; i < 15; i++) {
+    for (let i = 0; i < TABS; i++) {
       const page = await context.newPage();
       await page.goto(`${terminal.url}/#key=${terminal.key}`);
       await figuresOf(page);

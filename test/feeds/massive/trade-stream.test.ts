@@ -203,20 +203,20 @@ describe('a lost connection', () => {
     const line = await startLine(Number(new URL(server.socketUrl).port));
     const { deliveries, prints, connections } = listen({
       socketUrl: `ws://127.0.0.1:${line.port}/options`,
-      silenceMs: 100,
+      silenceMs: 400,
     });
     await until(() => connections().length === 1);
     server.trade([trade()]);
     await until(() => prints().length === 1);
     line.freeze();
     await until(() => connections().length === 2);
-    expect(deliveries.at(-1)).toMatchObject({ up: false, reason: 'nothing was received for at least 0.05 s' });
+    expect(deliveries.at(-1)).toMatchObject({ up: false, reason: 'nothing was received for at least 0.2 s' });
     await until(() => connections().length === 3);
     line.close();
   });
 
   test('is not assumed for a quiet connection that answers pings', async () => {
-    const { connections } = listen({ silenceMs: 40 });
+    const { connections } = listen({ silenceMs: 300 });
     await until(() => connections().length === 1);
     await until(() => server.pings() >= 4);
     expect(connections()).toEqual([true]);
@@ -225,7 +225,7 @@ describe('a lost connection', () => {
 
   test('is assumed if the server answers but never accepts the subscription', async () => {
     server.socketStatus = 'thinking';
-    const { deliveries } = listen({ silenceMs: 20 });
+    const { deliveries } = listen({ silenceMs: 300 });
     await until(() => deliveries.length > 0);
     expect(deliveries[0]).toMatchObject({
       up: false,

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { FROM_SOURCE, run } from '../../support/process.ts';
+import { PROGRAM, run } from '../../support/process.ts';
 import { VALID } from '../connect.ts';
 import type { Message } from './line-client.ts';
 import { type ScriptedServer, scriptedServer } from './scripted-server.ts';
@@ -37,7 +37,7 @@ describe.each(WAYS)('%s', (_name, args, notice) => {
       OPENING,
       ...calls.map(([name, given], i) => ({ ...CALL, id: i + 1, params: { name, arguments: given } })),
     ];
-    const { code, stdout, stderr } = await run([...FROM_SOURCE, 'mcp'], args(), lines(requests));
+    const { code, stdout, stderr } = await run([...PROGRAM, 'mcp'], args(), lines(requests));
     const answers = stdout
       .trim()
       .split('\n')
@@ -49,7 +49,7 @@ describe.each(WAYS)('%s', (_name, args, notice) => {
 
   test('refuses JSON that is not a message, and continues', async () => {
     const requests = `{"id":1.5}\n[]\nno JSON at all\n${lines([PING])}`;
-    const { stdout } = await run([...FROM_SOURCE, 'mcp'], args(), requests);
+    const { stdout } = await run([...PROGRAM, 'mcp'], args(), requests);
     const answers = stdout
       .trim()
       .split('\n')
@@ -98,7 +98,7 @@ function lines(messages: readonly Message[]): string {
 
 /** Starts a process that has answered once and whose input stays open. */
 async function started(args: readonly string[], through: readonly string[] = []) {
-  const child = Bun.spawn([...through, ...FROM_SOURCE, 'mcp', ...args], {
+  const child = Bun.spawn([...through, ...PROGRAM, 'mcp', ...args], {
     ...{ cwd: tmpdir(), stdin: 'pipe', stdout: 'pipe', stderr: 'pipe' },
   });
   say(child, lines([PING]));

@@ -12,7 +12,7 @@ import {
 import { listen } from '../../../src/http/listen.ts';
 import { TOOLS } from '../../../src/operations/registry.ts';
 import { writeChain } from '../../support/chain-file.ts';
-import { FROM_SOURCE, run, withFolder } from '../../support/process.ts';
+import { PROGRAM, run, withFolder } from '../../support/process.ts';
 import { type Service, startService } from '../../support/service.ts';
 import { LISTED } from '../connect.ts';
 
@@ -55,7 +55,7 @@ describe('without a server', () => {
         const uri = 'zomma://gex/OTHER';
         const { notified } = await follow(client, uri);
         writeChain(join(folder, 'b.csv'), 'OTHER');
-        expect((await run(FROM_SOURCE, ['ingest', join(folder, 'b.csv'), '--data-dir', dataDir])).code).toBe(0);
+        expect((await run(PROGRAM, ['ingest', join(folder, 'b.csv'), '--data-dir', dataDir])).code).toBe(0);
         expect(await notified).toBe(uri);
         await client.close();
         // Its stored data answers the next process, without the feed.
@@ -109,7 +109,7 @@ describe('in front of a running server', () => {
         { method: 'notifications/initialized' },
         { id: 1, method: 'tools/call', params: call },
       ].map((each) => `${JSON.stringify({ jsonrpc: '2.0', ...each })}\n`);
-      const { stdout } = await run(FROM_SOURCE, ['mcp', '--url', url, '--key', service.key], requests.join(''));
+      const { stdout } = await run(PROGRAM, ['mcp', '--url', url, '--key', service.key], requests.join(''));
       const answers = stdout
         .trim()
         .split('\n')
@@ -137,13 +137,13 @@ describe('in front of a running server', () => {
     ['no key', ['--url', 'http://127.0.0.1:1'], 78, /ZOMMA_KEY/],
     ['a key without a server', ['--key', 'ZOMMA_0000000000000000'], 1, /--url/],
   ])('%s is refused', async (_name, args, exitCode, message) => {
-    const { code, stderr } = await run(FROM_SOURCE, ['mcp', ...args], '');
+    const { code, stderr } = await run(PROGRAM, ['mcp', ...args], '');
     expect([code, message.test(stderr)]).toEqual([exitCode, true]);
   });
 });
 
 function processOf(args: readonly string[]) {
-  const [command, ...before] = FROM_SOURCE;
+  const [command, ...before] = PROGRAM;
   return { command: command!, args: [...before, 'mcp', ...args] };
 }
 
