@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DAY_MS, newYorkDate } from '../../src/market/calendar.ts';
 import type { Chain } from '../../src/market/chain.ts';
 import type { LevelRecord } from '../../src/market/level-record.ts';
-import type { Print } from '../../src/market/prints.ts';
+import type { Close, Print } from '../../src/market/prints.ts';
 import type { MarketStore } from '../../src/market/store.ts';
 
 /** Runs `work` with a new folder and removes the folder afterwards. */
@@ -82,6 +82,10 @@ export function printOf(id: string, changes: Partial<Print> = {}): Print {
     simulated: true,
     ...changes,
   };
+}
+
+export function closeWith(changes: Partial<Close>): Close {
+  return { ...{ ticker: 'SPX', date: '2026-01-05', close: 1, volume: null, simulated: false }, ...changes };
 }
 
 /** A level record with a different value in every field. */

@@ -4,8 +4,6 @@ import { prepareChain } from '../../../src/analytics/chain/prepare.ts';
 import { computeLevelRecord } from '../../../src/analytics/exposure/compute-level-record.ts';
 import { runToCompletion } from '../../../src/core/steps.ts';
 import type { Chain } from '../../../src/market/chain.ts';
-import type { Operation } from '../../../src/operations/engine/operation.ts';
-import { perform, restView } from '../../../src/operations/engine/perform.ts';
 import { getGexCombined } from '../../../src/operations/gex/gex-combined.ts';
 import { getGexByExpiry } from '../../../src/operations/gex/gex-expiries.ts';
 import { getLiveGexNodes, recordedGexNodes } from '../../../src/operations/gex/gex-nodes.ts';
@@ -15,7 +13,7 @@ import { runStrategicOmniRadar } from '../../../src/operations/surface/omni-rada
 import { recordedChain, recordedNames } from '../../analytics/recorded.ts';
 import { chainOf, contract, quoted } from '../../analytics/small-chains.ts';
 import { describeRecorded } from '../../support/recorded-chains.ts';
-import { callExtended, smallMarket } from '../small-market.ts';
+import { callExtended, contextOf, performRoute, smallMarket } from '../small-market.ts';
 
 /** The bound that docs/methods/levels.md states. */
 const LEAST_MARGIN = 2.5;
@@ -69,11 +67,7 @@ function regimeOf(contracts: readonly Contract[]): Regime {
 }
 
 const notesOf = (chain: Chain) => {
-  const view = restView(getLiveGexNodes as unknown as Operation);
-  const { context } = smallMarket({ chains: [chain] }, chain.asOf);
-  const { body, provenance } = runToCompletion(
-    perform(view, { ticker: chain.underlying }, context, 'invalid_parameter'),
-  );
+  const { body, provenance } = performRoute(getLiveGexNodes, { ticker: chain.underlying }, contextOf(chain));
   expect(Object.keys(body)).not.toContain('sign_margin_pct');
   return provenance!.notes.filter((note) => note.includes('the regime is undetermined'));
 };
@@ -92,7 +86,6 @@ test.each([
 
 describeRecorded('recorded chains', (dir) => {
   const names = recordedNames(dir);
-  const marketOf = (...chains: Chain[]) => smallMarket({ chains }, chains[0]!.asOf).context;
 
   test('have regimes and chains without one', () => {
     const regimes = new Set(names.map((name) => regimeOf(contractsOf(recordedChain(dir, name))).regime));
@@ -103,7 +96,7 @@ describeRecorded('recorded chains', (dir) => {
     '%s: every answer with net GEX has its sign margin',
     (name) => {
       const chain = recordedChain(dir, name);
-      const context = marketOf(chain);
+      const context = contextOf(chain);
       const ask = (operation: unknown) => callExtended(operation, { ticker: chain.underlying }, context);
       const contracts = contractsOf(chain);
       const whole = regimeOf(contracts);
@@ -151,7 +144,8 @@ describeRecorded('recorded chains', (dir) => {
     const [first, second] = ['XLF', 'XLK'].map((ticker) =>
       recordedChain(dir, names.find((name) => name.startsWith(`${ticker} `))!),
     ) as [Chain, Chain];
-    const answer = callExtended(getGexCombined, { ticker: 'XLF', with: 'XLK' }, marketOf(first, second));
+    const { context } = smallMarket({ chains: [first, second] }, first.asOf);
+    const answer = callExtended(getGexCombined, { ticker: 'XLF', with: 'XLK' }, context);
     expect(answer).toMatchObject(regimeOf([...contractsOf(first), ...contractsOf(second)]));
   });
 });

@@ -8,13 +8,12 @@ import { recordedChain, recordedNames } from '../../analytics/recorded.ts';
 import { simulated } from '../../analytics/simulated.ts';
 import { chainOf, contract, EXPIRY, FEED_GAMMA, LATER, print, quoted, range } from '../../analytics/small-chains.ts';
 import { describeRecorded } from '../../support/recorded-chains.ts';
-import { callExtended, refusalOf, smallMarket } from '../small-market.ts';
+import { callExtended, contextOf, refusalOf, smallMarket } from '../small-market.ts';
 
 type Matrix = Static<typeof getGexMatrix.full>;
 type Strikes = Static<typeof getGexByStrike.full>;
 type Expiries = Static<typeof getGexByExpiry.full>;
 
-const contextOf = (chain: Chain) => smallMarket({ chains: [chain], simulated: chain.simulated }, chain.asOf).context;
 const sum = (values: readonly (number | null)[]) => values.reduce<number>((total, each) => total + (each ?? 0), 0);
 const gross = (values: readonly (number | null)[]) => sum(values.map((each) => Math.abs(each ?? 0)));
 
@@ -176,6 +175,6 @@ test.each([
   [{ band: '20' }, '/band'],
   [{ weight: 'money' }, '/weight'],
 ])('refuses %p', (more, field) => {
-  const { context } = smallMarket({ chains: [simulated('UUP')], simulated: true });
-  expect(refusalOf(() => callExtended(getGexMatrix, { ticker: 'UUP', ...more }, context)).fields).toEqual([field]);
+  const ask = () => callExtended(getGexMatrix, { ticker: 'UUP', ...more }, contextOf(simulated('UUP')));
+  expect(refusalOf(ask).fields).toEqual([field]);
 });

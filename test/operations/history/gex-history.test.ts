@@ -1,11 +1,9 @@
 import { describe, expect, test } from 'bun:test';
-import { runToCompletion } from '../../../src/core/steps.ts';
 import type { LevelRecord } from '../../../src/market/level-record.ts';
-import type { Operation, Provenance } from '../../../src/operations/engine/operation.ts';
-import { perform, restView } from '../../../src/operations/engine/perform.ts';
+import type { Provenance } from '../../../src/operations/engine/operation.ts';
 import { type GexHistory, getGexHistory } from '../../../src/operations/history/gex-history.ts';
 import { chainOf, DAY_MS, keepLevels, MONDAY_MS, recordOf } from '../../store/samples.ts';
-import { callExtended, refusalOf, smallMarket } from '../small-market.ts';
+import { callExtended, callRoute, refusalOf, smallMarket } from '../small-market.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -188,12 +186,9 @@ describe('without history', () => {
   test('with `at`, fails while levels up to that moment are due', () => {
     const { context, store } = smallMarket();
     store.saveChain(chainOf({ simulated: false }));
-    const asked = (at: string) =>
-      runToCompletion(
-        perform(restView(getGexHistory as unknown as Operation), { ticker: 'SPX', at }, context, 'invalid_parameter'),
-      );
+    const asked = (at: string) => callRoute(getGexHistory, { ticker: 'SPX', at }, context);
     expect(() => asked('2026-01-05T15:30:00-05:00')).toThrow(/are not computed yet/);
-    expect(asked('2026-01-04').body).toMatchObject({ count: 0 });
+    expect(asked('2026-01-04')).toMatchObject({ count: 0 });
   });
 
   test('the note names the newest record before the end of the range', () => {

@@ -1,18 +1,11 @@
 import { describe, expect, test } from 'bun:test';
-import { runToCompletion } from '../../../src/core/steps.ts';
-import type { Operation } from '../../../src/operations/engine/operation.ts';
-import { perform, restView } from '../../../src/operations/engine/perform.ts';
 import { computeGreeksBatch } from '../../../src/operations/options/greeks-batch.ts';
 import { computeOptionsGreeks } from '../../../src/operations/options/options-greeks.ts';
-import { callExtended, smallMarket } from '../small-market.ts';
+import { callExtended, callRoute, smallMarket } from '../small-market.ts';
 
 const { context } = smallMarket();
-const batch = (args: Record<string, unknown>) =>
-  runToCompletion(perform(restView(computeGreeksBatch as unknown as Operation), args, context, 'invalid_body'))
-    .body as unknown as {
-    readonly count: number;
-    readonly units: string;
-  } & Record<string, number[]>;
+const batch = (args: object) =>
+  callRoute(computeGreeksBatch, args, context) as { count: number; units: string } & Record<string, number[]>;
 
 const GREEKS = ['delta', 'gamma', 'vega', 'theta', 'rho', 'vanna', 'charm', 'volga'];
 
