@@ -5,6 +5,7 @@ import type { Chain } from '../../src/market/chain.ts';
 import { calculateMertonProbability } from '../../src/operations/surface/merton-probability.ts';
 import { getVolatilitySurface } from '../../src/operations/surface/surface-report.ts';
 import { recordedChain, recordedNames } from '../analytics/recorded.ts';
+import { rowsIn } from '../analytics/small-chains.ts';
 import { describeRecorded } from '../support/recorded-chains.ts';
 import { call, callExtended, smallMarket } from './small-market.ts';
 
@@ -52,7 +53,7 @@ const POISONS: [string, string, Poison][] = [
 describeRecorded('a series of placeholders in a recorded chain', (dir) => {
   describe.each(recordedNames(dir))('%s', (name) => {
     const chain = recordedChain(dir, name);
-    const rows = rowsOf(chain);
+    const rows = rowsIn(chain);
     const { root, date } = unlistedDate(chain);
     const clean = answers(chain, date);
 
@@ -110,15 +111,4 @@ function unlistedDate(chain: Chain): { root: string; date: string } {
   );
   const [root] = [...roots].toSorted(([, a], [, b]) => b.length - a.length)[0]!;
   return { root, date };
-}
-
-function rowsOf(chain: Chain): ContractRow[] {
-  return Array.from(chain.strike, (strike, i) => {
-    const { root, expiry } = chain.series[chain.seriesIndex[i]!]!;
-    return {
-      ...{ root, expiry, strike, callPut: chain.callPut[i]!, bid: chain.bid[i]!, ask: chain.ask[i]! },
-      ...{ last: chain.last[i]!, volume: chain.volume[i]!, openInterest: chain.openInterest[i]!, iv: chain.iv[i]! },
-      ...{ delta: chain.delta[i]!, gamma: chain.gamma[i]!, multiplier: chain.multiplier[i]! },
-    };
-  });
 }

@@ -1,7 +1,5 @@
 import { describe, expect, spyOn, test } from 'bun:test';
 import { indexChain } from '../../../bench/index-chain.ts';
-import { DEFAULT_OPTIONS } from '../../../src/analytics/chain/options.ts';
-import { prepareChain } from '../../../src/analytics/chain/prepare.ts';
 import { findEvents, termStructure } from '../../../src/analytics/surface/event-variance.ts';
 import { fitSurface } from '../../../src/analytics/surface/fit-surface.ts';
 import type { FittedSurface } from '../../../src/analytics/surface/fitted-surface.ts';
@@ -13,7 +11,7 @@ import type { ContractRow } from '../../../src/market/build-chain.ts';
 import { addDays, closeOf, newYorkDate, nextTradingDay, YEAR_MS } from '../../../src/market/calendar.ts';
 import { CALENDAR, VarianceClock } from '../../../src/market/variance-clock.ts';
 import { blackScholesPrice } from '../plain.ts';
-import { AS_OF, contract, prepared, quoted, range } from '../small-chains.ts';
+import { AS_OF, contract, prepared, preparedChain, quoted, range } from '../small-chains.ts';
 import { EXPIRIES, MODELS, type Model, market, RATE, SPOT } from './known-markets.ts';
 
 const CLOCKS: [string, VarianceClock][] = [
@@ -113,7 +111,7 @@ test('a series without enough strikes is refused by name, and changes nothing el
 describe('the work of a fit of 30,000 contracts', () => {
   /** A settlement takes about six evaluations of all its quotes. The bounds leave room for a fit that is twice as slow. */
   const EVALUATIONS_MAX = 12;
-  const chain = runToCompletion(prepareChain(indexChain(50, 300), DEFAULT_OPTIONS));
+  const chain = preparedChain(indexChain(50, 300));
   const evaluate = spyOn(SliceModel.prototype, 'evaluate');
   const works: { models: Set<unknown>; evaluations: number }[] = [];
   try {

@@ -1,6 +1,5 @@
 import { expect, test } from 'bun:test';
-import { type AnalysisOptions, DEFAULT_OPTIONS } from '../../../src/analytics/chain/options.ts';
-import { prepareChain } from '../../../src/analytics/chain/prepare.ts';
+import type { AnalysisOptions } from '../../../src/analytics/chain/options.ts';
 import { computeLevelRecord } from '../../../src/analytics/exposure/compute-level-record.ts';
 import { runToCompletion } from '../../../src/core/steps.ts';
 import type { Chain } from '../../../src/market/chain.ts';
@@ -11,7 +10,7 @@ import { getGexProfile } from '../../../src/operations/gex/gex-profile.ts';
 import { getGexByStrike } from '../../../src/operations/gex/gex-strikes.ts';
 import { runStrategicOmniRadar } from '../../../src/operations/surface/omni-radar.ts';
 import { recordedChain, recordedNames } from '../../analytics/recorded.ts';
-import { chainOf, contract, quoted } from '../../analytics/small-chains.ts';
+import { chainOf, contract, contractsIn, preparedChain, quoted } from '../../analytics/small-chains.ts';
 import { describeRecorded } from '../../support/recorded-chains.ts';
 import { callExtended, contextOf, performRoute, smallMarket } from '../small-market.ts';
 
@@ -34,17 +33,14 @@ interface Regime {
 
 /** Computes the GEX of each contract from its volatility by the textbook formula, with calls long and puts short. */
 function contractsOf(chain: Chain, options: Partial<AnalysisOptions> = {}): Contract[] {
-  const { count, series, seriesIndex, callPut, strike, tte, iv, rate, dividend, weight, multiplier } = runToCompletion(
-    prepareChain(chain, { ...DEFAULT_OPTIONS, ...options }),
-  );
-  return Array.from({ length: count }, (_, i) => {
-    const deviation = iv[i]! * Math.sqrt(tte[i]!);
-    const d1 = (Math.log(chain.spot / strike[i]!) + (rate[i]! - dividend[i]!) * tte[i]!) / deviation + deviation / 2;
+  const ready = preparedChain(chain, options);
+  return contractsIn(ready).map(({ callPut, spot, strike, tte, iv, rate, dividend, weight, multiplier, series }) => {
+    const deviation = iv * Math.sqrt(tte);
+    const d1 = (Math.log(spot / strike) + (rate - dividend) * tte) / deviation + deviation / 2;
     const density = Math.exp((-d1 * d1) / 2) / Math.sqrt(2 * Math.PI);
-    const gamma = iv[i]! > 0 ? (Math.exp(-dividend[i]! * tte[i]!) * density) / (chain.spot * deviation) : 0;
-    const { root, expiry } = series[seriesIndex[i]!]!.series;
-    const gex = callPut[i]! * gamma * weight[i]! * multiplier[i]! * chain.spot ** 2 * 0.01;
-    return { gex, strike: strike[i]!, series: `${root} ${expiry}` };
+    const gamma = iv > 0 ? (Math.exp(-dividend * tte) * density) / (spot * deviation) : 0;
+    const { root, expiry } = ready.series[series]!.series;
+    return { gex: callPut * gamma * weight * multiplier * spot ** 2 * 0.01, strike, series: `${root} ${expiry}` };
   });
 }
 

@@ -1,13 +1,23 @@
 import { describe, expect, test } from 'bun:test';
-import { type AnalysisOptions, DEFAULT_OPTIONS } from '../../../src/analytics/chain/options.ts';
-import { prepareChain } from '../../../src/analytics/chain/prepare.ts';
+import type { AnalysisOptions } from '../../../src/analytics/chain/options.ts';
 import { gexLevels } from '../../../src/analytics/exposure/gex-levels.ts';
 import { runToCompletion } from '../../../src/core/steps.ts';
 import type { Chain } from '../../../src/market/chain.ts';
 import type { Close } from '../../../src/market/prints.ts';
 import { getLiveGexNodes } from '../../../src/operations/gex/gex-nodes.ts';
 import { customerPositionsOf } from '../../../src/operations/reading/dealer-sign.ts';
-import { AS_OF, chainOf, contract, EXPIRY, LATER, print, quoted, range, TODAY } from '../../analytics/small-chains.ts';
+import {
+  AS_OF,
+  chainOf,
+  contract,
+  EXPIRY,
+  LATER,
+  preparedChain,
+  print,
+  quoted,
+  range,
+  TODAY,
+} from '../../analytics/small-chains.ts';
 import { closeWith } from '../../store/samples.ts';
 import { call, callExtended, type Holdings, performRoute, refusalOf, smallMarket } from '../small-market.ts';
 
@@ -29,7 +39,7 @@ function market(prints = [print({ expiry: LATER })]) {
 const nodesOf = (chain: Chain, holdings: Holdings = {}) =>
   callExtended(getLiveGexNodes, { ticker: 'ACME' }, smallMarket({ chains: [chain], ...holdings }).context);
 const levelsOf = (chain: Chain, options: Partial<AnalysisOptions> = {}, premium = new Map<string, number>()) =>
-  runToCompletion(gexLevels(runToCompletion(prepareChain(chain, { ...DEFAULT_OPTIONS, ...options })), premium));
+  runToCompletion(gexLevels(preparedChain(chain, options), premium));
 
 const LEVELS = levelsOf(CHAIN, {}, new Map([[`ACME ${LATER}`, 1]]));
 const COMMON = {

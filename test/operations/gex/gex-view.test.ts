@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import type { Chain } from '../../../src/market/chain.ts';
-import type { Context, Operation } from '../../../src/operations/engine/operation.ts';
+import type { Operation } from '../../../src/operations/engine/operation.ts';
 import { perform, restView } from '../../../src/operations/engine/perform.ts';
 import { getGexByExpiry } from '../../../src/operations/gex/gex-expiries.ts';
 import { getLiveGexNodes } from '../../../src/operations/gex/gex-nodes.ts';

@@ -1,12 +1,10 @@
 import { describe, expect, test } from 'bun:test';
-import { DEFAULT_OPTIONS } from '../../../src/analytics/chain/options.ts';
-import { prepareChain } from '../../../src/analytics/chain/prepare.ts';
 import { exposuresOf } from '../../../src/analytics/exposure/dollar-exposures.ts';
 import { hedgingNodes } from '../../../src/analytics/exposure/hedging-nodes.ts';
 import { runToCompletion } from '../../../src/core/steps.ts';
 import { detectLethalNodes } from '../../../src/operations/gex/lethal-nodes.ts';
 import { normalCdf } from '../../analytics/plain.ts';
-import { chainOf, contract, quoted, range, TODAY } from '../../analytics/small-chains.ts';
+import { chainOf, contract, preparedChain, quoted, range, TODAY } from '../../analytics/small-chains.ts';
 import { call, callExtended, smallMarket } from '../small-market.ts';
 
 const CHAIN = chainOf(
@@ -18,7 +16,7 @@ const CHAIN = chainOf(
 
 test('ten nodes, largest first, with the contract’s field names', () => {
   const { context } = smallMarket({ chains: [CHAIN] });
-  const nodes = hedgingNodes(runToCompletion(prepareChain(CHAIN, DEFAULT_OPTIONS)), 10);
+  const nodes = hedgingNodes(preparedChain(CHAIN), 10);
   expect(call(detectLethalNodes, { ticker: 'ACME' }, context)).toEqual({
     top_nodes: nodes.map(({ strike, callPut, expiry, dealerShares, deltaFlux }) => ({
       strike,
@@ -53,7 +51,7 @@ test('the extended answer has the components of each node', () => {
     // A call and its put share their gamma.
     expect(strike_shares).toBeCloseTo(-gamma! * 100 * (2 * strike - 300), 6);
   }
-  const { grossGex } = runToCompletion(exposuresOf(runToCompletion(prepareChain(CHAIN, DEFAULT_OPTIONS))));
+  const { grossGex } = runToCompletion(exposuresOf(preparedChain(CHAIN)));
   const ofNodes = components.reduce((sum, { gex }) => sum + Math.abs(gex!), 0);
   expect(gross_share_pct).toBeCloseTo((100 * ofNodes) / grossGex, 9);
 });
