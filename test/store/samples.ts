@@ -1,20 +1,51 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { Database } from 'bun:sqlite';
 import { DAY_MS, newYorkDate } from '../../src/market/calendar.ts';
 import type { Chain } from '../../src/market/chain.ts';
 import type { LevelRecord } from '../../src/market/level-record.ts';
 import type { Close, Print } from '../../src/market/prints.ts';
 import type { MarketStore } from '../../src/market/store.ts';
+import { migrate } from '../../src/store/migrations.ts';
+import { openStore, type Store } from '../../src/store/sqlite.ts';
+import { withFolder } from '../support/process.ts';
 
-/** Runs `work` with a new folder and removes the folder afterwards. */
-export async function inFolder<T>(work: (folder: string) => T | Promise<T>): Promise<T> {
-  const folder = mkdtempSync(join(tmpdir(), 'zomma-store-'));
+/** Runs work on a store, by default one in memory, and closes it afterwards. */
+export async function withStore(work: (store: Store) => unknown, path = ':memory:'): Promise<void> {
+  const store = openStore(path, Date.now);
   try {
-    return await work(folder);
+    await work(store);
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    store.close();
   }
+}
+
+/** The same on a new file. */
+export const withStoreFile = (work: (store: Store, path: string) => unknown): Promise<void> =>
+  withFolder((folder) => withStore((store) => work(store, `${folder}/z.db`), `${folder}/z.db`));
+
+/** An empty database in memory, of the newest schema. */
+export function memoryDatabase(): Database {
+  const db = new Database(':memory:', { strict: true });
+  migrate(db);
+  return db;
+}
+
+const STORE = new URL('../../src/store/sqlite.ts', import.meta.url).href;
+
+/** A separate process that opens the store at a path as `store` and runs a script. */
+export function spawnOnStore(path: string, script: string) {
+  const program = `import { openStore } from ${JSON.stringify(STORE)}; const store = openStore(process.argv[1], Date.now); ${script}`;
+  return Bun.spawn([process.execPath, '-e', program, path], { stdin: 'pipe', stdout: 'pipe', stderr: 'pipe' });
+}
+
+/** The output of such a process, which is killed as soon as the output is enough. */
+export async function outputOf(child: ReturnType<typeof spawnOnStore>, isEnough: (output: string) => boolean) {
+  let output = '';
+  for await (const text of child.stdout.pipeThrough(new TextDecoderStream())) {
+    output += text;
+    if (isEnough(output)) child.kill('SIGKILL');
+  }
+  await child.exited;
+  return output;
 }
 
 /** 15:00 in New York on a Monday. */
