@@ -20,9 +20,10 @@ import type { Context } from '../../src/operations/engine/operation.ts';
 import { reportGex } from '../../src/operations/gex/gex-report.ts';
 import { REGISTRY } from '../../src/operations/registry.ts';
 import { callExtended } from '../operations/small-market.ts';
+import { IS_FULL } from '../support/size.ts';
 import { DAMAGES, type DamagedDelivery, damagedDelivery } from './damaged-chains.ts';
 
-const CHAINS = 2000;
+const CHAINS = IS_FULL ? 2000 : 500;
 const BATCH = 250;
 /** A batch takes one to two seconds on an idle machine. */
 const SLOW_MS = 30_000;

@@ -10,6 +10,7 @@ import { runToCompletion } from '../../src/core/steps.ts';
 import { buildChain } from '../../src/market/build-chain.ts';
 import type { Chain } from '../../src/market/chain.ts';
 import { describeRecorded } from '../support/recorded-chains.ts';
+import { IS_FULL } from '../support/size.ts';
 import { damagedDelivery } from './damaged-chains.ts';
 import { IntegratedDensity, independentLevels } from './independent.ts';
 import { normalCdf } from './plain.ts';
@@ -136,7 +137,7 @@ function agreeOnSums(prepared: PreparedChain) {
 }
 
 /** Integrals over 135 components are slow: some settlements of each chain. */
-const SETTLEMENTS = 3;
+const SETTLEMENTS = IS_FULL ? 3 : 2;
 
 function agreeOnDensities(prepared: PreparedChain): void {
   const { slices } = runToCompletion(fitSurface(prepared));

@@ -152,7 +152,15 @@ function netAt(holdings: readonly Holding[], level: number): number {
 
 /** Net gamma at spots a quarter percent of the current one apart, within 20, then 35, then 50 percent of it. */
 function flipOf(holdings: readonly Holding[], spot: number): { level: number; resolved: boolean } {
-  const held = holdings.filter(counts);
+  // A call and its put have the same gamma. If their volatilities are equal too, they count as one.
+  const alike = Map.groupBy(
+    holdings.filter(counts),
+    ({ strike, tte, iv, rate, dividend }) => `${strike} ${tte} ${iv} ${rate} ${dividend}`,
+  );
+  const held = [...alike.values()].map((its) => {
+    const net = its.reduce((sum, { callPut, weight, multiplier }) => sum + callPut * weight * multiplier, 0);
+    return { ...its[0]!, callPut: Math.sign(net), weight: Math.abs(net), multiplier: 1 };
+  });
   const known = new Map<number, { step: number; level: number; gex: number }>();
   const net = (step: number) => {
     const level = spot * (1 + step / 400);

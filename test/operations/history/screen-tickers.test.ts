@@ -360,7 +360,7 @@ describe('at a past moment', () => {
 
 test('the default answer for the simulated universe fits into a model’s context', () => {
   const chains = SIMULATED.map(simulated);
-  const { context } = marketOf(chains, chains[0]!.asOf + DAY_MS, 300);
+  const { context } = marketOf(chains, chains[0]!.asOf + DAY_MS, 120);
   for (const args of [{}, { sort_by: WHIPSAW, order: 'desc' }, { where: ['iv_rank>=0', `${WHIPSAW}>0`, 'age_s>0'] }]) {
     const performed = performTool(screenTickers, args, context);
     expect((performed.body.rows as unknown[]).length).toBe(15);
