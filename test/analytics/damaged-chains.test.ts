@@ -168,10 +168,7 @@ function judgeOperations(chain: Chain, seed: number): void {
   ask(REGISTRY.get_whale_prints, { ticker, target_expiry: expiry });
   ask(REGISTRY.detect_lethal_nodes, { ticker });
   ask(REGISTRY.evaluate_etf_contagion, {
-    single_name_ticker: ticker,
-    whale_fiat: 1e6,
-    current_iv: 0.5,
-    iv_ceiling: 0.4,
+    ...{ single_name_ticker: ticker, whale_fiat: 1e6, current_iv: 0.5, iv_ceiling: 0.4 },
   });
   for (const operation of [REGISTRY.get_flow_by_aggressor, REGISTRY.get_signed_prints]) {
     ask(operation, { ticker, days: 30, min_premium: 0, limit: 10 });
@@ -256,9 +253,7 @@ function contextOf(chain: Chain, seed: number): Context {
     nowMs: () => chain.asOf,
     feedStates: () => [],
     gapsIn: () => [],
-    staleAfterMs: 1,
-    largePrintMinUsd: 100_000,
-    contagionMinUsd: 1_000_000,
+    ...{ staleAfterMs: 1, largePrintMinUsd: 100_000, contagionMinUsd: 1_000_000 },
   };
 }
 

@@ -184,9 +184,7 @@ function small(root: string, strikes: number[], halfSpread: number): ContractRow
       ...row,
       bid: Math.max(row.bid, 0),
       openInterest: row.openInterest + row.callPut * (row.strike - HEAD.spot + 7),
-      iv: skew(row.strike),
-      delta: row.callPut / 2,
-      gamma: 0.02,
+      ...{ iv: skew(row.strike), delta: row.callPut / 2, gamma: 0.02 },
     })),
   );
 }

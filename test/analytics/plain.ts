@@ -35,6 +35,18 @@ export function blackScholesPrice({ callPut, spot, strike, tte, iv, rate, divide
   return callPut * (carried - paid);
 }
 
+/** Root of the total variance at which Black's formula gives a price, by bisection. */
+export function volatilityOf(side: number, strike: number, price: number): number {
+  let [low, high] = [1e-9, 10];
+  for (let i = 0; i < 100; i++) {
+    const s = (low + high) / 2;
+    const d1 = -Math.log(strike) / s + s / 2;
+    if (side * (normalCdf(side * d1) - strike * normalCdf(side * (d1 - s))) < price) low = s;
+    else high = s;
+  }
+  return (low + high) / 2;
+}
+
 /** `spot` may differ from that of the option. */
 export function blackScholesDelta(option: PlainOption, spot = option.spot): number {
   const { callPut, strike, tte, iv, rate, dividend } = option;

@@ -22,19 +22,8 @@ export const HEAD: ChainHead = { underlying: 'ACME', asOf: AS_OF, spot: 100, sou
 export function contract(overrides: Partial<ContractRow> = {}): ContractRow {
   const none = Number.NaN;
   return {
-    root: 'ACME',
-    expiry: EXPIRY,
-    callPut: 1,
-    strike: 100,
-    bid: none,
-    ask: none,
-    last: none,
-    volume: none,
-    openInterest: none,
-    iv: none,
-    delta: none,
-    gamma: none,
-    multiplier: none,
+    ...{ root: 'ACME', expiry: EXPIRY, callPut: 1, strike: 100, bid: none, ask: none, last: none, volume: none },
+    ...{ openInterest: none, iv: none, delta: none, gamma: none, multiplier: none },
     ...overrides,
   };
 }
@@ -124,25 +113,9 @@ export function range(from: number, to: number, step = 1): number[] {
 
 export function print(overrides: Partial<Print> = {}): Print {
   return {
-    id: 'p1',
-    underlying: 'ACME',
-    root: 'ACME',
-    expiry: EXPIRY,
-    callPut: 1,
-    strike: 100,
-    price: 5,
-    size: 400,
-    multiplier: 100,
-    at: AS_OF,
-    side: null,
-    bid: null,
-    ask: null,
-    delta: null,
-    multiLeg: false,
-    sweep: false,
-    block: false,
-    canceled: false,
-    simulated: false,
+    ...{ id: 'p1', underlying: 'ACME', root: 'ACME', expiry: EXPIRY, callPut: 1, strike: 100, price: 5, size: 400 },
+    ...{ multiplier: 100, at: AS_OF, side: null, bid: null, ask: null, delta: null, multiLeg: false, sweep: false },
+    ...{ block: false, canceled: false, simulated: false },
     ...overrides,
   };
 }

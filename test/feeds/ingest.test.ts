@@ -52,11 +52,7 @@ test.each([
 });
 
 const plausible = {
-  underlying: 'AAA',
-  asOf: Date.parse('2026-08-21T20:00:00Z'),
-  spot: 100,
-  source: 'test',
-  simulated: false,
+  ...{ underlying: 'AAA', asOf: Date.parse('2026-08-21T20:00:00Z'), spot: 100, source: 'test', simulated: false },
 };
 const contract = { root: 'AAA', expiry: '2026-09-18', callPut: 1, strike: 100, openInterest: 5 } as ContractRow;
 const implausible: [name: string, chain: Chain, reason: RegExp][] = [
@@ -86,10 +82,7 @@ test.each(implausible)(
     const rejections: string[] = [];
     await ingestOnce({
       feed: {
-        name: 'test',
-        simulated: false,
-        pace: { everyMs: 1, hours: 'always', delayMs: 0 },
-        tickers: [],
+        ...{ name: 'test', simulated: false, pace: { everyMs: 1, hours: 'always', delayMs: 0 }, tickers: [] },
         async *poll(): AsyncGenerator<Delivery> {
           yield { kind: 'chain', chain };
         },
@@ -125,9 +118,7 @@ test('reports a file that no longer contains market data', async () => {
   writeFileSync(drop('a.csv'), 'overwritten');
   await poll();
   expect(service.observations).toContainEqual({
-    kind: 'data_refused',
-    origin: 'a.csv',
-    reason: 'no longer contains market data',
+    ...{ kind: 'data_refused', origin: 'a.csv', reason: 'no longer contains market data' },
   });
 });
 
@@ -167,10 +158,7 @@ test('a transaction ends when its time is over, and requests run between transac
   let timer = setImmediate(turn);
   await ingestOnce({
     feed: {
-      name: 'test',
-      simulated: false,
-      pace: { everyMs: 1, hours: 'always', delayMs: 0 },
-      tickers: [],
+      ...{ name: 'test', simulated: false, pace: { everyMs: 1, hours: 'always', delayMs: 0 }, tickers: [] },
       async *poll(): AsyncGenerator<Delivery> {
         yield { kind: 'prints', prints, refused: { malformed_row: 2 } };
         yield { kind: 'closes', closes: [] };
@@ -204,10 +192,7 @@ test('reports a poll that fails, and polls again', async () => {
   const recovered = Promise.withResolvers<void>();
   let polls = 0;
   const feed: Feed = {
-    name: 'flaky',
-    simulated: false,
-    pace: { everyMs: 1, hours: 'always', delayMs: 0 },
-    tickers: [],
+    ...{ name: 'flaky', simulated: false, pace: { everyMs: 1, hours: 'always', delayMs: 0 }, tickers: [] },
     // biome-ignore lint/correctness/useYield: a feed that has nothing to deliver
     async *poll(): AsyncGenerator<Delivery> {
       if (++polls === 1) throw new Error('cable pulled');
@@ -215,9 +200,7 @@ test('reports a poll that fails, and polls again', async () => {
     },
   };
   const ingest = startIngest({
-    feed,
-    store: service.app.store,
-    nowMs: Date.now,
+    ...{ feed, store: service.app.store, nowMs: Date.now },
     observe: (each) => {
       if (each.kind === 'ingest_failed') failed.resolve();
     },

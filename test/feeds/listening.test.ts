@@ -23,10 +23,7 @@ function scripted(): Scripted {
     wake();
   };
   const feed: Feed = {
-    name: 'massive',
-    simulated: false,
-    pace: { everyMs: 1e9, hours: 'always', delayMs: 0 },
-    tickers: ['SPX'],
+    ...{ name: 'massive', simulated: false, pace: { everyMs: 1e9, hours: 'always', delayMs: 0 }, tickers: ['SPX'] },
     async *poll() {},
     async *stream(signal) {
       opened++;

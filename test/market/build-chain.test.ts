@@ -4,11 +4,7 @@ import { buildChain, CONTRACTS_MAX, type ContractRow } from '../../src/market/bu
 import type { Series } from '../../src/market/chain.ts';
 
 const head = {
-  underlying: 'SPX',
-  asOf: Date.parse('2022-12-12T21:00:00Z'),
-  spot: 3990,
-  source: 'test',
-  simulated: false,
+  ...{ underlying: 'SPX', asOf: Date.parse('2022-12-12T21:00:00Z'), spot: 3990, source: 'test', simulated: false },
 };
 
 function contract(overrides: Partial<ContractRow> = {}): ContractRow {

@@ -499,14 +499,7 @@ test('market units: per volatility point, per calendar day, per percent of rate'
   const raw = greeks({ ...call, count: 1 });
   const market = inMarketUnits(raw);
   const factors = {
-    price: 1,
-    delta: 1,
-    gamma: 1,
-    vega: 1e-2,
-    theta: 1 / 365,
-    rho: 1e-2,
-    vanna: 1e-2,
-    charm: 1 / 365,
+    ...{ price: 1, delta: 1, gamma: 1, vega: 1e-2, theta: 1 / 365, rho: 1e-2, vanna: 1e-2, charm: 1 / 365 },
     volga: 1e-4,
   };
   for (const name of GREEKS) expect(market[name][0]).toBeCloseTo(raw[name][0]! * factors[name], 14);

@@ -132,9 +132,7 @@ describe('relations', () => {
     const factor = 2 ** power;
     const scaled = rows.map((row) => ({
       ...row,
-      price: factor * row.price,
-      spot: factor * row.spot,
-      strike: factor * row.strike,
+      ...{ price: factor * row.price, spot: factor * row.spot, strike: factor * row.strike },
     }));
     impliedVolatility(columnsOf(scaled)).forEach((iv, i) => {
       // Prices close to the smallest double lose bits.

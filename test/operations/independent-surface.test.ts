@@ -8,7 +8,7 @@ import { getGexByExpiry } from '../../src/operations/gex/gex-expiries.ts';
 import { calculateMertonProbability } from '../../src/operations/surface/merton-probability.ts';
 import { getVolatilitySurface } from '../../src/operations/surface/surface-report.ts';
 import { IntegratedDensity } from '../analytics/independent.ts';
-import { normalCdf } from '../analytics/plain.ts';
+import { normalCdf, volatilityOf } from '../analytics/plain.ts';
 import { recordedChain } from '../analytics/recorded.ts';
 import { preparedChain } from '../analytics/small-chains.ts';
 import { describeRecorded } from '../support/recorded-chains.ts';
@@ -238,18 +238,6 @@ function quotedAtTheMoney({ chain, row, strike, callPut }: PreparedChain, series
     return at(below) + share * (at(above) - at(below));
   };
   return { bid: ends(chain.bid), ask: ends(chain.ask) };
-}
-
-/** Root of the total variance at which Black's formula gives a price, by bisection. */
-function volatilityOf(side: number, strike: number, price: number): number {
-  let [low, high] = [1e-9, 10];
-  for (let i = 0; i < 100; i++) {
-    const s = (low + high) / 2;
-    const d1 = -Math.log(strike) / s + s / 2;
-    if (side * (normalCdf(side * d1) - strike * normalCdf(side * (d1 - s))) < price) low = s;
-    else high = s;
-  }
-  return (low + high) / 2;
 }
 
 /** The strike at which an option has a forward delta, by bisection. */

@@ -4,7 +4,7 @@ import { addDays, daysBetween, isTradingDay, newYorkDate } from '../../src/marke
 import type { Chain } from '../../src/market/chain.ts';
 import { calculateMertonProbability } from '../../src/operations/surface/merton-probability.ts';
 import { getVolatilitySurface } from '../../src/operations/surface/surface-report.ts';
-import { recordedChain, recordedNames } from '../analytics/recorded.ts';
+import { recordedChain, someRecorded } from '../analytics/recorded.ts';
 import { rowsIn } from '../analytics/small-chains.ts';
 import { describeRecorded } from '../support/recorded-chains.ts';
 import { call, callExtended, smallMarket } from './small-market.ts';
@@ -51,7 +51,7 @@ const POISONS: [string, string, Poison][] = [
 ];
 
 describeRecorded('a series of placeholders in a recorded chain', (dir) => {
-  describe.each(recordedNames(dir))('%s', (name) => {
+  describe.each(someRecorded(dir))('%s', (name) => {
     const chain = recordedChain(dir, name);
     const rows = rowsIn(chain);
     const { root, date } = unlistedDate(chain);

@@ -105,19 +105,11 @@ describe('0DTE of an index on a third Friday', () => {
     const asOf = Date.parse(at);
     const rows = ['SPX', 'SPXW'].flatMap((root) =>
       quoted({
-        root,
-        expiry: '2026-01-16',
-        strikes: [95, 100, 105],
-        asOf: asOf - HOUR_MS,
-        rest: { openInterest: 100 },
+        ...{ root, expiry: '2026-01-16', strikes: [95, 100, 105], asOf: asOf - HOUR_MS, rest: { openInterest: 100 } },
       }),
     );
     const later = quoted({
-      root: 'SPX',
-      expiry: '2026-02-20',
-      strikes: [95, 100, 105],
-      asOf,
-      rest: { openInterest: 100 },
+      ...{ root: 'SPX', expiry: '2026-02-20', strikes: [95, 100, 105], asOf, rest: { openInterest: 100 } },
     });
     const ready = preparedChain(chainOf([...rows, ...later], { underlying: 'SPX', asOf }));
     const { left_out, used } = ready.counts;

@@ -42,9 +42,7 @@ export function smallMarket(holdings: Holdings = {}, nowMs = Date.UTC(2026, 0, 6
     nowMs: () => nowMs,
     feedStates: () => store.feedStates(),
     gapsIn: (fromMs, toMs) => store.gapsIn(fromMs, toMs),
-    staleAfterMs: 60_000,
-    largePrintMinUsd: LARGE_PRINT_MIN_USD,
-    contagionMinUsd: 1_000_000,
+    ...{ staleAfterMs: 60_000, largePrintMinUsd: LARGE_PRINT_MIN_USD, contagionMinUsd: 1_000_000 },
   };
   return { context, store };
 }

@@ -87,9 +87,7 @@ test('simulated and recorded data are separate', () =>
     expect(store.underlyings(false)).toEqual(['B']);
     expect(store.latestChainId('A', false)).toBeUndefined();
     expect(store.chain(store.latestChainId('B', false)!)).toMatchObject({
-      spot: 3,
-      source: 'files:x',
-      simulated: false,
+      ...{ spot: 3, source: 'files:x', simulated: false },
     });
     for (const [simulated, size] of [[true, 1] as const, [false, 2] as const]) {
       expect(store.prints('SPX', 0, MONDAY_MS, simulated, 0)).toEqual([printOf('1', { simulated, size })]);

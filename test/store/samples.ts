@@ -59,29 +59,16 @@ export function chainOf(changes: Partial<Chain> = {}): Chain {
   const gappy = (seed: number) => Float64Array.from({ length: count }, (_, row) => (row % 3 === 1 ? NaN : seed + row));
   const cut = Math.ceil(count / 2);
   return {
-    underlying: 'SPX',
-    asOf: MONDAY_MS,
-    spot: 6000.25,
-    source: 'simulated',
-    simulated: true,
-    count,
+    ...{ underlying: 'SPX', asOf: MONDAY_MS, spot: 6000.25, source: 'simulated', simulated: true, count },
     series: [
       series('SPX', 'AM', 0, cut, MONDAY_MS + 11 * DAY_MS),
       { ...series('SPXW', 'PM', cut, count, MONDAY_MS + 12 * DAY_MS), adjusted: true },
     ],
     seriesIndex: Uint16Array.from({ length: count }, (_, row) => (row < cut ? 0 : 1)),
     callPut: Float64Array.from({ length: count }, (_, row) => (row % 2 === 0 ? 1 : -1)),
-    strike: column(5900),
-    bid: gappy(1),
-    ask: gappy(2),
-    last: gappy(3),
-    volume: column(10),
-    openInterest: column(20),
-    iv: gappy(0.2),
-    delta: column(-0.5),
-    gamma: column(1e-9),
-    multiplier: column(100),
-    refused: { 'no strike': 3, 'Zürich "quoted"': 1 },
+    ...{ strike: column(5900), bid: gappy(1), ask: gappy(2), last: gappy(3), volume: column(10) },
+    ...{ openInterest: column(20), iv: gappy(0.2), delta: column(-0.5), gamma: column(1e-9) },
+    ...{ multiplier: column(100), refused: { 'no strike': 3, 'Zürich "quoted"': 1 } },
     ...changes,
   };
 }
@@ -92,25 +79,9 @@ function series(root: string, settlement: 'AM' | 'PM', start: number, end: numbe
 
 export function printOf(id: string, changes: Partial<Print> = {}): Print {
   return {
-    id,
-    underlying: 'SPX',
-    root: 'SPXW',
-    expiry: '2026-01-16',
-    callPut: -1,
-    strike: 5900.5,
-    price: 12.35,
-    size: 40,
-    multiplier: 100,
-    at: MONDAY_MS,
-    side: 'ask',
-    bid: 12.1,
-    ask: 12.35,
-    delta: -0.41,
-    multiLeg: true,
-    sweep: false,
-    block: true,
-    canceled: false,
-    simulated: true,
+    ...{ id, underlying: 'SPX', root: 'SPXW', expiry: '2026-01-16', callPut: -1, strike: 5900.5, price: 12.35 },
+    ...{ size: 40, multiplier: 100, at: MONDAY_MS, side: 'ask', bid: 12.1, ask: 12.35, delta: -0.41, multiLeg: true },
+    ...{ sweep: false, block: true, canceled: false, simulated: true },
     ...changes,
   };
 }

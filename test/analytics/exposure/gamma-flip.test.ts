@@ -116,10 +116,8 @@ describe('agrees with a scan of the whole grid', () => {
   const books = Array.from({ length: 150 }, (_, i) => {
     const rows = Array.from({ length: 1 + Math.floor(40 * random() ** 2) }, () =>
       contract({
-        strike: Math.round(60 + 80 * random()) + pick(0, 0.5),
-        callPut: pick(1, -1),
-        iv: pick(0.02, 0.05, 0.2, 0.3, 0.46, 0.8),
-        openInterest: pick(0, 1, 10, 100, 1000),
+        ...{ strike: Math.round(60 + 80 * random()) + pick(0, 0.5), callPut: pick(1, -1) },
+        ...{ iv: pick(0.02, 0.05, 0.2, 0.3, 0.46, 0.8), openInterest: pick(0, 1, 10, 100, 1000) },
         expiry: pick(TODAY, TODAY, EXPIRY, LATER),
       }),
     );

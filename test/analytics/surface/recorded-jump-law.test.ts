@@ -4,7 +4,7 @@ import { type JumpLaw, jumpLawAt } from '../../../src/analytics/surface/jump-law
 import { endBeyond, superHedge, touchProbabilities } from '../../../src/analytics/surface/touch-probability.ts';
 import { runToCompletion } from '../../../src/core/steps.ts';
 import { describeRecorded } from '../../support/recorded-chains.ts';
-import { recordedChain, recordedNames } from '../recorded.ts';
+import { recordedChain, someRecorded } from '../recorded.ts';
 import { preparedChain } from '../small-chains.ts';
 import { outsideVerticals, sumCounts } from './quote-checks.ts';
 
@@ -15,7 +15,7 @@ const BAND_MAX = 0.1;
 const TOUCHED = 5;
 
 describeRecorded('jump laws of recorded chains', (dir) => {
-  describe.each(recordedNames(dir))('%s', (name) => {
+  describe.each(someRecorded(dir))('%s', (name) => {
     const chain = recordedChain(dir, name);
     const surface = runToCompletion(fitSurface(preparedChain(chain)));
 

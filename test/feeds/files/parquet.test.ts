@@ -31,13 +31,8 @@ const SYMBOLS = TEXT.split('\n')
   .map((line) => line.split(',')[3]!);
 const plain = (changes: Record<string, unknown[]> = {}): Columns =>
   Object.entries({
-    underlying: ['TEST', 'TEST', 'TEST'],
-    as_of: Array(3).fill('2026-08-21T16:00:00Z'),
-    spot: [100, 100, 100],
-    symbol: SYMBOLS,
-    bid: [1.5, null, 0.05],
-    open_interest: [1200, 7, 0],
-    iv: [0.25, Number.NaN, 0.00001],
+    ...{ underlying: ['TEST', 'TEST', 'TEST'], as_of: Array(3).fill('2026-08-21T16:00:00Z'), spot: [100, 100, 100] },
+    ...{ symbol: SYMBOLS, bid: [1.5, null, 0.05], open_interest: [1200, 7, 0], iv: [0.25, Number.NaN, 0.00001] },
     ...changes,
   }).map(([name, data]) => ({ name, data, nullable: true }) as Columns[number]);
 
@@ -82,12 +77,8 @@ test('rows as text and as columns of any type give the same chain', async () => 
       ] as Columns,
       {
         schema: schemaOf({
-          Underlying: TEXT_TYPE,
-          as_of: { type: 'INT64', logical_type: utc },
-          spot: { type: 'DOUBLE' },
-          expiry: expiry.type as Omit<SchemaElement, 'name'>,
-          put_call: TEXT_TYPE,
-          strike: { type: 'FLOAT' },
+          ...{ Underlying: TEXT_TYPE, as_of: { type: 'INT64', logical_type: utc }, spot: { type: 'DOUBLE' } },
+          ...{ expiry: expiry.type as Omit<SchemaElement, 'name'>, put_call: TEXT_TYPE, strike: { type: 'FLOAT' } },
           bid: { type: 'INT64', converted_type: 'DECIMAL', precision: 10, scale: 2 },
           open_interest: { type: 'INT64' },
           iv: { type: 'DOUBLE' },

@@ -98,11 +98,7 @@ describe('signed prints', () => {
     expect(prints.signed_by).toEqual(['unknown', 'quote', 'feed', 'feed']);
     expect(prints.manner).toEqual(['single', 'block', 'sweep', 'single']);
     expect(row(prints, 1)).toMatchObject({
-      at: '2026-01-05T20:00:00.000Z',
-      premium: 6_000,
-      bid: 5,
-      ask: 6,
-      delta: -0.5,
+      ...{ at: '2026-01-05T20:00:00.000Z', premium: 6_000, bid: 5, ask: 6, delta: -0.5 },
     });
   });
 

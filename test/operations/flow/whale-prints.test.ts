@@ -27,9 +27,7 @@ test('premium and contracts of calls and puts', () => {
   ];
   const context = market({ prints });
   expect(ask(EXPIRY, context)).toEqual({
-    net_fiat_exposure: 200_000 - 250_000,
-    call_fiat_paid: 200_000,
-    put_fiat_paid: 250_000,
+    ...{ net_fiat_exposure: 200_000 - 250_000, call_fiat_paid: 200_000, put_fiat_paid: 250_000 },
     net_volume_delta: -600,
   });
   expect(callExtended(getWhalePrints, { ticker: 'ACME', target_expiry: EXPIRY }, context)).toMatchObject({
@@ -75,9 +73,7 @@ describe('without prints', () => {
     const context = market(snapshots);
     expect(ask(EXPIRY, context)).toEqual({
       ...{
-        call_fiat_paid: 5 * 2 * 100 + 7 * 4 * 100,
-        put_fiat_paid: 900,
-        net_fiat_exposure: 2900,
+        ...{ call_fiat_paid: 5 * 2 * 100 + 7 * 4 * 100, put_fiat_paid: 900, net_fiat_exposure: 2900 },
         net_volume_delta: 3,
       },
     });

@@ -117,9 +117,7 @@ describe('cells', () => {
   test('null is not 0, AM and PM series are apart, and calls and puts of a strike are added', () => {
     expect(ask({ measure: 'open_interest' })).toMatchObject({
       ...{ spot_price: 100, measure: 'open_interest', band: 20, count: 3, series_count: 3 },
-      strike: [90, 100, 110],
-      root: ['NDX', 'NDXP', 'NDX'],
-      expiry: [EXPIRY, EXPIRY, LATER],
+      ...{ strike: [90, 100, 110], root: ['NDX', 'NDXP', 'NDX'], expiry: [EXPIRY, EXPIRY, LATER] },
       settlement: ['AM', 'PM', 'AM'],
       values: [
         [5, 9, null],

@@ -43,12 +43,8 @@ const levelsOf = (chain: Chain, options: Partial<AnalysisOptions> = {}, premium 
 
 const LEVELS = levelsOf(CHAIN, {}, new Map([[`ACME ${LATER}`, 1]]));
 const COMMON = {
-  ticker: 'ACME',
-  spot_price: 100,
-  max_pain: LEVELS.maxPain,
-  call_wall: LEVELS.walls.call.strike,
-  put_wall: LEVELS.walls.put.strike,
-  gex_flip: LEVELS.flip.level,
+  ...{ ticker: 'ACME', spot_price: 100, max_pain: LEVELS.maxPain, call_wall: LEVELS.walls.call.strike },
+  ...{ put_wall: LEVELS.walls.put.strike, gex_flip: LEVELS.flip.level },
 };
 
 test('the tool names the date whale_expiry and omits net GEX', () => {
@@ -65,10 +61,7 @@ test('the route names the date expiry and returns net GEX in millions', () => {
 test('the extended answer explains how it was computed', () => {
   const answer = callExtended(getLiveGexNodes, { ticker: 'ACME' }, market());
   expect(answer).toMatchObject({
-    expiry: LATER,
-    expiry_root: 'ACME',
-    expiry_chosen_by: 'large_prints',
-    flip_resolved: true,
+    ...{ expiry: LATER, expiry_root: 'ACME', expiry_chosen_by: 'large_prints', flip_resolved: true },
     regime: LEVELS.exposures.gex < 0 ? 'negative_gamma' : 'positive_gamma',
     gross_gex_mil: LEVELS.exposures.grossGex / 1e6,
     contracts: {
@@ -105,9 +98,7 @@ describe('alternative weights beside the default', () => {
     const answer = nodesOf(chainOf(rows));
     const levels = levelsOf(chainOf(rows), { weight: 'volume' });
     expect(answer.by_volume).toMatchObject({
-      net_gex_mil: levels.exposures.gex / 1e6,
-      regime: 'negative_gamma',
-      gex_flip: levels.flip.level,
+      ...{ net_gex_mil: levels.exposures.gex / 1e6, regime: 'negative_gamma', gex_flip: levels.flip.level },
       call_wall: levels.walls.call.strike,
     });
     expect(answer).toMatchObject({ by_flow: null, zero_dte: null });
@@ -120,12 +111,8 @@ describe('alternative weights beside the default', () => {
     };
     const open = rows.reduce((sum, { openInterest }) => sum + openInterest, 0);
     expect(by_flow).toMatchObject({
-      regime: 'negative_gamma',
-      call_wall: 100,
-      signed_share_pct: expect.closeTo((100 * 60) / open, 9),
-      contracts_signed: 1,
-      positions_capped: 0,
-      prints: { feed: 1, quote: 0, tick: 0, unknown: 0 },
+      ...{ regime: 'negative_gamma', call_wall: 100, signed_share_pct: expect.closeTo((100 * 60) / open, 9) },
+      ...{ contracts_signed: 1, positions_capped: 0, prints: { feed: 1, quote: 0, tick: 0, unknown: 0 } },
     });
     expect(by_flow.unsigned_gex_mil! - by_flow.net_gex_mil!).toBeCloseTo(gross_gex_mil, 12);
   });
@@ -165,10 +152,7 @@ describe('alternative weights beside the default', () => {
 
   test('0DTE: separate levels by open interest and by volume until settlement', () => {
     const today = quoted({
-      strikes: range(97, 103),
-      expiry: TODAY,
-      iv: 0.25,
-      rest: { openInterest: 50, volume: 200 },
+      ...{ strikes: range(97, 103), expiry: TODAY, iv: 0.25, rest: { openInterest: 50, volume: 200 } },
     }).map((row) => (row.callPut === 1 ? { ...row, openInterest: 30, volume: 120 } : row));
     const chain = chainOf([...rows, ...today]);
     const answer = nodesOf(chain) as {
@@ -180,9 +164,7 @@ describe('alternative weights beside the default', () => {
       expiry: TODAY,
       net_gex_mil: levels.exposures.gex / 1e6,
       net_gex_volume_mil: expect.closeTo((4 * levels.exposures.gex) / 1e6, 12),
-      max_pain: levels.maxPain,
-      hours_to_settlement: 1,
-      atm_iv: expect.closeTo(0.25, 6),
+      ...{ max_pain: levels.maxPain, hours_to_settlement: 1, atm_iv: expect.closeTo(0.25, 6) },
       expected_move: expect.closeTo(25 * Math.sqrt(1 / 24 / 365.25), 3),
       open_interest: 560,
       volume: 2_240,

@@ -121,12 +121,7 @@ describe('a day', () => {
 /** A trading day as it is made up: the levels of the evening before, the spots of the day, and its close. */
 interface MadeUp {
   readonly date: string;
-  readonly levels: {
-    spot: number;
-    callWall: number;
-    putWall: number;
-    gexFlip: number;
-    flipResolved: boolean;
+  readonly levels: Pick<LevelRecord, 'spot' | 'callWall' | 'putWall' | 'gexFlip' | 'flipResolved'> & {
     atmIv30d: number;
   };
   readonly spots: readonly number[];

@@ -55,18 +55,11 @@ function expectedRow(ticker: string, context: Context): ScreenRow {
   expect([spot, flip]).toEqual([spot_price, flip_resolved ? gex_flip : null]);
   const { age_s, stale } = history.provenance;
   return {
-    ticker,
-    spot_price: spot,
-    gex_flip: flip,
+    ...{ ticker, spot_price: spot, gex_flip: flip },
     flip_distance_pct: flip === null ? null : Math.abs(1 - flip / spot) * 100,
     spot_vs_flip: flip === null ? null : spot < flip ? 'below' : 'above',
-    regime,
-    net_gex_mil,
-    net_over_gross_pct,
-    atm_iv_30d: history.atm_iv_30d[last]!,
-    iv_rank: history.iv_rank,
-    whipsaw_risk_index: radar.whipsaw_risk_index!,
-    age_s,
+    ...{ regime, net_gex_mil, net_over_gross_pct, atm_iv_30d: history.atm_iv_30d[last]!, iv_rank: history.iv_rank },
+    ...{ whipsaw_risk_index: radar.whipsaw_risk_index!, age_s },
     ...(stale && { stale: true }),
   };
 }

@@ -150,11 +150,8 @@ describe('boundaries', () => {
 
   test('are the levels over all expiries', () => {
     expect(scan().gex_boundaries).toMatchObject({
-      call_wall: levels.walls.call.strike,
-      put_wall: levels.walls.put.strike,
-      gex_flip: levels.flip.level,
-      max_pain: levels.maxPain,
-      net_gex_mil: levels.exposures.gex / 1e6,
+      ...{ call_wall: levels.walls.call.strike, put_wall: levels.walls.put.strike, gex_flip: levels.flip.level },
+      ...{ max_pain: levels.maxPain, net_gex_mil: levels.exposures.gex / 1e6 },
     });
   });
 
@@ -288,10 +285,7 @@ describe('concentration', () => {
 describe('whipsaw', () => {
   // A swing of 1 % a day, up to the day of the snapshot.
   const closes = range(0, 20).map((i) => ({
-    ticker: 'ACME',
-    date: addDays(TODAY, i - 20),
-    close: i % 2 === 0 ? 100 : 101,
-    volume: null,
+    ...{ ticker: 'ACME', date: addDays(TODAY, i - 20), close: i % 2 === 0 ? 100 : 101, volume: null },
     simulated: false,
   }));
 

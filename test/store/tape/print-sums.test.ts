@@ -15,22 +15,16 @@ function tape(seed: number, count: number): Print[] {
     ...printOf(`p${i}`),
     simulated: false,
     at: Date.UTC(2026, 9, 26) + Math.floor(random() * 14 * DAY_MS),
-    root: pick(['SPX', 'SPXW', 'SPX1']),
-    expiry: pick(['2026-11-20', '2026-12-18']),
-    callPut: pick([1, -1] as const),
-    price: pick([0.01, 3.37, 12.05, 100 / 3]),
-    size: pick([1, 40, 333, 5_000]),
-    multiplier: 100,
-    side: pick(['ask', 'bid', 'mid', null] as const),
+    ...{ root: pick(['SPX', 'SPXW', 'SPX1']), expiry: pick(['2026-11-20', '2026-12-18']) },
+    ...{ callPut: pick([1, -1] as const), price: pick([0.01, 3.37, 12.05, 100 / 3]) },
+    ...{ size: pick([1, 40, 333, 5_000]), multiplier: 100, side: pick(['ask', 'bid', 'mid', null] as const) },
     ...pick([
       { bid: null, ask: null },
       { bid: 3.3, ask: 3.44 },
       { bid: 3.4, ask: 3.3 },
       { bid: 1, ask: 2 },
     ]),
-    delta: pick([null, 0.5, -0.95]),
-    multiLeg: random() < 0.2,
-    canceled: false,
+    ...{ delta: pick([null, 0.5, -0.95]), multiLeg: random() < 0.2, canceled: false },
   }));
 }
 
