@@ -266,11 +266,9 @@ function printsOf(chain: Chain, seed: number): Print[] {
     return {
       ...{ id: `p${i}`, underlying: chain.underlying, root, expiry, strike: chain.strike[row]!, multiplier: 100 },
       ...{ callPut: chain.callPut[row] === 1 ? 1 : -1, price, size: [1, 500, 1e7][i % 4] ?? 3, at: chain.asOf - i },
-      ...{
-        side: (['ask', 'bid', 'mid', null] as const)[i % 4]!,
-        bid: i % 5 === 0 ? null : 1.4,
-        ask: i % 7 === 0 ? 1.2 : 1.6,
-      },
+      side: (['ask', 'bid', 'mid', null] as const)[i % 4]!,
+      bid: i % 5 === 0 ? null : 1.4,
+      ask: i % 7 === 0 ? 1.2 : 1.6,
       ...{ delta: i % 2 === 0 ? null : 0.5, multiLeg: i % 6 === 0, sweep: false, block: false },
       ...{ canceled: i % 11 === 10, simulated: false },
     };

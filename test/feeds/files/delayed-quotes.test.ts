@@ -2,10 +2,8 @@ import { describe, expect, test } from 'bun:test';
 import { chain, readText, rejections } from './reading.ts';
 
 const option = (symbol: string, overrides: Record<string, unknown> = {}) => ({
-  ...{
-    ...{ option: symbol, bid: 10, bid_size: 5, ask: 10.5, iv: 0.2, open_interest: 30, volume: 4, delta: 0.5 },
-    gamma: 0.01,
-  },
+  ...{ option: symbol, bid: 10, bid_size: 5, ask: 10.5, iv: 0.2, open_interest: 30, volume: 4, delta: 0.5 },
+  gamma: 0.01,
   ...{ theta: -0.1, vega: 1, rho: 0.1, theo: 10.2, last_trade_price: 10.1, last_trade_time: null, prev_day_close: 9 },
   ...overrides,
 });
