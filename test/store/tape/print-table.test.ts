@@ -170,7 +170,7 @@ function readings(table: ReturnType<typeof tableOn>) {
 }
 
 describe.each(IS_FULL ? [1, 2, 3, 4] : [1, 2])('seed %p', (seed) => {
-  const batches = batchesOf(seed, tape(seed, 900));
+  const batches = batchesOf(seed, tape(seed, IS_FULL ? 900 : 450));
   const [rows, packed] = [tableOn(undefined, SMALL), memoryDatabase()];
   const table = tableOn(packed, SMALL);
   const random = randomOf(seed, 5);
