@@ -23,12 +23,20 @@ const TIMED = [
 
 /** The files whose tests have another size with `--full` (test/support/size.ts). */
 const SIZED = [
+  'test/analytics/damaged-chains.test.ts',
+  'test/analytics/independent.test.ts',
+  'test/analytics/surface/recorded-jump-law.test.ts',
   'test/bench/packed-tape.test.ts',
   'test/faults/hostile-files.test.ts',
   'test/faults/hostile-members.test.ts',
   'test/http/extreme-inputs.test.ts',
   'test/http/property.test.ts',
+  'test/math/first-passage.test.ts',
+  'test/operations/answer-tokens.test.ts',
   'test/operations/independent-surface.test.ts',
+  'test/operations/options/option-quotes.test.ts',
+  'test/operations/poisoned-chains.test.ts',
+  'test/store/tape/print-table.test.ts',
   'test/terminal/accessibility.test.ts',
   'test/terminal/states.test.ts',
 ];

@@ -2,12 +2,7 @@ import { expect, test } from 'bun:test';
 import { evaluateContagion } from '../../src/analytics/contagion.ts';
 
 const SATURATED = {
-  proxy: 'SMH',
-  flowUsd: 5e6,
-  iv: 0.6,
-  ivCeiling: 0.5,
-  minFlowUsd: 1e6,
-  premiumUsd: undefined,
+  ...{ proxy: 'SMH', flowUsd: 5e6, iv: 0.6, ivCeiling: 0.5, minFlowUsd: 1e6, premiumUsd: undefined },
   correlation: null,
 };
 

@@ -20,9 +20,10 @@ import type { Context } from '../../src/operations/engine/operation.ts';
 import { reportGex } from '../../src/operations/gex/gex-report.ts';
 import { REGISTRY } from '../../src/operations/registry.ts';
 import { callExtended } from '../operations/small-market.ts';
+import { IS_FULL } from '../support/size.ts';
 import { DAMAGES, type DamagedDelivery, damagedDelivery } from './damaged-chains.ts';
 
-const CHAINS = 2000;
+const CHAINS = IS_FULL ? 2000 : 500;
 const BATCH = 250;
 /** A batch takes one to two seconds on an idle machine. */
 const SLOW_MS = 30_000;
@@ -167,10 +168,7 @@ function judgeOperations(chain: Chain, seed: number): void {
   ask(REGISTRY.get_whale_prints, { ticker, target_expiry: expiry });
   ask(REGISTRY.detect_lethal_nodes, { ticker });
   ask(REGISTRY.evaluate_etf_contagion, {
-    single_name_ticker: ticker,
-    whale_fiat: 1e6,
-    current_iv: 0.5,
-    iv_ceiling: 0.4,
+    ...{ single_name_ticker: ticker, whale_fiat: 1e6, current_iv: 0.5, iv_ceiling: 0.4 },
   });
   for (const operation of [REGISTRY.get_flow_by_aggressor, REGISTRY.get_signed_prints]) {
     ask(operation, { ticker, days: 30, min_premium: 0, limit: 10 });
@@ -255,9 +253,7 @@ function contextOf(chain: Chain, seed: number): Context {
     nowMs: () => chain.asOf,
     feedStates: () => [],
     gapsIn: () => [],
-    staleAfterMs: 1,
-    largePrintMinUsd: 100_000,
-    contagionMinUsd: 1_000_000,
+    ...{ staleAfterMs: 1, largePrintMinUsd: 100_000, contagionMinUsd: 1_000_000 },
   };
 }
 
@@ -270,11 +266,9 @@ function printsOf(chain: Chain, seed: number): Print[] {
     return {
       ...{ id: `p${i}`, underlying: chain.underlying, root, expiry, strike: chain.strike[row]!, multiplier: 100 },
       ...{ callPut: chain.callPut[row] === 1 ? 1 : -1, price, size: [1, 500, 1e7][i % 4] ?? 3, at: chain.asOf - i },
-      ...{
-        side: (['ask', 'bid', 'mid', null] as const)[i % 4]!,
-        bid: i % 5 === 0 ? null : 1.4,
-        ask: i % 7 === 0 ? 1.2 : 1.6,
-      },
+      side: (['ask', 'bid', 'mid', null] as const)[i % 4]!,
+      bid: i % 5 === 0 ? null : 1.4,
+      ask: i % 7 === 0 ? 1.2 : 1.6,
       ...{ delta: i % 2 === 0 ? null : 0.5, multiLeg: i % 6 === 0, sweep: false, block: false },
       ...{ canceled: i % 11 === 10, simulated: false },
     };

@@ -6,7 +6,7 @@ import { settlementInstant } from '../../src/market/calendar.ts';
 import type { Chain } from '../../src/market/chain.ts';
 import { settlementOf } from '../../src/market/option-symbol.ts';
 import { STANDARD_UNIVERSE } from '../../src/market/universe.ts';
-import { EXPIRY, HEAD, LATER, quoted, range, TODAY } from './small-chains.ts';
+import { EXPIRY, HEAD, LATER, quoted, range, rowsIn, TODAY } from './small-chains.ts';
 
 /** A damaged delivery of a feed, and the damages that produced it. */
 export interface Delivery {
@@ -184,9 +184,7 @@ function small(root: string, strikes: number[], halfSpread: number): ContractRow
       ...row,
       bid: Math.max(row.bid, 0),
       openInterest: row.openInterest + row.callPut * (row.strike - HEAD.spot + 7),
-      iv: skew(row.strike),
-      delta: row.callPut / 2,
-      gamma: 0.02,
+      ...{ iv: skew(row.strike), delta: row.callPut / 2, gamma: 0.02 },
     })),
   );
 }
@@ -200,29 +198,11 @@ function simulated(ticker: string): Chain {
 function part(chain: Chain): Delivery {
   const { underlying, asOf, spot, source, simulated } = chain;
   const kept = [0, 1, Math.floor(chain.series.length / 2), chain.series.length - 1];
+  const all = rowsIn(chain);
   const rows = [...new Set(kept)].flatMap((index) => {
-    const { root, expiry, start, end } = chain.series[index]!;
+    const { start, end } = chain.series[index]!;
     const every = Math.max(1, Math.floor((end - start) / 24));
-    return range(start, end - 1)
-      .filter((row) => Math.floor((row - start) / 2) % every === 0)
-      .map((row): ContractRow => {
-        const of = (column: Float64Array) => column[row]!;
-        return {
-          root,
-          expiry,
-          callPut: of(chain.callPut),
-          strike: of(chain.strike),
-          bid: of(chain.bid),
-          ask: of(chain.ask),
-          last: of(chain.last),
-          volume: of(chain.volume),
-          openInterest: of(chain.openInterest),
-          iv: of(chain.iv),
-          delta: of(chain.delta),
-          gamma: of(chain.gamma),
-          multiplier: of(chain.multiplier),
-        };
-      });
+    return all.slice(start, end).filter((_, i) => Math.floor(i / 2) % every === 0);
   });
   return { head: { underlying, asOf, spot, source, simulated }, rows };
 }

@@ -1,21 +1,12 @@
+import { blackScholesDelta, bruteMaxPain, normalCdf, type PlainContract, type PlainOption } from './plain.ts';
+
 /**
  * An independent implementation of the levels and the density, as plain as possible. It uses nothing of the code that
- * it checks. N(x) is Marsaglia's series, with Laplace's continued fraction in the tails. Gamma and vanna are differences
- * of deltas. The delta of a day later is an integral. The flip reprices every contract at every level of the linear grid. Walls and max pain try
- * every strike. The density is integrated. The prepared columns (volatility, time, rate, dividend) are taken as given:
- * they have their own tests.
+ * it checks. Gamma and vanna are differences of deltas. The delta of a day later is an integral. The flip reprices every
+ * contract at every level of the linear grid. Walls and max pain try every strike. The density is integrated. The prepared
+ * columns (volatility, time, rate, dividend) are taken as given: they have their own tests.
  */
-export interface Holding {
-  readonly callPut: number;
-  readonly strike: number;
-  /** Years. */
-  readonly tte: number;
-  /** Decimal per year. `NaN` if unknown: such a contract has no Greeks. */
-  readonly iv: number;
-  readonly rate: number;
-  readonly dividend: number;
-  readonly contracts: number;
-  readonly multiplier: number;
+export interface Holding extends PlainContract {
   /** The same for all contracts of one series. */
   readonly series: number;
 }
@@ -48,10 +39,10 @@ export function independentLevels(holdings: readonly Holding[], spot: number): I
   const sums = { dex: 0, vex: 0, cex: 0, grossVex: 0, grossCex: 0 };
   for (const each of holdings) {
     if (!counts(each)) continue;
-    const scale = each.callPut * each.contracts * each.multiplier * spot;
-    sums.dex += scale * delta(each, spot);
-    const vex = scale * difference((iv) => delta({ ...each, iv }, spot), each.iv, BUMP * each.iv) * 0.01;
-    const cex = scale * (deltaAfterADay(each, spot) - delta(each, spot));
+    const scale = each.callPut * each.weight * each.multiplier * spot;
+    sums.dex += scale * blackScholesDelta(each, spot);
+    const vex = scale * difference((iv) => blackScholesDelta({ ...each, iv }, spot), each.iv, BUMP * each.iv) * 0.01;
+    const cex = scale * (deltaAfterADay(each, spot) - blackScholesDelta(each, spot));
     sums.vex += vex;
     sums.cex += cex;
     sums.grossVex += Math.abs(vex);
@@ -90,18 +81,18 @@ export function independentLevels(holdings: readonly Holding[], spot: number): I
     ),
     flip: flipOf(holdings, spot),
     dominant: [...grossOf].reduce((best, each) => (each[1] > best[1] ? each : best))[0],
-    maxPain: new Map([...bySeries].map(([series, its]) => [series, leastPaid(its)])),
+    maxPain: new Map([...bySeries].map(([series, its]) => [series, bruteMaxPain(its)])),
   };
 }
 
-function counts({ iv, contracts }: Holding): boolean {
-  return iv > 0 && contracts > 0;
+function counts({ iv, weight }: Holding): boolean {
+  return iv > 0 && weight > 0;
 }
 
 function gexOf(holding: Holding, spot: number): number {
   if (!counts(holding)) return 0;
-  const { callPut, contracts, multiplier } = holding;
-  return callPut * gamma(holding, spot) * contracts * multiplier * spot * spot * 0.01;
+  const { callPut, weight, multiplier } = holding;
+  return callPut * gamma(holding, spot) * weight * multiplier * spot * spot * 0.01;
 }
 
 /** Step of the differences: a thousandth of a deviation. The truncation error (fourth power) and the rounding error are both small. */
@@ -114,21 +105,22 @@ const BUMP = 0.001;
 function gamma(holding: Holding, spot: number): number {
   const { strike, tte, rate, dividend } = holding;
   const otm = { ...holding, callPut: strike >= spot * Math.exp((rate - dividend) * tte) ? 1 : -1 };
-  return difference((level) => delta(otm, level), spot, BUMP * spot * holding.iv * Math.sqrt(holding.tte));
+  return difference((level) => blackScholesDelta(otm, level), spot, BUMP * spot * holding.iv * Math.sqrt(holding.tte));
 }
 
 const DAY = 1 / 365.25;
 
 /** The expected delta a day later. Spot stays on the path to the forward until two days before settlement, and diffuses on the last day. */
-export function deltaAfterADay({ callPut, strike, tte, iv, rate, dividend }: Holding, spot: number): number {
+export function deltaAfterADay(option: PlainOption, spot = option.spot): number {
+  const { callPut, strike, tte, iv, rate, dividend } = option;
   const factor = Math.exp(-dividend * tte + dividend * tte * (Math.min(tte, DAY) / Math.max(tte, 30 * DAY)));
   const moneyness = Math.log(spot / strike) + (rate - dividend) * tte;
   const left = Math.max(tte - DAY, 0);
   const moves = iv * Math.sqrt(Math.min(tte, Math.max(2 * DAY - tte, 0)));
   const rest = iv * Math.sqrt(left);
-  const later = (z: number) => normal(callPut * ((moneyness - moves ** 2 / 2 + moves * z) / rest + rest / 2));
+  const later = (z: number) => normalCdf(callPut * ((moneyness - moves ** 2 / 2 + moves * z) / rest + rest / 2));
   if (moves === 0) return callPut * factor * later(0);
-  if (rest === 0) return callPut * factor * normal(callPut * (moneyness / moves - moves / 2));
+  if (rest === 0) return callPut * factor * normalCdf(callPut * (moneyness / moves - moves / 2));
   // The trapezoidal rule converges fast for a smooth function that vanishes at both ends.
   const step = 0.2 * Math.min(1, rest / moves);
   let expected = 0;
@@ -136,32 +128,11 @@ export function deltaAfterADay({ callPut, strike, tte, iv, rate, dividend }: Hol
   return callPut * factor * expected;
 }
 
-function delta({ callPut, strike, tte, iv, rate, dividend }: Holding, spot: number): number {
-  const d1 = (Math.log(spot / strike) + (rate - dividend + (iv * iv) / 2) * tte) / (iv * Math.sqrt(tte));
-  return callPut * Math.exp(-dividend * tte) * normal(callPut * d1);
-}
-
 /** First derivative by central differences of fourth order. */
 function difference(value: (x: number) => number, x: number, step: number): number {
   const inner = value(x + step) - value(x - step);
   const outer = value(x + 2 * step) - value(x - 2 * step);
   return (8 * inner - outer) / (12 * step);
-}
-
-/** N(x): Marsaglia 2004 near zero, Laplace 1805 beyond three. */
-export function normal(x: number): number {
-  const density = Math.exp((-x * x) / 2) / Math.sqrt(2 * Math.PI);
-  if (Math.abs(x) < 3) {
-    let [term, sum] = [x, 0];
-    for (let n = 1; sum + term !== sum; n += 2) {
-      sum += term;
-      term *= (x * x) / (n + 2);
-    }
-    return 0.5 + density * sum;
-  }
-  let fraction = Math.abs(x);
-  for (let n = 40; n >= 1; n--) fraction = Math.abs(x) + n / fraction;
-  return x < 0 ? density / fraction : 1 - density / fraction;
 }
 
 /** The strike nearest spot on a tie. Of two equally near, the lower. */
@@ -181,7 +152,15 @@ function netAt(holdings: readonly Holding[], level: number): number {
 
 /** Net gamma at spots a quarter percent of the current one apart, within 20, then 35, then 50 percent of it. */
 function flipOf(holdings: readonly Holding[], spot: number): { level: number; resolved: boolean } {
-  const held = holdings.filter(counts);
+  // A call and its put have the same gamma. If their volatilities are equal too, they count as one.
+  const alike = Map.groupBy(
+    holdings.filter(counts),
+    ({ strike, tte, iv, rate, dividend }) => `${strike} ${tte} ${iv} ${rate} ${dividend}`,
+  );
+  const held = [...alike.values()].map((its) => {
+    const net = its.reduce((sum, { callPut, weight, multiplier }) => sum + callPut * weight * multiplier, 0);
+    return { ...its[0]!, callPut: Math.sign(net), weight: Math.abs(net), multiplier: 1 };
+  });
   const known = new Map<number, { step: number; level: number; gex: number }>();
   const net = (step: number) => {
     const level = spot * (1 + step / 400);
@@ -208,19 +187,6 @@ function flipOf(holdings: readonly Holding[], spot: number): { level: number; re
 
 function nearest(levels: readonly number[], spot: number): number {
   return levels.reduce((best, each) => (Math.abs(each - spot) < Math.abs(best - spot) ? each : best));
-}
-
-/** The total payout of all options at each listed strike. The lowest strike on a tie. */
-function leastPaid(holdings: readonly Holding[]): number {
-  const strikes = [...new Set(holdings.map(({ strike }) => strike))].sort((a, b) => a - b);
-  const paid = strikes.map((settle) =>
-    holdings.reduce((sum, { callPut, strike, contracts, multiplier }) => {
-      return sum + Math.max(callPut * (settle - strike), 0) * contracts * multiplier;
-    }, 0),
-  );
-  // Sums in another order differ in their last digits.
-  const least = Math.min(...paid) * (1 + 1e-12);
-  return strikes[paid.findIndex((each) => each <= least)]!;
 }
 
 /** A lognormal component of a mixture: its mean as a multiple of the forward, its volatility per year. */

@@ -1,6 +1,5 @@
 /**
- * A plain second implementation of the mathematics without the kernels, for comparison in tests. It is neither fast nor
- * accurate in the far tails, and need not be.
+ * A plain second implementation of the mathematics without the kernels, for comparison in tests. It is not fast, and need not be.
  */
 export interface PlainOption {
   readonly callPut: number;
@@ -12,22 +11,20 @@ export interface PlainOption {
   readonly dividend: number;
 }
 
-/** N(x): the series of erf around 0, the continued fraction of erfc beyond. */
+/** N(x): Marsaglia 2004 near zero, Laplace 1805 beyond three. */
 export function normalCdf(x: number): number {
-  if (x > 0) return 1 - normalCdf(-x);
-  const z = -x / Math.SQRT2;
-  if (z < 2.5) {
-    let term = z;
-    let sum = z;
-    for (let n = 1; n < 80; n++) {
-      term *= (-z * z) / n;
-      sum += term / (2 * n + 1);
+  const density = Math.exp((-x * x) / 2) / Math.sqrt(2 * Math.PI);
+  if (Math.abs(x) < 3) {
+    let [term, sum] = [x, 0];
+    for (let n = 1; sum + term !== sum; n += 2) {
+      sum += term;
+      term *= (x * x) / (n + 2);
     }
-    return 0.5 - sum / Math.sqrt(Math.PI);
+    return 0.5 + density * sum;
   }
-  let fraction = z;
-  for (let n = 60; n >= 1; n--) fraction = z + n / 2 / fraction;
-  return Math.exp(-z * z) / fraction / Math.sqrt(Math.PI) / 2;
+  let fraction = Math.abs(x);
+  for (let n = 40; n >= 1; n--) fraction = Math.abs(x) + n / fraction;
+  return x < 0 ? density / fraction : 1 - density / fraction;
 }
 
 export function blackScholesPrice({ callPut, spot, strike, tte, iv, rate, dividend }: PlainOption): number {
@@ -38,8 +35,21 @@ export function blackScholesPrice({ callPut, spot, strike, tte, iv, rate, divide
   return callPut * (carried - paid);
 }
 
-export function blackScholesDelta(option: PlainOption): number {
-  const { callPut, spot, strike, tte, iv, rate, dividend } = option;
+/** Root of the total variance at which Black's formula gives a price, by bisection. */
+export function volatilityOf(side: number, strike: number, price: number): number {
+  let [low, high] = [1e-9, 10];
+  for (let i = 0; i < 100; i++) {
+    const s = (low + high) / 2;
+    const d1 = -Math.log(strike) / s + s / 2;
+    if (side * (normalCdf(side * d1) - strike * normalCdf(side * (d1 - s))) < price) low = s;
+    else high = s;
+  }
+  return (low + high) / 2;
+}
+
+/** `spot` may differ from that of the option. */
+export function blackScholesDelta(option: PlainOption, spot = option.spot): number {
+  const { callPut, strike, tte, iv, rate, dividend } = option;
   const d1 = (Math.log(spot / strike) + (rate - dividend + (iv * iv) / 2) * tte) / (iv * Math.sqrt(tte));
   return callPut * Math.exp(-dividend * tte) * normalCdf(callPut * d1);
 }
@@ -64,11 +74,14 @@ export function bumpedGamma(option: PlainOption): number {
   return (-at(2) + 16 * at(1) - 30 * at(0) + 16 * at(-1) - at(-2)) / (12 * step * step);
 }
 
+/** An option of which there are `weight` contracts of `multiplier` shares each. */
+export interface PlainContract extends PlainOption {
+  readonly weight: number;
+  readonly multiplier: number;
+}
+
 /** The contracts' net gamma, dollars per 1 % move, with spot at a level and each volatility unchanged. */
-export function netGex(
-  contracts: readonly (PlainOption & { readonly weight: number; readonly multiplier: number })[],
-  level: number,
-): number {
+export function netGex(contracts: readonly PlainContract[], level: number): number {
   return contracts.reduce((sum, each) => {
     if (!(each.iv > 0) || each.weight === 0) return sum;
     const gamma = bumpedGamma({ ...each, spot: level });
@@ -101,17 +114,17 @@ function halve(value: (level: number) => number, from: number, to: number): numb
   return (low + high) / 2;
 }
 
-/** The strike with the smallest payout: every option at every listed strike, the lowest on a tie. */
-export function bruteMaxPain(options: readonly { callPut: number; strike: number; contracts: number }[]): number {
-  const strikes = [...new Set(options.map(({ strike }) => strike))].sort((a, b) => a - b);
-  let best = Number.NaN;
-  let least = Number.POSITIVE_INFINITY;
-  for (const settle of strikes) {
-    const paid = options.reduce(
-      (sum, { callPut, strike, contracts }) => sum + contracts * Math.max(callPut * (settle - strike), 0),
-      0,
-    );
-    if (paid < least * (1 - 1e-12)) [best, least] = [settle, paid];
-  }
-  return best;
+/** The strike with the smallest total payout: every option at every listed strike, the lowest on a tie. */
+export function bruteMaxPain(
+  contracts: readonly Pick<PlainContract, 'callPut' | 'strike' | 'weight' | 'multiplier'>[],
+): number {
+  const strikes = [...new Set(contracts.map(({ strike }) => strike))].sort((a, b) => a - b);
+  const paid = strikes.map((settle) =>
+    contracts.reduce((sum, { callPut, strike, weight, multiplier }) => {
+      return sum + Math.max(callPut * (settle - strike), 0) * weight * multiplier;
+    }, 0),
+  );
+  // Sums in another order differ in their last digits.
+  const least = Math.min(...paid) * (1 + 1e-12);
+  return strikes[paid.findIndex((each) => each <= least)]!;
 }

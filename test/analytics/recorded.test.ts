@@ -1,18 +1,18 @@
 import { describe, expect, test } from 'bun:test';
-import { type AnalysisOptions, DEFAULT_OPTIONS } from '../../src/analytics/chain/options.ts';
-import { prepareChain } from '../../src/analytics/chain/prepare.ts';
+import type { AnalysisOptions } from '../../src/analytics/chain/options.ts';
 import type { PreparedChain } from '../../src/analytics/chain/prepared-chain.ts';
 import { type GexLevels, gexLevels } from '../../src/analytics/exposure/gex-levels.ts';
 import { runToCompletion } from '../../src/core/steps.ts';
 import { describeRecorded } from '../support/recorded-chains.ts';
 import { recordedChain, recordedNames } from './recorded.ts';
+import { preparedChain } from './small-chains.ts';
 
 /** The conventions of most open-source tools: no rates, each contract by its own volatility. */
 const FLAT: Partial<AnalysisOptions> = { forward: 'flat', rate: 0, dividend: 0, iv: 'own' };
 
 describeRecorded('levels of recorded chains', (dir) => {
   const prepare = (name: string, options: Partial<AnalysisOptions> = {}): PreparedChain =>
-    runToCompletion(prepareChain(recordedChain(dir, name), { ...DEFAULT_OPTIONS, ...options }));
+    preparedChain(recordedChain(dir, name), options);
   const levels = (name: string, options: Partial<AnalysisOptions> = {}): GexLevels =>
     runToCompletion(gexLevels(prepare(name, options), new Map()));
 

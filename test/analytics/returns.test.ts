@@ -4,13 +4,7 @@ import { addDays } from '../../src/market/calendar.ts';
 import type { Close } from '../../src/market/prints.ts';
 
 function closes(prices: readonly number[], from = '2026-01-05'): Close[] {
-  return prices.map((close, i) => ({
-    ticker: 'ACME',
-    date: addDays(from, i),
-    close,
-    volume: null,
-    simulated: false,
-  }));
+  return prices.map((close, i) => ({ ticker: 'ACME', date: addDays(from, i), close, volume: null, simulated: false }));
 }
 
 /** Prices with these log returns. */

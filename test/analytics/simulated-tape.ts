@@ -63,12 +63,8 @@ function tradesOf(chain: Chain, row: number, net: number, uniform: () => number)
     const { root, expiry } = chain.series[chain.seriesIndex[row]!]!;
     const print: Print = {
       ...{ id: `${row}-${n}`, underlying: 'ACME', root, expiry, strike: chain.strike[row]!, multiplier: 100 },
-      ...{
-        callPut: chain.callPut[row] === 1 ? 1 : -1,
-        price,
-        size,
-        at: Math.floor(AS_OF - 30 * 86_400_000 * (1 - at)),
-      },
+      ...{ callPut: chain.callPut[row] === 1 ? 1 : -1, price, size },
+      at: Math.floor(AS_OF - 30 * 86_400_000 * (1 - at)),
       ...{ side: null, ...quote, delta: null, multiLeg: false, sweep: false, block: false },
       ...{ canceled: false, simulated: false },
     };

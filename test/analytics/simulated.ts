@@ -6,9 +6,16 @@ import { STANDARD_UNIVERSE } from '../../src/market/universe.ts';
 /** All tickers of the standard universe. */
 export const SIMULATED: readonly string[] = [...STANDARD_UNIVERSE.tickers];
 
-/** The simulated chain of a ticker on a Wednesday at noon in Chicago. */
+const INSTRUMENTS = instrumentsOf(7, STANDARD_UNIVERSE);
+const chains = new Map<string, Chain>();
+
+/** The simulated chain of a ticker on a Wednesday at noon in Chicago, computed once. */
 export function simulated(ticker: string): Chain {
-  const instrument = instrumentsOf(7, STANDARD_UNIVERSE).find((each) => each.ticker === ticker);
+  const known = chains.get(ticker);
+  if (known !== undefined) return known;
+  const instrument = INSTRUMENTS.find((each) => each.ticker === ticker);
   if (!instrument) throw new Error(`nothing simulates ${ticker}`);
-  return simulatedChain(instrument, Date.parse('2026-03-11T17:00:00Z'));
+  const chain = simulatedChain(instrument, Date.parse('2026-03-11T17:00:00Z'));
+  chains.set(ticker, chain);
+  return chain;
 }

@@ -1,4 +1,4 @@
-import { DEFAULT_OPTIONS } from '../../src/analytics/chain/options.ts';
+import { type AnalysisOptions, DEFAULT_OPTIONS } from '../../src/analytics/chain/options.ts';
 import { prepareChain } from '../../src/analytics/chain/prepare.ts';
 import type { PreparedChain } from '../../src/analytics/chain/prepared-chain.ts';
 import { runToCompletion } from '../../src/core/steps.ts';
@@ -22,19 +22,8 @@ export const HEAD: ChainHead = { underlying: 'ACME', asOf: AS_OF, spot: 100, sou
 export function contract(overrides: Partial<ContractRow> = {}): ContractRow {
   const none = Number.NaN;
   return {
-    root: 'ACME',
-    expiry: EXPIRY,
-    callPut: 1,
-    strike: 100,
-    bid: none,
-    ask: none,
-    last: none,
-    volume: none,
-    openInterest: none,
-    iv: none,
-    delta: none,
-    gamma: none,
-    multiplier: none,
+    ...{ root: 'ACME', expiry: EXPIRY, callPut: 1, strike: 100, bid: none, ask: none, last: none, volume: none },
+    ...{ openInterest: none, iv: none, delta: none, gamma: none, multiplier: none },
     ...overrides,
   };
 }
@@ -77,12 +66,42 @@ export function chainOf(rows: readonly ContractRow[], head: Partial<ChainHead> =
   return buildChain({ ...HEAD, ...head }, rows);
 }
 
+export function preparedChain(chain: Chain, options: Partial<AnalysisOptions> = {}): PreparedChain {
+  return runToCompletion(prepareChain(chain, { ...DEFAULT_OPTIONS, ...options }));
+}
+
 export function prepared(
   rows: readonly ContractRow[],
-  options: Partial<typeof DEFAULT_OPTIONS> = {},
+  options: Partial<AnalysisOptions> = {},
   head: Partial<ChainHead> = {},
 ): PreparedChain {
-  return runToCompletion(prepareChain(chainOf(rows, head), { ...DEFAULT_OPTIONS, ...options }));
+  return preparedChain(chainOf(rows, head), options);
+}
+
+/** The contracts of a prepared chain, each as an option of the plain implementation. */
+export function contractsIn(ready: PreparedChain) {
+  const { count, callPut, strike, tte, iv, rate, dividend, weight, position, multiplier, seriesIndex } = ready;
+  return Array.from({ length: count }, (_, i) => ({
+    ...{ spot: ready.chain.spot, callPut: callPut[i]!, strike: strike[i]!, tte: tte[i]!, iv: iv[i]! },
+    ...{ rate: rate[i]!, dividend: dividend[i]!, multiplier: multiplier[i]!, series: seriesIndex[i]! },
+    ...{ weight: weight[i]!, position: position[i]! },
+  }));
+}
+
+const FIELDS = ['bid', 'ask', 'last', 'volume', 'openInterest', 'iv', 'delta', 'gamma', 'multiplier'] as const;
+
+/** The contracts of a chain as a feed delivers them. */
+export function rowsIn(chain: Chain): ContractRow[] {
+  return Array.from(chain.strike, (strike, i) => {
+    const { root, expiry } = chain.series[chain.seriesIndex[i]!]!;
+    const values = Object.fromEntries(FIELDS.map((field) => [field, chain[field][i]!]));
+    return { root, expiry, callPut: chain.callPut[i]!, strike, ...values } as ContractRow;
+  });
+}
+
+/** Strikes, each with a figure of its call and one of its put, from a text such as `90 0/3, 100 1/0`. */
+export function linesOf(text: string): [strike: number, call: number, put: number][] {
+  return text.split(', ').map((line) => line.split(/[ /]/).map(Number) as [number, number, number]);
 }
 
 /** Gamma as given by a feed, so that a test can set the weight of every contract. The forward is spot, without rates. */
@@ -94,25 +113,9 @@ export function range(from: number, to: number, step = 1): number[] {
 
 export function print(overrides: Partial<Print> = {}): Print {
   return {
-    id: 'p1',
-    underlying: 'ACME',
-    root: 'ACME',
-    expiry: EXPIRY,
-    callPut: 1,
-    strike: 100,
-    price: 5,
-    size: 400,
-    multiplier: 100,
-    at: AS_OF,
-    side: null,
-    bid: null,
-    ask: null,
-    delta: null,
-    multiLeg: false,
-    sweep: false,
-    block: false,
-    canceled: false,
-    simulated: false,
+    ...{ id: 'p1', underlying: 'ACME', root: 'ACME', expiry: EXPIRY, callPut: 1, strike: 100, price: 5, size: 400 },
+    ...{ multiplier: 100, at: AS_OF, side: null, bid: null, ask: null, delta: null, multiLeg: false, sweep: false },
+    ...{ block: false, canceled: false, simulated: false },
     ...overrides,
   };
 }

@@ -1,15 +1,13 @@
 import { Database } from 'bun:sqlite';
 import { describe, expect, test } from 'bun:test';
-import { join } from 'node:path';
 import { acceptDelivery } from '../../src/feeds/accept-delivery.ts';
 import type { Chain } from '../../src/market/chain.ts';
-import { openStore, type Store } from '../../src/store/sqlite.ts';
-import { chainOf, contract, quoted, range } from '../analytics/small-chains.ts';
-import { inFolder } from '../store/samples.ts';
+import { MINUTE_MS } from '../../src/market/simulated-past.ts';
+import type { Store } from '../../src/store/sqlite.ts';
+import { AS_OF, chainOf, contract, quoted, range } from '../analytics/small-chains.ts';
+import { withStore, withStoreFile } from '../store/samples.ts';
 
 /** What the store does with a new snapshot, depending on the stored one. */
-const AS_OF = Date.parse('2026-01-05T20:00:00Z');
-const MINUTE_MS = 60_000;
 const chain = (asOf: number, strikes = 10, openInterest = 10): Chain =>
   chainOf(
     quoted({ strikes: range(90, 89 + strikes) }).map((row) => contract({ ...row, openInterest })),
@@ -17,12 +15,6 @@ const chain = (asOf: number, strikes = 10, openInterest = 10): Chain =>
   );
 const accept = (snapshot: Chain, store: Store, rules = {}, nowMs = AS_OF + 60 * MINUTE_MS) =>
   acceptDelivery({ kind: 'chain', chain: snapshot }, store, nowMs, rules).snapshot;
-
-function inMemory(work: (store: Store) => void): void {
-  const store = openStore(':memory:', Date.now);
-  work(store);
-  store.close();
-}
 
 describe('a snapshot', () => {
   test.each<[string, Chain, object, object, number]>([
@@ -36,7 +28,7 @@ describe('a snapshot', () => {
     ['dated ahead of the clock', chain(AS_OF + 80 * MINUTE_MS), {}, { isNew: true, isAhead: true }, 2],
     ['with fewer contracts', chain(AS_OF + MINUTE_MS, 6), {}, { isNew: true, expected: 20 }, 2],
   ])('%s', (_name, sent, rules, expected, snapshots) =>
-    inMemory((store) => {
+    withStore((store) => {
       expect(accept(chain(AS_OF), store)).toEqual({ isNew: true, isAhead: false, isFresh: true, expected: 20 });
       const before = store.latestChainId('ACME', false);
       const snapshot = accept(sent, store, rules);
@@ -47,13 +39,13 @@ describe('a snapshot', () => {
   );
 
   test('recognizes a stored older snapshot after a newer one was stored', () =>
-    inMemory((store) => {
+    withStore((store) => {
       for (const sent of [chain(AS_OF - MINUTE_MS), chain(AS_OF)]) accept(sent, store);
       expect(accept(chain(AS_OF - MINUTE_MS), store)).toMatchObject({ isNew: false, isFresh: false });
     }));
 
   test('a snapshot dated ahead does not stop the current one from being fresh', () =>
-    inMemory((store) => {
+    withStore((store) => {
       accept(chain(AS_OF + 300 * MINUTE_MS), store);
       accept(chain(AS_OF - MINUTE_MS), store);
       expect(accept(chain(AS_OF), store)).toMatchObject({ isNew: true, isFresh: true });
@@ -82,7 +74,7 @@ describe('the stored snapshot stays, and the rejection names the reason', () => 
     ['older quotes, from a file', chain(AS_OF - MINUTE_MS), {}, undefined],
     ['without any price', unpriced(AS_OF + MINUTE_MS), {}, /no contract has a quote, a price or a volatility/],
   ])('%s', (_name, sent, rules, reason) =>
-    inMemory((store) => {
+    withStore((store) => {
       accept(chain(AS_OF), store);
       const { delivery } = acceptDelivery({ kind: 'chain', chain: sent }, store, AS_OF + 6 * 1440 * MINUTE_MS, rules);
       expect(delivery).toMatchObject(
@@ -94,13 +86,10 @@ describe('the stored snapshot stays, and the rejection names the reason', () => 
 });
 
 test('a damaged stored snapshot does not block a new one', () =>
-  inFolder((folder) => {
-    const path = join(folder, 'z.sqlite');
-    const store = openStore(path, Date.now);
+  withStoreFile((store, path) => {
     accept(chain(AS_OF), store);
     const db = new Database(path);
     db.run("UPDATE snapshots SET columns = x'00'");
     db.close();
     expect(accept(chain(AS_OF + MINUTE_MS), store)).toMatchObject({ isNew: true, isFresh: true });
-    store.close();
   }));

@@ -1,19 +1,14 @@
-import { afterEach, beforeEach, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { expect, test } from 'bun:test';
+import { truncateSync, writeFileSync } from 'node:fs';
 import type { Observation } from '../../src/core/events.ts';
 import { createDataRoom } from '../../src/feeds/data-room.ts';
 import { ingestOnce } from '../../src/feeds/ingest.ts';
 import type { Delivery, Feed } from '../../src/market/feed.ts';
 import { openMemory } from '../../src/server/stored-data.ts';
 import { parseSettings } from '../../src/settings/config.ts';
+import { testFolder } from '../support/test-folder.ts';
 
-let dataDir: string;
-beforeEach(() => {
-  dataDir = mkdtempSync(join(tmpdir(), 'zomma-room-'));
-});
-afterEach(() => rmSync(dataDir, { recursive: true }));
+const data = testFolder();
 
 test.each([
   ['1MB', true],
@@ -22,9 +17,9 @@ test.each([
   ['1.5TB', false],
   ['2MB', true],
 ])('with --data-max %s a folder of 2 MB is full: %p', (dataMax, isFull) => {
-  writeFileSync(join(dataDir, 'zomma.sqlite'), Buffer.alloc(1.5e6));
-  writeFileSync(join(dataDir, 'zomma.sqlite-wal'), Buffer.alloc(0.5e6));
-  const reason = createDataRoom(parseSettings({ dataDir, dataMax })).fullReason();
+  writeFileSync(data('zomma.sqlite'), Buffer.alloc(1.5e6));
+  writeFileSync(data('zomma.sqlite-wal'), Buffer.alloc(0.5e6));
+  const reason = createDataRoom(parseSettings({ dataDir: data(), dataMax })).fullReason();
   expect(reason).toEqual(
     isFull
       ? `The data folder has 2 MB, and --data-max is ${dataMax.replace('MB', ' MB')}. Nothing more is stored until there is room.`
@@ -33,7 +28,7 @@ test.each([
 });
 
 test('a full folder stops storing and reports it; storing resumes by itself when there is room', async () => {
-  const grown = join(dataDir, 'zomma.sqlite');
+  const grown = data('zomma.sqlite');
   writeFileSync(grown, '');
   const store = openMemory();
   const observed: Observation[] = [];
@@ -50,7 +45,7 @@ test('a full folder stops storing and reports it; storing resumes by itself when
     },
   };
   store.openFeeds([feed]);
-  const room = createDataRoom({ dataDir, dataMax: 1e6, observe, elapsedMs: () => now });
+  const room = createDataRoom({ dataDir: data(), dataMax: 1e6, observe, elapsedMs: () => now });
   const poll = () => ingestOnce({ feed, store, observe, nowMs: Date.now, room });
   const errorOf = () => store.feedStates()[0]!.error;
 

@@ -1,7 +1,5 @@
 import { afterEach, expect, test } from 'bun:test';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { ingestOnce, startIngest } from '../../src/feeds/ingest.ts';
 import { buildChain, type ContractRow } from '../../src/market/build-chain.ts';
 import { DAY_MS } from '../../src/market/calendar.ts';
@@ -10,31 +8,29 @@ import type { Delivery, Feed } from '../../src/market/feed.ts';
 import { printOf } from '../store/samples.ts';
 import { writeChain } from '../support/chain-file.ts';
 import { type Service, startService } from '../support/service.ts';
+import { testFolder } from '../support/test-folder.ts';
 
 /** From the deliveries of a feed to the answers of requests. */
-const folders: string[] = [];
+const drop = testFolder();
 const services: Service[] = [];
 afterEach(async () => {
   for (const service of services.splice(0)) await service.close();
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 });
 
-async function serveFolder(): Promise<{ folder: string; service: Service; poll: () => Promise<void> }> {
-  const folder = mkdtempSync(join(tmpdir(), 'zomma-ingest-'));
-  folders.push(folder);
-  writeChain(join(folder, 'a.csv'), 'AAA');
-  const service = await startService({ feed: `files:${folder}` });
+async function serveFolder(): Promise<{ service: Service; poll: () => Promise<void> }> {
+  writeChain(drop('a.csv'), 'AAA');
+  const service = await startService({ feed: `files:${drop()}` });
   services.push(service);
   const { feeds, store } = service.app;
   const feed = feeds[0]!;
   const observe = (each: (typeof service.observations)[number]) => service.observations.push(each);
-  return { folder, service, poll: () => ingestOnce({ feed, store, observe, nowMs: Date.now }) };
+  return { service, poll: () => ingestOnce({ feed, store, observe, nowMs: Date.now }) };
 }
 
 test('serves a new file after the next poll, and a newer snapshot in place of the older', async () => {
-  const { folder, service, poll } = await serveFolder();
-  writeChain(join(folder, 'b.csv'), 'BBB');
-  writeChain(join(folder, 'later.csv'), 'AAA', '2026-08-24T16:00:00-04:00');
+  const { service, poll } = await serveFolder();
+  writeChain(drop('b.csv'), 'BBB');
+  writeChain(drop('later.csv'), 'AAA', '2026-08-24T16:00:00-04:00');
   await poll();
   expect((await service.request('GET', '/api/v1/nodes/gex/BBB')).status).toBe(200);
   const response = await service.request('GET', '/api/v1/nodes/gex/AAA');
@@ -47,20 +43,16 @@ test.each([
   ['of an older snapshot', '(older)'],
   ['empty', ''],
 ])('a file that is %s leaves the served chain unchanged', async (_name, text) => {
-  const { folder, service, poll } = await serveFolder();
+  const { service, poll } = await serveFolder();
   const before = await (await service.request('GET', '/api/v1/nodes/gex/AAA')).text();
-  if (text === '(older)') writeChain(join(folder, 'a.csv'), 'AAA', '2026-08-20T16:00:00-04:00');
-  else writeFileSync(join(folder, 'a.csv'), text);
+  if (text === '(older)') writeChain(drop('a.csv'), 'AAA', '2026-08-20T16:00:00-04:00');
+  else writeFileSync(drop('a.csv'), text);
   await poll();
   expect(await (await service.request('GET', '/api/v1/nodes/gex/AAA')).text()).toBe(before);
 });
 
 const plausible = {
-  underlying: 'AAA',
-  asOf: Date.parse('2026-08-21T20:00:00Z'),
-  spot: 100,
-  source: 'test',
-  simulated: false,
+  ...{ underlying: 'AAA', asOf: Date.parse('2026-08-21T20:00:00Z'), spot: 100, source: 'test', simulated: false },
 };
 const contract = { root: 'AAA', expiry: '2026-09-18', callPut: 1, strike: 100, openInterest: 5 } as ContractRow;
 const implausible: [name: string, chain: Chain, reason: RegExp][] = [
@@ -90,10 +82,7 @@ test.each(implausible)(
     const rejections: string[] = [];
     await ingestOnce({
       feed: {
-        name: 'test',
-        simulated: false,
-        pace: { everyMs: 1, hours: 'always', delayMs: 0 },
-        tickers: [],
+        ...{ name: 'test', simulated: false, pace: { everyMs: 1, hours: 'always', delayMs: 0 }, tickers: [] },
         async *poll(): AsyncGenerator<Delivery> {
           yield { kind: 'chain', chain };
         },
@@ -110,12 +99,12 @@ test.each(implausible)(
 );
 
 test('a table with a fifth of its rows unreadable does not replace a stored chain', async () => {
-  const { folder, service, poll } = await serveFolder();
-  const whole = readFileSync(join(folder, 'a.csv'), 'utf8').replaceAll('2026-08-21T16', '2026-08-21T17');
+  const { service, poll } = await serveFolder();
+  const whole = readFileSync(drop('a.csv'), 'utf8').replaceAll('2026-08-21T16', '2026-08-21T17');
   const damaged = whole
     .split('\n')
     .map((line, i) => (i > 0 && i % 4 === 0 ? line.replace('2026-09-18', 'soon') : line));
-  writeFileSync(join(folder, 'a.csv'), damaged.join('\n'));
+  writeFileSync(drop('a.csv'), damaged.join('\n'));
   await poll();
   const response = await service.request('GET', '/api/v1/nodes/gex/AAA');
   expect(response.headers.get('x-data-as-of')).toBe('2026-08-21T20:00:00.000Z');
@@ -125,25 +114,23 @@ test('a table with a fifth of its rows unreadable does not replace a stored chai
 });
 
 test('reports a file that no longer contains market data', async () => {
-  const { folder, service, poll } = await serveFolder();
-  writeFileSync(join(folder, 'a.csv'), 'overwritten');
+  const { service, poll } = await serveFolder();
+  writeFileSync(drop('a.csv'), 'overwritten');
   await poll();
   expect(service.observations).toContainEqual({
-    kind: 'data_refused',
-    origin: 'a.csv',
-    reason: 'no longer contains market data',
+    ...{ kind: 'data_refused', origin: 'a.csv', reason: 'no longer contains market data' },
   });
 });
 
 test('serves a chain dated ahead of the clock only if the ticker has no other', async () => {
-  const { folder, service, poll } = await serveFolder();
+  const { service, poll } = await serveFolder();
   const ahead = new Date(Date.now() + 40 * DAY_MS).toISOString();
   const expiry = new Date(Date.now() + 90 * DAY_MS).toISOString().slice(0, 10);
-  const later = readFileSync(join(folder, 'a.csv'), 'utf8')
+  const later = readFileSync(drop('a.csv'), 'utf8')
     .replaceAll('2026-08-21T16:00:00-04:00', ahead)
     .replaceAll('2026-09-18', expiry);
-  writeFileSync(join(folder, 'later.csv'), later);
-  writeFileSync(join(folder, 'alone.csv'), later.replaceAll('AAA', 'BBB'));
+  writeFileSync(drop('later.csv'), later);
+  writeFileSync(drop('alone.csv'), later.replaceAll('AAA', 'BBB'));
   await poll();
   const asOf = async (ticker: string) =>
     (await service.request('GET', `/api/v1/nodes/gex/${ticker}`)).headers.get('x-data-as-of');
@@ -152,8 +139,8 @@ test('serves a chain dated ahead of the clock only if the ticker has no other', 
 });
 
 test('reports a damaged chain with its file and reason', async () => {
-  const { folder, service, poll } = await serveFolder();
-  writeFileSync(join(folder, 'bad.csv'), 'underlying,as_of,spot,symbol,open_interest\nAAA,garbled');
+  const { service, poll } = await serveFolder();
+  writeFileSync(drop('bad.csv'), 'underlying,as_of,spot,symbol,open_interest\nAAA,garbled');
   await poll();
   expect(service.observations).toContainEqual({ kind: 'data_refused', origin: 'bad.csv', reason: expect.any(String) });
 });
@@ -171,10 +158,7 @@ test('a transaction ends when its time is over, and requests run between transac
   let timer = setImmediate(turn);
   await ingestOnce({
     feed: {
-      name: 'test',
-      simulated: false,
-      pace: { everyMs: 1, hours: 'always', delayMs: 0 },
-      tickers: [],
+      ...{ name: 'test', simulated: false, pace: { everyMs: 1, hours: 'always', delayMs: 0 }, tickers: [] },
       async *poll(): AsyncGenerator<Delivery> {
         yield { kind: 'prints', prints, refused: { malformed_row: 2 } };
         yield { kind: 'closes', closes: [] };
@@ -208,10 +192,7 @@ test('reports a poll that fails, and polls again', async () => {
   const recovered = Promise.withResolvers<void>();
   let polls = 0;
   const feed: Feed = {
-    name: 'flaky',
-    simulated: false,
-    pace: { everyMs: 1, hours: 'always', delayMs: 0 },
-    tickers: [],
+    ...{ name: 'flaky', simulated: false, pace: { everyMs: 1, hours: 'always', delayMs: 0 }, tickers: [] },
     // biome-ignore lint/correctness/useYield: a feed that has nothing to deliver
     async *poll(): AsyncGenerator<Delivery> {
       if (++polls === 1) throw new Error('cable pulled');
@@ -219,9 +200,7 @@ test('reports a poll that fails, and polls again', async () => {
     },
   };
   const ingest = startIngest({
-    feed,
-    store: service.app.store,
-    nowMs: Date.now,
+    ...{ feed, store: service.app.store, nowMs: Date.now },
     observe: (each) => {
       if (each.kind === 'ingest_failed') failed.resolve();
     },

@@ -6,9 +6,7 @@ import type { Pace } from '../../src/market/feed.ts';
 const MINUTE_MS = 60_000;
 const at = (text: string) => Date.parse(text);
 const pace = (everyMin: number, delayMin = 0): Pace => ({
-  everyMs: everyMin * MINUTE_MS,
-  hours: 'session',
-  delayMs: delayMin * MINUTE_MS,
+  ...{ everyMs: everyMin * MINUTE_MS, hours: 'session', delayMs: delayMin * MINUTE_MS },
 });
 
 /** Returns every poll between two moments, each as soon as it is due and taking `tookMs`. Times are of New York, to the minute. */

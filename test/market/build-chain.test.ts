@@ -1,13 +1,10 @@
 import { describe, expect, test } from 'bun:test';
 import { ClientError } from '../../src/core/errors.ts';
 import { buildChain, CONTRACTS_MAX, type ContractRow } from '../../src/market/build-chain.ts';
+import type { Series } from '../../src/market/chain.ts';
 
 const head = {
-  underlying: 'SPX',
-  asOf: Date.parse('2022-12-12T21:00:00Z'),
-  spot: 3990,
-  source: 'test',
-  simulated: false,
+  ...{ underlying: 'SPX', asOf: Date.parse('2022-12-12T21:00:00Z'), spot: 3990, source: 'test', simulated: false },
 };
 
 function contract(overrides: Partial<ContractRow> = {}): ContractRow {
@@ -41,13 +38,13 @@ test('orders series by settlement, then root, and rows by strike, calls first', 
 function series(
   root: string,
   expiry: string,
-  settlement: 'AM' | 'PM',
+  settlement: string,
   at: string,
   start: number,
   end: number,
   adjusted = false,
 ) {
-  return { root, expiry, settlement, settlesAt: Date.parse(at), adjusted, start, end };
+  return { root, expiry, settlement, settlesAt: Date.parse(at), adjusted, start, end } as Series;
 }
 
 test('passes values through, and shares per contract default to 100', () => {
@@ -88,17 +85,8 @@ describe('a bad optional value becomes "not given" and is counted', () => {
   });
 
   test('a contract without any optional value is accepted', () => {
-    const none = Number.NaN;
-    const empty = {
-      bid: none,
-      ask: none,
-      last: none,
-      volume: none,
-      openInterest: none,
-      iv: none,
-      delta: none,
-      gamma: none,
-    };
+    const names = ['bid', 'ask', 'last', 'volume', 'openInterest', 'iv', 'delta', 'gamma'];
+    const empty = Object.fromEntries(names.map((name) => [name, Number.NaN]));
     const chain = buildChain(head, [contract(empty)]);
     expect(chain.count).toBe(1);
     expect(chain.refused).toEqual({});

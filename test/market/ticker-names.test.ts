@@ -18,110 +18,39 @@ function firstFor(spelling: string): string | undefined {
   }
 }
 
-/** Slips by kind, each with the ticker that is meant. */
-const SLIPS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  'a doubled letter': {
-    ...{ METTA: 'META', TSLAA: 'TSLA', SPYY: 'SPY', AAPPL: 'AAPL', COINN: 'COIN', QQQQQ: 'QQQ', NVVDA: 'NVDA' },
-    ...{ HHOOD: 'HOOD', MSSFT: 'MSFT', GMEE: 'GME', SMCCI: 'SMCI', ORRCL: 'ORCL' },
-  },
-  'a wrong letter': {
-    ...{
-      HODD: 'HOOD',
-      AMZM: 'AMZN',
-      NVDS: 'NVDA',
-      TSLS: 'TSLA',
-      IWN: 'IWM',
-      MSFR: 'MSFT',
-      PLTE: 'PLTR',
-      GOOGK: 'GOOGL',
-    },
-    ...{ SOFO: 'SOFI', INTX: 'INTC', ABGO: 'AVGO', COIM: 'COIN' },
-  },
-  'swapped letters': {
-    ...{
-      MFST: 'MSFT',
-      SMIC: 'SMCI',
-      NVAD: 'NVDA',
-      AAPL: 'AAPL',
-      SFOI: 'SOFI',
-      RVIN: 'RIVN',
-      ORLC: 'ORCL',
-      PLRT: 'PLTR',
-    },
-    ...{ AMNZ: 'AMZN', TLSA: 'TSLA', COTS: 'COST', SYP: 'SPY' },
-  },
-  'a missing or an added letter': {
-    ...{
-      APPL: 'AAPL',
-      NVIDA: 'NVDA',
-      AMZ: 'AMZN',
-      GOGL: 'GOOGL',
-      TLA: 'TSLA',
-      PYPAL: 'PYPL',
-      GOOGEL: 'GOOGL',
-      MSTRR: 'MSTR',
-    },
-    ...{ PLTER: 'PLTR', NIOO: 'NIO', HOODX: 'HOOD', RIVAN: 'RIVN' },
-  },
-  'an index by another name': {
-    ...{
-      SP500: 'SPX',
-      'S&P 500': 'SPX',
-      '^GSPC': 'SPX',
-      SPX500: 'SPX',
-      'Nasdaq 100': 'NDX',
-      NAS100: 'NDX',
-      NDX100: 'NDX',
-    },
-    ...{ 'Russell 2000': 'RUT', '^RUT': 'RUT', US2000: 'RUT', 'VIX index': 'VIX', SPXW: 'SPX' },
-  },
-  'an old symbol': {
-    ...{
-      FB: 'META',
-      GOOG: 'GOOGL',
-      QQQQ: 'QQQ',
-      VXXB: 'VXX',
-      CCIV: 'LCID',
-      IPOE: 'SOFI',
-      BRKB: 'BRK.B',
-      'BRK.A': 'BRK.B',
-    },
-    ...{ BRK: 'BRK.B', fb: 'META', $FB: 'META', 'NASDAQ:FB': 'META' },
-  },
-  'the name of a company': {
-    ...{
-      Costco: 'COST',
-      Facebook: 'META',
-      google: 'GOOGL',
-      'Berkshire Hathaway': 'BRK.B',
-      Robinhood: 'HOOD',
-      'Coca-Cola': 'KO',
-    },
-    ...{
-      'Johnson & Johnson': 'JNJ',
-      'JP Morgan': 'JPM',
-      GameStop: 'GME',
-      'Meta Platforms, Inc.': 'META',
-      Netflix: 'NFLX',
-      costoc: 'COST',
-    },
-  },
-  'marks around the symbol': {
-    ...{ $META: 'META', ' meta ': 'META', 'BRK/B': 'BRK.B', 'BRK-B': 'BRK.B', 'BRK B': 'BRK.B', 'NASDAQ:META': 'META' },
-    ...{
-      'NYSE: BA': 'BA',
-      'META US Equity': 'META',
-      'AAPL.US': 'AAPL',
-      '#TSLA': 'TSLA',
-      'meta stock': 'META',
-      $SPX: 'SPX',
-    },
-  },
+/** Slips by kind, each with the ticker that is meant: `slip>TICKER`. */
+const SLIPS: Readonly<Record<string, string>> = {
+  'a doubled letter':
+    'METTA>META; TSLAA>TSLA; SPYY>SPY; AAPPL>AAPL; COINN>COIN; QQQQQ>QQQ; NVVDA>NVDA; HHOOD>HOOD; MSSFT>MSFT; ' +
+    'GMEE>GME; SMCCI>SMCI; ORRCL>ORCL',
+  'a wrong letter':
+    'HODD>HOOD; AMZM>AMZN; NVDS>NVDA; TSLS>TSLA; IWN>IWM; MSFR>MSFT; PLTE>PLTR; GOOGK>GOOGL; SOFO>SOFI; ' +
+    'INTX>INTC; ABGO>AVGO; COIM>COIN',
+  'swapped letters':
+    'MFST>MSFT; SMIC>SMCI; NVAD>NVDA; AAPL>AAPL; SFOI>SOFI; RVIN>RIVN; ORLC>ORCL; PLRT>PLTR; AMNZ>AMZN; ' +
+    'TLSA>TSLA; COTS>COST; SYP>SPY',
+  'a missing or an added letter':
+    'APPL>AAPL; NVIDA>NVDA; AMZ>AMZN; GOGL>GOOGL; TLA>TSLA; PYPAL>PYPL; GOOGEL>GOOGL; MSTRR>MSTR; PLTER>PLTR; ' +
+    'NIOO>NIO; HOODX>HOOD; RIVAN>RIVN',
+  'an index by another name':
+    'SP500>SPX; S&P 500>SPX; ^GSPC>SPX; SPX500>SPX; Nasdaq 100>NDX; NAS100>NDX; NDX100>NDX; Russell 2000>RUT; ' +
+    '^RUT>RUT; US2000>RUT; VIX index>VIX; SPXW>SPX',
+  'an old symbol':
+    'FB>META; GOOG>GOOGL; QQQQ>QQQ; VXXB>VXX; CCIV>LCID; IPOE>SOFI; BRKB>BRK.B; BRK.A>BRK.B; BRK>BRK.B; ' +
+    'fb>META; $FB>META; NASDAQ:FB>META',
+  'the name of a company':
+    'Costco>COST; Facebook>META; google>GOOGL; Berkshire Hathaway>BRK.B; Robinhood>HOOD; Coca-Cola>KO; ' +
+    'Johnson & Johnson>JNJ; JP Morgan>JPM; GameStop>GME; Meta Platforms, Inc.>META; Netflix>NFLX; ' +
+    'costoc>COST',
+  'marks around the symbol':
+    '$META>META;  meta >META; BRK/B>BRK.B; BRK-B>BRK.B; BRK B>BRK.B; NASDAQ:META>META; NYSE: BA>BA; ' +
+    'META US Equity>META; AAPL.US>AAPL; #TSLA>TSLA; meta stock>META; $SPX>SPX',
 };
 
 test.each(Object.entries(SLIPS))('the right ticker comes first: %s', (_kind, slips) => {
-  expect(Object.keys(slips)).toHaveLength(12);
-  const wrong = Object.entries(slips)
+  const pairs = slips.split('; ').map((each) => each.split('>') as [spelling: string, meant: string]);
+  expect(pairs).toHaveLength(12);
+  const wrong = pairs
     .map(([spelling, meant]) => [spelling, firstFor(spelling), meant])
     .filter(([, found, meant]) => found !== meant);
   expect(wrong).toEqual([]);

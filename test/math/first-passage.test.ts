@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { runToCompletion } from '../../src/core/steps.ts';
 import { passage, type Walk } from '../../src/math/first-passage.ts';
 import { normalCdf } from '../analytics/plain.ts';
+import { IS_FULL } from '../support/size.ts';
 
 /** Start, drift, variance, expected number of jumps, mean and width of the jumps. */
 type Figures = readonly [number, number, number, number, number, number];
@@ -68,8 +69,8 @@ const WALKS: readonly Figures[] = [
 
 test.each(WALKS.map((figures) => ({ figures })))('$figures: agrees with simulated paths', ({ figures }) => {
   const of = walk(figures);
-  const { mean, error } = simulatedPassage(of, 100_000);
-  expect(error).toBeLessThan(0.0016);
+  const { mean, error } = simulatedPassage(of, IS_FULL ? 100_000 : 40_000);
+  expect(error).toBeLessThan(IS_FULL ? 0.0016 : 0.0025);
   expect(Math.abs(runToCompletion(passage(of)) - mean)).toBeLessThan(0.002 + 3 * error);
 });
 
@@ -102,11 +103,12 @@ describe('without jumps it equals the closed form', () => {
 });
 
 describe('the probability rises', () => {
+  const STEP = IS_FULL ? 0.1 : 0.3;
   test.each(WALKS.map((figures) => ({ figures })))(
     'with proximity to the barrier: $figures',
     ({ figures: [start, ...rest] }) => {
       let before = 1;
-      for (let from = 0.1 * start; from < 4 * start; from += 0.1 * start) {
+      for (let from = 0.1 * start; from < 4 * start; from += STEP * start) {
         const found = runToCompletion(passage(walk([from, ...rest])));
         expect(found).toBeWithin(0, before + 1e-9);
         before = found;
@@ -116,7 +118,7 @@ describe('the probability rises', () => {
 
   test('with time', () => {
     let before = 0;
-    for (let time = 0.05; time < 3; time += 0.05) {
+    for (let time = 0.05; time < 3; time += STEP / 2) {
       const found = runToCompletion(passage(walk([1, 0.1 * time, 0.5 * time, 0.7 * time, -0.2, 0.4])));
       expect(found).toBeGreaterThan(before);
       before = found;

@@ -78,12 +78,8 @@ describe('gamma profile', () => {
 
   test('a zero weight, time or volatility adds nothing, nor does an underflowing exponential', () => {
     const contracts = {
-      count: 5,
-      strike: Float64Array.of(100, 100, 100, 100, 1e6),
-      tte: Float64Array.of(0.1, 0.1, 0, 0.1, 1e-5),
-      iv: Float64Array.of(0.2, Number.NaN, 0.2, 0, 0.01),
-      rate: 0,
-      dividend: 0,
+      ...{ count: 5, strike: Float64Array.of(100, 100, 100, 100, 1e6), tte: Float64Array.of(0.1, 0.1, 0, 0.1, 1e-5) },
+      ...{ iv: Float64Array.of(0.2, Number.NaN, 0.2, 0, 0.01), rate: 0, dividend: 0 },
       weight: Float64Array.of(3, 0, 1, 1, 1e300),
     };
     const { gamma } = greeks({ count: 1, callPut: 1, spot: 100, strike: 100, tte: 0.1, iv: 0.2, rate: 0, dividend: 0 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { greeks, greeksOf, type Option } from '../../src/math/black-scholes.ts';
 import { impliedVolatility } from '../../src/math/implied-volatility.ts';
 import { exactBounds, exactVolatility } from '../fixtures/exact.ts';
-import { columnsOf, drawPrices, gridPrices, neighbour } from '../fixtures/vectors.ts';
+import { columnsOf, drawPrices, gridPrices, neighbour, referenceOptions } from '../fixtures/vectors.ts';
 import { EPSILON, reference } from './reference.ts';
 
 /** Above this ratio one rounding of price, spot or strike changes the volatility by more than 1 %, so that no solver can determine it. */
@@ -33,17 +33,7 @@ function grid(): Option[] {
 
 test('round trip: moneyness to 20 deviations, T 1e-4 to 10, volatility 1 % to 500 %, calls and puts', () => {
   const options = grid();
-  const column = (name: keyof Option) => Float64Array.from(options, (option) => option[name]);
-  const columns = {
-    count: options.length,
-    callPut: column('callPut'),
-    spot: column('spot'),
-    strike: column('strike'),
-    tte: column('tte'),
-    iv: column('iv'),
-    rate: column('rate'),
-    dividend: column('dividend'),
-  };
+  const columns = columnsOf(options);
   const { price, delta, vega, rho } = greeks(columns);
   const solved = impliedVolatility({ ...columns, price });
   let worst = { error: 0, solved: 0, option: {} };
@@ -70,22 +60,11 @@ test('round trip: moneyness to 20 deviations, T 1e-4 to 10, volatility 1 % to 50
 
 test('recovers the volatilities of the 60-digit prices', () => {
   const bsm = reference('bsm.csv');
-  const [price, condition, vega, iv] = [
-    bsm.column('price'),
-    bsm.column('condition_price'),
-    bsm.column('vega'),
-    bsm.column('iv'),
+  const [price, condition, vega] = ['price', 'condition_price', 'vega'].map(bsm.column) as [
+    ...[Float64Array, Float64Array, Float64Array],
   ];
-  const solved = impliedVolatility({
-    count: bsm.count,
-    callPut: bsm.column('put_call'),
-    price,
-    spot: bsm.column('spot'),
-    strike: bsm.column('strike'),
-    tte: bsm.column('tte'),
-    rate: bsm.column('rate'),
-    dividend: bsm.column('dividend'),
-  });
+  const { iv, ...columns } = columnsOf(referenceOptions());
+  const solved = impliedVolatility({ ...columns, price });
   let worst = { error: 0, row: -1, solved: 0, expected: 0 };
   let resolvable = 0;
   iv.forEach((expected, row) => {
@@ -153,9 +132,7 @@ describe('relations', () => {
     const factor = 2 ** power;
     const scaled = rows.map((row) => ({
       ...row,
-      price: factor * row.price,
-      spot: factor * row.spot,
-      strike: factor * row.strike,
+      ...{ price: factor * row.price, spot: factor * row.spot, strike: factor * row.strike },
     }));
     impliedVolatility(columnsOf(scaled)).forEach((iv, i) => {
       // Prices close to the smallest double lose bits.
@@ -243,16 +220,10 @@ describe('at the bounds', () => {
 
 test('rows are independent bit for bit, in any number', () => {
   const options = grid().slice(0, 3000);
-  const columns = (rows: readonly Option[]) => ({
-    count: rows.length,
-    callPut: Float64Array.from(rows, (row) => row.callPut),
-    price: Float64Array.from(rows, (row) => greeksOf(row).price),
-    spot: 100,
-    strike: Float64Array.from(rows, (row) => row.strike),
-    tte: Float64Array.from(rows, (row) => row.tte),
-    rate: Float64Array.from(rows, (row) => row.rate),
-    dividend: Float64Array.from(rows, (row) => row.dividend),
-  });
+  const columns = (rows: readonly Option[]) => {
+    const { iv: _, ...others } = columnsOf(rows, options[0]);
+    return { ...others, price: Float64Array.from(rows, (row) => greeksOf(row).price) };
+  };
   const whole = impliedVolatility(columns(options));
   for (const [from, to] of [
     [0, 0],

@@ -1,12 +1,9 @@
 import { describe, expect, test } from 'bun:test';
-import { runToCompletion } from '../../src/core/steps.ts';
 import { ingestOnce } from '../../src/feeds/ingest.ts';
 import type { Delivery, Feed } from '../../src/market/feed.ts';
-import type { Operation } from '../../src/operations/engine/operation.ts';
-import { extendedView, perform, restView } from '../../src/operations/engine/perform.ts';
 import { type FeedReport, feedReport, getFeedStatus } from '../../src/operations/feed-status.ts';
 import { chainOf, contract, print, quoted, range } from '../analytics/small-chains.ts';
-import { smallMarket } from './small-market.ts';
+import { callExtended, callRoute, smallMarket } from './small-market.ts';
 
 /** The reported feed status after scripted polls, on a Monday at 15:00 in New York. */
 const MINUTE_MS = 60_000;
@@ -32,10 +29,7 @@ const chain = (underlying: string, asOf: number, count = 20, offered?: number): 
   return { kind: 'chain', chain: chainOf(rows, { underlying, asOf }), ...(offered && { offered }) };
 };
 const refusal = (ticker: string, reason = 'answered 503'): Delivery => ({
-  kind: 'rejection',
-  origin: `test:${ticker}`,
-  reason,
-  ticker,
+  ...{ kind: 'rejection', origin: `test:${ticker}`, reason, ticker },
 });
 
 async function statusAfter({ tickers = ['ACME'], polls, laterMs = 0, staleMs = STALE_MS, beginsAgain }: Script) {
@@ -59,10 +53,10 @@ async function statusAfter({ tickers = ['ACME'], polls, laterMs = 0, staleMs = S
   }
   if (beginsAgain) store.pollBegan('test', NOW);
   const asked = { ...context, nowMs: () => NOW + laterMs, staleAfterMs: staleMs };
-  const { body } = runToCompletion(
-    perform(extendedView(getFeedStatus as unknown as Operation), {}, asked, 'invalid_parameter'),
-  );
-  const status = body as unknown as { healthy: boolean; feeds: Record<string, unknown>[] };
+  const status = callExtended(getFeedStatus, {}, asked) as unknown as {
+    healthy: boolean;
+    feeds: Record<string, unknown>[];
+  };
   const [its] = status.feeds as [Record<string, unknown> & { tickers: Record<string, unknown>[] }];
   return { healthy: status.healthy, feed: its, ticker: its.tickers[0]! };
 }
@@ -150,8 +144,7 @@ test('rejects quotes dated ahead of the clock as current, and they are not fresh
 describe('the session of the exchange', () => {
   const sessionAt = (moment: string) => {
     const context = { ...smallMarket().context, nowMs: () => Date.parse(moment) };
-    return runToCompletion(perform(restView(getFeedStatus as unknown as Operation), {}, context, 'invalid_parameter'))
-      .body.session;
+    return callRoute(getFeedStatus, {}, context).session;
   };
   test('is open: its open and its close', () => {
     expect(sessionAt('2026-11-27T12:00:00-05:00')).toEqual({
@@ -200,11 +193,8 @@ test('reports the last attempt separately from the last fresh data', async () =>
   const same = chain('ACME', before(31), 20);
   const { ticker, feed } = await statusAfter({ polls: [[same], [same], [refusal('ACME', 'timed out')]] });
   expect(ticker).toMatchObject({
-    last_attempt: new Date(NOW).toISOString(),
-    last_fresh: new Date(before(30)).toISOString(),
-    as_of: new Date(before(31)).toISOString(),
-    failures: 1,
-    refusal: 'timed out',
+    ...{ last_attempt: new Date(NOW).toISOString(), last_fresh: new Date(before(30)).toISOString() },
+    ...{ as_of: new Date(before(31)).toISOString(), failures: 1, refusal: 'timed out' },
     ...{ expected_contracts: 20, received_contracts: 20, coverage_pct: 100 },
   });
   expect(feed.refusals).toEqual([
@@ -278,12 +268,8 @@ describe('paging', () => {
     store.connection('tapes', false, NOW, 'cut');
   });
   const asked = { ...context, nowMs: () => NOW };
-  const page = (args: object) => {
-    const { body } = runToCompletion(
-      perform(restView(getFeedStatus as unknown as Operation), args, asked, 'invalid_parameter'),
-    );
-    return body as unknown as FeedReport & { next_cursor?: string };
-  };
+  const page = (args: object) =>
+    callRoute(getFeedStatus, args, asked) as unknown as FeedReport & { next_cursor?: string };
   const rowsOf = ({ feeds }: FeedReport) =>
     feeds.flatMap(({ feed, tickers, refusals, gaps }) => [
       ...tickers.map(({ ticker }) => `${feed} ${ticker}`),

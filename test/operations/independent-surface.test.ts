@@ -1,6 +1,4 @@
 import { describe, expect, test } from 'bun:test';
-import { DEFAULT_OPTIONS } from '../../src/analytics/chain/options.ts';
-import { prepareChain } from '../../src/analytics/chain/prepare.ts';
 import type { PreparedChain, PreparedSeries } from '../../src/analytics/chain/prepared-chain.ts';
 import { fitSurface } from '../../src/analytics/surface/fit-surface.ts';
 import { jumpLawAt } from '../../src/analytics/surface/jump-law.ts';
@@ -9,8 +7,10 @@ import { daysBetween, newYorkDate } from '../../src/market/calendar.ts';
 import { getGexByExpiry } from '../../src/operations/gex/gex-expiries.ts';
 import { calculateMertonProbability } from '../../src/operations/surface/merton-probability.ts';
 import { getVolatilitySurface } from '../../src/operations/surface/surface-report.ts';
-import { IntegratedDensity, normal } from '../analytics/independent.ts';
+import { IntegratedDensity } from '../analytics/independent.ts';
+import { normalCdf, volatilityOf } from '../analytics/plain.ts';
 import { recordedChain } from '../analytics/recorded.ts';
+import { preparedChain } from '../analytics/small-chains.ts';
 import { describeRecorded } from '../support/recorded-chains.ts';
 import { IS_FULL } from '../support/size.ts';
 import { callExtended, smallMarket } from './small-market.ts';
@@ -105,7 +105,7 @@ describeRecorded('surface and probabilities by a second computation', (dir) => {
       }
     });
 
-    const prepared = runToCompletion(prepareChain(chain, DEFAULT_OPTIONS));
+    const prepared = preparedChain(chain);
     test('volatilities of bid and ask at the money', () => {
       const rows = callExtended(getGexByExpiry, { ticker: chain.underlying }, context) as never as {
         [column: string]: Column;
@@ -240,25 +240,13 @@ function quotedAtTheMoney({ chain, row, strike, callPut }: PreparedChain, series
   return { bid: ends(chain.bid), ask: ends(chain.ask) };
 }
 
-/** Root of the total variance at which Black's formula gives a price, by bisection. */
-function volatilityOf(side: number, strike: number, price: number): number {
-  let [low, high] = [1e-9, 10];
-  for (let i = 0; i < 100; i++) {
-    const s = (low + high) / 2;
-    const d1 = -Math.log(strike) / s + s / 2;
-    if (side * (normal(side * d1) - strike * normal(side * (d1 - s))) < price) low = s;
-    else high = s;
-  }
-  return (low + high) / 2;
-}
-
 /** The strike at which an option has a forward delta, by bisection. */
 function strikeAtDelta(smile: (strike: number) => number, tte: number, side: number, delta: number): number {
   let [low, high] = [0, 8 * smile(1) * Math.sqrt(tte)];
   for (let i = 0; i < 45; i++) {
     const x = (low + high) / 2;
     const s = smile(Math.exp(side * x)) * Math.sqrt(tte);
-    if (normal(-x / s + (side * s) / 2) > delta) low = x;
+    if (normalCdf(-x / s + (side * s) / 2) > delta) low = x;
     else high = x;
   }
   return Math.exp((side * (low + high)) / 2);
@@ -277,7 +265,7 @@ function poissonMixture(model: { variance: number; jumps: number; mean: number; 
 /** Bounds by all pairs of the six two-sided quotes out of the money on each side of a strike, from bids and asks in dollars. */
 function quotedBounds({ chain, series, row, strike: strikes, callPut }: PreparedChain, endsAt: string, strike: number) {
   const each = series.filter((one) => new Date(one.series.settlesAt).toISOString() === endsAt);
-  const used = runToCompletion(fitSurface(runToCompletion(prepareChain(chain, DEFAULT_OPTIONS)))).slices.find(
+  const used = runToCompletion(fitSurface(preparedChain(chain))).slices.find(
     ({ settlesAt }) => new Date(settlesAt).toISOString() === endsAt,
   )!.quotes.moneyness;
   const quotes = each.flatMap(({ start, end, forward, rate, tte }) =>

@@ -1,12 +1,10 @@
 import { describe, expect, test } from 'bun:test';
-import { DEFAULT_OPTIONS } from '../../src/analytics/chain/options.ts';
-import { prepareChain } from '../../src/analytics/chain/prepare.ts';
 import { expiringGamma } from '../../src/analytics/exposure/gamma-concentration.ts';
 import { ClientError } from '../../src/core/errors.ts';
 import { runToCompletion } from '../../src/core/steps.ts';
 import { rootOf } from '../../src/market/option-symbol.ts';
 import { zeroDte } from '../../src/operations/gex/level-variants.ts';
-import { chainOf, quoted } from '../analytics/small-chains.ts';
+import { chainOf, preparedChain, quoted } from '../analytics/small-chains.ts';
 import { smallMarket } from './small-market.ts';
 
 const HOUR_MS = 3_600_000;
@@ -18,7 +16,7 @@ function hoursLeft(root: string, expiry: string, at: string): number | 'settled'
     asOf: Date.parse(at),
   });
   try {
-    const [series] = runToCompletion(prepareChain(chain, DEFAULT_OPTIONS)).series;
+    const [series] = preparedChain(chain).series;
     return Math.round(series!.tte * 365.25 * 24 * 1e6) / 1e6;
   } catch (error) {
     if (error instanceof ClientError && error.code === 'no_chain') return 'settled';
@@ -107,23 +105,13 @@ describe('0DTE of an index on a third Friday', () => {
     const asOf = Date.parse(at);
     const rows = ['SPX', 'SPXW'].flatMap((root) =>
       quoted({
-        root,
-        expiry: '2026-01-16',
-        strikes: [95, 100, 105],
-        asOf: asOf - HOUR_MS,
-        rest: { openInterest: 100 },
+        ...{ root, expiry: '2026-01-16', strikes: [95, 100, 105], asOf: asOf - HOUR_MS, rest: { openInterest: 100 } },
       }),
     );
     const later = quoted({
-      root: 'SPX',
-      expiry: '2026-02-20',
-      strikes: [95, 100, 105],
-      asOf,
-      rest: { openInterest: 100 },
+      ...{ root: 'SPX', expiry: '2026-02-20', strikes: [95, 100, 105], asOf, rest: { openInterest: 100 } },
     });
-    const ready = runToCompletion(
-      prepareChain(chainOf([...rows, ...later], { underlying: 'SPX', asOf }), DEFAULT_OPTIONS),
-    );
+    const ready = preparedChain(chainOf([...rows, ...later], { underlying: 'SPX', asOf }));
     const { left_out, used } = ready.counts;
     return { ready, used, settled: left_out.settled, zero: runToCompletion(zeroDte(ready, 1, smallMarket().context)) };
   };

@@ -5,7 +5,14 @@ import { createMarket } from '../../src/market/market.ts';
 import type { Close, Print } from '../../src/market/prints.ts';
 import { STANDARD_UNIVERSE } from '../../src/market/universe.ts';
 import type { Context, Operation } from '../../src/operations/engine/operation.ts';
-import { extendedView, perform, toolView } from '../../src/operations/engine/perform.ts';
+import {
+  extendedView,
+  type Performed,
+  perform,
+  restView,
+  toolView,
+  type View,
+} from '../../src/operations/engine/perform.ts';
 import { openStore, type Store } from '../../src/store/sqlite.ts';
 
 export interface Holdings {
@@ -35,24 +42,36 @@ export function smallMarket(holdings: Holdings = {}, nowMs = Date.UTC(2026, 0, 6
     nowMs: () => nowMs,
     feedStates: () => store.feedStates(),
     gapsIn: (fromMs, toMs) => store.gapsIn(fromMs, toMs),
-    staleAfterMs: 60_000,
-    largePrintMinUsd: LARGE_PRINT_MIN_USD,
-    contagionMinUsd: 1_000_000,
+    ...{ staleAfterMs: 60_000, largePrintMinUsd: LARGE_PRINT_MIN_USD, contagionMinUsd: 1_000_000 },
   };
   return { context, store };
 }
 
-type Answer = Record<string, unknown>;
+/** The market of a chain alone. The wall clock is at the moment of the chain, unless `nowMs` says otherwise. */
+export function contextOf(chain: Chain, nowMs = chain.asOf): Context {
+  return smallMarket({ chains: [chain], simulated: chain.simulated }, nowMs).context;
+}
+
+type Call<Answer> = (operation: unknown, args: unknown, context: Context) => Answer;
+
+const through =
+  (viewOf: (operation: Operation) => View, code: 'invalid_body' | 'invalid_parameter'): Call<Performed> =>
+  (operation, args, context) =>
+    runToCompletion(perform(viewOf(operation as Operation), args, context, code));
+
+/** The answer of the tool with its provenance, and the same of the REST route. */
+export const performTool = through(toolView, 'invalid_body');
+export const performRoute = through(restView, 'invalid_parameter');
+const performExtended = through(extendedView, 'invalid_body');
+
+type Body = Call<Performed['body']>;
 
 /** The answer of the tool. */
-export function call(operation: unknown, args: unknown, context: Context): Answer {
-  return runToCompletion(perform(toolView(operation as Operation), args, context, 'invalid_body')).body;
-}
-
+export const call: Body = (...given) => performTool(...given).body;
+/** The answer of the REST route. */
+export const callRoute: Body = (...given) => performRoute(...given).body;
 /** The extended answer. */
-export function callExtended(operation: unknown, args: unknown, context: Context): Answer {
-  return runToCompletion(perform(extendedView(operation as Operation), args, context, 'invalid_body')).body;
-}
+export const callExtended: Body = (...given) => performExtended(...given).body;
 
 /** The ClientError that a call throws. */
 export function refusalOf(work: () => unknown): { code: string; message: string; hint: string; fields: string[] } {

@@ -1,10 +1,8 @@
-import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
 import type { AuditEntry } from '../../src/access/audit.ts';
 import { auditTable, saveAuditIn } from '../../src/store/audit-table.ts';
-import { migrate } from '../../src/store/migrations.ts';
 import { openStore } from '../../src/store/sqlite.ts';
-import { inFolder } from './samples.ts';
+import { memoryDatabase, withStore, withStoreFile } from './samples.ts';
 
 const entry = (atMs: number, action = 'member_added'): AuditEntry => ({
   ...{ atMs, actor: 'zomma (uid 998)', client: null, action, account: '0123456789abcdef' },
@@ -12,32 +10,27 @@ const entry = (atMs: number, action = 'member_added'): AuditEntry => ({
 });
 
 test('entries are listed from a moment on, and are unlogged until a process marks them', () =>
-  inFolder((folder) => {
-    const path = `${folder}/z.sqlite`;
-    const [server, command] = [openStore(path, Date.now), openStore(path, Date.now)];
+  withStoreFile((server, path) => {
+    const command = openStore(path, Date.now);
     for (const each of [entry(1), entry(2), entry(3)]) command.saveAudit(each);
     expect(server.auditSince(2)).toEqual([entry(2), entry(3)]);
     expect([...server.unloggedAudit()]).toEqual([1, 2, 3].map((id) => [id, entry(id)]));
     server.markAuditLogged(3);
     saveAuditIn(path, entry(4));
     expect([...server.unloggedAudit()]).toEqual([[4, entry(4)]]);
-    server.close();
     command.close();
   }));
 
-test('an entry does not change the version, so results that are cached by version stay valid', () => {
-  const store = openStore(':memory:', Date.now);
-  const before = store.version();
-  store.saveAudit(entry(1));
-  store.markAuditLogged(1);
-  expect(store.version()).toBe(before);
-  store.close();
-});
+test('an entry does not change the version, so results that are cached by version stay valid', () =>
+  withStore((store) => {
+    const before = store.version();
+    store.saveAudit(entry(1));
+    store.markAuditLogged(1);
+    expect(store.version()).toBe(before);
+  }));
 
 test('the oldest entries of each class are removed: issued keys never push out the changes of operators', () => {
-  const db = new Database(':memory:', { strict: true });
-  migrate(db);
-  const audit = auditTable(db, 50, 10);
+  const audit = auditTable(memoryDatabase(), 50, 10);
   for (let i = 0; i < 30; i++) audit.saveAudit(entry(i));
   for (let i = 0; i < 1_000; i++) audit.saveAudit(entry(100 + i, 'key_issued'));
   const rows = audit.auditSince(0);

@@ -1,13 +1,12 @@
 import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
-import { join } from 'node:path';
 import { createMarket } from '../../src/market/market.ts';
+import { MINUTE_MS } from '../../src/market/simulated-past.ts';
 import type { SnapshotListing } from '../../src/market/store.ts';
 import { STANDARD_UNIVERSE } from '../../src/market/universe.ts';
 import { openStore } from '../../src/store/sqlite.ts';
-import { chainOf, inFolder, MONDAY_MS } from './samples.ts';
-
-const MINUTE_MS = 60_000;
+import { withFolder } from '../support/process.ts';
+import { chainOf, MONDAY_MS, withStoreFile } from './samples.ts';
 
 /** Flips a byte in the blob of a snapshot, as a bad disk does. */
 function damage(path: string, asOf: number): void {
@@ -19,8 +18,8 @@ function damage(path: string, asOf: number): void {
 }
 
 test('a damaged snapshot is reported once and set aside, and the one before it is the newest', () =>
-  inFolder(async (folder) => {
-    const path = join(folder, 'z.sqlite');
+  withFolder(async (folder) => {
+    const path = `${folder}/z.sqlite`;
     const reported: SnapshotListing[] = [];
     const store = openStore(path, Date.now, 'own', { onDamaged: (snapshot) => reported.push(snapshot) });
     const moments = [0, 1, 2, 3].map((i) => MONDAY_MS + i * MINUTE_MS);
@@ -44,8 +43,8 @@ test('a damaged snapshot is reported once and set aside, and the one before it i
   }));
 
 test('a damaged snapshot of the past gives way to the one before it, also when it is read without blocking', () =>
-  inFolder(async (folder) => {
-    const path = join(folder, 'z.sqlite');
+  withFolder(async (folder) => {
+    const path = `${folder}/z.sqlite`;
     const store = openStore(path, Date.now, 'own', { onDamaged: () => {} });
     for (const minutes of [0, 1, 2])
       store.saveChain(chainOf({ asOf: MONDAY_MS + minutes * MINUTE_MS, simulated: false }));
@@ -59,12 +58,9 @@ test('a damaged snapshot of the past gives way to the one before it, also when i
   }));
 
 test('without somebody to tell, the read of a damaged snapshot throws, and nothing is moved', () =>
-  inFolder((folder) => {
-    const path = join(folder, 'z.sqlite');
-    const store = openStore(path, Date.now);
+  withStoreFile((store, path) => {
     store.saveChain(chainOf());
     damage(path, MONDAY_MS);
     expect(() => store.chain(store.latestChainId('SPX', true)!)).toThrow('snapshot 1 of SPX is damaged');
     expect([store.snapshots().length, store.damagedSnapshots()]).toEqual([1, []]);
-    store.close();
   }));

@@ -1,8 +1,7 @@
-import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
 import type { CashDividend } from '../../src/market/cash-dividend.ts';
 import { dividendTable } from '../../src/store/dividend-table.ts';
-import { migrate } from '../../src/store/migrations.ts';
+import { memoryDatabase } from './samples.ts';
 
 const dividend = (overrides: Partial<CashDividend> = {}): CashDividend => ({
   ...{ ticker: 'SPY', exDate: '2026-03-20', amount: 1.79, status: null, simulated: false },
@@ -10,9 +9,7 @@ const dividend = (overrides: Partial<CashDividend> = {}): CashDividend => ({
 });
 
 test('dividends are read by ticker, kind and date; a later one replaces an earlier one of its date', () => {
-  const db = new Database(':memory:', { strict: true });
-  migrate(db);
-  const { saveDividends, dividends } = dividendTable(db);
+  const { saveDividends, dividends } = dividendTable(memoryDatabase());
   const [march, june] = [dividend({ status: 'estimated' }), dividend({ exDate: '2026-06-19', status: 'estimated' })];
   saveDividends([june, march, dividend({ ticker: 'QQQ' }), dividend({ simulated: true, amount: 9 })]);
   const read = (from = '2026-01-01', to = '2026-12-31') => dividends('SPY', from, to, false);

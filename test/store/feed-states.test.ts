@@ -1,11 +1,9 @@
-import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
 import { feedTable } from '../../src/store/feed-table.ts';
-import { migrate } from '../../src/store/migrations.ts';
+import { memoryDatabase } from './samples.ts';
 
 test('the progress of the past of a feed is recorded, and survives a restart', () => {
-  const db = new Database(':memory:', { strict: true });
-  migrate(db);
+  const db = memoryDatabase();
   db.run("INSERT INTO feeds (feed, simulated, polled_at, data_at) VALUES ('simulated', 1, 1, 4)");
   const feeds = feedTable(db);
   expect(feeds.feedStates()).toMatchObject([

@@ -5,9 +5,9 @@ import type { Member } from '../../src/access/members.ts';
 import { OperatorError } from '../../src/core/errors.ts';
 import { migrate } from '../../src/store/migrations.ts';
 import { openStore } from '../../src/store/sqlite.ts';
-import { chainOf, inFolder, MONDAY_MS } from './samples.ts';
+import { withFolder } from '../support/process.ts';
+import { chainOf, MONDAY_MS, outputOf, spawnOnStore, withStore, withStoreFile } from './samples.ts';
 
-const STORE = new URL('../../src/store/sqlite.ts', import.meta.url).href;
 const UUID = '6f1c2a34-5b6d-4e7f-8a9b-0c1d2e3f4a5b';
 const MEMBER: Member = { uuid: UUID, tier: 'pro', status: 'active', expiresAt: null, keyDigest: 'aa' };
 
@@ -20,68 +20,48 @@ function errorOf(act: () => unknown): unknown {
   return undefined;
 }
 
-/** A separate process that opens the store at argv[1] as `store` and runs `script`. */
-function spawn(path: string, script: string) {
-  const program = `import { openStore } from ${JSON.stringify(STORE)}; const store = openStore(process.argv[1], Date.now); ${script}`;
-  return Bun.spawn([process.execPath, '-e', program, path], { stdout: 'pipe', stderr: 'pipe' });
-}
+const LINK = { telegramId: '@ann', routing1dte: true, routingRadar: false, lastPingAt: null };
 
-test('members and links are read back, replaced ones as last saved', () => {
-  const store = openStore(':memory:', Date.now);
-  const other: Member = {
-    ...MEMBER,
-    uuid: '00000000-0000-0000-0000-000000000000',
-    keyDigest: 'bb',
-    expiresAt: MONDAY_MS,
-  };
-  store.saveMember(MEMBER);
-  store.saveMember(other);
-  expect(store.member(UUID)).toEqual(MEMBER);
-  expect(store.memberByKeyDigest('bb')).toEqual(other);
-  expect(store.members()).toEqual([other, MEMBER]);
-  expect(store.member('none')).toBeUndefined();
-  expect(store.memberByKeyDigest('none')).toBeUndefined();
+test('members and links are read back, replaced ones as last saved', () =>
+  withStore((store) => {
+    const uuid = '00000000-0000-0000-0000-000000000000';
+    const other: Member = { ...MEMBER, uuid, keyDigest: 'bb', expiresAt: MONDAY_MS };
+    store.saveMember(MEMBER);
+    store.saveMember(other);
+    expect(store.member(UUID)).toEqual(MEMBER);
+    expect(store.memberByKeyDigest('bb')).toEqual(other);
+    expect(store.members()).toEqual([other, MEMBER]);
+    expect(store.member('none')).toBeUndefined();
+    expect(store.memberByKeyDigest('none')).toBeUndefined();
 
-  const link = { telegramId: '@ann', routing1dte: true, routingRadar: false, lastPingAt: null };
-  expect(store.telegramLink(UUID)).toBeUndefined();
-  store.saveTelegramLink(UUID, link);
-  expect(store.telegramLink(UUID)).toEqual(link);
-  store.saveTelegramLink(UUID, { ...link, routingRadar: true, lastPingAt: 5 });
-  expect(store.telegramLink(UUID)).toEqual({ ...link, routingRadar: true, lastPingAt: 5 });
+    expect(store.telegramLink(UUID)).toBeUndefined();
+    for (const link of [LINK, { ...LINK, routingRadar: true, lastPingAt: 5 }]) {
+      store.saveTelegramLink(UUID, link);
+      expect(store.telegramLink(UUID)).toEqual(link);
+    }
 
-  const revoked: Member = { ...MEMBER, status: 'revoked', expiresAt: 7 };
-  store.saveMember(revoked);
-  expect(store.memberByKeyDigest('aa')).toEqual(revoked);
-  expect(store.telegramLink(UUID)).toBeDefined();
-  store.close();
-});
+    const revoked: Member = { ...MEMBER, status: 'revoked', expiresAt: 7 };
+    store.saveMember(revoked);
+    expect(store.memberByKeyDigest('aa')).toEqual(revoked);
+    expect(store.telegramLink(UUID)).toBeDefined();
+  }));
 
-test('rejects a link for an unknown member without naming the member', () => {
-  const store = openStore(':memory:', Date.now);
-  const link = { telegramId: '@ann', routing1dte: true, routingRadar: false, lastPingAt: null };
-  const error = errorOf(() => store.saveTelegramLink(UUID, link));
-  expect(error).toMatchObject({ code: 'not_found' });
-  expect(String(error)).not.toContain(UUID);
-  store.close();
-});
+test('rejects a link for an unknown member without naming the member', () =>
+  withStore((store) => {
+    const error = errorOf(() => store.saveTelegramLink(UUID, LINK));
+    expect(error).toMatchObject({ code: 'not_found' });
+    expect(String(error)).not.toContain(UUID);
+  }));
 
 test('another process sees a member and a snapshot at once, and a changed version within 50 ms', () =>
-  inFolder(async (folder) => {
-    const path = `${folder}/z.db`;
-    const store = openStore(path, Date.now);
-    const answer = `
+  withStoreFile(async (store, path) => {
+    const reader = spawnOnStore(
+      path,
+      `
       for await (const _ of console) {
         const id = store.latestChainId('SPX', true);
         console.log(JSON.stringify([store.members().length, id && store.chain(id).spot, store.version()]));
-      }`;
-    const reader = Bun.spawn(
-      [
-        process.execPath,
-        '-e',
-        `import { openStore } from ${JSON.stringify(STORE)}; const store = openStore(process.argv[1], Date.now); ${answer}`,
-        path,
-      ],
-      { stdin: 'pipe', stdout: 'pipe' },
+      }`,
     );
     const lines = reader.stdout.pipeThrough(new TextDecoderStream()).getReader();
     const ask = async () => {
@@ -104,23 +84,22 @@ test('another process sees a member and a snapshot at once, and a changed versio
     expect(store.version()).not.toBe(version);
     reader.stdin.end();
     await reader.exited;
-    store.close();
   }));
 
 test('processes that create the database at the same time all succeed', () =>
-  inFolder(async (folder) => {
+  withFolder(async (folder) => {
     // Many synchronized rounds, because in a single round the processes may not collide.
     const rounds = 12;
     const start = Date.now() + 150;
     const program = (n: number) =>
-      `const { openStore } = await import(${JSON.stringify(STORE)});
+      `store.close();
        for (let round = 0; round < ${rounds}; round++) {
          while (Date.now() < ${start} + 20 * round);
-         const store = openStore(process.argv[1] + '/' + round + '/z.db', Date.now);
+         const store = openStore(${JSON.stringify(folder)} + '/' + round + '/z.db', Date.now);
          store.saveCloses([{ ticker: 'SPX', date: '2026-01-0${n}', close: ${n}, volume: null, simulated: false }]);
          store.close();
        }`;
-    const racers = [1, 2, 3].map((n) => Bun.spawn([process.execPath, '-e', program(n), folder], { stderr: 'pipe' }));
+    const racers = [1, 2, 3].map((n) => spawnOnStore(`${folder}/own${n}.db`, program(n)));
     for (const racer of racers) expect([await racer.exited, await new Response(racer.stderr).text()]).toEqual([0, '']);
     for (let round = 0; round < rounds; round++) {
       const store = openStore(`${folder}/${round}/z.db`, Date.now);
@@ -130,21 +109,16 @@ test('processes that create the database at the same time all succeed', () =>
   }));
 
 test('every row acknowledged before a kill -9 is stored', () =>
-  inFolder(async (folder) => {
+  withFolder(async (folder) => {
     const path = `${folder}/z.db`;
-    const writer = spawn(
+    const writer = spawnOnStore(
       path,
       `for (let n = 1; ; n++) {
          store.saveMember({ uuid: 'u' + n, tier: 'pro', status: 'active', expiresAt: null, keyDigest: 'd' + n });
          require('node:fs').writeSync(1, n + '\\n');
        }`,
     );
-    let text = '';
-    for await (const part of writer.stdout.pipeThrough(new TextDecoderStream())) {
-      text += part;
-      if (text.length > 500 && !writer.killed) writer.kill('SIGKILL');
-    }
-    await writer.exited;
+    const text = await outputOf(writer, (output) => output.length > 500);
     // The last line counts only if it is complete.
     const acknowledged = Number(text.slice(0, text.lastIndexOf('\n')).split('\n').at(-1));
     expect(acknowledged).toBeGreaterThan(50);
@@ -155,7 +129,7 @@ test('every row acknowledged before a kill -9 is stored', () =>
   }));
 
 test.skipIf(process.platform === 'win32')('only the owner can read the files', () =>
-  inFolder((folder) => {
+  withFolder((folder) => {
     const modeOf = (path: string) => statSync(path).mode & 0o777;
     const path = `${folder}/data/z.db`;
     const store = openStore(path, Date.now);
@@ -170,9 +144,7 @@ test.skipIf(process.platform === 'win32')('only the owner can read the files', (
 );
 
 test('close() merges the write-ahead log into the file, and a second close does nothing', () =>
-  inFolder((folder) => {
-    const path = `${folder}/z.db`;
-    const store = openStore(path, Date.now);
+  withStoreFile((store, path) => {
     store.saveMember(MEMBER);
     expect(existsSync(`${path}-wal`)).toBe(true);
     store.close();
@@ -182,9 +154,8 @@ test('close() merges the write-ahead log into the file, and a second close does 
   }));
 
 test('rejects a database of a newer version without changing it', () =>
-  inFolder((folder) => {
-    const path = `${folder}/z.db`;
-    openStore(path, Date.now).close();
+  withStoreFile((store, path) => {
+    store.close();
     const db = new Database(path);
     db.run('PRAGMA user_version = 999');
     db.close();
@@ -200,7 +171,7 @@ test.each([
   ['a file that is not a database', 'x'.repeat(5000), 'backup'],
   ['a truncated header', 'SQLite format 3\0', 'backup'],
 ])('rejects %s with a hint', (_, content, hint) =>
-  inFolder((folder) => {
+  withFolder((folder) => {
     const path = `${folder}/z.db`;
     writeFileSync(path, content);
     const error = errorOf(() => openStore(path, Date.now));
@@ -210,7 +181,7 @@ test.each([
 );
 
 test('rejects an impossible path with a hint', () =>
-  inFolder((folder) => {
+  withFolder((folder) => {
     writeFileSync(`${folder}/file`, '');
     expect(errorOf(() => openStore(`${folder}/file/z.db`, Date.now))).toBeInstanceOf(OperatorError);
     expect(errorOf(() => openStore(folder, Date.now))).toBeInstanceOf(OperatorError);
@@ -220,11 +191,7 @@ test('migrations run in order from any version, once each, and a failed one is r
   const db = new Database(':memory:');
   const first = 'CREATE TABLE a (x); INSERT INTO a VALUES (1);';
   const second = 'INSERT INTO a VALUES (2);';
-  const rows = () =>
-    db
-      .query<{ x: number }, []>('SELECT x FROM a')
-      .all()
-      .map((row) => row.x);
+  const rows = () => db.query('SELECT x FROM a').values().flat();
   migrate(db, [first]);
   expect(rows()).toEqual([1]);
   expect(() => migrate(db, [first, `${second} INSERT INTO missing VALUES (3);`])).toThrow('missing');
@@ -237,9 +204,7 @@ test('migrations run in order from any version, once each, and a failed one is r
 });
 
 test('a damaged snapshot is named in the error, and the others stay readable', () =>
-  inFolder((folder) => {
-    const path = `${folder}/z.db`;
-    const store = openStore(path, Date.now);
+  withStoreFile((store, path) => {
     const whole = chainOf({ underlying: 'OK' });
     store.saveChain(whole);
     const db = new Database(path);
@@ -261,5 +226,4 @@ test('a damaged snapshot is named in the error, and the others stay readable', (
     }
     db.close();
     expect(store.chain(store.latestChainId('OK', true)!)?.strike).toEqual(whole.strike);
-    store.close();
   }));

@@ -1,16 +1,10 @@
 import { expect, test } from 'bun:test';
 import type { LevelRecord } from '../../src/market/level-record.ts';
-import { openStore, type Store } from '../../src/store/sqlite.ts';
-import { chainOf, DAY_MS, keepLevels, MONDAY_MS, recordOf } from './samples.ts';
+import type { Store } from '../../src/store/sqlite.ts';
+import { chainOf, DAY_MS, keepLevels, MONDAY_MS, recordOf, withStore } from './samples.ts';
 
 const HOUR_MS = 3_600_000;
 const ALWAYS = [0, Number.MAX_SAFE_INTEGER] as const;
-
-function withStore(work: (store: Store) => void): void {
-  const store = openStore(':memory:', Date.now);
-  work(store);
-  store.close();
-}
 
 function storedLevels(store: Store, underlying = 'SPX', simulated = false): LevelRecord[] {
   return store.levels(underlying, store.levelTimes(underlying, ...ALWAYS, 'snapshot', simulated), simulated);
@@ -99,11 +93,10 @@ test('a snapshot is due once, newest first, and again if it is replaced', () =>
     expect(storedLevels(store)).toEqual([recordOf({ spot: 1 })]);
   }));
 
-const REMOVALS: [name: string, act: (store: Store) => void][] = [
+test.each<[name: string, act: (store: Store) => void]>([
   ['forgotten', (store) => store.forgetSnapshots('SPX')],
   ['replaced', (store) => store.saveChain(chainOf({ simulated: false }))],
-];
-test.each(REMOVALS)('stores no levels for a snapshot that was %s before they were saved', (_, act) =>
+])('stores no levels for a snapshot that was %s before they were saved', (_, act) =>
   withStore((store) => {
     store.saveChain(chainOf({ simulated: false }));
     const [id] = store.levelsDue() as [number];

@@ -1,21 +1,9 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { Chain } from '../../src/market/chain.ts';
-import { openStore, type Store } from '../../src/store/sqlite.ts';
-import { chainOf, DAY_MS, inFolder, MONDAY_MS, printOf } from './samples.ts';
+import { chainOf, closeWith, DAY_MS, MONDAY_MS, printOf, withStoreFile } from './samples.ts';
 
 const HOUR_MS = 3_600_000;
-
-function withStore(work: (store: Store) => void): Promise<void> {
-  return inFolder((folder) => {
-    const store = openStore(`${folder}/market.db`, Date.now);
-    try {
-      work(store);
-    } finally {
-      store.close();
-    }
-  });
-}
 
 /** Every number of a column as its 64 bits: NaN equals itself, -0 differs from 0. */
 function inBits(chain: Chain): Record<string, unknown> {
@@ -28,7 +16,7 @@ function inBits(chain: Chain): Record<string, unknown> {
 }
 
 test('a chain is read back bit for bit, including missing values', () =>
-  withStore((store) => {
+  withStoreFile((store) => {
     for (const count of [0, 1, 2, 5, 1000]) {
       const chain = chainOf({ underlying: `U${count}`, count });
       store.saveChain(chain);
@@ -39,7 +27,7 @@ test('a chain is read back bit for bit, including missing values', () =>
   }));
 
 test('saving the same snapshot again replaces it under a new id', () =>
-  withStore((store) => {
+  withStoreFile((store) => {
     for (const simulated of [true, false]) {
       store.saveChain(chainOf({ simulated, spot: 1 }));
       const first = store.latestChainId('SPX', simulated)!;
@@ -52,7 +40,7 @@ test('saving the same snapshot again replaces it under a new id', () =>
   }));
 
 test('the latest snapshot is the newest by time, in any order of saving', () =>
-  withStore((store) => {
+  withStoreFile((store) => {
     for (const hours of [1, 3, 2]) {
       store.saveChain(chainOf({ asOf: MONDAY_MS + hours * HOUR_MS, spot: hours, simulated: false }));
     }
@@ -60,7 +48,7 @@ test('the latest snapshot is the newest by time, in any order of saving', () =>
   }));
 
 test('the last snapshot of each New York day', () =>
-  withStore((store) => {
+  withStoreFile((store) => {
     // 20:00 and 23:00 UTC are Monday. 04:30 UTC on Tuesday is still Monday in New York, 05:30 UTC is Tuesday.
     const times = [0, 3, 8.5, 9.5].map((hours) => MONDAY_MS + hours * HOUR_MS);
     for (const simulated of [true, false]) {
@@ -74,53 +62,42 @@ test('the last snapshot of each New York day', () =>
   }));
 
 test('the moments of the snapshots around an instant', () =>
-  withStore((store) => {
+  withStoreFile((store) => {
     for (const hours of [0, 2]) store.saveChain(chainOf({ asOf: MONDAY_MS + hours * HOUR_MS, simulated: false }));
     const around = (hours: number, until = Number.MAX_SAFE_INTEGER) => {
       const { before, after } = store.snapshotsAround('SPX', false, MONDAY_MS + hours * HOUR_MS, until);
       return [before, after].map((each) => each && (each - MONDAY_MS) / HOUR_MS);
     };
-    expect([-1, 0, 1, 2, 3].map((hours) => around(hours))).toEqual([
-      [null, 0],
-      [0, 2],
-      [0, 2],
-      [2, null],
-      [2, null],
-    ]);
+    expect([-1, 0, 1, 2, 3].map((hours) => around(hours)[0])).toEqual([null, 0, 0, 2, 2]);
+    expect([-1, 0, 1, 2, 3].map((hours) => around(hours)[1])).toEqual([0, 2, 2, null, null]);
     expect(around(1, MONDAY_MS + HOUR_MS)).toEqual([0, null]);
-    expect(store.snapshotsAround('SPX', true, MONDAY_MS, Number.MAX_SAFE_INTEGER)).toEqual({
-      before: null,
-      after: null,
-    });
+    const none = store.snapshotsAround('SPX', true, MONDAY_MS, Number.MAX_SAFE_INTEGER);
+    expect(none).toEqual({ before: null, after: null });
   }));
 
 test('simulated and recorded data are separate', () =>
-  withStore((store) => {
+  withStoreFile((store) => {
     store.saveChain(chainOf({ underlying: 'B', simulated: true, spot: 1 }));
     store.saveChain(chainOf({ underlying: 'A', simulated: true, spot: 2 }));
     store.saveChain(chainOf({ underlying: 'B', simulated: false, spot: 3, source: 'files:x' }));
     store.savePrints([printOf('1', { simulated: true, size: 1 }), printOf('1', { simulated: false, size: 2 })]);
-    store.saveCloses([{ ticker: 'B', date: '2026-01-02', close: 9, volume: null, simulated: true }]);
+    store.saveCloses([closeWith({ ticker: 'B', date: '2026-01-02', close: 9, simulated: true })]);
 
     expect(store.underlyings(true)).toEqual(['A', 'B']);
     expect(store.underlyings(false)).toEqual(['B']);
     expect(store.latestChainId('A', false)).toBeUndefined();
     expect(store.chain(store.latestChainId('B', false)!)).toMatchObject({
-      spot: 3,
-      source: 'files:x',
-      simulated: false,
+      ...{ spot: 3, source: 'files:x', simulated: false },
     });
     for (const [simulated, size] of [[true, 1] as const, [false, 2] as const]) {
       expect(store.prints('SPX', 0, MONDAY_MS, simulated, 0)).toEqual([printOf('1', { simulated, size })]);
     }
     expect(store.closes('B', '2026-01-05', 9, true).map((close) => close.close)).toEqual([9, 1]);
-    expect(store.closes('B', '2026-01-05', 9, false)).toEqual([
-      { ticker: 'B', date: '2026-01-05', close: 3, volume: null, simulated: false },
-    ]);
+    expect(store.closes('B', '2026-01-05', 9, false)).toEqual([closeWith({ ticker: 'B', close: 3 })]);
   }));
 
 test('prints are read back unchanged, in time order, with inclusive bounds', () =>
-  withStore((store) => {
+  withStoreFile((store) => {
     const prints = [
       printOf('b', { at: MONDAY_MS + 2, side: null, delta: null, multiLeg: false, callPut: 1 }),
       printOf('a', { at: MONDAY_MS + 2, side: 'bid' }),
@@ -135,7 +112,7 @@ test('prints are read back unchanged, in time order, with inclusive bounds', () 
   }));
 
 test('a later copy corrects a print any number of times, but a canceled print stays canceled', () =>
-  withStore((store) => {
+  withStoreFile((store) => {
     const sizes = () => store.prints('SPX', 0, MONDAY_MS, true, 0).map(({ id, size }) => [id, size]);
     const version = () => store.tapeVersion('SPX', 0, MONDAY_MS, true).version;
     expect(store.savePrints([printOf('a', { size: 1 }), printOf('b', { size: 2 })]).added).toBe(2);
@@ -146,10 +123,7 @@ test('a later copy corrects a print any number of times, but a canceled print st
       added: 0,
       changed: 2,
     });
-    expect(sizes()).toEqual([
-      ['a', 4],
-      ['b', 2],
-    ]);
+    expect(sizes().flat()).toEqual(['a', 4, 'b', 2]);
     expect(version()).not.toBe(before);
     // The same sequence again from the start.
     const corrected = version();
@@ -161,7 +135,7 @@ test('a later copy corrects a print any number of times, but a canceled print st
   }));
 
 test('large prints are those whose premium reaches the minimum', () =>
-  withStore((store) => {
+  withStoreFile((store) => {
     // 12.35 dollars a share and 100 shares make 1,235 dollars a contract.
     store.savePrints([printOf('1', { size: 1 }), printOf('2', { size: 2 }), printOf('3', { size: 3, canceled: true })]);
     const found = (least: number) => store.prints('SPX', 0, MONDAY_MS, true, least).map(({ id }) => id);
@@ -169,7 +143,7 @@ test('large prints are those whose premium reaches the minimum', () =>
   }));
 
 test('reads the tape in time order, and the version changes only if the tape changes', () =>
-  withStore((store) => {
+  withStoreFile((store) => {
     const tape = () => [...store.tape('SPX', MONDAY_MS, MONDAY_MS + 2, true)].map(({ id }) => id);
     const version = () => store.tapeVersion('SPX', MONDAY_MS, MONDAY_MS + 2, true).version;
     const versions = [version()];
@@ -180,23 +154,14 @@ test('reads the tape in time order, and the version changes only if the tape cha
     save(printOf('b', { at: MONDAY_MS + 2 }), printOf('a', { at: MONDAY_MS }));
     expect(tape()).toEqual(['a', 'b']);
     // A print of another underlying, one outside the range, one of the other kind, and one already stored.
-    save(
-      printOf('c', { underlying: 'NDX' }),
-      printOf('d', { at: MONDAY_MS + 3 }),
-      printOf('e', { simulated: false }),
-      printOf('a', { at: MONDAY_MS }),
-    );
+    const others = [printOf('c', { underlying: 'NDX' }), printOf('d', { at: MONDAY_MS + 3 })];
+    save(...others, printOf('e', { simulated: false }), printOf('a', { at: MONDAY_MS }));
     save(printOf('a', { canceled: true }));
     expect(tape()).toEqual(['b']);
     save(printOf('f', { at: MONDAY_MS + 1 }));
     expect(tape()).toEqual(['f', 'b']);
-    expect(versions.map((version, i) => i > 0 && version === versions[i - 1])).toEqual([
-      false,
-      false,
-      true,
-      false,
-      false,
-    ]);
+    const isSame = versions.slice(1).map((version, i) => version === versions[i]);
+    expect(isSame).toEqual([false, true, false, false]);
     // An abandoned iteration does not block later reads.
     for (const _ of store.tape('SPX', 0, MONDAY_MS + 9, true)) break;
     expect(tape()).toEqual(['f', 'b']);
@@ -217,14 +182,14 @@ test.each([
   ],
   ['no prints', [[]], [0], 0],
 ])('counts a print once: %s', (_, calls, added, left) =>
-  withStore((store) => {
+  withStoreFile((store) => {
     expect(calls.map((prints) => store.savePrints(prints).added)).toEqual(added);
     expect(store.prints('SPX', 0, MONDAY_MS, true, 0)).toHaveLength(left);
   }),
 );
 
 test('closes prefer the official close, else the last spot of the day; newest days, oldest first', () =>
-  withStore((store) => {
+  withStoreFile((store) => {
     const day = (days: number, spot: number, hours = 0) =>
       store.saveChain(chainOf({ asOf: MONDAY_MS + days * DAY_MS - hours * HOUR_MS, spot, simulated: false }));
     day(0, 100);
@@ -232,33 +197,29 @@ test('closes prefer the official close, else the last spot of the day; newest da
     day(1, 110, 2);
     day(2, 120);
     store.saveCloses([
-      { ticker: 'SPX', date: '2026-01-02', close: 1, volume: null, simulated: false },
-      { ticker: 'SPX', date: '2026-01-05', close: 2, volume: null, simulated: false },
-      { ticker: 'SPX', date: '2026-01-05', close: 105, volume: null, simulated: false },
-      { ticker: 'NDX', date: '2026-01-06', close: 7, volume: null, simulated: false },
+      ...[closeWith({ date: '2026-01-02', close: 1 }), closeWith({ close: 2 }), closeWith({ close: 105 })],
+      closeWith({ ticker: 'NDX', date: '2026-01-06', close: 7 }),
     ]);
     const closes = (date: string, limit: number) =>
-      store.closes('SPX', date, limit, false).map((close) => [close.date, close.close]);
-    const [friday, monday, tuesday, wednesday] = [
-      ['2026-01-02', 1],
-      ['2026-01-05', 105],
-      ['2026-01-06', 111],
-      ['2026-01-07', 120],
-    ];
-    expect(closes('2026-12-31', 10)).toEqual([friday!, monday!, tuesday!, wednesday!]);
-    expect(closes('2026-12-31', 2)).toEqual([tuesday!, wednesday!]);
-    expect(closes('2026-01-06', 2)).toEqual([monday!, tuesday!]);
-    expect(closes('2026-01-05', 1)).toEqual([monday!]);
-    expect(closes('2026-01-01', 5)).toEqual([]);
-    expect(closes('2026-12-31', 0)).toEqual([]);
+      store
+        .closes('SPX', date, limit, false)
+        .map((close) => `${close.date.slice(-1)} ${close.close}`)
+        .join(', ');
+    for (const [date, limit, expected] of [
+      ['2026-12-31', 10, '2 1, 5 105, 6 111, 7 120'],
+      ['2026-12-31', 2, '6 111, 7 120'],
+      ['2026-01-06', 2, '5 105, 6 111'],
+      ['2026-01-05', 1, '5 105'],
+      ['2026-01-01', 5, ''],
+      ['2026-12-31', 0, ''],
+    ] as const) {
+      expect(closes(date, limit)).toBe(expected);
+    }
   }));
 
 test('official closes are those that were delivered, by date, without spots of snapshots', () =>
-  withStore((store) => {
-    const close = (date: string, changes = {}) => ({
-      ...{ ticker: 'SPX', date, close: Number(date.slice(-2)), volume: null, simulated: false },
-      ...changes,
-    });
+  withStoreFile((store) => {
+    const close = (date: string, changes = {}) => closeWith({ date, close: Number(date.slice(-2)), ...changes });
     store.saveChain(chainOf({ simulated: false }));
     store.saveCloses([
       close('2026-01-08'),
@@ -279,7 +240,7 @@ test('official closes are those that were delivered, by date, without spots of s
   }));
 
 test('closes agree with a plain computation for any mixture of closes and snapshots', () =>
-  withStore((store) => {
+  withStoreFile((store) => {
     const dates = Array.from({ length: 12 }, (_, day) => new Date(MONDAY_MS + day * DAY_MS).toISOString().slice(0, 10));
     const subset = fc.uniqueArray(fc.nat(dates.length - 1));
     let round = 0;
@@ -292,20 +253,10 @@ test('closes agree with a plain computation for any mixture of closes and snapsh
         (official, seen, upTo, limit) => {
           const ticker = `T${round++}`;
           store.transaction(() => {
-            store.saveCloses(
-              official.map((day) => ({ ticker, date: dates[day]!, close: day + 0.5, volume: null, simulated: false })),
-            );
-            for (const day of seen) {
-              store.saveChain(
-                chainOf({
-                  underlying: ticker,
-                  asOf: MONDAY_MS + day * DAY_MS,
-                  spot: day + 1,
-                  simulated: false,
-                  count: 0,
-                }),
-              );
-            }
+            store.saveCloses(official.map((day) => closeWith({ ticker, date: dates[day]!, close: day + 0.5 })));
+            const empty = { underlying: ticker, simulated: false, count: 0 };
+            for (const day of seen)
+              store.saveChain(chainOf({ ...empty, asOf: MONDAY_MS + day * DAY_MS, spot: day + 1 }));
           });
           const expected = dates
             .map((date, day) => ({
@@ -323,7 +274,7 @@ test('closes agree with a plain computation for any mixture of closes and snapsh
   }));
 
 test('a transaction stores everything or nothing', () =>
-  withStore((store) => {
+  withStoreFile((store) => {
     const half = () =>
       store.transaction(() => {
         store.saveChain(chainOf());

@@ -1,20 +1,51 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { Database } from 'bun:sqlite';
 import { DAY_MS, newYorkDate } from '../../src/market/calendar.ts';
 import type { Chain } from '../../src/market/chain.ts';
 import type { LevelRecord } from '../../src/market/level-record.ts';
-import type { Print } from '../../src/market/prints.ts';
+import type { Close, Print } from '../../src/market/prints.ts';
 import type { MarketStore } from '../../src/market/store.ts';
+import { migrate } from '../../src/store/migrations.ts';
+import { openStore, type Store } from '../../src/store/sqlite.ts';
+import { withFolder } from '../support/process.ts';
 
-/** Runs `work` with a new folder and removes the folder afterwards. */
-export async function inFolder<T>(work: (folder: string) => T | Promise<T>): Promise<T> {
-  const folder = mkdtempSync(join(tmpdir(), 'zomma-store-'));
+/** Runs work on a store, by default one in memory, and closes it afterwards. */
+export async function withStore(work: (store: Store) => unknown, path = ':memory:'): Promise<void> {
+  const store = openStore(path, Date.now);
   try {
-    return await work(folder);
+    await work(store);
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    store.close();
   }
+}
+
+/** The same on a new file. */
+export const withStoreFile = (work: (store: Store, path: string) => unknown): Promise<void> =>
+  withFolder((folder) => withStore((store) => work(store, `${folder}/z.db`), `${folder}/z.db`));
+
+/** An empty database in memory, of the newest schema. */
+export function memoryDatabase(): Database {
+  const db = new Database(':memory:', { strict: true });
+  migrate(db);
+  return db;
+}
+
+const STORE = new URL('../../src/store/sqlite.ts', import.meta.url).href;
+
+/** A separate process that opens the store at a path as `store` and runs a script. */
+export function spawnOnStore(path: string, script: string) {
+  const program = `import { openStore } from ${JSON.stringify(STORE)}; const store = openStore(process.argv[1], Date.now); ${script}`;
+  return Bun.spawn([process.execPath, '-e', program, path], { stdin: 'pipe', stdout: 'pipe', stderr: 'pipe' });
+}
+
+/** The output of such a process, which is killed as soon as the output is enough. */
+export async function outputOf(child: ReturnType<typeof spawnOnStore>, isEnough: (output: string) => boolean) {
+  let output = '';
+  for await (const text of child.stdout.pipeThrough(new TextDecoderStream())) {
+    output += text;
+    if (isEnough(output)) child.kill('SIGKILL');
+  }
+  await child.exited;
+  return output;
 }
 
 /** 15:00 in New York on a Monday. */
@@ -28,29 +59,16 @@ export function chainOf(changes: Partial<Chain> = {}): Chain {
   const gappy = (seed: number) => Float64Array.from({ length: count }, (_, row) => (row % 3 === 1 ? NaN : seed + row));
   const cut = Math.ceil(count / 2);
   return {
-    underlying: 'SPX',
-    asOf: MONDAY_MS,
-    spot: 6000.25,
-    source: 'simulated',
-    simulated: true,
-    count,
+    ...{ underlying: 'SPX', asOf: MONDAY_MS, spot: 6000.25, source: 'simulated', simulated: true, count },
     series: [
       series('SPX', 'AM', 0, cut, MONDAY_MS + 11 * DAY_MS),
       { ...series('SPXW', 'PM', cut, count, MONDAY_MS + 12 * DAY_MS), adjusted: true },
     ],
     seriesIndex: Uint16Array.from({ length: count }, (_, row) => (row < cut ? 0 : 1)),
     callPut: Float64Array.from({ length: count }, (_, row) => (row % 2 === 0 ? 1 : -1)),
-    strike: column(5900),
-    bid: gappy(1),
-    ask: gappy(2),
-    last: gappy(3),
-    volume: column(10),
-    openInterest: column(20),
-    iv: gappy(0.2),
-    delta: column(-0.5),
-    gamma: column(1e-9),
-    multiplier: column(100),
-    refused: { 'no strike': 3, 'Zürich "quoted"': 1 },
+    ...{ strike: column(5900), bid: gappy(1), ask: gappy(2), last: gappy(3), volume: column(10) },
+    ...{ openInterest: column(20), iv: gappy(0.2), delta: column(-0.5), gamma: column(1e-9) },
+    ...{ multiplier: column(100), refused: { 'no strike': 3, 'Zürich "quoted"': 1 } },
     ...changes,
   };
 }
@@ -61,27 +79,15 @@ function series(root: string, settlement: 'AM' | 'PM', start: number, end: numbe
 
 export function printOf(id: string, changes: Partial<Print> = {}): Print {
   return {
-    id,
-    underlying: 'SPX',
-    root: 'SPXW',
-    expiry: '2026-01-16',
-    callPut: -1,
-    strike: 5900.5,
-    price: 12.35,
-    size: 40,
-    multiplier: 100,
-    at: MONDAY_MS,
-    side: 'ask',
-    bid: 12.1,
-    ask: 12.35,
-    delta: -0.41,
-    multiLeg: true,
-    sweep: false,
-    block: true,
-    canceled: false,
-    simulated: true,
+    ...{ id, underlying: 'SPX', root: 'SPXW', expiry: '2026-01-16', callPut: -1, strike: 5900.5, price: 12.35 },
+    ...{ size: 40, multiplier: 100, at: MONDAY_MS, side: 'ask', bid: 12.1, ask: 12.35, delta: -0.41, multiLeg: true },
+    ...{ sweep: false, block: true, canceled: false, simulated: true },
     ...changes,
   };
+}
+
+export function closeWith(changes: Partial<Close>): Close {
+  return { ...{ ticker: 'SPX', date: '2026-01-05', close: 1, volume: null, simulated: false }, ...changes };
 }
 
 /** A level record with a different value in every field. */

@@ -1,11 +1,10 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { addDays, closeOf, isTradingDay, newYorkDate, openOf, previousTradingDay } from '../../src/market/calendar.ts';
-import { pastMoments } from '../../src/market/simulated-past.ts';
-import { openStore, type Store } from '../../src/store/sqlite.ts';
-import { chainOf, keepLevels } from './samples.ts';
+import { MINUTE_MS, pastMoments } from '../../src/market/simulated-past.ts';
+import type { Store } from '../../src/store/sqlite.ts';
+import { chainOf, keepLevels, withStore } from './samples.ts';
 
-const MINUTE_MS = 60_000;
 const ALWAYS = [0, Number.MAX_SAFE_INTEGER] as const;
 
 /** Moments of quotes within three weeks with a holiday and a half day: whole minutes from the open to the close. */
@@ -28,23 +27,14 @@ function keptOf(moments: readonly number[]): number[] {
   });
 }
 
-function withStore<T>(work: (store: Store) => T): T {
-  const store = openStore(':memory:', Date.now);
-  try {
-    return work(store);
-  } finally {
-    store.close();
-  }
-}
-
 const storedOf = (store: Store, simulated: boolean) => ({
   snapshots: store.snapshots('SPX').flatMap((each) => (each.simulated === simulated ? [each.asOf] : [])),
   levels: store.levelTimes('SPX', ...ALWAYS, 'snapshot', simulated),
 });
 
-test('keeps simulated snapshots and levels of the last ten minutes, of the half hours of five days, and of the ends of days', () => {
+test('keeps simulated snapshots and levels of the last ten minutes, of the half hours of five days, and of the ends of days', () =>
   fc.assert(
-    fc.property(fc.uniqueArray(quoted, { minLength: 1, maxLength: 60 }), (some) => {
+    fc.asyncProperty(fc.uniqueArray(quoted, { minLength: 1, maxLength: 60 }), (some) =>
       withStore((store) => {
         // The last minutes of the newest day, and the half hours of its past.
         const newest = Math.max(...some);
@@ -60,11 +50,10 @@ test('keeps simulated snapshots and levels of the last ten minutes, of the half 
         expect(storedOf(store, true)).toEqual({ snapshots: kept, levels: kept });
         expect(storedOf(store, false)).toEqual({ snapshots: moments, levels: moments });
         expect(store.snapshots('NDX')).toHaveLength(1);
-      });
-    }),
+      }),
+    ),
     { numRuns: 12 },
-  );
-});
+  ));
 
 test('what the past gets is kept, as long as the day lasts', () =>
   withStore((store) => {

@@ -136,9 +136,14 @@ export function readLog(stderr: ReadableStream<Uint8Array>) {
   return { text, loaded: loaded.promise, log: () => read };
 }
 
-export function withFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
+/** Runs work with a new folder, and removes the folder afterwards. */
+export async function withFolder<T>(work: (folder: string) => T | Promise<T>): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'zomma-test-'));
-  return work(folder).finally(() => rmSync(folder, { recursive: true, force: true }));
+  try {
+    return await work(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }
 
 /**

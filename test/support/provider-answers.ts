@@ -7,23 +7,13 @@ import { formatOptionSymbol } from '../../src/market/option-symbol.ts';
 export function cboeAnswer(chain: Chain) {
   const time = newYorkTime(chain.asOf).slice(0, 19);
   const options = rowsOf(chain).map((row) => ({
-    option: row.symbol,
-    bid: row.bid ?? 0,
-    ask: row.ask ?? 0,
-    iv: row.iv ?? 0,
-    open_interest: row.openInterest,
-    volume: row.volume,
-    delta: row.delta,
-    gamma: row.gamma,
+    ...{ option: row.symbol, bid: row.bid ?? 0, ask: row.ask ?? 0, iv: row.iv ?? 0, open_interest: row.openInterest },
+    ...{ volume: row.volume, delta: row.delta, gamma: row.gamma },
     ...{ theta: 0, vega: 0, rho: 0, theo: 0, last_trade_price: row.last, last_trade_time: null, prev_day_close: 0 },
   }));
   const stamp = new Date(chain.asOf).toISOString().slice(0, 19).replace('T', ' ');
   const data = {
-    symbol: chain.underlying,
-    current_price: chain.spot,
-    close: chain.spot,
-    last_trade_time: time,
-    options,
+    ...{ symbol: chain.underlying, current_price: chain.spot, close: chain.spot, last_trade_time: time, options },
   };
   return { timestamp: stamp, data };
 }
@@ -89,14 +79,9 @@ export function rowsOf(chain: Chain) {
     return {
       ...{ root, expiry, callPut, strike, multiplier: chain.multiplier[i]! },
       symbol: formatOptionSymbol({ root, expiry, callPut, strike }, 'compact'),
-      bid: given(chain.bid[i]),
-      ask: given(chain.ask[i]),
-      last: given(chain.last[i]),
-      volume: given(chain.volume[i]),
-      openInterest: given(chain.openInterest[i]),
-      iv: given(chain.iv[i]),
-      delta: given(chain.delta[i]),
-      gamma: given(chain.gamma[i]),
+      ...{ bid: given(chain.bid[i]), ask: given(chain.ask[i]), last: given(chain.last[i]) },
+      ...{ volume: given(chain.volume[i]), openInterest: given(chain.openInterest[i]), iv: given(chain.iv[i]) },
+      ...{ delta: given(chain.delta[i]), gamma: given(chain.gamma[i]) },
     };
   });
 }

@@ -148,9 +148,7 @@ describe('delta', () => {
 
 test('the flat method uses no quotes', () => {
   const found = forwardOf(quoted({ strikes: range(95, 105), dividend: 0.5 }), {
-    forward: 'flat',
-    rate: 0.02,
-    dividend: 0.05,
+    ...{ forward: 'flat', rate: 0.02, dividend: 0.05 },
   });
   expect(found).toEqual({ forward: 100 * Math.exp(-0.03 * yearsTo('ACME', EXPIRY)), rate: 0.02, method: 'flat' });
 });

@@ -5,99 +5,23 @@ import { generator } from '../../../src/bench/workloads.ts';
 import type { Chain } from '../../../src/market/chain.ts';
 import { chainOf, contract, prepared, quoted } from '../small-chains.ts';
 
-/** A wing of calls by [bid, ask], nearest the money first, and the positions of the stale quotes. */
-const cases: [name: string, quotes: (readonly [number, number])[], stale: number[]][] = [
-  [
-    'falling prices',
-    [
-      [5, 5.2],
-      [4, 4.2],
-      [3, 3.2],
-      [2, 2.2],
-    ],
-    [],
-  ],
-  [
-    'equal prices',
-    [
-      [5, 5.2],
-      [5, 5.2],
-      [5, 5.2],
-    ],
-    [],
-  ],
-  [
-    'a rise within the spread and a tick',
-    [
-      [5, 5.2],
-      [5.21, 5.4],
-      [5.2, 5.4],
-    ],
-    [],
-  ],
-  [
-    'a stale block whose quotes agree with each other',
-    [
-      [5, 5.2],
-      [4, 4.2],
-      [19, 21],
-      [18, 20],
-      [17, 19],
-    ],
-    [2, 3, 4],
-  ],
-  [
-    'one quote that is too high',
-    [
-      [5, 5.2],
-      [4, 4.2],
-      [9, 9.2],
-      [3, 3.2],
-    ],
-    [2],
-  ],
-  [
-    'one quote that is too low',
-    [
-      [5, 5.2],
-      [4, 4.2],
-      [0.1, 0.2],
-      [3, 3.2],
-      [2, 2.2],
-    ],
-    [2],
-  ],
-  [
-    'two quotes that contradict each other: the nearer one is used',
-    [
-      [5, 5.2],
-      [9, 9.2],
-    ],
-    [1],
-  ],
-  [
-    'a one-sided quote contradicts no other',
-    [
-      [5, 5.2],
-      [4, 4.2],
-      [0, 9],
-      [3, 3.2],
-    ],
-    [],
-  ],
-];
-
 describe('a wing of calls', () => {
-  test.each(cases)('%s', (_name, quotes, stale) => {
-    const rows = quotes.map(([bid, ask], i) => contract({ strike: 100 + i, callPut: 1, bid, ask }));
-    const chain = chainOf(rows);
-    expect(
-      staleQuotes(
-        chain,
-        rows.map((_, i) => i),
-        0.01,
-      ).sort(),
-    ).toEqual(stale);
+  // The quotes as bid/ask, nearest the money first, and the positions of the stale ones.
+  test.each<[string, string, number[]]>([
+    ['falling prices', '5/5.2 4/4.2 3/3.2 2/2.2', []],
+    ['equal prices', '5/5.2 5/5.2 5/5.2', []],
+    ['a rise within the spread and a tick', '5/5.2 5.21/5.4 5.2/5.4', []],
+    ['a stale block whose quotes agree with each other', '5/5.2 4/4.2 19/21 18/20 17/19', [2, 3, 4]],
+    ['one quote that is too high', '5/5.2 4/4.2 9/9.2 3/3.2', [2]],
+    ['one quote that is too low', '5/5.2 4/4.2 0.1/0.2 3/3.2 2/2.2', [2]],
+    ['two quotes that contradict each other: the nearer one is used', '5/5.2 9/9.2', [1]],
+    ['a one-sided quote contradicts no other', '5/5.2 4/4.2 0/9 3/3.2', []],
+  ])('%s', (_name, quotes, stale) => {
+    const rows = quotes.split(' ').map((quote, i) => {
+      const [bid, ask] = quote.split('/').map(Number) as [number, number];
+      return contract({ strike: 100 + i, callPut: 1, bid, ask });
+    });
+    expect(staleQuotes(chainOf(rows), [...rows.keys()], 0.01).sort()).toEqual(stale);
   });
 
   test('an empty wing', () => {

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'bun:test';
 import { exposuresOf, gexByContract } from '../../../src/analytics/exposure/dollar-exposures.ts';
 import { runToCompletion } from '../../../src/core/steps.ts';
 import { greeks } from '../../../src/math/black-scholes.ts';
-import { blackScholesDelta, deltaAlongForward, netGex } from '../plain.ts';
-import { contract, EXPIRY, FEED_GAMMA, LATER, prepared, quoted, range, yearsTo } from '../small-chains.ts';
+import { blackScholesDelta, deltaAlongForward, netGex, type PlainOption } from '../plain.ts';
+import { contract, contractsIn, EXPIRY, FEED_GAMMA, LATER, prepared, quoted, range } from '../small-chains.ts';
 
 test('GEX computed by hand: sign * gamma * contracts * shares * S^2 * 0.01', () => {
   const rows = [
@@ -28,46 +28,19 @@ describe('of a quoted chain: agree with bumped plain deltas', () => {
     row.callPut === 1 ? row : { ...row, openInterest: 3 },
   );
   const ready = prepared(rows);
-  const tte = yearsTo('ACME', EXPIRY);
   const found = runToCompletion(exposuresOf(ready));
   /** The delta-notional after the volatilities are bumped. */
-  const notional = (vol: number, deltaOf = blackScholesDelta) =>
-    Array.from({ length: ready.count }, (_, i) => {
-      const delta = deltaOf({
-        callPut: ready.callPut[i]!,
-        spot: 100,
-        strike: ready.strike[i]!,
-        tte,
-        iv: ready.iv[i]! + vol,
-        rate: 0.04,
-        dividend: 0.03,
-      });
-      return ready.callPut[i]! * delta * ready.weight[i]! * 100 * 100;
-    }).reduce((sum, each) => sum + each, 0);
+  const notional = (vol: number, deltaOf: (option: PlainOption) => number = blackScholesDelta) =>
+    contractsIn(ready).reduce((sum, each) => {
+      const { callPut, iv, weight } = each;
+      return sum + callPut * deltaOf({ ...each, iv: iv + vol }) * weight * 100 * 100;
+    }, 0);
 
   test.each([
     ['delta-notional', found.dex, notional(0), 1e-6],
     ['vanna, per vol point', found.vex, (notional(1e-4) - notional(-1e-4)) / 0.02, 1e-3],
     ['charm, over the coming day', found.cex, notional(0, deltaAlongForward) - notional(0), 1e-6],
-    [
-      'gamma, per 1 %',
-      found.gex,
-      netGex(
-        Array.from({ length: ready.count }, (_, i) => ({
-          callPut: ready.callPut[i]!,
-          spot: 100,
-          strike: ready.strike[i]!,
-          tte,
-          iv: ready.iv[i]!,
-          rate: 0.04,
-          dividend: 0.03,
-          weight: ready.weight[i]!,
-          multiplier: 100,
-        })),
-        100,
-      ),
-      1e-6,
-    ],
+    ['gamma, per 1 %', found.gex, netGex(contractsIn(ready), 100), 1e-6],
   ])('%s', (_what, value, expected, tolerance) => {
     expect(Math.abs(expected)).toBeGreaterThan(1);
     expect(Math.abs(value / expected - 1)).toBeLessThan(tolerance);
@@ -105,16 +78,8 @@ describe('equal the sums over all contracts’ Greeks', () => {
     ['only calls far in the money', rows.filter(({ callPut, strike }) => callPut === 1 && strike < 70), 'own'],
   ] as const)('%s', (_what, contracts, iv) => {
     const ready = prepared(contracts, { forward: 'flat', rate: 0.05, dividend: 0.03, iv });
-    const columns = {
-      count: ready.count,
-      callPut: ready.callPut,
-      spot: 100,
-      strike: ready.strike,
-      tte: ready.tte,
-      iv: ready.iv,
-      rate: ready.rate,
-      dividend: ready.dividend,
-    };
+    const { count, callPut, strike, tte, iv: volatility, rate, dividend } = ready;
+    const columns = { count, callPut, spot: 100, strike, tte, iv: volatility, rate, dividend };
     const { delta, vanna } = greeks(columns);
     const day = 1 / 365.25;
     const moved = { spot: 100 * Math.exp((0.05 - 0.03) * day), tte: ready.tte.map((each) => each - day) };

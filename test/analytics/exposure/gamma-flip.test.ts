@@ -7,31 +7,13 @@ import { generator } from '../../../src/bench/workloads.ts';
 import { runToCompletion } from '../../../src/core/steps.ts';
 import type { ContractRow } from '../../../src/market/build-chain.ts';
 import { nearestSignChange, netGex } from '../plain.ts';
-import { contract, EXPIRY, LATER, prepared, quoted, range, TODAY } from '../small-chains.ts';
+import { contract, contractsIn, EXPIRY, LATER, prepared, quoted, range, TODAY } from '../small-chains.ts';
 
 const FLAT = { forward: 'flat', rate: 0, dividend: 0, iv: 'own' } as const;
 
-function call(strike: number, openInterest: number, iv = 0.3): ContractRow {
-  return contract({ strike, iv, openInterest });
-}
-
-function put(strike: number, openInterest: number, iv = 0.3): ContractRow {
-  return contract({ strike, iv, openInterest, callPut: -1 });
-}
-
-function contractsOf(ready: PreparedChain) {
-  return Array.from({ length: ready.count }, (_, i) => ({
-    callPut: ready.callPut[i]!,
-    spot: ready.chain.spot,
-    strike: ready.strike[i]!,
-    tte: ready.tte[i]!,
-    iv: ready.iv[i]!,
-    rate: ready.rate[i]!,
-    dividend: ready.dividend[i]!,
-    weight: ready.weight[i]!,
-    multiplier: ready.multiplier[i]!,
-  }));
-}
+const flipOf = (ready: PreparedChain) => runToCompletion(gammaFlip(ready));
+const call = (strike: number, openInterest: number, iv = 0.3) => contract({ strike, iv, openInterest });
+const put = (strike: number, openInterest: number, iv = 0.3) => contract({ strike, iv, openInterest, callPut: -1 });
 
 describe('finds the crossing nearest spot, like a fine scan of bumped prices', () => {
   test.each([
@@ -53,8 +35,8 @@ describe('finds the crossing nearest spot, like a fine scan of bumped prices', (
     ],
   ] as const)('%s', (_what, rows, options) => {
     const ready = prepared(rows as readonly ContractRow[], options);
-    const net = (level: number) => netGex(contractsOf(ready), level);
-    const { level, resolved } = runToCompletion(gammaFlip(ready));
+    const net = (level: number) => netGex(contractsIn(ready), level);
+    const { level, resolved } = flipOf(ready);
     expect(resolved).toBe(true);
     expect(level).toBeCloseTo(nearestSignChange(net, 100, 0.02), 2);
     // At spot the profile equals the chain's net gamma.
@@ -76,7 +58,7 @@ describe('widens the grid until it finds a crossing', () => {
     ['above spot', 128, 134, 0.35],
   ])('%s', (_what, low, high, halfWidth) => {
     const ready = prepared([put(low, 10), call(high, 10)], FLAT);
-    const { level, resolved } = runToCompletion(gammaFlip(ready));
+    const { level, resolved } = flipOf(ready);
     expect(resolved).toBe(true);
     expect(level).toBeGreaterThan(low);
     expect(level).toBeLessThan(high);
@@ -85,7 +67,7 @@ describe('widens the grid until it finds a crossing', () => {
 
   test('beyond 50 %: returns the level of the smallest gamma, not resolved', () => {
     const ready = prepared([put(100, 10), call(200, 10, 0.05)], FLAT);
-    const { level, resolved } = runToCompletion(gammaFlip(ready));
+    const { level, resolved } = flipOf(ready);
     expect(resolved).toBe(false);
     const profile = runToCompletion(netGammaProfile(ready, 0.5));
     const found = profile.gex[profile.level.indexOf(level)]!;
@@ -96,7 +78,7 @@ describe('widens the grid until it finds a crossing', () => {
 
 describe('exact zeros', () => {
   test('gamma of 0 everywhere: returns spot, not resolved', () => {
-    expect(runToCompletion(gammaFlip(prepared([call(100, 0), put(100, 0)], FLAT)))).toEqual({
+    expect(flipOf(prepared([call(100, 0), put(100, 0)], FLAT))).toEqual({
       level: 100,
       resolved: false,
     });
@@ -104,7 +86,7 @@ describe('exact zeros', () => {
 
   test('calls and puts that cancel each other exactly: returns spot, not resolved', () => {
     const rows = [90, 100, 110].flatMap((strike) => [call(strike, 7), put(strike, 7)]);
-    expect(runToCompletion(gammaFlip(prepared(rows, FLAT)))).toEqual({ level: 100, resolved: false });
+    expect(flipOf(prepared(rows, FLAT))).toEqual({ level: 100, resolved: false });
   });
 
   test('a zero range between two signs is one crossing at its middle', () => {
@@ -112,14 +94,14 @@ describe('exact zeros', () => {
     const ready = prepared([put(92, 10, 0.02), call(108, 10, 0.02)].map(inAnHour), FLAT);
     const { gex, level: levels } = runToCompletion(netGammaProfile(ready, 0.2));
     expect(levels.filter((each, i) => gex[i] === 0 && each > 94 && each < 106)).toHaveLength(47);
-    const { level, resolved } = runToCompletion(gammaFlip(ready));
+    const { level, resolved } = flipOf(ready);
     expect(resolved).toBe(true);
     expect(Math.abs(level - 100)).toBeLessThan(0.3);
   });
 
   test('touching zero without a change of sign is not a crossing', () => {
     const ready = prepared([put(92, 10, 0.02), put(108, 10, 0.02)].map(inAnHour), FLAT);
-    expect(runToCompletion(gammaFlip(ready)).resolved).toBe(false);
+    expect(flipOf(ready).resolved).toBe(false);
   });
 });
 
@@ -134,10 +116,8 @@ describe('agrees with a scan of the whole grid', () => {
   const books = Array.from({ length: 150 }, (_, i) => {
     const rows = Array.from({ length: 1 + Math.floor(40 * random() ** 2) }, () =>
       contract({
-        strike: Math.round(60 + 80 * random()) + pick(0, 0.5),
-        callPut: pick(1, -1),
-        iv: pick(0.02, 0.05, 0.2, 0.3, 0.46, 0.8),
-        openInterest: pick(0, 1, 10, 100, 1000),
+        ...{ strike: Math.round(60 + 80 * random()) + pick(0, 0.5), callPut: pick(1, -1) },
+        ...{ iv: pick(0.02, 0.05, 0.2, 0.3, 0.46, 0.8), openInterest: pick(0, 1, 10, 100, 1000) },
         expiry: pick(TODAY, TODAY, EXPIRY, LATER),
       }),
     );
@@ -146,7 +126,7 @@ describe('agrees with a scan of the whole grid', () => {
 
   test.each(books)('book %d', (_at, rows) => {
     const ready = prepared(rows, FLAT);
-    const { level, resolved } = runToCompletion(gammaFlip(ready));
+    const { level, resolved } = flipOf(ready);
     const expected = [0.2, 0.35, 0.5].map((halfWidth) => crossing(runToCompletion(netGammaProfile(ready, halfWidth))));
     const first = expected.find((each) => each !== undefined);
     expect(resolved).toBe(first !== undefined);
@@ -185,7 +165,7 @@ describe('a narrow dip between two points of the log grid', () => {
   };
 
   test('a dip below zero is found', () => {
-    const { level, resolved } = runToCompletion(gammaFlip(prepared([...base, dip(105, -0.002)], FLAT)));
+    const { level, resolved } = flipOf(prepared([...base, dip(105, -0.002)], FLAT));
     expect(resolved).toBe(true);
     expect(Math.abs(level - 105)).toBeLessThan(0.25);
   });
@@ -193,14 +173,12 @@ describe('a narrow dip between two points of the log grid', () => {
   test('a dip that stays above zero is no crossing; of two dips the lower has the smallest gamma', () => {
     // Straight lines between the points of the log grid pass above both dips, and farther above the lower one.
     const ready = prepared([...base, dip(100, 0.03), dip(105, 0.031)], FLAT);
-    expect(runToCompletion(gammaFlip(ready))).toEqual({ level: 100, resolved: false });
+    expect(flipOf(ready)).toEqual({ level: 100, resolved: false });
   });
 });
 
 test('ignores contracts without a volatility', () => {
   const rows = [put(95, 10), call(105, 10)];
   const more = [...rows, contract({ strike: 101, openInterest: 1e6, gamma: 0.5 })];
-  expect(runToCompletion(gammaFlip(prepared(more, { ...FLAT, gamma: 'feed' })))).toEqual(
-    runToCompletion(gammaFlip(prepared(rows, FLAT))),
-  );
+  expect(flipOf(prepared(more, { ...FLAT, gamma: 'feed' }))).toEqual(flipOf(prepared(rows, FLAT)));
 });

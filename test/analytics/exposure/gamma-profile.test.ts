@@ -4,7 +4,7 @@ import { levelsWithin, netGammaProfile, positionsOf } from '../../../src/analyti
 import { runToCompletion } from '../../../src/core/steps.ts';
 import type { Column } from '../../../src/math/kernels.ts';
 import { netGex } from '../plain.ts';
-import { contract, EXPIRY, LATER, prepared, TODAY } from '../small-chains.ts';
+import { contract, contractsIn, EXPIRY, LATER, prepared, TODAY } from '../small-chains.ts';
 
 const positions = (ready: PreparedChain) => runToCompletion(positionsOf(ready));
 const FLAT = { forward: 'flat', rate: 0, dividend: 0 } as const;
@@ -66,20 +66,9 @@ test('the net profile is the sum over all contracts, wide and narrow', () => {
   ];
   const ready = prepared(rows, FLAT);
   expect(positions(ready).narrow.count).toBe(1);
-  const contracts = Array.from({ length: ready.count }, (_, i) => ({
-    callPut: ready.callPut[i]!,
-    spot: 100,
-    strike: ready.strike[i]!,
-    tte: ready.tte[i]!,
-    iv: ready.iv[i]!,
-    rate: 0,
-    dividend: 0,
-    weight: ready.weight[i]!,
-    multiplier: 100,
-  }));
   const { level, gex } = runToCompletion(netGammaProfile(ready, 0.2));
   for (const i of [40, 72, 80, 83, 84, 92, 130]) {
-    const expected = netGex(contracts, level[i]!);
+    const expected = netGex(contractsIn(ready), level[i]!);
     expect(Math.abs(gex[i]! - expected)).toBeLessThan(1e-6 * Math.max(...gex.map(Math.abs)));
   }
 });

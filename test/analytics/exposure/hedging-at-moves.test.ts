@@ -1,6 +1,4 @@
 import { describe, expect, test } from 'bun:test';
-import { DEFAULT_OPTIONS } from '../../../src/analytics/chain/options.ts';
-import { prepareChain } from '../../../src/analytics/chain/prepare.ts';
 import type { PreparedChain } from '../../../src/analytics/chain/prepared-chain.ts';
 import { exposuresOf } from '../../../src/analytics/exposure/dollar-exposures.ts';
 import { type HedgingAtMove, hedgingAtMoves } from '../../../src/analytics/exposure/hedging-at-moves.ts';
@@ -9,7 +7,18 @@ import type { Chain } from '../../../src/market/chain.ts';
 import { greeksOf } from '../../../src/math/black-scholes.ts';
 import { describeRecorded } from '../../support/recorded-chains.ts';
 import { recordedChain, recordedNames } from '../recorded.ts';
-import { chainOf, contract, EXPIRY, LATER, prepared, quoted, range, TODAY } from '../small-chains.ts';
+import {
+  chainOf,
+  contract,
+  contractsIn,
+  EXPIRY,
+  LATER,
+  prepared,
+  preparedChain,
+  quoted,
+  range,
+  TODAY,
+} from '../small-chains.ts';
 
 const MOVES = [-20, -5, -1, -0.5, 0, 0.5, 1, 5, 20];
 
@@ -17,23 +26,12 @@ const profileOf = (ready: PreparedChain, moves: readonly number[] = MOVES): Hedg
   runToCompletion(hedgingAtMoves(ready, moves));
 
 /** The book at a spot, one contract after the other: share delta, and net and gross gamma in dollars per 1 % move. */
-function bookAt(
-  { count, callPut, strike, tte, iv, rate, dividend, position, multiplier }: PreparedChain,
-  spot: number,
-) {
+function bookAt(ready: PreparedChain, spot: number) {
   let [delta, gross, gex, grossGex] = [0, 0, 0, 0];
-  for (let i = 0; i < count; i++) {
-    if (Number.isNaN(iv[i]!)) continue;
-    const greeks = greeksOf({
-      callPut: callPut[i]!,
-      spot,
-      strike: strike[i]!,
-      tte: tte[i]!,
-      iv: iv[i]!,
-      rate: rate[i]!,
-      dividend: dividend[i]!,
-    });
-    const shares = position[i]! * multiplier[i]!;
+  for (const contract of contractsIn(ready)) {
+    if (Number.isNaN(contract.iv)) continue;
+    const greeks = greeksOf({ ...contract, spot });
+    const shares = contract.position * contract.multiplier;
     delta += shares * greeks.delta;
     gross += Math.abs(shares * greeks.delta);
     gex += shares * greeks.gamma * spot ** 2 * 0.01;
@@ -82,7 +80,7 @@ describe('equals the sums over all contracts', () => {
 
 describeRecorded('on recorded chains', (dir) => {
   test.each(recordedNames(dir))('%s: equals the sums over all contracts', (name) =>
-    expectSums(runToCompletion(prepareChain(recordedChain(dir, name), DEFAULT_OPTIONS))),
+    expectSums(preparedChain(recordedChain(dir, name))),
   );
 
   test.each(recordedNames(dir))('%s: the profiles of the expiries add up', (name) =>
@@ -122,13 +120,11 @@ test('a contract without a volatility changes nothing', () => {
 test('the profiles of the expiries add up', () => expectAdditive(chainOf(ROWS)));
 
 function expectAdditive(chain: Chain): void {
-  const all = profileOf(runToCompletion(prepareChain(chain, DEFAULT_OPTIONS)));
+  const all = profileOf(preparedChain(chain));
   const dates = [...new Set(chain.series.filter(({ adjusted }) => !adjusted).map(({ expiry }) => expiry))];
   const parts = dates.flatMap((date) => {
     try {
-      return [
-        profileOf(runToCompletion(prepareChain(chain, { ...DEFAULT_OPTIONS, expiries: { kind: 'date', date } }))),
-      ];
+      return [profileOf(preparedChain(chain, { expiries: { kind: 'date', date } }))];
     } catch {
       // Every series of this date has settled.
       return [];

@@ -1,7 +1,4 @@
 import { describe, expect, test } from 'bun:test';
-import { DEFAULT_OPTIONS } from '../../../src/analytics/chain/options.ts';
-import { prepareChain } from '../../../src/analytics/chain/prepare.ts';
-import type { PreparedChain } from '../../../src/analytics/chain/prepared-chain.ts';
 import { exposuresOf } from '../../../src/analytics/exposure/dollar-exposures.ts';
 import { exposuresByStrike } from '../../../src/analytics/exposure/exposures-by-strike.ts';
 import { hedgingNodes } from '../../../src/analytics/exposure/hedging-nodes.ts';
@@ -11,7 +8,19 @@ import { describeRecorded } from '../../support/recorded-chains.ts';
 import { deltaAfterADay } from '../independent.ts';
 import { blackScholesDelta, deltaAlongForward, normalCdf } from '../plain.ts';
 import { recordedChain, recordedNames } from '../recorded.ts';
-import { AS_OF, contract, EXPIRY, FEED_GAMMA, prepared, quoted, range, TODAY, yearsTo } from '../small-chains.ts';
+import {
+  AS_OF,
+  contract,
+  contractsIn,
+  EXPIRY,
+  FEED_GAMMA,
+  prepared,
+  preparedChain,
+  quoted,
+  range,
+  TODAY,
+  yearsTo,
+} from '../small-chains.ts';
 
 const FLAT = { forward: 'flat', rate: 0, dividend: 0, iv: 'own' } as const;
 
@@ -199,21 +208,17 @@ describe('on the eve of an ex-date', () => {
 
 describeRecorded('recorded chains', (dir) => {
   test.each(recordedNames(dir))('%s: every trade is finite, and their sum is the charm exposure', (name) => {
-    const ready = runToCompletion(prepareChain(recordedChain(dir, name), DEFAULT_OPTIONS));
+    const ready = preparedChain(recordedChain(dir, name));
     const { spot } = ready.chain;
     const nodes = hedgingNodes(ready, ready.count);
     expect(nodes.every(({ deltaFlux }) => Number.isFinite(deltaFlux))).toBe(true);
     const traded = nodes.reduce((sum, { deltaFlux }) => sum + deltaFlux, 0);
     // Contracts without gamma have no node. Their deltas change by carry alone.
-    const known = new Set(nodes.map((each) => `${each.strike} ${each.callPut} ${each.root} ${each.expiry}`));
-    let [rest, gross] = [0, 0];
-    for (let i = 0; i < ready.count; i++) {
-      if (!(ready.iv[i]! > 0)) continue;
-      gross += Math.abs(ready.position[i]! * ready.multiplier[i]!);
-      const { series } = ready.series[ready.seriesIndex[i]!]!;
-      if (known.has(`${ready.strike[i]} ${ready.callPut[i]} ${series.root} ${series.expiry}`)) continue;
-      rest += fluxOf(ready, i);
-    }
+    const known = new Set(nodes.map(nameOf));
+    const volatile = contractsIn(ready).filter(({ iv }) => iv > 0);
+    const gross = volatile.reduce((sum, { position, multiplier }) => sum + Math.abs(position * multiplier), 0);
+    const others = volatile.filter((each) => !known.has(nameOf({ ...each, ...ready.series[each.series]!.series })));
+    const rest = others.reduce((sum, each) => sum + fluxOf(each), 0);
     const cex = runToCompletion(exposuresOf(ready)).cex;
     expect(Math.abs(cex + (traded + rest) * spot)).toBeLessThan(1e-12 * gross * spot);
     const byStrike = runToCompletion(exposuresByStrike(ready)).cex.reduce((sum, each) => sum + each, 0);
@@ -224,31 +229,32 @@ describeRecorded('recorded chains', (dir) => {
   test.each(['SPX 2022-12-12', 'RUT 2023-09-21', 'AAPL 2026-08-21'])(
     '%s: each trade agrees with an independent integral',
     (name) => {
-      const ready = runToCompletion(prepareChain(recordedChain(dir, name), DEFAULT_OPTIONS));
-      const rows = new Map<string, number>();
-      for (let i = 0; i < ready.count; i++) {
-        const { series } = ready.series[ready.seriesIndex[i]!]!;
-        rows.set(`${ready.strike[i]} ${ready.callPut[i]} ${series.root} ${series.expiry}`, i);
-      }
-      let shortest = Number.POSITIVE_INFINITY;
-      for (const node of hedgingNodes(ready, 3_000)) {
-        const row = rows.get(`${node.strike} ${node.callPut} ${node.root} ${node.expiry}`)!;
+      const ready = preparedChain(recordedChain(dir, name));
+      const contracts = new Map(
+        contractsIn(ready).map((each) => [nameOf({ ...each, ...ready.series[each.series]!.series }), each]),
+      );
+      const nodes = hedgingNodes(ready, 3_000);
+      const off = nodes.map((node) => {
         const shares = Math.abs(node.inputs.position * node.inputs.multiplier);
-        expect(Math.abs(node.deltaFlux - fluxOf(ready, row))).toBeLessThanOrEqual(1e-6 * shares);
-        shortest = Math.min(shortest, node.inputs.tte);
-      }
+        return Math.abs(node.deltaFlux - fluxOf(contracts.get(nameOf(node))!)) / shares;
+      });
+      expect(Math.max(...off)).toBeLessThanOrEqual(1e-6);
+      const shortest = Math.min(...nodes.map(({ inputs }) => inputs.tte));
       // Both rules occur: the last day of AAPL's options is further away.
       expect(shortest < 2 / 365.25).toBe(name !== 'AAPL 2026-08-21');
     },
   );
 });
 
+interface Named {
+  readonly strike: number;
+  readonly callPut: number;
+  readonly root: string;
+  readonly expiry: string;
+}
+const nameOf = ({ strike, callPut, root, expiry }: Named) => `${strike} ${callPut} ${root} ${expiry}`;
+
 /** The trade of a contract by the independent implementation. */
-function fluxOf({ chain, callPut, strike, tte, iv, rate, dividend, position, multiplier }: PreparedChain, row: number) {
-  const option = {
-    ...{ callPut: callPut[row]!, strike: strike[row]!, tte: tte[row]!, iv: iv[row]! },
-    ...{ rate: rate[row]!, dividend: dividend[row]!, contracts: 1, multiplier: 1, series: 0 },
-  };
-  const change = deltaAfterADay(option, chain.spot) - blackScholesDelta({ ...option, spot: chain.spot });
-  return -change * position[row]! * multiplier[row]!;
+function fluxOf(contract: ReturnType<typeof contractsIn>[number]): number {
+  return -(deltaAfterADay(contract) - blackScholesDelta(contract)) * contract.position * contract.multiplier;
 }

@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'bun:test';
-import { type AnalysisOptions, DEFAULT_OPTIONS } from '../../../src/analytics/chain/options.ts';
-import { prepareChain } from '../../../src/analytics/chain/prepare.ts';
+import type { AnalysisOptions } from '../../../src/analytics/chain/options.ts';
 import { gexByContract } from '../../../src/analytics/exposure/dollar-exposures.ts';
 import { gammaRegime, SIGN_MARGIN_MIN_PCT, signMarginPct } from '../../../src/analytics/exposure/sign-margin.ts';
-import { runToCompletion } from '../../../src/core/steps.ts';
 import { describeRecorded } from '../../support/recorded-chains.ts';
 import { recordedChain, recordedNames } from '../recorded.ts';
+import { preparedChain } from '../small-chains.ts';
 
 describe('the margin and the regime', () => {
   test.each([
@@ -25,9 +24,7 @@ describe('the margin and the regime', () => {
 
 describeRecorded('recorded chains', (dir) => {
   const read = (name: string, options: Partial<AnalysisOptions>) => {
-    const gex = [
-      ...gexByContract(runToCompletion(prepareChain(recordedChain(dir, name), { ...DEFAULT_OPTIONS, ...options }))),
-    ];
+    const gex = [...gexByContract(preparedChain(recordedChain(dir, name), options))];
     return { gex, net: gex.reduce((sum, each) => sum + each, 0) };
   };
 

@@ -3,13 +3,8 @@ import { whipsawComponents, whipsawIndex } from '../../../src/analytics/exposure
 
 /** A daily move of 2 dollars. */
 const INPUT = {
-  spot: 100,
-  flip: { level: 100, resolved: true },
-  iv: 0.02 * Math.sqrt(252),
-  netGamma: 0,
-  grossGamma: 50,
-  expiringGamma: 10,
-  realised: 0.02 * Math.sqrt(252),
+  ...{ spot: 100, flip: { level: 100, resolved: true }, iv: 0.02 * Math.sqrt(252), netGamma: 0, grossGamma: 50 },
+  ...{ expiringGamma: 10, realised: 0.02 * Math.sqrt(252) },
 };
 
 describe('components', () => {

@@ -1,13 +1,11 @@
 import { describe, expect, test } from 'bun:test';
-import { DEFAULT_OPTIONS } from '../../../src/analytics/chain/options.ts';
-import { prepareChain } from '../../../src/analytics/chain/prepare.ts';
 import { printsDeltaNotional, volumeDeltaNotional } from '../../../src/analytics/flow/flow-notional.ts';
 import { runToCompletion } from '../../../src/core/steps.ts';
 import { tapeColumnsOf } from '../../../src/market/tape-columns.ts';
 import { describeRecorded } from '../../support/recorded-chains.ts';
 import { blackScholesDelta } from '../plain.ts';
 import { recordedChain, recordedNames } from '../recorded.ts';
-import { contract, EXPIRY, LATER, prepared, print, yearsTo } from '../small-chains.ts';
+import { contract, contractsIn, EXPIRY, LATER, prepared, preparedChain, print, yearsTo } from '../small-chains.ts';
 
 const FLAT = { forward: 'flat', rate: 0, dividend: 0, iv: 'feed' } as const;
 const ready = prepared(
@@ -94,22 +92,20 @@ describe('of volumes', () => {
 describeRecorded('recorded chains', (dir) => {
   test.each(recordedNames(dir))('%s: the notional of the volumes has a sign and no deep contract', (name) => {
     const chain = recordedChain(dir, name);
-    const { count, row, callPut, strike, tte, iv, rate, dividend, multiplier } = runToCompletion(
-      prepareChain(chain, DEFAULT_OPTIONS),
-    );
+    const ready = preparedChain(chain);
     let [net, deep] = [0, 0];
-    for (let i = 0; i < count; i++) {
-      const [bid, ask] = [chain.bid[row[i]!]!, chain.ask[row[i]!]!];
-      const price = bid >= 0 && ask > 0 && ask >= bid ? (bid + ask) / 2 : chain.last[row[i]!]!;
-      const shares = chain.volume[row[i]!]! * multiplier[i]!;
-      if (!(shares * price >= 100_000 && iv[i]! > 0)) continue;
-      const own = { callPut: callPut[i]!, strike: strike[i]!, tte: tte[i]!, iv: iv[i]!, rate: rate[i]! };
-      const delta = blackScholesDelta({ ...own, spot: chain.spot, dividend: dividend[i]! });
-      const given = chain.delta[row[i]!]!;
+    for (const [i, own] of contractsIn(ready).entries()) {
+      const row = ready.row[i]!;
+      const [bid, ask] = [chain.bid[row]!, chain.ask[row]!];
+      const price = bid >= 0 && ask > 0 && ask >= bid ? (bid + ask) / 2 : chain.last[row]!;
+      const shares = chain.volume[row]! * own.multiplier;
+      if (!(shares * price >= 100_000 && own.iv > 0)) continue;
+      const delta = blackScholesDelta(own);
+      const given = chain.delta[row]!;
       if (Math.abs(Number.isNaN(given) ? delta : given) > 0.9) deep += Math.abs(delta) * shares * chain.spot;
       else net += delta * shares * chain.spot;
     }
-    const found = runToCompletion(volumeDeltaNotional(runToCompletion(prepareChain(chain, DEFAULT_OPTIONS)), 100_000));
+    const found = runToCompletion(volumeDeltaNotional(ready, 100_000));
     expect(Math.abs(found.net - net)).toBeLessThan(1e-9 * (Math.abs(net) + deep));
     expect(Math.abs(found.leftOut - deep)).toBeLessThanOrEqual(1e-9 * deep);
   });

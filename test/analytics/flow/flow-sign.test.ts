@@ -1,6 +1,4 @@
 import { describe, expect, test } from 'bun:test';
-import { DEFAULT_OPTIONS } from '../../../src/analytics/chain/options.ts';
-import { prepareChain } from '../../../src/analytics/chain/prepare.ts';
 import { exposuresOf, gexByContract } from '../../../src/analytics/exposure/dollar-exposures.ts';
 import { exposuresByStrike } from '../../../src/analytics/exposure/exposures-by-strike.ts';
 import { gammaFlip } from '../../../src/analytics/exposure/gamma-flip.ts';
@@ -14,7 +12,7 @@ import { runToCompletion } from '../../../src/core/steps.ts';
 import { greeks } from '../../../src/math/black-scholes.ts';
 import { deltaAfterADay } from '../independent.ts';
 import { simulatedTape } from '../simulated-tape.ts';
-import { prepared, quoted, range } from '../small-chains.ts';
+import { contractsIn, prepared, preparedChain, quoted, range } from '../small-chains.ts';
 
 const NOBODY = { contracts: 0, capped: 0, prints: { feed: 0, quote: 0, tick: 0, unknown: 0 } };
 const READY = prepared(
@@ -31,11 +29,7 @@ describe('exposures of dealers opposite customers', () => {
     ...{ callPut: READY.callPut, spot, strike: READY.strike, tte: READY.tte },
     ...{ iv: READY.iv, rate: READY.rate, dividend: READY.dividend },
   });
-  const dayAhead = Float64Array.from(READY.row, (_, i) => {
-    const [callPut, strike, tte] = [READY.callPut[i]!, READY.strike[i]!, READY.tte[i]!];
-    const contract = { callPut, strike, tte, iv: READY.iv[i]!, rate: READY.rate[i]!, dividend: READY.dividend[i]! };
-    return deltaAfterADay({ ...contract, contracts: 1, multiplier: 100, series: 0 }, spot) - all.delta[i]!;
-  });
+  const dayAhead = Float64Array.from(contractsIn(READY), (each, i) => deltaAfterADay(each) - all.delta[i]!);
   const held = (column: Float64Array, scale: number) =>
     column.reduce((sum, each, i) => sum - NET[i]! * 100 * each * scale, 0);
   const found = runToCompletion(exposuresOf(SIGNED));
@@ -97,7 +91,7 @@ describe('the known book of a simulated tape', () => {
   const found = RECORDED.map(({ part }) => {
     let [squares, book, share] = [0, 0, 0];
     for (const tape of tapes) {
-      const ready = runToCompletion(prepareChain(tape.chain, DEFAULT_OPTIONS));
+      const ready = preparedChain(tape.chain);
       const truth = signedByFlow(ready, { net: tape.book, ...NOBODY });
       const recorded = tape.trades.slice(Math.floor(tape.trades.length * (1 - part)));
       const signed = signedByFlow(ready, customerPositions(tape.chain, signPrints(recorded.map((each) => each.print))));

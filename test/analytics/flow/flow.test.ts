@@ -37,12 +37,8 @@ describe('flow of prints', () => {
       print({ price: 9, size: 900, expiry: LATER }),
     ];
     expect(flowOfPrints(prints.map(sumOf), EXPIRY)).toEqual({
-      callPremium: 200_000 + 180_000,
-      putPremium: 200_000,
-      callContracts: 700,
-      putContracts: 1000,
-      deepPremium: 200_000,
-      counted: 3,
+      ...{ callPremium: 200_000 + 180_000, putPremium: 200_000, callContracts: 700, putContracts: 1000 },
+      ...{ deepPremium: 200_000, counted: 3 },
     });
   });
 
@@ -70,12 +66,8 @@ describe('flow of snapshots', () => {
 
   test('values each contract-day as volume times the mid, else the last trade, with no minimum', () => {
     expect(flowsOfSnapshots(days).get(EXPIRY)).toEqual({
-      callPremium: 10 * 1.5 * 100 + 4 * 3 * 100 + 20 * 2 * 100,
-      putPremium: 5 * 2 * 10,
-      callContracts: 34,
-      putContracts: 5,
-      deepPremium: 0,
-      counted: 4,
+      ...{ callPremium: 10 * 1.5 * 100 + 4 * 3 * 100 + 20 * 2 * 100, putPremium: 5 * 2 * 10, callContracts: 34 },
+      ...{ putContracts: 5, deepPremium: 0, counted: 4 },
     });
   });
 

@@ -1,7 +1,5 @@
 import { describe, expect, spyOn, test } from 'bun:test';
 import { indexChain } from '../../../bench/index-chain.ts';
-import { DEFAULT_OPTIONS } from '../../../src/analytics/chain/options.ts';
-import { prepareChain } from '../../../src/analytics/chain/prepare.ts';
 import { findEvents, termStructure } from '../../../src/analytics/surface/event-variance.ts';
 import { fitSurface } from '../../../src/analytics/surface/fit-surface.ts';
 import type { FittedSurface } from '../../../src/analytics/surface/fitted-surface.ts';
@@ -12,8 +10,8 @@ import { runToCompletion } from '../../../src/core/steps.ts';
 import type { ContractRow } from '../../../src/market/build-chain.ts';
 import { addDays, closeOf, newYorkDate, nextTradingDay, YEAR_MS } from '../../../src/market/calendar.ts';
 import { CALENDAR, VarianceClock } from '../../../src/market/variance-clock.ts';
-import { blackScholesPrice } from '../plain.ts';
-import { AS_OF, contract, prepared, quoted, range } from '../small-chains.ts';
+import { volatilityOf } from '../plain.ts';
+import { AS_OF, contract, prepared, preparedChain, quoted, range } from '../small-chains.ts';
 import { EXPIRIES, MODELS, type Model, market, RATE, SPOT } from './known-markets.ts';
 
 const CLOCKS: [string, VarianceClock][] = [
@@ -51,7 +49,7 @@ function checkAt(surface: FittedSurface, model: Model, clock: VarianceClock, at:
   const { law, atmVariance, tte, forward } = surface.lawAt(at);
   const years = clock.years(at);
   expect(forward / (SPOT * Math.exp(RATE * tte))).toBeCloseTo(1, 4);
-  const atm = volatilityOf(model(1, 1, years), tte);
+  const atm = volatilityOf(1, 1, model(1, 1, years)) / Math.sqrt(tte);
   expect(Math.abs(Math.sqrt(atmVariance / tte) - atm)).toBeLessThan(1e-3);
   checkProbabilities(law, model, years, atm * Math.sqrt(tte));
 }
@@ -64,18 +62,6 @@ function checkProbabilities(law: PriceLaw, model: Model, years: number, deviatio
     const above = (model(1, strike - step, years) - model(1, strike + step, years)) / (2 * step);
     expect(Math.abs(law.above(strike) - above), `z = ${z}`).toBeLessThan(5e-3);
   }
-}
-
-/** The volatility of an option at the forward, from its undiscounted price as a multiple of the forward. */
-function volatilityOf(price: number, tte: number): number {
-  let [low, high] = [1e-4, 5];
-  for (let i = 0; i < 60; i++) {
-    const iv = (low + high) / 2;
-    const found = blackScholesPrice({ callPut: 1, spot: 1, strike: 1, tte, iv, rate: 0, dividend: 0 });
-    if (found < price) low = iv;
-    else high = iv;
-  }
-  return low;
 }
 
 test('a series without enough strikes is refused by name, and changes nothing else', () => {
@@ -113,7 +99,7 @@ test('a series without enough strikes is refused by name, and changes nothing el
 describe('the work of a fit of 30,000 contracts', () => {
   /** A settlement takes about six evaluations of all its quotes. The bounds leave room for a fit that is twice as slow. */
   const EVALUATIONS_MAX = 12;
-  const chain = runToCompletion(prepareChain(indexChain(50, 300), DEFAULT_OPTIONS));
+  const chain = preparedChain(indexChain(50, 300));
   const evaluate = spyOn(SliceModel.prototype, 'evaluate');
   const works: { models: Set<unknown>; evaluations: number }[] = [];
   try {

@@ -31,19 +31,30 @@ const JUMPS: Model = (callPut, strike, years) => {
 
 /** Heston (1993) by Lewis's single integral (2001), with the characteristic function of Albrecher et al. (2007). */
 const HESTON: Model = (callPut, strike, years) => {
-  const [v0, kappa, mean, vol, rho] = [0.04, 1.8, 0.05, 0.5, -0.65];
   let integral = 0;
-  const [step, end] = [0.1, 400];
-  for (let u = step / 2; u < end; u += step) {
-    // E[exp(i z ln S)] at z = u - i/2.
-    const [log, angle] = hestonExponent(u, years, { v0, kappa, mean, vol, rho });
-    const size = Math.exp(log);
-    if (size < 1e-16) break;
-    integral += (step * size * Math.cos(angle - u * Math.log(strike))) / (u * u + 0.25);
-  }
+  for (const { u, factor, angle } of hestonTerms(years)) integral += factor * Math.cos(angle - u * Math.log(strike));
   const call = 1 - (Math.sqrt(strike) / Math.PI) * integral;
   return callPut === 1 ? call : call - 1 + strike;
 };
+
+/** The terms of the integral, which do not depend on the strike, are computed once for each time. */
+const termsOf = new Map<number, { u: number; factor: number; angle: number }[]>();
+
+function hestonTerms(years: number) {
+  const known = termsOf.get(years);
+  if (known) return known;
+  const terms: { u: number; factor: number; angle: number }[] = [];
+  const [step, end] = [0.1, 400];
+  for (let u = step / 2; u < end; u += step) {
+    // E[exp(i z ln S)] at z = u - i/2.
+    const [log, angle] = hestonExponent(u, years, { v0: 0.04, kappa: 1.8, mean: 0.05, vol: 0.5, rho: -0.65 });
+    const size = Math.exp(log);
+    if (size < 1e-16) break;
+    terms.push({ u, factor: (step * size) / (u * u + 0.25), angle });
+  }
+  termsOf.set(years, terms);
+  return terms;
+}
 
 interface HestonTerms {
   readonly v0: number;

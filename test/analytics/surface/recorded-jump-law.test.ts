@@ -1,12 +1,11 @@
 import { describe, expect, test } from 'bun:test';
-import { DEFAULT_OPTIONS } from '../../../src/analytics/chain/options.ts';
-import { prepareChain } from '../../../src/analytics/chain/prepare.ts';
 import { fitSurface } from '../../../src/analytics/surface/fit-surface.ts';
 import { type JumpLaw, jumpLawAt } from '../../../src/analytics/surface/jump-law.ts';
 import { endBeyond, superHedge, touchProbabilities } from '../../../src/analytics/surface/touch-probability.ts';
 import { runToCompletion } from '../../../src/core/steps.ts';
 import { describeRecorded } from '../../support/recorded-chains.ts';
-import { recordedChain, recordedNames } from '../recorded.ts';
+import { recordedChain, someRecorded } from '../recorded.ts';
+import { preparedChain } from '../small-chains.ts';
 import { outsideVerticals, sumCounts } from './quote-checks.ts';
 
 const STAG_PROBS = [0.05, 0.5, 0.95];
@@ -16,9 +15,9 @@ const BAND_MAX = 0.1;
 const TOUCHED = 5;
 
 describeRecorded('jump laws of recorded chains', (dir) => {
-  describe.each(recordedNames(dir))('%s', (name) => {
+  describe.each(someRecorded(dir))('%s', (name) => {
     const chain = recordedChain(dir, name);
-    const surface = runToCompletion(fitSurface(runToCompletion(prepareChain(chain, DEFAULT_OPTIONS))));
+    const surface = runToCompletion(fitSurface(preparedChain(chain)));
 
     test.each(STAG_PROBS)(
       'stag_prob %d: probabilities are within the bounds of adjacent quoted verticals',

@@ -1,12 +1,11 @@
 import { describe, expect, test } from 'bun:test';
-import { DEFAULT_OPTIONS } from '../../../src/analytics/chain/options.ts';
-import { prepareChain } from '../../../src/analytics/chain/prepare.ts';
 import { findEvents, termResidual, termStructure } from '../../../src/analytics/surface/event-variance.ts';
 import { fitSurface } from '../../../src/analytics/surface/fit-surface.ts';
 import { endBeyond } from '../../../src/analytics/surface/touch-probability.ts';
 import { runToCompletion } from '../../../src/core/steps.ts';
 import { describeRecorded } from '../../support/recorded-chains.ts';
 import { recordedChain, recordedNames } from '../recorded.ts';
+import { preparedChain } from '../small-chains.ts';
 import { outsideVerticals, sumCounts, withinBands } from './quote-checks.ts';
 
 /** Chains with fewer two-sided quotes near the money than this are sparse: a share of them is not compared with the bound. */
@@ -21,7 +20,7 @@ const STRIKES = 200;
 describeRecorded('surfaces of recorded chains', (dir) => {
   describe.each(recordedNames(dir))('%s', (name) => {
     const chain = recordedChain(dir, name);
-    const surface = runToCompletion(fitSurface(runToCompletion(prepareChain(chain, DEFAULT_OPTIONS))));
+    const surface = runToCompletion(fitSurface(preparedChain(chain)));
 
     test('quotes are within their bands after the fit', () => {
       const { within, count } = sumCounts(surface.slices.map(withinBands));

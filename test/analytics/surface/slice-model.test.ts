@@ -18,10 +18,8 @@ const QUOTES: QuoteBands = {
   halfWidth: MONEYNESS.map(() => 0.002 * (0.5 + random())),
 };
 const BOUNDS: PriceBounds = {
-  callPut: Float64Array.of(-1, 1, 1),
-  moneyness: Float64Array.of(0.9, 1.02, 1.1),
-  price: Float64Array.of(0.001, 0.02, 0.03),
-  tolerance: Float64Array.of(0.001, 0.002, 0.001),
+  ...{ callPut: Float64Array.of(-1, 1, 1), moneyness: Float64Array.of(0.9, 1.02, 1.1) },
+  ...{ price: Float64Array.of(0.001, 0.02, 0.03), tolerance: Float64Array.of(0.001, 0.002, 0.001) },
   side: Float64Array.of(1, -1, 1),
 };
 const SIDES = [...MONEYNESS.map(() => 0), ...BOUNDS.side];

@@ -3,6 +3,7 @@ import { createCboeFeed } from '../../../src/feeds/cboe/cboe-feed.ts';
 import { PARSED_BYTES_MAX } from '../../../src/feeds/http/fetch-json.ts';
 import type { Json } from '../../support/provider-faults.ts';
 import { type ProviderServer, startProviderServer } from '../../support/provider-server.ts';
+import { asText } from '../files/reading.ts';
 import { CHAINS, polled, reasonsOf, TICKERS, testClock } from '../provider-market.ts';
 import { describeProvider } from '../provider-suite.ts';
 import { DELAYED_QUOTES } from '../shape-suite.ts';
@@ -37,8 +38,6 @@ describe('cboe', () => {
     const padding = 'x'.repeat(PARSED_BYTES_MAX);
     server.behaviour = () => ({ kind: 'changed', change: (answer) => ({ ...(answer as object), padding }) });
     const [large] = await polled(create(['CHPT']));
-    const asText = (delivery: unknown) =>
-      JSON.stringify(delivery, (_, value) => (ArrayBuffer.isView(value) ? String(value) : value));
     expect(small).toMatchObject({ kind: 'chain' });
     expect(asText(large)).toBe(asText(small));
   });

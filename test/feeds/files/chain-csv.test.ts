@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { runToCompletion } from '../../../src/core/steps.ts';
 import { readMarketFile } from '../../../src/feeds/files/read-market-file.ts';
-import { chain, chains, NOON_MS, readText, rejections } from './reading.ts';
+import { asText, chain, chains, NOON_MS, readText, rejections } from './reading.ts';
 
 const HEADER =
   'underlying,as_of,spot,symbol,expiry,put_call,strike,bid,ask,last,volume,open_interest,iv,delta,gamma,theta,vega,rho';
@@ -24,13 +24,7 @@ test('reads every column into its field', () => {
 });
 
 describe('the same chain in another format', () => {
-  const rows = (text: string) => {
-    // Plain arrays, because typed arrays with NaN are never equal.
-    return Object.entries(chain(text)).map(([name, value]) => [
-      name,
-      ArrayBuffer.isView(value) ? [...(value as Float64Array)] : value,
-    ]);
-  };
+  const rows = (text: string) => asText(chain(text));
   const plain = `${HEADER}\n${CALL}\n${PUT}\n`;
   const shuffle = (text: string) =>
     text

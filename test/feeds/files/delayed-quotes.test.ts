@@ -2,17 +2,8 @@ import { describe, expect, test } from 'bun:test';
 import { chain, readText, rejections } from './reading.ts';
 
 const option = (symbol: string, overrides: Record<string, unknown> = {}) => ({
-  ...{
-    option: symbol,
-    bid: 10,
-    bid_size: 5,
-    ask: 10.5,
-    iv: 0.2,
-    open_interest: 30,
-    volume: 4,
-    delta: 0.5,
-    gamma: 0.01,
-  },
+  ...{ option: symbol, bid: 10, bid_size: 5, ask: 10.5, iv: 0.2, open_interest: 30, volume: 4, delta: 0.5 },
+  gamma: 0.01,
   ...{ theta: -0.1, vega: 1, rho: 0.1, theo: 10.2, last_trade_price: 10.1, last_trade_time: null, prev_day_close: 9 },
   ...overrides,
 });
@@ -23,11 +14,7 @@ function answer(
   timestamp: unknown = '2023-09-21 03:17:42',
 ) {
   const data = {
-    options,
-    symbol: '^RUT',
-    current_price: 1806.1,
-    close: 1805,
-    last_trade_time: '2023-09-20T16:15:04',
+    ...{ options, symbol: '^RUT', current_price: 1806.1, close: 1805, last_trade_time: '2023-09-20T16:15:04' },
     ...overrides,
   };
   return JSON.stringify({ timestamp, data, symbol: '_RUT' });

@@ -1,24 +1,21 @@
-import { afterEach, beforeEach, expect, test } from 'bun:test';
-import { appendFileSync, mkdtempSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { beforeEach, expect, test } from 'bun:test';
+import { appendFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { versionOf } from '../../../src/feeds/files/file-checkpoints.ts';
 import { GrowingTapes } from '../../../src/feeds/files/growing-tapes.ts';
 import { openNamed } from '../../../src/feeds/files/opened-file.ts';
 import { readPrints } from '../../../src/feeds/files/prints-csv.ts';
+import { testFolder } from '../../support/test-folder.ts';
 import { inPieces, NOW_MS } from './tapes.ts';
 
 const HEADER = 'executed_at,option_chain_id,price,size,upstream_condition_detail\n';
 const row = (second: number, price = '2.5') =>
   `2026-08-17 13:30:${String(second).padStart(2, '0')}+00,SPXW260821C05000000,${price},10,auto\n`;
 
-let dir: string;
+const folder = testFolder();
 let path: string;
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), 'zomma-tape-'));
-  path = join(dir, 'tape.csv');
+  path = folder('tape.csv');
 });
-afterEach(() => rmSync(dir, { recursive: true }));
 
 /** Returns a function that reads the present tape and gives the ids of new prints, and the number of invalid rows. */
 async function reader() {

@@ -1,33 +1,18 @@
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { describe, expect, test } from 'bun:test';
+import { writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { deliveriesOf, FILE_BYTES_MAX } from '../../../src/feeds/files/deliveries.ts';
 import type { Delivery } from '../../../src/market/feed.ts';
+import { testFolder } from '../../support/test-folder.ts';
+import { asText, CHAIN, JSON_CHAIN, TABLE } from './reading.ts';
 import { NOW_MS, tape } from './tapes.ts';
 
-let dir: string;
-beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), 'zomma-packed-'));
-});
-afterEach(() => rmSync(dir, { recursive: true }));
+const drop = testFolder();
 
 async function read(content: Uint8Array): Promise<Delivery[]> {
-  writeFileSync(join(dir, 'x'), content);
-  return Array.fromAsync(deliveriesOf(dir, { origin: 'x' }, { nowMs: NOW_MS }));
+  writeFileSync(drop('x'), content);
+  return Array.fromAsync(deliveriesOf(drop(), { origin: 'x' }, { nowMs: NOW_MS }));
 }
-
-/** Columns as text, because the bits of two NaNs may differ. */
-const asText = (deliveries: readonly Delivery[]) =>
-  JSON.stringify(deliveries, (_, value) => (ArrayBuffer.isView(value) ? String(value) : value));
-
-const CHAIN =
-  'underlying,as_of,spot,symbol,open_interest\nTEST,2026-08-21T16:00:00Z,98,TEST260918C00100000,1\nTEST,2026-08-21T16:00:00Z,98,TEST260918P00100000,1\n';
-const JSON_CHAIN =
-  '{"timestamp":"2023-09-21 03:17:42","data":{"current_price":9,"options":[{"option":"RUT231020C01800000","bid":1}]}}';
-const TABLE =
-  'T,Last: 9\nDate: June 9, 2023 at 1:40 PM EDT\nCalls,Open Interest,Strike,Puts,Open Interest\nA230616C00009000,1,9,A230616P00009000,1\n';
 
 describe('compressed with gzip', () => {
   test.each([

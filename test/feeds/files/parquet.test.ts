@@ -1,7 +1,5 @@
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { describe, expect, test } from 'bun:test';
+import { writeFileSync } from 'node:fs';
 import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import type { SchemaElement } from 'hyparquet';
 import { parquetWriteBuffer } from 'hyparquet-writer';
@@ -9,19 +7,15 @@ import { deliveriesOf } from '../../../src/feeds/files/deliveries.ts';
 import { DAY_MS } from '../../../src/market/calendar.ts';
 import type { Chain } from '../../../src/market/chain.ts';
 import type { Delivery } from '../../../src/market/feed.ts';
-import { chain as chainOfText, NOON_MS } from './reading.ts';
+import { testFolder } from '../../support/test-folder.ts';
+import { asText, chain as chainOfText, NOON_MS } from './reading.ts';
 import { NOW_MS, read as readTape, tape } from './tapes.ts';
 
-let dir: string;
-beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), 'zomma-parquet-'));
-});
-afterEach(() => rmSync(dir, { recursive: true }));
+const drop = testFolder();
 
 async function read(content: Uint8Array | ArrayBuffer): Promise<Delivery[]> {
-  const path = join(dir, 'x');
-  writeFileSync(path, new Uint8Array(content));
-  return Array.fromAsync(deliveriesOf(dir, { origin: 'x' }, { nowMs: NOW_MS }));
+  writeFileSync(drop('x'), new Uint8Array(content));
+  return Array.fromAsync(deliveriesOf(drop(), { origin: 'x' }, { nowMs: NOW_MS }));
 }
 
 type Columns = Parameters<typeof parquetWriteBuffer>[0]['columnData'];
@@ -37,24 +31,13 @@ const SYMBOLS = TEXT.split('\n')
   .map((line) => line.split(',')[3]!);
 const plain = (changes: Record<string, unknown[]> = {}): Columns =>
   Object.entries({
-    underlying: ['TEST', 'TEST', 'TEST'],
-    as_of: Array(3).fill('2026-08-21T16:00:00Z'),
-    spot: [100, 100, 100],
-    symbol: SYMBOLS,
-    bid: [1.5, null, 0.05],
-    open_interest: [1200, 7, 0],
-    iv: [0.25, Number.NaN, 0.00001],
+    ...{ underlying: ['TEST', 'TEST', 'TEST'], as_of: Array(3).fill('2026-08-21T16:00:00Z'), spot: [100, 100, 100] },
+    ...{ symbol: SYMBOLS, bid: [1.5, null, 0.05], open_interest: [1200, 7, 0], iv: [0.25, Number.NaN, 0.00001] },
     ...changes,
   }).map(([name, data]) => ({ name, data, nullable: true }) as Columns[number]);
 
-/** Without the file's name, and in plain arrays, where all NaNs are equal. */
-const columnsOf = ({ source: _, ...same }: Chain) =>
-  Object.fromEntries(
-    Object.entries(same).map(([name, value]) => [
-      name,
-      ArrayBuffer.isView(value) ? [...(value as Float64Array)] : value,
-    ]),
-  );
+/** Without the file's name. */
+const columnsOf = ({ source: _, ...same }: Chain) => asText(same);
 const chainOf = async (columns: Columns, options: Options = {}) => {
   const [delivery, ...more] = await read(parquetWriteBuffer({ columnData: columns, ...options }));
   expect([delivery, more]).toEqual([expect.objectContaining({ kind: 'chain' }), []]);
@@ -94,12 +77,8 @@ test('rows as text and as columns of any type give the same chain', async () => 
       ] as Columns,
       {
         schema: schemaOf({
-          Underlying: TEXT_TYPE,
-          as_of: { type: 'INT64', logical_type: utc },
-          spot: { type: 'DOUBLE' },
-          expiry: expiry.type as Omit<SchemaElement, 'name'>,
-          put_call: TEXT_TYPE,
-          strike: { type: 'FLOAT' },
+          ...{ Underlying: TEXT_TYPE, as_of: { type: 'INT64', logical_type: utc }, spot: { type: 'DOUBLE' } },
+          ...{ expiry: expiry.type as Omit<SchemaElement, 'name'>, put_call: TEXT_TYPE, strike: { type: 'FLOAT' } },
           bid: { type: 'INT64', converted_type: 'DECIMAL', precision: 10, scale: 2 },
           open_interest: { type: 'INT64' },
           iv: { type: 'DOUBLE' },

@@ -12,25 +12,9 @@ async function only(cells: Cells): Promise<Print> {
 
 test('reads every field', async () => {
   expect(await only({ report_flags: '{sweep}', upstream_condition_detail: 'mlft', canceled: 't', id: 'a-1' })).toEqual({
-    id: 'a-1',
-    underlying: 'SPX',
-    root: 'SPXW',
-    expiry: '2026-08-21',
-    callPut: 1,
-    strike: 5000,
-    price: 25.3,
-    size: 40,
-    multiplier: 100,
-    at: Date.parse('2026-08-17T13:30:01.007Z'),
-    side: 'ask',
-    bid: 24.9,
-    ask: 25.3,
-    delta: 0.55,
-    multiLeg: true,
-    sweep: true,
-    block: true,
-    canceled: true,
-    simulated: false,
+    ...{ id: 'a-1', underlying: 'SPX', root: 'SPXW', expiry: '2026-08-21', callPut: 1, strike: 5000, price: 25.3 },
+    ...{ size: 40, multiplier: 100, at: Date.parse('2026-08-17T13:30:01.007Z'), side: 'ask', bid: 24.9, ask: 25.3 },
+    ...{ delta: 0.55, multiLeg: true, sweep: true, block: true, canceled: true, simulated: false },
   });
 });
 
@@ -90,37 +74,18 @@ describe('a cell is read', () => {
 });
 
 describe('flags by report flags and condition', () => {
-  const marks: [flags: string, condition: string, marked: string][] = [
-    ['{}', 'auto', ''],
-    ['', '', ''],
-    ['{sweep}', 'auto', 'sweep'],
-    ['["intermarket_sweep"]', 'auto', 'sweep'],
-    ['{floor,sweep}', 'auto', 'sweep block'],
-    ['cross', 'auto', 'block'],
-    ['{constructor}', 'constructor', ''],
-    ['{}', 'ISOI', 'sweep'],
-    ['{}', 'slan', ''],
-    ['{}', 'slai', 'sweep'],
-    ['{}', 'slcn', 'block'],
-    ['{}', 'slci', 'sweep block'],
-    ['{}', 'slft', 'block'],
-    ['{}', 'mlet', 'multiLeg'],
-    ['{}', 'mlat', 'multiLeg'],
-    ['{}', 'mlct', 'multiLeg block'],
-    ['{}', 'mlft', 'multiLeg block'],
-    ['{}', 'mesl', 'multiLeg'],
-    ['{}', 'masl', 'multiLeg'],
-    ['{}', 'mfsl', 'multiLeg block'],
-    ['{}', 'tlet', 'multiLeg'],
-    ['{}', 'tlft', 'multiLeg block'],
-    ['{}', 'cbmo', 'multiLeg block'],
-    ['{}', 'mctp', 'multiLeg block'],
-    ['{}', 'canc', 'canceled'],
-    ['{}', 'cncl', 'canceled'],
-    ['{}', 'cnco', 'canceled'],
-    ['{}', 'cnol', 'canceled'],
-    ['{}', 'late', ''],
-  ];
+  const MARKS: Readonly<Record<string, readonly string[]>> = {
+    '': ['{} auto', ' ', '{constructor} constructor', '{} slan', '{} late'],
+    sweep: ['{sweep} auto', '["intermarket_sweep"] auto', '{} ISOI', '{} slai'],
+    'sweep block': ['{floor,sweep} auto', '{} slci'],
+    block: ['cross auto', '{} slcn', '{} slft'],
+    multiLeg: ['{} mlet', '{} mlat', '{} mesl', '{} masl', '{} tlet'],
+    'multiLeg block': ['{} mlct', '{} mlft', '{} mfsl', '{} tlft', '{} cbmo', '{} mctp'],
+    canceled: ['{} canc', '{} cncl', '{} cnco', '{} cnol'],
+  };
+  const marks = Object.entries(MARKS).flatMap(([marked, cells]) =>
+    cells.map((each) => [...each.split(' '), marked] as [flags: string, condition: string, marked: string]),
+  );
   test.each(marks)('%s %s: %s', async (report_flags, upstream_condition_detail, marked) => {
     const print = await only({ report_flags, upstream_condition_detail });
     const names = (['multiLeg', 'sweep', 'block', 'canceled'] as const).filter((name) => print[name]);

@@ -1,18 +1,16 @@
-import { afterEach, beforeEach, expect, test } from 'bun:test';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { beforeEach, expect, test } from 'bun:test';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createFilesFeed } from '../../../src/feeds/files/files-feed.ts';
 import { ReadingJournal } from '../../../src/feeds/files/reading-journal.ts';
 import type { Delivery } from '../../../src/market/feed.ts';
+import { testFolder } from '../../support/test-folder.ts';
 
-let dir: string;
+const folder = testFolder();
+const drop = testFolder();
 let path: string;
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), 'zomma-journal-'));
-  path = join(dir, 'reading.json');
+  path = folder('reading.json');
 });
-afterEach(() => rmSync(dir, { recursive: true }));
 
 /** The journal as the next process reads it if this process ends now. */
 const restarted = () => new ReadingJournal(path);
@@ -45,10 +43,9 @@ test.each(['', '{', 'null', '[]', '{"reading":null}'])('ignores an invalid journ
 });
 
 test('the feed journals its reads, skips a file that ended two processes, and reads it if it changes', async () => {
-  const drop = mkdtempSync(join(tmpdir(), 'zomma-drop-'));
   const checkpoints = new Map<string, string>();
-  const feed = () => createFilesFeed(drop, { pause: async () => {}, checkpoints: () => checkpoints, journal: path });
-  const file = join(drop, 'a.csv');
+  const feed = () => createFilesFeed(drop(), { pause: async () => {}, checkpoints: () => checkpoints, journal: path });
+  const file = drop('a.csv');
   writeFileSync(file, 'date,ticker,close\n2026-08-20,SPY,640\n');
   const poll = async (crashes = false) => {
     const deliveries: Delivery[] = [];
@@ -74,21 +71,18 @@ test('the feed journals its reads, skips a file that ended two processes, and re
   writeFileSync(file, 'date,ticker,close\n2026-08-20,SPY,640.5\n');
   expect(await poll()).toMatchObject([{ kind: 'closes' }]);
   expect(await poll()).toEqual([]);
-  rmSync(drop, { recursive: true });
 });
 
 test('a stop during a read does not count as a crash', async () => {
-  const drop = mkdtempSync(join(tmpdir(), 'zomma-drop-'));
-  writeFileSync(join(drop, 'a.csv'), 'date,ticker,close\n2026-08-20,SPY,640\n');
+  writeFileSync(drop('a.csv'), 'date,ticker,close\n2026-08-20,SPY,640\n');
   const stop = new AbortController();
-  const feed = createFilesFeed(drop, { pause: async () => {}, checkpoints: () => new Map(), journal: path });
+  const feed = createFilesFeed(drop(), { pause: async () => {}, checkpoints: () => new Map(), journal: path });
   const reading = feed.poll(Date.now(), stop.signal)[Symbol.asyncIterator]();
   while ((await reading.next()).value?.kind !== 'closes');
   expect(existsSync(path)).toBe(true);
   stop.abort();
   expect(existsSync(path)).toBe(false);
   await reading.return?.();
-  rmSync(drop, { recursive: true });
 });
 
 test('a read of a process that still runs does not count as a crash', async () => {

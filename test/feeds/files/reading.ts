@@ -29,3 +29,15 @@ export function rejections(text: string): string[] {
   expect(deliveries.filter(({ kind }) => kind !== 'rejection')).toEqual([]);
   return deliveries.flatMap((delivery) => (delivery.kind === 'rejection' ? [delivery.reason] : []));
 }
+
+/** Texts of one chain in three formats. */
+export const CHAIN =
+  'underlying,as_of,spot,symbol,open_interest\nTEST,2026-08-21T16:00:00Z,98,TEST260918C00100000,1\nTEST,2026-08-21T16:00:00Z,98,TEST260918P00100000,1\n';
+export const JSON_CHAIN =
+  '{"timestamp":"2023-09-21 03:17:42","data":{"current_price":9,"options":[{"option":"RUT231020C01800000","bid":1}]}}';
+export const TABLE =
+  'T,Last: 9\nDate: June 9, 2023 at 1:40 PM EDT\nCalls,Open Interest,Strike,Puts,Open Interest\nA230616C00009000,1,9,A230616P00009000,1\n';
+
+/** Columns as text, because the bits of two NaNs may differ. */
+export const asText = (deliveries: unknown) =>
+  JSON.stringify(deliveries, (_, value) => (ArrayBuffer.isView(value) ? String(value) : value));

@@ -3,27 +3,11 @@ import { type PrintsDelivery, readPrints } from '../../../src/feeds/files/prints
 export const NOW_MS = Date.parse('2026-08-20T00:00:00Z');
 
 export const ROW = {
-  executed_at: '2026-08-17 13:30:01.00714+00',
-  underlying_symbol: 'SPXW',
-  option_chain_id: 'SPXW260821C05000000',
-  side: 'ask',
-  strike: '5000',
-  option_type: 'call',
-  expiry: '2026-08-21',
-  underlying_price: '5010.25',
-  nbbo_bid: '24.9',
-  nbbo_ask: '25.3',
-  price: '25.3',
-  size: '40',
-  premium: '101200',
-  volume: '1200',
-  open_interest: '900',
-  implied_volatility: '0.14',
-  delta: '0.55',
-  exchange: 'XCBO',
-  report_flags: '{}',
-  canceled: 'f',
-  upstream_condition_detail: 'auto',
+  ...{ executed_at: '2026-08-17 13:30:01.00714+00', underlying_symbol: 'SPXW' },
+  ...{ option_chain_id: 'SPXW260821C05000000', side: 'ask', strike: '5000', option_type: 'call' },
+  ...{ expiry: '2026-08-21', underlying_price: '5010.25', nbbo_bid: '24.9', nbbo_ask: '25.3', price: '25.3' },
+  ...{ size: '40', premium: '101200', volume: '1200', open_interest: '900', implied_volatility: '0.14' },
+  ...{ delta: '0.55', exchange: 'XCBO', report_flags: '{}', canceled: 'f', upstream_condition_detail: 'auto' },
 };
 export type Cells = Readonly<Record<string, string>>;
 

@@ -5,10 +5,8 @@ import { chain } from './reading.ts';
 /** The treatment of unusual or impossible values: the table of docs/market-data.md. */
 type Column = 'bid' | 'ask' | 'last' | 'volume' | 'openInterest' | 'iv' | 'delta' | 'gamma';
 const NAMES: Readonly<Record<Column, { readonly csv: string; readonly json: string }>> = {
-  bid: { csv: 'bid', json: 'bid' },
-  ask: { csv: 'ask', json: 'ask' },
-  last: { csv: 'last', json: 'last_trade_price' },
-  volume: { csv: 'volume', json: 'volume' },
+  ...{ bid: { csv: 'bid', json: 'bid' }, ask: { csv: 'ask', json: 'ask' } },
+  ...{ last: { csv: 'last', json: 'last_trade_price' }, volume: { csv: 'volume', json: 'volume' } },
   openInterest: { csv: 'open_interest', json: 'open_interest' },
   iv: { csv: 'iv', json: 'iv' },
   delta: { csv: 'delta', json: 'delta' },

@@ -14,9 +14,7 @@ describeProvider({
   rename: ({ results, ...answer }) => ({ ...answer, contracts: results }),
   unname: (option) => delete option.details.ticker,
   fields: {
-    openInterest: ['open_interest'],
-    bid: ['last_quote', 'bid'],
-    ask: ['last_quote', 'ask'],
+    ...{ openInterest: ['open_interest'], bid: ['last_quote', 'bid'], ask: ['last_quote', 'ask'] },
     iv: ['implied_volatility'],
   },
 });
@@ -55,9 +53,7 @@ describe('massive', () => {
     server.behaviour = (path) => (path.includes('cursor=250') ? { kind: 'status', status: 500 } : undefined);
     expect(await polled(create(['SPX']))).toEqual([
       {
-        kind: 'rejection',
-        origin: 'massive:SPX',
-        ticker: 'SPX',
+        ...{ kind: 'rejection', origin: 'massive:SPX', ticker: 'SPX' },
         reason: 'the provider answered 500 in the last of 3 tries',
       },
     ]);

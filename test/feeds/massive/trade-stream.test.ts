@@ -49,10 +49,15 @@ async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await Bun.sleep(1);
 }
 
+async function connected(overrides = {}) {
+  const stream = listen(overrides);
+  await until(() => stream.connections().length === 1);
+  return stream;
+}
+
 describe('trades', () => {
   test('arrive as prints, several per frame, of the tracked tickers only', async () => {
-    const { deliveries, prints, connections } = listen();
-    await until(() => connections().length === 1);
+    const { deliveries, prints, connections } = await connected();
     expect(deliveries).toEqual([{ kind: 'connection', up: true, at: clock.now() }]);
     const messages = [trade(), trade({ sym: 'O:SPXW261120P06500000' }), trade({ sym: 'O:QQQ261218C00600000' })];
     server.trade([
@@ -84,8 +89,7 @@ describe('trades', () => {
     ['two conditions', [219, 232], { sweep: true, multiLeg: true }],
     ['an unknown condition', [999], {}],
   ])('get flags by their conditions: %s', async (_what, c, flags) => {
-    const { prints, connections } = listen();
-    await until(() => connections().length === 1);
+    const { prints } = await connected();
     server.trade([trade({ c })]);
     await until(() => prints().length === 1);
     const { multiLeg, sweep, block, canceled } = prints()[0]!;
@@ -109,16 +113,14 @@ describe('trades', () => {
     ['a time of last month', { t: NOON_MS - 30 * DAY_MS }, 'bad_time'],
     ['a time of next month', { t: NOON_MS + 30 * DAY_MS }, 'bad_time'],
   ])('are counted if they are invalid: %s', async (_what, overrides, reason) => {
-    const { deliveries, prints, connections } = listen();
-    await until(() => connections().length === 1);
+    const { deliveries, prints } = await connected();
     server.trade([trade(overrides), trade()]);
     await until(() => prints().length === 1);
     expect(deliveries.at(-1)).toMatchObject({ kind: 'prints', refused: { [reason]: 1 } });
   });
 
   test('counts invalid frames and reads the next frame', async () => {
-    const { deliveries, prints, connections } = listen();
-    await until(() => connections().length === 1);
+    const { deliveries, prints } = await connected();
     const bombs = ['['.repeat(4e6), `[${'{},'.repeat(100_001)}{}]`, `[${'1,'.repeat(1_000_001)}1]`];
     for (const frame of ['not JSON', '"text"', '[{"ev":', ...bombs]) server.frame(frame);
     server.trade([trade()]);
@@ -131,8 +133,7 @@ describe('trades', () => {
 describe('a lost connection', () => {
   test('is a gap, reconnects and resubscribes, and no print counts twice', async () => {
     const store = openStore(':memory:', Date.now);
-    const { deliveries, prints, connections } = listen();
-    await until(() => connections().length === 1);
+    const { deliveries, prints, connections } = await connected();
     const [first, second, third] = [trade(), trade(), trade()];
     server.trade([first, second]);
     await until(() => prints().length === 2);
@@ -145,9 +146,7 @@ describe('a lost connection', () => {
 
     const [, down, up] = deliveries.filter(({ kind }) => kind === 'connection');
     expect(down).toMatchObject({
-      up: false,
-      at: NOON_MS + 20_000,
-      reason: expect.stringMatching(/connection was closed/),
+      ...{ up: false, at: NOON_MS + 20_000, reason: expect.stringMatching(/connection was closed/) },
     });
     expect(up).toMatchObject({ up: true });
     expect(prints()[1]).toEqual(prints()[2]!);
@@ -157,8 +156,7 @@ describe('a lost connection', () => {
   });
 
   test('is the result of an oversized frame', async () => {
-    const { deliveries, connections } = listen();
-    await until(() => connections().length === 1);
+    const { deliveries, connections } = await connected();
     server.frame(`[${' '.repeat(16 << 20)}]`);
     await until(() => connections().length === 3);
     expect(deliveries[1]).toMatchObject({ up: false, reason: 'a frame has more than 4194304 characters' });
@@ -216,8 +214,7 @@ describe('a lost connection', () => {
   });
 
   test('is not assumed for a quiet connection that answers pings', async () => {
-    const { connections } = listen({ silenceMs: 300 });
-    await until(() => connections().length === 1);
+    const { connections } = await connected({ silenceMs: 300 });
     await until(() => server.pings() >= 4);
     expect(connections()).toEqual([true]);
     expect(server.dialled()).toBe(1);
@@ -264,8 +261,7 @@ test('gives up a connection attempt without an answer, and can be stopped', asyn
 });
 
 test('a stop ends the stream at once', async () => {
-  const { ended, connections } = listen();
-  await until(() => connections().length === 1);
+  const { ended, connections } = await connected();
   stop.abort();
   await ended;
   expect(connections()).toEqual([true]);

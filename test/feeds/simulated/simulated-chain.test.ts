@@ -2,10 +2,11 @@ import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { instrumentsOf } from '../../../src/feeds/simulated/instruments.ts';
 import { simulatedChain } from '../../../src/feeds/simulated/simulated-chain.ts';
-import { buildChain, type ContractRow } from '../../../src/market/build-chain.ts';
+import { buildChain } from '../../../src/market/build-chain.ts';
 import { addDays, closeOf, openOf } from '../../../src/market/calendar.ts';
-import { type Chain, sameQuotes } from '../../../src/market/chain.ts';
+import { sameQuotes } from '../../../src/market/chain.ts';
 import { loadUniverse, STANDARD_UNIVERSE } from '../../../src/market/universe.ts';
+import { rowsIn } from '../../analytics/small-chains.ts';
 
 const instruments = [
   ...instrumentsOf(1, STANDARD_UNIVERSE),
@@ -23,7 +24,7 @@ test('a chain is in the form of `buildChain`: its order, its series and its gaps
     fc.property(ticker, moment, (instrument, asOf) => {
       const chain = simulatedChain(instrument, asOf);
       const { underlying, spot, source, simulated } = chain;
-      const built = buildChain({ underlying, asOf, spot, source, simulated }, rowsOf(chain));
+      const built = buildChain({ underlying, asOf, spot, source, simulated }, rowsIn(chain).reverse());
       expect(sameQuotes(chain, built)).toBe(true);
     }),
     { numRuns: 100 },
@@ -46,25 +47,3 @@ test('a chain does not depend on the chains that were computed before it', () =>
     { numRuns: 30 },
   );
 });
-
-function* rowsOf(chain: Chain): Generator<ContractRow> {
-  for (let i = chain.count - 1; i >= 0; i--) {
-    const { root, expiry } = chain.series[chain.seriesIndex[i]!]!;
-    const value = (column: Exclude<keyof ContractRow, 'root' | 'expiry'>) => chain[column][i]!;
-    yield {
-      root,
-      expiry,
-      callPut: value('callPut'),
-      strike: value('strike'),
-      bid: value('bid'),
-      ask: value('ask'),
-      last: value('last'),
-      volume: value('volume'),
-      openInterest: value('openInterest'),
-      iv: value('iv'),
-      delta: value('delta'),
-      gamma: value('gamma'),
-      multiplier: value('multiplier'),
-    };
-  }
-}

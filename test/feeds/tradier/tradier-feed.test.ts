@@ -57,9 +57,7 @@ describe('tradier', () => {
     server.behaviour = (path) => (path.includes(last) ? { kind: 'status', status: 500 } : undefined);
     expect(await polled(create())).toEqual([
       {
-        kind: 'rejection',
-        origin: 'tradier:CHPT',
-        ticker: 'CHPT',
+        ...{ kind: 'rejection', origin: 'tradier:CHPT', ticker: 'CHPT' },
         reason: 'the provider answered 500 in the last of 3 tries',
       },
     ]);

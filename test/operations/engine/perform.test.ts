@@ -2,22 +2,20 @@ import { describe, expect, test } from 'bun:test';
 import { Type } from '@sinclair/typebox';
 import { ClientError } from '../../../src/core/errors.ts';
 import { runToCompletion } from '../../../src/core/steps.ts';
-import { defineOperation, type Operation } from '../../../src/operations/engine/operation.ts';
-import { extendedView, perform, restView, toolView } from '../../../src/operations/engine/perform.ts';
+import { type Context, defineOperation, type Operation } from '../../../src/operations/engine/operation.ts';
+import { extendedView, perform, restView, toolView, type View } from '../../../src/operations/engine/perform.ts';
 import { defaulted, number } from '../../../src/operations/engine/schemas.ts';
 import { getLiveGexNodes } from '../../../src/operations/gex/gex-nodes.ts';
 import { OPERATIONS, TOOLS } from '../../../src/operations/registry.ts';
 import { smallMarket } from '../small-market.ts';
 
 const { context } = smallMarket();
+const run = (view: View, args: unknown, within: Context = context) =>
+  runToCompletion(perform(view, args, within, 'invalid_body'));
 
 /** Doubles a number. 13 gives NaN, and 17 is too large to compute with. */
 const double = defineOperation({
-  name: 'double',
-  title: 'Double',
-  description: 'Twice a number.',
-  page: 'house',
-  example: { x: 4 },
+  ...{ name: 'double', title: 'Double', description: 'Twice a number.', page: 'house', example: { x: 4 } },
   input: Type.Object({ x: number('Any number.') }, { additionalProperties: false }),
   full: Type.Object(
     { twice: number('Twice it.'), half: number('Half of it.'), thrice: number('Thrice it.') },
@@ -37,11 +35,7 @@ const double = defineOperation({
       result: { twice: spoilt ?? 2 * x, half: x / 2, thrice: 3 * x },
       ...(x === 11 && {
         provenance: {
-          source: 'test',
-          simulated: false,
-          as_of: '2026-01-05T20:00:00.000Z',
-          age_s: 5,
-          stale: false,
+          ...{ source: 'test', simulated: false, as_of: '2026-01-05T20:00:00.000Z', age_s: 5, stale: false },
           notes: ['old'],
         },
       }),
@@ -55,42 +49,35 @@ describe('a view returns exactly its fields in its order', () => {
     ['the route with its own default', restView(double), {}, { thrice: 15 }],
     ['the extended answer with all fields', extendedView(double), { x: 4 }, { twice: 8, half: 2, thrice: 12 }],
   ])('%s', (_what, view, args, expected) => {
-    const { body } = runToCompletion(perform(view, args, context, 'invalid_body'));
+    const { body } = run(view, args);
     expect(JSON.stringify(body)).toBe(JSON.stringify(expected));
   });
 
   test('provenance is beside the answer, and inside the extended answer', () => {
-    const tool = runToCompletion(perform(toolView(double), { x: 11 }, context, 'invalid_body'));
+    const tool = run(toolView(double), { x: 11 });
     expect(Object.keys(tool.body)).toEqual(['half', 'twice']);
     expect(tool.provenance).toMatchObject({ source: 'test', notes: ['old'] });
-    const extended = runToCompletion(perform(extendedView(double), { x: 11 }, context, 'invalid_body'));
+    const extended = run(extendedView(double), { x: 11 });
     expect(extended.body.provenance).toEqual({ ...tool.provenance });
-    expect(
-      runToCompletion(perform(extendedView(double), { x: 1 }, context, 'invalid_body')).provenance,
-    ).toBeUndefined();
+    expect(run(extendedView(double), { x: 1 }).provenance).toBeUndefined();
   });
 });
 
 describe('errors', () => {
   test('bad arguments are rejected with the code of the view', () => {
-    expect(codeOf(() => runToCompletion(perform(toolView(double), { x: 'a' }, context, 'invalid_body')))).toBe(
-      'invalid_body',
-    );
+    expect(codeOf(() => run(toolView(double), { x: 'a' }))).toBe('invalid_body');
     expect(codeOf(() => runToCompletion(perform(restView(double), { y: 1 }, context, 'invalid_parameter')))).toBe(
       'invalid_parameter',
     );
-    expect(codeOf(() => runToCompletion(perform(toolView(double), {}, context, 'invalid_body')))).toBe('invalid_body');
+    expect(codeOf(() => run(toolView(double), {}))).toBe('invalid_body');
   });
 
   test('a ClientError of the operation passes unchanged', () => {
-    expect(codeOf(() => runToCompletion(perform(toolView(double), { x: 7 }, context, 'invalid_body')))).toBe(
-      'unprocessable',
-    );
+    expect(codeOf(() => run(toolView(double), { x: 7 }))).toBe('unprocessable');
   });
 
   test('arguments without a finite answer are rejected and named', () => {
-    const work = (args: unknown) => runToCompletion(perform(toolView(double), args, context, 'invalid_body'));
-    expect(() => work({ x: 17 })).toThrow(
+    expect(() => run(toolView(double), { x: 17 })).toThrow(
       expect.objectContaining({
         code: 'unprocessable',
         message: '/twice of the answer is not a finite number for these arguments',
@@ -100,21 +87,21 @@ describe('errors', () => {
     // Without an argument of the caller it is a defect.
     const none = { ...toolView(double), input: restView(double).input };
     const spoilt = { ...none, operation: { ...double, run: () => double.run({ x: 17 }, context, () => true) } };
-    expect(() => runToCompletion(perform(spoilt, {}, context, 'invalid_body'))).toThrow('does not fit its schema');
+    expect(() => run(spoilt, {})).toThrow('does not fit its schema');
   });
 
   test.each(['tool', 'extended'] as const)(
     'an answer that violates its schema is a defect, not a ClientError (%s)',
     (face) => {
       const view = face === 'tool' ? toolView(double) : extendedView(double);
-      const work = () => runToCompletion(perform(view, { x: 13 }, context, 'invalid_body'));
+      const work = () => run(view, { x: 13 });
       expect(work).toThrow('The answer of double does not fit its schema');
       expect(codeOf(work)).toBeUndefined();
     },
   );
 
   test('a view without the invalid field answers', () => {
-    expect(runToCompletion(perform(restView(double), { x: 13 }, context, 'invalid_body')).body).toEqual({ thrice: 39 });
+    expect(run(restView(double), { x: 13 }).body).toEqual({ thrice: 39 });
   });
 
   function codeOf(work: () => unknown): string | undefined {
@@ -158,16 +145,10 @@ describe('views', () => {
 test('the context is told the ticker of a request in its canonical spelling, also of a past moment', () => {
   const seen: string[] = [];
   const watched = { ...context, onTicker: (ticker: string) => seen.push(ticker) };
+  const [tool, extended] = [toolView, extendedView].map((viewOf) => viewOf(getLiveGexNodes as unknown as Operation));
   for (const args of [{ ticker: 'brk.b' }, { ticker: 'SPXW', at: '2026-01-02' }]) {
-    expect(() =>
-      runToCompletion(perform(toolView(getLiveGexNodes as unknown as Operation), args, watched, 'invalid_body')),
-    ).toThrow();
-    expect(() =>
-      runToCompletion(perform(extendedView(getLiveGexNodes as unknown as Operation), args, watched, 'invalid_body')),
-    ).toThrow();
+    for (const view of [tool!, extended!]) expect(() => run(view, args, watched)).toThrow();
   }
-  expect(() =>
-    runToCompletion(perform(toolView(getLiveGexNodes as unknown as Operation), {}, watched, 'invalid_body')),
-  ).toThrow();
+  expect(() => run(tool!, {}, watched)).toThrow();
   expect(seen).toEqual(['BRK.B', 'BRK.B', 'SPX', 'SPX']);
 });

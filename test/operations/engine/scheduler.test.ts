@@ -159,9 +159,7 @@ test('charges work before it begins, and skips the work if the account cannot pa
   expect([paid, done]).toEqual([[16], ['dear']]);
   const poor = () =>
     scheduler.run({
-      account: 'a',
-      name: 'test',
-      steps: priced(),
+      ...{ account: 'a', name: 'test', steps: priced() },
       charge: () => {
         throw new Error('poor');
       },

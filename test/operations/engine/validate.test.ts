@@ -17,9 +17,7 @@ import { expectation, satisfies, validate } from '../../../src/operations/engine
 
 const SCHEMA = Type.Object(
   {
-    put_call: putCall,
-    iv,
-    ticker,
+    ...{ put_call: putCall, iv, ticker },
     days: defaulted(Type.Integer({ minimum: 0, maximum: 10 }), 3),
     dividend,
   },

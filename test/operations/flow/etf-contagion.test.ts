@@ -33,7 +33,6 @@ describe('names the sector ETF', () => {
     ['JNJ', 'XLV'],
     ['SPY', null],
     ['SMH', null],
-    ['SPY', null],
   ])('%s: %p', (single_name_ticker, expected) => {
     expect(ask({ single_name_ticker })).toBe(expected);
   });
@@ -63,13 +62,8 @@ describe('with a chain and prints of the single name', () => {
     const { context } = smallMarket({ chains: [chain], prints });
     expect(callExtended(evaluateEtfContagion, QUESTION, context)).toMatchObject({
       ...{ etf_proxy: null, saturated: true, large_flow: false, flow_threshold: 3e6, proxy: 'SMH' },
-      ...{
-        iv_over_ceiling: 1.2,
-        flow_over_threshold: 2 / 3,
-        flow_min: 1e6,
-        premium_threshold: 3e6,
-        correlation_min: 0.5,
-      },
+      ...{ iv_over_ceiling: 1.2, flow_over_threshold: 2 / 3, flow_min: 1e6, premium_threshold: 3e6 },
+      correlation_min: 0.5,
       provenance: { source: 'test' },
     });
   });

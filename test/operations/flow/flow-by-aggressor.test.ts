@@ -1,14 +1,11 @@
 import { describe, expect, test } from 'bun:test';
-import { runToCompletion } from '../../../src/core/steps.ts';
+import { DAY_MS } from '../../../src/market/calendar.ts';
 import type { Print } from '../../../src/market/prints.ts';
-import type { Operation } from '../../../src/operations/engine/operation.ts';
-import { perform, restView } from '../../../src/operations/engine/perform.ts';
 import { getFlowByAggressor } from '../../../src/operations/flow/flow-by-aggressor.ts';
 import { getSignedPrints } from '../../../src/operations/flow/signed-prints.ts';
 import { AS_OF, chainOf, LATER, print, quoted } from '../../analytics/small-chains.ts';
-import { smallMarket } from '../small-market.ts';
+import { performRoute, smallMarket } from '../small-market.ts';
 
-const DAY_MS = 86_400_000;
 /** The previous day in New York, but the same day in UTC. */
 const EVENING = Date.parse('2026-01-05T02:00:00Z');
 const CHAIN = chainOf(quoted({ strikes: [95, 100, 105], rest: { openInterest: 100 } }));
@@ -29,10 +26,7 @@ const PRINTS = [
 type Columns = Record<string, (number | string | null)[]> & { count: number };
 
 function ask(operation: unknown, args: object = {}, prints: readonly Print[] = PRINTS) {
-  const { context } = smallMarket({ chains: [CHAIN], prints });
-  return runToCompletion(
-    perform(restView(operation as Operation), { ticker: 'ACME', ...args }, context, 'invalid_parameter'),
-  );
+  return performRoute(operation, { ticker: 'ACME', ...args }, smallMarket({ chains: [CHAIN], prints }).context);
 }
 
 /** A row of columns, without its count. */
@@ -104,11 +98,7 @@ describe('signed prints', () => {
     expect(prints.signed_by).toEqual(['unknown', 'quote', 'feed', 'feed']);
     expect(prints.manner).toEqual(['single', 'block', 'sweep', 'single']);
     expect(row(prints, 1)).toMatchObject({
-      at: '2026-01-05T20:00:00.000Z',
-      premium: 6_000,
-      bid: 5,
-      ask: 6,
-      delta: -0.5,
+      ...{ at: '2026-01-05T20:00:00.000Z', premium: 6_000, bid: 5, ask: 6, delta: -0.5 },
     });
   });
 

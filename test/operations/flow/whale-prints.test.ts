@@ -27,9 +27,7 @@ test('premium and contracts of calls and puts', () => {
   ];
   const context = market({ prints });
   expect(ask(EXPIRY, context)).toEqual({
-    net_fiat_exposure: 200_000 - 250_000,
-    call_fiat_paid: 200_000,
-    put_fiat_paid: 250_000,
+    ...{ net_fiat_exposure: 200_000 - 250_000, call_fiat_paid: 200_000, put_fiat_paid: 250_000 },
     net_volume_delta: -600,
   });
   expect(callExtended(getWhalePrints, { ticker: 'ACME', target_expiry: EXPIRY }, context)).toMatchObject({
@@ -74,12 +72,8 @@ describe('without prints', () => {
   test('values each contract-day’s volume at its mid instead, and the answer has a note', () => {
     const context = market(snapshots);
     expect(ask(EXPIRY, context)).toEqual({
-      ...{
-        call_fiat_paid: 5 * 2 * 100 + 7 * 4 * 100,
-        put_fiat_paid: 900,
-        net_fiat_exposure: 2900,
-        net_volume_delta: 3,
-      },
+      ...{ call_fiat_paid: 5 * 2 * 100 + 7 * 4 * 100, put_fiat_paid: 900, net_fiat_exposure: 2900 },
+      net_volume_delta: 3,
     });
     const extended = callExtended(getWhalePrints, { ticker: 'ACME', target_expiry: EXPIRY }, context);
     expect(extended).toMatchObject({ flow_from: 'snapshots', counted: 3, min_premium: 0 });

@@ -1,11 +1,8 @@
 import { expect, test } from 'bun:test';
-import { type AnalysisOptions, DEFAULT_OPTIONS } from '../../../src/analytics/chain/options.ts';
-import { prepareChain } from '../../../src/analytics/chain/prepare.ts';
+import type { AnalysisOptions } from '../../../src/analytics/chain/options.ts';
 import { computeLevelRecord } from '../../../src/analytics/exposure/compute-level-record.ts';
 import { runToCompletion } from '../../../src/core/steps.ts';
 import type { Chain } from '../../../src/market/chain.ts';
-import type { Operation } from '../../../src/operations/engine/operation.ts';
-import { perform, restView } from '../../../src/operations/engine/perform.ts';
 import { getGexCombined } from '../../../src/operations/gex/gex-combined.ts';
 import { getGexByExpiry } from '../../../src/operations/gex/gex-expiries.ts';
 import { getLiveGexNodes, recordedGexNodes } from '../../../src/operations/gex/gex-nodes.ts';
@@ -13,9 +10,9 @@ import { getGexProfile } from '../../../src/operations/gex/gex-profile.ts';
 import { getGexByStrike } from '../../../src/operations/gex/gex-strikes.ts';
 import { runStrategicOmniRadar } from '../../../src/operations/surface/omni-radar.ts';
 import { recordedChain, recordedNames } from '../../analytics/recorded.ts';
-import { chainOf, contract, quoted } from '../../analytics/small-chains.ts';
+import { chainOf, contract, contractsIn, preparedChain, quoted } from '../../analytics/small-chains.ts';
 import { describeRecorded } from '../../support/recorded-chains.ts';
-import { callExtended, smallMarket } from '../small-market.ts';
+import { callExtended, contextOf, performRoute, smallMarket } from '../small-market.ts';
 
 /** The bound that docs/methods/levels.md states. */
 const LEAST_MARGIN = 2.5;
@@ -36,17 +33,14 @@ interface Regime {
 
 /** Computes the GEX of each contract from its volatility by the textbook formula, with calls long and puts short. */
 function contractsOf(chain: Chain, options: Partial<AnalysisOptions> = {}): Contract[] {
-  const { count, series, seriesIndex, callPut, strike, tte, iv, rate, dividend, weight, multiplier } = runToCompletion(
-    prepareChain(chain, { ...DEFAULT_OPTIONS, ...options }),
-  );
-  return Array.from({ length: count }, (_, i) => {
-    const deviation = iv[i]! * Math.sqrt(tte[i]!);
-    const d1 = (Math.log(chain.spot / strike[i]!) + (rate[i]! - dividend[i]!) * tte[i]!) / deviation + deviation / 2;
+  const ready = preparedChain(chain, options);
+  return contractsIn(ready).map(({ callPut, spot, strike, tte, iv, rate, dividend, weight, multiplier, series }) => {
+    const deviation = iv * Math.sqrt(tte);
+    const d1 = (Math.log(spot / strike) + (rate - dividend) * tte) / deviation + deviation / 2;
     const density = Math.exp((-d1 * d1) / 2) / Math.sqrt(2 * Math.PI);
-    const gamma = iv[i]! > 0 ? (Math.exp(-dividend[i]! * tte[i]!) * density) / (chain.spot * deviation) : 0;
-    const { root, expiry } = series[seriesIndex[i]!]!.series;
-    const gex = callPut[i]! * gamma * weight[i]! * multiplier[i]! * chain.spot ** 2 * 0.01;
-    return { gex, strike: strike[i]!, series: `${root} ${expiry}` };
+    const gamma = iv > 0 ? (Math.exp(-dividend * tte) * density) / (spot * deviation) : 0;
+    const { root, expiry } = ready.series[series]!.series;
+    return { gex: callPut * gamma * weight * multiplier * spot ** 2 * 0.01, strike, series: `${root} ${expiry}` };
   });
 }
 
@@ -69,11 +63,7 @@ function regimeOf(contracts: readonly Contract[]): Regime {
 }
 
 const notesOf = (chain: Chain) => {
-  const view = restView(getLiveGexNodes as unknown as Operation);
-  const { context } = smallMarket({ chains: [chain] }, chain.asOf);
-  const { body, provenance } = runToCompletion(
-    perform(view, { ticker: chain.underlying }, context, 'invalid_parameter'),
-  );
+  const { body, provenance } = performRoute(getLiveGexNodes, { ticker: chain.underlying }, contextOf(chain));
   expect(Object.keys(body)).not.toContain('sign_margin_pct');
   return provenance!.notes.filter((note) => note.includes('the regime is undetermined'));
 };
@@ -92,7 +82,6 @@ test.each([
 
 describeRecorded('recorded chains', (dir) => {
   const names = recordedNames(dir);
-  const marketOf = (...chains: Chain[]) => smallMarket({ chains }, chains[0]!.asOf).context;
 
   test('have regimes and chains without one', () => {
     const regimes = new Set(names.map((name) => regimeOf(contractsOf(recordedChain(dir, name))).regime));
@@ -103,7 +92,7 @@ describeRecorded('recorded chains', (dir) => {
     '%s: every answer with net GEX has its sign margin',
     (name) => {
       const chain = recordedChain(dir, name);
-      const context = marketOf(chain);
+      const context = contextOf(chain);
       const ask = (operation: unknown) => callExtended(operation, { ticker: chain.underlying }, context);
       const contracts = contractsOf(chain);
       const whole = regimeOf(contracts);
@@ -151,7 +140,8 @@ describeRecorded('recorded chains', (dir) => {
     const [first, second] = ['XLF', 'XLK'].map((ticker) =>
       recordedChain(dir, names.find((name) => name.startsWith(`${ticker} `))!),
     ) as [Chain, Chain];
-    const answer = callExtended(getGexCombined, { ticker: 'XLF', with: 'XLK' }, marketOf(first, second));
+    const { context } = smallMarket({ chains: [first, second] }, first.asOf);
+    const answer = callExtended(getGexCombined, { ticker: 'XLF', with: 'XLK' }, context);
     expect(answer).toMatchObject(regimeOf([...contractsOf(first), ...contractsOf(second)]));
   });
 });

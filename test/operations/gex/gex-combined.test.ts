@@ -1,10 +1,7 @@
 import { describe, expect, test } from 'bun:test';
-import { runToCompletion } from '../../../src/core/steps.ts';
-import type { Operation } from '../../../src/operations/engine/operation.ts';
-import { perform, restView } from '../../../src/operations/engine/perform.ts';
 import { getGexCombined } from '../../../src/operations/gex/gex-combined.ts';
 import { AS_OF, chainOf, quoted, range } from '../../analytics/small-chains.ts';
-import { refusalOf, smallMarket } from '../small-market.ts';
+import { callRoute, refusalOf, smallMarket } from '../small-market.ts';
 
 const chain = (underlying: string, spot: number, asOf = AS_OF) =>
   chainOf(
@@ -19,16 +16,8 @@ const chain = (underlying: string, spot: number, asOf = AS_OF) =>
 const SPX = chain('SPX', 4_040);
 const SPY = chain('SPY', 400, AS_OF - 12_000);
 
-function ask(ticker: string, args: object = {}, chains = [SPX, SPY]) {
-  return runToCompletion(
-    perform(
-      restView(getGexCombined as unknown as Operation),
-      { ticker, ...args },
-      smallMarket({ chains }).context,
-      'invalid_parameter',
-    ),
-  ).body;
-}
+const ask = (ticker: string, args: object = {}, chains = [SPX, SPY]) =>
+  callRoute(getGexCombined, { ticker, ...args }, smallMarket({ chains }).context);
 
 describe('an index with its fund', () => {
   const both = ask('SPX');

@@ -16,7 +16,7 @@ import {
   TODAY,
   yearsTo,
 } from '../../analytics/small-chains.ts';
-import { callExtended, smallMarket } from '../small-market.ts';
+import { callExtended, contextOf } from '../small-market.ts';
 
 type Answer = Static<typeof getGexByExpiry.full>;
 
@@ -24,8 +24,7 @@ test('a series without open interest has no max pain', () => {
   const series = (expiry: string, openInterest: number) =>
     quoted({ strikes: range(95, 105), expiry, rest: { openInterest } });
   const chain = chainOf([...series(EXPIRY, 0), ...series(LATER, 7)]);
-  const { context } = smallMarket({ chains: [chain] });
-  const answer = callExtended(getGexByExpiry, { ticker: 'ACME' }, context);
+  const answer = callExtended(getGexByExpiry, { ticker: 'ACME' }, contextOf(chain));
   expect(answer).toMatchObject({ expiry: [EXPIRY, LATER], open_interest: [0, 154], max_pain: [null, 100] });
 });
 
@@ -41,8 +40,7 @@ test('a series whose quotes do not determine a smile has no figures at the money
     ],
     { underlying: 'NDX' },
   );
-  const { context } = smallMarket({ chains: [chain] });
-  const answer = callExtended(getGexByExpiry, { ticker: 'NDX' }, context) as Answer;
+  const answer = callExtended(getGexByExpiry, { ticker: 'NDX' }, contextOf(chain)) as Answer;
   const rows = answer.root.map((root, i) => [root, answer.expiry[i], answer.smile_refused[i]]);
   expect(rows).toEqual([
     ['NDX', EXPIRY, null],
@@ -68,7 +66,7 @@ test('volatilities per year of trading time are those of the surface', () => {
       return quoted({ expiry, iv, strikes: range(80, 120), halfSpread: 0.01 });
     }),
   );
-  const { context } = smallMarket({ chains: [chain] });
+  const context = contextOf(chain);
   const answer = callExtended(getGexByExpiry, { ticker: 'ACME' }, context) as Answer;
   const surface = callExtended(getVolatilitySurface, { ticker: 'ACME' }, context) as SurfaceAnswer;
   expect(surface.expiries.expiry).toEqual(answer.expiry);

@@ -8,15 +8,15 @@ import { recordedChain, recordedNames } from '../../analytics/recorded.ts';
 import { simulated } from '../../analytics/simulated.ts';
 import { chainOf, contract, EXPIRY, FEED_GAMMA, LATER, print, quoted, range } from '../../analytics/small-chains.ts';
 import { describeRecorded } from '../../support/recorded-chains.ts';
-import { callExtended, refusalOf, smallMarket } from '../small-market.ts';
+import { callExtended, contextOf, refusalOf, smallMarket } from '../small-market.ts';
 
 type Matrix = Static<typeof getGexMatrix.full>;
 type Strikes = Static<typeof getGexByStrike.full>;
 type Expiries = Static<typeof getGexByExpiry.full>;
 
-const contextOf = (chain: Chain) => smallMarket({ chains: [chain], simulated: chain.simulated }, chain.asOf).context;
 const sum = (values: readonly (number | null)[]) => values.reduce<number>((total, each) => total + (each ?? 0), 0);
 const gross = (values: readonly (number | null)[]) => sum(values.map((each) => Math.abs(each ?? 0)));
+const most = (values: readonly (number | null)[]) => Math.max(gross(values), 1e-300);
 
 /** For each measure, the same quantity by strike in the answer of `get_gex_by_strike`. */
 const BY_STRIKE: Record<string, (strikes: Strikes) => number[]> = {
@@ -41,15 +41,17 @@ function expectSums(chain: Chain, options: Record<string, unknown> = {}): void {
       const inside = strikes.strike.filter((each) => Math.abs(each / chain.spot - 1) <= band / 100 + 1e-12);
       expect(matrix.strike).toEqual(inside);
       expect([matrix.count, matrix.strikes_left_out]).toEqual([inside.length, strikes.count - inside.length]);
-      for (const [i, strike] of matrix.strike.entries()) {
+      // Differences as shares of the gross sums that they may not exceed.
+      const ofStrikes = matrix.strike.flatMap((strike, i) => {
         const cells = matrix.values.map((row) => row[i]!);
-        const most = 1e-12 * Math.max(gross(cells), 1e-300);
-        expect(Math.abs(sum(cells) - known.get(strike)!)).toBeLessThanOrEqual(most);
-        expect(Math.abs(matrix.by_strike[i]! - known.get(strike)!)).toBeLessThanOrEqual(most);
-      }
-      for (const [row, total] of matrix.by_expiry.entries()) {
-        expect(Math.abs(sum(matrix.values[row]!) - total)).toBeLessThanOrEqual(1e-12 * gross(matrix.values[row]!));
-      }
+        const total = known.get(strike)!;
+        return [sum(cells) - total, matrix.by_strike[i]! - total].map((each) => Math.abs(each) / most(cells));
+      });
+      const ofExpiries = matrix.by_expiry.map((total, row) => {
+        const cells = matrix.values[row]!;
+        return Math.abs(sum(cells) - total) / most(cells);
+      });
+      expect(Math.max(0, ...ofStrikes, ...ofExpiries)).toBeLessThanOrEqual(1e-12);
       const all = sum(column);
       expect(Math.abs(matrix.within_band + matrix.left_out - all)).toBeLessThanOrEqual(1e-9 * gross(column));
       expect(Math.abs(matrix.within_band - sum(matrix.by_expiry))).toBeLessThanOrEqual(1e-9 * gross(column));
@@ -115,9 +117,7 @@ describe('cells', () => {
   test('null is not 0, AM and PM series are apart, and calls and puts of a strike are added', () => {
     expect(ask({ measure: 'open_interest' })).toMatchObject({
       ...{ spot_price: 100, measure: 'open_interest', band: 20, count: 3, series_count: 3 },
-      strike: [90, 100, 110],
-      root: ['NDX', 'NDXP', 'NDX'],
-      expiry: [EXPIRY, EXPIRY, LATER],
+      ...{ strike: [90, 100, 110], root: ['NDX', 'NDXP', 'NDX'], expiry: [EXPIRY, EXPIRY, LATER] },
       settlement: ['AM', 'PM', 'AM'],
       values: [
         [5, 9, null],
@@ -176,6 +176,6 @@ test.each([
   [{ band: '20' }, '/band'],
   [{ weight: 'money' }, '/weight'],
 ])('refuses %p', (more, field) => {
-  const { context } = smallMarket({ chains: [simulated('UUP')], simulated: true });
-  expect(refusalOf(() => callExtended(getGexMatrix, { ticker: 'UUP', ...more }, context)).fields).toEqual([field]);
+  const ask = () => callExtended(getGexMatrix, { ticker: 'UUP', ...more }, contextOf(simulated('UUP')));
+  expect(refusalOf(ask).fields).toEqual([field]);
 });

@@ -1,14 +1,25 @@
 import { describe, expect, test } from 'bun:test';
-import { DEFAULT_OPTIONS } from '../../../src/analytics/chain/options.ts';
-import { prepareChain } from '../../../src/analytics/chain/prepare.ts';
+import type { AnalysisOptions } from '../../../src/analytics/chain/options.ts';
 import { gexLevels } from '../../../src/analytics/exposure/gex-levels.ts';
 import { runToCompletion } from '../../../src/core/steps.ts';
-import type { Operation } from '../../../src/operations/engine/operation.ts';
-import { perform, restView } from '../../../src/operations/engine/perform.ts';
+import type { Chain } from '../../../src/market/chain.ts';
+import type { Close } from '../../../src/market/prints.ts';
 import { getLiveGexNodes } from '../../../src/operations/gex/gex-nodes.ts';
 import { customerPositionsOf } from '../../../src/operations/reading/dealer-sign.ts';
-import { AS_OF, chainOf, contract, EXPIRY, LATER, print, quoted, range, TODAY } from '../../analytics/small-chains.ts';
-import { call, callExtended, refusalOf, smallMarket } from '../small-market.ts';
+import {
+  AS_OF,
+  chainOf,
+  contract,
+  EXPIRY,
+  LATER,
+  preparedChain,
+  print,
+  quoted,
+  range,
+  TODAY,
+} from '../../analytics/small-chains.ts';
+import { closeWith } from '../../store/samples.ts';
+import { call, callExtended, type Holdings, performRoute, refusalOf, smallMarket } from '../small-market.ts';
 
 const CHAIN = chainOf([
   ...quoted({ strikes: range(90, 110), dividend: 0.02 }).map((row) => ({
@@ -24,16 +35,16 @@ function market(prints = [print({ expiry: LATER })]) {
   return smallMarket({ chains: [CHAIN], prints }).context;
 }
 
-const LEVELS = runToCompletion(
-  gexLevels(runToCompletion(prepareChain(CHAIN, DEFAULT_OPTIONS)), new Map([[`ACME ${LATER}`, 1]])),
-);
+/** The extended answer for a chain. */
+const nodesOf = (chain: Chain, holdings: Holdings = {}) =>
+  callExtended(getLiveGexNodes, { ticker: 'ACME' }, smallMarket({ chains: [chain], ...holdings }).context);
+const levelsOf = (chain: Chain, options: Partial<AnalysisOptions> = {}, premium = new Map<string, number>()) =>
+  runToCompletion(gexLevels(preparedChain(chain, options), premium));
+
+const LEVELS = levelsOf(CHAIN, {}, new Map([[`ACME ${LATER}`, 1]]));
 const COMMON = {
-  ticker: 'ACME',
-  spot_price: 100,
-  max_pain: LEVELS.maxPain,
-  call_wall: LEVELS.walls.call.strike,
-  put_wall: LEVELS.walls.put.strike,
-  gex_flip: LEVELS.flip.level,
+  ...{ ticker: 'ACME', spot_price: 100, max_pain: LEVELS.maxPain, call_wall: LEVELS.walls.call.strike },
+  ...{ put_wall: LEVELS.walls.put.strike, gex_flip: LEVELS.flip.level },
 };
 
 test('the tool names the date whale_expiry and omits net GEX', () => {
@@ -42,8 +53,7 @@ test('the tool names the date whale_expiry and omits net GEX', () => {
 });
 
 test('the route names the date expiry and returns net GEX in millions', () => {
-  const view = restView(getLiveGexNodes as unknown as Operation);
-  const { body, provenance } = runToCompletion(perform(view, { ticker: 'ACME' }, market(), 'invalid_parameter'));
+  const { body, provenance } = performRoute(getLiveGexNodes, { ticker: 'ACME' }, market());
   expect(body).toEqual({ ...COMMON, expiry: LATER, net_gex_mil: LEVELS.exposures.gex / 1e6 });
   expect(provenance).toMatchObject({ source: 'test', as_of: '2026-01-05T20:00:00.000Z' });
 });
@@ -51,10 +61,7 @@ test('the route names the date expiry and returns net GEX in millions', () => {
 test('the extended answer explains how it was computed', () => {
   const answer = callExtended(getLiveGexNodes, { ticker: 'ACME' }, market());
   expect(answer).toMatchObject({
-    expiry: LATER,
-    expiry_root: 'ACME',
-    expiry_chosen_by: 'large_prints',
-    flip_resolved: true,
+    ...{ expiry: LATER, expiry_root: 'ACME', expiry_chosen_by: 'large_prints', flip_resolved: true },
     regime: LEVELS.exposures.gex < 0 ? 'negative_gamma' : 'positive_gamma',
     gross_gex_mil: LEVELS.exposures.grossGex / 1e6,
     contracts: {
@@ -88,68 +95,51 @@ describe('alternative weights beside the default', () => {
   const bought = print({ expiry: LATER, strike: 100, side: 'ask', size: 60 });
 
   test('by volume', () => {
-    const { context } = smallMarket({ chains: [chainOf(rows)] });
-    const answer = callExtended(getLiveGexNodes, { ticker: 'ACME' }, context);
-    const levels = runToCompletion(
-      gexLevels(runToCompletion(prepareChain(chainOf(rows), { ...DEFAULT_OPTIONS, weight: 'volume' })), new Map()),
-    );
+    const answer = nodesOf(chainOf(rows));
+    const levels = levelsOf(chainOf(rows), { weight: 'volume' });
     expect(answer.by_volume).toMatchObject({
-      net_gex_mil: levels.exposures.gex / 1e6,
-      regime: 'negative_gamma',
-      gex_flip: levels.flip.level,
+      ...{ net_gex_mil: levels.exposures.gex / 1e6, regime: 'negative_gamma', gex_flip: levels.flip.level },
       call_wall: levels.walls.call.strike,
     });
     expect(answer).toMatchObject({ by_flow: null, zero_dte: null });
   });
 
   test('by flow: the opposite of the customers’ net purchases, and the signed share', () => {
-    const { context } = smallMarket({ chains: [chainOf(rows)], prints: [bought] });
-    const { by_flow, gross_gex_mil } = callExtended(getLiveGexNodes, { ticker: 'ACME' }, context) as {
+    const { by_flow, gross_gex_mil } = nodesOf(chainOf(rows), { prints: [bought] }) as {
       by_flow: Record<string, number>;
       gross_gex_mil: number;
     };
     const open = rows.reduce((sum, { openInterest }) => sum + openInterest, 0);
     expect(by_flow).toMatchObject({
-      regime: 'negative_gamma',
-      call_wall: 100,
-      signed_share_pct: expect.closeTo((100 * 60) / open, 9),
-      contracts_signed: 1,
-      positions_capped: 0,
-      prints: { feed: 1, quote: 0, tick: 0, unknown: 0 },
+      ...{ regime: 'negative_gamma', call_wall: 100, signed_share_pct: expect.closeTo((100 * 60) / open, 9) },
+      ...{ contracts_signed: 1, positions_capped: 0, prints: { feed: 1, quote: 0, tick: 0, unknown: 0 } },
     });
     expect(by_flow.unsigned_gex_mil! - by_flow.net_gex_mil!).toBeCloseTo(gross_gex_mil, 12);
   });
 
   test('by flow: computed again only if the tape has changed', () => {
     const { context, store } = smallMarket({ chains: [chainOf(rows)], prints: [bought] });
-    const contracts = () =>
-      (callExtended(getLiveGexNodes, { ticker: 'ACME' }, context).by_flow as Record<string, number> | null)
-        ?.contracts_signed ?? null;
+    const byFlow = () =>
+      callExtended(getLiveGexNodes, { ticker: 'ACME' }, context).by_flow as Record<string, number> | null;
     const chain = context.market.chain('ACME');
     const known = runToCompletion(customerPositionsOf(chain, context.market.tape(chain)));
     store.saveCloses([]);
     expect(runToCompletion(customerPositionsOf(chain, context.market.tape(chain)))).toBe(known!);
     store.savePrints([{ ...bought, id: 'later', strike: 98 }]);
-    expect(contracts()).toBe(2);
-    const net = () =>
-      (callExtended(getLiveGexNodes, { ticker: 'ACME' }, context).by_flow as Record<string, number>).net_gex_mil!;
-    const before = net();
+    expect(byFlow()!.contracts_signed).toBe(2);
+    const before = byFlow()!.net_gex_mil!;
     store.savePrints([{ ...bought, id: 'more', strike: 98 }]);
-    expect(net()).toBeLessThan(before);
+    expect(byFlow()!.net_gex_mil).toBeLessThan(before);
     for (const id of ['later', 'more', bought.id]) store.savePrints([{ ...bought, id, canceled: true }]);
-    expect(contracts()).toBeNull();
+    expect(byFlow()).toBeNull();
   });
 
   test('the route with sign=flow returns the chain by flow, or an error if there are no prints', () => {
-    const view = restView(getLiveGexNodes as unknown as Operation);
     const ask = (prints: (typeof bought)[], args: object) =>
-      runToCompletion(
-        perform(
-          view,
-          { ticker: 'ACME', ...args },
-          smallMarket({ chains: [chainOf(rows)], prints }).context,
-          'invalid_parameter',
-        ),
+      performRoute(
+        getLiveGexNodes,
+        { ticker: 'ACME', ...args },
+        smallMarket({ chains: [chainOf(rows)], prints }).context,
       );
     const read = (...given: Parameters<typeof ask>) => ask(...given).body.net_gex_mil as number;
     const noted = (...given: Parameters<typeof ask>) => ask(...given).provenance!.notes.join();
@@ -162,53 +152,33 @@ describe('alternative weights beside the default', () => {
 
   test('0DTE: separate levels by open interest and by volume until settlement', () => {
     const today = quoted({
-      strikes: range(97, 103),
-      expiry: TODAY,
-      iv: 0.25,
-      rest: { openInterest: 50, volume: 200 },
+      ...{ strikes: range(97, 103), expiry: TODAY, iv: 0.25, rest: { openInterest: 50, volume: 200 } },
     }).map((row) => (row.callPut === 1 ? { ...row, openInterest: 30, volume: 120 } : row));
     const chain = chainOf([...rows, ...today]);
-    const { context } = smallMarket({ chains: [chain] });
-    const answer = callExtended(getLiveGexNodes, { ticker: 'ACME' }, context) as {
+    const answer = nodesOf(chain) as {
       zero_dte: Record<string, number>;
       gross_gex_mil: number;
     };
-    const levels = runToCompletion(
-      gexLevels(runToCompletion(prepareChain(chain, { ...DEFAULT_OPTIONS, expiries: { kind: '0dte' } })), new Map()),
-    );
+    const levels = levelsOf(chain, { expiries: { kind: '0dte' } });
     expect(answer.zero_dte).toMatchObject({
       expiry: TODAY,
       net_gex_mil: levels.exposures.gex / 1e6,
       net_gex_volume_mil: expect.closeTo((4 * levels.exposures.gex) / 1e6, 12),
-      max_pain: levels.maxPain,
-      hours_to_settlement: 1,
-      atm_iv: expect.closeTo(0.25, 6),
+      ...{ max_pain: levels.maxPain, hours_to_settlement: 1, atm_iv: expect.closeTo(0.25, 6) },
       expected_move: expect.closeTo(25 * Math.sqrt(1 / 24 / 365.25), 3),
       open_interest: 560,
       volume: 2_240,
     });
     const { gross_share_pct, gross_gex_mil } = answer.zero_dte;
     expect(gross_share_pct).toBeCloseTo((100 * gross_gex_mil!) / answer.gross_gex_mil, 9);
-    const late = smallMarket({ chains: [chainOf([...rows, ...today], { asOf: AS_OF + 3_600_000 })] });
-    expect(callExtended(getLiveGexNodes, { ticker: 'ACME' }, late.context).zero_dte).toBeNull();
+    expect(nodesOf(chainOf([...rows, ...today], { asOf: AS_OF + 3_600_000 })).zero_dte).toBeNull();
   });
 
   test('relative to the shares traded per day', () => {
-    const close = (date: string, volume: number | null) => ({
-      ticker: 'ACME',
-      date,
-      close: 100,
-      volume,
-      simulated: false,
-    });
-    const hedging = (...closes: ReturnType<typeof close>[]) => {
-      const answer = callExtended(
-        getLiveGexNodes,
-        { ticker: 'ACME' },
-        smallMarket({ chains: [chainOf(rows)], closes }).context,
-      );
-      const { hedging: its, net_gex_mil: net } = answer as { hedging: Record<string, number>; net_gex_mil: number };
-      return { ...its, net } as Record<string, number>;
+    const close = (date: string, volume: number | null) => closeWith({ ticker: 'ACME', date, close: 100, volume });
+    const hedging = (...closes: Close[]) => {
+      const { hedging: its, net_gex_mil: net } = nodesOf(chainOf(rows), { closes });
+      return { ...(its as object), net } as Record<string, number>;
     };
     const known = hedging(close('2025-12-31', 1_000), close('2026-01-01', null), close('2026-01-02', 3_000));
     expect(known.shares_per_pct).toBeCloseTo(known.net! * 1e4, 6);
@@ -229,13 +199,11 @@ describe('answers for a poor chain', () => {
     ['puts only', quoted({ strikes: [95, 100], rest: { openInterest: 1 } }).filter(({ callPut }) => callPut === -1)],
     ['far from spot', quoted({ strikes: [150], rest: { openInterest: 1 } })],
   ])('%s', (_what, rows) => {
-    const { context } = smallMarket({ chains: [chainOf(rows)] });
-    expect(callExtended(getLiveGexNodes, { ticker: 'ACME' }, context).ticker).toBe('ACME');
+    expect(nodesOf(chainOf(rows)).ticker).toBe('ACME');
   });
 
   test('rejects a chain that has settled', () => {
     const late = chainOf([contract({ expiry: TODAY })], { asOf: AS_OF + 3_600_000 });
-    const { context } = smallMarket({ chains: [late] });
-    expect(refusalOf(() => call(getLiveGexNodes, { ticker: 'ACME' }, context)).code).toBe('no_chain');
+    expect(refusalOf(() => nodesOf(late)).code).toBe('no_chain');
   });
 });

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'bun:test';
-import { runToCompletion } from '../../../src/core/steps.ts';
 import type { Chain } from '../../../src/market/chain.ts';
-import type { Context, Operation } from '../../../src/operations/engine/operation.ts';
-import { extendedView, perform, restView } from '../../../src/operations/engine/perform.ts';
+import type { Operation } from '../../../src/operations/engine/operation.ts';
+import { perform, restView } from '../../../src/operations/engine/perform.ts';
 import { getGexByExpiry } from '../../../src/operations/gex/gex-expiries.ts';
 import { getLiveGexNodes } from '../../../src/operations/gex/gex-nodes.ts';
 import { getGexProfile } from '../../../src/operations/gex/gex-profile.ts';
@@ -12,24 +11,19 @@ import { recordedChain, recordedNames } from '../../analytics/recorded.ts';
 import { simulated } from '../../analytics/simulated.ts';
 import { chainOf, EXPIRY, LATER, print, quoted, range, TODAY } from '../../analytics/small-chains.ts';
 import { describeRecorded } from '../../support/recorded-chains.ts';
-import { callExtended, refusalOf, smallMarket } from '../small-market.ts';
+import { callExtended, callRoute, contextOf, performRoute, refusalOf, smallMarket } from '../small-market.ts';
 
 type Options = Readonly<Record<string, string | number>>;
 
-const viewOf = (operation: unknown) => restView(operation as Operation);
-/** The JSON text of the answer of an operation's own route. */
-const textOf = (operation: unknown, options: Options, context: Context) =>
-  JSON.stringify(runToCompletion(perform(viewOf(operation), options, context, 'invalid_parameter')).body);
-
 /** Checks that each part of the view is the text of the answer of its own route. Returns the view. */
-function expectParts(chain: Chain, options: Options, context = contextOf(chain)): Record<string, unknown> {
+function expectParts(chain: Chain, options: Options, context = marketOf(chain)): Record<string, unknown> {
   const args = { ticker: chain.underlying, ...options };
-  const { body, provenance } = runToCompletion(perform(viewOf(getGexView), args, context, 'invalid_parameter'));
+  const { body, provenance } = performRoute(getGexView, args, context);
   expect(Object.keys(body)).toEqual(['levels', 'strikes', 'profile', 'expiries', 'provenance']);
   for (const [part, operation] of PARTS) {
-    expect([part, JSON.stringify(body[part])]).toEqual([part, textOf(operation, args, context)]);
+    expect([part, JSON.stringify(body[part])]).toEqual([part, JSON.stringify(callRoute(operation, args, context))]);
   }
-  const nodes = runToCompletion(perform(viewOf(getLiveGexNodes), args, context, 'invalid_parameter'));
+  const nodes = performRoute(getLiveGexNodes, args, context);
   const levels = body.levels as Record<string, unknown>;
   expect(Object.fromEntries(Object.keys(nodes.body).map((key) => [key, levels[key]]))).toEqual(nodes.body);
   expect(Object.keys(levels)).toEqual(Object.keys(getLiveGexNodes.full.properties));
@@ -45,15 +39,12 @@ const PARTS = [
   ['expiries', getGexByExpiry],
 ] as const;
 
-const contextOf = (chain: Chain) =>
-  smallMarket({ chains: [chain], simulated: chain.simulated }, chain.asOf + 60_000).context;
+const marketOf = (chain: Chain) => contextOf(chain, chain.asOf + 60_000);
 
 /** Checks that `levels` is the text of the extended answer with the default options. */
 function expectExtendedLevels(chain: Chain): void {
-  const context = contextOf(chain);
-  const { levels } = runToCompletion(
-    perform(viewOf(getGexView), { ticker: chain.underlying }, context, 'invalid_parameter'),
-  ).body;
+  const context = marketOf(chain);
+  const { levels } = callRoute(getGexView, { ticker: chain.underlying }, context);
   const { provenance: _, ...extended } = callExtended(getLiveGexNodes, { ticker: chain.underlying }, context);
   expect(JSON.stringify(levels)).toBe(JSON.stringify(extended));
 }
@@ -97,10 +88,7 @@ describe('with signed flow', () => {
     const zeroDte = (options: Options) =>
       (expectParts(chain, options, context).levels as { zero_dte: Record<string, number> }).zero_dte;
     const [own, all] = ['0dte', 'all'].map(
-      (expiries) =>
-        runToCompletion(
-          perform(viewOf(getGexByStrike), { ticker: 'ACME', sign: 'flow', expiries }, context, 'invalid_parameter'),
-        ).body.net_gex as number[],
+      (expiries) => callRoute(getGexByStrike, { ticker: 'ACME', sign: 'flow', expiries }, context).net_gex,
     ) as [number[], number[]];
     const sum = (column: readonly number[]) => column.reduce((total, each) => total + each, 0);
     const gross = (column: readonly number[]) => sum(column.map(Math.abs));
@@ -124,7 +112,7 @@ test('a selection without the day of the snapshot has no levels of that day', ()
 test('a snapshot that arrives while the answer is computed does not get into it', () => {
   const chain = simulated('SPY');
   const { context, store } = smallMarket({ chains: [chain], simulated: true }, chain.asOf);
-  const steps = perform(viewOf(getGexView), { ticker: 'SPY' }, context, 'invalid_parameter');
+  const steps = perform(restView(getGexView as unknown as Operation), { ticker: 'SPY' }, context, 'invalid_parameter');
   for (let step = 0; ; step++) {
     const next = steps.next();
     store.saveChain({ ...chain, asOf: chain.asOf + 1 + step, spot: chain.spot * 1.001 });
@@ -140,11 +128,8 @@ test('a snapshot that arrives while the answer is computed does not get into it'
 });
 
 test('the extended answer has the age of the data too', () => {
-  const chain = simulated('UUP');
-  const { provenance } = runToCompletion(
-    perform(extendedView(getGexView as unknown as Operation), { ticker: 'UUP' }, contextOf(chain), 'invalid_body'),
-  ).body as { provenance: { age_s: number } };
-  expect(provenance.age_s).toBe(60);
+  const { provenance } = callExtended(getGexView, { ticker: 'UUP' }, marketOf(simulated('UUP')));
+  expect(provenance).toMatchObject({ age_s: 60 });
 });
 
 test.each([
@@ -153,8 +138,5 @@ test.each([
   [{ ticker: 'SPY', expiries: '2040-01-20' }, 'no_chain'],
   [{ ticker: 'SPY', measure: 'gamma' }, 'invalid_parameter'],
 ])('refuses %p', (args, code) => {
-  const { context } = smallMarket({ chains: [simulated('SPY')], simulated: true });
-  expect(refusalOf(() => runToCompletion(perform(viewOf(getGexView), args, context, 'invalid_parameter'))).code).toBe(
-    code,
-  );
+  expect(refusalOf(() => callRoute(getGexView, args, contextOf(simulated('SPY')))).code).toBe(code);
 });

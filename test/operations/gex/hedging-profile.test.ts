@@ -1,14 +1,12 @@
 import { describe, expect, test } from 'bun:test';
 import type { Static } from '@sinclair/typebox';
-import { runToCompletion } from '../../../src/core/steps.ts';
 import type { Chain } from '../../../src/market/chain.ts';
 import { greeksOf } from '../../../src/math/black-scholes.ts';
-import type { Operation } from '../../../src/operations/engine/operation.ts';
-import { perform, restView, toolView } from '../../../src/operations/engine/perform.ts';
 import { getHedgingProfile } from '../../../src/operations/gex/hedging-profile.ts';
 import { AS_OF, chainOf, EXPIRY, LATER, quoted, range, TODAY, yearsTo } from '../../analytics/small-chains.ts';
+import { closeWith } from '../../store/samples.ts';
 import { tokensOf } from '../../support/tokens.ts';
-import { callExtended, refusalOf, smallMarket } from '../small-market.ts';
+import { callExtended, callRoute, performTool, refusalOf, smallMarket } from '../small-market.ts';
 
 type Answer = Static<typeof getHedgingProfile.full>;
 
@@ -23,7 +21,6 @@ const CHAIN = chainOf(ROWS);
 const marketOf = (chain: Chain = CHAIN) => smallMarket({ chains: [chain] }).context;
 const ask = (args: object = {}, context = marketOf()) =>
   callExtended(getHedgingProfile, { ticker: 'ACME', ...args }, context) as Answer;
-const operation = getHedgingProfile as unknown as Operation;
 
 test('by default there are twelve moves, ascending, without the present spot', () => {
   const { rows } = ask();
@@ -45,11 +42,7 @@ test('a row has the shares that a single contract needs, their value, and gamma 
   expect(shares).toBeLessThan(-1_000);
   expect(rows).toEqual([
     {
-      move_pct: -4,
-      spot: 96,
-      shares,
-      dollars_mil: (shares * 96) / 1e6,
-      volume_pct: null,
+      ...{ move_pct: -4, spot: 96, shares, dollars_mil: (shares * 96) / 1e6, volume_pct: null },
       net_gex_mil: expect.closeTo((-70 * 100 * at(96).gamma * 96 ** 2 * 0.01) / 1e6, 9),
       regime: 'negative_gamma',
     },
@@ -62,9 +55,9 @@ test('the row without a move trades nothing and has the gamma of the present spo
 });
 
 test('shares are compared with the average daily volume, if a close has a volume', () => {
-  const closes = ['2025-12-31', '2026-01-02'].map((date, i) => ({
-    ...{ ticker: 'ACME', date, close: 100, volume: 1_000 + 2_000 * i, simulated: false },
-  }));
+  const closes = ['2025-12-31', '2026-01-02'].map((date, i) =>
+    closeWith({ ticker: 'ACME', date, volume: 1_000 + 2_000 * i }),
+  );
   const answer = ask({}, smallMarket({ chains: [CHAIN], closes }).context);
   expect(answer.average_daily_volume).toBe(2_000);
   for (const { shares, volume_pct } of answer.rows) expect(volume_pct).toBeCloseTo(Math.abs(shares) / 20, 9);
@@ -113,32 +106,21 @@ test.each([
 
 test('states that gamma has one sign, and that the regime is undetermined', () => {
   const notesOf = (rows: typeof ROWS) =>
-    runToCompletion(perform(toolView(operation), { ticker: 'ACME' }, marketOf(chainOf(rows)), 'invalid_body'))
-      .provenance!.notes;
+    performTool(getHedgingProfile, { ticker: 'ACME' }, marketOf(chainOf(rows))).provenance!.notes;
   expect(notesOf(ROWS.filter(({ callPut }) => callPut === 1)).join()).toContain('one sign within 50 % of spot');
   expect(notesOf(ROWS.map((row) => ({ ...row, openInterest: 100 }))).join()).toContain('regime is undetermined');
 });
 
 test('the default answer of the tool takes less than 1,000 tokens, the route has every field', () => {
-  const { body, provenance } = runToCompletion(
-    perform(toolView(operation), { ticker: 'ACME' }, marketOf(), 'invalid_body'),
-  );
+  const { body, provenance } = performTool(getHedgingProfile, { ticker: 'ACME' }, marketOf());
   expect(Object.keys(body)).toEqual(['ticker', 'spot_price', 'expiry', 'gex_flip', 'rows']);
   expect(tokensOf({ ...body, provenance })).toBeLessThan(1_000);
-  const { body: route } = runToCompletion(
-    perform(restView(operation), { ticker: 'ACME' }, marketOf(), 'invalid_parameter'),
-  );
   const { provenance: _, ...every } = ask() as Answer & { provenance: unknown };
-  expect(route).toEqual(every);
+  expect(callRoute(getHedgingProfile, { ticker: 'ACME' }, marketOf())).toEqual(every);
 });
 
 describe('format', () => {
-  const picture = (args: object) => {
-    const { body, picture } = runToCompletion(
-      perform(toolView(operation), { ticker: 'ACME', ...args }, marketOf(), 'invalid_body'),
-    );
-    return { body, picture };
-  };
+  const picture = (args: object) => performTool(getHedgingProfile, { ticker: 'ACME', ...args }, marketOf());
 
   test('image adds a picture to the same answer, and is the same for the same snapshot', () => {
     const { body, picture: drawn } = picture({ format: 'image' });

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'bun:test';
-import { DEFAULT_OPTIONS } from '../../../src/analytics/chain/options.ts';
-import { prepareChain } from '../../../src/analytics/chain/prepare.ts';
 import { exposuresOf } from '../../../src/analytics/exposure/dollar-exposures.ts';
 import { hedgingNodes } from '../../../src/analytics/exposure/hedging-nodes.ts';
 import { runToCompletion } from '../../../src/core/steps.ts';
+import type { CashDividend } from '../../../src/market/cash-dividend.ts';
+import type { Chain } from '../../../src/market/chain.ts';
 import { detectLethalNodes } from '../../../src/operations/gex/lethal-nodes.ts';
 import { normalCdf } from '../../analytics/plain.ts';
-import { chainOf, contract, quoted, range, TODAY } from '../../analytics/small-chains.ts';
+import { chainOf, contract, preparedChain, quoted, range, TODAY } from '../../analytics/small-chains.ts';
 import { call, callExtended, smallMarket } from '../small-market.ts';
 
 const CHAIN = chainOf(
@@ -16,15 +16,16 @@ const CHAIN = chainOf(
   })),
 );
 
+/** The extended answer for a chain of ACME. */
+const answerOf = <Answer>(chain: Chain, dividends: readonly CashDividend[] = []) =>
+  callExtended(detectLethalNodes, { ticker: 'ACME' }, smallMarket({ chains: [chain], dividends }).context) as Answer;
+const nodesOf = (chain: Chain) => call(detectLethalNodes, { ticker: 'ACME' }, smallMarket({ chains: [chain] }).context);
+
 test('ten nodes, largest first, with the contract’s field names', () => {
-  const { context } = smallMarket({ chains: [CHAIN] });
-  const nodes = hedgingNodes(runToCompletion(prepareChain(CHAIN, DEFAULT_OPTIONS)), 10);
-  expect(call(detectLethalNodes, { ticker: 'ACME' }, context)).toEqual({
+  const nodes = hedgingNodes(preparedChain(CHAIN), 10);
+  expect(nodesOf(CHAIN)).toEqual({
     top_nodes: nodes.map(({ strike, callPut, expiry, dealerShares, deltaFlux }) => ({
-      strike,
-      put_call: callPut === 1 ? 'C' : 'P',
-      expiry_date: expiry,
-      Dealer_Share_Exposure: dealerShares,
+      ...{ strike, put_call: callPut === 1 ? 'C' : 'P', expiry_date: expiry, Dealer_Share_Exposure: dealerShares },
       Delta_Flux_j: deltaFlux,
     })),
   });
@@ -34,12 +35,11 @@ test('ten nodes, largest first, with the contract’s field names', () => {
 });
 
 test('the extended answer has the components of each node', () => {
-  const { context } = smallMarket({ chains: [CHAIN] });
-  const { top_nodes, components, gross_share_pct } = callExtended(detectLethalNodes, { ticker: 'ACME' }, context) as {
+  const { top_nodes, components, gross_share_pct } = answerOf<{
     top_nodes: { strike: number; put_call: string; Dealer_Share_Exposure: number; Delta_Flux_j: number }[];
     components: Record<string, number>[];
     gross_share_pct: number;
-  };
+  }>(CHAIN);
   for (const [i, { strike, put_call, ...node }] of top_nodes.entries()) {
     const { root, dealer_contracts, multiplier, gamma, delta, delta_after_a_day, gex, iv, iv_band, strike_shares } =
       components[i]!;
@@ -53,20 +53,14 @@ test('the extended answer has the components of each node', () => {
     // A call and its put share their gamma.
     expect(strike_shares).toBeCloseTo(-gamma! * 100 * (2 * strike - 300), 6);
   }
-  const { grossGex } = runToCompletion(exposuresOf(runToCompletion(prepareChain(CHAIN, DEFAULT_OPTIONS))));
+  const { grossGex } = runToCompletion(exposuresOf(preparedChain(CHAIN)));
   const ofNodes = components.reduce((sum, { gex }) => sum + Math.abs(gex!), 0);
   expect(gross_share_pct).toBeCloseTo((100 * ofNodes) / grossGex, 9);
 });
 
 test('a client can recompute the expected delta from the components', () => {
-  const { context } = smallMarket({ chains: [CHAIN] });
-  const { components, spot_price } = callExtended(detectLethalNodes, { ticker: 'ACME' }, context) as {
-    components: Record<string, number>[];
-    spot_price: number;
-  };
-  const { top_nodes } = call(detectLethalNodes, { ticker: 'ACME' }, context) as {
-    top_nodes: { strike: number; put_call: string }[];
-  };
+  const { components, spot_price } = answerOf<{ components: Record<string, number>[]; spot_price: number }>(CHAIN);
+  const { top_nodes } = nodesOf(CHAIN) as { top_nodes: { strike: number; put_call: string }[] };
   for (const [i, { strike, put_call }] of top_nodes.entries()) {
     const { tte, iv, forward, rate, hedge_yield, delta_after_a_day } = components[i]!;
     const [left, side] = [tte! - 1 / 365.25, put_call === 'C' ? 1 : -1];
@@ -84,13 +78,8 @@ describe('dividends', () => {
   const dividends = exDates.map((exDate) => ({ ...dividend, exDate }));
 
   test('up to the last settlement are listed, and change the yield of the hedge', () => {
-    const recorded = { ...CHAIN, simulated: false };
     const answerWith = (known: typeof dividends) =>
-      callExtended(
-        detectLethalNodes,
-        { ticker: 'ACME' },
-        smallMarket({ chains: [recorded], dividends: known }).context,
-      ) as { dividends: unknown; components: { hedge_yield: number }[] };
+      answerOf<{ dividends: unknown; components: { hedge_yield: number }[] }>({ ...CHAIN, simulated: false }, known);
     const answer = answerWith(dividends);
     const told = { amount: 0.5, status: 'declared' };
     // The price has lost the first one at the open, and the last one comes after settlement.
@@ -111,11 +100,8 @@ describe('a contract that settles within a day', () => {
   }));
 
   test('has the probability of the surface beside the expected delta', () => {
-    const { context } = smallMarket({ chains: [chainOf(today)] });
-    const { top_nodes, components } = callExtended(detectLethalNodes, { ticker: 'ACME' }, context) as {
-      top_nodes: { put_call: string }[];
-      components: Record<string, number>[];
-    };
+    type Found = { top_nodes: { put_call: string }[]; components: Record<string, number>[] };
+    const { top_nodes, components } = answerOf<Found>(chainOf(today));
     for (const [i, { put_call }] of top_nodes.entries()) {
       const { ends_in_the_money, delta_after_a_day } = components[i]!;
       // The quotes have one volatility.
@@ -127,10 +113,7 @@ describe('a contract that settles within a day', () => {
   test('has none if the surface leaves out its series, or if it settles later', () => {
     const rows = today.filter(({ strike }) => strike > 99.7 && strike < 100.3);
     for (const chain of [chainOf(rows), CHAIN]) {
-      const { context } = smallMarket({ chains: [chain] });
-      const { components } = callExtended(detectLethalNodes, { ticker: 'ACME' }, context) as {
-        components: { ends_in_the_money: unknown }[];
-      };
+      const { components } = answerOf<{ components: { ends_in_the_money: unknown }[] }>(chain);
       expect(components.length).toBeGreaterThan(0);
       expect(components.map((each) => each.ends_in_the_money)).toEqual(components.map(() => null));
     }
@@ -139,6 +122,5 @@ describe('a contract that settles within a day', () => {
 
 test('returns no nodes without open interest or volatility', () => {
   const rows = [...quoted({ strikes: [95, 100] }), contract({ strike: 120, expiry: '2026-02-20', openInterest: 9 })];
-  const { context } = smallMarket({ chains: [chainOf(rows)] });
-  expect(call(detectLethalNodes, { ticker: 'ACME' }, context)).toEqual({ top_nodes: [] });
+  expect(nodesOf(chainOf(rows))).toEqual({ top_nodes: [] });
 });

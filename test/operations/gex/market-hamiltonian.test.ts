@@ -36,9 +36,6 @@ test.each([
 test('the extended answer has both terms and their ratio', () => {
   const args = { ticker: 'SPY', whale_fiat_kinetic: -4, gex_potential_friction: -8, iv_crush_factor: 1 };
   expect(callExtended(evaluateMarketHamiltonian, args, context)).toMatchObject({
-    kinetic: 4,
-    kinetic_signed: -4,
-    potential: -8,
-    ratio: 0.5,
+    ...{ kinetic: 4, kinetic_signed: -4, potential: -8, ratio: 0.5 },
   });
 });

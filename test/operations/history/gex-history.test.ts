@@ -1,11 +1,9 @@
 import { describe, expect, test } from 'bun:test';
-import { runToCompletion } from '../../../src/core/steps.ts';
 import type { LevelRecord } from '../../../src/market/level-record.ts';
-import type { Operation, Provenance } from '../../../src/operations/engine/operation.ts';
-import { perform, restView } from '../../../src/operations/engine/perform.ts';
+import type { Provenance } from '../../../src/operations/engine/operation.ts';
 import { type GexHistory, getGexHistory } from '../../../src/operations/history/gex-history.ts';
 import { chainOf, DAY_MS, keepLevels, MONDAY_MS, recordOf } from '../../store/samples.ts';
-import { callExtended, refusalOf, smallMarket } from '../small-market.ts';
+import { callExtended, callRoute, refusalOf, smallMarket } from '../small-market.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -29,20 +27,12 @@ test('every column comes from the record of its moment', () => {
   expect(asked(context)).toEqual({
     ...{ ticker: 'SPX', per: 'day', count: 2, downsampled_from: 2 },
     as_of: ['2026-01-05T20:00:00.000Z', '2026-01-06T20:00:00.000Z'],
-    day: ['2026-01-05', '2026-01-06'],
-    spot: [first.spot, 6001],
-    net_gex: [first.netGex, first.netGex],
-    gross_gex: [first.grossGex, first.grossGex],
-    sign_margin_pct: [margin, margin],
-    gex_flip: [first.gexFlip, first.gexFlip],
-    flip_resolved: [true, false],
-    call_wall: [first.callWall, first.callWall],
-    put_wall: [first.putWall, first.putWall],
-    max_pain: [first.maxPain, first.maxPain],
-    expiry: [first.expiry, '2026-02-20'],
-    net_dex: [first.dex, first.dex],
-    net_vex: [first.vex, first.vex],
-    net_cex: [first.cex, first.cex],
+    ...{ day: ['2026-01-05', '2026-01-06'], spot: [first.spot, 6001], net_gex: [first.netGex, first.netGex] },
+    ...{ gross_gex: [first.grossGex, first.grossGex], sign_margin_pct: [margin, margin] },
+    ...{ gex_flip: [first.gexFlip, first.gexFlip], flip_resolved: [true, false] },
+    ...{ call_wall: [first.callWall, first.callWall], put_wall: [first.putWall, first.putWall] },
+    ...{ max_pain: [first.maxPain, first.maxPain], expiry: [first.expiry, '2026-02-20'] },
+    ...{ net_dex: [first.dex, first.dex], net_vex: [first.vex, first.vex], net_cex: [first.cex, first.cex] },
     atm_iv_30d: [first.atmIv30d, null],
     ...{ iv_rank: null, iv_percentile: null, iv_days: 1, iv_low: 0.1625, iv_high: 0.1625 },
     sign_convention: expect.stringContaining('Dealers are long calls'),
@@ -188,12 +178,9 @@ describe('without history', () => {
   test('with `at`, fails while levels up to that moment are due', () => {
     const { context, store } = smallMarket();
     store.saveChain(chainOf({ simulated: false }));
-    const asked = (at: string) =>
-      runToCompletion(
-        perform(restView(getGexHistory as unknown as Operation), { ticker: 'SPX', at }, context, 'invalid_parameter'),
-      );
+    const asked = (at: string) => callRoute(getGexHistory, { ticker: 'SPX', at }, context);
     expect(() => asked('2026-01-05T15:30:00-05:00')).toThrow(/are not computed yet/);
-    expect(asked('2026-01-04').body).toMatchObject({ count: 0 });
+    expect(asked('2026-01-04')).toMatchObject({ count: 0 });
   });
 
   test('the note names the newest record before the end of the range', () => {

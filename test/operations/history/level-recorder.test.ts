@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { Observation } from '../../../src/core/events.ts';
+import { DAY_MS } from '../../../src/market/calendar.ts';
 import type { Chain } from '../../../src/market/chain.ts';
 import type { LevelRecord } from '../../../src/market/level-record.ts';
 import type { MarketStore } from '../../../src/market/store.ts';
@@ -8,11 +9,10 @@ import { createLevelRecorder } from '../../../src/operations/history/level-recor
 import type { SurfaceAnswer } from '../../../src/operations/surface/surface-answer.ts';
 import { openStore } from '../../../src/store/sqlite.ts';
 import { AS_OF, chainOf, EXPIRY, LATER, print, quoted, range } from '../../analytics/small-chains.ts';
-import { inFolder } from '../../store/samples.ts';
+import { withStoreFile } from '../../store/samples.ts';
 import { type Service, startService } from '../../support/service.ts';
 import { callExtended, smallMarket } from '../small-market.ts';
 
-const DAY_MS = 86_400_000;
 const ROWS = [
   ...quoted({ strikes: range(95, 105), rest: { openInterest: 20 } }),
   ...quoted({ strikes: range(95, 105), expiry: LATER, rest: { openInterest: 10 } }),
@@ -34,6 +34,8 @@ function recorderOf(store: MarketStore, recorded?: () => void) {
   });
   return { ...recorder, failures };
 }
+
+const savingBy = (store: MarketStore, saveLevels: MarketStore['saveLevels']): MarketStore => ({ ...store, saveLevels });
 
 /** Wakes a recorder and waits long enough for everything that these tests store. */
 async function recordAll(store: MarketStore) {
@@ -62,11 +64,10 @@ const days = (store: MarketStore) => kept(store).map(({ asOf }) => (asOf - AS_OF
 test('records missing levels once, for recorded and simulated data', async () => {
   const { store } = smallMarket({ chains: [chainAt(0), chainAt(1), chainAt(0, { simulated: true })] });
   let saves = 0;
-  const saveLevels: MarketStore['saveLevels'] = (...args) => {
+  const counted = savingBy(store, (...given) => {
     saves++;
-    store.saveLevels(...args);
-  };
-  const counted: MarketStore = { ...store, saveLevels };
+    store.saveLevels(...given);
+  });
   await recordAll(counted);
   expect([days(store), kept(store, 'ACME', true).length, saves]).toEqual([[0, 1], 1, 3]);
   await recordAll(counted);
@@ -94,17 +95,16 @@ test('stored charm exposure is that of the answers, with the stored dividends', 
 test('records new snapshots before the backlog, in order of arrival', async () => {
   const { store } = smallMarket({ chains: [0, 1, 2, 3].map((day) => chainAt(day)) });
   const order: number[] = [];
-  const recorder = recorderOf({
-    ...store,
-    saveLevels(id, record) {
+  const recorder = recorderOf(
+    savingBy(store, (id, record) => {
       order.push((record!.asOf - AS_OF) / DAY_MS);
       store.saveLevels(id, record);
       // Snapshots of different moments, some older than those before.
       if (order.length === 1) for (const day of [7, 6]) store.saveChain(chainAt(day));
       if (order.length === 2) store.saveChain(chainAt(5));
       recorder.wake();
-    },
-  });
+    }),
+  );
   recorder.wake();
   await until(() => store.levelsDue().length === 0);
   await recorder.stop();
@@ -114,13 +114,10 @@ test('records new snapshots before the backlog, in order of arrival', async () =
 test('of the backlog, the first snapshot comes first, and is recorded once', async () => {
   const { store } = smallMarket({ chains: [0, 1, 2].map((day) => chainAt(day)) });
   const order: number[] = [];
-  const counted: MarketStore = {
-    ...store,
-    saveLevels(id, record) {
-      order.push((record!.asOf - AS_OF) / DAY_MS);
-      store.saveLevels(id, record);
-    },
-  };
+  const counted = savingBy(store, (id, record) => {
+    order.push((record!.asOf - AS_OF) / DAY_MS);
+    store.saveLevels(id, record);
+  });
   const firstId = () => store.chainIdAt('ACME', false, AS_OF + DAY_MS);
   const recorder = createLevelRecorder({ store: counted, largePrintMinUsd: 1, observe: () => {}, firstId });
   recorder.wake();
@@ -150,9 +147,9 @@ test('combines many wakes into one further look, and reports what it recorded', 
   await recorder.stop();
 });
 
-test('notices snapshots and levels that another process stores, without a wake', async () => {
-  await inFolder(async (folder) => {
-    const [ours, theirs] = [openStore(`${folder}/z.db`, Date.now), openStore(`${folder}/z.db`, Date.now)];
+test('notices snapshots and levels that another process stores, without a wake', () =>
+  withStoreFile(async (ours, path) => {
+    const theirs = openStore(path, Date.now);
     let message = 0;
     const recorder = recorderOf(ours, () => message++);
     recorder.wake();
@@ -165,19 +162,17 @@ test('notices snapshots and levels that another process stores, without a wake',
     });
     await until(() => message > before);
     await recorder.stop();
-    for (const store of [ours, theirs]) store.close();
-  });
-});
+    theirs.close();
+  }));
 
 test('loses nothing if the process ends in between', async () => {
   const { store } = smallMarket({ chains: [0, 1, 2, 3].map((day) => chainAt(day)) });
-  const recorder = recorderOf({
-    ...store,
-    saveLevels(...args) {
-      store.saveLevels(...args);
+  const recorder = recorderOf(
+    savingBy(store, (...given) => {
+      store.saveLevels(...given);
       recorder.stop();
-    },
-  });
+    }),
+  );
   recorder.wake();
   await recorder.stop();
   await turns();
@@ -196,15 +191,14 @@ test('reports an unreadable snapshot once per start and records the others', asy
   const { store } = smallMarket({ chains: [chainAt(0), chainAt(1), chainAt(2)] });
   const [, damaged] = store.levelsDue();
   let reads = 0;
-  const half: MarketStore = {
+  const recorder = recorderOf({
     ...store,
     async readChain(id) {
       if (id !== damaged) return store.readChain(id);
       reads++;
       throw new Error('damaged');
     },
-  };
-  const recorder = recorderOf(half);
+  });
   recorder.wake();
   await recorder.idle();
   recorder.wake();
@@ -292,24 +286,14 @@ describe('the recorded levels', () => {
     });
     const live = (await response.json()) as Record<string, never> & { provenance: { as_of: string } };
     const [levels] = kept(service.app.store, ticker, true);
+    const fromMillions = (name: string) => expect.closeTo(live[name]! * 1e6, 3) as unknown as number;
     expect(levels).toEqual({
-      underlying: ticker,
-      simulated: true,
-      asOf: Date.parse(live.provenance.as_of),
-      day: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
-      spot: live.spot_price!,
-      netGex: expect.closeTo(live.net_gex_mil! * 1e6, 3),
-      grossGex: expect.closeTo(live.gross_gex_mil! * 1e6, 3),
-      gexFlip: live.gex_flip!,
-      flipResolved: live.flip_resolved!,
-      callWall: live.call_wall!,
-      putWall: live.put_wall!,
-      maxPain: live.max_pain!,
-      expiry: live.expiry!,
-      dex: expect.closeTo(live.net_dex_mil! * 1e6, 3),
-      vex: expect.closeTo(live.net_vex_mil! * 1e6, 3),
-      cex: expect.closeTo(live.net_cex_mil! * 1e6, 3),
-      atmIv30d: expect.any(Number),
+      ...{ underlying: ticker, simulated: true, asOf: Date.parse(live.provenance.as_of), spot: live.spot_price! },
+      ...{ day: expect.stringMatching(/^\d{4}-\d\d-\d\d$/), maxPain: live.max_pain!, expiry: live.expiry! },
+      ...{ netGex: fromMillions('net_gex_mil'), grossGex: fromMillions('gross_gex_mil') },
+      ...{ gexFlip: live.gex_flip!, flipResolved: live.flip_resolved!, callWall: live.call_wall! },
+      ...{ putWall: live.put_wall!, dex: fromMillions('net_dex_mil'), vex: fromMillions('net_vex_mil') },
+      ...{ cex: fromMillions('net_cex_mil'), atmIv30d: expect.any(Number) },
     });
     const surface = (await (await service.request('GET', `/api/v1/surface/${ticker}`)).json()) as SurfaceAnswer;
     const row = surface.maturities.days.indexOf(30);
@@ -320,14 +304,12 @@ describe('the recorded levels', () => {
 test('retries a write that another process blocks', async () => {
   const { store } = smallMarket({ chains: [chainAt(0)] });
   let refusals = 2;
-  const busy: MarketStore = {
-    ...store,
-    saveLevels(...args) {
+  const recorder = recorderOf(
+    savingBy(store, (...given) => {
       if (refusals-- > 0) throw Object.assign(new Error('database is locked'), { code: 'SQLITE_BUSY' });
-      store.saveLevels(...args);
-    },
-  };
-  const recorder = recorderOf(busy);
+      store.saveLevels(...given);
+    }),
+  );
   recorder.wake();
   await until(() => kept(store).length === 1);
   expect([days(store), recorder.failures]).toEqual([[0], []]);

@@ -1,14 +1,12 @@
 import { describe, expect, test } from 'bun:test';
 import { generator } from '../../../src/bench/workloads.ts';
-import { runToCompletion } from '../../../src/core/steps.ts';
 import { addDays, newYorkInstant, nextTradingDay } from '../../../src/market/calendar.ts';
 import type { LevelRecord } from '../../../src/market/level-record.ts';
-import type { Context, Operation } from '../../../src/operations/engine/operation.ts';
-import { perform, restView } from '../../../src/operations/engine/perform.ts';
+import type { Context } from '../../../src/operations/engine/operation.ts';
 import { getLevelRecord, type LevelRecordAnswer } from '../../../src/operations/history/levels-held.ts';
 import type { Store } from '../../../src/store/sqlite.ts';
-import { chainOf, keepLevels } from '../../store/samples.ts';
-import { refusalOf, smallMarket } from '../small-market.ts';
+import { chainOf, closeWith, keepLevels } from '../../store/samples.ts';
+import { callRoute, refusalOf, smallMarket } from '../small-market.ts';
 
 /** The volatility at which one daily deviation is 1 % of spot. */
 const ONE_PERCENT = Math.sqrt(252) / 100;
@@ -16,9 +14,7 @@ const ONE_PERCENT = Math.sqrt(252) / 100;
 const NOW = Date.parse('2026-11-22T12:00:00Z');
 const emptyMarket = () => smallMarket({}, NOW);
 const ask = (context: Context, more: Record<string, unknown> = {}, ticker = 'SPX') =>
-  runToCompletion(
-    perform(restView(getLevelRecord as unknown as Operation), { ticker, ...more }, context, 'invalid_parameter'),
-  ).body as unknown as LevelRecordAnswer;
+  callRoute(getLevelRecord, { ticker, ...more }, context) as unknown as LevelRecordAnswer;
 
 /** Stores levels of SPX with a spot of 100, walls 2 dollars away and a flip at 99, as of a time of New York. */
 function keep(store: Store, date: string, time: string, changes: Partial<LevelRecord> = {}): void {
@@ -27,7 +23,7 @@ function keep(store: Store, date: string, time: string, changes: Partial<LevelRe
 }
 
 function keepClose(store: Store, date: string, close: number, ticker = 'SPX'): void {
-  store.saveCloses([{ ticker, date, close, volume: null, simulated: false }]);
+  store.saveCloses([closeWith({ ticker, date, close })]);
 }
 
 // Thursday and Friday. Monday 2026-01-19 is a holiday.
@@ -125,12 +121,7 @@ describe('a day', () => {
 /** A trading day as it is made up: the levels of the evening before, the spots of the day, and its close. */
 interface MadeUp {
   readonly date: string;
-  readonly levels: {
-    spot: number;
-    callWall: number;
-    putWall: number;
-    gexFlip: number;
-    flipResolved: boolean;
+  readonly levels: Pick<LevelRecord, 'spot' | 'callWall' | 'putWall' | 'gexFlip' | 'flipResolved'> & {
     atmIv30d: number;
   };
   readonly spots: readonly number[];

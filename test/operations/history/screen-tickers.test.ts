@@ -7,8 +7,7 @@ import type { LevelRecord } from '../../../src/market/level-record.ts';
 import { createMarket } from '../../../src/market/market.ts';
 import { STANDARD_UNIVERSE } from '../../../src/market/universe.ts';
 import { toolAnswer } from '../../../src/mcp/tool-answer.ts';
-import type { Context, Operation, Provenance } from '../../../src/operations/engine/operation.ts';
-import { perform, toolView } from '../../../src/operations/engine/perform.ts';
+import type { Context, Provenance } from '../../../src/operations/engine/operation.ts';
 import { getLiveGexNodes } from '../../../src/operations/gex/gex-nodes.ts';
 import { type GexHistory, getGexHistory } from '../../../src/operations/history/gex-history.ts';
 import { NUMBER_COLUMNS, type ScreenRow, WHIPSAW } from '../../../src/operations/history/screen-columns.ts';
@@ -20,7 +19,7 @@ import { AS_OF, chainOf, EXPIRY, LATER, quoted, range } from '../../analytics/sm
 import { DAY_MS, keepLevels, MONDAY_MS, recordOf } from '../../store/samples.ts';
 import { describeRecorded } from '../../support/recorded-chains.ts';
 import { DEFAULT_ANSWER_TOKENS_MAX, tokensOf } from '../../support/tokens.ts';
-import { callExtended, refusalOf, smallMarket } from '../small-market.ts';
+import { callExtended, performTool, refusalOf, smallMarket } from '../small-market.ts';
 
 type Answer = Static<typeof screenTickers.full> & { readonly provenance: Provenance };
 
@@ -56,18 +55,11 @@ function expectedRow(ticker: string, context: Context): ScreenRow {
   expect([spot, flip]).toEqual([spot_price, flip_resolved ? gex_flip : null]);
   const { age_s, stale } = history.provenance;
   return {
-    ticker,
-    spot_price: spot,
-    gex_flip: flip,
+    ...{ ticker, spot_price: spot, gex_flip: flip },
     flip_distance_pct: flip === null ? null : Math.abs(1 - flip / spot) * 100,
     spot_vs_flip: flip === null ? null : spot < flip ? 'below' : 'above',
-    regime,
-    net_gex_mil,
-    net_over_gross_pct,
-    atm_iv_30d: history.atm_iv_30d[last]!,
-    iv_rank: history.iv_rank,
-    whipsaw_risk_index: radar.whipsaw_risk_index!,
-    age_s,
+    ...{ regime, net_gex_mil, net_over_gross_pct, atm_iv_30d: history.atm_iv_30d[last]!, iv_rank: history.iv_rank },
+    ...{ whipsaw_risk_index: radar.whipsaw_risk_index!, age_s },
     ...(stale && { stale: true }),
   };
 }
@@ -361,11 +353,9 @@ describe('at a past moment', () => {
 
 test('the default answer for the simulated universe fits into a model’s context', () => {
   const chains = SIMULATED.map(simulated);
-  const { context } = marketOf(chains, chains[0]!.asOf + DAY_MS, 300);
+  const { context } = marketOf(chains, chains[0]!.asOf + DAY_MS, 120);
   for (const args of [{}, { sort_by: WHIPSAW, order: 'desc' }, { where: ['iv_rank>=0', `${WHIPSAW}>0`, 'age_s>0'] }]) {
-    const performed = runToCompletion(
-      perform(toolView(screenTickers as unknown as Operation), args, context, 'invalid_body'),
-    );
+    const performed = performTool(screenTickers, args, context);
     expect((performed.body.rows as unknown[]).length).toBe(15);
     expect(tokensOf(toolAnswer(performed))).toBeLessThanOrEqual(DEFAULT_ANSWER_TOKENS_MAX - 150);
   }

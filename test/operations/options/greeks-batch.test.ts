@@ -1,18 +1,11 @@
 import { describe, expect, test } from 'bun:test';
-import { runToCompletion } from '../../../src/core/steps.ts';
-import type { Operation } from '../../../src/operations/engine/operation.ts';
-import { perform, restView } from '../../../src/operations/engine/perform.ts';
 import { computeGreeksBatch } from '../../../src/operations/options/greeks-batch.ts';
 import { computeOptionsGreeks } from '../../../src/operations/options/options-greeks.ts';
-import { callExtended, smallMarket } from '../small-market.ts';
+import { callExtended, callRoute, smallMarket } from '../small-market.ts';
 
 const { context } = smallMarket();
-const batch = (args: Record<string, unknown>) =>
-  runToCompletion(perform(restView(computeGreeksBatch as unknown as Operation), args, context, 'invalid_body'))
-    .body as unknown as {
-    readonly count: number;
-    readonly units: string;
-  } & Record<string, number[]>;
+const batch = (args: object) =>
+  callRoute(computeGreeksBatch, args, context) as { count: number; units: string } & Record<string, number[]>;
 
 const GREEKS = ['delta', 'gamma', 'vega', 'theta', 'rho', 'vanna', 'charm', 'volga'];
 
@@ -20,12 +13,8 @@ const GREEKS = ['delta', 'gamma', 'vega', 'theta', 'rho', 'vanna', 'charm', 'vol
 const COUNT = 2049;
 const at = <T>(values: readonly T[]) => Array.from({ length: COUNT }, (_, row) => values[row % values.length]!);
 const COLUMNS = {
-  put_call: at(['C', 'P']),
-  spot: at([100, 1e-6, 1e9, 4000]),
-  strike: at([105, 1e9, 1e-6, 3900, 100]),
-  tte: at([0.25, 1e-8, 100]),
-  iv: at([0.22, 1e-4, 100, 0.5, 1, 0.1, 0.3]),
-  rate: at([0.04, -1, 1]),
+  ...{ put_call: at(['C', 'P']), spot: at([100, 1e-6, 1e9, 4000]), strike: at([105, 1e9, 1e-6, 3900, 100]) },
+  ...{ tte: at([0.25, 1e-8, 100]), iv: at([0.22, 1e-4, 100, 0.5, 1, 0.1, 0.3]), rate: at([0.04, -1, 1]) },
   dividend: at([0, 0.01, -1, 1]),
 };
 
@@ -51,9 +40,7 @@ describe('each row equals the single option bit for bit', () => {
 test('a scalar for all rows equals a column of it', () => {
   const repeated = {
     ...COLUMNS,
-    spot: Array(COUNT).fill(90),
-    rate: Array(COUNT).fill(0.04),
-    put_call: Array(COUNT).fill('P'),
+    ...{ spot: Array(COUNT).fill(90), rate: Array(COUNT).fill(0.04), put_call: Array(COUNT).fill('P') },
   };
   const { rate: _, ...rest } = COLUMNS;
   expect(batch({ ...rest, spot: 90, put_call: 'P' })).toEqual(batch(repeated));

@@ -1,19 +1,11 @@
 import { expect, test } from 'bun:test';
-import { runToCompletion } from '../../../src/core/steps.ts';
-import type { Operation } from '../../../src/operations/engine/operation.ts';
-import { perform, restView } from '../../../src/operations/engine/perform.ts';
 import { solveImpliedVolatilities } from '../../../src/operations/options/implied-volatilities.ts';
 import { blackScholesPrice } from '../../analytics/plain.ts';
-import { smallMarket } from '../small-market.ts';
+import { callRoute, smallMarket } from '../small-market.ts';
 
 const { context } = smallMarket();
-const solve = (args: Record<string, unknown>) =>
-  runToCompletion(perform(restView(solveImpliedVolatilities as unknown as Operation), args, context, 'invalid_body'))
-    .body as unknown as {
-    readonly count: number;
-    readonly iv: readonly number[];
-    readonly status: readonly string[];
-  };
+const solve = (args: object) =>
+  callRoute(solveImpliedVolatilities, args, context) as { count: number; iv: number[]; status: string[] };
 
 const OPTION = { spot: 100, strike: 105, tte: 0.25, rate: 0.04, dividend: 0.01 };
 /** The upper bound of a call and the lower bound of a put, and the other way round. */

@@ -1,10 +1,7 @@
 import { expect, test } from 'bun:test';
-import { runToCompletion } from '../../../src/core/steps.ts';
-import type { Operation } from '../../../src/operations/engine/operation.ts';
-import { perform, restView } from '../../../src/operations/engine/perform.ts';
 import { computeOptionsGreeks } from '../../../src/operations/options/options-greeks.ts';
 import { blackScholesDelta, blackScholesPrice, bumpedGamma } from '../../analytics/plain.ts';
-import { call, callExtended, refusalOf, smallMarket } from '../small-market.ts';
+import { call, callExtended, callRoute, refusalOf, smallMarket } from '../small-market.ts';
 
 const { context } = smallMarket();
 
@@ -43,8 +40,5 @@ test('the extended answer has the price and the raw derivatives', () => {
 test('the tool requires the rate, the route has a default', () => {
   const { rate: __, ...noRate } = QUESTION;
   expect(refusalOf(() => call(computeOptionsGreeks, noRate, context)).fields).toEqual(['/rate']);
-  const route = restView(computeOptionsGreeks as unknown as Operation);
-  expect(runToCompletion(perform(route, noRate, context, 'invalid_body')).body).toEqual(
-    call(computeOptionsGreeks, QUESTION, context),
-  );
+  expect(callRoute(computeOptionsGreeks, noRate, context)).toEqual(call(computeOptionsGreeks, QUESTION, context));
 });

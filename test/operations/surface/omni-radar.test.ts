@@ -1,6 +1,4 @@
 import { describe, expect, test } from 'bun:test';
-import { DEFAULT_OPTIONS } from '../../../src/analytics/chain/options.ts';
-import { prepareChain } from '../../../src/analytics/chain/prepare.ts';
 import { gexLevels } from '../../../src/analytics/exposure/gex-levels.ts';
 import { densityFigures } from '../../../src/analytics/surface/density-figures.ts';
 import { fitSurface } from '../../../src/analytics/surface/fit-surface.ts';
@@ -17,6 +15,7 @@ import {
   contract,
   EXPIRY,
   LATER,
+  preparedChain,
   print,
   quoted,
   range,
@@ -88,7 +87,7 @@ describe('the expiry nearest to target_dte', () => {
 });
 
 describe('density', () => {
-  const surface = runToCompletion(fitSurface(runToCompletion(prepareChain(CHAIN, DEFAULT_OPTIONS))));
+  const surface = runToCompletion(fitSurface(preparedChain(CHAIN)));
   const { law, forward, atmVariance, tte, quotes } = surface.slices[0]!;
   const found = scan(CHAIN, { target_dte: 11 }).state_density;
 
@@ -147,15 +146,12 @@ describe('density', () => {
 });
 
 describe('boundaries', () => {
-  const levels = runToCompletion(gexLevels(runToCompletion(prepareChain(CHAIN, DEFAULT_OPTIONS)), new Map()));
+  const levels = runToCompletion(gexLevels(preparedChain(CHAIN), new Map()));
 
   test('are the levels over all expiries', () => {
     expect(scan().gex_boundaries).toMatchObject({
-      call_wall: levels.walls.call.strike,
-      put_wall: levels.walls.put.strike,
-      gex_flip: levels.flip.level,
-      max_pain: levels.maxPain,
-      net_gex_mil: levels.exposures.gex / 1e6,
+      ...{ call_wall: levels.walls.call.strike, put_wall: levels.walls.put.strike, gex_flip: levels.flip.level },
+      ...{ max_pain: levels.maxPain, net_gex_mil: levels.exposures.gex / 1e6 },
     });
   });
 
@@ -289,10 +285,7 @@ describe('concentration', () => {
 describe('whipsaw', () => {
   // A swing of 1 % a day, up to the day of the snapshot.
   const closes = range(0, 20).map((i) => ({
-    ticker: 'ACME',
-    date: addDays(TODAY, i - 20),
-    close: i % 2 === 0 ? 100 : 101,
-    volume: null,
+    ...{ ticker: 'ACME', date: addDays(TODAY, i - 20), close: i % 2 === 0 ? 100 : 101, volume: null },
     simulated: false,
   }));
 

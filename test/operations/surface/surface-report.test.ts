@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'bun:test';
 import { addDays, closeOf } from '../../../src/market/calendar.ts';
+import type { Chain } from '../../../src/market/chain.ts';
 import { VarianceClock } from '../../../src/market/variance-clock.ts';
 import type { SurfaceAnswer } from '../../../src/operations/surface/surface-answer.ts';
 import { getVolatilitySurface } from '../../../src/operations/surface/surface-report.ts';
 import { AS_OF, chainOf, quoted, range, TODAY } from '../../analytics/small-chains.ts';
 import { EXPIRIES as LISTED, MODELS, market, withEvent } from '../../analytics/surface/known-markets.ts';
-import { callExtended, smallMarket } from '../small-market.ts';
+import { callExtended, contextOf } from '../small-market.ts';
 
 const EXPIRIES = [4, 11, 18, 25, 32, 46, 382].map((days) => addDays(TODAY, days));
 
@@ -13,10 +14,9 @@ const EXPIRIES = [4, 11, 18, 25, 32, 46, 382].map((days) => addDays(TODAY, days)
 const iv = (strike: number) => 0.3 - 0.2 * Math.log(strike / 100);
 const CHAIN = chainOf(EXPIRIES.flatMap((expiry) => quoted({ expiry, iv, strikes: range(70, 140), halfSpread: 0.01 })));
 
-function surface(detail?: 'figures' | 'grid' | 'parameters') {
-  const { context } = smallMarket({ chains: [CHAIN] });
-  return callExtended(getVolatilitySurface, { ticker: 'ACME', ...(detail && { detail }) }, context) as SurfaceAnswer;
-}
+const surfaceOf = (chain: Chain, more: object = {}) =>
+  callExtended(getVolatilitySurface, { ticker: 'ACME', ...more }, contextOf(chain)) as SurfaceAnswer;
+const surface = (more: object = {}) => surfaceOf(CHAIN, more);
 
 test('the figures of each expiry are those of the smile', () => {
   const { expiries, refused, fitted_to } = surface();
@@ -66,12 +66,7 @@ test('the variance of an event is told apart', () => {
   const [model, settlement, move] = [MODELS[0]![1], 3, 0.06];
   const at = LISTED.map((expiry) => closeOf(expiry));
   const { chain } = market(withEvent(model, move, clock.years(at[settlement - 1]!)), clock);
-  const { context } = smallMarket({ chains: [chain] });
-  const { events, expiries, maturities } = callExtended(
-    getVolatilitySurface,
-    { ticker: 'ACME' },
-    context,
-  ) as SurfaceAnswer;
+  const { events, expiries, maturities } = surfaceOf(chain);
   expect(events).toMatchObject({
     count: 1,
     after: [new Date(at[settlement - 1]!).toISOString()],
@@ -95,12 +90,7 @@ test('a maturity between the settlements of an event has its share of the event'
   const clock = new VarianceClock(AS_OF);
   const after = clock.years(closeOf(LISTED[6]!));
   const { chain } = market(withEvent(MODELS[0]![1], 0.1, after), clock);
-  const { context } = smallMarket({ chains: [chain] });
-  const { events, maturities, expiries } = callExtended(
-    getVolatilitySurface,
-    { ticker: 'ACME' },
-    context,
-  ) as SurfaceAnswer;
+  const { events, maturities, expiries } = surfaceOf(chain);
   const row = maturities.days.indexOf(60);
   const [from, to] = [expiries.trading_years[6]!, expiries.trading_years[7]!];
   const years = maturities.trading_years[row]!;
@@ -110,7 +100,7 @@ test('a maturity between the settlements of an event has its share of the event'
 
 describe('detail', () => {
   test('the grid is free of arbitrage', () => {
-    const { grid, parameters } = surface('grid');
+    const { grid, parameters } = surface({ detail: 'grid' });
     expect(parameters).toBeNull();
     const { log_moneyness, total_variance, tte } = grid!;
     expect([tte.length, log_moneyness.length]).toEqual([60, 200]);
@@ -121,7 +111,7 @@ describe('detail', () => {
   });
 
   test('the laws of the expiries are given as mixtures of mean 1', () => {
-    const { grid, parameters } = surface('parameters');
+    const { grid, parameters } = surface({ detail: 'parameters' });
     expect(grid).toBeNull();
     for (const [i, masses] of parameters!.mass.entries()) {
       const mean = masses.reduce((sum, mass, j) => sum + mass * parameters!.node[i]![j]!, 0);
@@ -138,15 +128,7 @@ describe('detail', () => {
 });
 
 describe('the quotes of one settlement', () => {
-  const { context } = smallMarket({ chains: [CHAIN] });
-  const withQuotes = (quotes_days?: number) =>
-    callExtended(
-      getVolatilitySurface,
-      { ticker: 'ACME', ...(quotes_days !== undefined && { quotes_days }) },
-      context,
-    ) as SurfaceAnswer;
-
-  test('are left out by default', () => expect(withQuotes().quotes).toBeNull());
+  test('are left out by default', () => expect(surface().quotes).toBeNull());
 
   test.each([
     [0, 0],
@@ -156,7 +138,7 @@ describe('the quotes of one settlement', () => {
   ])(
     'at %d days they are those of settlement %d, in order of the strike, with the volatility between those of bid and ask',
     (days, row) => {
-      const { quotes, expiries } = withQuotes(days);
+      const { quotes, expiries } = surface({ quotes_days: days });
       const { count, strike, side, iv_bid, iv_ask, settles_at } = quotes!;
       expect(settles_at).toBe(expiries.settles_at[row]!);
       expect(count).toBe(expiries.quotes[row]!);
@@ -172,6 +154,5 @@ describe('the quotes of one settlement', () => {
 
 test('a chain whose series all have too few quotes gets an error', () => {
   const chain = chainOf(quoted({ strikes: [95, 100, 105] }));
-  const { context } = smallMarket({ chains: [chain] });
-  expect(() => callExtended(getVolatilitySurface, { ticker: 'ACME' }, context)).toThrow(/too few quotes/);
+  expect(() => surfaceOf(chain)).toThrow(/too few quotes/);
 });

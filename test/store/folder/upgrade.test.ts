@@ -7,14 +7,21 @@ import { copyBeforeUpgrade, SCHEMA, undoUpgrade, upgrade } from '../../../src/st
 import { FIRST_SCHEMA, MIGRATIONS, migrate, schemaOf } from '../../../src/store/migrations.ts';
 import { openStore } from '../../../src/store/sqlite.ts';
 import { INVENTED_MIGRATION } from '../../support/invented-migration.ts';
-import { inFolder } from '../samples.ts';
+import { withFolder } from '../../support/process.ts';
+import { closeWith } from '../samples.ts';
 
 /** Creates a database of the newest schema with one close. */
 function create(path: string): void {
   const store = openStore(path, Date.now);
-  store.saveCloses([{ ticker: 'SPY', date: '2026-08-21', close: 500, volume: null, simulated: false }]);
+  store.saveCloses([closeWith({ ticker: 'SPY', date: '2026-08-21', close: 500 })]);
   store.close();
 }
+
+const withCreated = (work: (path: string) => void) =>
+  withFolder((folder) => {
+    create(`${folder}/z.sqlite`);
+    work(`${folder}/z.sqlite`);
+  });
 
 function withDatabase<T>(path: string, work: (db: Database) => T): T {
   const db = new Database(path, { create: true, readwrite: true });
@@ -32,9 +39,7 @@ describe('a database of the schema before', () => {
     withDatabase(path, (db) => upgrade(db, path, [...MIGRATIONS, migration]));
 
   test('is upgraded after a copy, and an earlier program refuses it', () =>
-    inFolder((folder) => {
-      const path = `${folder}/z.sqlite`;
-      create(path);
+    withCreated((path) => {
       expect([upgradeNow(path), upgradeNow(path)]).toEqual([SCHEMA, undefined]);
       const copy = copyBeforeUpgrade(path, SCHEMA);
       expect([schemaAt(path), schemaAt(copy), statSync(copy).mode & 0o777]).toEqual([SCHEMA + 1, SCHEMA, 0o600]);
@@ -46,9 +51,7 @@ describe('a database of the schema before', () => {
     }));
 
   test('stays as it was if the migration fails', () =>
-    inFolder((folder) => {
-      const path = `${folder}/z.sqlite`;
-      create(path);
+    withCreated((path) => {
       expect(() => upgradeNow(path, `${INVENTED_MIGRATION} DROP TABLE missing;`)).toThrow('no such table: missing');
       const store = openStore(path, Date.now);
       expect(store.officialCloses('SPY', '2026-08-01', '2026-08-31', false)).toHaveLength(1);
@@ -59,9 +62,7 @@ describe('a database of the schema before', () => {
     }));
 
   test('is back after the upgrade is undone, and what it replaced is kept', () =>
-    inFolder((folder) => {
-      const path = `${folder}/z.sqlite`;
-      create(path);
+    withCreated((path) => {
       upgradeNow(path);
       const undone = undoUpgrade(path);
       expect(undone).toEqual({ schema: SCHEMA, kept: copyBeforeUpgrade(path, SCHEMA + 1) });
@@ -74,9 +75,7 @@ describe('a database of the schema before', () => {
 });
 
 test('without an upgrade there is nothing to undo', () =>
-  inFolder((folder) => {
-    const path = `${folder}/z.sqlite`;
-    create(path);
+  withCreated((path) => {
     // A copy that an earlier version made before the first schema is of no use to this program.
     create(copyBeforeUpgrade(path, FIRST_SCHEMA - 1));
     expect(() => undoUpgrade(path)).toThrow('no copy');
@@ -86,19 +85,12 @@ test('without an upgrade there is nothing to undo', () =>
 test.each(Array.from({ length: FIRST_SCHEMA - 1 }, (_, i) => i + 1))(
   'a database of schema %d is refused, and stays as it was',
   (schema) =>
-    inFolder(async (folder) => {
+    withFolder(async (folder) => {
       const path = `${folder}/z.sqlite`;
       withDatabase(path, (db) => db.run(`CREATE TABLE closes (close REAL); PRAGMA user_version = ${schema}`));
       const before = readFileSync(path);
-      const entry = {
-        atMs: 1,
-        actor: 'a',
-        client: null,
-        action: 'restored',
-        account: null,
-        result: 'done',
-        detail: null,
-      };
+      const none = { client: null, account: null, detail: null };
+      const entry = { ...none, atMs: 1, actor: 'a', action: 'restored', result: 'done' };
       const works: (() => unknown)[] = [
         ...(['own', 'write', 'read'] as const).map((mode) => () => openStore(path, Date.now, mode)),
         () => withDatabase(path, (db) => upgrade(db, path)),

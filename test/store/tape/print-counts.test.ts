@@ -1,20 +1,17 @@
-import { Database } from 'bun:sqlite';
+import type { Database } from 'bun:sqlite';
 import { describe, expect, test } from 'bun:test';
 import { randomOf } from '../../../src/feeds/simulated/random.ts';
 import { addDays, newYorkInstant } from '../../../src/market/calendar.ts';
-import { migrate } from '../../../src/store/migrations.ts';
 import { retention } from '../../../src/store/remove-old.ts';
 import { printCounts, SLOT_MS } from '../../../src/store/tape/print-counts.ts';
 import { printTable } from '../../../src/store/tape/print-table.ts';
-import { DAY_MS, printOf } from '../samples.ts';
+import { DAY_MS, memoryDatabase, printOf } from '../samples.ts';
 
 /** Compares the counts by minute with counts of the rows themselves. */
 const SMALL = { part: 24, atOnce: 20, rows: 16 };
 const DAY = '2026-01-05';
 const FIRST = newYorkInstant(DAY, '09:30');
 const MOST = Number.MAX_SAFE_INTEGER;
-
-const inMemory = () => new Database(':memory:', { strict: true });
 
 function counted(db: Database) {
   return db
@@ -52,8 +49,7 @@ describe.each([1, 2, 3])('seed %p', (seed) => {
     });
 
   test('after any writes, packing and removal, each minute with rows has their count, others none', () => {
-    const db = inMemory();
-    migrate(db);
+    const db = memoryDatabase();
     const [table, { removeOld }, counts] = [printTable(db, SMALL), retention(db), printCounts(db)];
     const steps = [
       () => void table.savePrints(batch()),
@@ -83,8 +79,7 @@ describe.each([1, 2, 3])('seed %p', (seed) => {
 });
 
 test('a failed save adds no counts, and the next save counts only its own prints', () => {
-  const db = inMemory();
-  migrate(db);
+  const db = memoryDatabase();
   const table = printTable(db);
   table.savePrints([printOf('a')]);
   const before = storedCounts(db);

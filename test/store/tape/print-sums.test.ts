@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import { randomOf as seeded } from '../../../src/feeds/simulated/random.ts';
 import { type Print, type PrintSum, premiumOf, sumOf } from '../../../src/market/prints.ts';
-import { openStore, type Store } from '../../../src/store/sqlite.ts';
-import { DAY_MS, MONDAY_MS, printOf } from '../samples.ts';
+import type { Store } from '../../../src/store/sqlite.ts';
+import { DAY_MS, MONDAY_MS, printOf, withStore } from '../samples.ts';
 
 /** Compares the sums by day with the prints themselves, for any order of prints and cancellations. */
 const MIN = 100_000;
@@ -15,22 +15,16 @@ function tape(seed: number, count: number): Print[] {
     ...printOf(`p${i}`),
     simulated: false,
     at: Date.UTC(2026, 9, 26) + Math.floor(random() * 14 * DAY_MS),
-    root: pick(['SPX', 'SPXW', 'SPX1']),
-    expiry: pick(['2026-11-20', '2026-12-18']),
-    callPut: pick([1, -1] as const),
-    price: pick([0.01, 3.37, 12.05, 100 / 3]),
-    size: pick([1, 40, 333, 5_000]),
-    multiplier: 100,
-    side: pick(['ask', 'bid', 'mid', null] as const),
+    ...{ root: pick(['SPX', 'SPXW', 'SPX1']), expiry: pick(['2026-11-20', '2026-12-18']) },
+    ...{ callPut: pick([1, -1] as const), price: pick([0.01, 3.37, 12.05, 100 / 3]) },
+    ...{ size: pick([1, 40, 333, 5_000]), multiplier: 100, side: pick(['ask', 'bid', 'mid', null] as const) },
     ...pick([
       { bid: null, ask: null },
       { bid: 3.3, ask: 3.44 },
       { bid: 3.4, ask: 3.3 },
       { bid: 1, ask: 2 },
     ]),
-    delta: pick([null, 0.5, -0.95]),
-    multiLeg: random() < 0.2,
-    canceled: false,
+    ...{ delta: pick([null, 0.5, -0.95]), multiLeg: random() < 0.2, canceled: false },
   }));
 }
 
@@ -64,12 +58,6 @@ function expectSums(store: Store, prints: readonly Print[], fromMs: number, toMs
   }
 }
 
-function inMemory(work: (store: Store) => void): void {
-  const store = openStore(':memory:', Date.now);
-  work(store);
-  store.close();
-}
-
 const WINDOWS: [name: string, fromMs: number, toMs: number][] = [
   ['all', 0, Number.MAX_SAFE_INTEGER],
   ['partial days at both ends', Date.UTC(2026, 9, 27, 15), Date.UTC(2026, 10, 5, 3)],
@@ -94,7 +82,7 @@ describe.each([1, 2, 3])('tape %p', (seed) => {
   test.each(WINDOWS)(
     '%s: sums are right for any order, duplicates, and cancellations before and after',
     (_name, fromMs, toMs) =>
-      inMemory((store) => {
+      withStore((store) => {
         store.sumPrintsFrom(MIN);
         // Some cancellations arrive before their prints.
         store.savePrints(after.filter(({ canceled }) => canceled).slice(0, 50));
@@ -108,7 +96,7 @@ describe.each([1, 2, 3])('tape %p', (seed) => {
   );
 
   test('sums are equal bit for bit for any order of arrival', () =>
-    inMemory((store) => {
+    withStore((store) => {
       store.sumPrintsFrom(MIN);
       store.savePrints(shuffled.map(([, print]) => print));
       store.savePrints(after);
@@ -124,7 +112,7 @@ describe.each([1, 2, 3])('tape %p', (seed) => {
 });
 
 test('an existing database has its sums after sumPrintsFrom, and the same answers without them', () =>
-  inMemory((store) => {
+  withStore((store) => {
     const prints = tape(4, 300);
     store.savePrints(prints);
     expectSums(store, prints, 0, Number.MAX_SAFE_INTEGER);
@@ -133,7 +121,7 @@ test('an existing database has its sums after sumPrintsFrom, and the same answer
   }));
 
 test('sums simulated and recorded prints separately', () =>
-  inMemory((store) => {
+  withStore((store) => {
     store.sumPrintsFrom(MIN);
     const print = { ...printOf('a'), at: MONDAY_MS, price: 100, size: 100, multiplier: 100, canceled: false };
     store.savePrints([
@@ -145,14 +133,13 @@ test('sums simulated and recorded prints separately', () =>
     expect([of(true), of(false)]).toEqual([[100], [200]]);
   }));
 
-const SIDES: [name: string, overrides: Partial<Print>, side: PrintSum['side']][] = [
+test.each<[name: string, overrides: Partial<Print>, side: PrintSum['side']]>([
   ['the feed', { side: 'bid', price: 2, bid: 1, ask: 2 }, 'bid'],
   ['the quote: above the middle', { side: null, price: 1.6, bid: 1, ask: 2 }, 'ask'],
   ['the quote: below the middle', { side: null, price: 1.4, bid: 1, ask: 2 }, 'bid'],
   ['the quote: at the middle', { side: null, price: 1.5, bid: 1, ask: 2 }, 'mid'],
   ['none: the quote is crossed', { side: null, price: 1.5, bid: 2, ask: 1 }, 'none'],
   ['none: the quote is incomplete', { side: null, price: 1.5, bid: null, ask: 2 }, 'none'],
-];
-test.each(SIDES)('determines the side of a print by %s', (_name, overrides, side) => {
+])('determines the side of a print by %s', (_name, overrides, side) => {
   expect(sumOf({ ...printOf('a'), ...overrides }).side).toBe(side);
 });

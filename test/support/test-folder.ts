@@ -1,0 +1,14 @@
+import { afterEach, beforeEach } from 'bun:test';
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** Makes a folder before each test of the file or of the `describe`, and removes it afterwards. Returns a function that gives paths in it. */
+export function testFolder(): (...parts: string[]) => string {
+  let folder: string;
+  beforeEach(() => {
+    folder = realpathSync(mkdtempSync(join(tmpdir(), 'zomma-test-')));
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+  return (...parts) => join(folder, ...parts);
+}
