@@ -55,3 +55,8 @@ export function writeOut(text: Buffer | string): Promise<boolean> {
     });
   });
 }
+
+/** Writes a line to stdout, without waiting for a slow reader. */
+export function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
