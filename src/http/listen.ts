@@ -1,5 +1,6 @@
 import { OperatorError, SettingError } from '../core/errors.ts';
 import { isLoopback } from '../core/loopback.ts';
+import { withinMs } from '../core/within-ms.ts';
 import type { SettingValues } from '../settings/config.ts';
 import type { ConnectionMonitor, ConnectionServer } from './connections/connection-monitor.ts';
 import { createPortSteering } from './connections/port-steering.ts';
@@ -138,13 +139,8 @@ export function listen(
     },
     async stop(deadlineMs) {
       connections?.stop();
-      let timer: ReturnType<typeof setTimeout> | undefined;
-      const deadline = new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, deadlineMs);
-      });
       const servers = [server, ...replaced];
-      await Promise.race([Promise.all(servers.map((each) => each.stop())), deadline]);
-      clearTimeout(timer);
+      await withinMs(deadlineMs, Promise.all(servers.map((each) => each.stop())));
       await Promise.all(servers.map((each) => each.stop(true)));
     },
   };

@@ -1,14 +1,18 @@
-/** A stream of bytes to one client. Records whether the client reads fast enough, and how many bytes the client has not read. */
-export interface BoundedStream {
-  readonly body: ReadableStream<Uint8Array>;
+/** What waits in a stream to be read by its client. */
+export interface StreamQueue {
   /** When the client fell behind, ms of `performance.now()`. Undefined if the client reads fast enough. */
   readonly behindSince: number | undefined;
   /** Bytes in memory that the client has not read. */
   readonly unreadBytes: number;
+}
+
+/** A stream of bytes to one client. */
+export interface BoundedStream extends StreamQueue {
+  readonly body: ReadableStream<Uint8Array>;
   /** True once the stream was closed or dropped, or the client has closed it. */
   readonly hasEnded: boolean;
-  /** Sends bytes. Does nothing if the stream has ended. */
-  write(bytes: Uint8Array): void;
+  /** Sends text or bytes. Does nothing if the stream has ended. */
+  write(chunk: string | Uint8Array): void;
   /** Ends the stream after the bytes that the client has not read. */
   close(): void;
   /** Ends the stream at once with an error. Drops the bytes that the client has not read. */
@@ -67,9 +71,9 @@ export function createBoundedStream({ behindBytes, onRoom, onCancel }: BoundedSt
     get hasEnded() {
       return hasEnded;
     },
-    write(bytes) {
+    write(chunk) {
       if (hasEnded) return;
-      controller.enqueue(bytes);
+      controller.enqueue(typeof chunk === 'string' ? Buffer.from(chunk) : chunk);
       if (controller.desiredSize! <= 0) behindSince ??= performance.now();
     },
     close() {

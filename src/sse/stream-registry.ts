@@ -1,6 +1,7 @@
 import type { Account } from '../access/access.ts';
 import { AccountCounts } from '../access/account-counts.ts';
 import { ClientError } from '../core/errors.ts';
+import type { StreamQueue } from './bounded-stream.ts';
 
 /**
  * Why a stream ended.
@@ -20,10 +21,7 @@ export interface RegisteredStream {
   readonly account: Account;
   /** Address and port of the client. Undefined if the connection is not known. */
   readonly peer?: string | undefined;
-  /** The moment since which data waits and the client has read nothing. Undefined if no data waits. */
-  readonly behindSince: number | undefined;
-  /** Bytes in memory that the client has not read. */
-  readonly unreadBytes?: number;
+  readonly queue: StreamQueue;
   /** Whether the client was pinged and has not answered for too long. */
   isSilent?(nowMs: number): boolean;
   /** Sends a message without content, so that no proxy closes the stream as idle. */
@@ -94,16 +92,7 @@ export const ACCOUNT_SHARE = 1 / 4;
  * has lost its access, or if the stream is too old. The registry pings the other streams.
  */
 export function createStreamRegistry(limits: StreamLimits): StreamRegistry {
-  const {
-    sweepEveryMs,
-    pingMs,
-    behindMs,
-    accountUnreadBytesMax,
-    allUnreadBytesMax,
-    ageMs,
-    streamsMax,
-    accountStreamsMax,
-  } = limits;
+  const { pingMs, behindMs, accountUnreadBytesMax, allUnreadBytesMax, ageMs, streamsMax, accountStreamsMax } = limits;
   /** Open streams with the time at which each was added, oldest first. */
   const streams = new Map<RegisteredStream, number>();
   const counts = new AccountCounts();
@@ -130,7 +119,8 @@ export function createStreamRegistry(limits: StreamLimits): StreamRegistry {
     const unread = new Map<string, number>();
     let unreadOfAll = 0;
     for (const [stream, sinceMs] of streams) {
-      const { account, behindSince, unreadBytes = 0 } = stream;
+      const { account, queue } = stream;
+      const { behindSince, unreadBytes } = queue;
       const waiting = (unread.get(account.id) ?? 0) + unreadBytes;
       unread.set(account.id, waiting);
       unreadOfAll += unreadBytes;
@@ -176,7 +166,7 @@ export function createStreamRegistry(limits: StreamLimits): StreamRegistry {
     add(stream) {
       if (streams.size === 0) {
         pingedMs = performance.now();
-        timer = setInterval(sweep, sweepEveryMs);
+        timer = setInterval(sweep, limits.sweepEveryMs);
       }
       streams.set(stream, performance.now());
       counts.add(stream.account.id);

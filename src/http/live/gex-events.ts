@@ -161,7 +161,5 @@ function firstAfter(events: readonly GexEvent[], seq: number): number {
 
 function eventOf(levels: LevelEvent): GexEvent {
   const text = sseEvent('gex', JSON.stringify(recordedGexNodes(levels)), levels.seq);
-  return { seq: levels.seq, ticker: levels.underlying, bytes: encoder.encode(text) };
+  return { seq: levels.seq, ticker: levels.underlying, bytes: Buffer.from(text) };
 }
-
-const encoder = new TextEncoder();

@@ -1,7 +1,9 @@
 import { announceStep } from '../../core/event-loop-watchdog.ts';
 import type { Observe } from '../../core/events.ts';
+import { oneStep } from '../../core/steps.ts';
 import type { Market } from '../../market/market.ts';
 import type { Scheduler } from '../../operations/engine/scheduler.ts';
+import { sseResponse } from '../../sse/sse-format.ts';
 import {
   createStreamRegistry,
   type RegisteredStream,
@@ -61,13 +63,8 @@ export function createGexStreams({ events, market, scheduler, observe, limits }:
    * Reads the log in a job of the scheduler. The job does not count in the account's limit of jobs, because a stream reads one page at a
    * time and the number of streams is limited.
    */
-  const runInScheduler = async <Result>(account: string, work: () => Result): Promise<Result> => {
-    // biome-ignore lint/correctness/useYield: a page is one step.
-    const steps = function* () {
-      return work();
-    };
-    return scheduler.run({ account, name: 'live replay', steps: steps(), isCounted: false });
-  };
+  const runInScheduler = async <Result>(account: string, work: () => Result): Promise<Result> =>
+    scheduler.run({ account, name: 'live replay', steps: oneStep(work), isCounted: false });
 
   return {
     open(request) {
@@ -89,12 +86,7 @@ export function createGexStreams({ events, market, scheduler, observe, limits }:
       const registered: RegisteredStream = {
         account,
         peer,
-        get behindSince() {
-          return subscription.behindSince;
-        },
-        get unreadBytes() {
-          return subscription.unreadBytes;
-        },
+        queue: subscription.stream,
         ping: subscription.ping,
         end(reason) {
           subscription.end(reason === 'behind');
@@ -104,9 +96,7 @@ export function createGexStreams({ events, market, scheduler, observe, limits }:
       subscriptions.add(subscription);
       registry.add(registered);
       observe({ kind: 'stream_opened', account: account.id, streams: registry.size });
-      return new Response(subscription.stream, {
-        headers: { 'Content-Type': 'text/event-stream', 'X-Accel-Buffering': 'no' },
-      });
+      return sseResponse(subscription.stream.body);
     },
     wake() {
       if (!closed) timer ??= setTimeout(broadcast, BATCH_MS);

@@ -1,4 +1,4 @@
-import { createBoundedStream } from '../../sse/bounded-stream.ts';
+import { type BoundedStream, createBoundedStream, type StreamQueue } from '../../sse/bounded-stream.ts';
 import { PING, RETRY } from '../../sse/sse-format.ts';
 import type { GexEvents } from './gex-events.ts';
 
@@ -18,11 +18,7 @@ export interface SubscriptionDeps {
  * only one page.
  */
 export interface Subscription {
-  readonly stream: ReadableStream<Uint8Array>;
-  /** The moment since which data waits and the client has read nothing, ms. Undefined if no data waits. */
-  readonly behindSince: number | undefined;
-  /** Bytes in memory that the client has not read. */
-  readonly unreadBytes: number;
+  readonly stream: StreamQueue & Pick<BoundedStream, 'body'>;
   /** Call this when the log may have new events. */
   wake(): void;
   ping(): void;
@@ -93,17 +89,11 @@ export function createSubscription({ events, tickers, after, runScheduled, onClo
   });
 
   return {
-    stream: stream.body,
-    get behindSince() {
-      return stream.behindSince;
-    },
-    get unreadBytes() {
-      return stream.unreadBytes;
-    },
+    stream,
     wake: () => wakeUp?.(),
     ping() {
       // While data waits for the client, no ping is needed.
-      if (stream.unreadBytes < QUEUE_BYTES) stream.write(PING_BYTES);
+      if (stream.unreadBytes < QUEUE_BYTES) stream.write(PING);
     },
     end(drop) {
       if (drop) stream.drop();
@@ -116,6 +106,4 @@ export function createSubscription({ events, tickers, after, runScheduled, onClo
   };
 }
 
-const encoder = new TextEncoder();
-const PREAMBLE = encoder.encode(RETRY);
-const PING_BYTES = encoder.encode(PING);
+const PREAMBLE = Buffer.from(RETRY);

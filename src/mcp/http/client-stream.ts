@@ -1,4 +1,4 @@
-import { createBoundedStream } from '../../sse/bounded-stream.ts';
+import { createBoundedStream, type StreamQueue } from '../../sse/bounded-stream.ts';
 import { RETRY } from '../../sse/sse-format.ts';
 import type { StreamEnd } from '../../sse/stream-registry.ts';
 
@@ -10,10 +10,7 @@ const UNREAD_BYTES_MAX = 8 * 1024 * 1024;
 /** A stream of server-sent events to one client, with a limit of unread bytes. */
 export interface ClientStream {
   readonly body: ReadableStream<Uint8Array>;
-  /** When the client fell behind, ms of `performance.now()`. Undefined if the client keeps up. */
-  readonly behindSince: number | undefined;
-  /** Bytes that wait to be read by the client. */
-  readonly unreadBytes: number;
+  readonly queue: StreamQueue;
   /** Sends text or bytes. Ends the stream if the limit of unread bytes is reached. */
   write(chunk: string | Uint8Array): void;
   /** Ends the stream. Sends `retry:` as its last line, except if the reason is `behind`: then the unread bytes are dropped. */
@@ -31,24 +28,18 @@ export function createClientStream(onClose: (reason: 'client' | 'behind') => voi
     onCancel: () => onClose('client'),
   });
   const end = (reason: StreamEnd): void => {
-    if (reason === 'behind') {
-      stream.drop();
-      return;
+    if (reason === 'behind') stream.drop();
+    else {
+      stream.write(RETRY);
+      stream.close();
     }
-    stream.write(encoder.encode(RETRY));
-    stream.close();
   };
   return {
     body: stream.body,
-    get behindSince() {
-      return stream.behindSince;
-    },
-    get unreadBytes() {
-      return stream.unreadBytes;
-    },
+    queue: stream,
     write(chunk) {
       if (stream.hasEnded) return;
-      stream.write(typeof chunk === 'string' ? encoder.encode(chunk) : chunk);
+      stream.write(chunk);
       if (stream.unreadBytes < UNREAD_BYTES_MAX) return;
       stream.drop();
       onClose('behind');
@@ -64,5 +55,3 @@ export function createClientStream(onClose: (reason: 'client' | 'behind') => voi
     },
   };
 }
-
-const encoder = new TextEncoder();

@@ -1,11 +1,12 @@
 import { type JSONRPCMessage, parseJSONRPCMessage } from '@modelcontextprotocol/server';
 import type { Account } from '../../access/access.ts';
-import { notificationOf } from '../change-notification.ts';
+import { sseResponse } from '../../sse/sse-format.ts';
+import { notificationOf } from '../change-publisher.ts';
 import { createMcpServer } from '../mcp-server.ts';
 import { BatchDelivery, batchOf, invalidMessages } from './batch.ts';
 import { newSessionId, type SessionIdField, sessionOf } from './session-of.ts';
+import { SubscribedResources } from './session-quota.ts';
 import { SseSession } from './sse-session.ts';
-import { SubscribedResources } from './subscription-quota.ts';
 import type { TransportDeps } from './transport-deps.ts';
 
 export interface SseSessions {
@@ -56,9 +57,7 @@ export function createSseSessions(deps: TransportDeps): SseSessions {
       sessions.set(id, session);
       streams.add(session);
       deps.observe({ kind: 'session_opened', account: account.id, sessions: sessions.size });
-      return new Response(session.body, {
-        headers: { 'Content-Type': 'text/event-stream', 'X-Accel-Buffering': 'no' },
-      });
+      return sseResponse(session.body);
     },
     session(account, sessionId) {
       const session = sessionOf(sessions, account, sessionId, SESSION_ID_FIELD);

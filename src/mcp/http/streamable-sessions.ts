@@ -2,7 +2,7 @@ import type { Account } from '../../access/access.ts';
 import { AccountCounts } from '../../access/account-counts.ts';
 import { ClientError } from '../../core/errors.ts';
 import { ACCOUNT_SHARE } from '../../sse/stream-registry.ts';
-import { notificationOf } from '../change-notification.ts';
+import { notificationOf } from '../change-publisher.ts';
 import { isEventStream } from './guarded-stream.ts';
 import { plainCallOf } from './plain-call.ts';
 import { newSessionId, type SessionIdField, sessionOf } from './session-of.ts';

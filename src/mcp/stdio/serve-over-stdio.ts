@@ -1,8 +1,7 @@
 import { InMemoryServerEventBus } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { createScheduler } from '../../operations/engine/scheduler.ts';
-import { notificationOf } from '../change-notification.ts';
-import { type ChangeSource, createChangePublisher } from '../change-publisher.ts';
+import { type ChangeSource, createChangePublisher, notificationOf } from '../change-publisher.ts';
 import type { McpDeps } from '../mcp-deps.ts';
 import { createMcpServer } from '../mcp-server.ts';
 import { standardStreams } from './standard-streams.ts';
