@@ -66,14 +66,8 @@ export function addConfig(program: CliCommand, _ports: Ports): void {
     });
 }
 
-interface ShownSetting {
-  readonly setting: string;
-  /** Null: not set, and without a default. A credential is shown as `(hidden)`. */
-  readonly value: string | null;
-  readonly origin: string;
-}
-
-function shownSetting(name: SettingName, written: WrittenSetting | undefined): ShownSetting {
+/** The value is null if the setting is not set and has no default. A credential is shown as `(hidden)`. */
+function shownSetting(name: SettingName, written: WrittenSetting | undefined) {
   const { flag, default: byDefault }: Setting = SETTINGS[name];
   const value = flag === undefined && written ? '(hidden)' : (written?.text ?? byDefault ?? null);
   return {
@@ -83,7 +77,7 @@ function shownSetting(name: SettingName, written: WrittenSetting | undefined): S
   };
 }
 
-function tableOf(rows: readonly ShownSetting[]): string {
+function tableOf(rows: readonly ReturnType<typeof shownSetting>[]): string {
   const cells = rows.map(({ setting, value, origin }) => [setting, value ?? '', origin]);
   return `${columns([['setting', 'value', 'origin'], ...cells]).join('\n')}\n`;
 }

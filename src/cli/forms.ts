@@ -2,7 +2,6 @@ import { shownJson } from '../core/clean-text.ts';
 import { OperatorError } from '../core/errors.ts';
 import { writeOut } from './csv/streams.ts';
 import type { Style } from './plot/line.ts';
-import { terminalOf } from './plot/terminal.ts';
 
 /** The flags by which a user chooses how a result is printed. */
 export interface FormFlags {
@@ -46,4 +45,30 @@ function textOf({ text, details = '', plot, plotLines: { least, most } }: Result
   const { width, height, style } = terminalOf(process.stdout, process.env);
   const room = height - text.split('\n').length - 1;
   return `${text}\n${plot(width, Math.min(most, Math.max(least, room)), style).join('\n')}\n`;
+}
+
+/** The properties of an output stream that a plot needs. A `tty.WriteStream` has all of them, and a pipe has none. */
+export interface Output {
+  readonly isTTY?: boolean | undefined;
+  readonly columns?: number | undefined;
+  readonly rows?: number | undefined;
+}
+
+const WIDTH = 80;
+const HEIGHT = 24;
+
+/** Returns the size and the style for an output, from the stream and the environment variables. */
+export function terminalOf({ isTTY, columns, rows }: Output, env: Readonly<Record<string, string | undefined>>) {
+  const dumb = env.TERM === 'dumb';
+  // POSIX: the first of these variables that is set and not empty gives the locale. If all are empty, the locale is plain ASCII.
+  const locale = env.LC_ALL || env.LC_CTYPE || env.LANG || '';
+  return {
+    width: columns || WIDTH,
+    height: rows || HEIGHT,
+    style: {
+      unicode: !dumb && /utf-?8/i.test(locale),
+      // no-color.org: NO_COLOR counts if it is set and not empty.
+      colour: Boolean(isTTY && env.TERM && !dumb && !env.NO_COLOR),
+    },
+  };
 }

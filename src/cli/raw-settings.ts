@@ -18,17 +18,11 @@ export function writtenSetting(
   return { text: String(given), origin: (SETTINGS[name] as Setting).flag!.split(' ')[0]! };
 }
 
-export interface ReadSettings {
-  /** What is wrong with a setting or with the file of settings. */
-  readonly problems: readonly SettingError[];
-  /** Number of settings that are set. */
-  readonly count: number;
-  /** The values of all settings. An invalid one has its default. */
-  readonly values: SettingValues;
-}
-
-/** Reads all settings, and collects what is wrong with them. */
-export async function readRawSettings(command: Command): Promise<ReadSettings> {
+/**
+ * Reads all settings. Returns what is wrong with a setting or with the file of settings, the number of settings that are set, and the values of
+ * all. An invalid one has its default.
+ */
+export async function readRawSettings(command: Command) {
   const problems: SettingError[] = [];
   const collected = <T>(error: unknown): T | undefined => {
     if (!(error instanceof SettingError)) throw error;

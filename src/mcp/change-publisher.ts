@@ -10,14 +10,6 @@ export interface ChangeSource extends Pick<McpDeps, 'tools'> {
   readonly simulated: boolean;
 }
 
-export interface ChangePublisher {
-  /**
-   * Publishes on the bus all changes since the last call: new levels (once for each ticker), new tickers, changed tools. Reads the log of
-   * levels, so levels that another process has stored are published too. Throws if the store is busy.
-   */
-  wake(): void;
-}
-
 const PAGE = 256;
 /**
  * Maximum number of tickers that a call counts. The limit bounds the time of the call. A universe has at most as many tickers. Further
@@ -25,12 +17,16 @@ const PAGE = 256;
  */
 const TICKERS_MAX = 1_000;
 
-export function createChangePublisher({ log, simulated, tools }: ChangeSource, bus: ServerEventBus): ChangePublisher {
+export function createChangePublisher({ log, simulated, tools }: ChangeSource, bus: ServerEventBus) {
   let seq = log.lastLevelSeq();
   const countTickers = () => log.underlyings(simulated, '', TICKERS_MAX).length;
   let tickers = countTickers();
   let version = registryVersion(tools());
   return {
+    /**
+     * Publishes on the bus all changes since the last call: new levels (once for each ticker), new tickers, changed tools. Reads the log of
+     * levels, so levels that another process has stored are published too. Throws if the store is busy.
+     */
     wake() {
       const changed = new Set<string>();
       let upTo = seq;

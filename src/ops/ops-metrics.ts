@@ -37,20 +37,13 @@ const DELAY_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const STREAM_ENDS = ['client', 'behind', 'silent', 'access', 'age', 'share', 'shutdown'] as const;
 const FEED_STATES = ['ok', 'degraded', 'empty', 'down'] as const;
 
-export interface Metrics {
-  /** Counts an observation of the service. */
-  observe(observation: Observation): void;
-  /** Counts by how much a timer of the event loop was late, ms. */
-  countDelay(ms: number): void;
-  /** Returns the metrics in the text format of Prometheus. */
-  text(): Promise<{ readonly text: string; readonly type: string }>;
-}
+export type Metrics = ReturnType<typeof createMetrics>;
 
 /**
  * Creates the metrics of the service. Names and units follow the conventions of Prometheus. No label has an account, a key or a path that a
  * caller chose.
  */
-export function createMetrics(sources: MetricSources): Metrics {
+export function createMetrics(sources: MetricSources) {
   const registry = new Registry();
   const registers = [registry];
   const gauge = <Label extends string = never>(name: string, help: string, labelNames: Label[] = []) =>
@@ -259,10 +252,12 @@ export function createMetrics(sources: MetricSources): Metrics {
   };
 
   return {
-    observe(observation) {
+    /** Counts an observation of the service. */
+    observe(observation: Observation) {
       (counted[observation.kind] as ((seen: Observation) => void) | undefined)?.(observation);
     },
-    countDelay(ms) {
+    /** Counts by how much a timer of the event loop was late, ms. */
+    countDelay(ms: number) {
       loopDelay.observe(Math.max(0, ms) / 1000);
     },
     async text() {

@@ -6,19 +6,6 @@ export interface StreamQueue {
   readonly unreadBytes: number;
 }
 
-/** A stream of bytes to one client. */
-export interface BoundedStream extends StreamQueue {
-  readonly body: ReadableStream<Uint8Array>;
-  /** True once the stream was closed or dropped, or the client has closed it. */
-  readonly hasEnded: boolean;
-  /** Sends text or bytes. Does nothing if the stream has ended. */
-  write(chunk: string | Uint8Array): void;
-  /** Ends the stream after the bytes that the client has not read. */
-  close(): void;
-  /** Ends the stream at once with an error. Drops the bytes that the client has not read. */
-  drop(): void;
-}
-
 export interface BoundedStreamOptions {
   /** Number of unread bytes from which on the client is behind. */
   readonly behindBytes: number;
@@ -29,10 +16,10 @@ export interface BoundedStreamOptions {
 }
 
 /**
- * Creates a stream that queues bytes without limit. The caller must limit the queue: the caller ends the stream, or writes more only when
+ * Creates a stream of bytes to one client, which queues bytes without limit. The caller must limit the queue: the caller ends the stream, or writes more only when
  * `onRoom` is called.
  */
-export function createBoundedStream({ behindBytes, onRoom, onCancel }: BoundedStreamOptions): BoundedStream {
+export function createBoundedStream({ behindBytes, onRoom, onCancel }: BoundedStreamOptions) {
   let controller!: ReadableStreamDefaultController<Uint8Array>;
   let behindSince: number | undefined;
   let hasEnded = false;
@@ -68,19 +55,23 @@ export function createBoundedStream({ behindBytes, onRoom, onCancel }: BoundedSt
     get unreadBytes() {
       return hasEnded ? 0 : behindBytes - controller.desiredSize!;
     },
+    /** True once the stream was closed or dropped, or the client has closed it. */
     get hasEnded() {
       return hasEnded;
     },
-    write(chunk) {
+    /** Sends text or bytes. Does nothing if the stream has ended. */
+    write(chunk: string | Uint8Array) {
       if (hasEnded) return;
       controller.enqueue(typeof chunk === 'string' ? Buffer.from(chunk) : chunk);
       if (controller.desiredSize! <= 0) behindSince ??= performance.now();
     },
+    /** Ends the stream after the bytes that the client has not read. */
     close() {
       if (hasEnded) return;
       hasEnded = true;
       controller.close();
     },
+    /** Ends the stream at once with an error. Drops the bytes that the client has not read. */
     drop() {
       if (hasEnded) return;
       hasEnded = true;

@@ -30,24 +30,7 @@ export interface RegisteredStream {
 }
 
 /** Checks open streams regularly, and enforces their limits. */
-export interface StreamRegistry {
-  /**
-   * Throws `ClientError` if one more stream would exceed the limit of the account (429) or of all accounts (503). Callers check the
-   * capacity before they create anything for the stream. If `streamsMax` streams are open and the account has less than its share, ends the
-   * oldest stream of the account with the most streams, if that account has more than its share.
-   */
-  assertCapacity(account: Account): void;
-  add(stream: RegisteredStream): void;
-  /** Removes a stream whose client has disconnected, or that has ended by itself. Returns false if the stream was not registered. */
-  remove(stream: RegisteredStream): boolean;
-  /** Ends every stream. No stream can be opened afterwards. */
-  close(): void;
-  /** Address and port of each client whose connection is known. */
-  peers(): Iterable<string>;
-  /** Returns the number of open streams of an account. */
-  streamsOf(accountId: string): number;
-  readonly size: number;
-}
+export type StreamRegistry = ReturnType<typeof createStreamRegistry>;
 
 /** Limits of open streams. Times are in ms. */
 export interface StreamLimits {
@@ -91,7 +74,7 @@ export const ACCOUNT_SHARE = 1 / 4;
  * Creates a stream registry with one timer for all streams. The registry ends a stream if the client is behind or silent, if the account
  * has lost its access, or if the stream is too old. The registry pings the other streams.
  */
-export function createStreamRegistry(limits: StreamLimits): StreamRegistry {
+export function createStreamRegistry(limits: StreamLimits) {
   const { pingMs, behindMs, accountUnreadBytesMax, allUnreadBytesMax, ageMs, streamsMax, accountStreamsMax } = limits;
   /** Open streams with the time at which each was added, oldest first. */
   const streams = new Map<RegisteredStream, number>();
@@ -143,7 +126,12 @@ export function createStreamRegistry(limits: StreamLimits): StreamRegistry {
   };
 
   return {
-    assertCapacity({ id }) {
+    /**
+     * Throws `ClientError` if one more stream would exceed the limit of the account (429) or of all accounts (503). Callers check the
+     * capacity before they create anything for the stream. If `streamsMax` streams are open and the account has less than its share, ends the
+     * oldest stream of the account with the most streams, if that account has more than its share.
+     */
+    assertCapacity({ id }: Account) {
       if (counts.of(id) >= accountStreamsMax) {
         throw new ClientError(
           'too_many_streams',
@@ -160,10 +148,11 @@ export function createStreamRegistry(limits: StreamLimits): StreamRegistry {
         });
       }
     },
+    /** Address and port of each client whose connection is known. */
     *peers() {
       for (const { peer } of streams.keys()) if (peer !== undefined) yield peer;
     },
-    add(stream) {
+    add(stream: RegisteredStream) {
       if (streams.size === 0) {
         pingedMs = performance.now();
         timer = setInterval(sweep, limits.sweepEveryMs);
@@ -171,8 +160,11 @@ export function createStreamRegistry(limits: StreamLimits): StreamRegistry {
       streams.set(stream, performance.now());
       counts.add(stream.account.id);
     },
+    /** Removes a stream whose client has disconnected, or that has ended by itself. Returns false if the stream was not registered. */
     remove,
-    streamsOf: (accountId) => counts.of(accountId),
+    /** Returns the number of open streams of an account. */
+    streamsOf: (accountId: string) => counts.of(accountId),
+    /** Ends every stream. No stream can be opened afterwards. */
     close() {
       closed = true;
       for (const stream of streams.keys()) end(stream, 'shutdown');

@@ -11,7 +11,7 @@ import { type App, buildApp } from '../../src/server/app.ts';
 import { parseSettings } from '../../src/settings/config.ts';
 
 /** A whole service in this process, on the simulated market, with one member. Tests call it without a socket. */
-export interface Service {
+export interface Service extends AsyncDisposable {
   readonly app: App;
   readonly dataDir: string;
   readonly uuid: string;
@@ -60,6 +60,12 @@ export async function startService(settings: ServiceSettings = {}): Promise<Serv
   };
   if (!isEmpty) await load();
   const { apiKey } = app.access.addMember({ uuid: MEMBER_UUID });
+  const close = async () => {
+    app.gexStreams.close();
+    await app.mcp.close();
+    app.store.close();
+    rmSync(dataDir, { recursive: true, force: true });
+  };
   return {
     get app() {
       return app;
@@ -90,12 +96,8 @@ export async function startService(settings: ServiceSettings = {}): Promise<Serv
       app.store.close();
       app = build(tools && { tools: () => tools });
     },
-    async close() {
-      app.gexStreams.close();
-      await app.mcp.close();
-      app.store.close();
-      rmSync(dataDir, { recursive: true, force: true });
-    },
+    close,
+    [Symbol.asyncDispose]: close,
   };
 }
 
@@ -108,7 +110,7 @@ export async function computeLevels({ app: { store } }: Service): Promise<void> 
 }
 
 /** The same service, listening on a socket. */
-export interface Served {
+export interface Served extends AsyncDisposable {
   readonly service: Service;
   readonly url: string;
   close(): Promise<void>;
@@ -117,13 +119,10 @@ export interface Served {
 export async function startServed(settings: ServiceSettings = {}): Promise<Served> {
   const service = await startService(settings);
   const server = listen(service.app.handle, { host: '127.0.0.1', port: 0, tls: undefined });
-  return {
-    service,
-    url: server.url,
-    async close() {
-      await service.app.mcp.close();
-      await server.stop(1_000);
-      await service.close();
-    },
+  const close = async () => {
+    await service.app.mcp.close();
+    await server.stop(1_000);
+    await service.close();
   };
+  return { service, url: server.url, close, [Symbol.asyncDispose]: close };
 }

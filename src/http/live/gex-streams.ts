@@ -23,25 +23,13 @@ export interface GexStreamDeps {
   readonly limits?: Partial<StreamLimits>;
 }
 
-export interface GexStreams {
-  /** Opens a stream of the levels of tickers. Throws `ClientError`: 400 if the request is invalid, 429 or 503 if a limit is reached. */
-  open(request: GexStreamRequest): Response;
-  /** Call this whenever there may be new levels. A call is cheap. */
-  wake(): void;
-  /** Ends every stream. */
-  close(): void;
-  /** Address and port of each client whose connection is known. */
-  peers(): Iterable<string>;
-  /** Returns the number of open streams of an account. */
-  streamsOf(accountId: string): number;
-  readonly size: number;
-}
+export type GexStreams = ReturnType<typeof createGexStreams>;
 
 /** Snapshots come in batches. All levels that are stored within this time, ms, are sent together, in one write to each socket. */
 const BATCH_MS = 20;
 
 /** Creates the streams of live levels, which use SSE. After a stream has ended, a client can resume it with the id of the last event. */
-export function createGexStreams({ events, market, scheduler, observe, limits }: GexStreamDeps): GexStreams {
+export function createGexStreams({ events, market, scheduler, observe, limits }: GexStreamDeps) {
   const registry = createStreamRegistry({ ...STREAM_LIMITS, ...limits });
   const subscriptions = new Set<Subscription>();
   let closed = false;
@@ -67,7 +55,8 @@ export function createGexStreams({ events, market, scheduler, observe, limits }:
     scheduler.run({ account, name: 'live replay', steps: oneStep(work), isCounted: false });
 
   return {
-    open(request) {
+    /** Opens a stream of the levels of tickers. Throws `ClientError`: 400 if the request is invalid, 429 or 503 if a limit is reached. */
+    open(request: GexStreamRequest) {
       const { account, peer } = request;
       const tickers = tickersOf(request, market);
       const after = lastEventIdOf(request);
@@ -98,15 +87,19 @@ export function createGexStreams({ events, market, scheduler, observe, limits }:
       observe({ kind: 'stream_opened', account: account.id, streams: registry.size });
       return sseResponse(subscription.stream.body);
     },
+    /** Call this whenever there may be new levels. A call is cheap. */
     wake() {
       if (!closed) timer ??= setTimeout(broadcast, BATCH_MS);
     },
+    /** Ends every stream. */
     close() {
       closed = true;
       clearTimeout(timer);
       registry.close();
     },
+    /** Address and port of each client whose connection is known. */
     peers: registry.peers,
+    /** Returns the number of open streams of an account. */
     streamsOf: registry.streamsOf,
     get size() {
       return registry.size;

@@ -1,4 +1,4 @@
-import { type BoundedStream, createBoundedStream, type StreamQueue } from '../../sse/bounded-stream.ts';
+import { createBoundedStream } from '../../sse/bounded-stream.ts';
 import { PING, RETRY } from '../../sse/sse-format.ts';
 import type { GexEvents } from './gex-events.ts';
 
@@ -17,19 +17,12 @@ export interface SubscriptionDeps {
  * One client's stream: a cursor over the log. The stream reads the log as fast as the client reads, so a slow client takes the memory of
  * only one page.
  */
-export interface Subscription {
-  readonly stream: StreamQueue & Pick<BoundedStream, 'body'>;
-  /** Call this when the log may have new events. */
-  wake(): void;
-  ping(): void;
-  /** Ends the stream. If `drop` is true, data that the client has not read is dropped. */
-  end(drop: boolean): void;
-}
+export type Subscription = ReturnType<typeof createSubscription>;
 
 /** The next page is read when the client has fewer unread bytes than this. */
 const QUEUE_BYTES = 64 * 1024;
 
-export function createSubscription({ events, tickers, after, runScheduled, onClose }: SubscriptionDeps): Subscription {
+export function createSubscription({ events, tickers, after, runScheduled, onClose }: SubscriptionDeps) {
   let cursor = after ?? 0;
   let started = false;
   /** Set while the stream waits for new events. */
@@ -90,12 +83,14 @@ export function createSubscription({ events, tickers, after, runScheduled, onClo
 
   return {
     stream,
+    /** Call this when the log may have new events. */
     wake: () => wakeUp?.(),
     ping() {
       // While data waits for the client, no ping is needed.
       if (stream.unreadBytes < QUEUE_BYTES) stream.write(PING);
     },
-    end(drop) {
+    /** Ends the stream. If `drop` is true, data that the client has not read is dropped. */
+    end(drop: boolean) {
       if (drop) stream.drop();
       else {
         stream.write(PREAMBLE);

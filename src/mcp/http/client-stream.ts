@@ -1,4 +1,4 @@
-import { createBoundedStream, type StreamQueue } from '../../sse/bounded-stream.ts';
+import { createBoundedStream } from '../../sse/bounded-stream.ts';
 import { RETRY } from '../../sse/sse-format.ts';
 import type { StreamEnd } from '../../sse/stream-registry.ts';
 
@@ -8,19 +8,10 @@ const BEHIND_BYTES = 256 * 1024;
 const UNREAD_BYTES_MAX = 8 * 1024 * 1024;
 
 /** A stream of server-sent events to one client, with a limit of unread bytes. */
-export interface ClientStream {
-  readonly body: ReadableStream<Uint8Array>;
-  readonly queue: StreamQueue;
-  /** Sends text or bytes. Ends the stream if the limit of unread bytes is reached. */
-  write(chunk: string | Uint8Array): void;
-  /** Ends the stream. Sends `retry:` as its last line, except if the reason is `behind`: then the unread bytes are dropped. */
-  end(reason: StreamEnd): void;
-  /** Closes the stream once the client is no longer behind, then calls `done`. Does nothing if the stream has ended before. */
-  finish(done: () => void): void;
-}
+export type ClientStream = ReturnType<typeof createClientStream>;
 
 /** Creates a stream. Calls `onClose` at most once: when the client closes the stream, or when the limit of unread bytes ends the stream. */
-export function createClientStream(onClose: (reason: 'client' | 'behind') => void): ClientStream {
+export function createClientStream(onClose: (reason: 'client' | 'behind') => void) {
   let closeWhenRead: (() => void) | undefined;
   const stream = createBoundedStream({
     behindBytes: BEHIND_BYTES,
@@ -37,15 +28,18 @@ export function createClientStream(onClose: (reason: 'client' | 'behind') => voi
   return {
     body: stream.body,
     queue: stream,
-    write(chunk) {
+    /** Sends text or bytes. Ends the stream if the limit of unread bytes is reached. */
+    write(chunk: string | Uint8Array) {
       if (stream.hasEnded) return;
       stream.write(chunk);
       if (stream.unreadBytes < UNREAD_BYTES_MAX) return;
       stream.drop();
       onClose('behind');
     },
+    /** Ends the stream. Sends `retry:` as its last line, except if the reason is `behind`: then the unread bytes are dropped. */
     end,
-    finish(done) {
+    /** Closes the stream once the client is no longer behind, then calls `done`. Does nothing if the stream has ended before. */
+    finish(done: () => void) {
       closeWhenRead = () => {
         if (stream.hasEnded) return;
         stream.close();

@@ -6,18 +6,15 @@ import { DAY_MS } from '../../market/calendar.ts';
 const DAY_SESSIONS_MAX = 50_000;
 
 /** Limits the sessions that an account opens in a day (UTC) over both transports, and its subscriptions. */
-export interface SessionQuota {
-  readonly subscriptions: SubscriptionQuota;
-  /** Counts a new session. Throws `ClientError` (429) if the account has opened the maximum number of sessions today. */
-  take(accountId: string): void;
-}
+export type SessionQuota = ReturnType<typeof createSessionQuota>;
 
-export function createSessionQuota(nowMs: () => number, daySessionsMax = DAY_SESSIONS_MAX): SessionQuota {
+export function createSessionQuota(nowMs: () => number, daySessionsMax = DAY_SESSIONS_MAX) {
   let day = 0;
   let counts = new AccountCounts();
   return {
     subscriptions: createSubscriptionQuota(),
-    take(accountId) {
+    /** Counts a new session. Throws `ClientError` (429) if the account has opened the maximum number of sessions today. */
+    take(accountId: string) {
       const today = Math.floor(nowMs() / DAY_MS);
       if (today !== day) counts = new AccountCounts();
       day = today;
@@ -36,19 +33,13 @@ const ACCOUNT_SUBSCRIPTIONS_MAX = 100_000;
 const ALL_SUBSCRIPTIONS_MAX = 400_000;
 
 /** Counts the subscriptions to resources on all streams and in all sessions. */
-export interface SubscriptionQuota {
-  /** Throws `ClientError` if there are too many subscriptions: 429 for the limit of the account, 503 for the limit of all accounts. */
-  acquire(accountId: string, count: number): void;
-  release(accountId: string, count: number): void;
-}
+export type SubscriptionQuota = ReturnType<typeof createSubscriptionQuota>;
 
-export function createSubscriptionQuota(
-  accountMax = ACCOUNT_SUBSCRIPTIONS_MAX,
-  allMax = ALL_SUBSCRIPTIONS_MAX,
-): SubscriptionQuota {
+export function createSubscriptionQuota(accountMax = ACCOUNT_SUBSCRIPTIONS_MAX, allMax = ALL_SUBSCRIPTIONS_MAX) {
   const counts = new AccountCounts();
   return {
-    acquire(accountId, count) {
+    /** Throws `ClientError` if there are too many subscriptions: 429 for the limit of the account, 503 for the limit of all accounts. */
+    acquire(accountId: string, count: number) {
       if (counts.of(accountId) + count > accountMax) {
         throw new ClientError('too_many_streams', `This account has ${accountMax} subscriptions, the maximum`, {
           hint: 'Subscribe to fewer resources, or end sessions and streams with subscriptions.',
@@ -59,7 +50,7 @@ export function createSubscriptionQuota(
       }
       counts.add(accountId, count);
     },
-    release: (accountId, count) => counts.remove(accountId, count),
+    release: (accountId: string, count: number) => counts.remove(accountId, count),
   };
 }
 

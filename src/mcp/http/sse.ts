@@ -9,26 +9,11 @@ import { SubscribedResources } from './session-quota.ts';
 import { SseSession } from './sse-session.ts';
 import type { TransportDeps } from './transport-deps.ts';
 
-export interface SseSessions {
-  /**
-   * Opens a session for an account. The first event of its stream is the URL to post to. Throws `ClientError` (429 or 503) if a limit of
-   * streams or sessions is reached.
-   */
-  open(account: Account, request?: Request): Response;
-  /**
-   * Returns a session of this account, whose `receive` takes the parsed body of a POST. Throws `ClientError`: 400 without an id, 404 for an
-   * unknown id, 403 if another account opened the session. `receive` throws `ClientError`: 422 if the body has no valid messages, 429 if
-   * the account cannot pay for a batch.
-   */
-  session(account: Account, sessionId: string | null): { receive(body: unknown): Response };
-  readonly size: number;
-}
-
 /**
  * Creates the sessions behind the two endpoints of HTTP+SSE. A session ends with its stream. Only the account that opened a session can use
  * the session.
  */
-export function createSseSessions(deps: TransportDeps): SseSessions {
+export function createSseSessions(deps: TransportDeps) {
   const { streams, quota, bus } = deps;
   const sessions = new Map<string, SseSession>();
   bus.subscribe((event) => {
@@ -38,7 +23,11 @@ export function createSseSessions(deps: TransportDeps): SseSessions {
     }
   });
   return {
-    open(account, request) {
+    /**
+     * Opens a session for an account. The first event of its stream is the URL to post to. Throws `ClientError` (429 or 503) if a limit of
+     * streams or sessions is reached.
+     */
+    open(account: Account, request?: Request) {
       streams.assertCapacity(account);
       quota.take(account.id);
       const id = newSessionId();
@@ -59,10 +48,15 @@ export function createSseSessions(deps: TransportDeps): SseSessions {
       deps.observe({ kind: 'session_opened', account: account.id, sessions: sessions.size });
       return sseResponse(session.body);
     },
-    session(account, sessionId) {
+    /**
+     * Returns a session of this account, whose `receive` takes the parsed body of a POST. Throws `ClientError`: 400 without an id, 404 for an
+     * unknown id, 403 if another account opened the session. `receive` throws `ClientError`: 422 if the body has no valid messages, 429 if
+     * the account cannot pay for a batch.
+     */
+    session(account: Account, sessionId: string | null) {
       const session = sessionOf(sessions, account, sessionId, SESSION_ID_FIELD);
       return {
-        receive(body) {
+        receive(body: unknown) {
           const [first, ...others] = messagesOf(body);
           // The HTTP request has already paid for the first message.
           if (others.length > 0) deps.charge?.(account, others.length);

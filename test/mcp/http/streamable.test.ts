@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { InMemoryServerEventBus } from '@modelcontextprotocol/server';
-import { createSessionQuota } from '../../../src/mcp/http/session-quota.ts';
+import { createSessionQuota, createSubscriptionQuota } from '../../../src/mcp/http/session-quota.ts';
 import { createStreamable } from '../../../src/mcp/http/streamable.ts';
 import { StreamableSession } from '../../../src/mcp/http/streamable-session.ts';
 import { createStreamableSessions } from '../../../src/mcp/http/streamable-sessions.ts';
-import { createSubscriptionQuota } from '../../../src/mcp/http/subscription-quota.ts';
 import { RESOURCES } from '../../../src/mcp/resources.ts';
 import { createScheduler } from '../../../src/operations/engine/scheduler.ts';
 import { TOOLS } from '../../../src/operations/registry.ts';
