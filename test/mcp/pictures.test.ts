@@ -4,7 +4,7 @@ import { servedForTests } from '../support/for-tests.ts';
 import { CLIENT_NAMES, CLIENTS, keyOf, type McpClient } from './connect.ts';
 
 /** Answers that are also drawn, with the official clients over real sockets. */
-const server = servedForTests();
+const { server } = servedForTests();
 
 describe.each(CLIENT_NAMES)('%s', (name) => {
   let client: McpClient;

@@ -9,7 +9,10 @@ import { type Served, type Service, type ServiceSettings, startServed, startServ
 export const serviceForTests = (settings?: ServiceSettings): Service => openForTests(() => startService(settings));
 
 /** The same, listening on a socket. */
-export const servedForTests = (settings?: ServiceSettings): Served => openForTests(() => startServed(settings));
+export function servedForTests(settings?: ServiceSettings): { server: Served; service: Service } {
+  const server = openForTests(() => startServed(settings));
+  return { server, service: membersOf(() => server.service) };
+}
 
 function openForTests<Shared extends { close(): Promise<void> }>(start: () => Promise<Shared>): Shared {
   let shared: Shared;
@@ -17,7 +20,12 @@ function openForTests<Shared extends { close(): Promise<void> }>(start: () => Pr
     shared = await start();
   });
   afterAll(() => shared.close());
-  return new Proxy({} as Shared, { get: (_, name) => Reflect.get(shared, name) });
+  return membersOf(() => shared);
+}
+
+/** Returns an object with the members of a value that exists only when a test runs. */
+function membersOf<Value extends object>(current: () => Value): Value {
+  return new Proxy({} as Value, { get: (_, name) => Reflect.get(current(), name) });
 }
 
 /** A folder for the tests of a file, which is removed after them. */

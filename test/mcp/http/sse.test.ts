@@ -1,18 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { keepLevels } from '../../store/samples.ts';
 import { eventsOf } from '../../support/event-stream.ts';
-import { type Served, type Service, startServed } from '../../support/service.ts';
+import { servedForTests } from '../../support/for-tests.ts';
 import { until } from '../connect.ts';
 import { initialize } from './messages.ts';
 
 /** The contract's MCP endpoints over real sockets, without a client library: HTTP+SSE as in the revision 2024-11-05. */
-let service: Service;
-let server: Served;
-beforeAll(async () => {
-  server = await startServed();
-  ({ service } = server);
-});
-afterAll(() => server.close());
+const { server, service } = servedForTests();
 
 describe('the wire protocol', () => {
   test.each(['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'])(
