@@ -16,44 +16,7 @@ export interface Account {
 }
 
 /** The members of the server and their keys: adds and revokes members, issues keys, and checks the keys of requests. */
-export interface Access {
-  /**
-   * Adds a member, or replaces the member with the same UUID. Returns the key, which is never stored. A replacement lifts a revocation, and
-   * resets omitted values: if `tier` is omitted, the tier is DEFAULT_TIER, and if `expiresAt` is omitted, the membership does not expire.
-   * `expiresAt` is in ms since the epoch.
-   *
-   * Throws `ClientError` (`invalid_parameter`) if the UUID is malformed, the tier is unknown, or `expiresAt` is not a whole number.
-   */
-  addMember(request: MemberRequest): { member: Member; apiKey: string };
-  /**
-   * Revokes a member's access: in this process at once, in other processes on the same store within 10 ms. Revoking again is no error.
-   *
-   * Throws `ClientError`: `invalid_parameter` if the UUID is malformed, `not_found` if there is no member with this UUID.
-   */
-  revoke(uuid: string): Member;
-  /**
-   * Stores the Telegram handle of a member.
-   *
-   * Throws `ClientError`: `invalid_parameter` if the UUID is malformed, `not_found` if there is no member with this UUID.
-   */
-  linkTelegram(uuid: string, link: TelegramLink): void;
-  /**
-   * Returns the key of an authorized member. `client` is the address of the client that asks.
-   *
-   * Throws `ClientError`: `invalid_parameter` if the UUID is malformed; `member_refused` if the member is unknown, has an ineligible tier,
-   * is revoked or has expired. The `member_refused` error is identical in all cases, so that it does not reveal who is a member. Throws
-   * `OperatorError` if the member was added with another secret.
-   */
-  issueKey(uuid: string, client: string): string;
-  /**
-   * Returns the account of the key in an `X-API-Key` header. Writes of this process take effect at once, writes of other processes within
-   * 10 ms.
-   *
-   * Throws `ClientError`: `key_missing` if the header is missing or empty; `key_invalid` if the key is not valid. The `key_invalid` error
-   * is identical for every invalid key.
-   */
-  authenticate(header: string | null): Account;
-}
+export type Access = ReturnType<typeof createAccess>;
 
 /** The values of a member that is added. `expiresAt` is in ms since the epoch. */
 export interface MemberRequest {
@@ -75,7 +38,7 @@ export interface AccessDeps {
 }
 
 /** Creates the access check. No other part of the server decides who has access. */
-export function createAccess({ members, secret, nowMs, audit, transaction }: AccessDeps): Access {
+export function createAccess({ members, secret, nowMs, audit, transaction }: AccessDeps) {
   let secretBytes: Uint8Array | undefined;
   /** Accounts by key. Most requests send a key that was sent before. The cache is valid for one version of the store. */
   const admitted = new Map<string, Account>();
@@ -106,7 +69,7 @@ export function createAccess({ members, secret, nowMs, audit, transaction }: Acc
   };
 
   return {
-    addMember({ uuid: text, tier = DEFAULT_TIER, expiresAt = null }) {
+    addMember({ uuid: text, tier = DEFAULT_TIER, expiresAt = null }: MemberRequest) {
       const uuid = canonicalUuid(text);
       requireTier(tier);
       requireTime(expiresAt);
@@ -121,12 +84,22 @@ export function createAccess({ members, secret, nowMs, audit, transaction }: Acc
       return { member, apiKey };
     },
 
-    revoke: (text) =>
+    /**
+     * Revokes a member's access: in this process at once, in other processes on the same store within 10 ms. Revoking again is no error.
+     *
+     * Throws `ClientError`: `invalid_parameter` if the UUID is malformed, `not_found` if there is no member with this UUID.
+     */
+    revoke: (text: string) =>
       changeMember('member_revoked', canonicalUuid(text), (member) =>
         members.saveMember({ ...member, status: 'revoked' }),
       ),
 
-    linkTelegram(text, link) {
+    /**
+     * Stores the Telegram handle of a member.
+     *
+     * Throws `ClientError`: `invalid_parameter` if the UUID is malformed, `not_found` if there is no member with this UUID.
+     */
+    linkTelegram(text: string, link: TelegramLink) {
       const [dte, radar] = [link.routing1dte, link.routingRadar].map((each) => (each ? 'on' : 'off'));
       changeMember(
         'telegram_linked',
@@ -136,7 +109,14 @@ export function createAccess({ members, secret, nowMs, audit, transaction }: Acc
       );
     },
 
-    issueKey(text, client) {
+    /**
+     * Returns the key of an authorized member. `client` is the address of the client that asks.
+     *
+     * Throws `ClientError`: `invalid_parameter` if the UUID is malformed; `member_refused` if the member is unknown, has an ineligible tier,
+     * is revoked or has expired. The `member_refused` error is identical in all cases, so that it does not reveal who is a member. Throws
+     * `OperatorError` if the member was added with another secret.
+     */
+    issueKey(text: string, client: string) {
       const uuid = canonicalUuid(text);
       // The key is derived before the member is looked up, so that the response time does not reveal whether the member exists.
       const apiKey = keyOf(uuid);
@@ -159,7 +139,14 @@ export function createAccess({ members, secret, nowMs, audit, transaction }: Acc
       return apiKey;
     },
 
-    authenticate(header) {
+    /**
+     * Returns the account of the key in an `X-API-Key` header. Writes of this process take effect at once, writes of other processes within
+     * 10 ms.
+     *
+     * Throws `ClientError`: `key_missing` if the header is missing or empty; `key_invalid` if the key is not valid. The `key_invalid` error
+     * is identical for every invalid key.
+     */
+    authenticate(header: string | null) {
       const version = members.version();
       if (version !== admittedVersion || admitted.size >= ADMITTED_MAX) {
         admitted.clear();

@@ -24,24 +24,19 @@ const COLLECT_FROM = 16 * MIB;
 const COLLECT_EVERY = 16 * MIB;
 
 /** Counts the bytes in memory for clients: bodies of requests in progress, and answers that clients have not read yet. */
-export interface ByteBudget {
-  /**
-   * Throws `ClientError` if `more` bytes (default: 1) would exceed the limit of the account (429) or of all accounts together (503).
-   * Callers check the capacity before they compute anything.
-   */
-  assertCapacity(account: string, more?: number): void;
-  /** Counts bytes of an account. Returns a function that releases the bytes. Further calls of that function do nothing. */
-  reserve(account: string, bytes: number): () => void;
-  readonly bytes: number;
-}
+export type ByteBudget = ReturnType<typeof createByteBudget>;
 
 /** Creates a byte budget. Limits that `limits` does not contain have the values of LIMITS. */
-export function createByteBudget(limits: Partial<ByteLimits> = {}): ByteBudget {
+export function createByteBudget(limits: Partial<ByteLimits> = {}) {
   const { accountBytesMax, bytesMax } = { ...LIMITS, ...limits };
   const counts = new AccountCounts();
   let sinceCollected = 0;
   return {
-    assertCapacity(account, more = 1) {
+    /**
+     * Throws `ClientError` if `more` bytes (default: 1) would exceed the limit of the account (429) or of all accounts together (503).
+     * Callers check the capacity before they compute anything.
+     */
+    assertCapacity(account: string, more = 1) {
       if (counts.of(account) + more > accountBytesMax) {
         throw new ClientError(
           'too_many_bytes',
@@ -59,7 +54,8 @@ export function createByteBudget(limits: Partial<ByteLimits> = {}): ByteBudget {
         });
       }
     },
-    reserve(account, bytes) {
+    /** Counts bytes of an account. Returns a function that releases the bytes. Further calls of that function do nothing. */
+    reserve(account: string, bytes: number) {
       counts.add(account, bytes);
       sinceCollected += bytes;
       if (sinceCollected >= COLLECT_EVERY) {

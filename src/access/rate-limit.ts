@@ -13,16 +13,7 @@ export interface RateDecision {
 }
 
 /** Limits the requests of each account. The state of the limiter is in the memory of this process only. */
-export interface RateLimiter {
-  readonly policy: RateLimitPolicy;
-  /**
-   * Takes all of the tokens or none of them. Without `tokens`, takes one token, as every request does. With 0 tokens, only returns the
-   * state of the bucket.
-   */
-  take(accountId: string, tokens?: number): RateDecision;
-  /** Number of accounts in memory. */
-  readonly size: number;
-}
+export type RateLimiter = ReturnType<typeof createRateLimiter>;
 
 /** Maximum number of buckets in memory. A bucket takes about 100 bytes, so all buckets stay below 10 MB. */
 const ACCOUNTS_MAX = 50_000;
@@ -33,11 +24,7 @@ const ACCOUNTS_MAX = 50_000;
  * bucket then starts with a full bucket, so no request is rejected because of the drop. `nowMs` is a clock in ms. If the clock goes back,
  * the limiter assumes that no time has passed.
  */
-export function createRateLimiter(
-  policy: RateLimitPolicy,
-  nowMs: () => number,
-  accountsMax: number = ACCOUNTS_MAX,
-): RateLimiter {
+export function createRateLimiter(policy: RateLimitPolicy, nowMs: () => number, accountsMax: number = ACCOUNTS_MAX) {
   const { burst, windowS } = policy;
   const refillPerMs = burst / (windowS * 1000);
   // The buckets are in the order of their last use, because a Map iterates in insertion order and every `take` inserts its bucket again.
@@ -59,7 +46,11 @@ export function createRateLimiter(
 
   return {
     policy,
-    take(accountId, cost = 1) {
+    /**
+     * Takes all of the tokens or none of them. Without `tokens`, takes one token, as every request does. With 0 tokens, only returns the
+     * state of the bucket.
+     */
+    take(accountId: string, cost = 1) {
       const atMs = nowMs();
       const known = buckets.get(accountId);
       const available = known === undefined ? burst : tokensAt(known, atMs);
@@ -75,6 +66,7 @@ export function createRateLimiter(
         retryAfterS: allowed ? 0 : Math.max(1, wholeSeconds((cost - tokens) / refillPerMs)),
       };
     },
+    /** Number of accounts in memory. */
     get size() {
       return buckets.size;
     },

@@ -1,14 +1,13 @@
 import {
   closeSync,
   fstatSync,
-  fsyncSync,
   linkSync,
   mkdirSync,
   openSync,
   readFileSync,
   statSync,
   unlinkSync,
-  writeSync,
+  writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { errorCode, OperatorError } from '../core/errors.ts';
@@ -121,13 +120,7 @@ function create(dataDir: string, path: string, onCreate: () => void): Uint8Array
 }
 
 function writeDurably(path: string, bytes: Uint8Array): void {
-  const fd = openSync(path, 'wx', 0o600);
-  try {
-    writeSync(fd, bytes);
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
+  writeFileSync(path, bytes, { flag: 'wx', mode: 0o600, flush: true });
 }
 
 function openIfPresent(path: string): number | undefined {

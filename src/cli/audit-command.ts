@@ -1,30 +1,22 @@
-import { type Command, Option } from 'commander';
 import { cleaned, shownJson } from '../core/clean-text.ts';
 import { OperatorError } from '../core/errors.ts';
+import type { CliCommand } from './cli-command.ts';
+import { print } from './csv/streams.ts';
 import type { Ports } from './ports.ts';
-import { withSettings } from './settings.ts';
 
 /** Adds `zomma audit`, which lists the changes to members and keys. */
-export function addAudit(program: Command, ports: Ports): void {
-  withSettings(
-    program
-      .command('audit')
-      .description(
-        'List the audit trail: each change to members and keys with its time, who made it, from where, and its result. It has no UUIDs and no keys: an account is named by its id, as in the log.',
-      )
-      .addOption(
-        new Option(
-          '--since <time>',
-          'list only entries from this time on: ISO 8601, or an age such as 24h or 7d',
-        ).argParser((text) => sinceOf(text, ports.nowMs())),
-      )
-      .option('--json', 'print one JSON object'),
-    ['dataDir'],
-  )
-    .addHelpText(
-      'after',
-      '\nExamples:\n  $ zomma audit --since 7d\n  $ zomma audit --since 2026-11-01 --json --data-dir /var/lib/zomma\n',
+export function addAudit(program: CliCommand, ports: Ports): void {
+  program
+    .command('audit')
+    .description(
+      'List the audit trail: each change to members and keys with its time, who made it, from where, and its result. It has no UUIDs and no keys: an account is named by its id, as in the log.',
     )
+    .option('--since <time>', 'list only entries from this time on: ISO 8601, or an age such as 24h or 7d', (text) =>
+      sinceOf(text, ports.nowMs()),
+    )
+    .json()
+    .settings(['dataDir'])
+    .examples('zomma audit --since 7d', 'zomma audit --since 2026-11-01 --json --data-dir /var/lib/zomma')
     .action(async (options) => {
       const entries = (await ports.audit(options, options.since ?? 0)).map(({ atMs, ...entry }) => ({
         at: new Date(atMs).toISOString(),
@@ -48,8 +40,4 @@ function sinceOf(text: string, nowMs: number): number {
   const sinceMs = number === undefined ? Date.parse(text) : nowMs - Number(number) * UNIT_MS[unit!]!;
   if (!Number.isNaN(sinceMs)) return sinceMs;
   throw new OperatorError(`--since "${text}" is not a time`, 'Use e.g. --since 2026-11-01 or --since 7d.');
-}
-
-function print(line: string): void {
-  process.stdout.write(`${line}\n`);
 }

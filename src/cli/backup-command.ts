@@ -1,42 +1,30 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Command, Option } from 'commander';
 import { shownJson } from '../core/clean-text.ts';
 import { OperatorError } from '../core/errors.ts';
+import type { CliCommand } from './cli-command.ts';
+import { print } from './csv/streams.ts';
 import type { Ports } from './ports.ts';
-import { withSettings } from './settings.ts';
 
 /** Adds `zomma backup` and `zomma restore`. */
-export function addBackup(program: Command, ports: Ports): void {
-  const backup = withSettings(
-    program
-      .command('backup')
-      .argument('<dest>', 'folder to create; with --every, the folder of all backups')
-      .description(
-        'Back up the data folder, also while a server runs: a checked copy of one moment, with a manifest. The secret, on which all API keys depend, is left out unless --with-secret is given.',
-      ),
-    ['dataDir'],
-  )
+export function addBackup(program: CliCommand, ports: Ports): void {
+  const backup = program
+    .command('backup')
+    .argument('<dest>', 'folder to create; with --every, the folder of all backups')
+    .description(
+      'Back up the data folder, also while a server runs: a checked copy of one moment, with a manifest. The secret, on which all API keys depend, is left out unless --with-secret is given.',
+    )
+    .settings(['dataDir'])
     .option('--with-secret', 'include the secret, encrypted under a passphrase')
-    .addOption(passphraseFile())
-    .addOption(
-      new Option('--every <time>', 'make a backup every so often until the command is ended, e.g. 1h or 1d').argParser(
-        (text) => timeOf(text, '--every'),
-      ),
-    )
-    .addOption(
-      new Option('--keep <n>', 'with --every: number of backups to keep').argParser((text) => countOf(text)).default(7),
-    )
-    .option('--json', 'print one JSON object')
-    .addHelpText(
-      'after',
-      `
-Examples:
-  $ zomma backup /backup/zomma-monday --data-dir /var/lib/zomma
-  $ zomma backup /backup/zomma-full --with-secret --passphrase-file /root/zomma.pass
-  $ zomma backup /backup/zomma --every 1d --keep 14
-  $ zomma backup verify /backup/zomma-monday
-`,
+    .option(...PASSPHRASE_FILE)
+    .option('--every <time>', 'make a backup every so often until the command is ended, e.g. 1h or 1d', everyOf)
+    .option('--keep <n>', 'with --every: number of backups to keep', countOf, 7)
+    .json()
+    .examples(
+      'zomma backup /backup/zomma-monday --data-dir /var/lib/zomma',
+      'zomma backup /backup/zomma-full --with-secret --passphrase-file /root/zomma.pass',
+      'zomma backup /backup/zomma --every 1d --keep 14',
+      'zomma backup verify /backup/zomma-monday',
     )
     .action(async (dest: string, options) => {
       const passphrase = options.withSecret ? passphraseIn(options.passphraseFile, '--with-secret') : undefined;
@@ -67,8 +55,8 @@ Examples:
     .command('verify')
     .argument('<backup>', 'folder of a backup')
     .description('Rehearse a restore: restore a backup into a temporary folder, and compare it with its manifest.')
-    .option('--json', 'print one JSON object')
-    .addHelpText('after', '\nExamples:\n  $ zomma backup verify /backup/zomma-monday\n')
+    .json()
+    .examples('zomma backup verify /backup/zomma-monday')
     .action(async (from: string, options) => {
       const manifest = await ports.rehearseRestore(from);
       const rows = Object.values(manifest.rows).reduce((sum, each) => sum + each, 0);
@@ -79,17 +67,15 @@ Examples:
       );
     });
 
-  withSettings(
-    program
-      .command('restore')
-      .argument('<backup>', 'folder of a backup')
-      .description('Restore a backup into a data folder that has no data, and on which no server runs.'),
-    ['dataDir'],
-  )
-    .addOption(passphraseFile())
-    .addHelpText(
-      'after',
-      '\nExamples:\n  $ zomma restore /backup/zomma-monday --data-dir /var/lib/zomma\n  $ zomma restore /backup/zomma-full --passphrase-file /root/zomma.pass\n',
+  program
+    .command('restore')
+    .argument('<backup>', 'folder of a backup')
+    .description('Restore a backup into a data folder that has no data, and on which no server runs.')
+    .settings(['dataDir'])
+    .option(...PASSPHRASE_FILE)
+    .examples(
+      'zomma restore /backup/zomma-monday --data-dir /var/lib/zomma',
+      'zomma restore /backup/zomma-full --passphrase-file /root/zomma.pass',
     )
     .action(async (from: string, options) => {
       const passphrase = options.passphraseFile && passphraseIn(options.passphraseFile, '');
@@ -104,9 +90,7 @@ Examples:
     });
 }
 
-function passphraseFile(): Option {
-  return new Option('--passphrase-file <file>', 'file with the passphrase that encrypts the secret');
-}
+const PASSPHRASE_FILE = ['--passphrase-file <file>', 'file with the passphrase that encrypts the secret'] as const;
 
 function passphraseIn(file: string | undefined, flag: string): string {
   if (file === undefined) {
@@ -119,17 +103,13 @@ function passphraseIn(file: string | undefined, flag: string): string {
 
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-function timeOf(text: string, flag: string): number {
+function everyOf(text: string): number {
   const [, number, unit] = /^([1-9]\d{0,5})([smhd])$/.exec(text) ?? [];
   if (number !== undefined) return Number(number) * UNIT_MS[unit!]!;
-  throw new OperatorError(`${flag} "${text}" is not a time`, `Use e.g. ${flag} 1h or ${flag} 1d.`);
+  throw new OperatorError(`--every "${text}" is not a time`, 'Use e.g. --every 1h or --every 1d.');
 }
 
 function countOf(text: string): number {
   if (/^[1-9]\d{0,4}$/.test(text)) return Number(text);
   throw new OperatorError(`--keep "${text}" is not a number of backups`, 'Use 1 or more, e.g. --keep 7.');
-}
-
-function print(line: string): void {
-  process.stdout.write(`${line}\n`);
 }

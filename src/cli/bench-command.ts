@@ -1,26 +1,23 @@
 import { arch, cpus, platform, totalmem } from 'node:os';
-import { type Command, Option } from 'commander';
 import { measureAccuracy } from '../bench/accuracy.ts';
 import { measureSpeed } from '../bench/speed.ts';
+import type { CliCommand } from './cli-command.ts';
+import { print } from './csv/streams.ts';
 
 /** Adds `zomma bench`, which measures speed and accuracy of the kernels on this machine. */
-export function addBench(program: Command): void {
+export function addBench(program: CliCommand): void {
   program
     .command('bench')
     .description('Measure the speed and the accuracy of the numeric kernels on this machine.')
-    .option('--json', 'print one JSON object')
-    .addOption(new Option('--quick', 'measure in about a second, with less exact results'))
+    .json()
+    .option('--quick', 'measure in about a second, with less exact results')
     .addHelpText(
       'after',
       `
 The times are for one core, and include the time to copy the columns in and out of the memory of the kernels.
-An error is given as a multiple of the error that one rounding of each input to a double can cause.
-
-Examples:
-  $ zomma bench
-  $ zomma bench --json > bench.json
-`,
+An error is given as a multiple of the error that one rounding of each input to a double can cause.`,
     )
+    .examples('zomma bench', 'zomma bench --json > bench.json')
     .action((options: { json?: boolean; quick?: boolean }) => {
       if (process.stderr.isTTY) process.stderr.write('measuring …\n');
       const machine = {
@@ -32,10 +29,7 @@ Examples:
       };
       const speed = measureSpeed(options.quick ? 0.1 : 1);
       const accuracy = measureAccuracy();
-      if (options.json) {
-        process.stdout.write(`${JSON.stringify({ machine, speed, accuracy })}\n`);
-        return;
-      }
+      if (options.json) return print(JSON.stringify({ machine, speed, accuracy }));
       const lines = [
         `${machine.processor}, ${machine.cores} cores, ${machine.memory_gib} GiB, ${machine.system}, Bun ${machine.bun}`,
         '',
@@ -51,7 +45,7 @@ Examples:
             `  ${`${kernel} ${output}`.padEnd(56)} ${worstScaledError.toFixed(2).padStart(9)}  ${formatInputs(at)}`,
         ),
       ];
-      process.stdout.write(`${lines.join('\n')}\n`);
+      print(lines.join('\n'));
     });
 }
 

@@ -1,4 +1,3 @@
-import { Argument, type Command } from 'commander';
 import { shownJson } from '../core/clean-text.ts';
 import { ClientError, OperatorError } from '../core/errors.ts';
 import { runToCompletion } from '../core/steps.ts';
@@ -7,23 +6,21 @@ import { extendedView, perform, restView, toolView, type View } from '../operati
 import { findOperation, OPERATIONS, TOOLS } from '../operations/registry.ts';
 import { pngOf } from '../picture/render-png.ts';
 import { settingsIn } from '../settings/config.ts';
+import type { CliCommand } from './cli-command.ts';
 import { writeOut } from './csv/streams.ts';
 import type { Ports } from './ports.ts';
-import { withSettings } from './settings.ts';
 
 /** Adds `zomma call`, which calls any operation of the registry on the stored market data. */
-export function addCall(program: Command, ports: Ports): void {
-  withSettings(
-    program
-      .command('call')
-      .description(
-        'Call an operation on the market data in the data folder, and print its answer as JSON. A tool gives the same figures as over MCP, without provenance and with all digits. Any other operation gives the same answer as its REST route.',
-      )
-      .addArgument(new Argument('<operation>', 'name of the operation'))
-      .addArgument(new Argument('<json>', 'arguments of the operation, as a JSON object'))
-      .option('--extended', 'print every field of the answer and its provenance, not only the default fields'),
-    settingsIn('data'),
-  )
+export function addCall(program: CliCommand, ports: Ports): void {
+  program
+    .command('call')
+    .description(
+      'Call an operation on the market data in the data folder, and print its answer as JSON. A tool gives the same figures as over MCP, without provenance and with all digits. Any other operation gives the same answer as its REST route.',
+    )
+    .argument('<operation>', 'name of the operation')
+    .argument('<json>', 'arguments of the operation, as a JSON object')
+    .option('--extended', 'print every field of the answer and its provenance, not only the default fields')
+    .settings(settingsIn('data'))
     .addHelpText(
       'after',
       `
@@ -31,14 +28,13 @@ Tools:
 ${listOf(TOOLS)}
 
 Other operations:
-${listOf(OPERATIONS.filter(({ tool }) => !tool))}
-
-Examples:
-  $ zomma call calculate_kelly_sizing '{"win_prob":0.55,"payout_ratio":2}'
-  $ zomma call get_live_gex_nodes '{"ticker":"SPY"}' --extended --data-dir /var/lib/zomma
-  $ zomma call get_gex_by_strike '{"ticker":"SPY","expiries":"next:30"}'
-  $ zomma call get_hedging_profile '{"ticker":"SPY","format":"image"}' > spy.png
-`,
+${listOf(OPERATIONS.filter(({ tool }) => !tool))}`,
+    )
+    .examples(
+      `zomma call calculate_kelly_sizing '{"win_prob":0.55,"payout_ratio":2}'`,
+      `zomma call get_live_gex_nodes '{"ticker":"SPY"}' --extended --data-dir /var/lib/zomma`,
+      `zomma call get_gex_by_strike '{"ticker":"SPY","expiries":"next:30"}'`,
+      `zomma call get_hedging_profile '{"ticker":"SPY","format":"image"}' > spy.png`,
     )
     .action(async (name: string, json: string, options) => {
       const operation = findOperation(name);

@@ -1,18 +1,21 @@
-import { type Command, Option } from 'commander';
 import { shownJson, shownName } from '../core/clean-text.ts';
 import { OperatorError } from '../core/errors.ts';
 import { canonicalTicker, isTicker } from '../market/option-symbol.ts';
+import type { CliCommand } from './cli-command.ts';
+import { print } from './csv/streams.ts';
 import type { Ports } from './ports.ts';
-import { withSettings } from './settings.ts';
 
 /** Adds `zomma chains`, which lists the stored snapshots and removes snapshots that were stored by mistake. */
-export function addChains(program: Command, ports: Ports): void {
+export function addChains(program: CliCommand, ports: Ports): void {
   const chains = program.command('chains').description('List and remove stored option chains.');
 
-  withSettings(chains.command('list').description('List the stored snapshots of option chains.'), ['dataDir'])
-    .addOption(new Option('--ticker <ticker>', 'list only this underlying'))
-    .option('--json', 'print one JSON object')
-    .addHelpText('after', '\nExamples:\n  $ zomma chains list\n  $ zomma chains list --ticker SPY --json\n')
+  chains
+    .command('list')
+    .description('List the stored snapshots of option chains.')
+    .settings(['dataDir'])
+    .option('--ticker <ticker>', 'list only this underlying')
+    .json()
+    .examples('zomma chains list', 'zomma chains list --ticker SPY --json')
     .action(async (options) => {
       const ticker = options.ticker === undefined ? undefined : canonicalTicker(options.ticker);
       const rows = await ports.withStore(options, 'read', (store) =>
@@ -27,25 +30,21 @@ export function addChains(program: Command, ports: Ports): void {
           })),
       );
       const lines = rows.map((row) => `${row.ticker.padEnd(6)} ${row.as_of}  ${row.source}`);
-      process.stdout.write(`${options.json ? shownJson({ chains: rows }) : lines.join('\n') || 'No chains yet.'}\n`);
+      print(options.json ? shownJson({ chains: rows }) : lines.join('\n') || 'No chains yet.');
     });
 
-  withSettings(
-    chains
-      .command('forget')
-      .description(
-        'Remove stored snapshots of option chains and their levels permanently. A running server stops using the snapshots at once.',
-      ),
-    ['dataDir'],
-  )
-    .addOption(new Option('--ticker <ticker>', 'underlying of the snapshots (required)').makeOptionMandatory())
-    .addOption(
-      new Option(
-        '--as-of <time>',
-        'remove only the snapshot of this moment, ISO 8601 as in `chains list`. Without this option, all snapshots of the ticker are removed',
-      ),
+  chains
+    .command('forget')
+    .description(
+      'Remove stored snapshots of option chains and their levels permanently. A running server stops using the snapshots at once.',
     )
-    .addHelpText('after', '\nExamples:\n  $ zomma chains forget --ticker XLF --as-of 2026-08-21T20:00:00.000Z\n')
+    .settings(['dataDir'])
+    .requiredOption('--ticker <ticker>', 'underlying of the snapshots (required)')
+    .option(
+      '--as-of <time>',
+      'remove only the snapshot of this moment, ISO 8601 as in `chains list`. Without this option, all snapshots of the ticker are removed',
+    )
+    .examples('zomma chains forget --ticker XLF --as-of 2026-08-21T20:00:00.000Z')
     .action(async (options) => {
       const asOf = options.asOf === undefined ? undefined : Date.parse(options.asOf);
       if (Number.isNaN(asOf))
@@ -55,6 +54,6 @@ export function addChains(program: Command, ports: Ports): void {
       );
       if (count === 0)
         throw new OperatorError('there is no such snapshot', 'List the stored snapshots with `zomma chains list`.');
-      process.stdout.write(`snapshots removed: ${count}\n`);
+      print(`snapshots removed: ${count}`);
     });
 }

@@ -1,10 +1,10 @@
-import type { Command } from 'commander';
 import { shownJson } from '../core/clean-text.ts';
 import { EXIT_CODES } from '../core/exit-codes.ts';
 import { unknownVariables } from '../settings/setting-sources.ts';
+import type { CliCommand } from './cli-command.ts';
 import { writeOut } from './csv/streams.ts';
 import type { CheckOutcome, Ports } from './ports.ts';
-import { readRawSettings, withRawSettings } from './raw-settings.ts';
+import { readRawSettings, SERVER_SETTINGS } from './raw-settings.ts';
 
 /** The exit code of each outcome. The command exits with the highest exit code of its outcomes. */
 const EXIT_CODE = {
@@ -17,18 +17,17 @@ const LABEL = { ok: 'ok      ', warning: 'WARNING ', failure: 'FAILURE ' } as co
 const PROGRESS_EVERY = 1_000;
 
 /** Adds `zomma check`, which examines an installation and says what is wrong with it. */
-export function addCheck(program: Command, ports: Ports): void {
-  withRawSettings(program.command('check'))
+export function addCheck(program: CliCommand, ports: Ports): void {
+  program
+    .command('check')
+    .rawSettings(SERVER_SETTINGS)
     .description(
       'Check an installation: settings, data folder, database, snapshots, feeds, clock, disk, backup, certificate, port and runtime. Changes nothing. Accepts the flags of `zomma serve`. Exits with 1 after a warning, and with 2 after a failure.',
     )
     .option('--quick', 'do not read the whole database')
-    .option('--json', 'print one JSON object')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  $ zomma check --data-dir /var/lib/zomma\n  $ zomma check --config /etc/zomma/zomma.toml --quick --json\n',
-    )
-    .action(async ({ quick, json }, command: Command) => {
+    .json()
+    .examples('zomma check --data-dir /var/lib/zomma', 'zomma check --config /etc/zomma/zomma.toml --quick --json')
+    .action(async ({ quick, json }, command: CliCommand) => {
       const { problems, count, values: settings } = await readRawSettings(command);
       const outcomes: CheckOutcome[] = [];
       const report = async (outcome: CheckOutcome) => {

@@ -1,29 +1,24 @@
-import { Argument, type Command, Option } from 'commander';
+import type { CliCommand } from './cli-command.ts';
 import { ROW_MESSAGES_MAX } from './csv/csv-run.ts';
 import type { RowKernel } from './csv/row-kernel.ts';
 import { greeksKernel, impliedVolatilityKernel, mertonKernel } from './csv/row-kernels.ts';
 import { streamCsv } from './csv/stream-csv.ts';
 
 /** Adds `zomma greeks`, `zomma iv` and `zomma merton`, which run a kernel over the rows of a CSV of any length. */
-export function addColumns(program: Command): void {
+export function addColumns(program: CliCommand): void {
   csvCommand(
     program,
     'greeks',
     'Compute the price and the Greeks (Black-Scholes-Merton) of each row of a CSV.',
     greeksKernel('market'),
   )
-    .addOption(
-      new Option(
-        '--units <units>',
-        'market: vega and vanna per vol point (0.01), volga per vol point squared, theta and charm per calendar day, rho per 1 % of rate; raw: per 1.00 of spot, volatility or rate, and per year of time. Price, delta and gamma are the same in both',
-      )
-        .choices(['market', 'raw'])
-        .default('market'),
+    .choice(
+      '--units <units>',
+      'market: vega and vanna per vol point (0.01), volga per vol point squared, theta and charm per calendar day, rho per 1 % of rate; raw: per 1.00 of spot, volatility or rate, and per year of time. Price, delta and gamma are the same in both',
+      ['market', 'raw'],
+      'market',
     )
-    .addHelpText(
-      'after',
-      examples(['zomma greeks options.csv > greeks.csv', 'gunzip -c options.csv.gz | zomma greeks --units raw']),
-    )
+    .examples('zomma greeks options.csv > greeks.csv', 'gunzip -c options.csv.gz | zomma greeks --units raw')
     .action((file, { units }) => streamCsv(greeksKernel(units), file));
   csvCommand(
     program,
@@ -31,7 +26,7 @@ export function addColumns(program: Command): void {
     'Compute the implied volatility (Black-Scholes-Merton) of each row of a CSV, decimal per year. The volatility is 0 if the price is at or below the discounted intrinsic value.',
     impliedVolatilityKernel,
   )
-    .addHelpText('after', examples(['zomma iv quotes.csv > volatilities.csv', 'zomma iv < quotes.csv | zomma greeks']))
+    .examples('zomma iv quotes.csv > volatilities.csv', 'zomma iv < quotes.csv | zomma greeks')
     .action((file) => streamCsv(impliedVolatilityKernel, file));
   csvCommand(
     program,
@@ -39,26 +34,23 @@ export function addColumns(program: Command): void {
     'Compute for each row of a CSV the probability (0 to 1) that the underlying ends at or above the strike, and the prices of call and put (Merton jump diffusion).',
     mertonKernel,
   )
-    .addHelpText(
-      'after',
-      examples(['zomma merton jumps.csv > probabilities.csv', 'head -1000 jumps.csv | zomma merton']),
-    )
+    .examples('zomma merton jumps.csv > probabilities.csv', 'head -1000 jumps.csv | zomma merton')
     .action((file) => streamCsv(mertonKernel, file));
 }
 
 function csvCommand(
-  program: Command,
+  program: CliCommand,
   name: string,
   description: string,
   { inputs, outputs, unanswered }: RowKernel,
-): Command {
+): CliCommand {
   const columns = Object.entries(inputs).map(([column, { default: value }]) =>
     value === undefined ? column : `${column} (default ${value})`,
   );
   return program
     .command(name)
     .description(description)
-    .addArgument(new Argument('[file]', 'CSV file with the column names in the first line (default: stdin)'))
+    .argument('[file]', 'CSV file with the column names in the first line (default: stdin)')
     .addHelpText(
       'after',
       `
@@ -90,8 +82,4 @@ const UNITS: Readonly<Record<string, string>> = {
 function unitsOf(inputs: readonly string[]): string {
   const byUnit = Map.groupBy(inputs, (column) => UNITS[column]!);
   return [...byUnit].map(([unit, names]) => `${names.join(', ')}: ${unit}`).join('; ');
-}
-
-function examples(lines: readonly string[]): string {
-  return `\nExamples:\n${lines.map((line) => `  $ ${line}\n`).join('')}`;
 }

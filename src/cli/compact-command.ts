@@ -1,33 +1,31 @@
-import type { Command } from 'commander';
 import { shownJson } from '../core/clean-text.ts';
+import type { CliCommand } from './cli-command.ts';
+import { print } from './csv/streams.ts';
 import type { Ports } from './ports.ts';
-import { withSettings } from './settings.ts';
 import { formatCount } from './text-format.ts';
 
 /** Adds `zomma compact`, which removes data past its retention and makes the database smaller. */
-export function addCompact(program: Command, ports: Ports): void {
-  withSettings(
-    program
-      .command('compact')
-      .description(
-        'Remove the data that is past its retention at once, and write the database anew without the space of removed data. No server may run on the data folder, and the disk needs room for a second copy of the database.',
-      )
-      .option('--json', 'print one JSON object'),
-    ['dataDir', 'keepChains', 'keepIntraday', 'keepPrints', 'keepLevels'],
-  )
-    .addHelpText(
-      'after',
-      '\nExamples:\n  $ zomma compact --data-dir /var/lib/zomma\n  $ zomma compact --config /etc/zomma/zomma.toml --keep-chains 90 --keep-intraday 10\n',
+export function addCompact(program: CliCommand, ports: Ports): void {
+  program
+    .command('compact')
+    .description(
+      'Remove the data that is past its retention at once, and write the database anew without the space of removed data. No server may run on the data folder, and the disk needs room for a second copy of the database.',
+    )
+    .json()
+    .settings(['dataDir', 'keepChains', 'keepIntraday', 'keepPrints', 'keepLevels'])
+    .examples(
+      'zomma compact --data-dir /var/lib/zomma',
+      'zomma compact --config /etc/zomma/zomma.toml --keep-chains 90 --keep-intraday 10',
     )
     .action(async ({ json, ...settings }) => {
       process.stderr.write('compacting the database: this may take minutes\n');
       const { removed, before, after } = await ports.compact(settings);
       const mb = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
       const counts = `${formatCount(removed.chains)} snapshots, ${formatCount(removed.prints)} prints, ${formatCount(removed.levels)} levels`;
-      process.stdout.write(
+      print(
         json
-          ? `${shownJson({ removed, bytes_before: before, bytes_after: after })}\n`
-          : `removed: ${counts}\ndatabase: ${mb(before)} before, ${mb(after)} after\n`,
+          ? shownJson({ removed, bytes_before: before, bytes_after: after })
+          : `removed: ${counts}\ndatabase: ${mb(before)} before, ${mb(after)} after`,
       );
     });
 }

@@ -1,12 +1,11 @@
-import type { Command } from 'commander';
 import { shownJson } from '../core/clean-text.ts';
 import { EXIT_CODES } from '../core/exit-codes.ts';
 import { SETTINGS, type Setting, type SettingGroup, type SettingName, settingsIn } from '../settings/config.ts';
 import { SETTINGS_FILE, settingKey, unknownVariables, type WrittenSetting } from '../settings/setting-sources.ts';
+import { type CliCommand, sourcesFor } from './cli-command.ts';
 import { writeOut } from './csv/streams.ts';
 import type { Ports } from './ports.ts';
-import { readRawSettings, SERVER_SETTINGS, withRawSettings, writtenSetting } from './raw-settings.ts';
-import { sourcesFor } from './settings.ts';
+import { readRawSettings, SERVER_SETTINGS, writtenSetting } from './raw-settings.ts';
 import { columns } from './text-format.ts';
 
 /** The groups of settings in the order of the example, with their headings. */
@@ -22,7 +21,7 @@ const GROUPS = {
 const WIDTH = 100;
 
 /** Adds `zomma config`, which writes an example of a file of settings, shows where each setting comes from, and checks all of them. */
-export function addConfig(program: Command, _ports: Ports): void {
+export function addConfig(program: CliCommand, _ports: Ports): void {
   const config = program.command('config').description('Show and check the settings of `zomma serve`.');
   config
     .command('example')
@@ -31,30 +30,28 @@ export function addConfig(program: Command, _ports: Ports): void {
     .action(async () => {
       await writeOut(exampleFile());
     });
-  withRawSettings(config.command('show'))
+  config
+    .command('show')
+    .rawSettings(SERVER_SETTINGS)
     .description(
       'Print the value of every setting, and where it comes from. Accepts the flags of `zomma serve`. Prints no credential.',
     )
-    .option('--json', 'print one JSON object')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  $ zomma config show\n  $ zomma config show --config /etc/zomma/zomma.toml --port 9000 --json\n',
-    )
-    .action(async ({ json }, command: Command) => {
+    .json()
+    .examples('zomma config show', 'zomma config show --config /etc/zomma/zomma.toml --port 9000 --json')
+    .action(async ({ json }, command: CliCommand) => {
       const sources = await sourcesFor(command);
       const rows = SERVER_SETTINGS.map((name) => shownSetting(name, writtenSetting(name, command, sources)));
       await writeOut(json ? `${shownJson({ settings: rows })}\n` : tableOf(rows));
     });
-  withRawSettings(config.command('check'))
+  config
+    .command('check')
+    .rawSettings(SERVER_SETTINGS)
     .description(
       `Check every setting, and name variables of the environment that belong to no setting. Accepts the flags of \`zomma serve\`. Exits with ${EXIT_CODES.setting.code} if something is wrong.`,
     )
-    .option('--json', 'print one JSON object')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  $ zomma config check --config /etc/zomma/zomma.toml\n  $ zomma config check && systemctl restart zomma\n',
-    )
-    .action(async ({ json }, command: Command) => {
+    .json()
+    .examples('zomma config check --config /etc/zomma/zomma.toml', 'zomma config check && systemctl restart zomma')
+    .action(async ({ json }, command: CliCommand) => {
       const { problems: invalid, count } = await readRawSettings(command);
       const unknown = unknownVariables(process.env).map(({ name, nearest }) => ({
         message: `${name} is not a setting`,
@@ -69,14 +66,8 @@ export function addConfig(program: Command, _ports: Ports): void {
     });
 }
 
-interface ShownSetting {
-  readonly setting: string;
-  /** Null: not set, and without a default. A credential is shown as `(hidden)`. */
-  readonly value: string | null;
-  readonly origin: string;
-}
-
-function shownSetting(name: SettingName, written: WrittenSetting | undefined): ShownSetting {
+/** The value is null if the setting is not set and has no default. A credential is shown as `(hidden)`. */
+function shownSetting(name: SettingName, written: WrittenSetting | undefined) {
   const { flag, default: byDefault }: Setting = SETTINGS[name];
   const value = flag === undefined && written ? '(hidden)' : (written?.text ?? byDefault ?? null);
   return {
@@ -86,7 +77,7 @@ function shownSetting(name: SettingName, written: WrittenSetting | undefined): S
   };
 }
 
-function tableOf(rows: readonly ShownSetting[]): string {
+function tableOf(rows: readonly ReturnType<typeof shownSetting>[]): string {
   const cells = rows.map(({ setting, value, origin }) => [setting, value ?? '', origin]);
   return `${columns([['setting', 'value', 'origin'], ...cells]).join('\n')}\n`;
 }

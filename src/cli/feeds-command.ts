@@ -1,38 +1,36 @@
-import type { Command } from 'commander';
 import { shownJson, shownName } from '../core/clean-text.ts';
 import { OperatorError } from '../core/errors.ts';
 import { DAY_MS, newYorkTime } from '../market/calendar.ts';
 import { type FeedReport, type FeedStatus, feedReport, type SessionStatus } from '../operations/feed-status.ts';
 import { settingsIn } from '../settings/config.ts';
-import { writeOut } from './csv/streams.ts';
+import type { CliCommand } from './cli-command.ts';
+import { print, writeOut } from './csv/streams.ts';
 import type { Ports } from './ports.ts';
-import { withSettings } from './settings.ts';
 import { columns, formatCount } from './text-format.ts';
 
 /** Maximum number of rejections and maximum number of gaps that are shown for a feed without `--all`. */
 const ROWS_SHOWN_MAX = 10;
 
 /** Adds `zomma feeds`, which shows the state of a server's feeds. */
-export function addFeeds(program: Command, ports: Ports): void {
-  withSettings(
-    program
-      .command('feeds')
-      .description(
-        'Show whether the exchange is open, and the state of each feed: its polls, its data per ticker, the data that was rejected, and the times in which its stream was disconnected (gaps).',
-      )
-      .option('--all', 'also show tickers that are fresh, and every rejection and gap')
-      .option(
-        '--check',
-        'for monitoring: exit with code 1 if there is no feed, or if a feed is down, empty or degraded. down: a poll failed, is overdue or makes no progress, the last attempt of every ticker failed, or there is no room for the data. empty: no data has arrived yet, or the feed has tickers and none of them has a snapshot. degraded: a ticker is not fresh, the report has a rejection, or the stream is disconnected',
-      )
-      .option('--json', 'print one JSON object with every row, like GET /api/v1/feeds')
-      .option('--forget <feed>', 'remove the state of a feed that the server had earlier and does not use now'),
-    settingsIn('data'),
-    { hidden: ['contagionMin'] },
-  )
-    .addHelpText(
-      'after',
-      '\nExamples:\n  $ zomma feeds\n  $ zomma feeds --all\n  $ zomma feeds --forget simulated\n  $ zomma feeds --check > /dev/null || page-the-operator\n',
+export function addFeeds(program: CliCommand, ports: Ports): void {
+  program
+    .command('feeds')
+    .description(
+      'Show whether the exchange is open, and the state of each feed: its polls, its data per ticker, the data that was rejected, and the times in which its stream was disconnected (gaps).',
+    )
+    .option('--all', 'also show tickers that are fresh, and every rejection and gap')
+    .option(
+      '--check',
+      'for monitoring: exit with code 1 if there is no feed, or if a feed is down, empty or degraded. down: a poll failed, is overdue or makes no progress, the last attempt of every ticker failed, or there is no room for the data. empty: no data has arrived yet, or the feed has tickers and none of them has a snapshot. degraded: a ticker is not fresh, the report has a rejection, or the stream is disconnected',
+    )
+    .option('--json', 'print one JSON object with every row, like GET /api/v1/feeds')
+    .option('--forget <feed>', 'remove the state of a feed that the server had earlier and does not use now')
+    .settings(settingsIn('data'), { hidden: ['contagionMin'] })
+    .examples(
+      'zomma feeds',
+      'zomma feeds --all',
+      'zomma feeds --forget simulated',
+      'zomma feeds --check > /dev/null || page-the-operator',
     )
     .action(async ({ json, all, check, forget, ...settings }) => {
       if (forget !== undefined) {
@@ -41,8 +39,7 @@ export function addFeeds(program: Command, ports: Ports): void {
             `there is no feed "${shownName(forget)}" that the server had earlier and does not use now`,
             'The states of the feeds that the server uses stay, because monitoring needs them.',
           );
-        process.stdout.write(`The state of the feed ${shownName(forget)} was removed.\n`);
-        return;
+        return print(`The state of the feed ${shownName(forget)} was removed.`);
       }
       const report = await ports.withMarket(settings, feedReport);
       await writeOut(Buffer.from(json ? `${shownJson(report)}\n` : pageOf(report, Boolean(all))));

@@ -1,75 +1,44 @@
-import { type Command, Option } from 'commander';
-import { cleanLine, shownJson } from '../core/clean-text.ts';
-import { OperatorError } from '../core/errors.ts';
+import { cleanLine } from '../core/clean-text.ts';
 import { runToCompletion } from '../core/steps.ts';
 import type { Operation, Provenance } from '../operations/engine/operation.ts';
 import { extendedView, perform } from '../operations/engine/perform.ts';
 import { type GexHistory, getGexHistory } from '../operations/history/gex-history.ts';
 import { settingsIn } from '../settings/config.ts';
-import { writeOut } from './csv/streams.ts';
-import { historyCsv } from './history-csv.ts';
-import { formatDollars, formatPrice } from './plot/figures.ts';
+import type { CliCommand } from './cli-command.ts';
+import { requireOneForm, writeResult } from './forms.ts';
+import { formatDollars, formatPrice, formatVolatility } from './plot/figures.ts';
 import { type HistoryPicture, historyPlot } from './plot/history-plot.ts';
-import { terminalOf } from './plot/terminal.ts';
 import type { Ports } from './ports.ts';
-import { withSettings } from './settings.ts';
+import { csvText, numberCell } from './text-format.ts';
 
 /** A history with its provenance. The provenance is missing if the ticker has no chain. */
 type History = GexHistory & { readonly provenance?: Provenance };
 
-/** Minimum and maximum height of the plot, in lines. */
-const PLOT_LINES = { least: 20, most: 40 };
-
 /** Adds `zomma history`, which shows the recorded levels of a ticker over time. */
-export function addHistory(program: Command, ports: Ports): void {
-  withSettings(
-    program
-      .command('history')
-      .description('Show the gamma-exposure (GEX) levels of a ticker over time, as a server has recorded them.')
-      .argument('<ticker>', 'ticker whose levels are in the data folder')
-      .addOption(
-        new Option(
-          '--from <moment>',
-          'first moment: New York date or instant (default: 364 days before the newest levels that are not after --to)',
-        ),
-      )
-      .addOption(
-        new Option(
-          '--to <moment>',
-          'last moment: New York date (included to its end) or instant (default: the newest levels)',
-        ),
-      )
-      .addOption(
-        new Option('--per <what>', 'rows: every snapshot, or only the last snapshot of each day')
-          .choices(['snapshot', 'day'])
-          .default('day'),
-      )
-      .addOption(
-        new Option('--points <n>', 'maximum number of rows; if there are more, evenly spaced rows are printed').default(
-          '5000',
-        ),
-      )
-      .option('--json', 'print one JSON object')
-      .option('--csv', 'print one CSV table')
-      .option('--plot', 'plot even if stdout is not a terminal')
-      .option('--no-plot', 'do not plot'),
-    settingsIn('data'),
-    { hidden: ['contagionMin'] },
-  )
-    .addHelpText(
-      'after',
-      `
-Examples:
-  $ zomma history SPY
-  $ zomma history SPY --from 2026-10-01 --csv > spy.csv
-  $ zomma history SPY --from 2026-11-20 --per snapshot --json
-`,
+export function addHistory(program: CliCommand, ports: Ports): void {
+  program
+    .command('history')
+    .description('Show the gamma-exposure (GEX) levels of a ticker over time, as a server has recorded them.')
+    .argument('<ticker>', 'ticker whose levels are in the data folder')
+    .option(
+      '--from <moment>',
+      'first moment: New York date or instant (default: 364 days before the newest levels that are not after --to)',
+    )
+    .option('--to <moment>', 'last moment: New York date (included to its end) or instant (default: the newest levels)')
+    .choice('--per <what>', 'rows: every snapshot, or only the last snapshot of each day', ['snapshot', 'day'], 'day')
+    .option('--points <n>', 'maximum number of rows; if there are more, evenly spaced rows are printed', '5000')
+    .json()
+    .option('--csv', 'print one CSV table')
+    .option('--plot', 'plot even if stdout is not a terminal')
+    .option('--no-plot', 'do not plot')
+    .settings(settingsIn('data'), { hidden: ['contagionMin'] })
+    .examples(
+      'zomma history SPY',
+      'zomma history SPY --from 2026-10-01 --csv > spy.csv',
+      'zomma history SPY --from 2026-11-20 --per snapshot --json',
     )
     .action(async (ticker: string, { from, to, per, points, ...flags }) => {
-      const forms = (['json', 'csv', 'plot'] as const).filter((form) => flags[form]);
-      if (forms.length > 1) {
-        throw new OperatorError(`${forms.map((form) => `--${form}`).join(' and ')} exclude each other`, 'Choose one.');
-      }
+      requireOneForm(flags);
       const args = { ticker, per, points: Number(points), ...(from && { from }), ...(to && { to }) };
       const view = extendedView(getGexHistory as unknown as Operation);
       const { body } = await ports.withMarket(flags, (context) =>
@@ -81,29 +50,17 @@ Examples:
           `zomma: ${history.count} of ${history.downsampled_from} rows are shown; use a later --from to show all\n`,
         );
       }
-      // The CSV table has no column that says that the data is simulated.
-      if (flags.csv && history.provenance?.simulated) process.stderr.write('zomma: these figures are SIMULATED\n');
-      await writeOut(Buffer.from(rendered(history, flags)));
+      await writeResult(flags, {
+        value: history,
+        isSimulated: history.provenance?.simulated ?? false,
+        csv: () => historyCsv(history),
+        text: summaryOf(history),
+        details: table(history),
+        // A plot over time needs at least two moments.
+        plot: history.count < 2 ? undefined : (...size) => historyPlot(pictureOf(history), ...size),
+        plotLines: { least: 20, most: 40 },
+      });
     });
-}
-
-interface Flags {
-  readonly json?: true;
-  readonly csv?: true;
-  /** If omitted, the plot is drawn if stdout is a terminal. */
-  readonly plot?: boolean;
-}
-
-function rendered(history: History, { json, csv, plot }: Flags): string {
-  if (json) return `${shownJson(history)}\n`;
-  if (csv) return historyCsv(history);
-  const summary = summaryOf(history);
-  // A plot over time needs at least two moments.
-  if (history.count < 2 || !(plot ?? process.stdout.isTTY)) return `${summary}${table(history)}`;
-  const { width, height, style } = terminalOf(process.stdout, process.env);
-  const room = height - summary.split('\n').length - 1;
-  const lines = Math.min(PLOT_LINES.most, Math.max(PLOT_LINES.least, room));
-  return `${summary}\n${historyPlot(pictureOf(history), width, lines, style).join('\n')}\n`;
 }
 
 function pictureOf(history: History): HistoryPicture {
@@ -130,13 +87,14 @@ function pictureOf(history: History): HistoryPicture {
 function summaryOf(history: History): string {
   const { ticker, count, per, iv_rank, iv_percentile, iv_days, iv_low, iv_high, provenance } = history;
   const source = provenance ? `  ${provenance.source}${provenance.simulated ? '  SIMULATED' : ''}` : '';
-  const range = iv_low === null || iv_high === null ? '' : `, ${percent(iv_low)} to ${percent(iv_high)}`;
+  const range =
+    iv_low === null || iv_high === null ? '' : `, ${formatVolatility(iv_low)} to ${formatVolatility(iv_high)}`;
   const rank =
     iv_percentile === null ? '' : `  (rank ${iv_rank?.toFixed(0) ?? 'none'}, percentile ${iv_percentile.toFixed(0)})`;
   const rows = [
     `${ticker}  ${countOf(count, per)}${source}`,
     ...history.notes.map((note) => `  ${cleanLine(note)}`),
-    `  30-day IV   ${percent(history.atm_iv_30d.at(-1) ?? null)}${rank}  over ${countOf(iv_days, 'day')}${range}`,
+    `  30-day IV   ${formatVolatility(history.atm_iv_30d.at(-1) ?? null)}${rank}  over ${countOf(iv_days, 'day')}${range}`,
   ];
   return `${rows.join('\n')}\n`;
 }
@@ -165,7 +123,7 @@ function table(history: History): string {
     formatPrice(history.call_wall[i]!),
     formatPrice(history.put_wall[i]!),
     formatPrice(history.max_pain[i]!),
-    percent(history.atm_iv_30d[i]!),
+    formatVolatility(history.atm_iv_30d[i]!),
   ]);
   const widths = head.map((name, column) => Math.max(name.length, ...rows.map((row) => row[column]!.length)));
   const lines = [head, ...rows].map((row) => row.map((text, i) => text.padStart(widths[i]!)).join('  '));
@@ -174,6 +132,22 @@ function table(history: History): string {
   return lines.map((text) => `  ${text}\n`).join('');
 }
 
-function percent(volatility: number | null): string {
-  return volatility === null ? 'none' : `${(100 * volatility).toFixed(1)} %`;
+/** Columns whose values come from the input. The values of these columns are printed unchanged. */
+const GIVEN = new Set(['spot', 'call_wall', 'put_wall', 'max_pain']);
+
+/** Formats a history as CSV. A value that is not known becomes an empty cell. */
+function historyCsv(history: GexHistory): string {
+  const columns = HISTORY_COLUMNS.map((name) => history[name].map((value) => cell(name, value)));
+  const rows = history.as_of.map((_, row) => columns.map((column) => column[row]!));
+  return csvText(HISTORY_COLUMNS, rows);
+}
+
+const HISTORY_COLUMNS = [
+  ...(['as_of', 'day', 'spot', 'net_gex', 'gross_gex', 'sign_margin_pct', 'gex_flip', 'flip_resolved'] as const),
+  ...(['call_wall', 'put_wall', 'max_pain', 'expiry', 'net_dex', 'net_vex', 'net_cex', 'atm_iv_30d'] as const),
+];
+
+function cell(name: string, value: string | number | boolean | null): string {
+  if (value === null) return '';
+  return typeof value === 'number' && !GIVEN.has(name) ? numberCell(value) : String(value);
 }

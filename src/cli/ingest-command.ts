@@ -1,38 +1,35 @@
 import { constants } from 'node:os';
-import { Argument, type Command } from 'commander';
 import { cleanLine, shownJson } from '../core/clean-text.ts';
 import { OperatorError } from '../core/errors.ts';
 import type { LoadedFile } from '../market/feed.ts';
+import type { CliCommand } from './cli-command.ts';
 import { ProgressBar } from './csv/progress.ts';
+import { print } from './csv/streams.ts';
 import type { Ports } from './ports.ts';
-import { withSettings } from './settings.ts';
 import { formatCount } from './text-format.ts';
 
 /** Adds `zomma ingest`, which loads files and folders of market data into the store. */
-export function addIngest(program: Command, ports: Ports): void {
-  withSettings(
-    program
-      .command('ingest')
-      .description(
-        'Load market data into the data folder: option trades (prints, in a tape of any size), option chains, closing prices, dividends.',
-      )
-      .addArgument(new Argument('<path...>', 'files, or folders including their sub-folders'))
-      .option('--json', 'print one JSON object'),
-    ['dataDir', 'dataMax'],
-  )
+export function addIngest(program: CliCommand, ports: Ports): void {
+  program
+    .command('ingest')
+    .description(
+      'Load market data into the data folder: option trades (prints, in a tape of any size), option chains, closing prices, dividends.',
+    )
+    .argument('<path...>', 'files, or folders including their sub-folders')
+    .json()
+    .settings(['dataDir', 'dataMax'])
     .addHelpText(
       'after',
       `
 Prints, chains, closing prices and dividends may be CSV or Parquet. Chains may also be CBOE's quote-table CSV or delayed-quote JSON.
 All formats except Parquet may be compressed with gzip.
 Zomma detects the format from the content. A running server uses each part of the data as soon as the part is stored.
-If a run is interrupted, run it again: each print is stored only once.
-
-Examples:
-  $ zomma ingest tape-2026-08-17.csv
-  $ zomma ingest ./tapes ./chains --data-dir /var/lib/zomma
-  $ zomma ingest tape-2026-08-17.csv --json
-`,
+If a run is interrupted, run it again: each print is stored only once.`,
+    )
+    .examples(
+      'zomma ingest tape-2026-08-17.csv',
+      'zomma ingest ./tapes ./chains --data-dir /var/lib/zomma',
+      'zomma ingest tape-2026-08-17.csv --json',
     )
     .action(async (paths: string[], options) => {
       const startedMs = performance.now();
@@ -40,8 +37,8 @@ Examples:
       const files = loaded.flat();
       const seconds = (performance.now() - startedMs) / 1000;
       const totals = totalsOf(files, seconds);
-      if (options.json) process.stdout.write(`${shownJson({ files, ...totals })}\n`);
-      else process.stdout.write(`${[...files.flatMap(linesOf), totalLine(files, totals)].join('\n')}\n`);
+      if (options.json) print(shownJson({ files, ...totals }));
+      else print([...files.flatMap(linesOf), totalLine(files, totals)].join('\n'));
       rejectUnusable(paths.filter((_, i) => !loaded[i]?.some(hasUsableData)));
     });
 }

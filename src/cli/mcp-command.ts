@@ -1,30 +1,26 @@
-import type { Command } from 'commander';
 import { OperatorError, SettingError } from '../core/errors.ts';
 import { isLoopback } from '../core/loopback.ts';
 import { SETTINGS, settingsIn } from '../settings/config.ts';
+import type { CliCommand } from './cli-command.ts';
 import type { Ports } from './ports.ts';
-import { withSettings } from './settings.ts';
 
 /** Adds `zomma mcp`, which serves MCP over standard input and output, with this machine's data or with the data of a running server. */
-export function addMcp(program: Command, ports: Ports): void {
-  withSettings(
-    program
-      .command('mcp')
-      .description(
-        'Serve MCP over standard input and output, with the data of this machine or of a running server. An MCP client starts this command.',
-      )
-      .option('--url <url>', 'relay every message to a running server, e.g. http://127.0.0.1:8080; needs an API key')
-      .option(
-        '--key <key>',
-        `API key for the server. Prefer the environment variable ${SETTINGS.key.env}, because every user of the machine can see a command line`,
-      )
-      .option(
-        '--insecure-http',
-        'with --url: send the API key unencrypted to a server on another machine, for example within an encrypted tunnel',
-      ),
-    settingsIn('feeds', 'data', 'mcp', 'log', 'client'),
-    { withoutDefault: ['feed'] },
-  )
+export function addMcp(program: CliCommand, ports: Ports): void {
+  program
+    .command('mcp')
+    .description(
+      'Serve MCP over standard input and output, with the data of this machine or of a running server. An MCP client starts this command.',
+    )
+    .option('--url <url>', 'relay every message to a running server, e.g. http://127.0.0.1:8080; needs an API key')
+    .option(
+      '--key <key>',
+      `API key for the server. Prefer the environment variable ${SETTINGS.key.env}, because every user of the machine can see a command line`,
+    )
+    .option(
+      '--insecure-http',
+      'with --url: send the API key unencrypted to a server on another machine, for example within an encrypted tunnel',
+    )
+    .settings(settingsIn('feeds', 'data', 'mcp', 'log', 'client'), { withoutDefault: ['feed'] })
     .addHelpText(
       'after',
       `
@@ -40,7 +36,7 @@ An entry in a client's configuration:
   {"mcpServers": {"zomma": {"command": "/usr/local/bin/zomma", "args": ["mcp", "--data-dir", "/var/lib/zomma"]}}}
 `,
     )
-    .action(({ url, key, insecureHttp = false, ...settings }, command: Command) => {
+    .action(({ url, key, insecureHttp = false, ...settings }, command: CliCommand) => {
       if (url !== undefined) return ports.bridge({ url: urlOf(url, insecureHttp), key: keyOf(key) });
       if (command.getOptionValueSource('key') === 'cli')
         throw new OperatorError('--key needs --url', 'Name the server with --url.');

@@ -1,43 +1,38 @@
-import { type Command, Option } from 'commander';
 import { canonicalUuid } from '../access/api-key.ts';
 import { DEFAULT_TIER, TIERS } from '../access/tiers.ts';
 import { shownJson } from '../core/clean-text.ts';
 import { OperatorError } from '../core/errors.ts';
+import type { CliCommand } from './cli-command.ts';
+import { print } from './csv/streams.ts';
 import type { Ports } from './ports.ts';
-import { withSettings } from './settings.ts';
 
 /** Adds `zomma members`, which manages who has access. A running server applies each change within 10 ms. */
-export function addMembers(program: Command, ports: Ports): void {
+export function addMembers(program: CliCommand, ports: Ports): void {
   const members = program.command('members').description('Add, list, revoke and link members.');
-  const uuid = () =>
-    new Option(
-      '--uuid <uuid>',
-      "the member's UUID in the membership system (required). With -, the command reads it from standard input, so that it is in no list of processes and no history of a shell",
-    ).makeOptionMandatory();
-  const json = () => new Option('--json', 'print one JSON object');
+  const uuid = [
+    '--uuid <uuid>',
+    "the member's UUID in the membership system (required). With -, the command reads it from standard input, so that it is in no list of processes and no history of a shell",
+  ] as const;
 
-  withSettings(
-    members
-      .command('add')
-      .description(
-        'Add a member, or change a known member: the command replaces the tier and the expiry (an omitted option gets its default) and lifts a revocation. Prints the API key, which does not change for a known member.',
-      )
-      .addOption(uuid()),
-    ['dataDir'],
-  )
-    .addOption(
-      new Option(
-        '--tier <tier>',
-        'tier of the membership. A member of the tier "none" has no access. The other tiers differ in name only',
-      )
-        .choices(Object.keys(TIERS))
-        .default(DEFAULT_TIER),
+  members
+    .command('add')
+    .description(
+      'Add a member, or change a known member: the command replaces the tier and the expiry (an omitted option gets its default) and lifts a revocation. Prints the API key, which does not change for a known member.',
+    )
+    .requiredOption(...uuid)
+    .settings(['dataDir'])
+    .choice(
+      '--tier <tier>',
+      'tier of the membership. A member of the tier "none" has no access. The other tiers differ in name only',
+      Object.keys(TIERS),
+      DEFAULT_TIER,
     )
     .option('--expires <date>', 'end of the membership, ISO 8601; without this option, the membership does not end')
-    .addOption(json())
-    .addHelpText(
-      'after',
-      '\nExamples:\n  $ zomma members add --uuid 7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90\n  $ zomma members add --uuid 7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90 --tier pro --expires 2027-12-31T23:59:59Z --json\n  $ zomma members add --uuid - < uuid.txt\n',
+    .json()
+    .examples(
+      'zomma members add --uuid 7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90',
+      'zomma members add --uuid 7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90 --tier pro --expires 2027-12-31T23:59:59Z --json',
+      'zomma members add --uuid - < uuid.txt',
     )
     .action(async (options) => {
       const request = { uuid: await uuidOf(options.uuid), tier: options.tier, expiresAt: expiry(options.expires) };
@@ -52,11 +47,12 @@ export function addMembers(program: Command, ports: Ports): void {
       );
     });
 
-  withSettings(members.command('list').description('List the members.').addOption(json()), ['dataDir'])
-    .addHelpText(
-      'after',
-      '\nExamples:\n  $ zomma members list\n  $ zomma members list --json --data-dir /var/lib/zomma\n',
-    )
+  members
+    .command('list')
+    .description('List the members.')
+    .json()
+    .settings(['dataDir'])
+    .examples('zomma members list', 'zomma members list --json --data-dir /var/lib/zomma')
     .action(async (options) => {
       const rows = await ports.withMembers(options, 'read', (_, store) =>
         store.members().map(({ uuid, tier, status, expiresAt }) => ({
@@ -73,41 +69,40 @@ export function addMembers(program: Command, ports: Ports): void {
           print(`${row.uuid}  ${row.tier.padEnd(8)} ${row.status.padEnd(8)} ${row.expires_at ?? 'does not expire'}`);
     });
 
-  withSettings(members.command('revoke').description("Revoke a member's access at once.").addOption(uuid()), [
-    'dataDir',
-  ])
-    .addHelpText('after', '\nExamples:\n  $ zomma members revoke --uuid 7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90\n')
+  members
+    .command('revoke')
+    .description("Revoke a member's access at once.")
+    .requiredOption(...uuid)
+    .settings(['dataDir'])
+    .examples('zomma members revoke --uuid 7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90')
     .action(async (options) => {
       const uuid = await uuidOf(options.uuid);
       const member = await ports.withMembers(options, 'write', (access) => access.revoke(uuid));
       print(`${member.uuid}  ${member.status}`);
     });
 
-  withSettings(
-    members
-      .command('link')
-      .description(
-        "Store a member's Telegram handle, and two on/off settings that state which signals another service may send to the handle. Zomma only stores and shows these values. Zomma sends nothing to the handle.",
-      )
-      .addOption(uuid()),
-    ['dataDir'],
-  )
+  members
+    .command('link')
+    .description(
+      "Store a member's Telegram handle, and two on/off settings that state which signals another service may send to the handle. Zomma only stores and shows these values. Zomma sends nothing to the handle.",
+    )
+    .requiredOption(...uuid)
+    .settings(['dataDir'])
     .requiredOption('--telegram <handle>', 'Telegram handle or id (required)')
-    .addOption(
-      switchOption(
-        '--routing-1dte <state>',
-        'stored value: whether another service may send signals about options that expire in one day (1DTE) to the handle',
-      ),
+    .choice(
+      '--routing-1dte <state>',
+      'stored value: whether another service may send signals about options that expire in one day (1DTE) to the handle',
+      ON_OFF,
+      'on',
     )
-    .addOption(
-      switchOption(
-        '--routing-radar <state>',
-        'stored value: whether another service may send radar signals to the handle',
-      ),
+    .choice(
+      '--routing-radar <state>',
+      'stored value: whether another service may send radar signals to the handle',
+      ON_OFF,
+      'on',
     )
-    .addHelpText(
-      'after',
-      '\nExamples:\n  $ zomma members link --uuid 7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90 --telegram 5550123456 --routing-radar off\n',
+    .examples(
+      'zomma members link --uuid 7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90 --telegram 5550123456 --routing-radar off',
     )
     .action(async (options) => {
       const uuid = await uuidOf(options.uuid);
@@ -133,17 +128,11 @@ async function uuidOf(option: string): Promise<string> {
   );
 }
 
-function switchOption(flag: string, help: string): Option {
-  return new Option(flag, help).choices(['on', 'off']).default('on');
-}
+const ON_OFF = ['on', 'off'];
 
 function expiry(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const expiresAtMs = Date.parse(text);
   if (!Number.isNaN(expiresAtMs)) return expiresAtMs;
   throw new OperatorError('--expires is not a date', 'Use ISO 8601, e.g. 2027-12-31T23:59:59Z.');
-}
-
-function print(line: string): void {
-  process.stdout.write(`${line}\n`);
 }

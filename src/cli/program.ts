@@ -1,7 +1,7 @@
-import { Command } from 'commander';
+import { CliCommand } from './cli-command.ts';
 import type { Ports } from './ports.ts';
 
-type Add = (program: Command, ports: Ports) => void;
+type Add = (program: CliCommand, ports: Ports) => void;
 
 /** The modules that define the commands, in the order of the help. */
 const COMMANDS: Readonly<Record<string, () => Promise<Add>>> = {
@@ -30,7 +30,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Add>>> = {
  * Creates the command line on top of the ports. `first` is the first argument. Loads only the code of the command that `first` names. If
  * `first` is not a command, loads all commands.
  */
-export async function createProgram(ports: Ports, first: string | undefined): Promise<Command> {
+export async function createProgram(ports: Ports, first: string | undefined): Promise<CliCommand> {
   if (first === '--version' || first === '-V') return describeProgram(await ports.versionLine());
   const program = describeProgram('');
   const chosen = first === undefined ? undefined : COMMANDS[first];
@@ -42,8 +42,8 @@ function command(names: readonly string[], load: () => Promise<Add>): Record<str
   return Object.fromEntries(names.map((name) => [name, load]));
 }
 
-function describeProgram(versionLine: string): Command {
-  return new Command('zomma')
+function describeProgram(versionLine: string): CliCommand {
+  return new CliCommand('zomma')
     .description('Options-market analytics server: Greeks, GEX levels, flow and jump probabilities over REST and MCP.')
     .version(versionLine)
     .exitOverride()

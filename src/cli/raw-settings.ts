@@ -1,21 +1,11 @@
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { SettingError } from '../core/errors.ts';
 import { SETTINGS, type Setting, type SettingName, type SettingValues, settingsIn } from '../settings/config.ts';
-import { parseWritten, SETTINGS_FILE, type SettingSources, type WrittenSetting } from '../settings/setting-sources.ts';
-import { sourcesFor } from './settings.ts';
+import { parseWritten, type SettingSources, type WrittenSetting } from '../settings/setting-sources.ts';
+import { sourcesFor } from './cli-command.ts';
 
 /** The settings of `zomma serve`, in the order in which they are shown. */
 export const SERVER_SETTINGS = settingsIn('data', 'server', 'feeds', 'mcp', 'log');
-
-/** Adds the flags of `zomma serve` without converting their values, so that every one of them can be shown and checked. */
-export function withRawSettings(command: Command): Command {
-  command.option(SETTINGS_FILE.flag, `${SETTINGS_FILE.help} (env: ${SETTINGS_FILE.env})`);
-  for (const name of SERVER_SETTINGS) {
-    const { flag, help }: Setting = SETTINGS[name];
-    if (flag !== undefined) command.addOption(new Option(flag, help).hideHelp());
-  }
-  return command;
-}
 
 /** Returns what is written for a setting: on the command line, in the environment, or in the file. */
 export function writtenSetting(
@@ -28,17 +18,11 @@ export function writtenSetting(
   return { text: String(given), origin: (SETTINGS[name] as Setting).flag!.split(' ')[0]! };
 }
 
-export interface ReadSettings {
-  /** What is wrong with a setting or with the file of settings. */
-  readonly problems: readonly SettingError[];
-  /** Number of settings that are set. */
-  readonly count: number;
-  /** The values of all settings. An invalid one has its default. */
-  readonly values: SettingValues;
-}
-
-/** Reads all settings, and collects what is wrong with them. */
-export async function readRawSettings(command: Command): Promise<ReadSettings> {
+/**
+ * Reads all settings. Returns what is wrong with a setting or with the file of settings, the number of settings that are set, and the values of
+ * all. An invalid one has its default.
+ */
+export async function readRawSettings(command: Command) {
   const problems: SettingError[] = [];
   const collected = <T>(error: unknown): T | undefined => {
     if (!(error instanceof SettingError)) throw error;

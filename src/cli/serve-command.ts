@@ -1,7 +1,6 @@
-import type { Command } from 'commander';
 import { SETTINGS, type Setting, settingsIn } from '../settings/config.ts';
+import type { CliCommand } from './cli-command.ts';
 import type { Ports } from './ports.ts';
-import { withSettings } from './settings.ts';
 
 const SERVE_SETTINGS = settingsIn('server', 'feeds', 'mcp', 'log', 'data');
 
@@ -15,40 +14,36 @@ or from a file that the variable with _FILE at its end names:
   ${[...CREDENTIALS, `${SETTINGS.myKeyToken.env} for /api/v1/auth/my-key`].join(', ')}`;
 
 /** Adds `zomma serve`, which runs the service, and `zomma start`, which runs the same service with a demo member. */
-export function addServe(program: Command, ports: Ports): void {
-  withSettings(program.command('serve').description('Serve REST and MCP from market-data feeds.'), SERVE_SETTINGS)
+export function addServe(program: CliCommand, ports: Ports): void {
+  program
+    .command('serve')
+    .description('Serve REST and MCP from market-data feeds.')
+    .settings(SERVE_SETTINGS)
     .addHelpText(
       'after',
       `
 As soon as the server accepts requests, it writes this line to stdout: listening on http://HOST:PORT (https with --tls-cert)
 
-${CREDENTIALS_HELP}
-
-Examples:
-  $ zomma serve --feed files:/srv/chains --data-dir /var/lib/zomma
-  $ zomma serve --feed files:./chains --port 0 --rate-limit off
-  $ zomma serve --host 0.0.0.0 --port 443 --tls-cert cert.pem --tls-key key.pem
-  $ zomma serve --config /etc/zomma/zomma.toml
-`,
+${CREDENTIALS_HELP}`,
+    )
+    .examples(
+      'zomma serve --feed files:/srv/chains --data-dir /var/lib/zomma',
+      'zomma serve --feed files:./chains --port 0 --rate-limit off',
+      'zomma serve --host 0.0.0.0 --port 443 --tls-cert cert.pem --tls-key key.pem',
+      'zomma serve --config /etc/zomma/zomma.toml',
     )
     .action((settings) => ports.serve(settings, { demo: false }));
-  withSettings(
-    program
-      .command('start')
-      .description(
-        "Serve REST and MCP like `zomma serve`, with a demo member. Prints an address that opens the web terminal signed in, the demo member's API key and a first request to try.",
-      ),
-    SERVE_SETTINGS,
-  )
+  program
+    .command('start')
+    .description(
+      "Serve REST and MCP like `zomma serve`, with a demo member. Prints an address that opens the web terminal signed in, the demo member's API key and a first request to try.",
+    )
+    .settings(SERVE_SETTINGS)
     .addHelpText(
       'after',
       `
-${CREDENTIALS_HELP}
-
-Examples:
-  $ zomma start
-  $ zomma start --port 9000 --seed 7
-`,
+${CREDENTIALS_HELP}`,
     )
+    .examples('zomma start', 'zomma start --port 9000 --seed 7')
     .action((settings) => ports.serve(settings, { demo: true }));
 }

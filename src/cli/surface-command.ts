@@ -1,29 +1,24 @@
 import { existsSync } from 'node:fs';
-import type { Command } from 'commander';
 import { DEFAULT_OPTIONS } from '../analytics/chain/options.ts';
 import { prepareChain } from '../analytics/chain/prepare.ts';
 import { fitSurface } from '../analytics/surface/fit-surface.ts';
 import type { FittedSurface, SurfaceSlice } from '../analytics/surface/fitted-surface.ts';
-import { shownJson, shownName } from '../core/clean-text.ts';
-import { OperatorError } from '../core/errors.ts';
+import { shownName } from '../core/clean-text.ts';
 import { runToCompletion } from '../core/steps.ts';
 import { DAY_MS, newYorkDate } from '../market/calendar.ts';
 import type { Chain } from '../market/chain.ts';
 import type { SurfaceAnswer } from '../operations/surface/surface-answer.ts';
 import { reportSurface } from '../operations/surface/surface-report.ts';
 import { settingsIn } from '../settings/config.ts';
-import { writeOut } from './csv/streams.ts';
+import type { CliCommand } from './cli-command.ts';
+import { requireOneForm, writeResult } from './forms.ts';
 import { chainOf } from './gex-files.ts';
-import { formatPrice } from './plot/figures.ts';
-import { line, type Style } from './plot/line.ts';
-import { terminalOf } from './plot/terminal.ts';
+import { formatPrice, formatVolatility } from './plot/figures.ts';
+import { type Style, titleLine } from './plot/line.ts';
 import { type TimeLine, timeChart } from './plot/time-chart.ts';
 import type { Ports } from './ports.ts';
-import { withSettings } from './settings.ts';
-import { columns, numberCell } from './text-format.ts';
+import { columns, csvText, numberCell } from './text-format.ts';
 
-/** Minimum and maximum height of the plot, in lines. */
-const PLOT_LINES = { least: 20, most: 40 };
 /** The smile is drawn for the settlement that is nearest to this many days after the snapshot. */
 const SMILE_DAYS = 30;
 /** The smile is drawn from the forward to each side over this many standard deviations of the log-price. */
@@ -38,20 +33,17 @@ interface Shown {
 }
 
 /** Adds `zomma surface`, which fits the volatility surface of a file or of a stored ticker. */
-export function addSurface(program: Command, ports: Ports): void {
-  withSettings(
-    program
-      .command('surface')
-      .description('Fit the volatility surface of a chain file, or of a ticker in the data folder.')
-      .argument('<file|ticker>', 'chain file of any known format, or ticker')
-      .option('--ticker <ticker>', 'underlying to use if the file has chains of several underlyings')
-      .option('--json', 'print one JSON object, the answer of GET /api/v1/surface/{ticker}')
-      .option('--csv', 'print one CSV table with a row for each settlement')
-      .option('--plot', 'plot even if stdout is not a terminal')
-      .option('--no-plot', 'do not plot'),
-    settingsIn('data'),
-    { hidden: ['largePrintMin', 'contagionMin', 'staleAfter'] },
-  )
+export function addSurface(program: CliCommand, ports: Ports): void {
+  program
+    .command('surface')
+    .description('Fit the volatility surface of a chain file, or of a ticker in the data folder.')
+    .argument('<file|ticker>', 'chain file of any known format, or ticker')
+    .option('--ticker <ticker>', 'underlying to use if the file has chains of several underlyings')
+    .option('--json', 'print one JSON object, the answer of GET /api/v1/surface/{ticker}')
+    .option('--csv', 'print one CSV table with a row for each settlement')
+    .option('--plot', 'plot even if stdout is not a terminal')
+    .option('--no-plot', 'do not plot')
+    .settings(settingsIn('data'), { hidden: ['largePrintMin', 'contagionMin', 'staleAfter'] })
     .addHelpText(
       'after',
       `
@@ -70,46 +62,26 @@ Below the table is a line for each event that the volatilities show: its implied
 its band (by how much the move can change within bid and ask), and the dates between which the event is. A line that begins
 with "refused" names a series whose quotes do not determine a smile.
 The plot shows the smile of the settlement nearest to ${SMILE_DAYS} days, and the volatility at the money of all settlements,
-with and without the variance of events.
-
-Examples:
-  $ zomma surface SPY
-  $ zomma surface spx_quotedata.csv --csv > surface.csv
-  $ zomma surface SPY --json
-`,
+with and without the variance of events.`,
     )
+    .examples('zomma surface SPY', 'zomma surface spx_quotedata.csv --csv > surface.csv', 'zomma surface SPY --json')
     .action(async (target: string, flags) => {
-      const forms = (['json', 'csv', 'plot'] as const).filter((form) => flags[form]);
-      if (forms.length > 1) {
-        throw new OperatorError(`${forms.map((form) => `--${form}`).join(' and ')} exclude each other`, 'Choose one.');
-      }
+      requireOneForm(flags);
       const chain = existsSync(target)
         ? await chainOf(target, flags.ticker, ports)
         : await ports.withMarket(flags, ({ market }) => market.chain(target));
       const surface = runToCompletion(fitSurface(runToCompletion(prepareChain(chain, DEFAULT_OPTIONS))));
       const answer = runToCompletion(reportSurface(chain, surface, 'figures'));
-      // The CSV table has no column that says that the data is simulated.
-      if (flags.csv && chain.simulated) process.stderr.write('zomma: these figures are SIMULATED\n');
-      await writeOut(Buffer.from(rendered({ chain, surface, answer }, flags)));
+      const shown: Shown = { chain, surface, answer };
+      await writeResult(flags, {
+        value: answer,
+        isSimulated: chain.simulated,
+        csv: () => csvOf(answer),
+        text: `${tableOf(shown).join('\n')}\n`,
+        plot: (...size) => plotOf(shown, ...size),
+        plotLines: { least: 20, most: 40 },
+      });
     });
-}
-
-interface Flags {
-  readonly json?: true;
-  readonly csv?: true;
-  /** If omitted, the plot is drawn if stdout is a terminal. */
-  readonly plot?: boolean;
-}
-
-function rendered(shown: Shown, { json, csv, plot }: Flags): string {
-  if (json) return `${shownJson(shown.answer)}\n`;
-  if (csv) return csvOf(shown.answer);
-  const table = `${tableOf(shown).join('\n')}\n`;
-  if (!(plot ?? process.stdout.isTTY)) return table;
-  const { width, height, style } = terminalOf(process.stdout, process.env);
-  const room = height - table.split('\n').length - 1;
-  const lines = Math.min(PLOT_LINES.most, Math.max(PLOT_LINES.least, room));
-  return `${table}\n${plotOf(shown, width, lines, style).join('\n')}\n`;
 }
 
 /** Formats the settlements as CSV, one row for each. A value that is not known becomes an empty cell. */
@@ -120,8 +92,8 @@ function csvOf({ expiries }: SurfaceAnswer): string {
     if (typeof value === 'number') return numberCell(value);
     return value === null ? '' : value.includes(',') ? `"${value}"` : value;
   };
-  const rows = Array.from({ length: count }, (_, row) => names.map((name) => cell(table[name][row]!)).join(','));
-  return [names.join(','), ...rows].map((text) => `${text}\n`).join('');
+  const rows = Array.from({ length: count }, (_, row) => names.map((name) => cell(table[name][row]!)));
+  return csvText(names, rows);
 }
 
 function tableOf({ chain, answer }: Shown): string[] {
@@ -151,24 +123,26 @@ function eventLines({ events }: SurfaceAnswer): string[] {
   return events.implied_move.map((move, i) => {
     const [after, before] = [events.after[i]!, events.before[i]!].map((instant) => newYorkDate(Date.parse(instant)));
     const band = (100 * events.implied_move_band[i]!).toFixed(1);
-    return `event: implied move ${percent(move)}, band ${band} %, between ${after!} and ${before!}`;
+    return `event: implied move ${formatVolatility(move)}, band ${band} %, between ${after!} and ${before!}`;
   });
 }
 
 function figuresOf(table: SurfaceAnswer['maturities'] | SurfaceAnswer['expiries'], i: number): string[] {
   return [
     formatPrice(table.forward[i]!),
-    percent(table.atm_iv[i]!),
-    percent(table.atm_iv_trading[i]!),
-    percent(table.atm_iv_trading_without_events[i]!),
+    formatVolatility(table.atm_iv[i]!),
+    formatVolatility(table.atm_iv_trading[i]!),
+    formatVolatility(table.atm_iv_trading_without_events[i]!),
     withBand(table.skew_25d[i]!, table.skew_25d_band[i]!),
-    percent(table.variance_swap_iv[i]!),
+    formatVolatility(table.variance_swap_iv[i]!),
   ];
 }
 
 /** Formats a figure with the half-width of its band, both in percent. */
 function withBand(value: number | null, band: number | null): string {
-  return value === null || band === null ? percent(value) : `${percent(value)} ± ${(100 * band).toFixed(2)}`;
+  return value === null || band === null
+    ? formatVolatility(value)
+    : `${formatVolatility(value)} ± ${(100 * band).toFixed(2)}`;
 }
 
 /** Draws the smile of one settlement, and below it the volatilities at the money of all settlements, within `height` lines. */
@@ -179,9 +153,7 @@ function plotOf({ chain, surface, answer }: Shown, width: number, height: number
     Math.abs(each.settlesAt - at) < Math.abs(best.settlesAt - at) ? each : best,
   );
   const below = Math.floor((height - 3) / 2);
-  const simulated = chain.simulated ? 'SIMULATED ' : '';
-  const title = (text: string) =>
-    line([{ text: `${simulated}${chain.underlying}  ${text}`, ink: 'title' }], width, style);
+  const title = (text: string) => titleLine({ ...chain, ticker: chain.underlying }, text, width, style);
   const reach = SMILE_REACH * Math.sqrt(near.atmVariance);
   const strikeAt = (x: number) => formatPrice(near.forward * Math.exp(x));
   const dates = slices.map(({ series }) => series[0]!.series.expiry);
@@ -192,7 +164,7 @@ function plotOf({ chain, surface, answer }: Shown, width: number, height: number
         lines: [{ name: 'IV', values: smileOf(near, reach), ink: 'level' }],
         ends: [strikeAt(-reach), strikeAt(reach)],
         zero: false,
-        figure: percent,
+        figure: formatVolatility,
       },
       width,
       height - 3 - below,
@@ -209,7 +181,7 @@ function plotOf({ chain, surface, answer }: Shown, width: number, height: number
         ],
         ends: [dates[0]!, dates.at(-1)!],
         zero: false,
-        figure: percent,
+        figure: formatVolatility,
       },
       width,
       below,
@@ -232,8 +204,4 @@ function termOf(slices: readonly SurfaceSlice[], years: (slice: SurfaceSlice) =>
 function withoutEvents({ expiries }: SurfaceAnswer): TimeLine {
   const values = Float64Array.from(expiries.atm_iv_trading_without_events, (each) => each ?? Number.NaN);
   return { name: 'no events', values, ink: 'positive' };
-}
-
-function percent(volatility: number | null): string {
-  return volatility === null ? 'none' : `${(100 * volatility).toFixed(1)} %`;
 }

@@ -24,3 +24,8 @@ export function columns(given: readonly (readonly string[])[]): string[] {
       .trimEnd(),
   );
 }
+
+/** Formats rows of cells as CSV. */
+export function csvText(header: readonly string[], rows: readonly (readonly string[])[]): string {
+  return [header, ...rows].map((cells) => `${cells.join(',')}\n`).join('');
+}

@@ -1,25 +1,24 @@
 import { resolve } from 'node:path';
-import type { Command } from 'commander';
 import { shownJson } from '../core/clean-text.ts';
+import type { CliCommand } from './cli-command.ts';
+import { print } from './csv/streams.ts';
 import type { Ports } from './ports.ts';
-import { withSettings } from './settings.ts';
 
 /** Adds `zomma tls`, which tells clients how to trust the certificate of `--tls internal`. */
-export function addTls(program: Command, ports: Ports): void {
+export function addTls(program: CliCommand, ports: Ports): void {
   const tls = program.command('tls').description('Show the certificate authority of `zomma serve --tls internal`.');
-  withSettings(
-    tls
-      .command('trust')
-      .description(
-        'Print the certificate authority that `--tls internal` has made in the data folder: its file, its fingerprint, and how to trust it. Whoever trusts it trusts every certificate that the data folder signs, so compare the fingerprint first.',
-      )
-      .option('--pem', 'print the certificate only, for a file or another machine')
-      .option('--json', 'print one JSON object'),
-    ['dataDir'],
-  )
-    .addHelpText(
-      'after',
-      '\nExamples:\n  $ zomma tls trust --data-dir /var/lib/zomma\n  $ zomma tls trust --pem > zomma.pem\n  $ curl --cacert zomma.pem https://127.0.0.1:8080/health\n',
+  tls
+    .command('trust')
+    .description(
+      'Print the certificate authority that `--tls internal` has made in the data folder: its file, its fingerprint, and how to trust it. Whoever trusts it trusts every certificate that the data folder signs, so compare the fingerprint first.',
+    )
+    .option('--pem', 'print the certificate only, for a file or another machine')
+    .json()
+    .settings(['dataDir'])
+    .examples(
+      'zomma tls trust --data-dir /var/lib/zomma',
+      'zomma tls trust --pem > zomma.pem',
+      'curl --cacert zomma.pem https://127.0.0.1:8080/health',
     )
     .action(async (options) => {
       const { path, pem, fingerprint, notAfterMs } = await ports.internalAuthority(options);
@@ -49,8 +48,4 @@ This whole machine:
 
 Another machine: copy the output of \`zomma tls trust --pem\` to it, and compare the fingerprint there:
   openssl x509 -in zomma.pem -noout -fingerprint -sha256`;
-}
-
-function print(line: string): void {
-  process.stdout.write(`${line}\n`);
 }

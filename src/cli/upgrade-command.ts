@@ -1,22 +1,17 @@
-import type { Command } from 'commander';
+import type { CliCommand } from './cli-command.ts';
+import { print } from './csv/streams.ts';
 import type { Ports } from './ports.ts';
-import { withSettings } from './settings.ts';
 
 /** Adds `zomma upgrade`, which upgrades the database of a data folder, or brings back the one from before the last upgrade. */
-export function addUpgrade(program: Command, ports: Ports): void {
-  withSettings(
-    program
-      .command('upgrade')
-      .description(
-        'Upgrade the database to the schema of this program, in one transaction and after a copy was made. The server does the same when it starts. No server may run on the data folder.',
-      ),
-    ['dataDir'],
-  )
-    .option('--back', 'put the copy from before the last upgrade in the place of the database, for the earlier program')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  $ zomma upgrade --data-dir /var/lib/zomma\n  $ zomma upgrade --back --data-dir /var/lib/zomma\n',
+export function addUpgrade(program: CliCommand, ports: Ports): void {
+  program
+    .command('upgrade')
+    .description(
+      'Upgrade the database to the schema of this program, in one transaction and after a copy was made. The server does the same when it starts. No server may run on the data folder.',
     )
+    .settings(['dataDir'])
+    .option('--back', 'put the copy from before the last upgrade in the place of the database, for the earlier program')
+    .examples('zomma upgrade --data-dir /var/lib/zomma', 'zomma upgrade --back --data-dir /var/lib/zomma')
     .action(async (options) => {
       if (options.back) {
         const { schema, kept } = await ports.undoUpgrade(options);
@@ -30,8 +25,4 @@ export function addUpgrade(program: Command, ports: Ports): void {
           : `the database has schema ${to}, before ${from}. The copy from before is ${copy}`,
       );
     });
-}
-
-function print(line: string): void {
-  process.stdout.write(`${line}\n`);
 }

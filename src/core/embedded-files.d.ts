@@ -7,3 +7,20 @@ declare module '*.woff2' {
   const path: string;
   export default path;
 }
+declare module '*.csv' {
+  const path: string;
+  export default path;
+}
+declare module 'swagger-ui-dist/*.js' {
+  const path: string;
+  export default path;
+}
+declare module 'swagger-ui-dist/*.css' {
+  const path: string;
+  export default path;
+}
+/** A page that is imported with the type `text`. */
+declare module '*.md' {
+  const text: string;
+  export default text;
+}

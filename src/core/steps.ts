@@ -35,6 +35,12 @@ export function runToCompletion<Result>(steps: Steps<Result>): Result {
   }
 }
 
+/** Returns work that is one step. */
+// biome-ignore lint/correctness/useYield: there is no further step.
+export function* oneStep<Result>(work: () => Result): Steps<Result> {
+  return work();
+}
+
 /**
  * Calls `work` for the rows [0, count) in blocks of `rows` rows. The first block runs in the caller's current step. Each further block is a
  * step of its own.

@@ -25,16 +25,14 @@ export const accountRoutes =
           myKeyPolicy.check(address, request.headers.get('authorization'));
         } catch (error) {
           refusals.limit(address, path);
-          if (error instanceof ClientError) refusals.report(address, path, error.code);
-          throw error;
+          throw refusals.reported(address, path, error);
         }
         const uuid = uuidOf(queryOf(request.url));
         refusals.limit(address, path);
         try {
           return respondJson(set, { status: 'authorized', api_key: access.issueKey(uuid, address) });
         } catch (error) {
-          if (error instanceof ClientError) refusals.report(address, path, error.code);
-          throw error;
+          throw refusals.reported(address, path, error);
         }
       })
       .get('/api/v1/auth/telegram-status', ({ request, set, path }) => {

@@ -50,27 +50,16 @@ export async function readBytes(request: Request, bytesMax = BODY_BYTES_MAX): Pr
 }
 
 /**
- * Counts a large body in its account's byte budget before the body is read. A body of less than `bytesLeast` bytes counts as `bytesLeast`.
+ * Counts a large body in its account's byte budget before the body is read, until `release` is called. A body of less than `bytesLeast` bytes counts as `bytesLeast`.
  * Returns undefined for a small body. Throws `ClientError` (429 or 503) if the budget has no room for the body.
  */
-export function countBody(
-  request: Request,
-  { budget, account }: Sender,
-  bytesMax: number,
-  bytesLeast = 0,
-): CountedBody | undefined {
+export function countBody(request: Request, { budget, account }: Sender, bytesMax: number, bytesLeast = 0) {
   const declared = declaredBytes(request);
   if (declared <= FREE_BYTES) return undefined;
   // A body without Content-Length may be as large as the limit.
   const bytes = Math.max(bytesLeast, Math.min(Number.isNaN(declared) ? bytesMax : declared, bytesMax));
   budget.assertCapacity(account, bytes);
   return { bytes, release: budget.reserve(account, bytes) };
-}
-
-/** A body that counts in its account's byte budget until `release` is called. */
-export interface CountedBody {
-  readonly bytes: number;
-  readonly release: () => void;
 }
 
 /** Throws `ClientError` (415) if the Content-Type is not JSON. A body without Content-Type is read as JSON. */

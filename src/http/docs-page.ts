@@ -3,7 +3,7 @@ import stylePath from 'swagger-ui-dist/swagger-ui.css' with { type: 'file' };
 import scriptPath from 'swagger-ui-dist/swagger-ui-bundle.js' with { type: 'file' };
 import { type BasePath, pageBelow } from './base-path.ts';
 import { type HttpApp, JSON_TYPE } from './http-app.ts';
-import { type PreparedResponse, prepareResponse, sendPrepared } from './prepared-response.ts';
+import { etagOf, type PreparedResponse, prepareResponse, sendPrepared } from './prepared-response.ts';
 
 const SCRIPT = `/docs/swagger-ui-${version}.js`;
 const STYLE = `/docs/swagger-ui-${version}.css`;
@@ -77,8 +77,7 @@ export const docsRoutes = (openapi: () => Record<string, unknown>, basePath: Bas
 
 /** Prepares a text of the service itself. The text can change with the service's version, so clients must revalidate it. */
 function own(text: string, headers: Record<string, string>): PreparedResponse {
-  const etag = `"${new Bun.CryptoHasher('sha256').update(text).digest('base64url')}"`;
-  return prepareResponse(text, etag, { ...headers, 'Cache-Control': 'no-cache' });
+  return prepareResponse(text, etagOf(text), { ...headers, 'Cache-Control': 'no-cache' });
 }
 
 /**

@@ -9,28 +9,24 @@ const DRAIN_MS_MAX = 1_000;
  * The state of a server that stops. While it drains, it still answers every request, and closes the connection after the answer. So
  * requests that already lie in its sockets are answered, and clients move to another server.
  */
-export interface Drain {
-  readonly isDraining: boolean;
-  /** Records a request, and closes its connection after the answer if the server drains. Takes the head of the answer. */
-  onRequest(head: ResponseHead): void;
-  /** Begins to drain. Resolves when no request has arrived for QUIET_MS, or after DRAIN_MS_MAX. */
-  begin(): Promise<void>;
-}
+export type Drain = ReturnType<typeof createDrain>;
 
 /** Creates the state of a server that stops. `onRequest` is called for each request, with the head of its answer. */
-export function createDrain(): Drain {
+export function createDrain() {
   let isDraining = false;
   let requestedMs = 0;
   return {
     get isDraining() {
       return isDraining;
     },
-    onRequest({ headers }) {
+    /** Records a request, and closes its connection after the answer if the server drains. Takes the head of the answer. */
+    onRequest({ headers }: ResponseHead) {
       if (!isDraining) return;
       requestedMs = performance.now();
       // The runtime closes a connection of HTTP/1.1 after an answer with this field. HTTP/2 does not know the field.
       headers.Connection = 'close';
     },
+    /** Begins to drain. Resolves when no request has arrived for QUIET_MS, or after DRAIN_MS_MAX. */
     async begin() {
       isDraining = true;
       const beganMs = performance.now();

@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { hostname, networkInterfaces } from 'node:os';
 import { join } from 'node:path';
@@ -18,16 +18,6 @@ const RENEW_BEFORE_MS = 40 * DAY_MS;
 const BACKDATED_MS = 3_600_000;
 
 export type InternalTlsSettings = Pick<SettingValues, 'dataDir' | 'host' | 'allowedHosts'>;
-
-/** The authority that `--tls internal` has made for a data folder. */
-export interface InternalAuthority {
-  /** Path of its certificate. */
-  readonly path: string;
-  readonly pem: string;
-  /** SHA-256 of the certificate, in hex with colons. */
-  readonly fingerprint: string;
-  readonly notAfterMs: number;
-}
 
 /**
  * Returns the files of the internal certificate of a data folder. The certificate and its key are in one file, so that both are replaced in
@@ -58,8 +48,11 @@ export async function ensureInternalTls(settings: InternalTlsSettings, nowMs: nu
   return files;
 }
 
-/** Reads the authority of a data folder. Throws `OperatorError` if the folder has no authority. */
-export function readInternalAuthority(dataDir: string): InternalAuthority {
+/**
+ * Reads the authority of a data folder: the path of its certificate, the PEM text, the SHA-256 in hex with colons, and the end. Throws
+ * `OperatorError` if the folder has no authority.
+ */
+export function readInternalAuthority(dataDir: string) {
   const { authorityCert: path } = pathsIn(dataDir);
   if (!existsSync(path)) {
     throw new OperatorError(
@@ -127,12 +120,6 @@ function isFit(pair: TlsPair | undefined, authority: IssuedPair, names: readonly
 /** Replaces a file in one step, with mode 0600. */
 function writePrivate(path: string, text: string): void {
   const draft = `${path}.partial`;
-  const fd = openSync(draft, 'w', 0o600);
-  try {
-    writeSync(fd, text);
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
+  writeFileSync(draft, text, { mode: 0o600, flush: true });
   renameSync(draft, path);
 }

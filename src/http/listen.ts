@@ -1,5 +1,6 @@
 import { OperatorError, SettingError } from '../core/errors.ts';
 import { isLoopback } from '../core/loopback.ts';
+import { withinMs } from '../core/within-ms.ts';
 import type { SettingValues } from '../settings/config.ts';
 import type { ConnectionMonitor, ConnectionServer } from './connections/connection-monitor.ts';
 import { createPortSteering } from './connections/port-steering.ts';
@@ -18,16 +19,7 @@ export interface ListenOptions {
   readonly tls: PemPair | undefined;
 }
 
-export interface Listening {
-  readonly url: string;
-  /**
-   * Uses another certificate for new connections. Open connections and their streams continue with the one that they began with. Throws
-   * `OperatorError` if the runtime refuses the pair, and then keeps the present one.
-   */
-  replaceTls(pair: PemPair): void;
-  /** Accepts no new connections, and completes the requests in progress. Closes the remaining connections after the deadline. */
-  stop(deadlineMs: number): Promise<void>;
-}
+export type Listening = ReturnType<typeof listen>;
 
 /** The runtime closes a connection without data after this time, s. The time is longer than the time between two pings of a stream. */
 const IDLE_TIMEOUT_S = 60;
@@ -88,7 +80,7 @@ export function listen(
   handle: Handler,
   { host, port, tls }: ListenOptions,
   connections?: Pick<ConnectionMonitor, 'start' | 'stop'>,
-): Listening {
+) {
   const serveOn = (at: number, pair: PemPair | undefined, reusePort: boolean) =>
     serve(() =>
       Bun.serve({
@@ -124,7 +116,11 @@ export function listen(
   const displayHost = host.includes(':') ? `[${host}]` : host;
   return {
     url: `${tls ? 'https' : 'http'}://${displayHost}:${server.port}`,
-    replaceTls(pair) {
+    /**
+     * Uses another certificate for new connections. Open connections and their streams continue with the one that they began with. Throws
+     * `OperatorError` if the runtime refuses the pair, and then keeps the present one.
+     */
+    replaceTls(pair: PemPair) {
       const next = serveOn(server.port!, pair, true);
       replaced.push(server);
       server = next;
@@ -136,15 +132,11 @@ export function listen(
         steering?.removeOldest();
       }
     },
-    async stop(deadlineMs) {
+    /** Accepts no new connections, and completes the requests in progress. Closes the remaining connections after the deadline. */
+    async stop(deadlineMs: number) {
       connections?.stop();
-      let timer: ReturnType<typeof setTimeout> | undefined;
-      const deadline = new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, deadlineMs);
-      });
       const servers = [server, ...replaced];
-      await Promise.race([Promise.all(servers.map((each) => each.stop())), deadline]);
-      clearTimeout(timer);
+      await withinMs(deadlineMs, Promise.all(servers.map((each) => each.stop())));
       await Promise.all(servers.map((each) => each.stop(true)));
     },
   };

@@ -84,13 +84,7 @@ export function issueServerCertificate(
   };
 }
 
-interface OwnKey {
-  readonly pem: string;
-  readonly info: SubjectPublicKeyInfo;
-  readonly id: Uint8Array;
-}
-
-function newKey(): OwnKey {
+function newKey() {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const info = AsnConvert.parse(publicKey.export({ type: 'spki', format: 'der' }), SubjectPublicKeyInfo);
   return { pem: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(), info, id: keyIdOf(info) };
@@ -105,7 +99,7 @@ interface Contents {
   readonly subject: Name;
   readonly issuer: Name;
   readonly period: Period;
-  readonly own: OwnKey;
+  readonly own: ReturnType<typeof newKey>;
   readonly extensions: readonly Extension[];
   /** The private key that signs, PEM text. */
   readonly signer: string;

@@ -7,22 +7,20 @@ import { blockListOf, contains } from './client-address.ts';
  * Decides who may ask for the key of a member. A UUID is enough to get a key, so an operator can narrow `my-key` to the operator terminal:
  * by the address of the client, by a token, or by both.
  */
-export interface MyKeyPolicy {
-  /**
-   * Throws `ClientError`: `client_foreign` (403) if the address is in none of the networks, `token_refused` (401) if the value of the
-   * header `Authorization` is not the token. Neither error depends on the UUID.
-   */
-  check(address: string, authorization: string | null): void;
-}
+export type MyKeyPolicy = ReturnType<typeof createMyKeyPolicy>;
 
 export type MyKeySettings = Pick<SettingValues, 'myKeyFrom' | 'myKeyToken'>;
 
 /** Creates the policy for the settings. Without settings, every client may ask. */
-export function createMyKeyPolicy({ myKeyFrom, myKeyToken }: MyKeySettings): MyKeyPolicy {
+export function createMyKeyPolicy({ myKeyFrom, myKeyToken }: MyKeySettings) {
   const networks = myKeyFrom && blockListOf(myKeyFrom);
   const expected = myKeyToken === undefined ? undefined : digestOf(myKeyToken);
   return {
-    check(address, authorization) {
+    /**
+     * Throws `ClientError`: `client_foreign` (403) if the address is in none of the networks, `token_refused` (401) if the value of the
+     * header `Authorization` is not the token. Neither error depends on the UUID.
+     */
+    check(address: string, authorization: string | null) {
       if (networks && !contains(networks, address)) {
         throw new ClientError('client_foreign', 'Clients of this address may not ask for keys', {
           hint: 'Fetch your key from the operator terminal.',

@@ -25,6 +25,13 @@ type Coding = (typeof CODINGS)[number];
  */
 const COMPRESSED_FROM = 1_024;
 
+/** Returns the entity tag of a body, or of what determines it. */
+export function etagOf(...parts: readonly string[]): string {
+  const hash = new Bun.CryptoHasher('sha256');
+  for (const part of parts) hash.update(part);
+  return `"${hash.digest('base64url')}"`;
+}
+
 export function prepareResponse(
   body: string | Blob,
   etag: string,

@@ -14,19 +14,9 @@ const MINUTE_MS = 60_000;
 const ADDRESSES_MAX = 10_000;
 
 /** Limits and reports guesses of keys and of UUIDs. A request with a valid key is never limited. */
-export interface Refusals {
-  /** Reports a refused key or UUID. */
-  report(address: string, route: string, code: string): void;
-  /**
-   * Counts a refused key, or a request that carries a UUID in place of a key. If the network of the address, or all networks together, have
-   * made too many, reports this and throws `ClientError` (429). A UUID is counted before it is looked up: otherwise the answer would tell
-   * who is a member.
-   */
-  limit(address: string, route: string): void;
-  stop(): void;
-}
+export type Refusals = ReturnType<typeof createRefusals>;
 
-export function createRefusals(observe: Observe, nowMs: () => number): Refusals {
+export function createRefusals(observe: Observe, nowMs: () => number) {
   const byNetwork = createRateLimiter(NETWORK_POLICY, nowMs);
   const all = createRateLimiter(GLOBAL_POLICY, nowMs);
   /** Refusals by address in the present minute. */
@@ -48,8 +38,14 @@ export function createRefusals(observe: Observe, nowMs: () => number): Refusals 
   };
 
   return {
+    /** Reports a refused key or UUID. */
     report,
-    limit(address, route) {
+    /**
+     * Counts a refused key, or a request that carries a UUID in place of a key. If the network of the address, or all networks together, have
+     * made too many, reports this and throws `ClientError` (429). A UUID is counted before it is looked up: otherwise the answer would tell
+     * who is a member.
+     */
+    limit(address: string, route: string) {
       const own = byNetwork.take(networkOf(address));
       const { allowed, retryAfterS } = own.allowed ? all.take('all') : own;
       if (allowed) return;
@@ -58,6 +54,11 @@ export function createRefusals(observe: Observe, nowMs: () => number): Refusals 
         hint: 'Wait as many seconds as Retry-After says. Requests with a valid key are not affected.',
         retryAfterS,
       });
+    },
+    /** Reports a refusal if an error is one. Returns the error. */
+    reported(address: string, route: string, error: unknown) {
+      if (error instanceof ClientError) report(address, route, error.code);
+      return error;
     },
     stop() {
       clearInterval(timer);

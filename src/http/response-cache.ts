@@ -1,7 +1,7 @@
 import { cleanLine } from '../core/clean-text.ts';
 import type { Provenance } from '../operations/engine/operation.ts';
 import { JSON_TYPE } from './http-app.ts';
-import { type PreparedResponse, prepareResponse } from './prepared-response.ts';
+import { etagOf, type PreparedResponse, prepareResponse } from './prepared-response.ts';
 
 /** An answer as JSON text. */
 export interface JsonAnswer {
@@ -9,15 +9,7 @@ export interface JsonAnswer {
   readonly provenance: Provenance | undefined;
 }
 
-export interface ResponseCache {
-  /** Returns the cached response to an address (path and query as sent). Returns undefined if no valid response is cached. */
-  get(address: string): PreparedResponse | undefined;
-  /**
-   * Prepares the response for an answer, and caches it unless the text or the address is too long. `version` is the version of the store
-   * that the answer was computed from.
-   */
-  add(address: string, version: string, answer: JsonAnswer): PreparedResponse;
-}
+export type ResponseCache = ReturnType<typeof createResponseCache>;
 
 /** Clients must revalidate a cached answer on each use, because answers change with each snapshot and an account may lose its access. */
 const CACHE_CONTROL = 'private, no-cache';
@@ -35,12 +27,13 @@ const ADDRESS_LENGTH_MAX = 256;
  * valid while the store is unchanged and the age of the data, in whole seconds, is the same. An answer depends on the present moment only
  * through this age and through `stale`. A cached `stale` is out of date for at most a second.
  */
-export function createResponseCache(version: () => string, nowMs: () => number): ResponseCache {
+export function createResponseCache(version: () => string, nowMs: () => number) {
   // Oldest first: a Map iterates in insertion order.
   const responses = new Map<string, { version: string; age: number; asOf: number; prepared: PreparedResponse }>();
 
   return {
-    get(address) {
+    /** Returns the cached response to an address (path and query as sent). Returns undefined if no valid response is cached. */
+    get(address: string) {
       const cached = responses.get(address);
       if (!cached) return undefined;
       const isSameAge = Number.isNaN(cached.asOf) || ageOf(cached.asOf, nowMs()) === cached.age;
@@ -48,7 +41,11 @@ export function createResponseCache(version: () => string, nowMs: () => number):
       responses.delete(address);
       return undefined;
     },
-    add(address, current, { text, provenance }) {
+    /**
+     * Prepares the response for an answer, and caches it unless the text or the address is too long. `version` is the version of the store
+     * that the answer was computed from.
+     */
+    add(address: string, current: string, { text, provenance }: JsonAnswer) {
       const prepared = prepare(text, provenance);
       if (text.length <= TEXT_LENGTH_MAX && address.length <= ADDRESS_LENGTH_MAX) {
         const asOf = provenance ? Date.parse(provenance.as_of) : Number.NaN;
@@ -99,8 +96,7 @@ function fieldOf(text: string): string {
 /** The entity tag changes with the text, the source, the moment of the data and the notes. The entity tag is the same after a restart. */
 function prepare(text: string, provenance: Provenance | undefined): PreparedResponse {
   const { age_s: _age, stale: _stale, ...origin } = provenance ?? { age_s: 0, stale: false };
-  const hash = new Bun.CryptoHasher('sha256').update(text).update(JSON.stringify(origin));
-  return prepareResponse(text, `"${hash.digest('base64url')}"`, {
+  return prepareResponse(text, etagOf(text, JSON.stringify(origin)), {
     'Content-Type': JSON_TYPE,
     'Cache-Control': CACHE_CONTROL,
     ...(provenance && provenanceHeaders(provenance)),

@@ -1,7 +1,7 @@
 import { files, page } from '../../build/web/manifest.js';
 import { type BasePath, pageBelow, scriptBelow } from './base-path.ts';
 import type { HttpApp } from './http-app.ts';
-import { type PreparedResponse, prepareResponse, sendPrepared } from './prepared-response.ts';
+import { etagOf, type PreparedResponse, prepareResponse, sendPrepared } from './prepared-response.ts';
 
 /**
  * The Content-Security-Policy of the terminal. The policy allows only resources of this server, and no inline script or style. Trusted
@@ -46,8 +46,7 @@ export const WEB_PATHS: readonly string[] = ['/', ...files.map(({ name }) => pat
  */
 export const webRoutes = (basePath: BasePath) => (app: HttpApp) => {
   const ownPage = pageBelow(basePath, page);
-  const hash = new Bun.CryptoHasher('sha256').update(ownPage).digest('base64url');
-  const prepared = prepareResponse(ownPage, `"${hash}"`, PAGE_FIELDS);
+  const prepared = prepareResponse(ownPage, etagOf(ownPage), PAGE_FIELDS);
   app.get('/', ({ request, set }) => sendPrepared(prepared, request.headers, set));
   for (const file of files) {
     let loaded: Promise<PreparedResponse> | undefined;

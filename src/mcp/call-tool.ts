@@ -1,5 +1,4 @@
 import { type CallToolResult, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
-import type { Account } from '../access/access.ts';
 import { cleaned, cleanLine } from '../core/clean-text.ts';
 import { ClientError } from '../core/errors.ts';
 import { nearestNames } from '../core/nearest-names.ts';
@@ -7,17 +6,14 @@ import type { Steps } from '../core/steps.ts';
 import { type Operation, PICTURE_TYPE } from '../operations/engine/operation.ts';
 import { perform, toolView } from '../operations/engine/perform.ts';
 import { pngOf } from '../picture/render-png.ts';
-import type { CancelSignal, McpDeps } from './mcp-deps.ts';
+import { type McpDeps, type Requester, runJob } from './mcp-deps.ts';
 import { READ_RESOURCE, readResourceAsTool } from './read-resource.ts';
 import { columnResourcesOf } from './resources.ts';
 import { toolAnswer } from './tool-answer.ts';
 
-export interface ToolCall {
-  readonly account: Account | undefined;
+export interface ToolCall extends Requester {
   readonly name: string;
   readonly args: unknown;
-  /** Aborted if the client has canceled the call or disconnected. */
-  readonly signal: CancelSignal;
   /** Whether the result has links to resources: if the model can read them, or if the client asks for them. */
   readonly linksResources: boolean;
   /** Sends a progress report to the client. Undefined if the client has not asked for progress. */
@@ -59,17 +55,9 @@ export async function callTool(deps: McpDeps, call: ToolCall): Promise<CallToolR
 }
 
 async function answerOf(tool: Operation, deps: McpDeps, call: ToolCall): Promise<CallToolResult> {
-  const { account, signal } = call;
-  const { scheduler, charge, context } = deps;
+  const { context } = deps;
   const progress = new ProgressReport(call.onProgress);
-  const run = <Result>(steps: Steps<Result>) =>
-    scheduler.run({
-      account: account?.id ?? '',
-      name: tool.name,
-      steps,
-      isDropped: () => signal.aborted,
-      charge: account && charge && ((tokens) => charge(account, tokens)),
-    });
+  const run = <Result>(steps: Steps<Result>) => runJob(deps, call, tool.name, steps);
   const performed = await run(progress.of(perform(toolView(tool), call.args, context, 'invalid_body')));
   const picture = performed.picture && (await pngOf(performed.picture, run));
   await progress.flush();

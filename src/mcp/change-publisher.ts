@@ -1,4 +1,4 @@
-import type { ServerEventBus } from '@modelcontextprotocol/server';
+import type { JSONRPCNotification, ServerEvent, ServerEventBus } from '@modelcontextprotocol/server';
 import type { MarketStore } from '../market/store.ts';
 import type { McpDeps } from './mcp-deps.ts';
 import { levelsUri } from './resources.ts';
@@ -10,14 +10,6 @@ export interface ChangeSource extends Pick<McpDeps, 'tools'> {
   readonly simulated: boolean;
 }
 
-export interface ChangePublisher {
-  /**
-   * Publishes on the bus all changes since the last call: new levels (once for each ticker), new tickers, changed tools. Reads the log of
-   * levels, so levels that another process has stored are published too. Throws if the store is busy.
-   */
-  wake(): void;
-}
-
 const PAGE = 256;
 /**
  * Maximum number of tickers that a call counts. The limit bounds the time of the call. A universe has at most as many tickers. Further
@@ -25,12 +17,16 @@ const PAGE = 256;
  */
 const TICKERS_MAX = 1_000;
 
-export function createChangePublisher({ log, simulated, tools }: ChangeSource, bus: ServerEventBus): ChangePublisher {
+export function createChangePublisher({ log, simulated, tools }: ChangeSource, bus: ServerEventBus) {
   let seq = log.lastLevelSeq();
   const countTickers = () => log.underlyings(simulated, '', TICKERS_MAX).length;
   let tickers = countTickers();
   let version = registryVersion(tools());
   return {
+    /**
+     * Publishes on the bus all changes since the last call: new levels (once for each ticker), new tickers, changed tools. Reads the log of
+     * levels, so levels that another process has stored are published too. Throws if the store is busy.
+     */
     wake() {
       const changed = new Set<string>();
       let upTo = seq;
@@ -49,3 +45,22 @@ export function createChangePublisher({ log, simulated, tools }: ChangeSource, b
     },
   };
 }
+
+/**
+ * Returns the notification of a change for one client, in the form of the protocol revisions with sessions. Returns `undefined` if the
+ * client has not subscribed to the changed resource.
+ */
+export function notificationOf(event: ServerEvent, subscribed: Subscriptions): JSONRPCNotification | undefined {
+  if (event.kind !== 'resource_updated') return { jsonrpc: '2.0', method: METHODS[event.kind] };
+  if (!subscribed.has(event.uri)) return undefined;
+  return { jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri: event.uri } };
+}
+
+/** URIs of the resources that a client has subscribed to. */
+export type Subscriptions = Pick<ReadonlySet<string>, 'has'>;
+
+const METHODS = {
+  tools_list_changed: 'notifications/tools/list_changed',
+  prompts_list_changed: 'notifications/prompts/list_changed',
+  resources_list_changed: 'notifications/resources/list_changed',
+} as const;

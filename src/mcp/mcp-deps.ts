@@ -1,5 +1,6 @@
 import type { Account } from '../access/access.ts';
 import type { Observe } from '../core/events.ts';
+import type { Steps } from '../core/steps.ts';
 import type { Context, Operation } from '../operations/engine/operation.ts';
 import type { Scheduler } from '../operations/engine/scheduler.ts';
 import type { TaskPrompt } from './prompts.ts';
@@ -30,6 +31,27 @@ export interface McpDeps extends Catalog {
    * limited.
    */
   readonly charge?: ((account: Account, tokens: number) => void) | undefined;
+}
+
+/** Who makes a request. */
+export interface Requester {
+  readonly account: Account | undefined;
+  /** Aborted if the client has canceled the request or disconnected. */
+  readonly signal: CancelSignal;
+}
+
+/** Runs steps in the scheduler as a job of the requester. */
+export function runJob<Result>(
+  { scheduler, charge }: McpDeps,
+  { account, signal }: Requester,
+  name: string,
+  steps: Steps<Result>,
+): Promise<Result> {
+  return scheduler.run({
+    ...{ account: account?.id ?? '', name, steps },
+    isDropped: () => signal.aborted,
+    charge: account && charge && ((tokens) => charge(account, tokens)),
+  });
 }
 
 export interface McpSession {

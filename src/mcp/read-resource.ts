@@ -5,17 +5,9 @@ import {
   type ReadResourceResult,
   type Tool,
 } from '@modelcontextprotocol/server';
-import type { Account } from '../access/access.ts';
 import { ClientError } from '../core/errors.ts';
 import { isRecord } from '../core/json-shape.ts';
-import type { CancelSignal, McpDeps } from './mcp-deps.ts';
-
-/** Who reads a resource. */
-interface Reader {
-  readonly account: Account | undefined;
-  /** Aborted if the client has canceled the request or disconnected. */
-  readonly signal: CancelSignal;
-}
+import { type McpDeps, type Requester, runJob } from './mcp-deps.ts';
 
 /** The tool that reads resources, for clients whose model cannot read them. */
 export const READ_RESOURCE: Tool = {
@@ -29,19 +21,9 @@ export const READ_RESOURCE: Tool = {
 };
 
 /** Reads a resource. Throws `ProtocolError` if there is no such resource, or if the scheduler rejects the work. */
-export async function readResource(
-  { scheduler, charge, resources, context }: McpDeps,
-  { account, signal }: Reader,
-  uri: string,
-): Promise<ReadResourceResult> {
+export async function readResource(deps: McpDeps, reader: Requester, uri: string): Promise<ReadResourceResult> {
   try {
-    return await scheduler.run({
-      account: account?.id ?? '',
-      name: 'resources/read',
-      steps: resources.read(uri, context),
-      isDropped: () => signal.aborted,
-      charge: account && charge && ((tokens) => charge(account, tokens)),
-    });
+    return await runJob(deps, reader, 'resources/read', deps.resources.read(uri, deps.context));
   } catch (error) {
     if (error instanceof ClientError) throw new ProtocolError(ProtocolErrorCode.InternalError, error.message);
     throw error;
@@ -49,7 +31,7 @@ export async function readResource(
 }
 
 /** Answers a call of `READ_RESOURCE`. Throws `ClientError` if the arguments are invalid, or if the resource cannot be read. */
-export async function readResourceAsTool(deps: McpDeps, reader: Reader, args: unknown): Promise<CallToolResult> {
+export async function readResourceAsTool(deps: McpDeps, reader: Requester, args: unknown): Promise<CallToolResult> {
   if (!isRecord(args) || typeof args.uri !== 'string') {
     throw new ClientError('invalid_body', '/uri must be a string, e.g. zomma://universe');
   }

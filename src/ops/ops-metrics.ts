@@ -37,46 +37,54 @@ const DELAY_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const STREAM_ENDS = ['client', 'behind', 'silent', 'access', 'age', 'share', 'shutdown'] as const;
 const FEED_STATES = ['ok', 'degraded', 'empty', 'down'] as const;
 
-export interface Metrics {
-  /** Counts an observation of the service. */
-  observe(observation: Observation): void;
-  /** Counts by how much a timer of the event loop was late, ms. */
-  countDelay(ms: number): void;
-  /** Returns the metrics in the text format of Prometheus. */
-  text(): Promise<{ readonly text: string; readonly type: string }>;
-}
+export type Metrics = ReturnType<typeof createMetrics>;
 
 /**
  * Creates the metrics of the service. Names and units follow the conventions of Prometheus. No label has an account, a key or a path that a
  * caller chose.
  */
-export function createMetrics(sources: MetricSources): Metrics {
+export function createMetrics(sources: MetricSources) {
   const registry = new Registry();
   const registers = [registry];
   const gauge = <Label extends string = never>(name: string, help: string, labelNames: Label[] = []) =>
     new Gauge({ name, help, labelNames, registers });
   const counter = <Label extends string = never>(name: string, help: string, labelNames: Label[] = []) =>
     new Counter({ name, help, labelNames, registers });
-
-  /** A counter whose total is counted elsewhere. */
-  const totals = (name: string, help: string) => {
-    const own = counter(name, help);
-    let last = 0;
-    return {
-      set(total: number) {
-        own.inc(total - last);
-        last = total;
+  /** Adds a gauge whose value each scrape reads. Without a value, the metrics leave it out. */
+  const measured = (name: string, help: string, read: () => number | undefined) =>
+    new Gauge({
+      ...{ name, help, registers },
+      collect() {
+        const value = read();
+        if (value === undefined) this.remove();
+        else this.set(value);
       },
-    };
+    });
+  /** Adds a counter whose total is counted elsewhere. */
+  const total = (name: string, help: string, read: () => number) => {
+    let last = 0;
+    return new Counter({
+      ...{ name, help, registers },
+      collect() {
+        const value = read();
+        this.inc(value - last);
+        last = value;
+      },
+    });
   };
 
-  const build = gauge('zomma_build_info', 'Version, commit and schema of the program; always 1.', [
-    'version',
-    'commit',
-    'schema',
-  ]);
-  build.set({ version: sources.version, commit: sources.commit, schema: String(sources.schema) }, 1);
-  const ready = gauge('zomma_ready', '1 if the server should get requests, 0 while it loads, drains or has no data.');
+  const { version, commit, schema } = sources;
+  const labels = { version, commit, schema: String(schema) };
+  const build = new Gauge({
+    name: 'zomma_build_info',
+    help: 'Version, commit and schema of the program; always 1.',
+    labelNames: Object.keys(labels),
+    registers,
+  });
+  build.set(labels, 1);
+  measured('zomma_ready', '1 if the server should get requests, 0 while it loads, drains or has no data.', () =>
+    Number(sources.isReady()),
+  );
   const requests = new Histogram({
     name: 'zomma_http_request_duration_seconds',
     help: 'Time from a request to its answer, by route and status.',
@@ -124,47 +132,67 @@ export function createMetrics(sources: MetricSources): Metrics {
     'zomma_retention_waits_total',
     'Times that the retention would have removed a large share at once, and waits.',
   );
-  const damaged = gauge('zomma_damaged_snapshots', 'Stored snapshots that are damaged and were set aside.');
+  measured(
+    'zomma_damaged_snapshots',
+    'Stored snapshots that are damaged and were set aside.',
+    sources.damagedSnapshots,
+  );
   const certificateFailures = counter(
     'zomma_tls_refused_total',
     'Changed certificates that could not be used, while the server continued with the earlier one.',
   );
   const connectionsEnded = counter('zomma_connections_ended_total', 'Connections that were closed to make room.');
-  const due = gauge('zomma_levels_due', 'Snapshots whose levels are not recorded yet.');
-  const streams = gauge('zomma_live_streams', 'Open streams of live levels.');
+  measured('zomma_levels_due', 'Snapshots whose levels are not recorded yet.', sources.levelsDue);
+  measured('zomma_live_streams', 'Open streams of live levels.', sources.liveStreams);
   const streamsClosed = counter('zomma_live_streams_closed_total', 'Closed streams of live levels, by reason.', [
     'reason',
   ]);
   const sessions = gauge('zomma_mcp_sessions', 'Open sessions of MCP.');
-  const blockedCount = totals(
+  const { blocked, descriptors, disk } = sources;
+  total(
     'zomma_event_loop_blocked_total',
     'Times that a step blocked the event loop for more than 25 ms.',
+    () => blocked().count,
   );
-  const blockedSeconds = totals(
+  total(
     'zomma_event_loop_blocked_seconds_total',
     'Time for which such steps blocked the event loop.',
+    () => blocked().totalMs / 1000,
   );
-  const blockedMost = gauge(
+  measured(
     'zomma_event_loop_blocked_seconds_max',
     'Longest time for which one step blocked the event loop.',
+    () => blocked().longestMs / 1000,
   );
-  const jobs = gauge('zomma_jobs', 'Computations that wait or run.');
-  const descriptors = gauge('zomma_open_descriptors', 'Open file descriptors of the process.');
-  const descriptorsMax = gauge('zomma_descriptors_max', 'File descriptors that the process may have open.');
-  const cpu = totals('zomma_cpu_seconds_total', 'CPU time of the process, of all its threads.');
-  const present = gauge('zomma_db_present', '1 if the database is in its folder, 0 if it was removed or replaced.');
-  const full = gauge('zomma_data_full', '1 if market data is not stored, because the folder or its disk is full.');
-  const database = gauge('zomma_db_bytes', 'Size of the database.');
-  const wal = gauge('zomma_db_wal_bytes', 'Size of the write-ahead log of the database.');
-  const free = gauge('zomma_disk_free_bytes', 'Free space of the disk of the data folder.');
-  const resident = gauge('zomma_resident_memory_bytes', 'Resident memory of the process.');
-  const heap = gauge('zomma_heap_used_bytes', 'Used memory of the JavaScript heap.');
-  const started = gauge('zomma_process_start_time_seconds', 'When the process started, seconds since the epoch.');
-  started.set(Math.round(performance.timeOrigin / 1000));
-  const notAfter = gauge('zomma_tls_not_after_seconds', 'When the certificate expires, seconds since the epoch.');
-  const backup = gauge(
+  measured('zomma_jobs', 'Computations that wait or run.', sources.jobs);
+  measured('zomma_open_descriptors', 'Open file descriptors of the process.', () => descriptors().open);
+  measured('zomma_descriptors_max', 'File descriptors that the process may have open.', () => descriptors().max);
+  total('zomma_cpu_seconds_total', 'CPU time of the process, of all its threads.', () => {
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1e6;
+  });
+  measured('zomma_db_present', '1 if the database is in its folder, 0 if it was removed or replaced.', () =>
+    Number(sources.hasDatabase()),
+  );
+  measured('zomma_data_full', '1 if market data is not stored, because the folder or its disk is full.', () =>
+    Number(sources.isFull()),
+  );
+  measured('zomma_db_bytes', 'Size of the database.', () => disk().database);
+  measured('zomma_db_wal_bytes', 'Size of the write-ahead log of the database.', () => disk().wal);
+  measured('zomma_disk_free_bytes', 'Free space of the disk of the data folder.', () => disk().free);
+  measured('zomma_resident_memory_bytes', 'Resident memory of the process.', () => process.memoryUsage.rss());
+  measured('zomma_heap_used_bytes', 'Used memory of the JavaScript heap.', () => process.memoryUsage().heapUsed);
+  measured('zomma_process_start_time_seconds', 'When the process started, seconds since the epoch.', () =>
+    Math.round(performance.timeOrigin / 1000),
+  );
+  measured('zomma_tls_not_after_seconds', 'When the certificate expires, seconds since the epoch.', () => {
+    const expiryMs = sources.certificateNotAfterMs();
+    return expiryMs === undefined ? undefined : expiryMs / 1000;
+  });
+  measured(
     'zomma_last_backup_timestamp_seconds',
     'When the last backup was made, seconds since the epoch; 0 if never.',
+    () => (sources.lastBackupMs() ?? 0) / 1000,
   );
 
   // A counter that appears with its first event has no increase, so an alert on it would not fire.
@@ -172,7 +200,7 @@ export function createMetrics(sources: MetricSources): Metrics {
   for (const work of ['retention', 'packing', 'past']) workFailures.inc({ work }, 0);
   for (const reason of STREAM_ENDS) streamsClosed.inc({ reason }, 0);
 
-  const readSources = (): void => {
+  const readFeeds = (): void => {
     const { feeds, checked_at } = sources.feeds();
     for (const each of [feedState, feedAge, feedCompletedAge, feedStream, tickers, expected, received, rejections])
       each.reset();
@@ -197,101 +225,43 @@ export function createMetrics(sources: MetricSources): Metrics {
       received.set({ feed }, received_contracts);
       rejections.set({ feed }, refusals.length);
     }
-    const { count, totalMs, longestMs } = sources.blocked();
-    blockedCount.set(count);
-    blockedSeconds.set(totalMs / 1000);
-    blockedMost.set(longestMs / 1000);
-    jobs.set(sources.jobs());
-    const { open, max } = sources.descriptors();
-    descriptors.set(open);
-    descriptorsMax.set(max);
-    const { user, system } = process.cpuUsage();
-    cpu.set((user + system) / 1e6);
-    present.set(Number(sources.hasDatabase()));
-    full.set(Number(sources.isFull()));
-    const bytes = sources.disk();
-    database.set(bytes.database);
-    wal.set(bytes.wal);
-    free.set(bytes.free);
-    const memory = process.memoryUsage();
-    resident.set(memory.rss);
-    heap.set(memory.heapUsed);
-    due.set(sources.levelsDue());
-    damaged.set(sources.damagedSnapshots());
-    streams.set(sources.liveStreams());
-    ready.set(Number(sources.isReady()));
-    notAfter.reset();
-    const expiry = sources.certificateNotAfterMs();
-    if (expiry === undefined) notAfter.remove();
-    else notAfter.set(expiry / 1000);
-    backup.set((sources.lastBackupMs() ?? 0) / 1000);
+  };
+
+  const counted: { readonly [Kind in Observation['kind']]?: (seen: Extract<Observation, { kind: Kind }>) => void } = {
+    request_answered: ({ method, route, status, duration_ms }) =>
+      requests.observe({ method, route, status: String(status) }, duration_ms / 1000),
+    request_failed: () => defects.inc({ of: 'request' }),
+    tool_failed: () => defects.inc({ of: 'tool' }),
+    key_refused: () => keysRefused.inc(),
+    keys_refused: ({ count }) => keysRefused.inc(count),
+    session_opened: (each) => sessions.set(each.sessions),
+    session_closed: (each) => sessions.set(each.sessions),
+    stream_closed: ({ reason }) => streamsClosed.inc({ reason }),
+    rows_refused({ refused }) {
+      for (const [reason, count] of Object.entries(refused)) rows.inc({ reason }, count);
+    },
+    data_refused: () => refusedData.inc(),
+    ingest_failed: () => ingestFailures.inc(),
+    retention_waits: () => retentionWaits.inc(),
+    retention_failed: () => workFailures.inc({ work: 'retention' }),
+    packing_failed: () => workFailures.inc({ work: 'packing' }),
+    past_failed: () => workFailures.inc({ work: 'past' }),
+    certificate_refused: () => certificateFailures.inc(),
+    connections_ended: ({ connections }) => connectionsEnded.inc(connections),
+    levels_failed: () => levelFailures.inc(),
   };
 
   return {
-    observe(each) {
-      switch (each.kind) {
-        case 'request_answered':
-          requests.observe(
-            { method: each.method, route: each.route, status: String(each.status) },
-            each.duration_ms / 1000,
-          );
-          break;
-        case 'request_failed':
-          defects.inc({ of: 'request' });
-          break;
-        case 'tool_failed':
-          defects.inc({ of: 'tool' });
-          break;
-        case 'key_refused':
-          keysRefused.inc();
-          break;
-        case 'keys_refused':
-          keysRefused.inc(each.count);
-          break;
-        case 'session_opened':
-        case 'session_closed':
-          sessions.set(each.sessions);
-          break;
-        case 'stream_closed':
-          streamsClosed.inc({ reason: each.reason });
-          break;
-        case 'rows_refused':
-          for (const [reason, count] of Object.entries(each.refused)) rows.inc({ reason }, count);
-          break;
-        case 'data_refused':
-          refusedData.inc();
-          break;
-        case 'ingest_failed':
-          ingestFailures.inc();
-          break;
-        case 'retention_waits':
-          retentionWaits.inc();
-          break;
-        case 'retention_failed':
-          workFailures.inc({ work: 'retention' });
-          break;
-        case 'packing_failed':
-          workFailures.inc({ work: 'packing' });
-          break;
-        case 'past_failed':
-          workFailures.inc({ work: 'past' });
-          break;
-        case 'certificate_refused':
-          certificateFailures.inc();
-          break;
-        case 'connections_ended':
-          connectionsEnded.inc(each.connections);
-          break;
-        case 'levels_failed':
-          levelFailures.inc();
-          break;
-      }
+    /** Counts an observation of the service. */
+    observe(observation: Observation) {
+      (counted[observation.kind] as ((seen: Observation) => void) | undefined)?.(observation);
     },
-    countDelay(ms) {
+    /** Counts by how much a timer of the event loop was late, ms. */
+    countDelay(ms: number) {
       loopDelay.observe(Math.max(0, ms) / 1000);
     },
     async text() {
-      readSources();
+      readFeeds();
       return { text: await registry.metrics(), type: registry.contentType };
     },
   };

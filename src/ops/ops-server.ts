@@ -14,16 +14,11 @@ export interface OpsAddress {
   readonly port: number;
 }
 
-export interface OpsServer {
-  readonly url: string;
-  stop(): Promise<void>;
-}
-
 /**
  * Serves liveness, readiness and metrics on an address of its own, without keys. The address is for the operator's monitoring: members and
  * the internet should not reach it. Throws `OperatorError` if the address cannot be used.
  */
-export function serveOps({ host, port }: OpsAddress, reports: OpsReports): OpsServer {
+export function serveOps({ host, port }: OpsAddress, reports: OpsReports) {
   const plain = (text: string, status = 200) => new Response(`${text}\n`, { status, headers: FIELDS });
   const fetch = async (request: Request): Promise<Response> => {
     const { pathname } = new URL(request.url);

@@ -5,21 +5,7 @@ import { openLibc } from '../core/libc.ts';
  * The service manager that has started this process: systemd. The service manager gets messages as sd_notify(3) describes them. The runtime
  * has no datagram sockets of Unix, so they are sent through the C library.
  */
-export interface ServiceManager {
-  /**
-   * Reports what the start does, and asks for `ms` more of time. Asks again in time, until the start is complete, so a start may take as
-   * long as the event loop turns at least once in `ms`.
-   */
-  starting(status: string, ms: number): void;
-  /** Reports that the start is complete. */
-  ready(status: string): void;
-  /** Runs `reload` between the messages that a reload begins and ends. Sends nothing while the service is not ready. */
-  reloading(reload: () => Promise<void>): Promise<void>;
-  /** Reports that the service stops, and sends no more of `starting` and `reloading`. */
-  stopping(): void;
-  /** Stops all messages that are sent by a timer. */
-  close(): void;
-}
+export type ServiceManager = ReturnType<typeof connectServiceManager>;
 
 /** The variables through which systemd tells a service where to send messages. */
 export interface ManagerEnv {
@@ -43,7 +29,7 @@ const PATH_BYTES_MAX = 108;
  * event loop, so a process whose event loop hangs is restarted. If no message can be sent, one observation says so, because systemd would
  * end the start of a unit with `Type=notify`.
  */
-export function connectServiceManager(env: ManagerEnv, observe: Observe): ServiceManager {
+export function connectServiceManager(env: ManagerEnv, observe: Observe) {
   const send = openSender(env.NOTIFY_SOCKET ?? '');
   let isRefused = false;
   const tell = (...assignments: readonly string[]): void => {
@@ -60,29 +46,37 @@ export function connectServiceManager(env: ManagerEnv, observe: Observe): Servic
   let extension: ReturnType<typeof setInterval> | undefined;
   let isReady = false;
   return {
-    starting(status, ms) {
+    /**
+     * Reports what the start does, and asks for `ms` more of time. Asks again in time, until the start is complete, so a start may take as
+     * long as the event loop turns at least once in `ms`.
+     */
+    starting(status: string, ms: number) {
       const ask = () => tell(`STATUS=${status}`, `EXTEND_TIMEOUT_USEC=${ms * 1_000}`);
       clearInterval(extension);
       extension = setInterval(ask, ms / 3).unref();
       ask();
     },
-    ready(status) {
+    /** Reports that the start is complete. */
+    ready(status: string) {
       isReady = true;
       clearInterval(extension);
       tell('READY=1', `STATUS=${status}`);
     },
-    async reloading(reload) {
+    /** Runs `reload` between the messages that a reload begins and ends. Sends nothing while the service is not ready. */
+    async reloading(reload: () => Promise<void>) {
       if (!isReady) return reload();
       tell('RELOADING=1', `MONOTONIC_USEC=${monotonicUs()}`);
       await reload();
       // The service may have begun to stop meanwhile.
       if (isReady) tell('READY=1');
     },
+    /** Reports that the service stops, and sends no more of `starting` and `reloading`. */
     stopping() {
       isReady = false;
       clearInterval(extension);
       tell('STOPPING=1', 'STATUS=Stopping');
     },
+    /** Stops all messages that are sent by a timer. */
     close() {
       clearInterval(extension);
       clearInterval(timer);

@@ -96,15 +96,10 @@ export function hedgingPicture(figures: HedgingFigures): string {
   );
 }
 
-/** Positions of numbers of shares in the plot. */
-interface SharesScale {
-  /** The least and the largest number of a bar, and 0. */
-  readonly low: number;
-  readonly high: number;
-  y(shares: number): number;
-}
+type SharesScale = ReturnType<typeof sharesScale>;
 
-function sharesScale(rows: readonly MoveFigures[]): SharesScale {
+/** Positions of numbers of shares in the plot. */
+function sharesScale(rows: readonly MoveFigures[]) {
   const shares = rows.map((row) => row.shares);
   const [least, most] = [Math.min(0, ...shares), Math.max(0, ...shares)];
   // If dealers trade nothing, zero is in the middle.
@@ -113,9 +108,10 @@ function sharesScale(rows: readonly MoveFigures[]): SharesScale {
   const below = down < 0 ? VALUE_ROOM : 0;
   const perPixel = (up - down) / (PLOT.bottom - PLOT.top - above - below);
   return {
+    /** The least and the largest number of a bar, and 0. */
     low: least,
     high: most,
-    y: (value) => PLOT.top + above + (up - value) / perPixel,
+    y: (value: number) => PLOT.top + above + (up - value) / perPixel,
   };
 }
 

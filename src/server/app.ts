@@ -1,28 +1,22 @@
 import { version } from '../../package.json';
-import type { Access, Account } from '../access/access.ts';
+import type { Account } from '../access/access.ts';
 import { createByteBudget } from '../access/byte-budget.ts';
 import { charge, createRateLimiter } from '../access/rate-limit.ts';
 import type { Observe } from '../core/events.ts';
 import { createAddressOf } from '../http/client-address.ts';
-import {
-  type ConnectionMonitor,
-  createConnectionMonitor,
-  descriptorPlan,
-} from '../http/connections/connection-monitor.ts';
-import { createDrain, type Drain } from '../http/drain.ts';
-import { createServerApp, type Handler, handlerOf } from '../http/http-server.ts';
+import { createConnectionMonitor, descriptorPlan } from '../http/connections/connection-monitor.ts';
+import { createDrain } from '../http/drain.ts';
+import { createServerApp, handlerOf } from '../http/http-server.ts';
 import { createGexEvents } from '../http/live/gex-events.ts';
-import { createGexStreams, type GexStreams } from '../http/live/gex-streams.ts';
+import { createGexStreams } from '../http/live/gex-streams.ts';
 import { createMyKeyPolicy } from '../http/my-key-policy.ts';
 import { openapiDocument } from '../http/openapi.ts';
 import { originPolicy } from '../http/origins.ts';
-import { createRefusals, type Refusals } from '../http/refusals.ts';
-import type { Feed } from '../market/feed.ts';
-import { createMcpOnDemand, type McpOnDemand } from '../mcp/http/on-demand.ts';
+import { createRefusals } from '../http/refusals.ts';
+import { createMcpOnDemand } from '../mcp/http/on-demand.ts';
 import type { Catalog } from '../mcp/mcp-deps.ts';
-import { createLoading, type Loading, marketWhileLoading } from '../operations/engine/loading.ts';
-import type { Context } from '../operations/engine/operation.ts';
-import { createScheduler, type Scheduler } from '../operations/engine/scheduler.ts';
+import { createLoading, marketWhileLoading } from '../operations/engine/loading.ts';
+import { createScheduler } from '../operations/engine/scheduler.ts';
 import type { Tracing } from '../ops/tracing.ts';
 import type { ValuesIn } from '../settings/config.ts';
 import { SCHEMA } from '../store/folder/upgrade.ts';
@@ -33,28 +27,7 @@ import { createContext, openAccess, openData, readUniverse, requireSecret } from
 export type AppSettings = ValuesIn<'data' | 'feeds' | 'server' | 'mcp'>;
 
 /** The composed service. The service listens only when `listen` is called with `handle`. */
-export interface App {
-  readonly handle: Handler;
-  /** Every route that the service has. */
-  readonly routes: readonly { readonly method: string; readonly path: string }[];
-  readonly feeds: readonly Feed[];
-  readonly store: Store;
-  readonly mcp: McpOnDemand;
-  readonly gexStreams: GexStreams;
-  readonly connections: ConnectionMonitor;
-  readonly drain: Drain;
-  readonly refusals: Refusals;
-  readonly access: Access;
-  readonly context: Context;
-  readonly scheduler: Scheduler;
-  /**
-   * The initial load of the local feeds: the drop folder or the simulated market. The caller that starts the feeds also calls
-   * `loading.begin`.
-   */
-  readonly loading: Loading;
-  /** Returns the ticker that was requested last, or the first one of the universe. */
-  readonly tickerInView: () => string;
-}
+export type App = ReturnType<typeof buildApp>;
 
 /**
  * Composes the service: opens the store, creates feeds, streams and the HTTP application, and connects them. `catalog` replaces tools or
@@ -67,7 +40,7 @@ export function buildApp(
   catalog: Partial<Catalog> = {},
   admit: (store: Store, simulated: boolean) => void = () => {},
   tracing?: Tracing,
-): App {
+) {
   const { basePath } = settings;
   const universe = readUniverse(settings.universe);
   const feeds = createFeeds(settings, universe, () => store.checkpoints('files'));
@@ -175,18 +148,15 @@ export function buildApp(
   });
   return {
     handle: handlerOf(http, { tracing, basePath }),
+    /** Every route that the service has. */
     routes: http.routes,
-    feeds,
-    store,
-    mcp,
-    gexStreams,
-    access,
-    context,
-    scheduler,
-    connections,
-    drain,
-    refusals,
+    ...{ feeds, store, mcp, gexStreams, access, context, scheduler, connections, drain, refusals },
+    /**
+     * The initial load of the local feeds: the drop folder or the simulated market. The caller that starts the feeds also calls
+     * `loading.begin`.
+     */
     loading,
+    /** Returns the ticker that was requested last, or the first one of the universe. */
     tickerInView: () => tickerInView,
   };
 }

@@ -84,9 +84,9 @@ async function* checkData(options: CheckOptions, holder: number | 'unknown' | un
     return;
   }
   let isOpen = false;
-  let store: Store;
+  let opened: Store & Disposable;
   try {
-    store = openData(dataDir, 'read', {
+    opened = openData(dataDir, 'read', {
       warn() {
         isOpen = true;
       },
@@ -95,20 +95,17 @@ async function* checkData(options: CheckOptions, holder: number | 'unknown' | un
     yield failureOf('database', error);
     return;
   }
-  try {
-    const folder = isOpen ? `the group of ${dataDir} may write to it` : dataDir;
-    yield graded('data folder', !isOpen, folder, `Run chmod g-w ${dataDir}.`);
-    const server = holder === undefined ? 'no server runs on' : `process ${holder} serves`;
-    yield { of: 'server', state: 'ok', message: `${server} the data folder` };
-    yield secret(store, dataDir);
-    yield* database(store, options);
-    yield* feeds(store, options, holder !== undefined);
-    yield clock(store, options);
-    yield disk(store, options);
-    yield backup(options);
-  } finally {
-    store.close();
-  }
+  using store = opened;
+  const folder = isOpen ? `the group of ${dataDir} may write to it` : dataDir;
+  yield graded('data folder', !isOpen, folder, `Run chmod g-w ${dataDir}.`);
+  const server = holder === undefined ? 'no server runs on' : `process ${holder} serves`;
+  yield { of: 'server', state: 'ok', message: `${server} the data folder` };
+  yield secret(store, dataDir);
+  yield* database(store, options);
+  yield* feeds(store, options, holder !== undefined);
+  yield clock(store, options);
+  yield disk(store, options);
+  yield backup(options);
 }
 
 function secret(store: Store, dataDir: string): CheckOutcome {

@@ -24,10 +24,8 @@ export function createPorts(nowMs: () => number): Ports {
     },
 
     async serve(settings, { demo }) {
-      const [{ serve }, { readInternalAuthority }] = await Promise.all([
-        import('./serve.ts'),
-        import('../http/internal-tls.ts'),
-      ]);
+      const { serve } = await import('./serve.ts');
+      const { readInternalAuthority } = await import('../http/internal-tls.ts');
       const authority = () =>
         settings.tls === 'internal' ? resolve(readInternalAuthority(settings.dataDir).path) : undefined;
       const trial = { admit: admitTrial, welcome: (app: App, url: string) => welcomeDemo(app, url, authority()) };
@@ -50,10 +48,8 @@ export function createPorts(nowMs: () => number): Ports {
     },
 
     async load(settings, paths, onProgress) {
-      const [{ loadFiles }, { createDataRoom }] = await Promise.all([
-        import('../feeds/load-files.ts'),
-        import('../feeds/data-room.ts'),
-      ]);
+      const { loadFiles } = await import('../feeds/load-files.ts');
+      const { createDataRoom } = await import('../feeds/data-room.ts');
       const room = createDataRoom(settings);
       return openedFor(settings.dataDir, undefined, ({ store }) =>
         loadFiles(paths, { store, nowMs, room, onProgress }),
@@ -63,14 +59,10 @@ export function createPorts(nowMs: () => number): Ports {
     async withMarket(data, work) {
       const { createContext, hasData, openData, openMemory, readUniverse } = await import('./stored-data.ts');
       // A command that only reads creates nothing. If the folder has no data, the market is empty.
-      const store = hasData(data.dataDir) ? openData(data.dataDir, 'read') : openMemory();
-      try {
-        // The simulated market is used only if there is no recorded data.
-        const simulated = store.underlyings(false).length === 0;
-        return work(createContext(data, store, readUniverse(data.universe), simulated));
-      } finally {
-        store.close();
-      }
+      using store = hasData(data.dataDir) ? openData(data.dataDir, 'read') : openMemory();
+      // The simulated market is used only if there is no recorded data.
+      const simulated = store.underlyings(false).length === 0;
+      return work(createContext(data, store, readUniverse(data.universe), simulated));
     },
 
     async *check(options) {
@@ -120,24 +112,15 @@ export function createPorts(nowMs: () => number): Ports {
   };
 }
 
-interface Opened {
-  readonly store: Store;
-  readonly access: () => Access;
-}
-
 /** Opens a data folder for `work`. Without a mode, creates the folder if it does not exist, and otherwise writes to it. */
 async function openedFor<T>(
   dataDir: string,
   mode: 'read' | 'write' | undefined,
-  work: (opened: Opened) => T | Promise<T>,
+  work: (opened: { readonly store: Store; readonly access: () => Access }) => T | Promise<T>,
 ): Promise<T> {
   const { createOrOpenData, openAccess, openData } = await import('./stored-data.ts');
-  const store = mode ? openData(dataDir, mode) : createOrOpenData(dataDir);
-  try {
-    return await work({ store, access: () => openAccess(store, dataDir) });
-  } finally {
-    store.close();
-  }
+  using store = mode ? openData(dataDir, mode) : createOrOpenData(dataDir);
+  return await work({ store, access: () => openAccess(store, dataDir) });
 }
 
 /**

@@ -25,7 +25,7 @@ export async function serveStdio(settings: StdioSettings): Promise<void> {
   const isStored = settings.feed !== undefined || hasData(settings.dataDir);
   // The resources are closed in the reverse order of their creation, also after an error.
   await using resources = new AsyncDisposableStack();
-  const store = resources.adopt(isStored ? createOrOpenData(settings.dataDir) : openMemory(), (each) => each.close());
+  const store = resources.use(isStored ? createOrOpenData(settings.dataDir) : openMemory());
   const feeds = feedsOf(settings, universe, store);
   const simulated = feeds.some((feed) => feed.simulated);
   const context = createContext(settings, store, universe, simulated);

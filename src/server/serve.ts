@@ -120,7 +120,7 @@ async function serveUntilStopped(settings: ServeSettings, hanging: Set<string>, 
   resources.defer(async () => {
     if (tracing && !(await withinMs(TRACES_STOP_MS, tracing.stop()))) hanging.add('traces');
   });
-  resources.adopt(lockData(settings.dataDir), (lock) => lock.release());
+  resources.use(lockData(settings.dataDir));
   const { tlsCert, tlsKey, tlsClientCa } = settings;
   const isInternal = settings.tls === 'internal';
   const pair = isInternal ? await ensureInternalTls(settings, Date.now()) : { cert: tlsCert!, key: tlsKey! };

@@ -77,7 +77,7 @@ export function openData(
   dataDir: string,
   mode: StoreMode = 'own',
   { warn, onUpgrade, onDamaged }: OpenDataOptions = {},
-): Store {
+): Store & Disposable {
   const path = join(dataDir, DATABASE);
   if (mode === 'own') mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   else requireData(dataDir);
@@ -94,7 +94,12 @@ export function openData(
   if (upgradedFrom !== undefined) {
     recordAudit(store, { action: 'upgraded', detail: `schema ${upgradedFrom} to ${SCHEMA}` });
   }
-  return store;
+  return withDispose(store, () => store.close());
+}
+
+/** Returns a resource that `using` releases at the end of its scope, also after an error. */
+function withDispose<Resource extends object>(resource: Resource, release: () => void): Resource & Disposable {
+  return Object.assign(resource, { [Symbol.dispose]: release });
 }
 
 function recordAudit(store: Store, event: AuditEvent): void {
@@ -103,12 +108,8 @@ function recordAudit(store: Store, event: AuditEvent): void {
 
 /** Returns the audit trail of a data folder from a moment on, the oldest entry first. `sinceMs` is in ms since the epoch. */
 export function readAudit(dataDir: string, sinceMs: number): AuditEntry[] {
-  const store = openData(dataDir, 'read');
-  try {
-    return store.auditSince(sinceMs);
-  } finally {
-    store.close();
-  }
+  using store = openData(dataDir, 'read');
+  return store.auditSince(sinceMs);
 }
 
 /** Name of the file in the data folder whose time is that of the last backup. */
@@ -163,102 +164,79 @@ export async function restoreData(
   passphrase: string | undefined,
 ): Promise<{ manifest: Manifest; hasSecret: boolean }> {
   const manifest = await checkBackup(from);
-  const lock = lockData(dataDir);
-  try {
-    if (hasData(dataDir) || existsSync(join(dataDir, 'secret'))) {
-      throw new OperatorError(
-        `${dataDir} has data already`,
-        'Restore into a new folder, and give it to the server with --data-dir.',
-      );
-    }
-    const secret = await restoreBackup(from, join(dataDir, DATABASE), passphrase);
-    if (secret) storeSecret(dataDir, secret);
-    const detail = `the backup of ${manifest.made_at}, ${secret ? 'with' : 'without'} the secret`;
-    saveAuditIn(join(dataDir, DATABASE), auditEntryOf({ action: 'restored', detail }, Date.now()));
-    return { manifest, hasSecret: secret !== undefined };
-  } finally {
-    lock.release();
+  using _lock = lockData(dataDir);
+  if (hasData(dataDir) || existsSync(join(dataDir, 'secret'))) {
+    throw new OperatorError(
+      `${dataDir} has data already`,
+      'Restore into a new folder, and give it to the server with --data-dir.',
+    );
   }
+  const secret = await restoreBackup(from, join(dataDir, DATABASE), passphrase);
+  if (secret) storeSecret(dataDir, secret);
+  const detail = `the backup of ${manifest.made_at}, ${secret ? 'with' : 'without'} the secret`;
+  saveAuditIn(join(dataDir, DATABASE), auditEntryOf({ action: 'restored', detail }, Date.now()));
+  return { manifest, hasSecret: secret !== undefined };
 }
 
 /** Upgrades the database of a data folder on which no server runs. Throws `OperatorError` if a server runs, or if there is no data. */
 export function upgradeData(dataDir: string): { from: number; to: number; copy: string } {
   requireData(dataDir);
-  const lock = lockData(dataDir);
-  try {
-    let from = SCHEMA;
-    openData(dataDir, 'own', {
-      onUpgrade(schema) {
-        from = schema;
-      },
-    }).close();
-    return { from, to: SCHEMA, copy: copyBeforeUpgrade(join(dataDir, DATABASE), from) };
-  } finally {
-    lock.release();
-  }
+  using _lock = lockData(dataDir);
+  let from = SCHEMA;
+  openData(dataDir, 'own', {
+    onUpgrade(schema) {
+      from = schema;
+    },
+  }).close();
+  return { from, to: SCHEMA, copy: copyBeforeUpgrade(join(dataDir, DATABASE), from) };
 }
 
 /** Brings back the database from before the last upgrade. Throws `OperatorError` if a server runs, or if there is no copy. */
 export function undoDataUpgrade(dataDir: string): { schema: number; kept: string } {
   requireData(dataDir);
-  const lock = lockData(dataDir);
+  using _lock = lockData(dataDir);
   const path = join(dataDir, DATABASE);
-  try {
-    const undone = undoUpgrade(path);
-    // The database that was replaced is kept, and records the change too.
-    const entry = auditEntryOf({ action: 'upgrade_undone', detail: `back to schema ${undone.schema}` }, Date.now());
-    for (const each of [path, undone.kept]) saveAuditIn(each, entry);
-    return undone;
-  } finally {
-    lock.release();
-  }
+  const undone = undoUpgrade(path);
+  // The database that was replaced is kept, and records the change too.
+  const entry = auditEntryOf({ action: 'upgrade_undone', detail: `back to schema ${undone.schema}` }, Date.now());
+  for (const each of [path, undone.kept]) saveAuditIn(each, entry);
+  return undone;
 }
 
 /**
  * Removes the data of a folder that is past its retention, and gives the space of removed data back to the disk. Returns what was removed, and
  * the bytes of the database before and after. Throws `OperatorError` if a server runs, or if the disk has too little space for a copy.
  */
-export async function compactData(
-  dataDir: string,
-  kept: RetentionDays,
-): Promise<{ removed: { prints: number; chains: number; levels: number }; before: number; after: number }> {
+export async function compactData(dataDir: string, kept: RetentionDays) {
   requireData(dataDir);
-  const lock = lockData(dataDir);
-  try {
-    const bytes = () => diskUse(dataDir).database + diskUse(dataDir).wal;
-    const before = bytes();
-    const { free } = diskUse(dataDir);
-    if (free < before) {
-      throw new OperatorError(
-        `the disk has ${formatBytes(free)} free, and the new copy of the database takes up to ${formatBytes(before)}`,
-        'Make room on the disk of the data folder, or back up to another disk and restore from there.',
-      );
-    }
-    const store = openData(dataDir, 'write');
-    let removed: Awaited<ReturnType<typeof removeOld>>;
-    try {
-      removed = await removeOld({ store, kept, observe: () => {}, nowMs: Date.now });
-    } finally {
-      store.close();
-    }
-    compactDatabase(join(dataDir, DATABASE));
-    return { removed, before, after: bytes() };
-  } finally {
-    lock.release();
+  using _lock = lockData(dataDir);
+  const bytes = () => diskUse(dataDir).database + diskUse(dataDir).wal;
+  const before = bytes();
+  const { free } = diskUse(dataDir);
+  if (free < before) {
+    throw new OperatorError(
+      `the disk has ${formatBytes(free)} free, and the new copy of the database takes up to ${formatBytes(before)}`,
+      'Make room on the disk of the data folder, or back up to another disk and restore from there.',
+    );
   }
+  const store = openData(dataDir, 'write');
+  const removed = await removeOld({ store, kept, observe: () => {}, nowMs: Date.now }).finally(() => store.close());
+  compactDatabase(join(dataDir, DATABASE));
+  return { removed, before, after: bytes() };
 }
 
 /** Locks a data folder for this server. Creates the folder if it does not exist. */
-export function lockData(dataDir: string): FolderLock {
+export function lockData(dataDir: string): FolderLock & Disposable {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   refuseForeignRoot(dataDir);
   // Without this check, anyone could have made the lock.
   isOpenToGroup(dataDir);
-  return lockFolder(dataDir);
+  const lock = lockFolder(dataDir);
+  return withDispose(lock, () => lock.release());
 }
 
 /** Opens the database of a data folder to write, and creates it if it does not exist. Never upgrades the database. */
-export function createOrOpenData(dataDir: string): Store {
+export function createOrOpenData(dataDir: string): Store & Disposable {
   return openData(dataDir, hasData(dataDir) ? 'write' : 'own');
 }
 
@@ -295,8 +273,9 @@ export function hasData(dataDir: string): boolean {
 }
 
 /** Opens an empty store in memory. */
-export function openMemory(): Store {
-  return openStore(':memory:', Date.now, 'own');
+export function openMemory(): Store & Disposable {
+  const store = openStore(':memory:', Date.now, 'own');
+  return withDispose(store, () => store.close());
 }
 
 /** Creates the access check of a data folder. The secret is read, or created for the first member, when the first key is derived. */

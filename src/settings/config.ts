@@ -31,6 +31,7 @@ export interface Setting {
    * machine can see a command line. The exception is ZOMMA_KEY: `zomma mcp` adds the flag `--key` itself.
    */
   readonly flag?: string;
+  /** The environment variable. It has the name of the flag. */
   readonly env: string;
   /** The commands that have the setting. */
   readonly group: SettingGroup;
@@ -61,314 +62,254 @@ export const READER_COMMAND = 'read-market-data';
 
 /** All settings of the service. The command line derives its flags and the types of their values from this table. */
 export const SETTINGS = {
-  dataDir: {
-    flag: '--data-dir <dir>',
-    env: 'ZOMMA_DATA_DIR',
-    group: 'data',
-    help: 'folder of the database and the server secret. If the folder does not exist, serve, start, ingest and restore create it, and mcp creates it if --feed is given. Other commands never create it',
-    default: 'zomma-data',
-  },
-  dataMax: {
-    flag: '--data-max <size>',
-    env: 'ZOMMA_DATA_MAX',
-    group: 'feeds',
-    help: 'maximum size of the data folder, e.g. 20GB. If the folder reaches this size, no market data is stored until the folder is 2 % below this size. A second limit applies with and without this setting: no market data is stored while the free space of the disk is less than 256 MB or less than a tenth of the disk, whichever is smaller',
-    parse: sizeOf,
-  },
-  host: {
-    flag: '--host <host>',
-    env: 'ZOMMA_HOST',
-    group: 'server',
-    help: 'address to listen on',
-    default: '127.0.0.1',
-  },
-  port: {
-    flag: '--port <port>',
-    env: 'ZOMMA_PORT',
-    group: 'server',
-    help: 'port to listen on. With 0, the system chooses a free port',
-    default: '8080',
-    parse: portOf,
-  },
-  feed: {
-    flag: '--feed <feed>',
-    env: 'ZOMMA_FEED',
-    group: 'feeds',
-    help: 'sources of market data, separated by commas: "simulated", "files:DIR" (a folder of files with chains, prints, closes or dividends), "tradier", "massive", "cboe" (its terms restrict automated use)',
-    default: 'simulated',
-  },
-  feedRate: {
-    flag: '--feed-rate <n>',
-    env: 'ZOMMA_FEED_RATE',
-    group: 'feeds',
-    help: 'maximum requests per minute to each provider (default: 30 for cboe, 120 for tradier or 60 for its sandbox, 600 for massive)',
-    parse: requestsPerMinute,
-  },
-  feedEvery: {
-    flag: '--feed-every <seconds>',
-    env: 'ZOMMA_FEED_EVERY',
-    group: 'feeds',
-    help: 'seconds from one poll of a provider to the next (default: 300 for cboe, 60 for tradier and massive). The default is longer if --feed-rate does not allow the requests of one poll in this time',
-    parse: pollSeconds,
-  },
-  feedHours: {
-    flag: '--feed-hours <hours>',
-    env: 'ZOMMA_FEED_HOURS',
-    group: 'feeds',
-    help: 'when to poll providers: "session" (in trading hours, once at the start of the service, and once after the close, when the closing quotes are available) or "always"',
-    default: 'session',
-    parse: feedHoursOf,
-  },
-  cboeUrl: {
-    flag: '--cboe-url <url>',
-    env: 'ZOMMA_CBOE_URL',
-    group: 'feeds',
-    help: 'base URL of the feed "cboe"',
-    default: 'https://cdn.cboe.com',
-  },
-  tradierUrl: {
-    flag: '--tradier-url <url>',
-    env: 'ZOMMA_TRADIER_URL',
-    group: 'feeds',
-    help: 'base URL of the feed "tradier"',
-    default: 'https://api.tradier.com',
-  },
-  tradierToken: {
-    env: 'ZOMMA_TRADIER_TOKEN',
-    group: 'feeds',
-    provider: 'tradier',
-    help: 'access token of the feed "tradier"',
-  },
-  massiveUrl: {
-    flag: '--massive-url <url>',
-    env: 'ZOMMA_MASSIVE_URL',
-    group: 'feeds',
-    help: 'base URL of the feed "massive", for chains',
-    default: 'https://api.massive.com',
-  },
-  massiveSocketUrl: {
-    flag: '--massive-socket-url <url>',
-    env: 'ZOMMA_MASSIVE_SOCKET_URL',
-    group: 'feeds',
-    help: 'WebSocket URL of the feed "massive", for trades',
-    default: 'wss://socket.massive.com/options',
-  },
-  massiveKey: { env: 'ZOMMA_MASSIVE_KEY', group: 'feeds', provider: 'massive', help: 'API key of the feed "massive"' },
-  key: {
-    env: 'ZOMMA_KEY',
-    group: 'client',
-    help: 'API key that "zomma mcp --url" sends to the running server, if --key is not given',
-  },
-  setAside: {
-    flag: '--set-aside <dir>',
-    env: 'ZOMMA_SET_ASIDE',
-    group: 'feeds',
-    help: 'folder to which the "files" feed moves files without usable data. It may neither contain the drop folder nor be inside it. Without this setting, such files stay in place',
-  },
-  seed: {
-    flag: '--seed <n>',
-    env: 'ZOMMA_SEED',
-    group: 'feeds',
-    help: 'seed of the simulated market',
-    default: '1',
-    parse: (text) => wholeNumber(text, '--seed'),
-  },
-  past: {
-    flag: '--past <on|off>',
-    env: 'ZOMMA_PAST',
-    group: 'feeds',
-    help: 'whether the simulated market gets a past on its first start: closes of 60 trading days, and half hours of five',
-    default: 'on',
-    parse: (text) => switchOf(text, '--past'),
-  },
-  rateLimit: {
-    flag: '--rate-limit <rate>',
-    env: 'ZOMMA_RATE_LIMIT',
-    group: 'server',
-    help: 'rate limit of each account in tokens, e.g. 600/min (up to 600 tokens at once, refilled evenly over a minute), or "off". A request takes one token, and expensive work takes further tokens',
-    default: '600/min',
-    parse: rateLimitOf,
-  },
-  tls: {
-    flag: '--tls <mode>',
-    env: 'ZOMMA_TLS',
-    group: 'server',
-    help: 'with "internal", serves HTTPS with a certificate of an authority of its own, which the server makes in the data folder and renews. "zomma tls trust" tells clients how to trust it. Takes the place of --tls-cert and --tls-key',
-    parse: tlsModeOf,
-  },
-  tlsCert: {
-    flag: '--tls-cert <file>',
-    env: 'ZOMMA_TLS_CERT',
-    group: 'server',
-    help: 'PEM file with the certificate chain. Turns on HTTPS (HTTP/1.1 and HTTP/2)',
-  },
-  tlsKey: {
-    flag: '--tls-key <file>',
-    env: 'ZOMMA_TLS_KEY',
-    group: 'server',
-    help: 'PEM file with the private key of the certificate',
-  },
-  tlsClientCa: {
-    flag: '--tls-client-ca <file>',
-    env: 'ZOMMA_TLS_CLIENT_CA',
-    group: 'server',
-    help: 'PEM file with one or more certificate authorities. Only clients with a certificate of one of them can connect (mutual TLS), on every path. Without this setting, clients need no certificate',
-  },
-  behindProxy: {
-    flag: '--behind-proxy',
-    default: 'false',
-    env: 'ZOMMA_BEHIND_PROXY',
-    group: 'server',
-    help: 'allow plain HTTP on addresses other than loopback, because a proxy in front serves HTTPS',
-    parse: (text) => switchOf(text, '--behind-proxy'),
-  },
-  allowedHosts: {
-    flag: '--allowed-hosts <names>',
-    env: 'ZOMMA_ALLOWED_HOSTS',
-    group: 'server',
-    help: 'names to accept in the Host header, separated by commas. If --host is a loopback address and --behind-proxy is not set, the local names (localhost, 127.0.0.1, [::1] and the value of --host) are always accepted, and by default no others. With another --host or with --behind-proxy, every name is accepted by default. /health accepts every name',
-    parse: hostNames,
-  },
-  allowedOrigins: {
-    flag: '--allowed-origins <origins>',
-    env: 'ZOMMA_ALLOWED_ORIGINS',
-    group: 'server',
-    help: "origins of web pages that may call the server, separated by commas, e.g. https://agents.example.com. Pages from the server's own host and port may always call the server",
-    parse: origins,
-  },
-  trustedProxies: {
-    flag: '--trusted-proxies <networks>',
-    env: 'ZOMMA_TRUSTED_PROXIES',
-    group: 'server',
-    help: 'networks of proxies, separated by commas, e.g. 127.0.0.1,10.0.0.0/8. Of their requests, X-Forwarded-For names the client, for the log and for limits per address',
-    parse: (text) => networksOf(text, '--trusted-proxies'),
-  },
-  myKeyFrom: {
-    flag: '--my-key-from <networks>',
-    env: 'ZOMMA_MY_KEY_FROM',
-    group: 'server',
-    help: 'networks of the clients that may call /api/v1/auth/my-key, separated by commas, e.g. 10.0.0.5,10.1.0.0/16. Name the operator terminal here. By default every client may call it',
-    parse: (text) => networksOf(text, '--my-key-from'),
-  },
-  myKeyToken: {
-    env: 'ZOMMA_MY_KEY_TOKEN',
-    group: 'server',
-    help: 'bearer token that /api/v1/auth/my-key demands in the header Authorization, at least 16 characters. By default it demands none',
-    parse: bearerTokenOf,
-  },
-  accessLog: {
-    flag: '--access-log',
-    default: 'false',
-    env: 'ZOMMA_ACCESS_LOG',
-    group: 'server',
-    help: 'log every request at the level info: client address, method, route, status, duration, bytes, account and request id',
-    parse: (text) => switchOf(text, '--access-log'),
-  },
-  slowStep: {
-    flag: '--slow-step <ms>',
-    env: 'ZOMMA_SLOW_STEP',
-    group: 'server',
-    help: 'log each time that one step of work blocks all other requests for longer than this, milliseconds, at least 25',
-    default: '250',
-    parse: slowStepMs,
-  },
-  basePath: {
-    flag: '--base-path <path>',
-    env: 'ZOMMA_BASE_PATH',
-    group: 'server',
-    help: 'path of a proxy below which the service is reached, e.g. /zomma. Addresses that the service gives begin with it. The proxy may pass the path on, or remove it',
-    default: '',
-    parse: basePathOf,
-  },
-  ops: {
-    flag: '--ops <host:port>',
-    env: 'ZOMMA_OPS',
-    group: 'server',
-    help: 'address for monitoring, e.g. 127.0.0.1:9464. It serves /live, /ready and /metrics (Prometheus) without keys, so only the monitoring should reach it. Without this setting, there is none',
-    parse: hostAndPort,
-  },
-  universe: {
-    flag: '--universe <file>',
-    env: 'ZOMMA_UNIVERSE',
-    group: 'data',
-    help: 'JSON file of the tracked tickers by theme (default: a built-in universe of 59 tickers)',
-  },
-  largePrintMin: {
-    flag: '--large-print-min <usd>',
-    env: 'ZOMMA_LARGE_PRINT_MIN',
-    group: 'data',
-    help: 'minimum premium of a large print, dollars',
-    default: '100000',
-    parse: (text) => dollars(text, '--large-print-min'),
-  },
-  contagionMin: {
-    flag: '--contagion-min <usd>',
-    env: 'ZOMMA_CONTAGION_MIN',
-    group: 'data',
-    help: "minimum absolute value of whale_fiat at which evaluate_etf_contagion names a sector ETF, dollars. If the premium of the stock's large prints over 30 days is known, the absolute value must also be at least 1 % of this premium",
-    default: '1000000',
-    parse: (text) => dollars(text, '--contagion-min'),
-  },
-  tools: {
-    flag: '--tools <which>',
-    env: 'ZOMMA_TOOLS',
-    group: 'mcp',
-    help: 'tools that MCP offers: "all", or "contract" (only the nine tools of the API contract)',
-    default: 'all',
-    parse: toolSelectionOf,
-  },
-  staleAfter: {
-    flag: '--stale-after <minutes>',
-    env: 'ZOMMA_STALE_AFTER',
-    group: 'data',
-    help: 'age above which quotes count as stale, minutes of trading hours',
-    default: '30',
-    parse: minutesInMs,
-  },
-  keepChains: {
-    flag: '--keep-chains <days>',
-    env: 'ZOMMA_KEEP_CHAINS',
-    group: 'server',
-    help: 'number of days before the present day for which snapshots are kept. The newest snapshot of each ticker is never removed, however old it is. The levels of a removed snapshot are not removed. Without this setting, snapshots have no maximum age',
-    parse: (text) => days(text, '--keep-chains', 1),
-  },
-  keepIntraday: {
-    flag: '--keep-intraday <days>',
-    env: 'ZOMMA_KEEP_INTRADAY',
-    group: 'server',
-    help: 'number of days before the present day for which every recorded snapshot is kept. Of each earlier day, only the last snapshot of each ticker is kept, until --keep-chains removes it. Without this setting, every recorded snapshot is kept until --keep-chains removes it',
-    parse: (text) => days(text, '--keep-intraday', 1),
-  },
-  keepPrints: {
-    flag: '--keep-prints <days>',
-    env: 'ZOMMA_KEEP_PRINTS',
-    group: 'server',
-    help: 'number of days before the present day for which option prints are kept, at least 31. Without this setting, prints are never removed',
-    parse: (text) => days(text, '--keep-prints', KEEP_PRINTS_DAYS_MIN),
-  },
-  keepLevels: {
-    flag: '--keep-levels <days>',
-    env: 'ZOMMA_KEEP_LEVELS',
-    group: 'server',
-    help: 'number of days before the present day for which recorded levels are kept, at least 31. History, ranks and the record of levels read them. Without this setting, levels are never removed',
-    parse: (text) => days(text, '--keep-levels', KEEP_LEVELS_DAYS_MIN),
-  },
-  keepFiles: {
-    flag: '--keep-files <days>',
-    env: 'ZOMMA_KEEP_FILES',
-    group: 'feeds',
-    help: 'number of days after which the "files" feed deletes files that it has read completely, counted from the last change of the file to that of the newest file. Without this setting, the feed deletes no file',
-    parse: (text) => days(text, '--keep-files', 1),
-  },
-  logLevel: {
-    flag: '--log-level <level>',
-    env: 'ZOMMA_LOG_LEVEL',
-    group: 'log',
-    help: 'lowest level to log: debug, info, warning or error',
-    default: 'info',
-    parse: logLevelOf,
-  },
-} as const satisfies Record<string, Setting>;
+  ...inGroup('data', {
+    dataDir: {
+      flag: '--data-dir <dir>',
+      help: 'folder of the database and the server secret. If the folder does not exist, serve, start, ingest and restore create it, and mcp creates it if --feed is given. Other commands never create it',
+      default: 'zomma-data',
+    },
+    universe: {
+      flag: '--universe <file>',
+      help: 'JSON file of the tracked tickers by theme (default: a built-in universe of 59 tickers)',
+    },
+    largePrintMin: {
+      flag: '--large-print-min <usd>',
+      help: 'minimum premium of a large print, dollars',
+      default: '100000',
+      parse: (text) => dollars(text, '--large-print-min'),
+    },
+    contagionMin: {
+      flag: '--contagion-min <usd>',
+      help: "minimum absolute value of whale_fiat at which evaluate_etf_contagion names a sector ETF, dollars. If the premium of the stock's large prints over 30 days is known, the absolute value must also be at least 1 % of this premium",
+      default: '1000000',
+      parse: (text) => dollars(text, '--contagion-min'),
+    },
+    staleAfter: {
+      flag: '--stale-after <minutes>',
+      help: 'age above which quotes count as stale, minutes of trading hours',
+      default: '30',
+      parse: minutesInMs,
+    },
+  }),
+  ...inGroup('server', {
+    host: {
+      flag: '--host <host>',
+      help: 'address to listen on',
+      default: '127.0.0.1',
+    },
+    port: {
+      flag: '--port <port>',
+      help: 'port to listen on. With 0, the system chooses a free port',
+      default: '8080',
+      parse: portOf,
+    },
+    rateLimit: {
+      flag: '--rate-limit <rate>',
+      help: 'rate limit of each account in tokens, e.g. 600/min (up to 600 tokens at once, refilled evenly over a minute), or "off". A request takes one token, and expensive work takes further tokens',
+      default: '600/min',
+      parse: rateLimitOf,
+    },
+    tls: {
+      flag: '--tls <mode>',
+      help: 'with "internal", serves HTTPS with a certificate of an authority of its own, which the server makes in the data folder and renews. "zomma tls trust" tells clients how to trust it. Takes the place of --tls-cert and --tls-key',
+      parse: tlsModeOf,
+    },
+    tlsCert: {
+      flag: '--tls-cert <file>',
+      help: 'PEM file with the certificate chain. Turns on HTTPS (HTTP/1.1 and HTTP/2)',
+    },
+    tlsKey: {
+      flag: '--tls-key <file>',
+      help: 'PEM file with the private key of the certificate',
+    },
+    tlsClientCa: {
+      flag: '--tls-client-ca <file>',
+      help: 'PEM file with one or more certificate authorities. Only clients with a certificate of one of them can connect (mutual TLS), on every path. Without this setting, clients need no certificate',
+    },
+    behindProxy: {
+      flag: '--behind-proxy',
+      default: 'false',
+      help: 'allow plain HTTP on addresses other than loopback, because a proxy in front serves HTTPS',
+      parse: (text) => switchOf(text, '--behind-proxy'),
+    },
+    allowedHosts: {
+      flag: '--allowed-hosts <names>',
+      help: 'names to accept in the Host header, separated by commas. If --host is a loopback address and --behind-proxy is not set, the local names (localhost, 127.0.0.1, [::1] and the value of --host) are always accepted, and by default no others. With another --host or with --behind-proxy, every name is accepted by default. /health accepts every name',
+      parse: hostNames,
+    },
+    allowedOrigins: {
+      flag: '--allowed-origins <origins>',
+      help: "origins of web pages that may call the server, separated by commas, e.g. https://agents.example.com. Pages from the server's own host and port may always call the server",
+      parse: origins,
+    },
+    trustedProxies: {
+      flag: '--trusted-proxies <networks>',
+      help: 'networks of proxies, separated by commas, e.g. 127.0.0.1,10.0.0.0/8. Of their requests, X-Forwarded-For names the client, for the log and for limits per address',
+      parse: (text) => networksOf(text, '--trusted-proxies'),
+    },
+    myKeyFrom: {
+      flag: '--my-key-from <networks>',
+      help: 'networks of the clients that may call /api/v1/auth/my-key, separated by commas, e.g. 10.0.0.5,10.1.0.0/16. Name the operator terminal here. By default every client may call it',
+      parse: (text) => networksOf(text, '--my-key-from'),
+    },
+    myKeyToken: {
+      help: 'bearer token that /api/v1/auth/my-key demands in the header Authorization, at least 16 characters. By default it demands none',
+      parse: bearerTokenOf,
+    },
+    accessLog: {
+      flag: '--access-log',
+      default: 'false',
+      help: 'log every request at the level info: client address, method, route, status, duration, bytes, account and request id',
+      parse: (text) => switchOf(text, '--access-log'),
+    },
+    slowStep: {
+      flag: '--slow-step <ms>',
+      help: 'log each time that one step of work blocks all other requests for longer than this, milliseconds, at least 25',
+      default: '250',
+      parse: slowStepMs,
+    },
+    basePath: {
+      flag: '--base-path <path>',
+      help: 'path of a proxy below which the service is reached, e.g. /zomma. Addresses that the service gives begin with it. The proxy may pass the path on, or remove it',
+      default: '',
+      parse: basePathOf,
+    },
+    ops: {
+      flag: '--ops <host:port>',
+      help: 'address for monitoring, e.g. 127.0.0.1:9464. It serves /live, /ready and /metrics (Prometheus) without keys, so only the monitoring should reach it. Without this setting, there is none',
+      parse: hostAndPort,
+    },
+    keepChains: {
+      flag: '--keep-chains <days>',
+      help: 'number of days before the present day for which snapshots are kept. The newest snapshot of each ticker is never removed, however old it is. The levels of a removed snapshot are not removed. Without this setting, snapshots have no maximum age',
+      parse: (text) => days(text, '--keep-chains', 1),
+    },
+    keepIntraday: {
+      flag: '--keep-intraday <days>',
+      help: 'number of days before the present day for which every recorded snapshot is kept. Of each earlier day, only the last snapshot of each ticker is kept, until --keep-chains removes it. Without this setting, every recorded snapshot is kept until --keep-chains removes it',
+      parse: (text) => days(text, '--keep-intraday', 1),
+    },
+    keepPrints: {
+      flag: '--keep-prints <days>',
+      help: 'number of days before the present day for which option prints are kept, at least 31. Without this setting, prints are never removed',
+      parse: (text) => days(text, '--keep-prints', KEEP_PRINTS_DAYS_MIN),
+    },
+    keepLevels: {
+      flag: '--keep-levels <days>',
+      help: 'number of days before the present day for which recorded levels are kept, at least 31. History, ranks and the record of levels read them. Without this setting, levels are never removed',
+      parse: (text) => days(text, '--keep-levels', KEEP_LEVELS_DAYS_MIN),
+    },
+  }),
+  ...inGroup('feeds', {
+    dataMax: {
+      flag: '--data-max <size>',
+      help: 'maximum size of the data folder, e.g. 20GB. If the folder reaches this size, no market data is stored until the folder is 2 % below this size. A second limit applies with and without this setting: no market data is stored while the free space of the disk is less than 256 MB or less than a tenth of the disk, whichever is smaller',
+      parse: sizeOf,
+    },
+    feed: {
+      flag: '--feed <feed>',
+      help: 'sources of market data, separated by commas: "simulated", "files:DIR" (a folder of files with chains, prints, closes or dividends), "tradier", "massive", "cboe" (its terms restrict automated use)',
+      default: 'simulated',
+    },
+    feedRate: {
+      flag: '--feed-rate <n>',
+      help: 'maximum requests per minute to each provider (default: 30 for cboe, 120 for tradier or 60 for its sandbox, 600 for massive)',
+      parse: requestsPerMinute,
+    },
+    feedEvery: {
+      flag: '--feed-every <seconds>',
+      help: 'seconds from one poll of a provider to the next (default: 300 for cboe, 60 for tradier and massive). The default is longer if --feed-rate does not allow the requests of one poll in this time',
+      parse: pollSeconds,
+    },
+    feedHours: {
+      flag: '--feed-hours <hours>',
+      help: 'when to poll providers: "session" (in trading hours, once at the start of the service, and once after the close, when the closing quotes are available) or "always"',
+      default: 'session',
+      parse: feedHoursOf,
+    },
+    cboeUrl: {
+      flag: '--cboe-url <url>',
+      help: 'base URL of the feed "cboe"',
+      default: 'https://cdn.cboe.com',
+    },
+    tradierUrl: {
+      flag: '--tradier-url <url>',
+      help: 'base URL of the feed "tradier"',
+      default: 'https://api.tradier.com',
+    },
+    tradierToken: {
+      provider: 'tradier',
+      help: 'access token of the feed "tradier"',
+    },
+    massiveUrl: {
+      flag: '--massive-url <url>',
+      help: 'base URL of the feed "massive", for chains',
+      default: 'https://api.massive.com',
+    },
+    massiveSocketUrl: {
+      flag: '--massive-socket-url <url>',
+      help: 'WebSocket URL of the feed "massive", for trades',
+      default: 'wss://socket.massive.com/options',
+    },
+    massiveKey: { provider: 'massive', help: 'API key of the feed "massive"' },
+    setAside: {
+      flag: '--set-aside <dir>',
+      help: 'folder to which the "files" feed moves files without usable data. It may neither contain the drop folder nor be inside it. Without this setting, such files stay in place',
+    },
+    seed: {
+      flag: '--seed <n>',
+      help: 'seed of the simulated market',
+      default: '1',
+      parse: (text) => wholeNumber(text, '--seed'),
+    },
+    past: {
+      flag: '--past <on|off>',
+      help: 'whether the simulated market gets a past on its first start: closes of 60 trading days, and half hours of five',
+      default: 'on',
+      parse: (text) => switchOf(text, '--past'),
+    },
+    keepFiles: {
+      flag: '--keep-files <days>',
+      help: 'number of days after which the "files" feed deletes files that it has read completely, counted from the last change of the file to that of the newest file. Without this setting, the feed deletes no file',
+      parse: (text) => days(text, '--keep-files', 1),
+    },
+  }),
+  ...inGroup('mcp', {
+    tools: {
+      flag: '--tools <which>',
+      help: 'tools that MCP offers: "all", or "contract" (only the nine tools of the API contract)',
+      default: 'all',
+      parse: toolSelectionOf,
+    },
+  }),
+  ...inGroup('log', {
+    logLevel: {
+      flag: '--log-level <level>',
+      help: 'lowest level to log: debug, info, warning or error',
+      default: 'info',
+      parse: logLevelOf,
+    },
+  }),
+  ...inGroup('client', {
+    key: {
+      help: 'API key that "zomma mcp --url" sends to the running server, if --key is not given',
+    },
+  }),
+};
+
+/** Returns settings with their group and their environment variables: `dataDir` has the variable `ZOMMA_DATA_DIR`. */
+function inGroup<
+  Group extends SettingGroup,
+  const Rows extends Readonly<Record<string, Omit<Setting, 'env' | 'group'>>>,
+>(group: Group, rows: Rows) {
+  const settings = Object.entries(rows).map(([name, row]) => {
+    const env = `ZOMMA_${name.replace(/[A-Z]/g, '_$&').toUpperCase()}`;
+    return [name, { ...row, env, group }];
+  });
+  return Object.fromEntries(settings) as {
+    readonly [Name in keyof Rows]: Rows[Name] & { readonly env: string; readonly group: Group };
+  };
+}
 
 export type SettingName = keyof typeof SETTINGS;
 

@@ -17,13 +17,6 @@ export interface WrittenSetting {
   readonly origin: string;
 }
 
-/** A variable of the environment that begins with `ZOMMA_` and belongs to no setting. */
-export interface UnknownVariable {
-  readonly name: string;
-  /** The name that was probably meant. */
-  readonly nearest: string;
-}
-
 /** The settings that a file has. */
 export type WrittenSettings = Readonly<Partial<Record<SettingName, WrittenSetting>>>;
 
@@ -75,8 +68,11 @@ export function settingSources(env: Environment, inFile: WrittenSettings): Setti
   };
 }
 
-/** Returns the variables that belong to no setting, each of which is probably a typing error. An empty variable counts as none. */
-export function unknownVariables(env: Environment): UnknownVariable[] {
+/**
+ * Returns the variables that begin with `ZOMMA_` and belong to no setting, each of which is probably a typing error, with the name that was
+ * probably meant. An empty variable counts as none.
+ */
+export function unknownVariables(env: Environment) {
   const known = [SETTINGS_FILE.env, ...NAMES.flatMap(variablesOf)];
   return Object.entries(env)
     .filter(([name, text]) => name.startsWith('ZOMMA_') && text && !known.includes(name) && !OTHER_VARIABLES.test(name))

@@ -1,18 +1,9 @@
-/** A stream of bytes to one client. Records whether the client reads fast enough, and how many bytes the client has not read. */
-export interface BoundedStream {
-  readonly body: ReadableStream<Uint8Array>;
+/** What waits in a stream to be read by its client. */
+export interface StreamQueue {
   /** When the client fell behind, ms of `performance.now()`. Undefined if the client reads fast enough. */
   readonly behindSince: number | undefined;
   /** Bytes in memory that the client has not read. */
   readonly unreadBytes: number;
-  /** True once the stream was closed or dropped, or the client has closed it. */
-  readonly hasEnded: boolean;
-  /** Sends bytes. Does nothing if the stream has ended. */
-  write(bytes: Uint8Array): void;
-  /** Ends the stream after the bytes that the client has not read. */
-  close(): void;
-  /** Ends the stream at once with an error. Drops the bytes that the client has not read. */
-  drop(): void;
 }
 
 export interface BoundedStreamOptions {
@@ -25,10 +16,10 @@ export interface BoundedStreamOptions {
 }
 
 /**
- * Creates a stream that queues bytes without limit. The caller must limit the queue: the caller ends the stream, or writes more only when
+ * Creates a stream of bytes to one client, which queues bytes without limit. The caller must limit the queue: the caller ends the stream, or writes more only when
  * `onRoom` is called.
  */
-export function createBoundedStream({ behindBytes, onRoom, onCancel }: BoundedStreamOptions): BoundedStream {
+export function createBoundedStream({ behindBytes, onRoom, onCancel }: BoundedStreamOptions) {
   let controller!: ReadableStreamDefaultController<Uint8Array>;
   let behindSince: number | undefined;
   let hasEnded = false;
@@ -64,19 +55,23 @@ export function createBoundedStream({ behindBytes, onRoom, onCancel }: BoundedSt
     get unreadBytes() {
       return hasEnded ? 0 : behindBytes - controller.desiredSize!;
     },
+    /** True once the stream was closed or dropped, or the client has closed it. */
     get hasEnded() {
       return hasEnded;
     },
-    write(bytes) {
+    /** Sends text or bytes. Does nothing if the stream has ended. */
+    write(chunk: string | Uint8Array) {
       if (hasEnded) return;
-      controller.enqueue(bytes);
+      controller.enqueue(typeof chunk === 'string' ? Buffer.from(chunk) : chunk);
       if (controller.desiredSize! <= 0) behindSince ??= performance.now();
     },
+    /** Ends the stream after the bytes that the client has not read. */
     close() {
       if (hasEnded) return;
       hasEnded = true;
       controller.close();
     },
+    /** Ends the stream at once with an error. Drops the bytes that the client has not read. */
     drop() {
       if (hasEnded) return;
       hasEnded = true;

@@ -11,3 +11,8 @@ export const RETRY = `retry: ${RETRY_MS}\n\n`;
 export function sseEvent(event: string, data: string, id?: number): string {
   return `${id === undefined ? '' : `id: ${id}\n`}event: ${event}\ndata: ${data}\n\n`;
 }
+
+/** Returns the response whose body is a stream of events. */
+export function sseResponse(body: ReadableStream<Uint8Array>): Response {
+  return new Response(body, { headers: { 'Content-Type': 'text/event-stream', 'X-Accel-Buffering': 'no' } });
+}

@@ -1,6 +1,7 @@
 import type { Account } from '../access/access.ts';
 import { AccountCounts } from '../access/account-counts.ts';
 import { ClientError } from '../core/errors.ts';
+import type { StreamQueue } from './bounded-stream.ts';
 
 /**
  * Why a stream ended.
@@ -20,10 +21,7 @@ export interface RegisteredStream {
   readonly account: Account;
   /** Address and port of the client. Undefined if the connection is not known. */
   readonly peer?: string | undefined;
-  /** The moment since which data waits and the client has read nothing. Undefined if no data waits. */
-  readonly behindSince: number | undefined;
-  /** Bytes in memory that the client has not read. */
-  readonly unreadBytes?: number;
+  readonly queue: StreamQueue;
   /** Whether the client was pinged and has not answered for too long. */
   isSilent?(nowMs: number): boolean;
   /** Sends a message without content, so that no proxy closes the stream as idle. */
@@ -32,24 +30,7 @@ export interface RegisteredStream {
 }
 
 /** Checks open streams regularly, and enforces their limits. */
-export interface StreamRegistry {
-  /**
-   * Throws `ClientError` if one more stream would exceed the limit of the account (429) or of all accounts (503). Callers check the
-   * capacity before they create anything for the stream. If `streamsMax` streams are open and the account has less than its share, ends the
-   * oldest stream of the account with the most streams, if that account has more than its share.
-   */
-  assertCapacity(account: Account): void;
-  add(stream: RegisteredStream): void;
-  /** Removes a stream whose client has disconnected, or that has ended by itself. Returns false if the stream was not registered. */
-  remove(stream: RegisteredStream): boolean;
-  /** Ends every stream. No stream can be opened afterwards. */
-  close(): void;
-  /** Address and port of each client whose connection is known. */
-  peers(): Iterable<string>;
-  /** Returns the number of open streams of an account. */
-  streamsOf(accountId: string): number;
-  readonly size: number;
-}
+export type StreamRegistry = ReturnType<typeof createStreamRegistry>;
 
 /** Limits of open streams. Times are in ms. */
 export interface StreamLimits {
@@ -93,17 +74,8 @@ export const ACCOUNT_SHARE = 1 / 4;
  * Creates a stream registry with one timer for all streams. The registry ends a stream if the client is behind or silent, if the account
  * has lost its access, or if the stream is too old. The registry pings the other streams.
  */
-export function createStreamRegistry(limits: StreamLimits): StreamRegistry {
-  const {
-    sweepEveryMs,
-    pingMs,
-    behindMs,
-    accountUnreadBytesMax,
-    allUnreadBytesMax,
-    ageMs,
-    streamsMax,
-    accountStreamsMax,
-  } = limits;
+export function createStreamRegistry(limits: StreamLimits) {
+  const { pingMs, behindMs, accountUnreadBytesMax, allUnreadBytesMax, ageMs, streamsMax, accountStreamsMax } = limits;
   /** Open streams with the time at which each was added, oldest first. */
   const streams = new Map<RegisteredStream, number>();
   const counts = new AccountCounts();
@@ -130,7 +102,8 @@ export function createStreamRegistry(limits: StreamLimits): StreamRegistry {
     const unread = new Map<string, number>();
     let unreadOfAll = 0;
     for (const [stream, sinceMs] of streams) {
-      const { account, behindSince, unreadBytes = 0 } = stream;
+      const { account, queue } = stream;
+      const { behindSince, unreadBytes } = queue;
       const waiting = (unread.get(account.id) ?? 0) + unreadBytes;
       unread.set(account.id, waiting);
       unreadOfAll += unreadBytes;
@@ -153,7 +126,12 @@ export function createStreamRegistry(limits: StreamLimits): StreamRegistry {
   };
 
   return {
-    assertCapacity({ id }) {
+    /**
+     * Throws `ClientError` if one more stream would exceed the limit of the account (429) or of all accounts (503). Callers check the
+     * capacity before they create anything for the stream. If `streamsMax` streams are open and the account has less than its share, ends the
+     * oldest stream of the account with the most streams, if that account has more than its share.
+     */
+    assertCapacity({ id }: Account) {
       if (counts.of(id) >= accountStreamsMax) {
         throw new ClientError(
           'too_many_streams',
@@ -170,19 +148,23 @@ export function createStreamRegistry(limits: StreamLimits): StreamRegistry {
         });
       }
     },
+    /** Address and port of each client whose connection is known. */
     *peers() {
       for (const { peer } of streams.keys()) if (peer !== undefined) yield peer;
     },
-    add(stream) {
+    add(stream: RegisteredStream) {
       if (streams.size === 0) {
         pingedMs = performance.now();
-        timer = setInterval(sweep, sweepEveryMs);
+        timer = setInterval(sweep, limits.sweepEveryMs);
       }
       streams.set(stream, performance.now());
       counts.add(stream.account.id);
     },
+    /** Removes a stream whose client has disconnected, or that has ended by itself. Returns false if the stream was not registered. */
     remove,
-    streamsOf: (accountId) => counts.of(accountId),
+    /** Returns the number of open streams of an account. */
+    streamsOf: (accountId: string) => counts.of(accountId),
+    /** Ends every stream. No stream can be opened afterwards. */
     close() {
       closed = true;
       for (const stream of streams.keys()) end(stream, 'shutdown');

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { openStore } from '../../src/store/sqlite.ts';
 import { keepLevels } from '../store/samples.ts';
 import { makeDataFolder } from '../support/data-folder.ts';
-import { PROGRAM, startServer } from '../support/process.ts';
+import { PROGRAM, run, startServer } from '../support/process.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -30,13 +30,8 @@ interface Outcome {
 
 /** Runs `zomma check` and returns its exit code and the outcomes that are not well. */
 async function check(args: readonly string[] = [], env: Readonly<Record<string, string>> = {}) {
-  const child = Bun.spawn([...PROGRAM, 'check', '--data-dir', dataDir, '--port', '0', '--json', ...args], {
-    env: { PATH: process.env.PATH!, ...env },
-    stdout: 'pipe',
-    stderr: 'pipe',
-  });
-  const [stdout, stderr] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
-  const code = await child.exited;
+  const all = ['check', '--data-dir', dataDir, '--port', '0', '--json', ...args];
+  const { code, stdout, stderr } = await run(PROGRAM, all, undefined, env);
   if (stdout === '') throw new Error(stderr);
   const { well, checks } = JSON.parse(stdout) as { well: boolean; checks: Outcome[] };
   return { code, well, checks, unwell: checks.filter(({ state }) => state !== 'ok') };

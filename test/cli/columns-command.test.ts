@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { describe, expect, test } from 'bun:test';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { greeks, inMarketUnits } from '../../src/math/black-scholes.ts';
 import { reference, worst } from '../math/reference.ts';
+import { folderForTests } from '../support/for-tests.ts';
 import { PROGRAM, ROOT, type Run, run } from '../support/process.ts';
 
 /** `zomma greeks`, `zomma iv` and `zomma merton`, run as processes. */
@@ -11,11 +11,7 @@ const BSM = join(ROOT, 'src/bench/reference/bsm.csv');
 const MERTON = join(ROOT, 'src/bench/reference/merton.csv');
 const GREEKS = ['price', 'delta', 'gamma', 'vega', 'theta', 'rho', 'vanna', 'charm', 'volga'] as const;
 
-let folder: string;
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'zomma-columns-'));
-});
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = folderForTests();
 
 const zomma = (args: string[], stdin?: string): Promise<Run> => run(PROGRAM, args, stdin);
 

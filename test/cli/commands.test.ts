@@ -1,7 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { beforeAll, describe, expect, test } from 'bun:test';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Command } from 'commander';
+import type { Ports } from '../../src/cli/ports.ts';
+import { createProgram } from '../../src/cli/program.ts';
 import { runToCompletion } from '../../src/core/steps.ts';
 import { readMarketFile } from '../../src/feeds/files/read-market-file.ts';
 import { restView } from '../../src/operations/engine/perform.ts';
@@ -11,53 +13,34 @@ import { openStore } from '../../src/store/sqlite.ts';
 import { decodePng } from '../picture/decode-png.ts';
 import { writeChain } from '../support/chain-file.ts';
 import { makeDataFolder } from '../support/data-folder.ts';
+import { folderForTests, runInTerminal } from '../support/for-tests.ts';
 import { PROGRAM, type Run, run } from '../support/process.ts';
 
 /** The command line, run from source in another folder. */
 const UUID = '7b1f3c1e-8d7e-4f5a-9a4e-2f1d3c5b7a90';
 
-const MEMBERS = ['add', 'list', 'revoke', 'link'];
-
-let folder: string;
+const folder = folderForTests();
 let dataDir: string;
 let chain: string;
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'zomma-cli-'));
   dataDir = join(folder, 'data');
   chain = join(folder, 'chain.csv');
   writeChain(chain);
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const zomma = (...args: string[]): Promise<Run> => run(PROGRAM, args);
 
+const COMMANDS = await createProgram({} as Ports, undefined);
+const namesOf = ({ commands }: Pick<Command, 'commands'>): string[] => [
+  '',
+  ...commands.flatMap((each) => namesOf(each).map((name) => `${each.name()} ${name}`.trim())),
+];
+
 describe('help', () => {
-  const commands = [
-    '',
-    'serve',
-    'start',
-    'gex',
-    'surface',
-    'history',
-    'call',
-    'greeks',
-    'iv',
-    'merton',
-    'members',
-    'ingest',
-    'chains',
-    'chains list',
-    'chains forget',
-    'backup',
-    'backup verify',
-    'restore',
-    'upgrade',
-    ...MEMBERS.map((verb) => `members ${verb}`),
-  ];
-  test.each(commands)('zomma %s --help shows examples or commands', async (command) => {
+  test.each(namesOf(COMMANDS))('zomma %s --help shows examples or commands', async (command) => {
     const { code, stdout } = await zomma(...command.split(' ').filter(Boolean), '--help');
     expect(code).toBe(0);
-    expect(stdout).toMatch(/Examples:|Commands:/);
+    expect(stdout).toMatch(/Examples?:|Commands:/);
   });
 });
 
@@ -137,21 +120,8 @@ describe('gex FILE', () => {
     ['no plot', ['--no-plot'], { LC_ALL: 'C.UTF-8', TERM: 'xterm' }, 'interpolated'],
   ];
   test.each(drawn)('draws %s below the levels in a terminal, within its width', async (_name, flags, env, message) => {
-    const decoder = new TextDecoder();
-    let shown = '';
-    const child = Bun.spawn([...PROGRAM, 'gex', chain, ...flags], {
-      cwd: folder,
-      env: { ...process.env, ...env },
-      terminal: {
-        cols: 64,
-        rows: 40,
-        data(_terminal, bytes) {
-          shown += decoder.decode(bytes, { stream: true });
-        },
-      },
-    });
-    expect(await child.exited).toBe(0);
-    child.terminal?.close();
+    const { code, shown } = await runInTerminal(['gex', chain, ...flags], [64, 40], env);
+    expect(code).toBe(0);
     expect(shown).toContain(message);
     expect(shown.includes('gamma profile')).toBe(!flags.includes('--no-plot'));
     const plot = Bun.stripANSI(shown).split('\r\n').slice(11);
@@ -307,19 +277,8 @@ describe('call', () => {
     });
 
     test('writes nothing to a terminal, and says what to do', async () => {
-      const decoder = new TextDecoder();
-      let shown = '';
-      const child = Bun.spawn([...PROGRAM, 'call', ...args, '--data-dir', own], {
-        terminal: {
-          cols: 200,
-          rows: 40,
-          data(_terminal, bytes) {
-            shown += decoder.decode(bytes, { stream: true });
-          },
-        },
-      });
-      expect(await child.exited).toBe(1);
-      child.terminal?.close();
+      const { code, shown } = await runInTerminal(['call', ...args, '--data-dir', own], [200, 40]);
+      expect(code).toBe(1);
       expect(shown).toContain('Redirect it to a file: > picture.png');
       expect(shown).not.toContain('PNG');
     });
@@ -435,13 +394,10 @@ describe('members', () => {
 });
 
 test('an environment switch set to `false` is off', async () => {
-  const child = Bun.spawn([...PROGRAM, 'serve', '--host', '0.0.0.0', '--port', '0', '--data-dir', dataDir], {
-    env: { ...process.env, ZOMMA_BEHIND_PROXY: 'false' },
-    stdout: 'pipe',
-    stderr: 'pipe',
-  });
-  expect(await child.exited).toBe(78);
-  expect(await new Response(child.stderr).text()).toContain('in the clear');
+  const args = ['serve', '--host', '0.0.0.0', '--port', '0', '--data-dir', dataDir];
+  const { code, stderr } = await run(PROGRAM, args, undefined, { ZOMMA_BEHIND_PROXY: 'false' });
+  expect(code).toBe(78);
+  expect(stderr).toContain('in the clear');
 });
 
 describe('serve rejects', () => {

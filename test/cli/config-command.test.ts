@@ -5,16 +5,7 @@ import { parse } from 'smol-toml';
 import { SETTINGS, type Setting } from '../../src/settings/config.ts';
 import { PROGRAM, run, startServer, withFolder } from '../support/process.ts';
 
-/** Runs `zomma` with some variables of the environment. */
-async function zomma(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
-  const child = Bun.spawn([...PROGRAM, ...args], {
-    env: { PATH: process.env.PATH!, ...env },
-    stdout: 'pipe',
-    stderr: 'pipe',
-  });
-  const [stdout, stderr] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
-  return { code: await child.exited, stdout, stderr };
-}
+const zomma = (args: readonly string[], env?: Readonly<Record<string, string>>) => run(PROGRAM, args, undefined, env);
 
 test('the example names every setting, and without its comment signs it is valid and changes nothing', () =>
   withFolder(async (folder) => {
@@ -82,12 +73,8 @@ test('the server takes a file of settings, and warns of variables that belong to
     const list = await run(PROGRAM, ['members', 'list', '--config', path]);
     expect(list.stdout).toContain('No members yet');
     const env = { ZOMMA_CONFIG: path, ZOMMA_PROT: '1', ZOMMA_SEED: '' };
-    const child = Bun.spawn([...PROGRAM, 'serve', '--feed', 'nyse'], {
-      env: { PATH: process.env.PATH!, ...env },
-      stderr: 'pipe',
-    });
-    expect(await child.exited).toBe(78);
-    const stderr = await new Response(child.stderr).text();
+    const { code, stderr } = await zomma(['serve', '--feed', 'nyse'], env);
+    expect(code).toBe(78);
     expect(stderr).toContain('"variable":"ZOMMA_PROT","nearest":"ZOMMA_PORT"');
     expect(stderr).toContain('"nyse" is not a feed');
   }));

@@ -1,19 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { sessionLine } from '../../src/cli/feeds-command.ts';
 import { feedReport } from '../../src/operations/feed-status.ts';
 import { openStore, type Store } from '../../src/store/sqlite.ts';
 import { smallMarket } from '../operations/small-market.ts';
+import { folderForTests } from '../support/for-tests.ts';
 import { PROGRAM, type Run, run } from '../support/process.ts';
 
 /** `zomma feeds` as an operator runs it, with a feed database written as by a server. */
-let dataDir: string;
-beforeAll(() => {
-  dataDir = mkdtempSync(join(tmpdir(), 'zomma-feeds-'));
-});
-afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
+const dataDir = folderForTests();
 
 const MINUTE_MS = 60_000;
 const feeds = (...args: string[]): Promise<Run> => run(PROGRAM, ['feeds', ...args, '--data-dir', dataDir]);

@@ -1,15 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { beforeAll, describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { openStore } from '../../src/store/sqlite.ts';
 import { DAY_MS, keepLevels, MONDAY_MS, recordOf } from '../store/samples.ts';
+import { folderForTests, runInTerminal } from '../support/for-tests.ts';
 import { PROGRAM, type Run, run, startServer, withFolder } from '../support/process.ts';
 
 /** `zomma history`, run from source in another folder. */
-let dataDir: string;
+const dataDir = folderForTests();
 beforeAll(() => {
-  dataDir = mkdtempSync(join(tmpdir(), 'zomma-history-'));
   const store = openStore(join(dataDir, 'zomma.sqlite'), Date.now);
   // Monday to Friday, two snapshots a day. The last snapshot has an unresolved flip and no volatility.
   for (const day of [0, 1, 2, 3, 4]) {
@@ -19,7 +17,6 @@ beforeAll(() => {
   }
   store.close();
 });
-afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
 const history = (...args: string[]): Promise<Run> => run(PROGRAM, ['history', ...args, '--data-dir', dataDir]);
 
@@ -104,20 +101,9 @@ test('draws into a pipe only with --plot', async () => {
 });
 
 test('draws in a terminal within its width', async () => {
-  const decoder = new TextDecoder();
-  let shown = '';
-  const child = Bun.spawn([...PROGRAM, 'history', 'SPX', '--data-dir', dataDir], {
-    env: { ...process.env, LC_ALL: 'C.UTF-8', TERM: 'xterm', NO_COLOR: '' },
-    terminal: {
-      cols: 64,
-      rows: 30,
-      data(_terminal, bytes) {
-        shown += decoder.decode(bytes, { stream: true });
-      },
-    },
-  });
-  expect(await child.exited).toBe(0);
-  child.terminal?.close();
+  const env = { LC_ALL: 'C.UTF-8', TERM: 'xterm', NO_COLOR: '' };
+  const { code, shown } = await runInTerminal(['history', 'SPX', '--data-dir', dataDir], [64, 30], env);
+  expect(code).toBe(0);
   expect(shown).toContain('\u001b[1mSPX  net GEX, dollars per 1 % move\u001b[0m');
   const lines = Bun.stripANSI(shown).split('\r\n');
   expect(Math.max(...lines.slice(3).map((each) => each.length))).toBeLessThanOrEqual(64);

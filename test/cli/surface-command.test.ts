@@ -1,22 +1,20 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { beforeAll, describe, expect, test } from 'bun:test';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { blackScholesPrice } from '../analytics/plain.ts';
 import { yearsTo } from '../analytics/small-chains.ts';
+import { folderForTests } from '../support/for-tests.ts';
 import { PROGRAM, type Run, run } from '../support/process.ts';
 
 const AS_OF = '2026-08-21T16:00:00-04:00';
 const EXPIRIES = ['2026-08-28', '2026-09-18', '2026-10-16'];
 
-let folder: string;
+const folder = folderForTests();
 let chain: string;
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'zomma-surface-'));
   chain = join(folder, 'chain.csv');
   writeFileSync(chain, `${chainRows(EXPIRIES).join('\n')}\n`);
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Quotes of a flat volatility of 25 %, and of an event between two of its expiries. */
 function chainRows(expiries: readonly string[], event = { after: '9999-12-31', variance: 0 }): string[] {

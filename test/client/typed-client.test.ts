@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { folderForTests } from '../support/for-tests.ts';
 import { ROOT } from '../support/process.ts';
 import { type Served, startServed } from '../support/service.ts';
 
@@ -10,15 +10,11 @@ const page = await Bun.file(join(ROOT, 'docs/typed-client.md')).text();
 const [, shown = ''] = /```ts\n([\s\S]*?)```/.exec(page)!;
 
 let served: Served;
-let folder: string;
+const folder = folderForTests();
 beforeAll(async () => {
   served = await startServed();
-  folder = mkdtempSync(join(tmpdir(), 'zomma-typed-client-'));
 });
-afterAll(async () => {
-  rmSync(folder, { recursive: true, force: true });
-  await served.close();
-});
+afterAll(() => served.close());
 
 test('the page shows the program that the type checker reads', async () => {
   const checked = await Bun.file(join(import.meta.dir, 'example.ts')).text();

@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { ACCOUNT_STATUS } from '../../src/http/account.ts';
 import { satisfies } from '../../src/operations/engine/validate.ts';
-import { type Service, startService } from '../support/service.ts';
+import { serviceForTests } from '../support/for-tests.ts';
+import { startService } from '../support/service.ts';
 
 /** `GET /api/v1/account` over the whole application: the account of the request's key. */
-let service: Service;
-beforeAll(async () => {
-  service = await startService({ isEmpty: true });
-});
-afterAll(() => service.close());
+const service = serviceForTests({ isEmpty: true });
 
 async function account(of = service) {
   const response = await of.request('GET', '/api/v1/account');
@@ -44,19 +41,15 @@ test.each([
 });
 
 test('a request takes a token like any other, and states what is left', async () => {
-  const limited = await startService({ isEmpty: true, rateLimit: '3/h' });
-  try {
-    for (const remaining of [2, 1, 0]) {
-      const { body, headers } = await account(limited);
-      const { rate_limit } = body;
-      expect(rate_limit).toMatchObject({ requests: 3, window_s: 3_600, remaining });
-      expect(headers.get('ratelimit')).toBe(`"account";r=${remaining};t=${rate_limit.resets_in_s}`);
-      expect(headers.get('ratelimit-policy')).toBe('"account";q=3;w=3600');
-    }
-    expect((await limited.request('GET', '/api/v1/account')).status).toBe(429);
-  } finally {
-    await limited.close();
+  await using limited = await startService({ isEmpty: true, rateLimit: '3/h' });
+  for (const remaining of [2, 1, 0]) {
+    const { body, headers } = await account(limited);
+    const { rate_limit } = body;
+    expect(rate_limit).toMatchObject({ requests: 3, window_s: 3_600, remaining });
+    expect(headers.get('ratelimit')).toBe(`"account";r=${remaining};t=${rate_limit.resets_in_s}`);
+    expect(headers.get('ratelimit-policy')).toBe('"account";q=3;w=3600');
   }
+  expect((await limited.request('GET', '/api/v1/account')).status).toBe(429);
 });
 
 test('counts the open streams of live levels of the account', async () => {

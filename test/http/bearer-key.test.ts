@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { type Service, startService } from '../support/service.ts';
+import { expect, test } from 'bun:test';
+import { serviceForTests } from '../support/for-tests.ts';
 
 /** The key as a bearer token, because hosted MCP connectors and many HTTP clients can send no other header. */
-let service: Service;
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service.close());
+const service = serviceForTests();
 
 type Paths = Readonly<Record<string, Readonly<Record<string, { readonly security?: readonly object[] }>>>>;
 

@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { type Service, startService } from '../support/service.ts';
+import { expect, test } from 'bun:test';
+import { serviceForTests } from '../support/for-tests.ts';
 
 /** Columns of float64 in requests and answers. They equal the JSON columns bit by bit. */
-let service: Service;
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service.close());
+const service = serviceForTests();
 
 const PATH = '/api/v1/physics/greeks/batch';
 const INPUTS = ['put_call', 'spot', 'strike', 'tte', 'iv', 'rate', 'dividend'] as const;

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { createResponseCache, provenanceHeaders } from '../../src/http/response-cache.ts';
 import { buildApp } from '../../src/server/app.ts';
 import { parseSettings } from '../../src/settings/config.ts';
-import { type Service, startService } from '../support/service.ts';
+import { serviceForTests } from '../support/for-tests.ts';
 
 /** What a client may cache, how a client learns that it has the newest answer, and what the response cache stores. */
-let service: Service;
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service.close());
+const service = serviceForTests();
 
 const GEX = '/api/v1/nodes/gex/SPY';
 const get = (path: string, headers: Record<string, string | null> = {}, method = 'GET') =>

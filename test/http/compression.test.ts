@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { type Service, startService } from '../support/service.ts';
+import { serviceForTests } from '../support/for-tests.ts';
 
 /** Prepared responses, in the encoding that the client accepts. */
-let service: Service;
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service.close());
+const service = serviceForTests();
 
 const LARGE = '/api/v1/nodes/gex/SPY/expiries';
 const ask = (path: string, headers: Record<string, string> = {}, method = 'GET') =>

@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { type Service, startService } from '../support/service.ts';
+import { describe, expect, test } from 'bun:test';
+import { serviceForTests } from '../support/for-tests.ts';
+import { startService } from '../support/service.ts';
 
 /** The contract, endpoint by endpoint: fields, types, defaults and statuses. */
-let service: Service;
-beforeAll(async () => {
-  service = await startService({ hasAllTickers: true });
-});
-afterAll(() => service.close());
+const service = serviceForTests({ hasAllTickers: true });
 
 const UNIVERSE = {
   beta_lords: 'SPY QQQ IWM DIA SMH XLF VXX',
@@ -172,8 +169,7 @@ describe('GET /api/v1/nodes/gex/{ticker}', () => {
     ['..%2f..%2fetc', 'unknown_ticker'],
     ['A'.repeat(300), 'invalid_parameter'],
   ])('refuses %s with 400 %s', async (ticker, code) => {
-    const response = await service.request('GET', `/api/v1/nodes/gex/${ticker}`);
-    await expectProblem(response, 400, code);
+    await expectProblem(service.request('GET', `/api/v1/nodes/gex/${ticker}`), 400, code);
   });
 });
 
@@ -200,7 +196,7 @@ describe('POST /api/v1/physics/greeks', () => {
   test.each(Object.keys(OPTION))('refuses a body without %s', async (field) => {
     const { [field as keyof typeof OPTION]: _left, ...body } = OPTION;
     const problem = await expectProblem(
-      await service.request('POST', '/api/v1/physics/greeks', { body }),
+      service.request('POST', '/api/v1/physics/greeks', { body }),
       422,
       'invalid_body',
     );
@@ -222,8 +218,11 @@ describe('POST /api/v1/physics/greeks', () => {
     ['a rate in percent', { ...OPTION, rate: 4 }, '/rate'],
   ];
   test.each(bad)('refuses %s and names the field', async (_name, body, field) => {
-    const response = await service.request('POST', '/api/v1/physics/greeks', { body });
-    const problem = await expectProblem(response, 422, 'invalid_body');
+    const problem = await expectProblem(
+      service.request('POST', '/api/v1/physics/greeks', { body }),
+      422,
+      'invalid_body',
+    );
     expect(problem.errors?.map(({ pointer }) => pointer)).toContain(field);
   });
 
@@ -240,7 +239,7 @@ describe('POST /api/v1/physics/greeks', () => {
     ['100,000 nested objects', `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`],
     ['a __proto__ key', '{"__proto__":{"spot":1},"put_call":"C","spot":100,"strike":105,"tte":0.25,"iv":0.22}'],
   ])('refuses %s as a body', async (_name, raw) => {
-    await expectProblem(await service.request('POST', '/api/v1/physics/greeks', { raw }), 422, 'invalid_body');
+    await expectProblem(service.request('POST', '/api/v1/physics/greeks', { raw }), 422, 'invalid_body');
   });
 
   test.each([
@@ -248,7 +247,7 @@ describe('POST /api/v1/physics/greeks', () => {
     ['60,000 strings', `{"x":[${'"a",'.repeat(60_000)}"a"]}`],
   ])('refuses %s without parsing them', async (_name, raw) => {
     const problem = await expectProblem(
-      await service.request('POST', '/api/v1/physics/greeks', { raw }),
+      service.request('POST', '/api/v1/physics/greeks', { raw }),
       422,
       'invalid_body',
     );
@@ -257,7 +256,7 @@ describe('POST /api/v1/physics/greeks', () => {
 
   test('refuses 10 MB, with and without a declared length', async () => {
     const raw = `{"a":"${'x'.repeat(10 * 1024 * 1024)}"}`;
-    await expectProblem(await service.request('POST', '/api/v1/physics/greeks', { raw }), 413, 'body_too_large');
+    await expectProblem(service.request('POST', '/api/v1/physics/greeks', { raw }), 413, 'body_too_large');
     const chunk = new Uint8Array(256 * 1024).fill(0x20);
     let sent = 0;
     const stream = new ReadableStream<Uint8Array>({
@@ -266,11 +265,7 @@ describe('POST /api/v1/physics/greeks', () => {
         else controller.enqueue(chunk);
       },
     });
-    await expectProblem(
-      await service.request('POST', '/api/v1/physics/greeks', { raw: stream }),
-      413,
-      'body_too_large',
-    );
+    await expectProblem(service.request('POST', '/api/v1/physics/greeks', { raw: stream }), 413, 'body_too_large');
   });
 });
 
@@ -311,7 +306,7 @@ describe('POST of columns', () => {
     ),
   )('POST %s requires %s', async (path, field, body) => {
     const { [field as keyof typeof body]: _left, ...rest } = body;
-    const problem = await expectProblem(await service.request('POST', path, { body: rest }), 422, 'invalid_body');
+    const problem = await expectProblem(service.request('POST', path, { body: rest }), 422, 'invalid_body');
     expect(problem.errors?.map(({ pointer }) => pointer)).toEqual([`/${field}`]);
   });
 
@@ -344,13 +339,16 @@ describe('POST of columns', () => {
       bad.map(([what, overrides, pointer]) => [path, what, { ...body, ...overrides }, pointer] as const),
     ),
   )('POST %s refuses %s and says where', async (path, _what, body, pointer) => {
-    const problem = await expectProblem(await service.request('POST', path, { body }), 422, 'invalid_body');
+    const problem = await expectProblem(service.request('POST', path, { body }), 422, 'invalid_body');
     expect(problem.errors?.map((error) => error.pointer)).toEqual([pointer]);
   });
 
   test('names a column of another length, with both lengths', async () => {
-    const response = await service.request('POST', GREEKS_BATCH, { body: { ...TABLE, iv: [0.2] } });
-    const problem = await expectProblem(response, 422, 'invalid_body');
+    const problem = await expectProblem(
+      service.request('POST', GREEKS_BATCH, { body: { ...TABLE, iv: [0.2] } }),
+      422,
+      'invalid_body',
+    );
     expect(problem.errors).toEqual([{ pointer: '/iv', detail: 'must have as many items as /put_call: 3, not 1' }]);
   });
 
@@ -364,7 +362,7 @@ describe('POST of columns', () => {
     const { count, delta } = (await post(GREEKS_BATCH, body)) as unknown as { count: number; delta: number[] };
     expect([count, new Set(delta).size]).toEqual([20_000, 1]);
     const raw = `{"a":"${'x'.repeat(4 * 1024 * 1024)}"}`;
-    await expectProblem(await service.request('POST', GREEKS_BATCH, { raw }), 413, 'body_too_large');
+    await expectProblem(service.request('POST', GREEKS_BATCH, { raw }), 413, 'body_too_large');
   });
 });
 
@@ -386,8 +384,11 @@ describe('POST /api/v1/tools/{name}', () => {
   });
 
   test.each(TOOLS)('%s refuses an unknown key', async (name, args) => {
-    const response = await service.request('POST', `/api/v1/tools/${name}`, { body: { ...args, extra: 1 } });
-    await expectProblem(response, 422, 'invalid_body');
+    await expectProblem(
+      service.request('POST', `/api/v1/tools/${name}`, { body: { ...args, extra: 1 } }),
+      422,
+      'invalid_body',
+    );
   });
 
   const defaults: [name: string, field: string, value: number, args: Record<string, unknown>][] = [
@@ -408,7 +409,7 @@ describe('POST /api/v1/tools/{name}', () => {
   );
   test.each(required)('%s: requires %s', async (name, field, args) => {
     const { [field]: _left, ...body } = args;
-    await expectProblem(await service.request('POST', `/api/v1/tools/${name}`, { body }), 422, 'invalid_body');
+    await expectProblem(service.request('POST', `/api/v1/tools/${name}`, { body }), 422, 'invalid_body');
   });
 
   test('the nodes of the hedging tool have exactly their fields', async () => {
@@ -440,7 +441,7 @@ describe('POST /api/v1/tools/{name}', () => {
 
   test('extended must be true or false', async () => {
     const path = '/api/v1/tools/calculate_kelly_sizing?extended=maybe';
-    await expectProblem(await service.request('POST', path, { body: { win_prob: 0.5 } }), 400, 'invalid_parameter');
+    await expectProblem(service.request('POST', path, { body: { win_prob: 0.5 } }), 400, 'invalid_parameter');
   });
 });
 
@@ -456,8 +457,11 @@ describe('authentication', () => {
   ];
   test.each(guarded)('%s %s without a key is 401, before the request is parsed', async (method, path) => {
     const raw = method === 'POST' ? 'no json' : undefined;
-    const response = await service.request(method, path, { ...(raw && { raw }), headers: { 'X-API-Key': null } });
-    await expectProblem(response, 401, 'key_missing');
+    await expectProblem(
+      service.request(method, path, { ...(raw && { raw }), headers: { 'X-API-Key': null } }),
+      401,
+      'key_missing',
+    );
   });
 
   const badKeys = ['nonsense', 'OTHER_0123456789ABCDEF', 'ZOMMA_0123456789ABCDEF', 'ZOMMA_', 'zomma_0123456789abcdef'];
@@ -465,8 +469,11 @@ describe('authentication', () => {
     '%s %s with key %s is 403',
     async (method, path, key) => {
       const raw = method === 'POST' ? 'no json' : undefined;
-      const response = await service.request(method, path, { ...(raw && { raw }), headers: { 'X-API-Key': key } });
-      const problem = await expectProblem(response, 403, 'key_invalid');
+      const problem = await expectProblem(
+        service.request(method, path, { ...(raw && { raw }), headers: { 'X-API-Key': key } }),
+        403,
+        'key_invalid',
+      );
       expect(JSON.stringify(problem)).not.toContain(key);
     },
   );
@@ -479,15 +486,18 @@ describe('authentication', () => {
   test.each(streams.flatMap((each) => [null, ...badKeys].map((key) => [...each, key] as const)))(
     '%s %s with key %p is 403 with the contract’s message',
     async (method, path, key) => {
-      const response = await service.request(method, path, { headers: { 'X-API-Key': key } });
-      const problem = await expectProblem(response, 403, 'key_invalid');
+      const problem = await expectProblem(
+        service.request(method, path, { headers: { 'X-API-Key': key } }),
+        403,
+        'key_invalid',
+      );
       expect(problem.detail).toBe('403 Forbidden: Invalid Subscriber Key');
     },
   );
 
   test('refuses two keys in one request', async () => {
     const headers = { 'X-API-Key': `${service.key}, ${service.key}` };
-    await expectProblem(await service.request('GET', '/api/v1/universe', { headers }), 403, 'key_invalid');
+    await expectProblem(service.request('GET', '/api/v1/universe', { headers }), 403, 'key_invalid');
   });
 
   test('unknown, ineligible, revoked and expired members get the same refusal', async () => {
@@ -500,8 +510,11 @@ describe('authentication', () => {
       ['00000000', '11111111', '22222222', '33333333'].map(async (start) => {
         const digit = start[0]!;
         const uuid = `${start}-${digit.repeat(4)}-4${digit.repeat(3)}-8${digit.repeat(3)}-${digit.repeat(12)}`;
-        const response = await service.request('GET', `/api/v1/auth/my-key?uuid=${uuid}`);
-        const { request_id: _id, ...problem } = await expectProblem(response, 403, 'member_refused');
+        const { request_id: _id, ...problem } = await expectProblem(
+          service.request('GET', `/api/v1/auth/my-key?uuid=${uuid}`),
+          403,
+          'member_refused',
+        );
         return JSON.stringify(problem);
       }),
     );
@@ -514,7 +527,7 @@ describe('authentication', () => {
     const ask = () => service.request('GET', '/api/v1/universe', { headers: { 'X-API-Key': apiKey } });
     expect((await ask()).status).toBe(200);
     service.app.access.revoke(uuid);
-    await expectProblem(await ask(), 403, 'key_invalid');
+    await expectProblem(ask(), 403, 'key_invalid');
   });
 
   const endpoints = ['/api/v1/auth/my-key', '/api/v1/auth/telegram-status'];
@@ -522,7 +535,7 @@ describe('authentication', () => {
   test.each(endpoints.flatMap((path) => badUuids.map((query) => [path, query] as const)))(
     '%s%s is 400',
     async (path, query) => {
-      await expectProblem(await service.request('GET', path + query), 400, 'invalid_parameter');
+      await expectProblem(service.request('GET', path + query), 400, 'invalid_parameter');
     },
   );
 });
@@ -546,7 +559,7 @@ describe('other paths, methods and hosts', () => {
   test.each(['//', '/nothing', '/api/v1/tools/none', '/api/v1/nodes/gex/', '/health/', '/api/v1/nodes/gex/SPY/more'])(
     '%s is 404',
     async (path) => {
-      await expectProblem(await service.request('GET', path), 404, 'not_found');
+      await expectProblem(service.request('GET', path), 404, 'not_found');
     },
   );
 
@@ -578,7 +591,7 @@ describe('other paths, methods and hosts', () => {
 
   test('refuses two Host headers', async () => {
     await expectProblem(
-      await service.request('GET', '/health', { headers: { Host: 'a.example, b.example' } }),
+      service.request('GET', '/health', { headers: { Host: 'a.example, b.example' } }),
       400,
       'invalid_parameter',
     );
@@ -594,23 +607,19 @@ describe('other paths, methods and hosts', () => {
 
 describe('rate limit', () => {
   test('counts REST and /messages together for an account, and says when to retry', async () => {
-    const limited = await startService({ rateLimit: '3/min' });
-    try {
-      const first = await limited.request('GET', '/api/v1/universe');
-      expect(first.headers.get('ratelimit-policy')).toBe('"account";q=3;w=60');
-      expect(first.headers.get('ratelimit')).toMatch(/^"account";r=2;t=\d+$/);
-      await limited.request('POST', '/messages?sessionId=none', { body: {} });
-      await limited.request('POST', '/api/v1/physics/greeks', { raw: 'no json' });
-      const refused = await limited.request('GET', '/api/v1/universe');
-      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
-      expect(refused.headers.get('ratelimit')).toStartWith('"account";r=0;t=');
-      await expectProblem(refused, 429, 'rate_limited');
-      expect((await limited.request('GET', '/health')).status).toBe(200);
-      const { apiKey } = limited.app.access.addMember({ uuid: '55555555-5555-4555-8555-555555555555' });
-      expect((await limited.request('GET', '/api/v1/universe', { headers: { 'X-API-Key': apiKey } })).status).toBe(200);
-    } finally {
-      await limited.close();
-    }
+    await using limited = await startService({ rateLimit: '3/min' });
+    const first = await limited.request('GET', '/api/v1/universe');
+    expect(first.headers.get('ratelimit-policy')).toBe('"account";q=3;w=60');
+    expect(first.headers.get('ratelimit')).toMatch(/^"account";r=2;t=\d+$/);
+    await limited.request('POST', '/messages?sessionId=none', { body: {} });
+    await limited.request('POST', '/api/v1/physics/greeks', { raw: 'no json' });
+    const refused = await limited.request('GET', '/api/v1/universe');
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+    expect(refused.headers.get('ratelimit')).toStartWith('"account";r=0;t=');
+    await expectProblem(refused, 429, 'rate_limited');
+    expect((await limited.request('GET', '/health')).status).toBe(200);
+    const { apiKey } = limited.app.access.addMember({ uuid: '55555555-5555-4555-8555-555555555555' });
+    expect((await limited.request('GET', '/api/v1/universe', { headers: { 'X-API-Key': apiKey } })).status).toBe(200);
   });
 });
 
@@ -620,7 +629,8 @@ interface Problem {
   readonly errors?: { pointer: string; detail: string }[];
 }
 
-async function expectProblem(response: Response, status: number, code: string): Promise<Problem> {
+async function expectProblem(asked: Response | Promise<Response>, status: number, code: string): Promise<Problem> {
+  const response = await asked;
   const problem = (await response.json()) as Problem;
   expect({ status: response.status, problem }).toEqual({
     status,

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { dependencies, trustedDependencies } from '../../package.json';
 import { DOCS_PATHS, docsRoutes } from '../../src/http/docs-page.ts';
 import { createHttpApp } from '../../src/http/http-app.ts';
-import { type Service, startService } from '../support/service.ts';
+import { serviceForTests } from '../support/for-tests.ts';
 
 /** This server serves all parts of the page of the OpenAPI document, to everyone. The page requests nothing from another host. */
-let service: Service;
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service.close());
+const service = serviceForTests();
 
 const ask = (path: string, method = 'GET', headers: Record<string, string> = {}) =>
   service.request(method, path, { headers: { 'X-API-Key': null, ...headers } });

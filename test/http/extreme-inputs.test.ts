@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { OptionalKind, type TSchema } from '@sinclair/typebox';
 import { OPERATIONS, TOOLS } from '../../src/operations/registry.ts';
+import { folderForTests } from '../support/for-tests.ts';
 import { computeLevels, type Service, startService } from '../support/service.ts';
 import { IS_FULL } from '../support/size.ts';
 
@@ -13,20 +13,16 @@ import { IS_FULL } from '../support/size.ts';
  */
 const CASES_EACH = IS_FULL ? 400 : 100;
 
-let folder: string;
+const folder = folderForTests();
 let service: Service;
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'zomma-extremes-'));
   for (const [ticker, spot, strikes, prices] of CHAINS) {
     writeFileSync(join(folder, `${ticker}.csv`), chainOf(ticker, spot, strikes, prices));
   }
   service = await startService({ feed: `files:${folder}` });
   await computeLevels(service);
 });
-afterAll(async () => {
-  await service.close();
-  rmSync(folder, { recursive: true });
-});
+afterAll(() => service.close());
 
 const CHAINS: readonly [ticker: string, spot: number, strikes: readonly number[], price: (spot: number) => number][] = [
   ['PLAIN', 100, [80, 90, 95, 100, 105, 110, 120], (spot) => spot / 20],

@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { type Service, startService } from '../support/service.ts';
+import { describe, expect, test } from 'bun:test';
+import { serviceForTests } from '../support/for-tests.ts';
 
 /** The columns beside a ticker's levels: profile, strikes and expiries, under the options of an analysis. */
-let service: Service;
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service.close());
+const service = serviceForTests();
 
 type Columns = Record<string, number[]> & { ticker: string; spot_price: number; count: number };
 

@@ -1,13 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { computeLevels, type Service, startService } from '../support/service.ts';
+import { beforeAll, expect, test } from 'bun:test';
+import { serviceForTests } from '../support/for-tests.ts';
+import { computeLevels } from '../support/service.ts';
 
 /** The history of a ticker's levels, as columns. */
-let service: Service;
+const service = serviceForTests();
 beforeAll(async () => {
-  service = await startService();
   await computeLevels(service);
 });
-afterAll(() => service.close());
 
 type Body = Readonly<Record<string, unknown>>;
 

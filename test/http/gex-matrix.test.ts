@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { indexChain } from '../../bench/index-chain.ts';
 import type { Steps } from '../../src/core/steps.ts';
 import { perform, restView } from '../../src/operations/engine/perform.ts';
 import { OPERATIONS } from '../../src/operations/registry.ts';
-import { type Service, startService } from '../support/service.ts';
+import { serviceForTests } from '../support/for-tests.ts';
 
 /** The matrix of strikes and expiries over REST. */
-let service: Service;
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service.close());
+const service = serviceForTests();
 
 const get = (path: string) => service.request('GET', `/api/v1/nodes/gex/${path}`);
 

@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { findOperation } from '../../src/operations/registry.ts';
-import { type Service, startService } from '../support/service.ts';
+import { serviceForTests } from '../support/for-tests.ts';
 
 /** The view of a ticker: one answer with the answers of four routes. */
-let service: Service;
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service.close());
+const service = serviceForTests();
 
 const get = (path: string, headers: Record<string, string> = {}) =>
   service.request('GET', `/api/v1/nodes/gex/${path}`, { headers });

@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { decodePng } from '../picture/decode-png.ts';
-import { type Service, startService } from '../support/service.ts';
+import { serviceForTests } from '../support/for-tests.ts';
 
 /** What dealers trade over moves of spot over REST, as a table and as a picture. */
-let service: Service;
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service.close());
+const service = serviceForTests();
 
 const ROUTE = '/api/v1/nodes/gex/SPY/hedging';
 const TOOL = '/api/v1/tools/get_hedging_profile';

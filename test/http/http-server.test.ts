@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createByteBudget } from '../../src/access/byte-budget.ts';
@@ -7,15 +7,11 @@ import { createServerApp } from '../../src/http/http-server.ts';
 import { createMyKeyPolicy } from '../../src/http/my-key-policy.ts';
 import { createRefusals } from '../../src/http/refusals.ts';
 import { createScheduler } from '../../src/operations/engine/scheduler.ts';
+import { serviceForTests } from '../support/for-tests.ts';
 import { ROOT } from '../support/process.ts';
-import { type Service, startService } from '../support/service.ts';
 
 /** What the framework does before a handler runs. It decides by the source text of the handlers. */
-let service: Service;
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service.close());
+const service = serviceForTests();
 
 test('Elysia reads no header, cookie, query or body, because no handler or hook uses them', () => {
   const { store, context, access, gexStreams, mcp } = service.app;

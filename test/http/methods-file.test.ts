@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { methodsPage } from '../../scripts/methods-page.ts';
-import { type Service, startService } from '../support/service.ts';
+import { serviceForTests } from '../support/for-tests.ts';
 
 /** The terminal reads the page of methods from this server, so it shows how a figure is made without a network. */
-let service: Service;
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service.close());
+const service = serviceForTests();
 
 const ask = (path: string, headers: Record<string, string> = {}) =>
   service.request('GET', path, { headers: { 'X-API-Key': null, ...headers } });

@@ -70,7 +70,7 @@ test.each<[string, OriginSettings, Record<string, string>, 'host_foreign' | 'ori
 });
 
 test('a page of an allowed origin can send a preflight request and read the answer', async () => {
-  const service = await startService({ allowedOrigins: 'https://agents.example' });
+  await using service = await startService({ allowedOrigins: 'https://agents.example' });
   const Origin = 'https://agents.example';
   const asked = { Origin, 'Access-Control-Request-Method': 'POST', 'X-API-Key': null };
   for (const path of ['/mcp', '/sse', '/messages', '/api/v1/universe', '/api/v1/auth/my-key']) {
@@ -88,11 +88,10 @@ test('a page of an allowed origin can send a preflight request and read the answ
   const plain = await service.request('GET', '/api/v1/universe', { headers: { Origin } });
   expect([plain.status, plain.headers.get('access-control-allow-origin')]).toEqual([200, Origin]);
   expect(plain.headers.get('vary')).toBe('Origin, Accept-Encoding');
-  await service.close();
 });
 
 test('every path refuses foreign hosts and origins; /health accepts any host for probes', async () => {
-  const service = await startService();
+  await using service = await startService();
   const member = `?uuid=${service.uuid}`;
   const paths = [
     ...['/docs', '/openapi.json', '/api/v1/universe', '/api/v1/feeds', '/nothing', '/mcp', '/sse'],
@@ -109,19 +108,17 @@ test('every path refuses foreign hosts and origins; /health accepts any host for
   }
   expect(await asked('/health', { Host: '10.0.0.7:8080' })).toEqual(['/health', 200, undefined, null]);
   expect(await asked('/health', { Origin: 'http://evil.example' })).toEqual(['/health', 403, 'origin_foreign', null]);
-  await service.close();
 });
 
 test.each([
   ['/api/v1/universe', 'Bearer realm="zomma", ApiKey realm="zomma"'],
   ['/mcp', 'Bearer realm="zomma", ApiKey realm="zomma"'],
 ])('the 401 of %s says how to send a key', async (path, challenge) => {
-  const service = await startService({ isEmpty: true });
+  await using service = await startService({ isEmpty: true });
   const missing = await service.request('GET', path, { headers: { 'X-API-Key': null } });
   expect([missing.status, missing.headers.get('www-authenticate')]).toEqual([401, challenge]);
   const wrong = await service.request('GET', path, { headers: { 'X-API-Key': 'ZOMMA_0000000000000000' } });
   expect([wrong.status, wrong.headers.get('www-authenticate')]).toEqual([403, null]);
-  await service.close();
 });
 
 test.each<[string, string, string | null, number]>([
@@ -129,7 +126,7 @@ test.each<[string, string, string | null, number]>([
   ['a refusal', '/nothing', "default-src 'none'; frame-ancestors 'none'", 404],
   ['the page of the documentation', '/docs', null, 200],
 ])('%s cannot run scripts of others or be framed, and sends no referrer', async (_name, path, policy, status) => {
-  const service = await startService({ isEmpty: true });
+  await using service = await startService({ isEmpty: true });
   const { status: answered, headers } = await service.request('GET', path);
   expect([answered, headers.get('referrer-policy')]).toEqual([status, 'no-referrer']);
   if (policy) expect(headers.get('content-security-policy')).toBe(policy);
@@ -137,5 +134,4 @@ test.each<[string, string, string | null, number]>([
     expect(headers.get('content-security-policy')).toMatch(
       /^default-src 'none'; script-src 'self';.*frame-ancestors 'none'$/,
     );
-  await service.close();
 });

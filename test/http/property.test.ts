@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { dividendYield, iv, optionPrice, rate, spot, strike, tte } from '../../src/operations/engine/schemas.ts';
 import { OPERATIONS, TOOLS } from '../../src/operations/registry.ts';
-import { type Service, startService } from '../support/service.ts';
+import { serviceForTests } from '../support/for-tests.ts';
 import { IS_FULL } from '../support/size.ts';
 
 /** Valid and hostile requests through the whole handler. No request gets a 5xx or a number that is not finite. */
@@ -18,11 +18,7 @@ const COLUMN_ROUTES = OPERATIONS.filter(({ rest }) => rest?.bodyBytesMax !== und
 /** Fields that may be null by their schema. */
 const NULLABLE = new Set(OPERATIONS.flatMap(({ full }) => nullableIn(full as Schema)));
 
-let service: Service;
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service.close());
+const service = serviceForTests();
 
 test(`${REQUESTS} requests: no 5xx, no null or non-finite number`, async () => {
   const seen = new Map<number, number>();

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ingestOnce } from '../../src/feeds/ingest.ts';
 import { createLevelRecorder } from '../../src/operations/history/level-recorder.ts';
 import { OPERATIONS } from '../../src/operations/registry.ts';
 import { writeChain } from '../support/chain-file.ts';
+import { folderForTests } from '../support/for-tests.ts';
 import { type Service, startService } from '../support/service.ts';
 
 /** `at=`: every market route and tool answers as of that moment. The answer is equal byte for byte whenever it is requested. */
@@ -30,7 +30,7 @@ const market = OPERATIONS.filter(({ ofMarket }) => ofMarket);
 const routes = market.filter(({ rest }) => rest?.method === 'GET');
 const tools = market.filter(({ tool }) => tool);
 
-let folder: string;
+const folder = folderForTests();
 let service: Service;
 
 function writeDay(day: string): void {
@@ -74,16 +74,11 @@ async function answersAt(at: string): Promise<Record<string, string>> {
 }
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'zomma-replay-'));
-  mkdirSync(folder, { recursive: true });
   for (const day of DAYS) writeDay(day);
   service = await startService({ feed: `files:${folder}` });
   await load();
 });
-afterAll(async () => {
-  await service.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => service.close());
 
 test('there are routes and tools of the market', () => {
   expect(routes.length).toBeGreaterThanOrEqual(8);
@@ -158,7 +153,7 @@ describe('the moment', () => {
 });
 
 test('the simulated market answers only for moments that it stores', async () => {
-  const simulated = await startService();
+  await using simulated = await startService();
   const asOf = (await simulated.request('GET', '/api/v1/nodes/gex/SPY')).headers.get('x-data-as-of')!;
   const at = async (ms: number) => {
     const path = `/api/v1/nodes/gex/SPY?at=${new Date(ms).toISOString()}`;
@@ -166,5 +161,4 @@ test('the simulated market answers only for moments that it stores', async () =>
   };
   const ms = Date.parse(asOf);
   expect([await at(ms), await at(ms - 1)]).toEqual([200, 400]);
-  await simulated.close();
 });

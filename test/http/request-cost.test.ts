@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as prices from '../../src/operations/engine/request-cost.ts';
 import { ANALYSIS_CONTRACTS } from '../../src/operations/engine/request-cost.ts';
 import { headersOf, modern } from '../mcp/http/messages.ts';
+import { serviceForTests } from '../support/for-tests.ts';
 import { ROOT } from '../support/process.ts';
-import { type Service, startService } from '../support/service.ts';
+import { startService } from '../support/service.ts';
 
 /** How many rate-limit tokens work costs an account, and that the screens of a terminal fit into the default rate limit. */
-let service: Service;
-beforeAll(async () => {
-  service = await startService({ rateLimit: '600/min' });
-});
-afterAll(() => service.close());
+const service = serviceForTests({ rateLimit: '600/min' });
 
 /** Returns the tokens left after a request, and the cost that the answer states. */
 async function paid(method: string, path: string, body?: unknown, on = service) {
@@ -37,11 +34,10 @@ test.each([
   [20_000, 20],
 ])('a table of %i rows costs %i tokens', async (rows, cost) => {
   // One token is added every 36 s, so none between the two requests.
-  const slow = await startService({ rateLimit: '100/h' });
+  await using slow = await startService({ rateLimit: '100/h' });
   const before = (await paid('GET', '/api/v1/universe', undefined, slow)).left;
   const after = await paid('POST', '/api/v1/physics/greeks/batch', batchOf(rows), slow);
   expect(after).toEqual({ status: 200, left: before - cost, cost });
-  await slow.close();
 });
 
 test('an analysis costs tokens by its contracts, only the first time', async () => {
@@ -56,35 +52,27 @@ test('an analysis costs tokens by its contracts, only the first time', async () 
 });
 
 test('refuses work that an account cannot pay before it starts, and says when to retry', async () => {
-  const poor = await startService({ rateLimit: '10/min' });
-  try {
-    // A price above the limit takes the full allowance.
-    expect(await paid('POST', '/api/v1/physics/greeks/batch', batchOf(20_000), poor)).toEqual({
-      status: 200,
-      left: 0,
-      cost: 20,
-    });
-    const refused = await poor.request('POST', '/api/v1/physics/greeks/batch', { body: batchOf(2_000) });
-    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '6']);
-  } finally {
-    await poor.close();
-  }
+  await using poor = await startService({ rateLimit: '10/min' });
+  // A price above the limit takes the full allowance.
+  expect(await paid('POST', '/api/v1/physics/greeks/batch', batchOf(20_000), poor)).toEqual({
+    status: 200,
+    left: 0,
+    cost: 20,
+  });
+  const refused = await poor.request('POST', '/api/v1/physics/greeks/batch', { body: batchOf(2_000) });
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '6']);
 });
 
 test('a refusal names the price that the account cannot pay', async () => {
-  const poor = await startService({ rateLimit: '10/min' });
-  try {
-    for (let left = 9; left > 5; left--) await paid('GET', '/api/v1/universe', undefined, poor);
-    const refused = await poor.request('POST', '/api/v1/physics/greeks/batch', { body: batchOf(20_000) });
-    expect(refused.status).toBe(429);
-    expect(await refused.json()).toMatchObject({
-      code: 'rate_limited',
-      detail: 'This request costs 19 more tokens, and 5 are left',
-    });
-    expect(refused.headers.get('retry-after')).toBe('24');
-  } finally {
-    await poor.close();
-  }
+  await using poor = await startService({ rateLimit: '10/min' });
+  for (let left = 9; left > 5; left--) await paid('GET', '/api/v1/universe', undefined, poor);
+  const refused = await poor.request('POST', '/api/v1/physics/greeks/batch', { body: batchOf(20_000) });
+  expect(refused.status).toBe(429);
+  expect(await refused.json()).toMatchObject({
+    code: 'rate_limited',
+    detail: 'This request costs 19 more tokens, and 5 are left',
+  });
+  expect(refused.headers.get('retry-after')).toBe('24');
 });
 
 describe('within the default limit', () => {
@@ -92,43 +80,35 @@ describe('within the default limit', () => {
   const PANELS = ['', '/profile', '/strikes', '/expiries'];
 
   test('a page with one ticker under six analyses, and a screen of all tickers', async () => {
-    const fresh = await startService({ rateLimit: '600/min', hasAllTickers: true });
-    try {
-      const paths = [
-        '/api/v1/universe',
-        '/api/v1/feeds',
-        ...READINGS.flatMap((reading) => PANELS.map((panel) => `/api/v1/nodes/gex/SPY${panel}?${reading}`)),
-        ...['/api/v1/nodes/gex/SPY/history', '/api/v1/flow/SPY', '/api/v1/flow/SPY/prints'],
-        ...[...fresh.app.context.universe.tickers].map((ticker) => `/api/v1/nodes/gex/${ticker}`),
-      ];
-      let cost = 0;
-      for (const path of paths) {
-        const answer = await paid('GET', path, undefined, fresh);
-        expect([path, answer.status]).toEqual([path, 200]);
-        cost += answer.cost;
-      }
-      expect(paths.length).toBeGreaterThan(85);
-      expect(cost).toBeLessThan(400);
-    } finally {
-      await fresh.close();
+    await using fresh = await startService({ rateLimit: '600/min', hasAllTickers: true });
+    const paths = [
+      '/api/v1/universe',
+      '/api/v1/feeds',
+      ...READINGS.flatMap((reading) => PANELS.map((panel) => `/api/v1/nodes/gex/SPY${panel}?${reading}`)),
+      ...['/api/v1/nodes/gex/SPY/history', '/api/v1/flow/SPY', '/api/v1/flow/SPY/prints'],
+      ...[...fresh.app.context.universe.tickers].map((ticker) => `/api/v1/nodes/gex/${ticker}`),
+    ];
+    let cost = 0;
+    for (const path of paths) {
+      const answer = await paid('GET', path, undefined, fresh);
+      expect([path, answer.status]).toEqual([path, 200]);
+      cost += answer.cost;
     }
+    expect(paths.length).toBeGreaterThan(85);
+    expect(cost).toBeLessThan(400);
   });
 });
 
 test('a call over MCP costs the same tokens as over REST', async () => {
-  const poor = await startService({ rateLimit: '3/h' });
-  try {
-    const call = async (ticker: string) => {
-      const message = modern(1, 'tools/call', { name: 'get_live_gex_nodes', arguments: { ticker } });
-      const headers = { ...headersOf('tools/call'), 'Mcp-Name': 'get_live_gex_nodes' };
-      const answer = await poor.request('POST', '/mcp', { body: message, headers });
-      return JSON.stringify(await answer.json());
-    };
-    expect(await call('XLF')).toContain('call_wall');
-    expect(await call('SPY')).toContain('more tokens');
-  } finally {
-    await poor.close();
-  }
+  await using poor = await startService({ rateLimit: '3/h' });
+  const call = async (ticker: string) => {
+    const message = modern(1, 'tools/call', { name: 'get_live_gex_nodes', arguments: { ticker } });
+    const headers = { ...headersOf('tools/call'), 'Mcp-Name': 'get_live_gex_nodes' };
+    const answer = await poor.request('POST', '/mcp', { body: message, headers });
+    return JSON.stringify(await answer.json());
+  };
+  expect(await call('XLF')).toContain('call_wall');
+  expect(await call('SPY')).toContain('more tokens');
 });
 
 test.each(Object.entries(prices).filter(([, price]) => typeof price === 'number') as [string, number][])(

@@ -1,13 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { computeLevels, type Service, startService } from '../support/service.ts';
+import { beforeAll, expect, test } from 'bun:test';
+import { serviceForTests } from '../support/for-tests.ts';
+import { computeLevels } from '../support/service.ts';
 
 /** The screen of tickers over REST: lists in the query, and the header fields of the provenance. */
-let service: Service;
+const service = serviceForTests();
 beforeAll(async () => {
-  service = await startService();
   await computeLevels(service);
 });
-afterAll(() => service.close());
 
 interface Body {
   readonly rows: { readonly ticker: string; readonly net_gex_mil: number; readonly age_s: number }[];

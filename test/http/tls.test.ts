@@ -1,15 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { beforeAll, describe, expect, test } from 'bun:test';
 import { createPrivateKey } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readTls } from '../../src/http/tls.ts';
 import { makeCertificate } from '../support/certificate.ts';
+import { folderForTests } from '../support/for-tests.ts';
 
-let folder: string;
+const folder = folderForTests();
 const at = (name: string) => join(folder, name);
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'zomma-tls-'));
   for (const name of ['a', 'b']) makeCertificate(folder, name);
   writeFileSync(at('junk.pem'), 'junk');
   writeFileSync(at('empty.pem'), '');
@@ -20,7 +19,6 @@ beforeAll(() => {
   const locked = { type: 'pkcs8', format: 'pem', cipher: 'aes-128-cbc', passphrase: 'x' } as const;
   writeFileSync(at('locked.key'), createPrivateKey(readFileSync(at('a.key'))).export(locked));
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 test('a pair has its texts, the names of the certificate and the end of its validity', () => {
   const { cert, key, subject, notAfterMs } = readTls({ cert: at('a.pem'), key: at('a.key') });

@@ -7,7 +7,7 @@ const CONTRACT = CONTRACT_TOOLS.map(({ name }) => name);
 const FURTHER = TOOLS.slice(CONTRACT.length).map(({ name }) => name);
 
 test('--tools contract offers the nine tools alone, with instructions and prompts that name no other', async () => {
-  const server = await startServed({ tools: 'contract' });
+  await using server = await startServed({ tools: 'contract' });
   const client = await connectNew('auto', server.url, keyOf(server.service));
   expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(CONTRACT);
   expect((await client.listPrompts()).prompts).toEqual([]);
@@ -16,5 +16,4 @@ test('--tools contract offers the nine tools alone, with instructions and prompt
     expect(refusal).toMatchObject({ code: -32602, message: `Tool '${name}' is not registered` });
   }
   await client.close();
-  await server.close();
 });

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { beforeAll, describe, expect, test } from 'bun:test';
 import { TOOLS } from '../../src/operations/registry.ts';
-import { computeLevels, type Served, type Service, startServed } from '../support/service.ts';
+import { servedForTests } from '../support/for-tests.ts';
+import { computeLevels } from '../support/service.ts';
 import {
   CLIENT_NAMES,
   CLIENTS,
@@ -17,14 +18,10 @@ import {
 const PROMPTS = ['ticker_brief', 'squeeze_comparison', 'spread_check', 'pre_open_brief', 'data_check'];
 
 /** The official clients of both generations over real sockets. The server behaves the same for each of them. */
-let service: Service;
-let server: Served;
+const { server, service } = servedForTests({ hasAllTickers: true });
 beforeAll(async () => {
-  server = await startServed({ hasAllTickers: true });
-  ({ service } = server);
   await computeLevels(service);
 });
-afterAll(() => server.close());
 
 describe.each(CLIENT_NAMES.filter((name) => !name.includes('SSE')))('%s without a key', (name) => {
   test('gets 401 and starts no sign-in, because the server offers none', async () => {

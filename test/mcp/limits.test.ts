@@ -1,7 +1,6 @@
 import { expect, test } from 'bun:test';
 import { nearestNames } from '../../src/core/nearest-names.ts';
-import { createSessionQuota } from '../../src/mcp/http/session-quota.ts';
-import { createSubscriptionQuota, SubscribedResources } from '../../src/mcp/http/subscription-quota.ts';
+import { createSessionQuota, createSubscriptionQuota, SubscribedResources } from '../../src/mcp/http/session-quota.ts';
 import { TOOLS } from '../../src/operations/registry.ts';
 
 test('limits the sessions that an account opens per day, and resets the limit the next day', () => {

@@ -1,14 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { decodePng } from '../picture/decode-png.ts';
-import { type Served, startServed } from '../support/service.ts';
+import { servedForTests } from '../support/for-tests.ts';
 import { CLIENT_NAMES, CLIENTS, keyOf, type McpClient } from './connect.ts';
 
 /** Answers that are also drawn, with the official clients over real sockets. */
-let server: Served;
-beforeAll(async () => {
-  server = await startServed();
-});
-afterAll(() => server.close());
+const { server } = servedForTests();
 
 describe.each(CLIENT_NAMES)('%s', (name) => {
   let client: McpClient;

@@ -1,20 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { beforeAll, describe, expect, test } from 'bun:test';
 import { callTool, type ProgressUpdate } from '../../src/mcp/call-tool.ts';
 import { catalogOf } from '../../src/mcp/catalog.ts';
 import type { McpDeps } from '../../src/mcp/mcp-deps.ts';
 import type { Operation } from '../../src/operations/engine/operation.ts';
 import { createScheduler } from '../../src/operations/engine/scheduler.ts';
 import { TOOLS } from '../../src/operations/registry.ts';
-import { type Served, type Service, startServed } from '../support/service.ts';
+import { servedForTests } from '../support/for-tests.ts';
 import { CLIENT_NAMES, CLIENTS, keyOf } from './connect.ts';
 
 /** Calls in steps: their progress reports, their cancellation, and the limit of calls under way. */
-let service: Service;
-let server: Served;
 let deps: McpDeps;
+const { server, service } = servedForTests();
 beforeAll(async () => {
-  server = await startServed();
-  ({ service } = server);
   const { context } = service.app;
   deps = {
     context,
@@ -25,7 +22,6 @@ beforeAll(async () => {
     scheduler: createScheduler({ accountJobsMax: 2 }),
   };
 });
-afterAll(() => server.close());
 
 /** A tool of four steps. Each step takes longer than one turn. */
 const SLOW: Operation = {

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sixDigits } from '../../src/mcp/six-digits.ts';
 import { TOOLS } from '../../src/operations/registry.ts';
 import { writeChain } from '../support/chain-file.ts';
+import { folderForTests } from '../support/for-tests.ts';
 import { computeLevels, type Served, startServed } from '../support/service.ts';
 import { CLIENT_NAMES, CLIENTS, keyOf, type McpClient, READER } from './connect.ts';
 
@@ -27,10 +27,9 @@ const WITHOUT_TICKER: Readonly<Record<string, object>> = {
 const MARKET_TOOLS = TOOLS.filter(({ ofMarket }) => ofMarket).map(({ name }) => name);
 const argumentsOf = (name: string) => WITHOUT_TICKER[name] ?? { ticker: 'SPX', ...ARGUMENTS[name] };
 
-let folder: string;
+const folder = folderForTests();
 let server: Served;
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'zomma-mcp-replay-'));
   for (const [day, spot] of DAYS) {
     for (const ticker of ['SPX', 'JPM']) {
       const path = join(folder, `${ticker}-${day}.csv`);
@@ -41,10 +40,7 @@ beforeAll(async () => {
   server = await startServed({ feed: `files:${folder}` });
   await computeLevels(server.service);
 });
-afterAll(async () => {
-  await server.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => server.close());
 
 describe.each(CLIENT_NAMES)('%s', (name) => {
   let client: McpClient;

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { InMemoryServerEventBus, type ServerEvent } from '@modelcontextprotocol/server';
 import { runToCompletion } from '../../src/core/steps.ts';
@@ -9,14 +8,14 @@ import { complete } from '../../src/mcp/completion.ts';
 import { RESOURCES } from '../../src/mcp/resources.ts';
 import { TOOLS } from '../../src/operations/registry.ts';
 import { keepLevels, MONDAY_MS } from '../store/samples.ts';
+import { folderForTests } from '../support/for-tests.ts';
 import { type Served, type Service, startServed, startService } from '../support/service.ts';
 import { CLIENT_NAMES, CLIENTS, keyOf } from './connect.ts';
 
 /** Resources of a chain with 700 strikes, and of an index whose name has a caret. */
-let folder: string;
+const folder = folderForTests();
 let service: Service;
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'zomma-resources-'));
   const rows = ['underlying,as_of,spot,symbol,expiry,put_call,strike,bid,ask,last,volume,open_interest,iv,delta,gamma'];
   for (let strike = 1_000; strike < 8_000; strike += 10) {
     rows.push(`WIDE,2026-08-21T16:00:00-04:00,6000.4,,2026-09-18,C,${strike + 0.5},,,,10,100,0.25,,`);
@@ -25,10 +24,7 @@ beforeAll(async () => {
   writeFileSync(join(folder, 'wide.csv'), `${rows.join('\n')}\n`);
   service = await startService({ feed: `files:${folder}` });
 });
-afterAll(async () => {
-  await service.close();
-  rmSync(folder, { recursive: true });
-});
+afterAll(() => service.close());
 
 const read = (uri: string) =>
   JSON.parse((runToCompletion(RESOURCES.read(uri, service.app.context)).contents[0] as { text: string }).text);

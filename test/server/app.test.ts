@@ -34,7 +34,7 @@ describe('with data from an earlier start', () => {
 });
 
 test('without data a request waits for the load, and /health does not', async () => {
-  const empty = await startService({ isEmpty: true });
+  await using empty = await startService({ isEmpty: true });
   const loaded = Promise.withResolvers<void>();
   empty.app.loading.begin(loaded.promise);
   const answer = empty.request('GET', `${GEX}/SPY`);
@@ -43,16 +43,14 @@ test('without data a request waits for the load, and /health does not', async ()
   await empty.load();
   loaded.resolve();
   expect((await answer).status).toBe(200);
-  await empty.close();
 });
 
 test('a stop answers requests that wait for the load with 503 and Retry-After', async () => {
-  const empty = await startService({ isEmpty: true });
+  await using empty = await startService({ isEmpty: true });
   empty.app.loading.begin(new Promise(() => {}));
   const answer = empty.request('GET', `${GEX}/SPY`);
   expect(await Promise.race([answer, 'still waiting'])).toBe('still waiting');
   empty.app.loading.cancelWaits();
   const { status, headers } = await answer;
   expect([status, headers.get('retry-after')]).toEqual([503, '1']);
-  await empty.close();
 });

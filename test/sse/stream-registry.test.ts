@@ -29,7 +29,7 @@ function streamOf(account: Account, overrides: Partial<RegisteredStream> = {}) {
   const pinged = Promise.withResolvers<void>();
   const stream: RegisteredStream = {
     account,
-    behindSince: undefined,
+    queue: { behindSince: undefined, unreadBytes: 0 },
     ping: () => pinged.resolve(),
     end: ended.resolve,
     ...overrides,
@@ -41,8 +41,13 @@ type Opened = ReturnType<typeof streamOf>;
 
 test.each<[StreamEnd, Partial<StreamLimits>, Partial<RegisteredStream>, () => boolean]>([
   ['access', {}, {}, () => false],
-  ['behind', { behindMs: 5 }, { behindSince: 0 }, () => true],
-  ['behind', { accountUnreadBytesMax: 10 }, { behindSince: Number.MAX_SAFE_INTEGER, unreadBytes: 11 }, () => true],
+  ['behind', { behindMs: 5 }, { queue: { behindSince: 0, unreadBytes: 0 } }, () => true],
+  [
+    'behind',
+    { accountUnreadBytesMax: 10 },
+    { queue: { behindSince: Number.MAX_SAFE_INTEGER, unreadBytes: 11 } },
+    () => true,
+  ],
   ['silent', {}, { isSilent: () => true }, () => true],
   ['age', { ageMs: 5 }, {}, () => true],
 ])('ends a stream for the reason %s and leaves other streams open', async (reason, limits, overrides, isAdmitted) => {
@@ -58,7 +63,7 @@ test.each<[StreamEnd, Partial<StreamLimits>, Partial<RegisteredStream>, () => bo
 
 test('limits the unread bytes per account, and ends the slow streams beyond the limit', async () => {
   const watch = watchOf({ accountUnreadBytesMax: 100 });
-  const behind = { behindSince: Number.MAX_SAFE_INTEGER, unreadBytes: 60 };
+  const behind = { queue: { behindSince: Number.MAX_SAFE_INTEGER, unreadBytes: 60 } };
   const [first, second, third] = [
     streamOf(accountOf('a'), behind),
     streamOf(accountOf('a'), behind),
@@ -121,7 +126,7 @@ test('if all places are taken, only an account with more than a quarter of them 
 
 test('limits the unread bytes of all accounts together', async () => {
   const watch = watchOf({ accountUnreadBytesMax: 100, allUnreadBytesMax: 150 });
-  const behind = { behindSince: Number.MAX_SAFE_INTEGER, unreadBytes: 60 };
+  const behind = { queue: { behindSince: Number.MAX_SAFE_INTEGER, unreadBytes: 60 } };
   const [first, second, third] = ['a', 'b', 'c'].map((id) => streamOf(accountOf(id), behind)) as [
     Opened,
     Opened,

@@ -39,14 +39,19 @@ export interface Run {
   readonly stderr: string;
 }
 
-/** Runs a command to its end, from a folder outside of the project, with this input. */
-export async function run(command: readonly string[], args: readonly string[], stdin?: string): Promise<Run> {
+/** Runs a command to its end, from a folder outside of the project, with this input and these variables. */
+export async function run(
+  command: readonly string[],
+  args: readonly string[],
+  stdin?: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<Run> {
   const child = Bun.spawn([...command, ...args], {
     cwd: tmpdir(),
     stdout: 'pipe',
     stderr: 'pipe',
     stdin: stdin === undefined ? 'ignore' : Buffer.from(stdin),
-    env: cleanEnv(),
+    env: { ...cleanEnv(), ...env },
   });
   const [stdout, stderr, code] = await Promise.all([
     new Response(child.stdout).text(),

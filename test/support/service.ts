@@ -12,7 +12,7 @@ import { parseSettings } from '../../src/settings/config.ts';
 import { SMALL_UNIVERSE } from './process.ts';
 
 /** A whole service in this process, on the simulated market, with one member. Tests call it without a socket. */
-export interface Service {
+export interface Service extends AsyncDisposable {
   readonly app: App;
   readonly dataDir: string;
   readonly uuid: string;
@@ -69,6 +69,12 @@ export async function startService(settings: ServiceSettings = {}): Promise<Serv
   };
   if (!isEmpty) await load();
   const { apiKey } = app.access.addMember({ uuid: MEMBER_UUID });
+  const close = async () => {
+    app.gexStreams.close();
+    await app.mcp.close();
+    app.store.close();
+    rmSync(dataDir, { recursive: true, force: true });
+  };
   return {
     get app() {
       return app;
@@ -99,12 +105,8 @@ export async function startService(settings: ServiceSettings = {}): Promise<Serv
       app.store.close();
       app = build(tools && { tools: () => tools });
     },
-    async close() {
-      app.gexStreams.close();
-      await app.mcp.close();
-      app.store.close();
-      rmSync(dataDir, { recursive: true, force: true });
-    },
+    close,
+    [Symbol.asyncDispose]: close,
   };
 }
 
@@ -117,7 +119,7 @@ export async function computeLevels({ app: { store } }: Service): Promise<void> 
 }
 
 /** The same service, listening on a socket. */
-export interface Served {
+export interface Served extends AsyncDisposable {
   readonly service: Service;
   readonly url: string;
   close(): Promise<void>;
@@ -126,13 +128,10 @@ export interface Served {
 export async function startServed(settings: ServiceSettings = {}): Promise<Served> {
   const service = await startService(settings);
   const server = listen(service.app.handle, { host: '127.0.0.1', port: 0, tls: undefined });
-  return {
-    service,
-    url: server.url,
-    async close() {
-      await service.app.mcp.close();
-      await server.stop(1_000);
-      await service.close();
-    },
+  const close = async () => {
+    await service.app.mcp.close();
+    await server.stop(1_000);
+    await service.close();
   };
+  return { service, url: server.url, close, [Symbol.asyncDispose]: close };
 }

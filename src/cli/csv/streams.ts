@@ -2,21 +2,15 @@ import { createReadStream, fstatSync, type Stats, statSync } from 'node:fs';
 import { isatty } from 'node:tty';
 import { OperatorError } from '../../core/errors.ts';
 
-export interface Input {
-  readonly pieces: AsyncIterable<Buffer>;
-  /** Size of the whole input, if it is known. */
-  readonly bytes: number | undefined;
-}
-
 /** Size of a piece of the input. A piece is read and computed in one go: a few thousand rows. */
 const PIECE_BYTES = 256 * 1024;
 const STDIN = 0;
 
 /**
- * Opens a file. Without a file, or for `-`, opens stdin. Throws `OperatorError` if the file does not exist or is a folder, or if stdin is a
+ * Opens a file. Without a file, or for `-`, opens stdin. Returns the pieces and, if it is known, the size of the whole input. Throws `OperatorError` if the file does not exist or is a folder, or if stdin is a
  * terminal. If inspecting the file or stdin fails for another reason, throws the system's error.
  */
-export function openInput(file: string | undefined): Input {
+export function openInput(file: string | undefined) {
   if (file === undefined || file === '-') {
     if (isatty(STDIN)) throw new OperatorError('there is no input', 'Name a CSV file, or pipe one in.');
     return {
@@ -54,4 +48,9 @@ export function writeOut(text: Buffer | string): Promise<boolean> {
       else reject(error);
     });
   });
+}
+
+/** Writes a line to stdout, without waiting for a slow reader. */
+export function print(line: string): void {
+  process.stdout.write(`${line}\n`);
 }

@@ -22,3 +22,8 @@ export function formatDollars(value: number): string {
 export function formatPrice(value: number): string {
   return Math.abs(value) < LARGEST ? plain.format(value) : value.toExponential(1);
 }
+
+/** Formats a volatility, decimal per year, in percent. */
+export function formatVolatility(volatility: number | null): string {
+  return volatility === null ? 'none' : `${(100 * volatility).toFixed(1)} %`;
+}

@@ -1,4 +1,4 @@
-import { line, type Style } from './line.ts';
+import { type Style, titleLine } from './line.ts';
 import { type Profile, profileChart } from './profile-chart.ts';
 import { type StrikeGex, strikeBars } from './strike-bars.ts';
 
@@ -37,21 +37,16 @@ export function gexPlot(picture: GexPicture, width: number, height: number, styl
 
 function strikesPanel(picture: GexPicture, width: number, height: number, style: Style): string[] {
   return [
-    title(picture, 'net GEX by strike, dollars per 1 % move', width, style),
+    titleLine(picture, 'net GEX by strike, dollars per 1 % move', width, style),
     ...strikeBars(picture.strikes, width, height - 1, style),
   ];
 }
 
 function profilePanel(picture: GexPicture, width: number, height: number, style: Style): string[] {
   return [
-    title(picture, 'gamma profile: net GEX at other spots', width, style),
+    titleLine(picture, 'gamma profile: net GEX at other spots', width, style),
     ...profileChart(picture.profile, width, height - 1, style),
   ];
-}
-
-/** The title of a panel. If the width is small, its end is cut off, so SIMULATED comes first. */
-function title({ simulated, ticker }: GexPicture, text: string, width: number, style: Style): string {
-  return line([{ text: `${simulated ? 'SIMULATED ' : ''}${ticker}  ${text}`, ink: 'title' }], width, style);
 }
 
 function sideBySide(left: readonly string[], right: readonly string[], width: number): string[] {

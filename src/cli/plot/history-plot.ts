@@ -1,5 +1,5 @@
 import { formatDollars, formatPrice } from './figures.ts';
-import { line, type Style } from './line.ts';
+import { type Style, titleLine } from './line.ts';
 import { type TimeLine, timeChart } from './time-chart.ts';
 
 export interface HistoryPicture {
@@ -20,9 +20,7 @@ const NET_SHARE = 0.35;
 export function historyPlot(picture: HistoryPicture, width: number, height: number, style: Style): string[] {
   const { ends, prices, netGex } = picture;
   const below = Math.ceil((height - 3) * NET_SHARE);
-  const title = (text: string) =>
-    // If the width is small, the end of the title is cut off, so SIMULATED comes first.
-    line([{ text: `${picture.simulated ? 'SIMULATED ' : ''}${picture.ticker}  ${text}`, ink: 'title' }], width, style);
+  const title = (text: string) => titleLine(picture, text, width, style);
   return [
     title('spot and levels, dollars'),
     ...timeChart({ lines: prices, ends, zero: false, figure: formatPrice }, width, height - 3 - below, style),

@@ -15,6 +15,12 @@ export interface Span {
   readonly ink?: Ink | undefined;
 }
 
+/** A price with a name: spot, a wall, the flip. */
+export interface Level {
+  readonly name: string;
+  readonly price: number;
+}
+
 /** SGR codes (the escape sequences of colours and weights). These codes use the basic colours, which follow the theme of the terminal. */
 const SGR: Readonly<Record<Ink, number>> = { title: 1, positive: 32, negative: 31, level: 33, faint: 2 };
 
@@ -38,4 +44,14 @@ export function line(spans: readonly Span[], width: number, style: Style): strin
 
 function painted(text: string, ink: Ink | undefined): string {
   return ink === undefined || text.trim() === '' ? text : `\u001b[${SGR[ink]}m${text}\u001b[0m`;
+}
+
+/** Formats the title of a chart. If the width is small, its end is cut off, so SIMULATED comes first. */
+export function titleLine(
+  { ticker, simulated }: { readonly ticker: string; readonly simulated: boolean },
+  text: string,
+  width: number,
+  style: Style,
+): string {
+  return line([{ text: `${simulated ? 'SIMULATED ' : ''}${ticker}  ${text}`, ink: 'title' }], width, style);
 }

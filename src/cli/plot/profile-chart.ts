@@ -1,8 +1,6 @@
-import { Dots } from './dots.ts';
 import { formatDollars, formatPrice } from './figures.ts';
-import type { Level } from './level.ts';
-import { type Ink, line, type Span, type Style } from './line.ts';
-import { rowsBetween, trace } from './trace.ts';
+import { type Ink, type Level, line, type Span, type Style } from './line.ts';
+import { Dots, rowsBetween, trace } from './trace.ts';
 
 export interface Profile {
   /** Spots, ascending. */

@@ -1,7 +1,5 @@
-import { leftBar, rightBar } from './bar.ts';
 import { formatDollars, formatPrice } from './figures.ts';
-import type { Level } from './level.ts';
-import { line, type Span, type Style } from './line.ts';
+import { type Level, line, type Span, type Style } from './line.ts';
 
 export interface StrikeGex {
   readonly spot: number;
@@ -126,4 +124,27 @@ function axisOf(rows: readonly Row[], cells: number) {
 function aligned(texts: readonly string[]): string[] {
   const width = Math.max(0, ...texts.map((text) => text.length));
   return texts.map((text) => text.padStart(width));
+}
+
+/** Characters for a cell that is partly filled from the left, in eighths. */
+const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
+
+/** Draws a bar of `length` cells that grows to the right within `cells` cells. A length above zero is always visible. */
+export function rightBar(length: number, cells: number, unicode: boolean): string {
+  const steps = stepsOf(length, cells, unicode ? 8 : 1);
+  if (steps === 0 && length > 0) return (unicode ? '▏' : '.').slice(0, cells).padEnd(cells);
+  if (!unicode) return '#'.repeat(steps).padEnd(cells);
+  return ('█'.repeat(steps >> 3) + EIGHTHS[steps & 7]!).padEnd(cells);
+}
+
+/** Draws a bar that grows to the left. In this direction, the only partly filled cell that Unicode has is the half-filled cell. */
+export function leftBar(length: number, cells: number, unicode: boolean): string {
+  const steps = stepsOf(length, cells, unicode ? 2 : 1);
+  if (steps === 0 && length > 0) return (unicode ? '▕' : '.').slice(0, cells).padStart(cells);
+  if (!unicode) return '#'.repeat(steps).padStart(cells);
+  return ((steps & 1 ? '▐' : '') + '█'.repeat(steps >> 1)).padStart(cells);
+}
+
+function stepsOf(length: number, cells: number, perCell: number): number {
+  return Math.min(cells * perCell, Math.round(length * perCell));
 }

@@ -1,7 +1,6 @@
-import { Dots } from './dots.ts';
 import { type Ink, line, type Span, type Style } from './line.ts';
 import { endsOf } from './profile-chart.ts';
-import { rowsBetween, trace } from './trace.ts';
+import { Dots, rowsBetween, trace } from './trace.ts';
 
 export interface TimeLine {
   readonly name: string;

@@ -26,15 +26,7 @@ export interface ConnectionMonitorDeps {
  * be too many, it records which connections make requests and for which account, and closes the connections that exceed the limits. The
  * monitor inspects descriptors, because the runtime does not list connections. The monitor treats connections of HTTP/1.1 and HTTP/2 alike.
  */
-export interface ConnectionMonitor {
-  /** Records a request that is admitted: a request to a public path, or a request of an account within its rate limit. */
-  onRequest(request: Request, account?: string): void;
-  /** Returns the other end of a request's connection, for a stream that is being opened. Undefined if the other end is not known. */
-  peerOf(request: Request): string | undefined;
-  /** Starts to monitor the connections of a listening server. */
-  start(server: ConnectionServer): void;
-  stop(): void;
-}
+export type ConnectionMonitor = ReturnType<typeof createConnectionMonitor>;
 
 /** The limits of connections and streams that follow from the limit of open descriptors. */
 export interface DescriptorPlan {
@@ -114,11 +106,7 @@ interface ConnectionRecord {
   account?: string;
 }
 
-export function createConnectionMonitor({
-  streamPeers,
-  behindProxy,
-  observe,
-}: ConnectionMonitorDeps): ConnectionMonitor {
+export function createConnectionMonitor({ streamPeers, behindProxy, observe }: ConnectionMonitorDeps) {
   const plan = descriptorPlan();
   const limits: ConnectionLimits = {
     addressMax: behindProxy ? Number.POSITIVE_INFINITY : plan.addressMax,
@@ -250,7 +238,8 @@ export function createConnectionMonitor({
   };
 
   return {
-    onRequest(request, account) {
+    /** Records a request that is admitted: a request to a public path, or a request of an account within its rate limit. */
+    onRequest(request: Request, account?: string) {
       if (recordingSinceMs === undefined) return;
       const peer = peerOf(request);
       if (peer === undefined) return;
@@ -260,8 +249,10 @@ export function createConnectionMonitor({
       record.account = account;
       record.admittedMs = checkedMs;
     },
+    /** Returns the other end of a request's connection, for a stream that is being opened. Undefined if the other end is not known. */
     peerOf,
-    start(listening) {
+    /** Starts to monitor the connections of a listening server. */
+    start(listening: ConnectionServer) {
       server = listening;
       ownDescriptors = openDescriptors();
       const { descriptors, connections, mcpStreamsMax } = plan;

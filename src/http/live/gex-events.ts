@@ -25,21 +25,7 @@ export interface GexPage {
  * store by ticker, page by page. These pages are cached until the log grows, so that each page is read once for many streams at the same
  * position.
  */
-export interface GexEvents {
-  /** Reads levels that were stored since the last call, at most REFRESH_EVENTS. Returns true if there may be more levels. */
-  refresh(): boolean;
-  /** Returns the page after `seq` from memory. Returns undefined if `seq` is older than the events in memory. */
-  recentPage(seq: number, tickers: ReadonlySet<string>): GexPage | undefined;
-  /** Returns the page after any `seq` from the store. Reading a page takes some milliseconds. */
-  storedPage(seq: number, tickers: ReadonlySet<string>): GexPage;
-  /**
-   * Whether a client that has all events up to `seq` can resume there. Returns false if `seq` is higher than the last sequence number of
-   * the log, or if the oldest missed event was stored more than 24 hours ago.
-   */
-  canResumeFrom(seq: number, tickers: ReadonlySet<string>): boolean;
-  /** Returns the newest levels of tickers, in the order of the log, and the sequence number at which they were the newest. */
-  current(tickers: Iterable<string>): Pick<GexPage, 'chunks' | 'upTo'>;
-}
+export type GexEvents = ReturnType<typeof createGexEvents>;
 
 export interface GexEventsOptions {
   /** The wall clock, ms since the epoch. */
@@ -69,11 +55,7 @@ const REPLAY_MS = 24 * 3_600_000;
 /** Time for which current levels are cached, ms. Levels whose moment is in the future become current at that moment, without an event. */
 const CURRENT_MS = 1_000;
 
-export function createGexEvents(
-  log: Log,
-  simulated: boolean,
-  { nowMs, recentMax = RECENT_EVENTS }: GexEventsOptions,
-): GexEvents {
+export function createGexEvents(log: Log, simulated: boolean, { nowMs, recentMax = RECENT_EVENTS }: GexEventsOptions) {
   /** All events after `from` up to `head`, oldest first. */
   let recent: GexEvent[] = [];
   let from = log.lastLevelSeq();
@@ -82,6 +64,7 @@ export function createGexEvents(
   let current = { upTo: -1, atMs: 0, events: new Map<string, GexEvent | undefined>() };
 
   return {
+    /** Reads levels that were stored since the last call, at most REFRESH_EVENTS. Returns true if there may be more levels. */
     refresh() {
       let count = 0;
       for (let hasMore = true; hasMore && count < REFRESH_EVENTS; ) {
@@ -99,7 +82,8 @@ export function createGexEvents(
       }
       return count >= REFRESH_EVENTS;
     },
-    recentPage(seq, tickers) {
+    /** Returns the page after `seq` from memory. Returns undefined if `seq` is older than the events in memory. */
+    recentPage(seq: number, tickers: ReadonlySet<string>) {
       if (seq < from) return undefined;
       const start = firstAfter(recent, seq);
       const events = recent.slice(start, start + PAGE_EVENTS);
@@ -107,7 +91,8 @@ export function createGexEvents(
       const wanted = events.filter(({ ticker }) => tickers.has(ticker));
       return { chunks: wanted.map(({ bytes }) => bytes), upTo: events.at(-1)?.seq ?? seq, hasMore };
     },
-    storedPage(seq, tickers) {
+    /** Returns the page after any `seq` from the store. Reading a page takes some milliseconds. */
+    storedPage(seq: number, tickers: ReadonlySet<string>) {
       const names = [...tickers].sort();
       const key = `${seq},${names.join()}`;
       const known = pages.get(key);
@@ -123,12 +108,17 @@ export function createGexEvents(
       pages.set(key, page);
       return page;
     },
-    canResumeFrom(seq, tickers) {
+    /**
+     * Whether a client that has all events up to `seq` can resume there. Returns false if `seq` is higher than the last sequence number of
+     * the log, or if the oldest missed event was stored more than 24 hours ago.
+     */
+    canResumeFrom(seq: number, tickers: ReadonlySet<string>) {
       if (seq > log.lastLevelSeq()) return false;
       const missedAt = log.firstMissedAt([...tickers], seq, simulated);
       return missedAt === undefined || nowMs() - missedAt < REPLAY_MS;
     },
-    current(tickers) {
+    /** Returns the newest levels of tickers, in the order of the log, and the sequence number at which they were the newest. */
+    current(tickers: Iterable<string>) {
       // The sequence number is read before the levels. So levels that another process adds meanwhile have a higher number.
       const upTo = log.lastLevelSeq();
       if (current.upTo !== upTo || Math.abs(nowMs() - current.atMs) >= CURRENT_MS) {
@@ -161,7 +151,5 @@ function firstAfter(events: readonly GexEvent[], seq: number): number {
 
 function eventOf(levels: LevelEvent): GexEvent {
   const text = sseEvent('gex', JSON.stringify(recordedGexNodes(levels)), levels.seq);
-  return { seq: levels.seq, ticker: levels.underlying, bytes: encoder.encode(text) };
+  return { seq: levels.seq, ticker: levels.underlying, bytes: Buffer.from(text) };
 }
-
-const encoder = new TextEncoder();

@@ -1,7 +1,9 @@
 import { announceStep } from '../../core/event-loop-watchdog.ts';
 import type { Observe } from '../../core/events.ts';
+import { oneStep } from '../../core/steps.ts';
 import type { Market } from '../../market/market.ts';
 import type { Scheduler } from '../../operations/engine/scheduler.ts';
+import { sseResponse } from '../../sse/sse-format.ts';
 import {
   createStreamRegistry,
   type RegisteredStream,
@@ -21,25 +23,13 @@ export interface GexStreamDeps {
   readonly limits?: Partial<StreamLimits>;
 }
 
-export interface GexStreams {
-  /** Opens a stream of the levels of tickers. Throws `ClientError`: 400 if the request is invalid, 429 or 503 if a limit is reached. */
-  open(request: GexStreamRequest): Response;
-  /** Call this whenever there may be new levels. A call is cheap. */
-  wake(): void;
-  /** Ends every stream. */
-  close(): void;
-  /** Address and port of each client whose connection is known. */
-  peers(): Iterable<string>;
-  /** Returns the number of open streams of an account. */
-  streamsOf(accountId: string): number;
-  readonly size: number;
-}
+export type GexStreams = ReturnType<typeof createGexStreams>;
 
 /** Snapshots come in batches. All levels that are stored within this time, ms, are sent together, in one write to each socket. */
 const BATCH_MS = 20;
 
 /** Creates the streams of live levels, which use SSE. After a stream has ended, a client can resume it with the id of the last event. */
-export function createGexStreams({ events, market, scheduler, observe, limits }: GexStreamDeps): GexStreams {
+export function createGexStreams({ events, market, scheduler, observe, limits }: GexStreamDeps) {
   const registry = createStreamRegistry({ ...STREAM_LIMITS, ...limits });
   const subscriptions = new Set<Subscription>();
   let closed = false;
@@ -61,16 +51,12 @@ export function createGexStreams({ events, market, scheduler, observe, limits }:
    * Reads the log in a job of the scheduler. The job does not count in the account's limit of jobs, because a stream reads one page at a
    * time and the number of streams is limited.
    */
-  const runInScheduler = async <Result>(account: string, work: () => Result): Promise<Result> => {
-    // biome-ignore lint/correctness/useYield: a page is one step.
-    const steps = function* () {
-      return work();
-    };
-    return scheduler.run({ account, name: 'live replay', steps: steps(), isCounted: false });
-  };
+  const runInScheduler = async <Result>(account: string, work: () => Result): Promise<Result> =>
+    scheduler.run({ account, name: 'live replay', steps: oneStep(work), isCounted: false });
 
   return {
-    open(request) {
+    /** Opens a stream of the levels of tickers. Throws `ClientError`: 400 if the request is invalid, 429 or 503 if a limit is reached. */
+    open(request: GexStreamRequest) {
       const { account, peer } = request;
       const tickers = tickersOf(request, market);
       const after = lastEventIdOf(request);
@@ -89,12 +75,7 @@ export function createGexStreams({ events, market, scheduler, observe, limits }:
       const registered: RegisteredStream = {
         account,
         peer,
-        get behindSince() {
-          return subscription.behindSince;
-        },
-        get unreadBytes() {
-          return subscription.unreadBytes;
-        },
+        queue: subscription.stream,
         ping: subscription.ping,
         end(reason) {
           subscription.end(reason === 'behind');
@@ -104,19 +85,21 @@ export function createGexStreams({ events, market, scheduler, observe, limits }:
       subscriptions.add(subscription);
       registry.add(registered);
       observe({ kind: 'stream_opened', account: account.id, streams: registry.size });
-      return new Response(subscription.stream, {
-        headers: { 'Content-Type': 'text/event-stream', 'X-Accel-Buffering': 'no' },
-      });
+      return sseResponse(subscription.stream.body);
     },
+    /** Call this whenever there may be new levels. A call is cheap. */
     wake() {
       if (!closed) timer ??= setTimeout(broadcast, BATCH_MS);
     },
+    /** Ends every stream. */
     close() {
       closed = true;
       clearTimeout(timer);
       registry.close();
     },
+    /** Address and port of each client whose connection is known. */
     peers: registry.peers,
+    /** Returns the number of open streams of an account. */
     streamsOf: registry.streamsOf,
     get size() {
       return registry.size;

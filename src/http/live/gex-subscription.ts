@@ -17,23 +17,12 @@ export interface SubscriptionDeps {
  * One client's stream: a cursor over the log. The stream reads the log as fast as the client reads, so a slow client takes the memory of
  * only one page.
  */
-export interface Subscription {
-  readonly stream: ReadableStream<Uint8Array>;
-  /** The moment since which data waits and the client has read nothing, ms. Undefined if no data waits. */
-  readonly behindSince: number | undefined;
-  /** Bytes in memory that the client has not read. */
-  readonly unreadBytes: number;
-  /** Call this when the log may have new events. */
-  wake(): void;
-  ping(): void;
-  /** Ends the stream. If `drop` is true, data that the client has not read is dropped. */
-  end(drop: boolean): void;
-}
+export type Subscription = ReturnType<typeof createSubscription>;
 
 /** The next page is read when the client has fewer unread bytes than this. */
 const QUEUE_BYTES = 64 * 1024;
 
-export function createSubscription({ events, tickers, after, runScheduled, onClose }: SubscriptionDeps): Subscription {
+export function createSubscription({ events, tickers, after, runScheduled, onClose }: SubscriptionDeps) {
   let cursor = after ?? 0;
   let started = false;
   /** Set while the stream waits for new events. */
@@ -93,19 +82,15 @@ export function createSubscription({ events, tickers, after, runScheduled, onClo
   });
 
   return {
-    stream: stream.body,
-    get behindSince() {
-      return stream.behindSince;
-    },
-    get unreadBytes() {
-      return stream.unreadBytes;
-    },
+    stream,
+    /** Call this when the log may have new events. */
     wake: () => wakeUp?.(),
     ping() {
       // While data waits for the client, no ping is needed.
-      if (stream.unreadBytes < QUEUE_BYTES) stream.write(PING_BYTES);
+      if (stream.unreadBytes < QUEUE_BYTES) stream.write(PING);
     },
-    end(drop) {
+    /** Ends the stream. If `drop` is true, data that the client has not read is dropped. */
+    end(drop: boolean) {
       if (drop) stream.drop();
       else {
         stream.write(PREAMBLE);
@@ -116,6 +101,4 @@ export function createSubscription({ events, tickers, after, runScheduled, onClo
   };
 }
 
-const encoder = new TextEncoder();
-const PREAMBLE = encoder.encode(RETRY);
-const PING_BYTES = encoder.encode(PING);
+const PREAMBLE = Buffer.from(RETRY);

@@ -8,22 +8,10 @@ const BEHIND_BYTES = 256 * 1024;
 const UNREAD_BYTES_MAX = 8 * 1024 * 1024;
 
 /** A stream of server-sent events to one client, with a limit of unread bytes. */
-export interface ClientStream {
-  readonly body: ReadableStream<Uint8Array>;
-  /** When the client fell behind, ms of `performance.now()`. Undefined if the client keeps up. */
-  readonly behindSince: number | undefined;
-  /** Bytes that wait to be read by the client. */
-  readonly unreadBytes: number;
-  /** Sends text or bytes. Ends the stream if the limit of unread bytes is reached. */
-  write(chunk: string | Uint8Array): void;
-  /** Ends the stream. Sends `retry:` as its last line, except if the reason is `behind`: then the unread bytes are dropped. */
-  end(reason: StreamEnd): void;
-  /** Closes the stream once the client is no longer behind, then calls `done`. Does nothing if the stream has ended before. */
-  finish(done: () => void): void;
-}
+export type ClientStream = ReturnType<typeof createClientStream>;
 
 /** Creates a stream. Calls `onClose` at most once: when the client closes the stream, or when the limit of unread bytes ends the stream. */
-export function createClientStream(onClose: (reason: 'client' | 'behind') => void): ClientStream {
+export function createClientStream(onClose: (reason: 'client' | 'behind') => void) {
   let closeWhenRead: (() => void) | undefined;
   const stream = createBoundedStream({
     behindBytes: BEHIND_BYTES,
@@ -31,30 +19,27 @@ export function createClientStream(onClose: (reason: 'client' | 'behind') => voi
     onCancel: () => onClose('client'),
   });
   const end = (reason: StreamEnd): void => {
-    if (reason === 'behind') {
-      stream.drop();
-      return;
+    if (reason === 'behind') stream.drop();
+    else {
+      stream.write(RETRY);
+      stream.close();
     }
-    stream.write(encoder.encode(RETRY));
-    stream.close();
   };
   return {
     body: stream.body,
-    get behindSince() {
-      return stream.behindSince;
-    },
-    get unreadBytes() {
-      return stream.unreadBytes;
-    },
-    write(chunk) {
+    queue: stream,
+    /** Sends text or bytes. Ends the stream if the limit of unread bytes is reached. */
+    write(chunk: string | Uint8Array) {
       if (stream.hasEnded) return;
-      stream.write(typeof chunk === 'string' ? encoder.encode(chunk) : chunk);
+      stream.write(chunk);
       if (stream.unreadBytes < UNREAD_BYTES_MAX) return;
       stream.drop();
       onClose('behind');
     },
+    /** Ends the stream. Sends `retry:` as its last line, except if the reason is `behind`: then the unread bytes are dropped. */
     end,
-    finish(done) {
+    /** Closes the stream once the client is no longer behind, then calls `done`. Does nothing if the stream has ended before. */
+    finish(done: () => void) {
       closeWhenRead = () => {
         if (stream.hasEnded) return;
         stream.close();
@@ -64,5 +49,3 @@ export function createClientStream(onClose: (reason: 'client' | 'behind') => voi
     },
   };
 }
-
-const encoder = new TextEncoder();

@@ -68,12 +68,7 @@ export function openGuardedStream(
   const registered: RegisteredStream = {
     account,
     peer,
-    get behindSince() {
-      return stream.behindSince;
-    },
-    get unreadBytes() {
-      return stream.unreadBytes;
-    },
+    queue: stream.queue,
     isSilent: (nowMs) => liveness?.isSilent(nowMs) ?? false,
     ping(nowMs) {
       liveness?.pingIfDue(nowMs);

@@ -4,20 +4,14 @@ import type { McpOverHttp } from './transports.ts';
  * MCP over HTTP. The modules of MCP are loaded when the first client connects. Loaded at the start, the SDK and its validators would take a
  * fifth of the memory of the process.
  */
-export interface McpOnDemand {
-  /** Loads the transports. Later calls return the same promise. */
-  load(): Promise<McpOverHttp>;
-  /** Undefined until the transports are loaded. */
-  readonly loaded: McpOverHttp | undefined;
-  wake(): void;
-  close(): Promise<void>;
-}
+export type McpOnDemand = ReturnType<typeof createMcpOnDemand>;
 
-export function createMcpOnDemand(loadTransports: () => Promise<McpOverHttp>): McpOnDemand {
+export function createMcpOnDemand(loadTransports: () => Promise<McpOverHttp>) {
   let loading: Promise<McpOverHttp> | undefined;
   let loaded: McpOverHttp | undefined;
   let isClosed = false;
   return {
+    /** Loads the transports. Later calls return the same promise. */
     load() {
       loading ??= loadTransports().then(async (made) => {
         loaded = made;
@@ -26,6 +20,7 @@ export function createMcpOnDemand(loadTransports: () => Promise<McpOverHttp>): M
       });
       return loading;
     },
+    /** Undefined until the transports are loaded. */
     get loaded() {
       return loaded;
     },

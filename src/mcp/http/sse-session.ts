@@ -1,5 +1,6 @@
 import type { JSONRPCMessage, RequestId, Server, Transport } from '@modelcontextprotocol/server';
 import type { Account } from '../../access/access.ts';
+import type { StreamQueue } from '../../sse/bounded-stream.ts';
 import { PING, sseEvent } from '../../sse/sse-format.ts';
 import type { RegisteredStream, StreamEnd } from '../../sse/stream-registry.ts';
 import { readsResources } from '../known-clients.ts';
@@ -56,12 +57,8 @@ export class SseSession implements Transport, RegisteredStream, McpSession {
     return this.deps.peer;
   }
 
-  get behindSince(): number | undefined {
-    return this.stream.behindSince;
-  }
-
-  get unreadBytes(): number {
-    return this.stream.unreadBytes;
+  get queue(): StreamQueue {
+    return this.stream.queue;
   }
 
   receive(message: JSONRPCMessage): void {

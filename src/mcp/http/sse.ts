@@ -1,33 +1,19 @@
 import { type JSONRPCMessage, parseJSONRPCMessage } from '@modelcontextprotocol/server';
 import type { Account } from '../../access/access.ts';
-import { notificationOf } from '../change-notification.ts';
+import { sseResponse } from '../../sse/sse-format.ts';
+import { notificationOf } from '../change-publisher.ts';
 import { createMcpServer } from '../mcp-server.ts';
 import { BatchDelivery, batchOf, invalidMessages } from './batch.ts';
 import { newSessionId, type SessionIdField, sessionOf } from './session-of.ts';
+import { SubscribedResources } from './session-quota.ts';
 import { SseSession } from './sse-session.ts';
-import { SubscribedResources } from './subscription-quota.ts';
 import type { TransportDeps } from './transport-deps.ts';
-
-export interface SseSessions {
-  /**
-   * Opens a session for an account. The first event of its stream is the URL to post to. Throws `ClientError` (429 or 503) if a limit of
-   * streams or sessions is reached.
-   */
-  open(account: Account, request?: Request): Response;
-  /**
-   * Returns a session of this account, whose `receive` takes the parsed body of a POST. Throws `ClientError`: 400 without an id, 404 for an
-   * unknown id, 403 if another account opened the session. `receive` throws `ClientError`: 422 if the body has no valid messages, 429 if
-   * the account cannot pay for a batch.
-   */
-  session(account: Account, sessionId: string | null): { receive(body: unknown): Response };
-  readonly size: number;
-}
 
 /**
  * Creates the sessions behind the two endpoints of HTTP+SSE. A session ends with its stream. Only the account that opened a session can use
  * the session.
  */
-export function createSseSessions(deps: TransportDeps): SseSessions {
+export function createSseSessions(deps: TransportDeps) {
   const { streams, quota, bus } = deps;
   const sessions = new Map<string, SseSession>();
   bus.subscribe((event) => {
@@ -37,7 +23,11 @@ export function createSseSessions(deps: TransportDeps): SseSessions {
     }
   });
   return {
-    open(account, request) {
+    /**
+     * Opens a session for an account. The first event of its stream is the URL to post to. Throws `ClientError` (429 or 503) if a limit of
+     * streams or sessions is reached.
+     */
+    open(account: Account, request?: Request) {
       streams.assertCapacity(account);
       quota.take(account.id);
       const id = newSessionId();
@@ -56,14 +46,17 @@ export function createSseSessions(deps: TransportDeps): SseSessions {
       sessions.set(id, session);
       streams.add(session);
       deps.observe({ kind: 'session_opened', account: account.id, sessions: sessions.size });
-      return new Response(session.body, {
-        headers: { 'Content-Type': 'text/event-stream', 'X-Accel-Buffering': 'no' },
-      });
+      return sseResponse(session.body);
     },
-    session(account, sessionId) {
+    /**
+     * Returns a session of this account, whose `receive` takes the parsed body of a POST. Throws `ClientError`: 400 without an id, 404 for an
+     * unknown id, 403 if another account opened the session. `receive` throws `ClientError`: 422 if the body has no valid messages, 429 if
+     * the account cannot pay for a batch.
+     */
+    session(account: Account, sessionId: string | null) {
       const session = sessionOf(sessions, account, sessionId, SESSION_ID_FIELD);
       return {
-        receive(body) {
+        receive(body: unknown) {
           const [first, ...others] = messagesOf(body);
           // The HTTP request has already paid for the first message.
           if (others.length > 0) deps.charge?.(account, others.length);

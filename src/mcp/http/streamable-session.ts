@@ -10,6 +10,7 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import type { Account } from '../../access/access.ts';
+import { oneStep } from '../../core/steps.ts';
 import { sseEvent } from '../../sse/sse-format.ts';
 import { callTool } from '../call-tool.ts';
 import { readsResources } from '../known-clients.ts';
@@ -19,7 +20,7 @@ import { BatchDelivery } from './batch.ts';
 import { type GuardedStream, guardResponse, isEventStream, openGuardedStream } from './guarded-stream.ts';
 import { Liveness, PING_ID } from './liveness.ts';
 import type { PlainCall } from './plain-call.ts';
-import { SubscribedResources } from './subscription-quota.ts';
+import { SubscribedResources } from './session-quota.ts';
 import type { TransportDeps } from './transport-deps.ts';
 
 /**
@@ -179,11 +180,7 @@ export class StreamableSession implements McpSession {
   }
 
   private async runInScheduler<Result>(work: () => Promise<Result>): Promise<Result> {
-    // biome-ignore lint/correctness/useYield: it is one step.
-    const steps = function* () {
-      return work();
-    };
-    return this.deps.scheduler.run({ account: this.account.id, name: 'mcp batch', steps: steps() });
+    return this.deps.scheduler.run({ account: this.account.id, name: 'mcp batch', steps: oneStep(work) });
   }
 
   /** Delivers the messages of a batch in separate scheduler steps, because a batch can cause as much work as many POSTs. */

@@ -2,7 +2,7 @@ import type { Account } from '../../access/access.ts';
 import { AccountCounts } from '../../access/account-counts.ts';
 import { ClientError } from '../../core/errors.ts';
 import { ACCOUNT_SHARE } from '../../sse/stream-registry.ts';
-import { notificationOf } from '../change-notification.ts';
+import { notificationOf } from '../change-publisher.ts';
 import { isEventStream } from './guarded-stream.ts';
 import { plainCallOf } from './plain-call.ts';
 import { newSessionId, type SessionIdField, sessionOf } from './session-of.ts';
@@ -25,16 +25,8 @@ const LIMITS: SessionLimits = {
   accountSessionsMax: 10_000,
 };
 
-/** Streamable HTTP with sessions, for clients up to revision 2025-11-25. Only the account that opened a session can use the session. */
-export interface StreamableSessions {
-  /** Answers a plain tool call in a session. Returns `undefined` for any other request, which `handle` answers. */
-  call(account: Account, request: Request, body: unknown): Promise<Response> | undefined;
-  handle(account: Account, request: Request, body: unknown): Promise<Response>;
-  close(): void;
-  readonly size: number;
-}
-
-export function createStreamableSessions(deps: TransportDeps, limits: Partial<SessionLimits> = {}): StreamableSessions {
+/** Creates Streamable HTTP with sessions, for clients up to revision 2025-11-25. Only the account that opened a session can use the session. */
+export function createStreamableSessions(deps: TransportDeps, limits: Partial<SessionLimits> = {}) {
   const { quota, bus } = deps;
   const { idleMs, sweepMs, sessionsMax, accountSessionsMax } = { ...LIMITS, ...limits };
   const sessions = new Map<string, StreamableSession>();
@@ -98,7 +90,8 @@ export function createStreamableSessions(deps: TransportDeps, limits: Partial<Se
   };
 
   return {
-    call(account, request, body) {
+    /** Answers a plain tool call in a session. Returns `undefined` for any other request, which `handle` answers. */
+    call(account: Account, request: Request, body: unknown) {
       const call = plainCallOf(request, body);
       const session = call && sessions.get(request.headers.get('mcp-session-id') ?? '');
       if (!call || session?.account.id !== account.id || !session.hasBegun) return undefined;
@@ -106,7 +99,7 @@ export function createStreamableSessions(deps: TransportDeps, limits: Partial<Se
       session.liveness.touch();
       return session.call(request, call);
     },
-    async handle(account, request, body) {
+    async handle(account: Account, request: Request, body: unknown) {
       const id = request.headers.get('mcp-session-id');
       if (id === null && isInitializing(body)) return openSession(account, request, body);
       const session = sessionOf(sessions, account, id, SESSION_ID_FIELD);

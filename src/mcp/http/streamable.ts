@@ -13,23 +13,13 @@ import { SUBSCRIPTIONS_MAX } from '../mcp-deps.ts';
 import { createMcpServer } from '../mcp-server.ts';
 import { batchOf } from './batch.ts';
 import { guardResponse, isEventStream } from './guarded-stream.ts';
-import { createStreamableSessions, type StreamableSessions } from './streamable-sessions.ts';
+import { createStreamableSessions } from './streamable-sessions.ts';
 import type { TransportDeps } from './transport-deps.ts';
 
-/** The endpoint `/mcp`: with sessions for clients up to revision 2025-11-25, without sessions for clients from revision 2026-07-28 on. */
-export interface Streamable {
-  /**
-   * Answers a request of an account. `body` is the parsed body of a POST. Throws `ClientError`: 400, 403 or 404 because of the session id,
-   * 422 because of the body, 429 or 503 if a limit is reached.
-   */
-  handle(account: Account, request: Request, body?: unknown): Promise<Response>;
-  close(): Promise<void>;
-  readonly sessions: number;
-}
-
-export function createStreamable(deps: TransportDeps): Streamable {
+/** Creates the endpoint `/mcp`: with sessions for clients up to revision 2025-11-25, without sessions for clients from revision 2026-07-28 on. */
+export function createStreamable(deps: TransportDeps) {
   const { streams, quota, bus } = deps;
-  const sessions: StreamableSessions = createStreamableSessions(deps);
+  const sessions = createStreamableSessions(deps);
   const modern: McpHttpHandler = createMcpHandler(
     ({ authInfo }) => createMcpServer(deps, { account: accountOf(authInfo) }),
     {
@@ -70,7 +60,11 @@ export function createStreamable(deps: TransportDeps): Streamable {
   };
 
   return {
-    async handle(account, request, body) {
+    /**
+     * Answers a request of an account. `body` is the parsed body of a POST. Throws `ClientError`: 400, 403 or 404 because of the session id,
+     * 422 because of the body, 429 or 503 if a limit is reached.
+     */
+    async handle(account: Account, request: Request, body?: unknown) {
       const callResponse = sessions.call(account, request, body);
       if (callResponse) return callResponse;
       const response = await answer(account, request, body);

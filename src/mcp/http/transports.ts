@@ -3,8 +3,8 @@ import { createStreamRegistry, STREAM_LIMITS, type StreamLimits } from '../../ss
 import { type ChangeSource, createChangePublisher } from '../change-publisher.ts';
 import type { McpDeps } from '../mcp-deps.ts';
 import { createSessionQuota } from './session-quota.ts';
-import { createSseSessions, type SseSessions } from './sse.ts';
-import { createStreamable, type Streamable } from './streamable.ts';
+import { createSseSessions } from './sse.ts';
+import { createStreamable } from './streamable.ts';
 import type { TransportDeps } from './transport-deps.ts';
 
 /** Limits of the streams. An idle stream takes only about 10 KB. One account may have a quarter of all streams. */
@@ -19,22 +19,13 @@ const LAST_ANSWERS_MS = 1_500;
 const POLL_MS = 10;
 
 /** MCP over HTTP: both transports, with one registry of tools, one stream registry and one set of limits. */
-export interface McpOverHttp {
-  readonly sse: SseSessions;
-  readonly streamable: Streamable;
-  /** Notifies clients of new levels and other changes. Call this whenever there may be such changes. */
-  wake(): void;
-  /** Address and port of each client that has an open stream and whose connection is known. */
-  peers(): Iterable<string>;
-  /** Waits for calls in progress for a limited time, then ends every stream and session. */
-  close(): Promise<void>;
-}
+export type McpOverHttp = ReturnType<typeof createMcpOverHttp>;
 
 export interface McpOverHttpDeps extends McpDeps, ChangeSource, Pick<TransportDeps, 'peerOf' | 'basePath'> {
   readonly limits?: Partial<StreamLimits>;
 }
 
-export function createMcpOverHttp({ limits, ...deps }: McpOverHttpDeps): McpOverHttp {
+export function createMcpOverHttp({ limits, ...deps }: McpOverHttpDeps) {
   const bus = new InMemoryServerEventBus();
   const streams = createStreamRegistry({ ...LIMITS, ...limits });
   const quota = createSessionQuota(deps.context.nowMs);
@@ -44,7 +35,9 @@ export function createMcpOverHttp({ limits, ...deps }: McpOverHttpDeps): McpOver
     sse: createSseSessions(transportDeps),
     streamable,
     ...createChangePublisher(deps, bus),
+    /** Address and port of each client that has an open stream and whose connection is known. */
     peers: streams.peers,
+    /** Waits for calls in progress for a limited time, then ends every stream and session. */
     async close() {
       const deadline = performance.now() + LAST_ANSWERS_MS;
       while (deps.scheduler.size > 0 && performance.now() < deadline) await Bun.sleep(POLL_MS);

@@ -1,8 +1,7 @@
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/client';
 import { isJSONRPCNotification, isJSONRPCRequest } from '@modelcontextprotocol/client';
-import type { RemoteSettings } from './remote-connection.ts';
+import { CUT_OFF, type RemoteSettings, type RpcError, rpcErrorOf } from './remote-connection.ts';
 import { createRemoteSession } from './remote-session.ts';
-import { CUT_OFF, type RpcError, rpcErrorOf } from './rpc-error.ts';
 import { standardStreams } from './standard-streams.ts';
 
 /**

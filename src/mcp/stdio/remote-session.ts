@@ -15,27 +15,17 @@ const RENEW_AFTER_MS = 1_000;
 /** Timeout of the request that ends the session on the server, ms. */
 const TERMINATE_TIMEOUT_MS = 2_000;
 
-/**
- * The client's session with a running server. If the server forgets the session, a new session is opened with the client's `initialize`
- * request.
- */
-export interface RemoteSession {
-  /**
-   * Sends a message. If the server has forgotten the session, sends the message again in a new session. Rejects if the message cannot be
-   * sent.
-   */
-  readonly send: StreamableHTTPClientTransport['send'];
-  /** Ends the session on the server, and closes the connection. */
-  close(): Promise<void>;
-}
-
 export interface RemoteListener {
   onMessage(message: JSONRPCMessage): void;
   /** A new session has replaced the old one. Requests that the old session accepted and has not answered will get no answer. */
   onRenewed(): void;
 }
 
-export function createRemoteSession(settings: RemoteSettings, { onMessage, onRenewed }: RemoteListener): RemoteSession {
+/**
+ * The client's session with a running server. If the server forgets the session, a new session is opened with the client's `initialize`
+ * request.
+ */
+export function createRemoteSession(settings: RemoteSettings, { onMessage, onRenewed }: RemoteListener) {
   const subscribed = new Set<string>();
   let initializeRequest: JSONRPCRequest | undefined;
   let registry: string | undefined;
@@ -101,7 +91,11 @@ export function createRemoteSession(settings: RemoteSettings, { onMessage, onRen
   }
 
   return {
-    async send(message, options) {
+    /**
+     * Sends a message. If the server has forgotten the session, sends the message again in a new session. Rejects if the message cannot be
+     * sent.
+     */
+    async send(...[message, options]: Parameters<StreamableHTTPClientTransport['send']>) {
       if (isJSONRPCRequest(message)) trackRequest(message);
       const used = current;
       try {
@@ -114,6 +108,7 @@ export function createRemoteSession(settings: RemoteSettings, { onMessage, onRen
         await current.send(message, options);
       }
     },
+    /** Ends the session on the server, and closes the connection. */
     async close() {
       isClosed = true;
       await renewing?.catch(() => {});

@@ -1,8 +1,7 @@
 import { InMemoryServerEventBus } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { createScheduler } from '../../operations/engine/scheduler.ts';
-import { notificationOf } from '../change-notification.ts';
-import { type ChangeSource, createChangePublisher } from '../change-publisher.ts';
+import { type ChangeSource, createChangePublisher, notificationOf } from '../change-publisher.ts';
 import type { McpDeps } from '../mcp-deps.ts';
 import { createMcpServer } from '../mcp-server.ts';
 import { standardStreams } from './standard-streams.ts';
@@ -11,18 +10,7 @@ import { standardStreams } from './standard-streams.ts';
  * MCP over this process's standard input and output. The SDK calls the protocol revisions with sessions (up to 2025-11-25) the `legacy`
  * era, and those without sessions the `modern` era. The server supports both eras.
  */
-export interface McpOverStdio {
-  /** Notifies the client of new levels that it has subscribed to, and of other changes. Call this whenever there may be such changes. */
-  wake(): void;
-  /** Resolves when the client has closed standard input, or when writing to the client has failed. */
-  readonly closed: Promise<void>;
-  close(): Promise<void>;
-}
-
-export function serveOverStdio(
-  deps: Omit<McpDeps, 'scheduler'> & ChangeSource,
-  transport = standardStreams(),
-): McpOverStdio {
+export function serveOverStdio(deps: Omit<McpDeps, 'scheduler'> & ChangeSource, transport = standardStreams()) {
   const bus = new InMemoryServerEventBus();
   const serverDeps: McpDeps = { ...deps, scheduler: createScheduler() };
   const handle = serveStdio(
@@ -38,5 +26,10 @@ export function serveOverStdio(
     },
     { transport },
   );
-  return { ...createChangePublisher(deps, bus), closed: transport.closed, close: () => handle.close() };
+  return {
+    ...createChangePublisher(deps, bus),
+    /** Resolves when the client has closed standard input, or when writing to the client has failed. */
+    closed: transport.closed,
+    close: () => handle.close(),
+  };
 }

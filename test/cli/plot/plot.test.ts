@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'bun:test';
-import { leftBar, rightBar } from '../../../src/cli/plot/bar.ts';
+import { terminalOf } from '../../../src/cli/forms.ts';
 import { formatDollars, formatPrice } from '../../../src/cli/plot/figures.ts';
 import { type GexPicture, gexPlot } from '../../../src/cli/plot/gex-plot.ts';
 import { line, type Style } from '../../../src/cli/plot/line.ts';
 import { type Profile, profileChart } from '../../../src/cli/plot/profile-chart.ts';
-import { type StrikeGex, strikeBars } from '../../../src/cli/plot/strike-bars.ts';
-import { terminalOf } from '../../../src/cli/plot/terminal.ts';
+import { leftBar, rightBar, type StrikeGex, strikeBars } from '../../../src/cli/plot/strike-bars.ts';
 
 const BLOCKS: Style = { unicode: true, colour: false };
 const ASCII: Style = { unicode: false, colour: false };

@@ -33,7 +33,7 @@ afterAll(async () => {
 
 test('begins with the levels of the GEX route, each ticker once', async () => {
   const { app } = service;
-  const stream = await openStream('spy,QQQ,SPY,qqq');
+  using stream = await openStream('spy,QQQ,SPY,qqq');
   const events = [await stream.next(), await stream.next()];
   expect(events.map(({ ticker }) => ticker).sort()).toEqual(['QQQ', 'SPY']);
   expect(events[0]!.id).toBeLessThan(events[1]!.id);
@@ -59,7 +59,6 @@ test('begins with the levels of the GEX route, each ticker once', async () => {
   const next = await stream.next();
   expect([next.ticker, next.spot_price]).toEqual(['SPY', newest(app, 'SPY').spot]);
   expect(Date.parse(next.provenance.as_of)).toBe(newest(app, 'SPY').asOf);
-  await stream.close();
 });
 
 test('a client that returns gets all missed events once, by header or by query', async () => {
@@ -114,9 +113,8 @@ test('a restart loses no events', async () => {
 });
 
 test('an id beyond the end of the log begins with the current levels', async () => {
-  const stream = await openStream('SPY', { 'Last-Event-ID': '999999999' });
+  using stream = await openStream('SPY', { 'Last-Event-ID': '999999999' });
   expect(await stream.next()).toMatchObject({ ticker: 'SPY' });
-  await stream.close();
 });
 
 test('resumes after 23 h, restarts after 25 h; a client that missed nothing always resumes', async () => {
@@ -141,7 +139,7 @@ test('resumes after 23 h, restarts after 25 h; a client that missed nothing alwa
 });
 
 test('follows a tracked ticker without a chain until it has one', async () => {
-  const empty = await startService({ feed: `files:${service.dataDir}` });
+  await using empty = await startService({ feed: `files:${service.dataDir}` });
   const streams = empty.app.gexStreams;
   const followed = openOn(streams, empty, 'SPY');
   const chain = { ...newest(service.app, 'SPY'), simulated: false, source: 'files:spy.csv' };
@@ -154,7 +152,6 @@ test('follows a tracked ticker without a chain until it has one', async () => {
     provenance: { source: 'files:spy.csv', simulated: false, notes: [] },
   });
   await late.stop();
-  await empty.close();
 });
 
 const MANY = Array.from({ length: 1_001 }, (_, i) => `A${i}`).join();
@@ -183,9 +180,8 @@ test.each([
 });
 
 test('accepts a percent-encoded comma', async () => {
-  const stream = await openStream('SPY%2CQQQ');
+  using stream = await openStream('SPY%2CQQQ');
   expect([(await stream.next()).ticker, (await stream.next()).ticker].sort()).toEqual(['QQQ', 'SPY']);
-  await stream.close();
 });
 
 describe('a stream ends', () => {
@@ -329,14 +325,13 @@ test('limits the streams of an account to 500', () => {
 });
 
 test('has the headers that every answer has', async () => {
-  const stream = await openStream('SPY');
+  using stream = await openStream('SPY');
   expect(Object.fromEntries(stream.headers)).toMatchObject({
     'content-type': 'text/event-stream',
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',
     'x-request-id': expect.any(String),
   });
-  await stream.close();
 });
 
 function recorderOf(app: App): LevelRecorder {
@@ -388,6 +383,7 @@ async function openStream(path: string, headers: Record<string, string> = {}, ur
     async close() {
       leaving.abort();
     },
+    [Symbol.dispose]: () => leaving.abort(),
   };
 }
 

@@ -26,15 +26,15 @@ test('reports once that its client left', async () => {
 test('is behind from 256 KiB of unread data until the client reads it', async () => {
   const stream = createClientStream(() => {});
   stream.write('x'.repeat(256 * 1024 - 1));
-  expect(stream.behindSince).toBeUndefined();
+  expect(stream.queue.behindSince).toBeUndefined();
   stream.write('x');
-  const since = stream.behindSince;
+  const since = stream.queue.behindSince;
   expect(since).toBeNumber();
   stream.write('x');
-  expect(stream.behindSince).toBe(since);
+  expect(stream.queue.behindSince).toBe(since);
   const reader = stream.body.getReader();
   for (let bytes = 0; bytes < 256 * 1024; ) bytes += (await reader.read()).value!.byteLength;
-  while (stream.behindSince !== undefined) await new Promise(setImmediate);
+  while (stream.queue.behindSince !== undefined) await new Promise(setImmediate);
 });
 
 test('gives up a client with 8 MiB of unread data, and drops the data', async () => {
@@ -55,11 +55,11 @@ test('finishes when all data is read; a client that is behind gets the rest firs
   const slow = createClientStream(() => {});
   slow.write('x'.repeat(300 * 1024));
   slow.finish(() => done.push('slow'));
-  expect(slow.unreadBytes).toBe(300 * 1024);
+  expect(slow.queue.unreadBytes).toBe(300 * 1024);
   expect(done).toEqual(['swift']);
   expect(await text(slow.body)).toHaveLength(300 * 1024);
   expect(done).toEqual(['swift', 'slow']);
-  expect(slow.unreadBytes).toBe(0);
+  expect(slow.queue.unreadBytes).toBe(0);
 
   const lost = createClientStream(() => {});
   lost.write('x'.repeat(300 * 1024));

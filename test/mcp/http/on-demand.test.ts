@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { catalogOf } from '../../../src/mcp/catalog.ts';
 import { createMcpOnDemand } from '../../../src/mcp/http/on-demand.ts';
 import { createMcpOverHttp } from '../../../src/mcp/http/transports.ts';
-import { type Service, startService } from '../../support/service.ts';
+import { serviceForTests } from '../../support/for-tests.ts';
 
-let service: Service;
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service.close());
+const service = serviceForTests();
 
 function onDemand() {
   let loads = 0;

@@ -1,39 +1,31 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { keepLevels } from '../../store/samples.ts';
 import { eventsOf } from '../../support/event-stream.ts';
-import { type Served, type Service, startServed } from '../../support/service.ts';
+import { servedForTests } from '../../support/for-tests.ts';
 import { until } from '../connect.ts';
 import { initialize } from './messages.ts';
 
 /** The contract's MCP endpoints over real sockets, without a client library: HTTP+SSE as in the revision 2024-11-05. */
-let service: Service;
-let server: Served;
-beforeAll(async () => {
-  server = await startServed();
-  ({ service } = server);
-});
-afterAll(() => server.close());
+const { server, service } = servedForTests();
 
 describe('the wire protocol', () => {
   test.each(['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'])(
     'honours protocol %s',
     async (protocolVersion) => {
-      const stream = await openStream();
+      using stream = await openStream();
       await stream.post(initialize(protocolVersion));
       const { data } = await stream.next();
       expect(JSON.parse(data)).toMatchObject({ id: 1, result: { protocolVersion, serverInfo: { name: 'zomma' } } });
-      await stream.close();
     },
   );
 
   test('opens with a relative endpoint and answers posts with 202', async () => {
-    const stream = await openStream();
+    using stream = await openStream();
     expect(stream.endpoint).toMatch(/^\/messages\?sessionId=[\w-]{22}$/);
     const response = await stream.post({ jsonrpc: '2.0', id: 'a', method: 'ping' });
     expect(response.status).toBe(202);
     const { event, data } = await stream.next();
     expect([event, JSON.parse(data)]).toEqual(['message', { jsonrpc: '2.0', id: 'a', result: {} }]);
-    await stream.close();
   });
 
   test.each([
@@ -41,14 +33,13 @@ describe('the wire protocol', () => {
     ['a name that is not text', { name: 7 }, /params\.name/],
     ['arguments that are not an object', { name: 'calculate_kelly_sizing', arguments: [1] }, /params\.arguments/],
   ])('refuses a call with %s as an error of the caller', async (_name, params, message) => {
-    const stream = await openStream();
+    using stream = await openStream();
     await stream.post({ jsonrpc: '2.0', id: 5, method: 'tools/call', params });
     expect(JSON.parse((await stream.next()).data)).toEqual({
       jsonrpc: '2.0',
       id: 5,
       error: { code: -32602, message: expect.stringMatching(message) },
     });
-    await stream.close();
   });
 
   test.each([
@@ -58,9 +49,8 @@ describe('the wire protocol', () => {
     ['an empty body', ''],
     ['100,000 nested arrays', '['.repeat(100_000)],
   ])('answers %s with 422', async (_name, raw) => {
-    const stream = await openStream();
+    using stream = await openStream();
     expect((await stream.postRaw(raw)).status).toBe(422);
-    await stream.close();
   });
 
   test.each([
@@ -71,28 +61,25 @@ describe('the wire protocol', () => {
     ['Application/JSON; charset=utf-8', 202],
     ['application/vnd.zomma+json', 202],
   ])('answers the content type %s with %i', async (type, status) => {
-    const stream = await openStream();
+    using stream = await openStream();
     expect((await stream.postRaw('{"jsonrpc":"2.0","id":1,"method":"ping"}', type)).status).toBe(status);
-    await stream.close();
   });
 
   test('refuses a message above 1 MiB and continues the session', async () => {
-    const stream = await openStream();
+    using stream = await openStream();
     const padded = (bytes: number) =>
       `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":{"a":"${'a'.repeat(bytes)}"}}}`;
     expect((await stream.postRaw(padded(1024 * 1024))).status).toBe(413);
     expect((await stream.postRaw(padded(1024 * 1024 - 200))).status).toBe(202);
     expect(JSON.parse((await stream.next()).data)).toEqual({ jsonrpc: '2.0', id: 1, result: {} });
-    await stream.close();
   });
 
   test('refuses a batch of more than 50 messages as a whole', async () => {
-    const stream = await openStream();
+    using stream = await openStream();
     const batch = Array.from({ length: 51 }, (_, id) => ({ jsonrpc: '2.0', id, method: 'ping' }));
     expect((await stream.post(batch)).status).toBe(422);
     await stream.post({ jsonrpc: '2.0', id: 'after', method: 'ping' });
     expect(JSON.parse((await stream.next()).data).id).toBe('after');
-    await stream.close();
   });
 
   test('refuses a POST to /sse at once, so that clients of Streamable HTTP fall back', async () => {
@@ -105,7 +92,7 @@ describe('the wire protocol', () => {
   });
 
   test('accepts a notification and an unexpected answer, and answers neither', async () => {
-    const stream = await openStream();
+    using stream = await openStream();
     for (const message of [
       { method: 'notifications/initialized' },
       { method: 'notifications/cancelled', params: { requestId: 99 } },
@@ -115,7 +102,6 @@ describe('the wire protocol', () => {
       expect((await stream.post({ jsonrpc: '2.0', ...message })).status).toBe(202);
     }
     expect(JSON.parse((await stream.next()).data).id).toBe('next');
-    await stream.close();
   });
 
   test('remembers its client after an idle time: only clients whose model reads resources get links', async () => {
@@ -125,7 +111,7 @@ describe('the wire protocol', () => {
       ['claude-code', ['text', 'resource_link', 'resource_link']],
       ['codex-mcp-client', ['text', 'resource_link', 'resource_link']],
     ] as const) {
-      const stream = await openStream();
+      using stream = await openStream();
       await stream.post(initialize('2025-11-25', { name, version: '1' }));
       await stream.next();
       await stream.post({ jsonrpc: '2.0', method: 'notifications/initialized' });
@@ -135,7 +121,6 @@ describe('the wire protocol', () => {
         const { result } = JSON.parse((await stream.next()).data);
         expect(result.content.map(({ type }: { type: string }) => type)).toEqual([...kinds]);
       }
-      await stream.close();
     }
   });
 
@@ -158,7 +143,7 @@ describe('the wire protocol', () => {
   });
 
   test('does not answer a canceled request, and the session continues', async () => {
-    const stream = await openStream();
+    using stream = await openStream();
     const call = { name: 'run_strategic_omni_radar', arguments: { ticker: 'SPY' } };
     await stream.post([
       { jsonrpc: '2.0', id: 1, method: 'tools/call', params: call },
@@ -169,28 +154,25 @@ describe('the wire protocol', () => {
     await stream.post({ jsonrpc: '2.0', id: 3, method: 'tools/call', params: call });
     expect(JSON.parse((await stream.next()).data).id).toBe(3);
     expect(service.observations.filter(({ kind }) => kind === 'tool_failed')).toEqual([]);
-    await stream.close();
   });
 
   test('refuses an initialize with invalid parameters as an error of the caller', async () => {
-    const stream = await openStream();
+    using stream = await openStream();
     await stream.post({ jsonrpc: '2.0', id: 6, method: 'initialize', params: { protocolVersion: 7 } });
     expect(JSON.parse((await stream.next()).data)).toMatchObject({ id: 6, error: { code: -32602 } });
-    await stream.close();
   });
 
   test('answers a batch that is larger than the limit of unread data', async () => {
-    const stream = await openStream();
+    using stream = await openStream();
     const calls = Array.from({ length: 50 }, (_, id) => ({ jsonrpc: '2.0', id, method: 'tools/list' }));
     expect((await stream.post(calls)).status).toBe(202);
     const ids = [];
     for (const _ of calls) ids.push(JSON.parse((await stream.next()).data).id);
     expect(ids.toSorted((a, b) => a - b)).toEqual(calls.map(({ id }) => id));
-    await stream.close();
   });
 
   test('an unknown session is 404, a missing one 400, one of another member 403', async () => {
-    const stream = await openStream();
+    using stream = await openStream();
     const ask = (path: string, key: string) =>
       fetch(server.url + path, {
         method: 'POST',
@@ -203,11 +185,10 @@ describe('the wire protocol', () => {
     const foreign = await ask(stream.endpoint, apiKey);
     expect(foreign.status).toBe(403);
     expect(await foreign.json()).toMatchObject({ code: 'session_foreign' });
-    await stream.close();
   });
 
   test('a session ends when its client leaves', async () => {
-    const stream = await openStream();
+    using stream = await openStream();
     expect(service.app.mcp.loaded!.sse.size).toBeGreaterThan(0);
     await stream.close();
     await until(() => service.app.mcp.loaded!.sse.size === 0);
@@ -236,5 +217,6 @@ async function openStream() {
     postRaw,
     post: (message: unknown) => postRaw(JSON.stringify(message)),
     close: async () => ending.abort(),
+    [Symbol.dispose]: () => ending.abort(),
   };
 }

@@ -1,32 +1,28 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { beforeAll, describe, expect, test } from 'bun:test';
 import { InMemoryServerEventBus } from '@modelcontextprotocol/server';
-import { createSessionQuota } from '../../../src/mcp/http/session-quota.ts';
+import { createSessionQuota, createSubscriptionQuota } from '../../../src/mcp/http/session-quota.ts';
 import { createStreamable } from '../../../src/mcp/http/streamable.ts';
 import { StreamableSession } from '../../../src/mcp/http/streamable-session.ts';
 import { createStreamableSessions } from '../../../src/mcp/http/streamable-sessions.ts';
-import { createSubscriptionQuota } from '../../../src/mcp/http/subscription-quota.ts';
 import { RESOURCES } from '../../../src/mcp/resources.ts';
 import { createScheduler } from '../../../src/operations/engine/scheduler.ts';
 import { TOOLS } from '../../../src/operations/registry.ts';
 import { createStreamRegistry, STREAM_LIMITS } from '../../../src/sse/stream-registry.ts';
 import { recordOf } from '../../store/samples.ts';
 import { eventsOf } from '../../support/event-stream.ts';
-import { type Served, type Service, startServed } from '../../support/service.ts';
+import { servedForTests } from '../../support/for-tests.ts';
+import type { Service } from '../../support/service.ts';
 import { LISTED, until } from '../connect.ts';
 import { headersOf, initialize, modern } from './messages.ts';
 
 /** `/mcp` over real sockets, without a client library: the headers, sessions and statuses of Streamable HTTP in both eras. */
-let service: Service;
-let server: Served;
 let stranger: string;
+const { server, service } = servedForTests();
 beforeAll(async () => {
-  server = await startServed();
-  ({ service } = server);
   // The market was loaded after the app was made. That load is not a change.
   service.app.mcp.wake();
   stranger = service.app.access.addMember({ uuid: '66666666-6666-4666-8666-666666666666' }).apiKey;
 });
-afterAll(() => server.close());
 
 describe('with sessions, up to 2025-11-25', () => {
   test.each(['2025-03-26', '2025-06-18', '2025-11-25'])(

@@ -187,7 +187,7 @@ interface Started {
 }
 
 async function withServer(use: (started: Started) => Promise<void>): Promise<void> {
-  const service = await startService();
+  await using service = await startService();
   let server = listen(service.app.handle, { host: '127.0.0.1', port: 0, tls: undefined });
   const { url } = server;
   await use({
@@ -202,5 +202,4 @@ async function withServer(use: (started: Started) => Promise<void>): Promise<voi
   });
   await service.app.mcp.close();
   await server.stop(1_000);
-  await service.close();
 }

@@ -1,4 +1,0 @@
-declare module '*.csv' {
-  const path: string;
-  export default path;
-}

@@ -1,0 +1,87 @@
+import { Command, Option } from 'commander';
+import { parseSetting, SETTINGS, type Setting, type SettingName } from '../settings/config.ts';
+import { parseWritten, SETTINGS_FILE, type SettingSources, settingSources } from '../settings/setting-sources.ts';
+
+interface SettingsOptions {
+  /** The settings that get no default. */
+  readonly withoutDefault?: readonly SettingName[];
+  /** The settings that the help leaves out, because they have no effect on the command. The command accepts these settings. */
+  readonly hidden?: readonly SettingName[];
+}
+
+/** A command with what many commands have in common. */
+export class CliCommand extends Command {
+  override createCommand(name?: string): CliCommand {
+    return new CliCommand(name);
+  }
+
+  /**
+   * Adds the flags of some settings, and `--config`. Before the action of the command runs, a setting without a flag on the command line
+   * gets its value from the environment, else from the file of settings, else its default. Adds no flag for a credential, because a
+   * credential has none.
+   */
+  settings(names: readonly SettingName[], { withoutDefault = [], hidden = [] }: SettingsOptions = {}): this {
+    const defaultOf = (name: SettingName) =>
+      withoutDefault.includes(name) ? undefined : (SETTINGS[name] as Setting).default;
+    for (const name of names) {
+      const { flag, help, env }: Setting = SETTINGS[name];
+      if (flag === undefined) continue;
+      const byDefault = defaultOf(name);
+      const option = new Option(
+        flag,
+        `${help} (${byDefault === undefined ? '' : `default: ${byDefault}, `}env: ${env})`,
+      );
+      // A switch has no value on the command line.
+      if (flag.includes('<')) option.argParser((text) => parseSetting(name, text));
+      this.addOption(option.hideHelp(hidden.includes(name)));
+    }
+    this.settingsFile();
+    return this.hook('preAction', async (_, action) => {
+      const sources = await sourcesFor(action);
+      for (const name of names) {
+        if (action.getOptionValueSource(name) === 'cli') continue;
+        const written = sources.find(name);
+        const byDefault = defaultOf(name);
+        if (written) action.setOptionValueWithSource(name, parseWritten(name, written), written.origin);
+        else if (byDefault !== undefined)
+          action.setOptionValueWithSource(name, parseSetting(name, byDefault), 'default');
+      }
+    });
+  }
+
+  /** Adds the flags of some settings without converting their values, so that every one of them can be shown and checked. */
+  rawSettings(names: readonly SettingName[]): this {
+    this.settingsFile();
+    for (const name of names) {
+      const { flag, help }: Setting = SETTINGS[name];
+      if (flag !== undefined) this.addOption(new Option(flag, help).hideHelp());
+    }
+    return this;
+  }
+
+  /** Adds an option that takes one of some values. */
+  choice(flag: string, help: string, values: readonly string[], byDefault: string): this {
+    return this.addOption(new Option(flag, help).choices(values).default(byDefault));
+  }
+
+  json(): this {
+    return this.option('--json', 'print one JSON object');
+  }
+
+  /** Adds commands to the end of the help. */
+  examples(...lines: readonly string[]): this {
+    return this.addHelpText('after', `\nExamples:\n${lines.map((line) => `  $ ${line}\n`).join('')}`);
+  }
+
+  private settingsFile(): this {
+    return this.option(SETTINGS_FILE.flag, `${SETTINGS_FILE.help} (env: ${SETTINGS_FILE.env})`);
+  }
+}
+
+/** Returns the settings outside the command line of a command that has `--config`. Throws `SettingError` if the file cannot be used. */
+export async function sourcesFor(command: Command): Promise<SettingSources> {
+  const path: string | undefined = command.getOptionValue('config') ?? process.env[SETTINGS_FILE.env];
+  // The parser of TOML is loaded only for a file.
+  const inFile = path ? (await import('../settings/settings-file.ts')).readSettingsFile(path) : {};
+  return settingSources(process.env, inFile);
+}
