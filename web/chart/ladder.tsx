@@ -7,11 +7,10 @@ import { strikeDifferences } from '../state/moment-diff.ts';
 import { navigate, page } from '../state/page.ts';
 import { columnTable, type PanelTable } from '../state/panels.ts';
 import { zoomBy } from '../state/zoom.ts';
-import { AxisLabels, Crosshair, ExtentAxis, LevelLabels } from './axis-labels.tsx';
+import { AxisLabels, Crosshair, ExtentAxis, LABELS_WIDTH, LevelLabels, NAMES_FROM } from './axis-labels.tsx';
 import { StrokeCanvas, useSize } from './canvas.tsx';
-import { chartKeys, useSpoken } from './chart-accessibility.ts';
+import { CURSOR_CHART, chartKeys, pointWithin, useSpoken } from './chart-cursor.tsx';
 import { type ChartLevel, chartLevels } from './chart-levels.ts';
-import { cursorPrice, selection } from './crosshair.ts';
 import {
   type LadderRows,
   ladderBars,
@@ -20,7 +19,7 @@ import {
   presenceLabels,
   strikesPerRow,
 } from './ladder-strokes.ts';
-import { isWithin, type PriceAxis, priceAxis } from './price-axis.ts';
+import { cursorPrice, isWithin, type PriceAxis, priceAxis, selection } from './price-axis.ts';
 import type { Stroke } from './strokes.ts';
 
 export interface LadderProps {
@@ -32,10 +31,6 @@ export interface LadderProps {
   /** Called when the member asks for an explanation of a strike. */
   readonly onExplain: (strike: number) => void;
 }
-
-/** Width of the space for the price labels at the left edge of the ladder, in pixels. */
-const PRICES = 44;
-const NARROW = 420;
 
 /**
  * Renders the ladder: a bar chart of exposure by strike, with the highest price at the top. The ladder shows bars of calls and puts, levels
@@ -52,7 +47,7 @@ export function Ladder({ strikes, levels, before, measure, onExplain }: LadderPr
   );
   const shown = useMemo(() => chartLevels(levels), [levels]);
   const extent = useMemo(() => ladderExtent(earlier ? [rows, earlier] : [rows], axis), [rows, earlier, axis]);
-  const [left, right] = [PRICES, size.width - 4];
+  const [left, right] = [LABELS_WIDTH, size.width - 4];
   const strokes = useMemo(() => {
     const layout = { axis, left, right, extent };
     const middle = (left + right) / 2;
@@ -71,23 +66,19 @@ export function Ladder({ strikes, levels, before, measure, onExplain }: LadderPr
       <div
         ref={ref}
         class="plot"
-        role="application"
-        aria-roledescription="chart"
+        {...CURSOR_CHART}
         aria-label={`${describeLadder(strikes, levels, measure)} Arrow keys move from strike to strike.`}
-        tabIndex={0}
         {...interaction.handlers}
       >
         {size.height > 0 && <StrokeCanvas strokes={strokes} size={size} />}
         <AxisLabels axis={axis} />
         <Crosshair axis={axis} />
-        <LevelLabels levels={shown} axis={axis} isNarrow={size.width < NARROW} />
+        <LevelLabels levels={shown} axis={axis} isNarrow={size.width < NAMES_FROM} />
         {before && <PresenceLabels strikes={strikes} before={before} axis={axis} />}
         <OutOfRange spot={strikes.spot_price} axis={axis} />
       </div>
       <ExtentAxis left={left} middle={(left + right) / 2} extent={extent} />
-      <div class="spoken" aria-live="polite">
-        {interaction.spoken}
-      </div>
+      {interaction.spoken}
     </div>
   );
 }
@@ -210,10 +201,8 @@ function useLadderCursor(
     }
     speak(selection.value ? selectionReadout(strikes, selection.value) : strikeReadout(strikes, next));
   };
-  const strikeAt = (event: PointerEvent) => {
-    const box = (event.currentTarget as HTMLElement).getBoundingClientRect();
-    return strikes.strike[bisectCenter(strikes.strike, axis.priceAt(event.clientY - box.top))]!;
-  };
+  const strikeAt = (event: MouseEvent) =>
+    strikes.strike[bisectCenter(strikes.strike, axis.priceAt(pointWithin(event).y))]!;
   const prices = levels.map(({ price }) => price);
   const handlers = {
     onKeyDown: chartKeys(({ key, shiftKey }) => {
@@ -257,7 +246,7 @@ function useLadderCursor(
       if (event.pointerType !== 'touch') cursorPrice.value = null;
     },
     onDblClick(event: MouseEvent) {
-      onExplain(strikeAt(event as PointerEvent));
+      onExplain(strikeAt(event));
     },
     onWheel(event: WheelEvent) {
       // Without Ctrl, the mouse wheel scrolls the page.

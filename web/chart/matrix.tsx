@@ -4,8 +4,8 @@ import { price, signedAmount } from '../page-format.ts';
 import { themeVersion } from '../state/ui.ts';
 import { AxisLabels } from './axis-labels.tsx';
 import { useSize } from './canvas.tsx';
-import { chartKeys, useSpoken } from './chart-accessibility.ts';
 import { expiryLabels, LABEL_DIGIT } from './chart-axis.ts';
+import { CURSOR_CHART, chartKeys, pointerCursor, pointWithin, useSpoken } from './chart-cursor.tsx';
 import {
   BLANK_STEP,
   cellAt,
@@ -97,8 +97,8 @@ export function MatrixChart({ matrix, moment, title, unit, chosen, cursor, onCur
     else return false;
   });
   const placeOf = (event: MouseEvent) => {
-    const box = (event.currentTarget as HTMLElement).getBoundingClientRect();
-    return cellAt(layout, event.clientX - box.left, event.clientY - box.top);
+    const { x, y: down } = pointWithin(event);
+    return cellAt(layout, x, down);
   };
   if (matrix.count === 0) return <p class="empty">No strike lies within this band around spot.</p>;
   return (
@@ -107,15 +107,11 @@ export function MatrixChart({ matrix, moment, title, unit, chosen, cursor, onCur
       <div
         ref={ref}
         class="plot"
-        role="application"
-        aria-roledescription="chart"
+        {...CURSOR_CHART}
         aria-label={`${description} Arrow keys move from cell to cell, Enter picks the expiry.`}
-        tabIndex={0}
         style={{ height: `${height}px` }}
         onKeyDown={onKeyDown}
-        onPointerMove={(event) => onCursor(placeOf(event))}
-        onPointerDown={(event) => onCursor(placeOf(event))}
-        onPointerLeave={(event) => event.pointerType !== 'touch' && onCursor(null)}
+        {...pointerCursor(placeOf, onCursor)}
         onDblClick={(event) => onPick(expiry[placeOf(event).column]!)}
         onBlur={() => onCursor(null)}
       >
@@ -157,9 +153,7 @@ export function MatrixChart({ matrix, moment, title, unit, chosen, cursor, onCur
           </span>
         ))}
       </div>
-      <div class="spoken" aria-live="polite">
-        {spoken}
-      </div>
+      {spoken}
     </div>
   );
 }

@@ -1,6 +1,5 @@
 import { bisectCenter } from 'd3-array';
 import { useMemo } from 'preact/hooks';
-import { cursorPrice, selection } from '../../chart/crosshair.ts';
 import { ExpiryBars, expiryTable } from '../../chart/expiry-bars.tsx';
 import {
   Ladder,
@@ -10,6 +9,7 @@ import {
   strikeReadout,
   visibleStrikesPerRow,
 } from '../../chart/ladder.tsx';
+import { cursorPrice, selection } from '../../chart/price-axis.ts';
 import { profileReadout, profileTable, SpotProfile } from '../../chart/spot-profile.tsx';
 import { ChartPanel } from '../../panel/chart-panel.tsx';
 import { MeasureChoice } from '../../panel/choices.tsx';
