@@ -2,7 +2,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { themeVersion } from '../state/ui.ts';
 import { colorsOf, paint, type Stroke } from './strokes.ts';
 
-export interface Size {
+interface Size {
   readonly width: number;
   readonly height: number;
 }
@@ -29,15 +29,7 @@ export function useSize<E extends HTMLElement>(): { ref: { current: E | null }; 
  * Renders a canvas at the resolution of the device. Screen readers skip the canvas, because the chart around it has a text alternative and
  * a table.
  */
-export function StrokeCanvas({
-  strokes,
-  size,
-  class: name,
-}: {
-  strokes: readonly Stroke[];
-  size: Size;
-  class?: string;
-}) {
+export function StrokeCanvas({ strokes, size }: { strokes: readonly Stroke[]; size: Size }) {
   const ref = useRef<HTMLCanvasElement>(null);
   const version = themeVersion.value;
   useEffect(() => {
@@ -53,5 +45,5 @@ export function StrokeCanvas({
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     paint(context, strokes, colorsOf(canvas), size);
   }, [strokes, size, version]);
-  return <canvas ref={ref} class={name ?? 'marks'} aria-hidden="true" />;
+  return <canvas ref={ref} class="marks" aria-hidden="true" />;
 }

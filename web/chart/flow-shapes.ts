@@ -1,4 +1,4 @@
-import { amount, cleanText, countText, newYorkDay, percent, signedAmount, UNKNOWN } from '../page-format.ts';
+import { amount, cleanText, counted, countText, newYorkDay, percent, signedAmount, UNKNOWN } from '../page-format.ts';
 import type { PanelTable } from '../state/panels.ts';
 import { spacedTicks } from './price-axis.ts';
 
@@ -114,8 +114,6 @@ export function flowKeyText(key: string, group: FlowGroup, isShort = false): str
   if (!isShort) return group === 'expiry' ? day : day.slice(0, -5);
   return group === 'expiry' ? `${day.slice(4, -4)}’${day.slice(-2)}` : day.slice(4, -5);
 }
-
-const counted = (n: number, what: string) => `${countText(n)} ${what}${n === 1 ? '' : 's'}`;
 
 /** Returns the figures of a flow row as text. */
 export function flowReadout(row: FlowRow, group: FlowGroup): string {

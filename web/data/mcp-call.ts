@@ -160,7 +160,7 @@ export function mcpCurl({ headers, body }: McpRequest, origin: string): string {
 
 /** Returns a key whose secret part is replaced by dots. */
 export function maskedKey(key: string): string {
-  return key.replace(/_.*/s, `_${'•'.repeat(16)}`);
+  return `${key.slice(0, key.indexOf('_') + 1)}${'•'.repeat(16)}`;
 }
 
 function indented(json: string): string {
@@ -171,6 +171,6 @@ function indented(json: string): string {
   }
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

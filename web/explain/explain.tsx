@@ -88,7 +88,6 @@ export function Explain({ id }: { id: string }) {
 }
 
 type Known = NonNullable<ReturnType<typeof figureOfId>>;
-type ToldFigure = ReturnType<typeof tell>;
 
 /** Returns the name and the value of a figure in a snapshot. If the value is missing, the result contains the reason. */
 function tell({ figure, strike }: Known, { body, asOf }: WebAnswer<GexView>) {
@@ -111,19 +110,18 @@ function tell({ figure, strike }: Known, { body, asOf }: WebAnswer<GexView>) {
   };
 }
 
+interface ToldProps {
+  readonly told: ReturnType<typeof tell>;
+  readonly answer: WebAnswer<GexView>;
+  readonly texts: FigureTexts | undefined;
+}
+
 /** Renders the figure's value immediately. The texts are in a separate file and appear when the file has loaded. */
-function Told({
-  told,
-  answer,
-  texts,
-}: {
-  told: ToldFigure;
-  answer: WebAnswer<GexView>;
-  texts: FigureTexts | undefined;
-}) {
+function Told({ told, answer, texts }: ToldProps) {
   const { figure, strike, value, note, number, tone, print, row } = told;
   const text = texts?.figures[figure];
   const snapshot = snapshotOf(answer);
+  const section = { figure, strike, snapshot, print, notes: texts?.notes };
   // The note on spot is left out here, because it only repeats the moment of the quotes.
   const aside = figure === 'spot_price' ? '' : note;
   return (
@@ -162,25 +160,21 @@ function Told({
             EXPLANATIONS[figure].kind === 'given' ? (
               <p>{texts?.notes.given}</p>
             ) : (
-              <ExplainFirmness figure={figure} snapshot={snapshot} print={print} isVisible={isVisible} />
+              <ExplainFirmness {...section} isVisible={isVisible} />
             )
           }
         </ExplainPart>
       )}
       <ExplainPart id="changes" title="What changed it">
-        {(isVisible) => (
-          <ExplainChanges figure={figure} strike={strike} snapshot={snapshot} print={print} isVisible={isVisible} />
-        )}
+        {(isVisible) => <ExplainChanges {...section} isVisible={isVisible} />}
       </ExplainPart>
       {strike === null && (
         <ExplainPart id="record" title="Whether it held">
-          {(isVisible) => (
-            <ExplainRecord figure={figure} snapshot={snapshot} isVisible={isVisible} notes={texts?.notes} />
-          )}
+          {(isVisible) => <ExplainRecord {...section} isVisible={isVisible} />}
         </ExplainPart>
       )}
       <ExplainPart id="call" title="The same call">
-        {() => <ExplainCall figure={figure} snapshot={snapshot} notes={texts?.notes} />}
+        {(isVisible) => <ExplainCall {...section} isVisible={isVisible} />}
       </ExplainPart>
     </>
   );

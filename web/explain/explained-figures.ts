@@ -1,3 +1,4 @@
+import { minIndex } from 'd3-array';
 import type { ExplainedFigure } from '../data/figure-texts.ts';
 import type { Levels, Strikes } from '../data/page-answers.ts';
 import type { ChosenOptions } from '../state/address.ts';
@@ -81,11 +82,8 @@ const MONTH = 30 / 365.25;
  * of the series whose expiry is closest to 30 days. Returns `undefined` if no series has an at-the-money volatility.
  */
 export function dailyDeviation({ spot_price, series }: Pick<Levels, 'spot_price' | 'series'>) {
-  let best: Levels['series'][number] | undefined;
-  for (const each of series) {
-    if (each.atm_iv === null) continue;
-    if (!best || Math.abs(each.tte - MONTH) < Math.abs(best.tte - MONTH)) best = each;
-  }
+  const known = series.filter(({ atm_iv }) => atm_iv !== null);
+  const best = known[minIndex(known, ({ tte }) => Math.abs(tte - MONTH))];
   if (!best) return undefined;
   return { dollars: (spot_price * best.atm_iv!) / Math.sqrt(DAYS_A_YEAR), iv: best.atm_iv!, expiry: best.expiry };
 }

@@ -1,9 +1,9 @@
+import { bisectCenter } from 'd3-array';
 import type { ComponentChildren } from 'preact';
 import { useMemo, useRef, useState } from 'preact/hooks';
 import { newYorkMoment, price, spokenMoment, UNKNOWN } from '../page-format.ts';
 import { navigate, page } from '../state/page.ts';
 import { asOf, feeds, gexView, newerCount } from '../state/page-market.ts';
-import { nearestIndex } from '../state/stop-steps.ts';
 import {
   isPlaying,
   momentIndex,
@@ -117,7 +117,7 @@ function StripSlider({ children }: { children: ComponentChildren }) {
   const stop = dragged ?? index;
   // The moment in the address may be between two snapshots. The strip shows this moment unchanged and marks the nearest snapshot.
   const isBetween = dragged === null && all.ms.length > 0 && !Number.isNaN(shown) && all.ms[index] !== shown;
-  const nearest = nearestIndex(all.ms, shown);
+  const nearest = bisectCenter(all.ms, shown);
   const isShown = gexView.asked.value.answer?.call.args.at === page.value.at;
   const beside = !isBetween
     ? ''
@@ -130,7 +130,7 @@ function StripSlider({ children }: { children: ComponentChildren }) {
 
   const onInput = (event: { currentTarget: HTMLInputElement }) => {
     const wanted = Number(event.currentTarget.value);
-    let to = nearestIndex(places, wanted);
+    let to = bisectCenter(places, wanted);
     // A screen reader moves the slider by one step, which may be too short to reach the next snapshot. In this case the slider moves to the
     // next snapshot.
     if (!isPressed.current && to === stop) to += Math.sign(wanted - value);

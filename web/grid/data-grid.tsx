@@ -1,5 +1,6 @@
 import { elementScroll, observeElementOffset, observeElementRect, Virtualizer } from '@tanstack/virtual-core';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { signedAmount, signTone } from '../page-format.ts';
 import type { PanelTable } from '../state/panels.ts';
 import { copy } from '../state/ui.ts';
 
@@ -54,6 +55,18 @@ export function fieldColumns<Row extends object>() {
   });
 }
 
+/** Returns a column of numbers. If `isSigned` is true, the colour of a cell shows the sign of its value. */
+export function figureColumn<Row>(
+  id: string,
+  title: string,
+  value: (row: Row) => number | null,
+  print: (value: number | null) => string,
+  isSigned = print === signedAmount,
+): GridColumn<Row> {
+  const column = { id, title, isNumber: true, value, text: (row: Row) => print(value(row)) };
+  return isSigned ? { ...column, tone: (row) => signTone(value(row) ?? 0) } : column;
+}
+
 /** Returns the values of a grid as a table, for the CSV export. */
 export function gridTable<Row>(columns: readonly GridColumn<Row>[], rows: readonly Row[]): PanelTable {
   return { columns: columns.map(({ id }) => id), rows: rows.map((row) => columns.map(({ value }) => value(row))) };
@@ -67,16 +80,8 @@ const REM = 13;
  * Renders a grid of any number of rows. Only the visible rows are in the document. The grid follows the ARIA grid pattern: one cell has the
  * focus, and the arrow keys move the focus. A click on a column heading sorts the rows. Unknown values are last in both sort orders.
  */
-export function DataGrid<Row>({
-  label,
-  columns,
-  rows,
-  initialSort,
-  onOpen,
-  opensOnPress,
-  hasFilter,
-  startAt,
-}: GridProps<Row>) {
+export function DataGrid<Row>(props: GridProps<Row>) {
+  const { label, columns, rows, initialSort, onOpen, opensOnPress, hasFilter, startAt } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const [sort, setSort] = useState(initialSort);
   const [filter, setFilter] = useState('');

@@ -1,19 +1,17 @@
 import { type ComponentChildren, h } from 'preact';
 import { type MarkdownBlock, type MarkdownSpan, type MathNode, plainText } from './markdown-page.ts';
 
+interface MarkdownProps {
+  readonly blocks: readonly MarkdownBlock[];
+  readonly onJump: (anchor: string) => void;
+  readonly mark?: string;
+}
+
 /**
  * Renders Markdown blocks. A link within the page calls `onJump` with its anchor. All other links are plain text, because the terminal has
  * no external links. A list item that starts with the text `mark` gets the class `marked`.
  */
-export function Markdown({
-  blocks,
-  onJump,
-  mark = '',
-}: {
-  blocks: readonly MarkdownBlock[];
-  onJump: (anchor: string) => void;
-  mark?: string;
-}) {
+export function Markdown({ blocks, onJump, mark = '' }: MarkdownProps) {
   const draw = (all: readonly MarkdownBlock[]) =>
     all.map((block, i) => {
       if (block.kind === 'heading') {

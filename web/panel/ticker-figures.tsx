@@ -1,5 +1,6 @@
 import type { Levels } from '../data/page-answers.ts';
 import {
+  differenceText,
   newYorkDay,
   newYorkMoment,
   percent,
@@ -80,9 +81,7 @@ export function tickerFigures(levels: Levels, moment: string | undefined): Ticke
       net,
       signedAmount,
       `per 1 % · ${levels.regime.replace('ative_', '. ').replace('itive_', '. ')}`,
-      {
-        tone: signTone(net),
-      },
+      { tone: signTone(net) },
     ),
     figure(
       'hedging',
@@ -98,11 +97,7 @@ export function tickerFigures(levels: Levels, moment: string | undefined): Ticke
 function comparison(now: number | null, then: number | null, was: string, print: (value: number) => string) {
   if (now === null || then === null)
     return { value: was, difference: now === then ? 'still unknown' : 'not comparable' };
-  const difference = now - then;
-  return {
-    value: was,
-    difference: difference === 0 ? 'no change' : `${difference > 0 ? '+' : ''}${print(difference).replace(/^\+/, '')}`,
-  };
+  return { value: was, difference: differenceText(now - then, print) };
 }
 
 /** Returns the names and prices of the levels in one line, in a format that chart platforms accept. */

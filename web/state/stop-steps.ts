@@ -1,4 +1,4 @@
-import { bisectCenter, bisectRight } from 'd3-array';
+import { bisectRight } from 'd3-array';
 
 /** The stops of the time strip: the stored snapshots of a ticker, oldest first. */
 export interface Stops {
@@ -55,9 +55,4 @@ export function withStop(stops: Stops, at: string, day: string, spot: number): S
   const ms = Date.parse(at);
   if (!(ms > (stops.ms.at(-1) ?? Number.NEGATIVE_INFINITY))) return stops;
   return { at: [...stops.at, at], ms: [...stops.ms, ms], day: [...stops.day, day], spot: [...stops.spot, spot] };
-}
-
-/** Returns the index of the value nearest to a number. The values are in ascending order. */
-export function nearestIndex(values: readonly number[], to: number): number {
-  return bisectCenter(values, to);
 }

@@ -59,19 +59,17 @@ export function FlowView() {
   );
 }
 
+interface SignedLeadProps {
+  readonly share: SignedPrintShare | undefined;
+  readonly covered: number | null;
+  readonly asked: Asked<AggressorFlows>;
+}
+
 /**
  * Renders the share of signed prints and the methods that signed them. The panel of signed prints comes first, because all other figures of
  * the Flow view depend on these prints.
  */
-function SignedLead({
-  share,
-  covered,
-  asked,
-}: {
-  share: SignedPrintShare | undefined;
-  covered: number | null;
-  asked: Asked<AggressorFlows>;
-}) {
+function SignedLead({ share, covered, asked }: SignedLeadProps) {
   if (!share) return asked.problem ? <Problem problem={asked.problem} /> : <p class="flow-lead inset" />;
   return (
     <div class="flow-lead inset" data-signed={share.percent ?? 'none'}>
@@ -92,15 +90,13 @@ function SignedLead({
   );
 }
 
-function FlowPanel({
-  asked,
-  group,
-  picked,
-}: {
-  asked: AskedCall<AggressorFlows>;
-  group: FlowGroup;
-  picked: string | null;
-}) {
+interface FlowPanelProps {
+  readonly asked: AskedCall<AggressorFlows>;
+  readonly group: FlowGroup;
+  readonly picked: string | null;
+}
+
+function FlowPanel({ asked, group, picked }: FlowPanelProps) {
   const body = asked.answer?.body;
   const rows = useMemo(() => (body ? flowRows(body[`by_${group}`], group) : []), [body, group]);
   const table = useMemo(() => flowTable(rows, group), [rows, group]);

@@ -29,16 +29,14 @@ const COLUMNS: readonly GridColumn<TapePrint>[] = [
   column('delta', 'Delta', 64, (delta) => plain(delta, 3), true),
 ];
 
+interface SignedTapeProps {
+  readonly window: { readonly days: number; readonly min_premium: number };
+  readonly filter: TapeFilter | null;
+  readonly onClear: () => void;
+}
+
 /** Renders the list of prints, newest first, each with the side that started the trade and the method that determined the side. */
-export function SignedTape({
-  window,
-  filter,
-  onClear,
-}: {
-  window: { readonly days: number; readonly min_premium: number };
-  filter: TapeFilter | null;
-  onClear: () => void;
-}) {
+export function SignedTape({ window, filter, onClear }: SignedTapeProps) {
   const limit = filter === null ? PRINTS.shown : PRINTS.most;
   const asked = useTickerAnswer<SignedPrints>('get_signed_prints', { ...window, limit });
   const { answer } = asked;

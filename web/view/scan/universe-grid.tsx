@@ -2,7 +2,7 @@ import { computed } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import { type LiveLevels, liveLevels } from '../../data/live-levels.ts';
 import { serverNow } from '../../data/server-connection.ts';
-import { DataGrid, fieldColumns, type GridColumn, gridTable } from '../../grid/data-grid.tsx';
+import { DataGrid, fieldColumns, figureColumn, type GridColumn, gridTable } from '../../grid/data-grid.tsx';
 import {
   cleanText,
   countText,
@@ -10,7 +10,6 @@ import {
   percent,
   price,
   signedAmount,
-  signTone,
   strikeText,
   UNKNOWN,
 } from '../../page-format.ts';
@@ -37,15 +36,11 @@ const number = (
   title: string,
   width: number,
   value: (levels: LiveLevels | undefined) => number | null,
-  text: (value: number | null) => string,
-  isSigned = false,
-): GridColumn<UniverseRow> => {
-  const of = ({ ticker }: UniverseRow) => value(liveLevels(ticker).value);
-  return {
-    ...{ id, title, width, isNumber: true, value: of, text: (row) => text(of(row)) },
-    ...(isSigned && { tone: (row) => signTone(of(row) ?? 0) }),
-  };
-};
+  print: (value: number | null) => string,
+): GridColumn<UniverseRow> => ({
+  ...figureColumn(id, title, ({ ticker }) => value(liveLevels(ticker).value), print),
+  width,
+});
 
 function regimeOf(ticker: string): string | null {
   const levels = liveLevels(ticker).value;
@@ -60,7 +55,7 @@ const COLUMNS: readonly GridColumn<UniverseRow>[] = [
   number('flip_pct', 'Flip from spot', 106, (levels) => distanceOf(flipOf(levels), levels?.spot_price), percent),
   number('call_wall', 'Call wall', 76, (levels) => levels?.call_wall ?? null, strikeText),
   number('put_wall', 'Put wall', 76, (levels) => levels?.put_wall ?? null, strikeText),
-  number('net_gex', 'Net GEX $', 86, (levels) => (levels ? levels.net_gex_mil * 1e6 : null), signedAmount, true),
+  number('net_gex', 'Net GEX $', 86, (levels) => (levels ? levels.net_gex_mil * 1e6 : null), signedAmount),
   {
     id: 'regime',
     title: 'Gamma',

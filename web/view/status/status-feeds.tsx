@@ -3,7 +3,7 @@ import type { FeedStatusAnswer } from '../../data/page-answers.ts';
 import { ask, type WebAnswer } from '../../data/request.ts';
 import { DataGrid, fieldColumns, type GridColumn } from '../../grid/data-grid.tsx';
 import { TerminalText } from '../../markdown/terminal-text.tsx';
-import { cleanText, countText, duration, newYorkMoment, percent, UNKNOWN } from '../../page-format.ts';
+import { cleanText, countsText, countText, duration, newYorkMoment, percent, UNKNOWN } from '../../page-format.ts';
 import { ChartPanel } from '../../panel/chart-panel.tsx';
 import { Fact } from '../../panel/fact.tsx';
 import { ViewState } from '../../panel/view-state.tsx';
@@ -15,8 +15,6 @@ import {
   feedSentence,
   hasNoData,
   joinFeedPages,
-  pastOf,
-  refusedText,
   severityOf,
   stateText,
 } from './feed-report.ts';
@@ -68,8 +66,7 @@ function useAllPages(first: WebAnswer<FeedStatusAnswer> | undefined): readonly F
 }
 
 function Feed({ feed, answer }: { feed: FeedRow; answer: WebAnswer<FeedStatusAnswer> }) {
-  const { tickers, refusals, gaps, stream } = feed;
-  const past = pastOf(feed);
+  const { tickers, refusals, gaps, stream, past } = feed;
   return (
     <ChartPanel
       id={`feed-${cleanText(feed.feed)}`}
@@ -174,7 +171,7 @@ const TICKER_COLUMNS: readonly GridColumn<FeedTicker>[] = [
   column('received_contracts', 'Received', 80, countText, true),
   column('coverage_pct', 'Coverage', 84, (share) => percent(share, 1, false), true),
   {
-    ...column('rows_refused', 'Rows rejected', 140, (reasons) => refusedText(reasons) || 'none'),
+    ...column('rows_refused', 'Rows rejected', 140, (reasons) => countsText(reasons) || 'none'),
     value: ({ rows_refused }) => Object.values(rows_refused).reduce((sum, n) => sum + n, 0),
   },
   column('failures', 'Failures', 80, countText, true),

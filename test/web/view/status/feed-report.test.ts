@@ -7,8 +7,6 @@ import {
   feedSentence,
   hasNoData,
   joinFeedPages,
-  pastOf,
-  refusedText,
   severityOf,
   stateText,
 } from '../../../../web/view/status/feed-report.ts';
@@ -110,11 +108,6 @@ test.each([
   expect(hasNoData(feeds)).toBe(expected);
 });
 
-test('rejected rows by reason, the most frequent first', () => {
-  expect(refusedText({ crossed_quote: 3, no_bid: 1200 })).toBe('1,200 no bid, 3 crossed quote');
-  expect(refusedText({})).toBe('');
-});
-
 test.each([
   [4288, 4290, '4,288 of 4,290 (100.0 %)'],
   [0, 10, '0 of 10 (0.0 %)'],
@@ -122,10 +115,4 @@ test.each([
   [12, 0, '12'],
 ] as const)('%p of %p contracts: %p', (received, expected, text) => {
   expect(contractsText(received, expected)).toBe(text);
-});
-
-test('a server that does not say how far the past is filled has none', () => {
-  expect(pastOf(feed())).toBeNull();
-  expect(pastOf({ ...feed(), past: null } as FeedRow)).toBeNull();
-  expect(pastOf({ ...feed(), past: { done: 3, total: 9 } } as FeedRow)).toEqual({ done: 3, total: 9 });
 });
