@@ -63,7 +63,7 @@ export function SpotProfile({ profile, levels, before }: SpotProfileProps) {
         <AxisLabels axis={axis} />
         <Crosshair axis={axis} />
         {!profile.flip_resolved && (
-          <p class="chart-note">Net gamma has one sign within half of spot: there is no flip.</p>
+          <p class="chart-note muted">Net gamma has one sign within half of spot: there is no flip.</p>
         )}
       </div>
       <ExtentAxis left={LABELS_WIDTH} middle={shapes.zero} extent={shapes.extent} />

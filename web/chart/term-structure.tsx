@@ -116,7 +116,7 @@ export function refusalText(reason: string): string {
 export function SeriesWithoutSmile({ series }: { series: readonly (readonly [name: string, reason: string])[] }) {
   if (series.length === 0) return null;
   return (
-    <div class="refused" data-refused>
+    <div class="inset muted" data-refused>
       <h3>Without a smile ({series.length})</h3>
       <ul>
         {series.map(([name, reason]) => (

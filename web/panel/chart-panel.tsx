@@ -99,7 +99,7 @@ export function ChartPanel(props: ChartPanelProps) {
           </PanelMenu>
         </div>
       </header>
-      {readout !== undefined && <p class="readout clip">{readout}</p>}
+      {readout !== undefined && <p class="readout clip muted">{readout}</p>}
       {problem && !answer ? (
         <Problem problem={problem} />
       ) : isTable ? (

@@ -277,7 +277,7 @@ function HistoryPlots({ history, series, domain, cursor, selected, onMove, onSpa
           {volatilitySentence(history)}
         </p>
         <SeriesPlot {...shared} series={panes.volatility} format={volatility} hasLabels />
-        {last < 0 && <p class="chart-note">No levels are stored in this span.</p>}
+        {last < 0 && <p class="chart-note muted">No levels are stored in this span.</p>}
       </CursorFrame>
     </div>
   );

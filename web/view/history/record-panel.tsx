@@ -138,7 +138,7 @@ function RateCell({ outcome, rate }: { outcome: keyof typeof OUTCOME_NOTES; rate
         )}
         {control_pct !== null && <circle class="control" cx={place(control_pct)} cy="19" r="4" />}
       </svg>
-      <span class="rate-note" data-label>
+      <span class="rate-note muted" data-label>
         ○ {control}
       </span>
     </div>
