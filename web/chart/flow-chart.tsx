@@ -1,10 +1,9 @@
 import { useMemo } from 'preact/hooks';
 import { amount } from '../page-format.ts';
 import { useSize } from './canvas.tsx';
-import { LABEL_DIGIT } from './chart-axis.ts';
+import { LABEL_DIGIT, spacedLabels } from './chart-axis.ts';
 import { describeFlow, type FlowGroup, type FlowRow, flowKeyText, flowLayout, flowReadout } from './flow-shapes.ts';
 import { type ChartSeries, CursorFrame, SeriesPlot } from './series-chart.tsx';
-import { spacedLabels } from './spaced-labels.ts';
 
 export interface FlowChartProps {
   readonly rows: readonly FlowRow[];

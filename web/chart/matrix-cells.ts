@@ -1,3 +1,5 @@
+import type { Matrix } from '../data/page-answers.ts';
+
 /**
  * The values of the matrix of strikes and expiries. The outer list has one entry per expiry column, and each inner list has one value per
  * strike, ascending. A value is null if the series has no contract with this strike.
@@ -42,17 +44,10 @@ export function rampStep(value: number, bounds: readonly number[]): number {
 }
 
 /** The fields of a matrix that a comparison of two moments uses. */
-interface ComparableMatrix {
-  readonly strike: readonly number[];
-  readonly root: readonly string[];
-  readonly expiry: readonly string[];
-  readonly settlement: readonly string[];
-  readonly values: MatrixValues;
-  readonly by_strike: readonly number[];
-  readonly by_expiry: readonly number[];
-  readonly within_band: number;
-  readonly left_out: number;
-}
+type ComparableMatrix = Pick<
+  Matrix,
+  'strike' | 'root' | 'expiry' | 'settlement' | 'values' | 'by_strike' | 'by_expiry' | 'within_band' | 'left_out'
+>;
 
 /**
  * Returns the matrix of the changes since an earlier moment. The change of a cell is null if only one of the two moments has the cell. The

@@ -4,7 +4,7 @@ import { price, signedAmount } from '../page-format.ts';
 import { themeVersion } from '../state/ui.ts';
 import { AxisLabels } from './axis-labels.tsx';
 import { useSize } from './canvas.tsx';
-import { expiryLabels, LABEL_DIGIT } from './chart-axis.ts';
+import { expiryLabels, LABEL_DIGIT, spacedLabels } from './chart-axis.ts';
 import { CURSOR_CHART, chartKeys, pointerCursor, pointWithin, useSpoken } from './chart-cursor.tsx';
 import {
   BLANK_STEP,
@@ -21,7 +21,6 @@ import {
 } from './matrix-cells.ts';
 import { describeMatrix, matrixReadout } from './matrix-text.ts';
 import { spacedTicks } from './price-axis.ts';
-import { spacedLabels } from './spaced-labels.ts';
 
 export interface MatrixProps {
   readonly matrix: Matrix;

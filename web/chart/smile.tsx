@@ -4,12 +4,11 @@ import type { Surface } from '../data/page-answers.ts';
 import { percent, plain, price, strikeText, volatility } from '../page-format.ts';
 import { columnTable, type PanelTable } from '../state/panels.ts';
 import { useSize } from './canvas.tsx';
-import { expiryLabels, maturityAxis, strikeAxis } from './chart-axis.ts';
+import { expiryLabels, maturityAxis, spacedLabels, strikeAxis } from './chart-axis.ts';
 import { deviationAt, normalBelow, type SmileLaw } from './law-smile.ts';
 import { linearScale } from './linear-scale.ts';
 import { probabilityBelow } from './mixture-density.ts';
 import { CursorFrame, SeriesPlot, type SeriesPlotProps } from './series-chart.tsx';
-import { spacedLabels } from './spaced-labels.ts';
 
 /** The fitted smile of a settlement, by strike. */
 export interface FittedSmile {

@@ -1,7 +1,6 @@
 import { effect, type Signal, signal } from '@preact/signals';
 import { memberKey } from './member-key.ts';
-import { parseData } from './parse-data.ts';
-import { RequestProblem, send } from './request.ts';
+import { parseData, RequestProblem, send } from './request.ts';
 import { noteUnanswered } from './server-connection.ts';
 
 /** The levels of a ticker as the server's event stream sends them. */

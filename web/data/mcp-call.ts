@@ -1,7 +1,6 @@
 import { cleanText } from '../page-format.ts';
 import { memberKey } from './member-key.ts';
-import { parseData } from './parse-data.ts';
-import { RequestProblem, send } from './request.ts';
+import { parseData, RequestProblem, send } from './request.ts';
 import type { McpTool } from './tool-fields.ts';
 
 /** The MCP protocol version of the page. From this version on, requests need no session. */

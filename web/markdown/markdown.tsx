@@ -1,5 +1,6 @@
 import { type ComponentChildren, h } from 'preact';
-import { type MarkdownBlock, type MarkdownSpan, type MathNode, plainText } from './markdown-page.ts';
+import { usePageFile } from '../state/page-files.ts';
+import { type MarkdownBlock, type MarkdownSpan, type MathNode, plainText, sectionOf } from './markdown-page.ts';
 
 interface MarkdownProps {
   readonly blocks: readonly MarkdownBlock[];
@@ -80,4 +81,10 @@ function mathOf(node: MathNode): ComponentChildren {
 /** Returns whether a list item starts with a text. */
 function beginsWith([first]: readonly MarkdownBlock[], words: string): boolean {
   return words !== '' && first?.kind === 'paragraph' && plainText(first.spans).startsWith(words);
+}
+
+/** Renders a section of docs/terminal.md without its heading, so that the page and the documentation have the same text. */
+export function TerminalText({ section }: { section: string }) {
+  const blocks = usePageFile<MarkdownBlock[]>('terminal') ?? [];
+  return <Markdown blocks={sectionOf(blocks, section).slice(1)} onJump={() => {}} />;
 }

@@ -2,12 +2,11 @@ import { signOut } from '../data/member-key.ts';
 import { commandOf, curlOf, mcpOf } from '../operations.ts';
 import { ACTION_LIST, type ActionId, VIEW_NAMES } from './action-list.ts';
 import { MEASURES, type Measure, START, VIEWS, type ViewName } from './address.ts';
-import { navigate, page, pageTicker } from './page.ts';
+import { navigate, page, pageTicker, zoomBy } from './page.ts';
 import { asOf, isSimulated, neighbour } from './page-market.ts';
 import { activePanel, toggleTable } from './panels.ts';
 import { moveInTime, moveToMoment, togglePlay } from './time-stops.ts';
 import { areLettersOn, copy, type DialogName, dialog, notify, THEMES, theme } from './ui.ts';
-import { zoomBy } from './zoom.ts';
 
 const option = (name: 'weight' | 'sign' | 'expiries' | 'gamma' | 'iv' | 'forward', value: string) => {
   const { [name]: present, ...others } = page.value.options;

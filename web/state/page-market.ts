@@ -1,10 +1,18 @@
 import { computed, effect, signal } from '@preact/signals';
 import { followLiveLevels, liveLevels } from '../data/live-levels.ts';
 import { memberKey } from '../data/member-key.ts';
-import { type FeedStatusAnswer, type GexView, shareAnswer, type UniverseAnswer } from '../data/page-answers.ts';
+import {
+  type Asked,
+  type FeedStatusAnswer,
+  type GexView,
+  shareAnswer,
+  type UniverseAnswer,
+  useAnswer,
+} from '../data/page-answers.ts';
 import { serverNow } from '../data/server-connection.ts';
+import type { Call, CallValue, WebOperationName } from '../operations.ts';
 import { isComparable } from './moment-diff.ts';
-import { page, pageTicker } from './page.ts';
+import { page, pageTicker, tickerCall } from './page.ts';
 
 /** The answer with all tickers of the universe, by theme. */
 export const universe = shareAnswer<UniverseAnswer>(() => ({ operation: 'get_target_universe', args: {} }));
@@ -67,6 +75,23 @@ export const comparedView = computed(() => {
 
 /** The time of the quotes in the snapshot on the page, ISO 8601. Panels with a call of their own request data for this moment. */
 export const asOf = computed(() => gexView.asked.value.answer?.asOf);
+
+/** A call with the state of its answer. The fields are props of `ChartPanel`. */
+export interface AskedCall<Body> extends Asked<Body> {
+  readonly call: Call | undefined;
+}
+
+/**
+ * Sends a call for the ticker and the moment of the page, and returns its answer. The hook sends nothing if `args` is undefined, or while
+ * the moment is unknown.
+ */
+export function useTickerAnswer<Body>(
+  operation: WebOperationName,
+  args: Readonly<Record<string, CallValue>> | undefined,
+): AskedCall<Body> {
+  const call = asOf.value && args && tickerCall(operation, asOf.value, args);
+  return { ...useAnswer<Body>(call || undefined), call: call || undefined };
+}
 
 /** True if the page shows simulated market data. */
 export const isSimulated = computed(

@@ -1,3 +1,4 @@
+import { bisector } from 'd3-array';
 import { newYorkIsoDate } from '../page-format.ts';
 import { closesEarly, isExchangeDay } from './exchange-days.ts';
 import { HOUR_STEPS, hourTicks, newYorkMidnight } from './new-york-clock.ts';
@@ -71,14 +72,10 @@ export function tradingAxis(
   return { days, length, at: (ms) => positionOn(days, ms) };
 }
 
+const byStart = bisector(({ from }: AxisDay) => from);
+
 function positionOn(days: readonly AxisDay[], ms: number): number {
-  let [low, high] = [0, days.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (days[middle]!.from <= ms) low = middle + 1;
-    else high = middle;
-  }
-  const day = days[low - 1];
+  const day = days[byStart.right(days, ms) - 1];
   if (!day) return 0;
   if (ms > day.to) return day.start + day.width;
   const free = day.count === 0 ? 0 : 0.5 / day.count;

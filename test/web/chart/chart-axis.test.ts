@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { expiryDay, expiryLabels, maturityAxis, strikeAxis } from '../../../web/chart/chart-axis.ts';
-import { spacedLabels } from '../../../web/chart/spaced-labels.ts';
+import { expiryDay, expiryLabels, maturityAxis, spacedLabels, strikeAxis } from '../../../web/chart/chart-axis.ts';
 
 test('labels do not overlap, are in order, and the last one always stands', () => {
   const places = fc.array(fc.tuple(fc.double({ min: 0, max: 900, noNaN: true }), fc.integer({ min: 4, max: 90 })), {

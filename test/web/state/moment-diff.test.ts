@@ -11,7 +11,7 @@ import {
   profilePairs,
   strikeDifferences,
 } from '../../../web/state/moment-diff.ts';
-import { differenceTexts } from '../../../web/view/ticker/diff-text.ts';
+import { differenceTexts } from '../../../web/view/ticker/diff-summary.tsx';
 
 const strikesOf = (rows: readonly (readonly [strike: number, net: number])[]) =>
   ({

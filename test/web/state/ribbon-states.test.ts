@@ -1,15 +1,21 @@
 import { describe, expect, test } from 'bun:test';
-import { RIBBON_STATES, type RibbonInput, type RibbonState, ribbonItems } from '../../../web/state/ribbon-states.ts';
+import {
+  RIBBON_STATES,
+  type RibbonInput,
+  type RibbonState,
+  ribbonItems,
+  type Session,
+} from '../../../web/state/ribbon-states.ts';
 
 const at = (text: string) => Date.parse(text);
-const OPEN = {
+const OPEN: Session = {
   state: 'open',
   reason: null,
   opens_at: '2026-11-20T14:30:00Z',
   closes_at: '2026-11-20T21:00:00Z',
   half_day: false,
 };
-const WEEKEND = {
+const WEEKEND: Session = {
   state: 'closed',
   reason: 'weekend',
   opens_at: '2026-11-23T14:30:00Z',
@@ -21,7 +27,6 @@ const FEED = {
   feedState: 'ok',
   tickerState: 'fresh',
   error: null,
-  lastAttemptMs: at('2026-11-20T19:00:00Z'),
   nextAttemptMs: at('2026-11-20T19:05:00Z'),
   coveragePct: 100,
   expectedContracts: 4288,
@@ -53,7 +58,7 @@ const words = (change: Partial<RibbonInput>, state: RibbonState) => {
 };
 
 /** What makes each state hold, alone. */
-const CAUSES: Readonly<Record<Exclude<RibbonState, 'signed_out' | 'open'>, Partial<RibbonInput>>> = {
+const CAUSES: Readonly<Record<Exclude<RibbonState, 'open'>, Partial<RibbonInput>>> = {
   other_version: { isOtherVersion: true },
   simulated: { isSimulated: true },
   offline: { connection: { isOnline: false, since: at('2026-11-20T18:58:00Z'), retryAt: at('2026-11-20T19:00:04Z') } },
@@ -144,8 +149,8 @@ describe('the states of the ribbon', () => {
 
   test.each([
     ['on a Sunday', { ...CAUSES.closed, feed: { ...FEED, tickerState: 'stale' } }],
-    ['at night', { session: { ...WEEKEND, reason: 'night' }, feed: { ...FEED, tickerState: 'stale' } }],
-    ['on a holiday', { session: { ...WEEKEND, reason: 'holiday' }, feed: { ...FEED, tickerState: 'stale' } }],
+    ['at night', { session: { ...WEEKEND, reason: 'night' as const }, feed: { ...FEED, tickerState: 'stale' } }],
+    ['on a holiday', { session: { ...WEEKEND, reason: 'holiday' as const }, feed: { ...FEED, tickerState: 'stale' } }],
   ])('%s, a closed market is never called stale', (_, change) => {
     expect(states(change)).toEqual(['closed']);
     expect(JSON.stringify(ribbonItems({ ...CALM, ...change })).toLowerCase()).not.toContain('stale');

@@ -10,9 +10,8 @@ import { type Expiries, type Matrix, useAnswer } from '../../data/page-answers.t
 import { DataGrid, gridTable } from '../../grid/data-grid.tsx';
 import type { Call } from '../../operations.ts';
 import { countText, newYorkMoment, signedAmount } from '../../page-format.ts';
-import { ChartPanel } from '../../panel/chart-panel.tsx';
+import { ChartPanel, ViewState } from '../../panel/chart-panel.tsx';
 import { Choice, MeasureChoice, OwnSelect } from '../../panel/choices.tsx';
-import { ViewState } from '../../panel/view-state.tsx';
 import { navigate, page, tickerCall } from '../../state/page.ts';
 import { asOf, comparedView, gexView } from '../../state/page-market.ts';
 import { columnTable } from '../../state/panels.ts';

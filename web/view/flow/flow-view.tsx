@@ -13,12 +13,10 @@ import {
 } from '../../chart/flow-shapes.ts';
 import type { AggressorFlows, Asked } from '../../data/page-answers.ts';
 import { amount, marketNotes, percent } from '../../page-format.ts';
-import { ChartPanel, Problem } from '../../panel/chart-panel.tsx';
+import { ChartPanel, Problem, ViewState } from '../../panel/chart-panel.tsx';
 import { OwnSelect } from '../../panel/choices.tsx';
-import { ViewState } from '../../panel/view-state.tsx';
 import { page, setOwn } from '../../state/page.ts';
-import { gexView } from '../../state/page-market.ts';
-import { type AskedCall, useTickerAnswer } from '../../state/ticker-answer.ts';
+import { type AskedCall, gexView, useTickerAnswer } from '../../state/page-market.ts';
 import { LargePrints } from './large-prints.tsx';
 import { SignedTape } from './tape-panel.tsx';
 

@@ -14,8 +14,7 @@ import {
 import { ChartPanel, Problem } from '../../panel/chart-panel.tsx';
 import { OwnSelect } from '../../panel/choices.tsx';
 import { navigate, page, setOwn } from '../../state/page.ts';
-import { asOf } from '../../state/page-market.ts';
-import { useTickerAnswer } from '../../state/ticker-answer.ts';
+import { asOf, useTickerAnswer } from '../../state/page-market.ts';
 import { stops } from '../../state/time-stops.ts';
 import { spillRequirements, spillSentence } from './spill-text.ts';
 

@@ -3,7 +3,7 @@ import type { SignedPrints } from '../../data/page-answers.ts';
 import { DataGrid, fieldColumns, type GridColumn, gridTable } from '../../grid/data-grid.tsx';
 import { amount, countText, newYorkMoment, newYorkSecond, plain, price } from '../../page-format.ts';
 import { ChartPanel } from '../../panel/chart-panel.tsx';
-import { useTickerAnswer } from '../../state/ticker-answer.ts';
+import { useTickerAnswer } from '../../state/page-market.ts';
 import { isOfFilter, type TapeFilter, type TapePrint, tapePrints } from './tape-prints.ts';
 
 /** Number of prints that the panel requests without a filter (`shown`) and with a filter (`most`). */

@@ -2,11 +2,10 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { FeedStatusAnswer } from '../../data/page-answers.ts';
 import { ask, type WebAnswer } from '../../data/request.ts';
 import { DataGrid, fieldColumns, type GridColumn } from '../../grid/data-grid.tsx';
-import { TerminalText } from '../../markdown/terminal-text.tsx';
+import { TerminalText } from '../../markdown/markdown.tsx';
 import { cleanText, countsText, countText, duration, newYorkMoment, percent, UNKNOWN } from '../../page-format.ts';
-import { ChartPanel } from '../../panel/chart-panel.tsx';
+import { ChartPanel, ViewState } from '../../panel/chart-panel.tsx';
 import { Fact } from '../../panel/fact.tsx';
-import { ViewState } from '../../panel/view-state.tsx';
 import { feeds } from '../../state/page-market.ts';
 import {
   contractsText,

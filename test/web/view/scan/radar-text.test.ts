@@ -11,7 +11,7 @@ import {
 } from '../../../../web/chart/density-text.ts';
 import type { EtfContagion, Radar } from '../../../../web/data/page-answers.ts';
 import { spillRequirements, spillSentence } from '../../../../web/view/flow/spill-text.ts';
-import { distanceOf, universeRows } from '../../../../web/view/scan/universe-rows.ts';
+import { distanceOf, universeRows } from '../../../../web/view/scan/universe-grid.tsx';
 import { whipsawParts } from '../../../../web/view/scan/whipsaw-parts.ts';
 import { chainOf, EXPIRY, LATER, quoted, range } from '../../../analytics/small-chains.ts';
 import { callExtended, smallMarket } from '../../../operations/small-market.ts';
