@@ -10,10 +10,7 @@ export const NAMES_FROM = 420;
 /** Half the height of a price label at the left edge, in pixels. */
 const HALF = 7;
 
-/**
- * Renders the price labels at the left edge of a chart. A label that the upper or lower edge would cut is left out. Screen readers read the
- * table instead.
- */
+/** Renders the price labels at the left edge, without labels that an edge would cut. Screen readers read the table instead. */
 export function AxisLabels({ axis }: { axis: PriceAxis }) {
   return (
     <div class="y-axis small" aria-hidden="true">
@@ -75,9 +72,7 @@ export function LevelRules({ levels, axis, width }: LevelRulesProps) {
 
 /** Height of a level's label, in pixels. */
 const LABEL = 19;
-/**
- * Maximum distance between a label and its level without a leader line, in pixels. At a larger distance, a leader line connects the two.
- */
+/** Distance between a label and its level, in pixels, from which a leader line connects the two. */
 const LEADER_FROM = 12;
 
 interface LevelLabelsProps {

@@ -25,10 +25,7 @@ export function useSize<E extends HTMLElement>(): { ref: { current: E | null }; 
   return { ref, size };
 }
 
-/**
- * Renders a canvas at the resolution of the device. Screen readers skip the canvas, because the chart around it has a text alternative and
- * a table.
- */
+/** Renders a canvas at the resolution of the device. Screen readers read the text alternative and the table of its chart instead. */
 export function StrokeCanvas({ strokes, size }: { strokes: readonly Stroke[]; size: Size }) {
   const ref = useRef<HTMLCanvasElement>(null);
   const version = themeVersion.value;

@@ -19,9 +19,7 @@ export interface FlowChartProps {
 /** Width of the space for the amounts at the left edge, in pixels. */
 const AMOUNTS = 52;
 
-/**
- * Renders the premium that customers bought and sold as bars, with calls solid and puts hatched, and the net delta in a second plot below.
- */
+/** Renders the premium that customers bought and sold as bars (calls solid, puts hatched), and the net delta in a plot below. */
 export function FlowChart({ rows, group, cursor, onCursor, chosen, onChoose }: FlowChartProps) {
   const { ref, size } = useSize<HTMLDivElement>();
   const { width, height } = size;

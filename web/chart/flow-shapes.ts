@@ -104,10 +104,7 @@ export function flowLayout(rows: readonly FlowRow[], left: number, width: number
   };
 }
 
-/**
- * Returns the name of a row: a day as `Fri 20 Nov`, an expiry with its year, a manner as words. `isShort` leaves out the weekday, for axis
- * labels.
- */
+/** Returns the name of a row: `Fri 20 Nov`, an expiry with its year, or a manner in words. `isShort` leaves out the weekday. */
 export function flowKeyText(key: string, group: FlowGroup, isShort = false): string {
   const day = newYorkDay(key, true);
   if (group === 'manner' || day === UNKNOWN) return cleanText(key).replace('_', '-');

@@ -19,10 +19,7 @@ const EDGE = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?Z)?$/;
 /** Longest range, in days, for which the default is to show every snapshot. A longer range shows one row per day by default. */
 const SNAPSHOT_DAYS = 10;
 
-/**
- * Returns the time range that the settings of the view contain. `moment` is the newest moment of the page. An invalid value counts as not
- * set.
- */
+/** Returns the time range of the settings of the view. `moment` is the newest one of the page. An invalid value counts as not set. */
 export function historySpan(own: Readonly<Record<string, string>>, moment: string): HistorySpan {
   const edge = (text: string | undefined) =>
     text !== undefined && EDGE.test(text) && Number.isFinite(Date.parse(text)) ? text : undefined;
@@ -54,10 +51,7 @@ export function spanOfRows({ per, day, as_of }: History, from: number, to: numbe
 /** Maximum number of days without rows before the first row and after the last row of the axis. */
 const EMPTY_DAYS_MOST = 400;
 
-/**
- * Returns the first and last date of the time axis. An end that is not set is left out, and an end far from the rows is limited to
- * EMPTY_DAYS_MOST days.
- */
+/** Returns the first and last date of the axis, at most EMPTY_DAYS_MOST days from the rows. An end that is not set is left out. */
 export function spanEnds({ from, to }: HistorySpan, { day }: History): { from?: string; to?: string } {
   const date = (edge: string) => (edge.includes('T') ? newYorkIsoDate(edge) : edge);
   const shifted = (day: string, by: number) =>

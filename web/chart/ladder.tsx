@@ -161,10 +161,7 @@ export function selectionReadout(strikes: Strikes, [from, to]: readonly [number,
   return `${n} strikes ${strikeText(from)} to ${strikeText(to)} · calls ${signedAmount(calls)} · puts ${signedAmount(puts)} · net ${signedAmount(calls + puts)}`;
 }
 
-/**
- * Returns the figures of the ladder as a table. In a comparison, the table also has the net gamma at A, its change, and the strikes that
- * exist only at A.
- */
+/** Returns the ladder as a table. In a comparison, it also has the net gamma at A, its change, and the strikes that exist only at A. */
 export function ladderTable(strikes: Strikes, before?: Strikes): PanelTable {
   const { columns, rows } = columnTable(strikes);
   if (!before) return { columns, rows };

@@ -33,9 +33,7 @@ function roundSize(index: number): number {
   return Number(`${[1, 2, 5][index - 3 * power]}e${power}`);
 }
 
-/**
- * Returns the colour step of a value, 0 to 8. The step never decreases as the value increases, and two opposite values have opposite steps.
- */
+/** Returns the colour step of a value, 0 to 8. It never decreases as the value increases, and opposite values have opposite steps. */
 export function rampStep(value: number, bounds: readonly number[]): number {
   const size = Math.abs(value);
   let steps = 0;
@@ -90,10 +88,7 @@ export function matrixSteps(values: MatrixValues, bounds: readonly number[]): Ui
   return steps;
 }
 
-/**
- * Minimum and maximum height of a cell, in pixels. The matrix may be higher than `target`, because a cell below the minimum height would
- * not be visible.
- */
+/** Bounds of the height of a cell, in pixels. A lower cell would not be visible, so the matrix may be higher than `target`. */
 const CELL_HEIGHT = { least: 2, most: 24 } as const;
 
 export interface MatrixLayout {

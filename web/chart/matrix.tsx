@@ -41,21 +41,13 @@ export interface MatrixProps {
 const PRICES = 46;
 /** Target height of the matrix as a share of the window's height, and its minimum height in pixels. */
 const HEIGHT = { share: 0.6, least: 300 } as const;
-/**
- * On a window at least `from` pixels wide, the height of the matrix is the window's height minus `around` pixels for the other elements.
- */
+/** In a window at least `from` pixels wide, the matrix leaves `around` pixels of the height for other elements. */
 const WIDE = { from: 1900, around: 300 } as const;
 const LABEL_HEIGHT = 18;
-/**
- * `sign` is the minimum cell size in pixels at which a cell shows the sign of its value. `value` is the minimum width at which the cell
- * shows the value itself.
- */
+/** Minimum cell size at which a cell shows its sign, and minimum width at which it shows its value, in pixels. */
 const TEXT_FROM = { sign: 18, value: 54 } as const;
 
-/**
- * Renders exposure by strike (vertical) and expiry (horizontal) as cells in nine colours. Arrow keys and the pointer move a cursor from
- * cell to cell.
- */
+/** Renders exposure by strike (vertical) and expiry (horizontal) as cells in nine colours, with a cursor for keys and pointer. */
 export function MatrixChart({ matrix, moment, title, unit, chosen, cursor, onCursor, onPick }: MatrixProps) {
   const { ref, size } = useSize<HTMLDivElement>();
   const { values, strike: strikes, expiry, spot_price: spot } = matrix;

@@ -58,9 +58,7 @@ const PAD = { right: 10, y: 9 } as const;
 const TICK_GAP = 26;
 const BAR = { least: 2, most: 14, share: 0.7 } as const;
 
-/**
- * Renders several series on one pair of axes, with a cursor that follows the pointer. The surrounding `CursorFrame` handles the keyboard.
- */
+/** Renders series on one pair of axes, with a cursor for the pointer. The surrounding `CursorFrame` handles the keyboard. */
 export function SeriesPlot(props: SeriesPlotProps) {
   const {
     x,
@@ -278,10 +276,7 @@ interface CursorFrameProps extends Pick<SeriesPlotProps, 'cursor' | 'onCursor' |
   readonly children: ComponentChildren;
 }
 
-/**
- * Renders the focusable frame of a chart. Arrow keys move the cursor of all plots in the frame, and a live region announces the figures at
- * the cursor.
- */
+/** Renders the focusable frame of a chart. Arrow keys move the cursor of all its plots, and a live region announces the figures. */
 export function CursorFrame(props: CursorFrameProps) {
   const { id, label, count, cursor, onCursor, onOpen, readout, children } = props;
   const [spoken, speak] = useSpoken();

@@ -48,9 +48,7 @@ interface SmileChartProps extends Pick<SeriesPlotProps, 'cursor' | 'onCursor'> {
   readonly smile: FittedSmile;
 }
 
-/**
- * Renders the fitted smile of one settlement by strike, its volatilities at 10 and 25 deltas, and the range from bid to ask of each quote.
- */
+/** Renders the fitted smile of a settlement by strike, its volatilities at 10 and 25 deltas, and the bid and ask of each quote. */
 export function SmileChart({ surface, settlement, smile, cursor, onCursor }: SmileChartProps) {
   const { put_10d_iv, put_25d_iv, atm_iv, call_25d_iv, call_10d_iv } = surface.expiries;
   const figures = [put_10d_iv, put_25d_iv, atm_iv, call_25d_iv, call_10d_iv].map(

@@ -27,10 +27,7 @@ export const eventCount = signal(0);
 
 const byTicker = new Map<string, Signal<LiveLevels | undefined>>();
 
-/**
- * Returns a signal with the newest levels of a ticker. A component that reads this signal renders again only when the levels of this ticker
- * change.
- */
+/** Returns a signal with the newest levels of a ticker. A component that reads it renders again only when these levels change. */
 export function liveLevels(ticker: string): Signal<LiveLevels | undefined> {
   let levels = byTicker.get(ticker);
   if (!levels) {
@@ -200,10 +197,7 @@ async function readStream(
   isStreaming.value = false;
 }
 
-/**
- * Yields the events of a stream. Events that arrive together are yielded together. `heard` is called for each chunk of data, including
- * pings.
- */
+/** Yields the events of a stream that arrive together. `heard` is called for each chunk of data, including pings. */
 async function* eventsOf(body: ReadableStream<Uint8Array>, heard: () => void): AsyncGenerator<LiveLevels[]> {
   const reader = body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader();
   let text = '';

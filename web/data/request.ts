@@ -74,9 +74,7 @@ const kept = new Map<string, { etag: string | null; answer: WebAnswer<unknown> }
 // used.
 memberKey.subscribe(() => kept.clear());
 
-/**
- * The earliest time of the next request, in ms since the epoch. Requests wait for this time while few tokens of the rate limit are left.
- */
+/** The earliest time of the next request, in ms since the epoch. It spaces requests while few tokens of the rate limit are left. */
 let spacedUntil = 0;
 
 /**
@@ -222,10 +220,7 @@ async function untilAllowed(signal: AbortSignal | undefined): Promise<void> {
   }
 }
 
-/**
- * Reads the rate limit from the header fields. If less than a tenth of the quota is left, requests are slowed down to the rate at which
- * tokens are refilled.
- */
+/** Reads the rate limit. With less than a tenth of the quota left, requests slow down to the rate at which tokens are refilled. */
 function noteRate(headers: Headers): void {
   const policy = /q=(\d+);w=(\d+)/.exec(headers.get('ratelimit-policy') ?? '');
   const left = /r=(\d+)/.exec(headers.get('ratelimit') ?? '');

@@ -24,9 +24,7 @@ export interface ToolFigure {
 
 const LIST_MOST = 12;
 
-/**
- * Returns the figures of an answer. If the answer contains an object, the names of the object's figures start with the name of the object.
- */
+/** Returns the figures of an answer. The names of the figures of an inner object start with the name of the object. */
 export function toolFigures(answer: Values, schema: ToolObjectSchema | undefined): ToolFigure[] {
   return Object.entries(answer).flatMap(([name, value]): ToolFigure[] => {
     const note = cleanText(schema?.properties?.[name]?.description, 600);

@@ -13,10 +13,7 @@ type Tab = (typeof TABS)[number];
 /** Maximum number of lines of the answer that the panel shows. The copy button copies all lines. */
 const LINES_SHOWN = 40;
 
-/**
- * Renders the API call that returns the explained figure. The call contains the moment of the snapshot, so that it returns exactly this
- * figure.
- */
+/** Renders the API call that returns the figure. It contains the moment of the snapshot, so that it returns exactly this figure. */
 export function ExplainCall({ figure, snapshot, notes }: ExplainSectionProps) {
   const tab = useSignal<Tab>('curl');
   const { ticker, moment, options } = snapshot;
@@ -77,10 +74,7 @@ const OPERATION: Partial<Record<ExplainedFigure, Call['operation']>> = {
   strike: 'get_gex_by_strike',
 };
 
-/**
- * Returns the call in the form that the `zomma` command accepts. Tools accept no options, so a call with options becomes a call of
- * `get_gex_view`.
- */
+/** Returns the call as `zomma` accepts it. Tools accept no options, so a call with options becomes one of `get_gex_view`. */
 function commandCall(call: Call, hasOptions: boolean): Call {
   return hasOptions && WEB_OPERATIONS[call.operation].isTool ? { ...call, operation: 'get_gex_view' } : call;
 }

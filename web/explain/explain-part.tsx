@@ -12,10 +12,7 @@ export interface ExplainedSnapshot extends GexView {
   readonly ticker: string;
   /** The time of the snapshot's quotes, ISO 8601. */
   readonly moment: string;
-  /**
-   * The options of the analysis. The options of the snapshot differ from the page's options while the answer for the page's new options is
-   * loading.
-   */
+  /** The options of the analysis. They differ from the page's options while the answer for the new options is loading. */
   readonly options: ChosenOptions;
 }
 

@@ -33,9 +33,7 @@ let isByKeyboard = false;
 addEventListener('keydown', () => (isByKeyboard = true), true);
 addEventListener('pointerdown', () => (isByKeyboard = false), true);
 
-/**
- * Renders the Explain panel for one figure: definition, inputs, firmness, changes, track record, and the same API call for other clients.
- */
+/** Renders the Explain panel of a figure: definition, inputs, firmness, changes, track record, and the same call for other clients. */
 export function Explain({ id }: { id: string }) {
   const panel = useRef<HTMLElement>(null);
   const heading = useRef<HTMLHeadingElement>(null);

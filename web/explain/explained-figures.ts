@@ -10,9 +10,7 @@ export interface Explanation {
   readonly kind: 'price' | 'signed' | 'given';
   /** The column of the strikes that causes the changes of the figure. */
   readonly driver: Driver;
-  /**
-   * The part of a `get_level_record` answer with the number of days on which the level held. Null if there is no such part for the figure.
-   */
+  /** The part of a `get_level_record` answer with the days on which the level held. Null if the figure has no such part. */
   readonly record: 'call_wall' | 'put_wall' | 'flip' | null;
 }
 
@@ -38,10 +36,7 @@ export function figureOfId(id: string): { figure: ExplainedFigure; strike: numbe
     : undefined;
 }
 
-/**
- * Returns remarks for the Explain panel: one for each option that changes the sentences and formulas of the figures. The texts come from
- * `remarks`.
- */
+/** Returns a remark for each option that changes the sentences and formulas of the figures. The texts come from `remarks`. */
 export function remarksOn(remarks: Readonly<Record<string, string>>, options: ChosenOptions): string[] {
   return Object.entries(options).flatMap(([name, value]) => {
     if (name === 'expiries') return [`${remarks.expiries}${value}.`];

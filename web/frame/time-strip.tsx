@@ -17,10 +17,7 @@ import {
   togglePlay,
 } from '../state/time-stops.ts';
 
-/**
- * Debounce delay while the member drags the time strip, in ms. The moment changes immediately, and the figures are requested after this
- * delay.
- */
+/** Debounce delay of the request for figures while the member drags the time strip, in ms. The moment changes immediately. */
 const REST_MS = 80;
 
 /** Renders the time strip: a slider that stops only at stored snapshots, with buttons for moving in time and comparing. */
@@ -207,10 +204,7 @@ function Flag({ letter, at }: { letter: 'A' | 'B'; at: number }) {
   );
 }
 
-/**
- * Renders the background of the slider: a tick for each snapshot, the spot curve, the boundaries of days, and hatched areas for missing
- * data or feed outages.
- */
+/** Renders the background of the slider: ticks of snapshots, the spot curve, boundaries of days, and hatched gaps of data and feeds. */
 function StripMarks() {
   const all = stopList.value;
   const axis = stripAxis.value;

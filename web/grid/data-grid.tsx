@@ -33,10 +33,7 @@ export interface GridProps<Row> {
   readonly opensOnPress?: boolean;
   /** True if the grid has an input field that filters the rows. */
   readonly hasFilter?: boolean;
-  /**
-   * Returns true for the row to which the grid scrolls initially, in the middle of its viewport. Without this function, the grid starts at
-   * the first row.
-   */
+  /** Returns true for the row that is initially in the middle of the viewport. Without it, the grid starts at the first row. */
   startAt?(row: Row): boolean;
 }
 

@@ -37,9 +37,7 @@ export interface TickerFigure extends FigureProps {
   readonly print: (value: number) => string;
 }
 
-/**
- * Returns the figures of a ticker with their texts. An unresolved flip and an unknown share of the volume appear as a dash with the reason.
- */
+/** Returns the figures of a ticker. An unresolved flip and an unknown share of the volume are a dash with the reason. */
 export function tickerFigures(levels: Levels, moment: string | undefined): TickerFigure[] {
   const { spot_price: spot, hedging } = levels;
   const distance = (level: number) => percent(100 * (level / spot - 1));

@@ -20,10 +20,7 @@ import { gexView } from '../state/page-market.ts';
 import { copy } from '../state/ui.ts';
 import { Fact } from './fact.tsx';
 
-/**
- * Maximum number of forms on a page on which all forms are expanded. If there are more forms, or if the page is narrow, only the first form
- * is expanded.
- */
+/** Maximum number of forms that are all expanded. If there are more, or if the page is narrow, only the first form is expanded. */
 const UNFOLDED_MAX = 4;
 
 /**

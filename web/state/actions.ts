@@ -138,10 +138,7 @@ export function followKeys(): void {
   });
 }
 
-/**
- * Restores the focus when the focused element is removed from the page. The focus moves to the element's panel, or to the view if the panel
- * is also gone.
- */
+/** Moves the focus to the panel of a focused element that is removed from the page, or to the view if the panel is also gone. */
 export function followFocus(): void {
   let [focused, panel]: (Element | null)[] = [];
   addEventListener('focusin', ({ target }) => {
@@ -163,10 +160,7 @@ function hasModifier(event: KeyboardEvent): boolean {
   return event.metaKey || (!isTyped && (event.ctrlKey || event.altKey));
 }
 
-/**
- * Closes the Explain panel if it is open. If the panel is closed, moves the focus out of the chart. If no chart has the focus, returns to
- * live data.
- */
+/** Closes the Explain panel. If it is closed, moves the focus out of the chart. If no chart has the focus, returns to live data. */
 function leave(): void {
   const { activeElement } = document;
   if (page.value.explain) navigate({ explain: null });

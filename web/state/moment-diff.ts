@@ -40,9 +40,7 @@ export function strikeDifferences(
     .toSorted((a, b) => a.strike - b.strike);
 }
 
-/**
- * Returns the names of the series of an answer. A name consists of the expiry, the settlement, and the root if it differs from the ticker.
- */
+/** Returns the names of series: the expiry, the settlement, and the root if it differs from the ticker. */
 function seriesNames({ ticker, root, expiry, settlement }: Expiries): string[] {
   const own = ticker.replace('^', '');
   return expiry.map((date, i) => `${date} ${settlement[i]}${root[i] === own ? '' : ` ${root[i]}`}`);
@@ -115,10 +113,7 @@ export interface ProfilePair {
   readonly before: number;
 }
 
-/**
- * Returns two profiles as pairs, in ascending order of spot. The spots are those of both profiles within the range that both profiles
- * cover.
- */
+/** Returns two profiles as pairs at the spots of both profiles within the range that both cover, in ascending order of spot. */
 export function profilePairs(now: ProfileAnswer, before: ProfileAnswer): ProfilePair[] {
   const low = Math.max(now.spot[0] ?? Number.POSITIVE_INFINITY, before.spot[0] ?? Number.POSITIVE_INFINITY);
   const high = Math.min(now.spot.at(-1) ?? 0, before.spot.at(-1) ?? 0);

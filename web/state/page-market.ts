@@ -20,10 +20,7 @@ export const universe = shareAnswer<UniverseAnswer>(() => ({ operation: 'get_tar
 /** The answer with the state of the feeds and the trading session of the exchange. */
 export const feeds = shareAnswer<FeedStatusAnswer>(() => ({ operation: 'get_feed_status', args: {} }));
 
-/**
- * The names of all tickers that have or may get data, joined by spaces. The signal holds a string, so that it changes only when a name
- * changes.
- */
+/** All tickers that have or may get data, joined by spaces. A string, so that the signal changes only when a name changes. */
 const tickerNames = computed(() => {
   const themes = universe.asked.value.answer?.body.macro_themes ?? {};
   const stored = (feeds.asked.value.answer?.body.feeds ?? []).flatMap((feed) =>
@@ -120,10 +117,7 @@ const FEEDS_EVERY_MS = 30_000;
 /** Interval of the requests for the feed status while the simulated market fills its past, in ms. */
 const FILLING_EVERY_MS = 3_000;
 
-/**
- * Opens the stream of live levels, and refreshes the shared answers when new levels arrive. The feed status is also refreshed at a fixed
- * interval.
- */
+/** Opens the stream of live levels, and refreshes the shared answers on new levels, the feed status also at a fixed interval. */
 export function followMarket(): void {
   let stream: { stop(): void } | undefined;
   effect(() => {

@@ -32,9 +32,7 @@ export function isExchangeDay(date: string): boolean {
   );
 }
 
-/**
- * Returns whether trading ends at 13:00 on a trading day: the day after Thanksgiving, and the days before Christmas and Independence Day.
- */
+/** Returns whether trading ends at 13:00: on the day after Thanksgiving, and before Christmas and Independence Day. */
 export function closesEarly(date: string): boolean {
   const noon = new Date(`${date}T12:00:00Z`);
   const [month, day, weekday] = [noon.getUTCMonth() + 1, noon.getUTCDate(), noon.getUTCDay()];

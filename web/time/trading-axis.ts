@@ -88,9 +88,7 @@ export interface TimeTick {
   readonly label: string;
 }
 
-/**
- * Functions that group dates by period, from the most ticks to the fewest: every day, or the first day of a week, month, quarter or year.
- */
+/** Functions that group dates, from the most ticks to the fewest: by day, or the first day of a week, month, quarter or year. */
 const PERIODS: readonly ((date: string) => string)[] = [
   (date) => date,
   (date) => String(Math.floor((Date.parse(date) / DAY + 3) / 7)),

@@ -24,10 +24,7 @@ const DAYS = ['1', '5', '10', '30', '90', '366'];
 const PREMIUMS = ['0', '10000', '25000', '100000', '250000', '1000000'];
 const INITIAL = { by: 'day', days: '30', premium: '0' } as const;
 
-/**
- * Renders the Flow view: the share of signed prints first, then the flow by day, manner or expiry, the list of prints, and the large
- * prints.
- */
+/** Renders the Flow view: the share of signed prints, the flow by day, manner or expiry, the list of prints, and the large prints. */
 export function FlowView() {
   const view = gexView.asked.value;
   const { own } = page.value;

@@ -21,9 +21,7 @@ import { fillingPast } from '../../state/page-market.ts';
 
 const ARGS = { days: 365 };
 
-/**
- * Renders the share of days on which each level held, was touched and was crossed, next to control levels at the same distance from spot.
- */
+/** Renders the share of days on which each level held, was touched and was crossed, next to a level at the same distance from spot. */
 export function RecordPanel({ moment }: { moment: string }) {
   const { own } = page.value;
   const asked = useAnswer<RecordAnswer>(

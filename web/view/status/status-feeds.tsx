@@ -21,10 +21,7 @@ import {
 /** Maximum number of pages of a feed report. A page contains about 150 tickers. */
 const PAGES_MAX = 40;
 
-/**
- * Renders the state of every feed: its polls, its stream, its tickers, the rejected rows, and the times at which the stream was
- * disconnected.
- */
+/** Renders the state of every feed: its polls, its stream and its gaps, its tickers, and the rejected rows. */
 export function StatusFeeds() {
   const asked = feeds.asked.value;
   const rows = useAllPages(asked.answer);

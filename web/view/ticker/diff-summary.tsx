@@ -5,10 +5,7 @@ import { type MomentDifference, momentDifference } from '../../state/moment-diff
 import { navigate, page } from '../../state/page.ts';
 import { comparedView, gexView, pinnedView } from '../../state/page-market.ts';
 
-/**
- * Renders one line with the differences between moment A and the page's moment. If the two moments cannot be compared, the line states the
- * reason.
- */
+/** Renders one line with the differences from moment A to the page's moment, or the reason why they cannot be compared. */
 export function DiffSummary() {
   const { pinned, options } = page.value;
   const now = gexView.asked.value.answer;
