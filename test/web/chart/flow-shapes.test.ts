@@ -43,12 +43,7 @@ describe('bars', () => {
 
   test('bought stands above zero and sold below, puts after calls, in the ratio of their dollars', () => {
     const [callBought, putBought, callSold, putSold] = of(0);
-    expect([callBought!.kind, putBought!.kind, callSold!.kind, putSold!.kind]).toEqual([
-      'calls',
-      'puts',
-      'calls',
-      'puts',
-    ]);
+    expect(of(0).map(({ kind }) => kind)).toEqual(['calls', 'puts', 'calls', 'puts']);
     expect(callBought!.y + callBought!.height).toBeCloseTo(zero, 9);
     expect(putBought!.y + putBought!.height).toBeCloseTo(callBought!.y, 9);
     expect(callSold!.y).toBeCloseTo(zero, 9);

@@ -8,20 +8,14 @@ import {
 } from '../../../web/state/ribbon-states.ts';
 
 const at = (text: string) => Date.parse(text);
-const OPEN: Session = {
-  state: 'open',
-  reason: null,
-  opens_at: '2026-11-20T14:30:00Z',
-  closes_at: '2026-11-20T21:00:00Z',
+/** The hours of the session of a day. */
+const hoursOf = (day: string) => ({
+  opens_at: `${day}T14:30:00Z`,
+  closes_at: `${day}T21:00:00Z`,
   half_day: false,
-};
-const WEEKEND: Session = {
-  state: 'closed',
-  reason: 'weekend',
-  opens_at: '2026-11-23T14:30:00Z',
-  closes_at: '2026-11-23T21:00:00Z',
-  half_day: false,
-};
+});
+const OPEN: Session = { state: 'open', reason: null, ...hoursOf('2026-11-20') };
+const WEEKEND: Session = { state: 'closed', reason: 'weekend', ...hoursOf('2026-11-23') };
 const FEED = {
   name: 'tradier',
   feedState: 'ok',
@@ -131,18 +125,8 @@ describe('the states of the ribbon', () => {
     ['30 min old', '2026-11-20T18:30:00Z', '2026-11-20T19:00:00Z', false],
     ['a second more than 30 min old', '2026-11-20T18:30:00Z', '2026-11-20T19:00:01Z', true],
     ['of the evening before, 30 min after the open', '2026-11-19T21:00:00Z', '2026-11-20T15:00:00Z', false],
-    [
-      'of the evening before, a second more than 30 min after the open',
-      '2026-11-19T21:00:00Z',
-      '2026-11-20T15:00:01Z',
-      true,
-    ],
-    [
-      '30 min old at the close, which the report does not know yet',
-      '2026-11-20T20:30:00Z',
-      '2026-11-20T21:00:20Z',
-      false,
-    ],
+    ['of the evening before, a second later', '2026-11-19T21:00:00Z', '2026-11-20T15:00:01Z', true],
+    ['30 min old at the close, before the next report', '2026-11-20T20:30:00Z', '2026-11-20T21:00:20Z', false],
   ])('quotes that are %s are stale or not, although the last report calls them fresh', (_, asOf, now, isStale) => {
     expect(states({ asOfMs: at(asOf), nowMs: at(now) }).includes('stale')).toBe(isStale);
   });
