@@ -44,7 +44,7 @@ export function pointWithin(event: MouseEvent): { x: number; y: number } {
  * Returns handlers with which a pointer moves the cursor of a chart. `at` returns the place of the cursor at the pointer. After a touch ends,
  * the cursor stays, so that its figures remain visible.
  */
-export function pointerCursor<Place>(at: (event: MouseEvent) => Place, onCursor: (place: Place | null) => void) {
+export function pointerCursor<Place>(at: (event: MouseEvent) => Place | null, onCursor: (at: Place | null) => void) {
   const onPointerMove = (event: PointerEvent) => onCursor(at(event));
   const onPointerLeave = (event: PointerEvent) => event.pointerType !== 'touch' && onCursor(null);
   return { onPointerMove, onPointerDown: onPointerMove, onPointerLeave };

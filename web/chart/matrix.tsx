@@ -21,20 +21,15 @@ import {
 } from './matrix-cells.ts';
 import { describeMatrix, matrixReadout } from './matrix-text.ts';
 import { spacedTicks } from './price-axis.ts';
+import type { TermStructureProps } from './term-structure.tsx';
 
-export interface MatrixProps {
+interface MatrixProps extends Pick<TermStructureProps, 'moment' | 'chosen' | 'onPick'> {
   readonly matrix: Matrix;
-  /** The moment of the quotes, ISO 8601. */
-  readonly moment: string | undefined;
   /** The name of the cells' measure, such as `Net gamma`, for the text that describes the matrix. */
   readonly title: string;
   readonly unit: string;
-  /** The expiry to which the page is restricted. */
-  readonly chosen: string | undefined;
   readonly cursor: MatrixPlace | null;
   onCursor(place: MatrixPlace | null): void;
-  /** Called when the member chooses an expiry, `YYYY-MM-DD`. */
-  onPick(expiry: string): void;
 }
 
 /** Width of the space for the price labels at the left edge, in pixels. */

@@ -130,7 +130,7 @@ export function smileTable({ forward, strike: strikes, iv }: FittedSmile): Panel
 /** The small multiples are drawn only if the view is wider than `width` pixels. `most` is the maximum number of small multiples. */
 const MULTIPLES = { width: 1500, most: 16, strikes: 21, size: [132, 64] } as const;
 
-interface SmileMultiplesProps {
+export interface SmileMultiplesProps {
   readonly surface: Surface;
   readonly moment: string | undefined;
   readonly settlement: number;

@@ -3,7 +3,7 @@ import { countText, percent, price, signedAmount, strikeText, volatility } from 
 import { expiryDay, expiryLabels, maturityAxis } from './chart-axis.ts';
 import { CursorFrame, SeriesPlot, type SeriesPlotProps } from './series-chart.tsx';
 
-interface TermStructureProps extends Pick<SeriesPlotProps, 'cursor' | 'onCursor'> {
+export interface TermStructureProps extends Pick<SeriesPlotProps, 'cursor' | 'onCursor'> {
   readonly expiries: Expiries;
   /** The expiries at the earlier moment of a comparison. */
   readonly before?: Expiries | undefined;

@@ -1,20 +1,14 @@
 import { effect, type Signal, signal } from '@preact/signals';
 import { memberKey } from './member-key.ts';
+import type { Levels } from './page-answers.ts';
 import { parseData, RequestProblem, send } from './request.ts';
 import { noteUnanswered } from './server-connection.ts';
 
 /** The levels of a ticker as the server's event stream sends them. */
-export interface LiveLevels {
+export interface LiveLevels
+  extends Pick<Levels, 'ticker' | 'spot_price' | 'call_wall' | 'put_wall' | 'gex_flip' | 'net_gex_mil' | 'regime'>,
+    Partial<Pick<Levels, 'flip_resolved' | 'sign_margin_pct'>> {
   readonly id: number;
-  readonly ticker: string;
-  readonly spot_price: number;
-  readonly call_wall: number;
-  readonly put_wall: number;
-  readonly gex_flip: number;
-  readonly flip_resolved?: boolean;
-  readonly net_gex_mil: number;
-  readonly regime: string;
-  readonly sign_margin_pct?: number | null;
   readonly provenance: { readonly as_of: string; readonly simulated: boolean; readonly source: string };
 }
 

@@ -1,7 +1,7 @@
 import { changeOf, joinRows, presenceOf } from '../data/joined-rows.ts';
 import type { Expiries, GexView, ProfileAnswer, Strikes } from '../data/page-answers.ts';
 import type { Call } from '../operations.ts';
-import { closesEarly, isExchangeDay } from '../time/exchange-days.ts';
+import { closesEarly, isExchangeDay, shiftedDate } from '../time/exchange-days.ts';
 import { newYorkMidnight } from '../time/new-york-clock.ts';
 
 /** Returns whether two answers are comparable: their calls are equal except for the moment. */
@@ -92,7 +92,6 @@ export function momentDifference(now: GexView, before: GexView, nowMs: number, b
 }
 
 const MINUTE = 60_000;
-const DAY = 86_400_000;
 
 /**
  * Returns the time at which a series settles, in ms since the epoch: the open (AM) or the close (PM) of its expiry. If the exchange is
@@ -101,7 +100,7 @@ const DAY = 86_400_000;
 function settlementMs(name: string): number {
   const [expiry, settlement] = name.split(' ') as [string, string];
   let date = expiry;
-  while (!isExchangeDay(date)) date = new Date(Date.parse(date) - DAY).toISOString().slice(0, 10);
+  while (!isExchangeDay(date)) date = shiftedDate(date, -1);
   const minutes = settlement === 'AM' ? 570 : closesEarly(date) ? 780 : 960;
   return newYorkMidnight(date) + minutes * MINUTE;
 }

@@ -93,7 +93,7 @@ describe('the layout', () => {
 describe('the change between two moments', () => {
   /** `values` has a list for each expiry. */
   const matrix = (strike: number[], expiry: string[], ...values: (number | null)[][]) => {
-    const sums = { by_strike: [], by_expiry: [], within_band: 0, left_out: 7 };
+    const sums = { by_strike: [] as number[], by_expiry: [] as number[], within_band: 0, left_out: 7 };
     const series = { root: expiry.map(() => 'SPY'), settlement: expiry.map(() => 'PM') };
     return { strike, expiry, ...series, values, ...sums };
   };
