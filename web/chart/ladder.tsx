@@ -283,7 +283,7 @@ function PresenceLabels({ strikes, before, axis }: { strikes: Strikes; before: S
   return (
     <div class="presence-labels" aria-hidden="true">
       {presenceLabels(rows, axis, PRESENCE).map(({ presence, count: n, y }) => (
-        <span key={`${presence} ${y}`} data-label style={{ top: `${y}px` }}>
+        <span key={`${presence} ${y}`} class="muted" data-label style={{ top: `${y}px` }}>
           {n > 1 ? `${n} ${presence}` : presence}
         </span>
       ))}

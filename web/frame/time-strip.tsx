@@ -177,7 +177,7 @@ function StripSlider({ children }: { children: ComponentChildren }) {
       {children}
       <span class="strip-moment" data-moment={typeof moment === 'number' ? new Date(moment).toISOString() : moment}>
         <b>{newYorkMoment(moment)}</b>
-        <span>{isBetween ? beside : `spot ${price(all.spot[stop])}`}</span>
+        <span class="muted">{isBetween ? beside : `spot ${price(all.spot[stop])}`}</span>
       </span>
     </>
   );

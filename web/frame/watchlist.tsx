@@ -14,7 +14,7 @@ export function Watchlist() {
   ];
   return (
     <nav class="watchlist" aria-label="Watchlist">
-      <div class="watch-head" aria-hidden="true">
+      <div class="watch-head muted" aria-hidden="true">
         <span>Ticker</span>
         <span>Spot</span>
         <span title="Distance of the gamma flip from spot">Flip %</span>

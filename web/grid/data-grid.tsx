@@ -185,7 +185,7 @@ export function DataGrid<Row>(props: GridProps<Row>) {
         onFocusCapture={() => (hasFocus.current = true)}
         onBlurCapture={() => (hasFocus.current = false)}
       >
-        <div class="grid-head" role="row" aria-rowindex={1} style={line}>
+        <div class="grid-head muted" role="row" aria-rowindex={1} style={line}>
           {columns.map(({ id, title, isNumber }, column) => {
             const isSorted = sort?.column === id;
             return (
@@ -193,7 +193,7 @@ export function DataGrid<Row>(props: GridProps<Row>) {
                 role="columnheader"
                 aria-sort={isSorted ? (sort!.isDescending ? 'descending' : 'ascending') : 'none'}
                 tabIndex={focused.row < 0 && focused.column === column ? 0 : -1}
-                class={isNumber ? 'number' : ''}
+                class={`clip ${isNumber ? 'number' : ''}`}
                 onClick={() => {
                   setCell({ row: -1, column });
                   sortBy(id);
@@ -224,7 +224,7 @@ export function DataGrid<Row>(props: GridProps<Row>) {
                     role={column === 0 ? 'rowheader' : 'gridcell'}
                     aria-colindex={column + 1}
                     tabIndex={focused.row === index && focused.column === column ? 0 : -1}
-                    class={`${each.isNumber ? 'number' : ''} ${each.tone?.(row) ?? ''}`}
+                    class={`clip ${each.isNumber ? 'number' : ''} ${each.tone?.(row) ?? ''}`}
                     onClick={() => setCell({ row: index, column })}
                   >
                     {each.text(row)}
