@@ -125,7 +125,7 @@ function Told({ told, answer, texts }: ToldProps) {
   return (
     <>
       <p class="explain-value">
-        <strong class={`lead ${tone}`}>{value}</strong> {number !== null && text?.unit}
+        <strong class={`lead ${tone ?? ''}`}>{value}</strong> {number !== null && text?.unit}
         {aside && <span class="muted"> {number === null ? aside : `(${aside.replace(/^per 1 % · /, '')})`}</span>}
       </p>
       {number !== null && Math.abs(number) >= 1e5 && <p class="muted">exactly {countText(number)}</p>}
