@@ -43,10 +43,7 @@ export function requestOf({ operation, args }: Call): { method: 'GET' | 'POST'; 
   return { method, path: query === '' ? filled : `${filled}?${query}` };
 }
 
-/**
- * Returns the call as a shell command with curl. `origin` is the address of the server. The command contains `$ZOMMA_KEY` instead of the
- * key.
- */
+/** Returns the call as a command with curl, which contains `$ZOMMA_KEY` instead of the key. `origin` is the address of the server. */
 export function curlOf(call: Call, origin: string): string {
   const { method, path, body } = requestOf(call);
   const url = quoted(`${origin}${path}`);

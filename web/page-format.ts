@@ -36,6 +36,12 @@ export function strikeText(value: Known): string {
   return isKnown(value) ? signed(format(',~f')(Math.round(value * 1e4) / 1e4)) : UNKNOWN;
 }
 
+/** Returns a difference with its sign. The text from `print` may already contain a plus sign. */
+export function differenceText(difference: number, print: (value: number) => string): string {
+  if (difference === 0) return 'no change';
+  return `${difference > 0 ? '+' : ''}${print(difference).replace(/^\+/, '')}`;
+}
+
 /** Returns a percentage: `+2.77 %`. If `isSigned` is false, the text has no plus sign. */
 export function percent(value: Known, decimals = 2, isSigned = true): string {
   if (!isKnown(value)) return UNKNOWN;
@@ -56,6 +62,20 @@ export function volatilityPoints(value: Known): string {
 /** Returns a whole number with thousands separators: `4,288`. */
 export function countText(value: Known): string {
   return isKnown(value) ? signed(whole(value)) : UNKNOWN;
+}
+
+/** Returns a count with its noun, which gets a plural `s` unless the count is 1: `3 days`. */
+export function counted(n: number, noun: string): string {
+  return `${countText(n)} ${noun}${n === 1 ? '' : 's'}`;
+}
+
+/** Returns counts as text, largest first, without counts of 0: `12 no bid, 3 expired`. The names may come from files, so they are cleaned. */
+export function countsText(counts: Readonly<Record<string, number>>): string {
+  return Object.entries(counts)
+    .filter(([, n]) => n > 0)
+    .toSorted(([, a], [, b]) => b - a)
+    .map(([name, n]) => `${countText(n)} ${cleanText(name, 60).replaceAll('_', ' ')}`)
+    .join(', ');
 }
 
 /** Returns a number with at most `digits` significant digits: `0.0632`. */

@@ -1,16 +1,16 @@
 import { amount, signedAmount, strikeText } from '../page-format.ts';
 import type { ChartLevel } from './chart-levels.ts';
-import { cursorPrice } from './crosshair.ts';
 import { placeLabels } from './place-labels.ts';
-import { isWithin, type PriceAxis } from './price-axis.ts';
+import { cursorPrice, isWithin, type PriceAxis } from './price-axis.ts';
 
+/** Width of the space for the price labels at the left edge, in pixels. */
+export const LABELS_WIDTH = 44;
+/** Minimum width from which a chart on the price axis shows the full names of levels, in pixels. */
+export const NAMES_FROM = 420;
 /** Half the height of a price label at the left edge, in pixels. */
 const HALF = 7;
 
-/**
- * Renders the price labels at the left edge of a chart. A label that the upper or lower edge would cut is left out. Screen readers read the
- * table instead.
- */
+/** Renders the price labels at the left edge, without labels that an edge would cut. Screen readers read the table instead. */
 export function AxisLabels({ axis }: { axis: PriceAxis }) {
   return (
     <div class="y-axis small" aria-hidden="true">
@@ -55,23 +55,34 @@ export function ExtentAxis({ left, middle, extent }: { left: number; middle: num
   );
 }
 
+interface LevelRulesProps {
+  readonly levels: readonly ChartLevel[];
+  readonly axis: PriceAxis;
+  readonly width: number;
+}
+
+/** Renders the lines of the levels within the axis, in an SVG chart. */
+export function LevelRules({ levels, axis, width }: LevelRulesProps) {
+  const visible = levels.filter(({ price }) => isWithin(axis, price));
+  return visible.map(({ id, tone, dash, price }) => {
+    const y = axis.y(price);
+    return <line key={id} class={`rule ${tone} ${dash}`} x1={LABELS_WIDTH} x2={width} y1={y} y2={y} />;
+  });
+}
+
 /** Height of a level's label, in pixels. */
 const LABEL = 19;
-/**
- * Maximum distance between a label and its level without a leader line, in pixels. At a larger distance, a leader line connects the two.
- */
+/** Distance between a label and its level, in pixels, from which a leader line connects the two. */
 const LEADER_FROM = 12;
 
+interface LevelLabelsProps {
+  readonly levels: readonly ChartLevel[];
+  readonly axis: Pick<PriceAxis, 'low' | 'high' | 'height' | 'y'>;
+  readonly isNarrow: boolean;
+}
+
 /** Renders the names of the levels at the right edge, moved apart so that no two names overlap. */
-export function LevelLabels({
-  levels,
-  axis,
-  isNarrow,
-}: {
-  levels: readonly ChartLevel[];
-  axis: Pick<PriceAxis, 'low' | 'high' | 'height' | 'y'>;
-  isNarrow: boolean;
-}) {
+export function LevelLabels({ levels, axis, isNarrow }: LevelLabelsProps) {
   const visible = levels.filter(({ price }) => isWithin(axis, price));
   const centers = placeLabels(
     visible.map(({ price }) => ({ at: axis.y(price), size: LABEL })),

@@ -2,7 +2,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { themeVersion } from '../state/ui.ts';
 import { colorsOf, paint, type Stroke } from './strokes.ts';
 
-export interface Size {
+interface Size {
   readonly width: number;
   readonly height: number;
 }
@@ -25,19 +25,8 @@ export function useSize<E extends HTMLElement>(): { ref: { current: E | null }; 
   return { ref, size };
 }
 
-/**
- * Renders a canvas at the resolution of the device. Screen readers skip the canvas, because the chart around it has a text alternative and
- * a table.
- */
-export function StrokeCanvas({
-  strokes,
-  size,
-  class: name,
-}: {
-  strokes: readonly Stroke[];
-  size: Size;
-  class?: string;
-}) {
+/** Renders a canvas at the resolution of the device. Screen readers read the text alternative and the table of its chart instead. */
+export function StrokeCanvas({ strokes, size }: { strokes: readonly Stroke[]; size: Size }) {
   const ref = useRef<HTMLCanvasElement>(null);
   const version = themeVersion.value;
   useEffect(() => {
@@ -53,5 +42,5 @@ export function StrokeCanvas({
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     paint(context, strokes, colorsOf(canvas), size);
   }, [strokes, size, version]);
-  return <canvas ref={ref} class={name ?? 'marks'} aria-hidden="true" />;
+  return <canvas ref={ref} class="marks" aria-hidden="true" />;
 }

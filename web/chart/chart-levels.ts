@@ -11,63 +11,26 @@ export interface ChartLevel extends LadderRule {
   readonly text: string;
 }
 
-/**
- * Returns the levels of a snapshot. An unresolved flip is left out, because it has no price. Each level has its own line pattern and name.
- */
-export function chartLevels(
-  levels: Pick<Levels, 'call_wall' | 'gex_flip' | 'flip_resolved' | 'max_pain' | 'spot_price' | 'put_wall'>,
-): ChartLevel[] {
-  const all: (ChartLevel | false)[] = [
-    {
-      id: 'call_wall',
-      name: 'call wall',
-      initials: 'CW',
-      price: levels.call_wall,
-      tone: 'positive',
-      dash: 'solid',
-      width: 1.5,
-      text: strikeText(levels.call_wall),
-    },
-    levels.flip_resolved && {
-      id: 'gex_flip',
-      name: 'flip',
-      initials: 'FL',
-      price: levels.gex_flip,
-      tone: 'text',
-      dash: 'dashed',
-      width: 1.5,
-      text: price(levels.gex_flip),
-    },
-    {
-      id: 'max_pain',
-      name: 'max pain',
-      initials: 'MP',
-      price: levels.max_pain,
-      tone: 'muted',
-      dash: 'dotted',
-      width: 1.5,
-      text: strikeText(levels.max_pain),
-    },
-    {
-      id: 'spot_price',
-      name: 'spot',
-      initials: 'SP',
-      price: levels.spot_price,
-      tone: 'text',
-      dash: 'solid',
-      width: 2,
-      text: price(levels.spot_price),
-    },
-    {
-      id: 'put_wall',
-      name: 'put wall',
-      initials: 'PW',
-      price: levels.put_wall,
-      tone: 'negative',
-      dash: 'solid',
-      width: 1.5,
-      text: strikeText(levels.put_wall),
-    },
-  ];
-  return all.filter((each): each is ChartLevel => each !== false && Number.isFinite(each.price));
+/** The levels in the order in which the charts draw them. Each level has its own line pattern and name. */
+const LEVELS: readonly (Omit<ChartLevel, 'price' | 'text'> & { readonly print: typeof price })[] = [
+  {
+    id: 'call_wall',
+    name: 'call wall',
+    initials: 'CW',
+    tone: 'positive',
+    dash: 'solid',
+    width: 1.5,
+    print: strikeText,
+  },
+  { id: 'gex_flip', name: 'flip', initials: 'FL', tone: 'text', dash: 'dashed', width: 1.5, print: price },
+  { id: 'max_pain', name: 'max pain', initials: 'MP', tone: 'muted', dash: 'dotted', width: 1.5, print: strikeText },
+  { id: 'spot_price', name: 'spot', initials: 'SP', tone: 'text', dash: 'solid', width: 2, print: price },
+  { id: 'put_wall', name: 'put wall', initials: 'PW', tone: 'negative', dash: 'solid', width: 1.5, print: strikeText },
+];
+
+/** Returns the levels of a snapshot. An unresolved flip is left out, because it has no price. */
+export function chartLevels(levels: Pick<Levels, ChartLevel['id'] | 'flip_resolved'>): ChartLevel[] {
+  return LEVELS.filter(({ id }) => Number.isFinite(levels[id]) && (id !== 'gex_flip' || levels.flip_resolved)).map(
+    ({ print, ...level }) => ({ ...level, price: levels[level.id], text: print(levels[level.id]) }),
+  );
 }

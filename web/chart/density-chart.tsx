@@ -2,18 +2,15 @@ import { area, line } from 'd3-shape';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Levels, Radar } from '../data/page-answers.ts';
 import { price } from '../page-format.ts';
-import { AxisLabels, LevelLabels } from './axis-labels.tsx';
+import { AxisLabels, LABELS_WIDTH, LevelLabels, LevelRules, NAMES_FROM } from './axis-labels.tsx';
 import { useSize } from './canvas.tsx';
-import { useSpoken } from './chart-accessibility.ts';
+import { CURSOR_CHART, chartKeys, pointWithin, useSpoken } from './chart-cursor.tsx';
 import { type ChartLevel, chartLevels } from './chart-levels.ts';
 import { atmLognormal, type CursorPair, densityReadout, describeDensity, mixtureOf } from './density-text.ts';
 import { densityAt, densityRange, type PriceMixture } from './mixture-density.ts';
 import { type PriceAxis, priceAxis } from './price-axis.ts';
 
-/** Width of the space for the price labels at the left edge, in pixels. */
-const PRICES = 44;
 const POINTS = 180;
-const NARROW = 420;
 const REST_MS = 150;
 
 /** Returns the levels of an Omni Radar answer in the form that the charts draw. */
@@ -21,20 +18,18 @@ export function radarLevels({ gex_boundaries, spot_price }: Radar): ChartLevel[]
   return chartLevels({ ...gex_boundaries, spot_price } as unknown as Levels);
 }
 
+interface DensityChartProps {
+  readonly radar: Radar;
+  readonly pair: CursorPair;
+  /** Called when a cursor moves. `isDone` is true if the move has ended. */
+  readonly onMove: (pair: CursorPair, isDone: boolean) => void;
+}
+
 /**
  * Renders the probability density of the price at expiry, with the highest price at the top. The chart also shows the lognormal density,
  * the levels, the quantiles and two cursors.
  */
-export function DensityChart({
-  radar,
-  pair,
-  onMove,
-}: {
-  radar: Radar;
-  pair: CursorPair;
-  /** Called when a cursor moves. `isDone` is true if the move has ended. */
-  onMove: (pair: CursorPair, isDone: boolean) => void;
-}) {
+export function DensityChart({ radar, pair, onMove }: DensityChartProps) {
   const { ref, size } = useSize<HTMLDivElement>();
   const { width, height } = size;
   const levels = useMemo(() => radarLevels(radar), [radar]);
@@ -61,8 +56,7 @@ export function DensityChart({
   };
   const step = stepOf(axis);
   const marks = [...levels.map((level) => level.price), ...Object.values(radar.state_density.quantiles)];
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
+  const onKeyDown = chartKeys(({ key }) => {
     const at = pair[active];
     const by = (steps: number) => moveTo(active, Math.round(at / step + steps) * step, true);
     const act = {
@@ -78,13 +72,11 @@ export function DensityChart({
         setActive(active === 0 ? 1 : 0);
         speak(`Cursor at ${price(pair[active === 0 ? 1 : 0])}`);
       },
-    }[event.key];
-    if (!act) return;
-    act();
-    event.preventDefault();
-    event.stopPropagation();
-  };
-  const priceAt = (event: PointerEvent) => axis.priceAt(event.clientY - ref.current!.getBoundingClientRect().top);
+    }[key];
+    act?.();
+    return act !== undefined;
+  });
+  const priceAt = (event: PointerEvent) => axis.priceAt(pointWithin(event).y);
   const onPointerDown = (event: PointerEvent) => {
     const handle = (event.target as HTMLElement).closest<HTMLElement>('[data-cursor]');
     // A touch scrolls the page unless it starts on a cursor's handle.
@@ -105,10 +97,8 @@ export function DensityChart({
     <div
       class="chart density"
       data-chart="density"
-      role="application"
-      aria-roledescription="chart"
+      {...CURSOR_CHART}
       aria-label={describeDensity(radar)}
-      tabIndex={0}
       onKeyDown={onKeyDown}
     >
       <div
@@ -122,22 +112,25 @@ export function DensityChart({
         {height > 0 && (
           <svg width={width} height={height} aria-hidden="true">
             {axis.ticks.map((tick) => (
-              <line key={tick} class="grid-line" x1={PRICES} x2={width} y1={axis.y(tick)} y2={axis.y(tick)} />
+              <line key={tick} class="grid-line" x1={LABELS_WIDTH} x2={width} y1={axis.y(tick)} y2={axis.y(tick)} />
             ))}
             <path class="density-area" d={shapes.area(axis.low, axis.high)} />
             <path class="density-area between" d={shapes.area(low, high)} />
             <path class="curve lognormal" d={shapes.lognormal} />
             <path class="curve" d={shapes.curve} />
-            {levels
-              .filter(({ price: at }) => at >= axis.low && at <= axis.high)
-              .map(({ id, tone, dash, price: at }) => (
-                <line key={id} class={`rule ${tone} ${dash}`} x1={PRICES} x2={width} y1={axis.y(at)} y2={axis.y(at)} />
-              ))}
+            <LevelRules levels={levels} axis={axis} width={width} />
             {Object.entries(radar.state_density.quantiles).map(([name, at]) => (
-              <line key={name} class="quantile" x1={PRICES} x2={PRICES + 7} y1={axis.y(at)} y2={axis.y(at)} />
+              <line
+                key={name}
+                class="quantile"
+                x1={LABELS_WIDTH}
+                x2={LABELS_WIDTH + 7}
+                y1={axis.y(at)}
+                y2={axis.y(at)}
+              />
             ))}
             {cursors.map(({ y }, which) => (
-              <line key={which} class="cursor-line" x1={PRICES} x2={width} y1={y} y2={y} />
+              <line key={which} class="cursor-line" x1={LABELS_WIDTH} x2={width} y1={y} y2={y} />
             ))}
           </svg>
         )}
@@ -160,11 +153,9 @@ export function DensityChart({
             </span>
           </div>
         ))}
-        <LevelLabels levels={levels} axis={axis} isNarrow={width < NARROW} />
+        <LevelLabels levels={levels} axis={axis} isNarrow={width < NAMES_FROM} />
       </div>
-      <div class="spoken" aria-live="polite">
-        {spoken}
-      </div>
+      {spoken}
     </div>
   );
 }
@@ -196,14 +187,14 @@ function densityShapes(radar: Radar, axis: PriceAxis, width: number) {
     });
   const [own, normal] = [points(law, axis.low, axis.high), points(flat, axis.low, axis.high)];
   const most = Math.max(...own.map(([, density]) => density), ...normal.map(([, density]) => density)) || 1;
-  const x = (density: number) => PRICES + 0.94 * (width - PRICES) * (density / most);
+  const x = (density: number) => LABELS_WIDTH + 0.94 * (width - LABELS_WIDTH) * (density / most);
   const curve = line<[number, number]>(
     ([, density]) => x(density),
     ([at]) => axis.y(at),
   );
   const filled = area<[number, number]>()
     .y(([at]) => axis.y(at))
-    .x0(PRICES)
+    .x0(LABELS_WIDTH)
     .x1(([, density]) => x(density));
   return {
     curve: curve(own) ?? '',

@@ -25,7 +25,7 @@ export function ExpiryBars({ expiries, onChoose }: { expiries: Expiries; onChoos
             <li key={`${expiries.root[i]} ${expiry}`} style={{ height: `${height}px` }}>
               <button
                 type="button"
-                class="bare"
+                class="bare muted"
                 data-label
                 title={`Analyse ${expiry} alone`}
                 onClick={() => onChoose(expiry)}

@@ -1,17 +1,14 @@
 import { useMemo } from 'preact/hooks';
 import { amount } from '../page-format.ts';
 import { useSize } from './canvas.tsx';
-import { LABEL_DIGIT } from './chart-axis.ts';
+import { LABEL_DIGIT, spacedLabels } from './chart-axis.ts';
+import { pointerCursor, pointWithin } from './chart-cursor.tsx';
 import { describeFlow, type FlowGroup, type FlowRow, flowKeyText, flowLayout, flowReadout } from './flow-shapes.ts';
-import { type ChartSeries, CursorFrame, SeriesPlot } from './series-chart.tsx';
-import { spacedLabels } from './spaced-labels.ts';
+import { type ChartSeries, CursorFrame, SeriesPlot, type SeriesPlotProps } from './series-chart.tsx';
 
-export interface FlowChartProps {
+interface FlowChartProps extends Pick<SeriesPlotProps, 'cursor' | 'onCursor'> {
   readonly rows: readonly FlowRow[];
   readonly group: FlowGroup;
-  /** Index of the row at the cursor. */
-  readonly cursor: number | null;
-  readonly onCursor: (index: number | null) => void;
   /** Key of the row that filters the list of prints. */
   readonly chosen: string | null;
   readonly onChoose: (key: string) => void;
@@ -20,9 +17,7 @@ export interface FlowChartProps {
 /** Width of the space for the amounts at the left edge, in pixels. */
 const AMOUNTS = 52;
 
-/**
- * Renders the premium that customers bought and sold as bars, with calls solid and puts hatched, and the net delta in a second plot below.
- */
+/** Renders the premium that customers bought and sold as bars (calls solid, puts hatched), and the net delta in a plot below. */
 export function FlowChart({ rows, group, cursor, onCursor, chosen, onChoose }: FlowChartProps) {
   const { ref, size } = useSize<HTMLDivElement>();
   const { width, height } = size;
@@ -43,8 +38,7 @@ export function FlowChart({ rows, group, cursor, onCursor, chosen, onChoose }: F
   }, [rows, group]);
   const last = rows.length - 1;
   const indexAt = (event: MouseEvent) => {
-    const box = ref.current!.getBoundingClientRect();
-    const index = Math.floor((event.clientX - box.left - AMOUNTS) / bars.step);
+    const index = Math.floor((pointWithin(event).x - AMOUNTS) / bars.step);
     return index >= 0 && index <= last ? index : null;
   };
   const band = (index: number, name: string) => (
@@ -65,9 +59,7 @@ export function FlowChart({ rows, group, cursor, onCursor, chosen, onChoose }: F
       <div
         ref={ref}
         class="plot flow-bars"
-        onPointerMove={(event) => onCursor(indexAt(event))}
-        onPointerDown={(event) => onCursor(indexAt(event))}
-        onPointerLeave={(event) => event.pointerType !== 'touch' && onCursor(null)}
+        {...pointerCursor(indexAt, onCursor)}
         onClick={(event) => {
           const index = indexAt(event);
           if (index !== null) onChoose(rows[index]!.key);

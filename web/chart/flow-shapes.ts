@@ -1,4 +1,4 @@
-import { amount, cleanText, countText, newYorkDay, percent, signedAmount, UNKNOWN } from '../page-format.ts';
+import { amount, cleanText, counted, countText, newYorkDay, percent, signedAmount, UNKNOWN } from '../page-format.ts';
 import type { PanelTable } from '../state/panels.ts';
 import { spacedTicks } from './price-axis.ts';
 
@@ -104,18 +104,13 @@ export function flowLayout(rows: readonly FlowRow[], left: number, width: number
   };
 }
 
-/**
- * Returns the name of a row: a day as `Fri 20 Nov`, an expiry with its year, a manner as words. `isShort` leaves out the weekday, for axis
- * labels.
- */
+/** Returns the name of a row: `Fri 20 Nov`, an expiry with its year, or a manner in words. `isShort` leaves out the weekday. */
 export function flowKeyText(key: string, group: FlowGroup, isShort = false): string {
   const day = newYorkDay(key, true);
   if (group === 'manner' || day === UNKNOWN) return cleanText(key).replace('_', '-');
   if (!isShort) return group === 'expiry' ? day : day.slice(0, -5);
   return group === 'expiry' ? `${day.slice(4, -4)}’${day.slice(-2)}` : day.slice(4, -5);
 }
-
-const counted = (n: number, what: string) => `${countText(n)} ${what}${n === 1 ? '' : 's'}`;
 
 /** Returns the figures of a flow row as text. */
 export function flowReadout(row: FlowRow, group: FlowGroup): string {

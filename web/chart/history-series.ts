@@ -52,10 +52,7 @@ export function historySeries(history: History, ends: { from?: string; to?: stri
     x.push(axis.at(at[i]!));
     row.push(i);
   }
-  /**
-   * Returns how a row is connected to the row before. A line ends at the close of its trading session, because overnight prices are
-   * unknown.
-   */
+  /** Returns how a row is connected to the row before. A line ends at the close of its session: overnight prices are unknown. */
   function joinOf(i: number): 'line' | 'night' | 'gap' {
     const [before, now] = [day[i - 1]!, day[i]!];
     if (before === now) return at[i]! - at[i - 1]! > USUAL_MOST * usual ? 'gap' : 'line';
@@ -85,16 +82,10 @@ function usualStep(at: readonly number[], day: readonly string[]): number {
   return steps.toSorted((a, b) => a - b)[steps.length >> 1] ?? 0;
 }
 
-/**
- * Maximum distance from a flip or a wall to the range of spot, as a share of spot. The price axis does not include a level that is further
- * away.
- */
+/** Maximum distance, as a share of spot, from the range of spot to a flip or a wall that the price axis includes. */
 const REACH = 0.2;
 
-/**
- * Returns the range of the price axis. The range covers spot and the levels near spot. A level far from spot is left out, because spot
- * would look like a flat line.
- */
+/** Returns the range of the price axis: spot and the levels near spot. With a level far from spot, spot would look like a flat line. */
 export function historyRange({ spot, flip, callWall, putWall }: HistorySeries): [low: number, high: number] {
   const spots = spot.filter((each) => each !== null);
   if (spots.length === 0) return [0, 1];

@@ -1,5 +1,6 @@
 import type { History } from '../data/page-answers.ts';
 import { newYorkIsoDate } from '../page-format.ts';
+import { DAY_LENGTH_MS, shiftedDate } from '../time/exchange-days.ts';
 import { newYorkMidnight } from '../time/new-york-clock.ts';
 import type { TradingAxis } from '../time/trading-axis.ts';
 
@@ -14,15 +15,11 @@ export interface HistorySpan {
   readonly per: 'day' | 'snapshot';
 }
 
-export const DAY_LENGTH_MS = 86_400_000;
 const EDGE = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?Z)?$/;
 /** Longest range, in days, for which the default is to show every snapshot. A longer range shows one row per day by default. */
 const SNAPSHOT_DAYS = 10;
 
-/**
- * Returns the time range that the settings of the view contain. `moment` is the newest moment of the page. An invalid value counts as not
- * set.
- */
+/** Returns the time range of the settings of the view. `moment` is the newest one of the page. An invalid value counts as not set. */
 export function historySpan(own: Readonly<Record<string, string>>, moment: string): HistorySpan {
   const edge = (text: string | undefined) =>
     text !== undefined && EDGE.test(text) && Number.isFinite(Date.parse(text)) ? text : undefined;
@@ -36,13 +33,12 @@ export function historySpan(own: Readonly<Record<string, string>>, moment: strin
 /** Returns the instant of a start or an end of a range, in ms. A date starts and ends at midnight in New York. */
 function instantOf(edge: string, isEnd: boolean): number {
   if (edge.includes('T')) return Date.parse(edge);
-  if (!isEnd) return newYorkMidnight(edge);
-  return newYorkMidnight(new Date(Date.parse(edge) + DAY_LENGTH_MS).toISOString().slice(0, 10));
+  return newYorkMidnight(isEnd ? shiftedDate(edge, 1) : edge);
 }
 
 /** Returns the date `days` days before a moment, `YYYY-MM-DD`. */
 export function daysBefore(moment: string, days: number): string {
-  return new Date(Date.parse(newYorkIsoDate(moment)) - days * DAY_LENGTH_MS).toISOString().slice(0, 10);
+  return shiftedDate(newYorkIsoDate(moment), -days);
 }
 
 /** Returns the time range from one row of a history to another. */
@@ -54,21 +50,16 @@ export function spanOfRows({ per, day, as_of }: History, from: number, to: numbe
 /** Maximum number of days without rows before the first row and after the last row of the axis. */
 const EMPTY_DAYS_MOST = 400;
 
-/**
- * Returns the first and last date of the time axis. An end that is not set is left out, and an end far from the rows is limited to
- * EMPTY_DAYS_MOST days.
- */
+/** Returns the first and last date of the axis, at most EMPTY_DAYS_MOST days from the rows. An end that is not set is left out. */
 export function spanEnds({ from, to }: HistorySpan, { day }: History): { from?: string; to?: string } {
   const date = (edge: string) => (edge.includes('T') ? newYorkIsoDate(edge) : edge);
-  const shifted = (day: string, by: number) =>
-    new Date(Date.parse(day) + by * DAY_LENGTH_MS).toISOString().slice(0, 10);
   const [first, last] = [day[0], day.at(-1)];
   if (first === undefined || last === undefined) return {};
   const least = (a: string, b: string) => (a < b ? a : b);
   const most = (a: string, b: string) => (a > b ? a : b);
   return {
-    ...(from && { from: least(first, most(date(from), shifted(first, -EMPTY_DAYS_MOST))) }),
-    ...(to && { to: most(last, least(date(to), shifted(last, EMPTY_DAYS_MOST))) }),
+    ...(from && { from: least(first, most(date(from), shiftedDate(first, -EMPTY_DAYS_MOST))) }),
+    ...(to && { to: most(last, least(date(to), shiftedDate(last, EMPTY_DAYS_MOST))) }),
   };
 }
 

@@ -26,10 +26,7 @@ export interface LadderRule {
   readonly width: number;
 }
 
-/**
- * `share` is the thickness of a bar as a share of the distance between strikes. `least` and `most` are the bounds of the thickness, in
- * pixels.
- */
+/** Thickness of a bar as a share of the distance between strikes, and the bounds of the thickness in pixels. */
 const BAR = { least: 1, most: 14, share: 0.72 } as const;
 
 /** Returns the largest sum of exposures with the same sign at one visible strike, or 1 if all exposures are 0. */
@@ -132,10 +129,7 @@ export function strikesPerRow({ strike }: LadderRows, axis: PriceAxis): number {
   return Math.max(1, within / Math.max(1, axis.height));
 }
 
-/**
- * Returns the strikes to draw. If several strikes share a row of pixels, `sign` is the sign of the strike's bar that is the largest one in
- * its row.
- */
+/** Returns the strikes to draw. If strikes share a row of pixels, `sign` is the sign of the bar that is the largest one in its row. */
 function visibleRows({ strike, calls, puts }: LadderRows, axis: PriceAxis): { index: number; sign?: 1 | -1 }[] {
   const within: number[] = [];
   for (let i = 0; i < strike.length; i++) if (isWithin(axis, strike[i]!)) within.push(i);

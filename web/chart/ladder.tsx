@@ -4,14 +4,12 @@ import type { Levels, Strikes } from '../data/page-answers.ts';
 import { amount, percent, signedAmount, strikeText } from '../page-format.ts';
 import type { Measure } from '../state/address.ts';
 import { strikeDifferences } from '../state/moment-diff.ts';
-import { navigate, page } from '../state/page.ts';
+import { navigate, page, zoomBy } from '../state/page.ts';
 import { columnTable, type PanelTable } from '../state/panels.ts';
-import { zoomBy } from '../state/zoom.ts';
-import { AxisLabels, Crosshair, ExtentAxis, LevelLabels } from './axis-labels.tsx';
+import { AxisLabels, Crosshair, ExtentAxis, LABELS_WIDTH, LevelLabels, NAMES_FROM } from './axis-labels.tsx';
 import { StrokeCanvas, useSize } from './canvas.tsx';
-import { chartKeys, useSpoken } from './chart-accessibility.ts';
+import { CURSOR_CHART, chartKeys, pointWithin, useSpoken } from './chart-cursor.tsx';
 import { type ChartLevel, chartLevels } from './chart-levels.ts';
-import { cursorPrice, selection } from './crosshair.ts';
 import {
   type LadderRows,
   ladderBars,
@@ -20,7 +18,7 @@ import {
   presenceLabels,
   strikesPerRow,
 } from './ladder-strokes.ts';
-import { isWithin, type PriceAxis, priceAxis } from './price-axis.ts';
+import { cursorPrice, isWithin, type PriceAxis, priceAxis, selection } from './price-axis.ts';
 import type { Stroke } from './strokes.ts';
 
 export interface LadderProps {
@@ -32,10 +30,6 @@ export interface LadderProps {
   /** Called when the member asks for an explanation of a strike. */
   readonly onExplain: (strike: number) => void;
 }
-
-/** Width of the space for the price labels at the left edge of the ladder, in pixels. */
-const PRICES = 44;
-const NARROW = 420;
 
 /**
  * Renders the ladder: a bar chart of exposure by strike, with the highest price at the top. The ladder shows bars of calls and puts, levels
@@ -52,7 +46,7 @@ export function Ladder({ strikes, levels, before, measure, onExplain }: LadderPr
   );
   const shown = useMemo(() => chartLevels(levels), [levels]);
   const extent = useMemo(() => ladderExtent(earlier ? [rows, earlier] : [rows], axis), [rows, earlier, axis]);
-  const [left, right] = [PRICES, size.width - 4];
+  const [left, right] = [LABELS_WIDTH, size.width - 4];
   const strokes = useMemo(() => {
     const layout = { axis, left, right, extent };
     const middle = (left + right) / 2;
@@ -71,23 +65,19 @@ export function Ladder({ strikes, levels, before, measure, onExplain }: LadderPr
       <div
         ref={ref}
         class="plot"
-        role="application"
-        aria-roledescription="chart"
+        {...CURSOR_CHART}
         aria-label={`${describeLadder(strikes, levels, measure)} Arrow keys move from strike to strike.`}
-        tabIndex={0}
         {...interaction.handlers}
       >
         {size.height > 0 && <StrokeCanvas strokes={strokes} size={size} />}
         <AxisLabels axis={axis} />
         <Crosshair axis={axis} />
-        <LevelLabels levels={shown} axis={axis} isNarrow={size.width < NARROW} />
+        <LevelLabels levels={shown} axis={axis} isNarrow={size.width < NAMES_FROM} />
         {before && <PresenceLabels strikes={strikes} before={before} axis={axis} />}
         <OutOfRange spot={strikes.spot_price} axis={axis} />
       </div>
       <ExtentAxis left={left} middle={(left + right) / 2} extent={extent} />
-      <div class="spoken" aria-live="polite">
-        {interaction.spoken}
-      </div>
+      {interaction.spoken}
     </div>
   );
 }
@@ -171,10 +161,7 @@ export function selectionReadout(strikes: Strikes, [from, to]: readonly [number,
   return `${n} strikes ${strikeText(from)} to ${strikeText(to)} · calls ${signedAmount(calls)} · puts ${signedAmount(puts)} · net ${signedAmount(calls + puts)}`;
 }
 
-/**
- * Returns the figures of the ladder as a table. In a comparison, the table also has the net gamma at A, its change, and the strikes that
- * exist only at A.
- */
+/** Returns the ladder as a table. In a comparison, it also has the net gamma at A, its change, and the strikes that exist only at A. */
 export function ladderTable(strikes: Strikes, before?: Strikes): PanelTable {
   const { columns, rows } = columnTable(strikes);
   if (!before) return { columns, rows };
@@ -210,10 +197,8 @@ function useLadderCursor(
     }
     speak(selection.value ? selectionReadout(strikes, selection.value) : strikeReadout(strikes, next));
   };
-  const strikeAt = (event: PointerEvent) => {
-    const box = (event.currentTarget as HTMLElement).getBoundingClientRect();
-    return strikes.strike[bisectCenter(strikes.strike, axis.priceAt(event.clientY - box.top))]!;
-  };
+  const strikeAt = (event: MouseEvent) =>
+    strikes.strike[bisectCenter(strikes.strike, axis.priceAt(pointWithin(event).y))]!;
   const prices = levels.map(({ price }) => price);
   const handlers = {
     onKeyDown: chartKeys(({ key, shiftKey }) => {
@@ -257,7 +242,7 @@ function useLadderCursor(
       if (event.pointerType !== 'touch') cursorPrice.value = null;
     },
     onDblClick(event: MouseEvent) {
-      onExplain(strikeAt(event as PointerEvent));
+      onExplain(strikeAt(event));
     },
     onWheel(event: WheelEvent) {
       // Without Ctrl, the mouse wheel scrolls the page.
@@ -298,7 +283,7 @@ function PresenceLabels({ strikes, before, axis }: { strikes: Strikes; before: S
   return (
     <div class="presence-labels" aria-hidden="true">
       {presenceLabels(rows, axis, PRESENCE).map(({ presence, count: n, y }) => (
-        <span key={`${presence} ${y}`} data-label style={{ top: `${y}px` }}>
+        <span key={`${presence} ${y}`} class="muted" data-label style={{ top: `${y}px` }}>
           {n > 1 ? `${n} ${presence}` : presence}
         </span>
       ))}

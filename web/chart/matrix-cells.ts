@@ -1,3 +1,5 @@
+import type { Matrix } from '../data/page-answers.ts';
+
 /**
  * The values of the matrix of strikes and expiries. The outer list has one entry per expiry column, and each inner list has one value per
  * strike, ascending. A value is null if the series has no contract with this strike.
@@ -31,9 +33,7 @@ function roundSize(index: number): number {
   return Number(`${[1, 2, 5][index - 3 * power]}e${power}`);
 }
 
-/**
- * Returns the colour step of a value, 0 to 8. The step never decreases as the value increases, and two opposite values have opposite steps.
- */
+/** Returns the colour step of a value, 0 to 8. It never decreases as the value increases, and opposite values have opposite steps. */
 export function rampStep(value: number, bounds: readonly number[]): number {
   const size = Math.abs(value);
   let steps = 0;
@@ -42,17 +42,10 @@ export function rampStep(value: number, bounds: readonly number[]): number {
 }
 
 /** The fields of a matrix that a comparison of two moments uses. */
-interface ComparableMatrix {
-  readonly strike: readonly number[];
-  readonly root: readonly string[];
-  readonly expiry: readonly string[];
-  readonly settlement: readonly string[];
-  readonly values: MatrixValues;
-  readonly by_strike: readonly number[];
-  readonly by_expiry: readonly number[];
-  readonly within_band: number;
-  readonly left_out: number;
-}
+type ComparableMatrix = Pick<
+  Matrix,
+  'strike' | 'root' | 'expiry' | 'settlement' | 'values' | 'by_strike' | 'by_expiry' | 'within_band' | 'left_out'
+>;
 
 /**
  * Returns the matrix of the changes since an earlier moment. The change of a cell is null if only one of the two moments has the cell. The
@@ -95,10 +88,7 @@ export function matrixSteps(values: MatrixValues, bounds: readonly number[]): Ui
   return steps;
 }
 
-/**
- * Minimum and maximum height of a cell, in pixels. The matrix may be higher than `target`, because a cell below the minimum height would
- * not be visible.
- */
+/** Bounds of the height of a cell, in pixels. A lower cell would not be visible, so the matrix may be higher than `target`. */
 const CELL_HEIGHT = { least: 2, most: 24 } as const;
 
 export interface MatrixLayout {

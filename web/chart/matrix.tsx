@@ -4,8 +4,8 @@ import { price, signedAmount } from '../page-format.ts';
 import { themeVersion } from '../state/ui.ts';
 import { AxisLabels } from './axis-labels.tsx';
 import { useSize } from './canvas.tsx';
-import { chartKeys, useSpoken } from './chart-accessibility.ts';
-import { expiryLabels, LABEL_DIGIT } from './chart-axis.ts';
+import { expiryLabels, LABEL_DIGIT, spacedLabels } from './chart-axis.ts';
+import { CURSOR_CHART, chartKeys, pointerCursor, pointWithin, useSpoken } from './chart-cursor.tsx';
 import {
   BLANK_STEP,
   cellAt,
@@ -21,42 +21,28 @@ import {
 } from './matrix-cells.ts';
 import { describeMatrix, matrixReadout } from './matrix-text.ts';
 import { spacedTicks } from './price-axis.ts';
-import { spacedLabels } from './spaced-labels.ts';
+import type { TermStructureProps } from './term-structure.tsx';
 
-export interface MatrixProps {
+interface MatrixProps extends Pick<TermStructureProps, 'moment' | 'chosen' | 'onPick'> {
   readonly matrix: Matrix;
-  /** The moment of the quotes, ISO 8601. */
-  readonly moment: string | undefined;
   /** The name of the cells' measure, such as `Net gamma`, for the text that describes the matrix. */
   readonly title: string;
   readonly unit: string;
-  /** The expiry to which the page is restricted. */
-  readonly chosen: string | undefined;
   readonly cursor: MatrixPlace | null;
   onCursor(place: MatrixPlace | null): void;
-  /** Called when the member chooses an expiry, `YYYY-MM-DD`. */
-  onPick(expiry: string): void;
 }
 
 /** Width of the space for the price labels at the left edge, in pixels. */
 const PRICES = 46;
 /** Target height of the matrix as a share of the window's height, and its minimum height in pixels. */
 const HEIGHT = { share: 0.6, least: 300 } as const;
-/**
- * On a window at least `from` pixels wide, the height of the matrix is the window's height minus `around` pixels for the other elements.
- */
+/** In a window at least `from` pixels wide, the matrix leaves `around` pixels of the height for other elements. */
 const WIDE = { from: 1900, around: 300 } as const;
 const LABEL_HEIGHT = 18;
-/**
- * `sign` is the minimum cell size in pixels at which a cell shows the sign of its value. `value` is the minimum width at which the cell
- * shows the value itself.
- */
+/** Minimum cell size at which a cell shows its sign, and minimum width at which it shows its value, in pixels. */
 const TEXT_FROM = { sign: 18, value: 54 } as const;
 
-/**
- * Renders exposure by strike (vertical) and expiry (horizontal) as cells in nine colours. Arrow keys and the pointer move a cursor from
- * cell to cell.
- */
+/** Renders exposure by strike (vertical) and expiry (horizontal) as cells in nine colours, with a cursor for keys and pointer. */
 export function MatrixChart({ matrix, moment, title, unit, chosen, cursor, onCursor, onPick }: MatrixProps) {
   const { ref, size } = useSize<HTMLDivElement>();
   const { values, strike: strikes, expiry, spot_price: spot } = matrix;
@@ -97,8 +83,8 @@ export function MatrixChart({ matrix, moment, title, unit, chosen, cursor, onCur
     else return false;
   });
   const placeOf = (event: MouseEvent) => {
-    const box = (event.currentTarget as HTMLElement).getBoundingClientRect();
-    return cellAt(layout, event.clientX - box.left, event.clientY - box.top);
+    const { x, y: down } = pointWithin(event);
+    return cellAt(layout, x, down);
   };
   if (matrix.count === 0) return <p class="empty">No strike lies within this band around spot.</p>;
   return (
@@ -107,15 +93,11 @@ export function MatrixChart({ matrix, moment, title, unit, chosen, cursor, onCur
       <div
         ref={ref}
         class="plot"
-        role="application"
-        aria-roledescription="chart"
+        {...CURSOR_CHART}
         aria-label={`${description} Arrow keys move from cell to cell, Enter picks the expiry.`}
-        tabIndex={0}
         style={{ height: `${height}px` }}
         onKeyDown={onKeyDown}
-        onPointerMove={(event) => onCursor(placeOf(event))}
-        onPointerDown={(event) => onCursor(placeOf(event))}
-        onPointerLeave={(event) => event.pointerType !== 'touch' && onCursor(null)}
+        {...pointerCursor(placeOf, onCursor)}
         onDblClick={(event) => onPick(expiry[placeOf(event).column]!)}
         onBlur={() => onCursor(null)}
       >
@@ -157,9 +139,7 @@ export function MatrixChart({ matrix, moment, title, unit, chosen, cursor, onCur
           </span>
         ))}
       </div>
-      <div class="spoken" aria-live="polite">
-        {spoken}
-      </div>
+      {spoken}
     </div>
   );
 }

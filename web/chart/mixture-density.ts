@@ -52,10 +52,7 @@ export function probabilitiesAround(mixture: PriceMixture, [a, b]: readonly [num
 /** Probability below the lower end of the chart axis, and also the probability above its upper end. */
 const TAIL = 0.002;
 
-/**
- * Returns a price range for a chart axis. The range includes all prices in `also`, and leaves out a probability of TAIL at each end of the
- * distribution.
- */
+/** Returns a price range for an axis, which includes the prices in `also` and leaves out a probability of TAIL at each end. */
 export function densityRange(mixture: PriceMixture, also: readonly number[]): { low: number; high: number } {
   return {
     low: Math.min(quantileOf(mixture, TAIL), ...also.map((price) => price * 0.99)),

@@ -11,10 +11,7 @@ export interface PictureTitle {
 
 const SCALE = 2;
 const HEAD = 30;
-/**
- * CSS properties that style sheets set on SVG shapes. The values of these properties are copied into the SVG, because an exported picture
- * has no style sheet.
- */
+/** CSS properties of SVG shapes that are copied into the SVG, because an exported picture has no style sheet. */
 const SHAPE_STYLES = [
   'fill',
   'fill-opacity',
@@ -28,10 +25,7 @@ const SHAPE_STYLES = [
   'display',
 ];
 
-/**
- * Saves the chart of a panel as a PNG. The picture contains the canvases, SVGs and labels of the chart, and a header line with ticker,
- * moment and `SIMULATED`.
- */
+/** Saves the canvases, SVGs and labels of a chart as a PNG, with a header line of ticker, moment and `SIMULATED`. */
 export async function savePicture(panel: HTMLElement, name: string, title: PictureTitle): Promise<void> {
   const canvas = await pictureOf(panel, title);
   canvas.toBlob((blob) => blob && save(name, blob), 'image/png');

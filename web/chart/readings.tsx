@@ -11,6 +11,13 @@ export interface ReadingDot {
   readonly onChoose: (() => void) | null | undefined;
 }
 
+interface ReadingDotsProps {
+  readonly dots: readonly ReadingDot[];
+  readonly band: readonly [low: number, high: number] | undefined;
+  readonly isSigned: boolean;
+  readonly print: (value: number) => string;
+}
+
 /** Free space at each end of the axis, as a share of its length, so that no dot is cut off. */
 const ROOM = 0.06;
 
@@ -18,17 +25,7 @@ const ROOM = 0.06;
  * Renders the same figure under several readings, as dots on one axis with name and value next to each dot. `band` is the range within
  * which the readings agree. An axis of signed amounts includes zero.
  */
-export function ReadingDots({
-  dots,
-  band,
-  isSigned,
-  print,
-}: {
-  dots: readonly ReadingDot[];
-  band: readonly [low: number, high: number] | undefined;
-  isSigned: boolean;
-  print: (value: number) => string;
-}) {
+export function ReadingDots({ dots, band, isSigned, print }: ReadingDotsProps) {
   const known = dots.flatMap(({ value }) => (value === null ? [] : [value]));
   const ends = [...known, ...(band ?? []), ...(isSigned ? [0] : [])];
   const [low, high] = [Math.min(...ends), Math.max(...ends)];

@@ -6,10 +6,7 @@ import type { PanelTable } from '../state/panels.ts';
 export const RECORD_LEVELS = ['call_wall', 'put_wall', 'band', 'flip'] as const;
 export type RecordLevel = (typeof RECORD_LEVELS)[number];
 
-/**
- * The possible outcomes of a level on a day. The names of the outcomes claim only what the stored spots show, so they must not be replaced
- * by stronger words.
- */
+/** The possible outcomes of a level on a day. Stronger words would claim more than the stored spots show. */
 export const OUTCOMES = ['held', 'touched', 'crossed'] as const;
 export type RecordOutcome = (typeof OUTCOMES)[number];
 
@@ -28,10 +25,7 @@ export const OUTCOME_NOTES: Readonly<Record<RecordOutcome, string>> = {
 
 const whole = (value: number | null) => percent(value, 0, false);
 
-/**
- * Returns three texts: the share of days with an outcome, its confidence interval, and the share for a control level at the same distance
- * from spot.
- */
+/** Returns three texts: the share of days with an outcome, its confidence interval, and the share of the control at the same distance. */
 export function rateText({ pct, low_pct, high_pct, control_pct }: RecordAnswer['flip']['held']) {
   return {
     share: whole(pct),
@@ -40,10 +34,7 @@ export function rateText({ pct, low_pct, high_pct, control_pct }: RecordAnswer['
   };
 }
 
-/**
- * Returns one sentence about a level: the share of days with each outcome, and the same share for a control level at the same distance from
- * spot.
- */
+/** Returns a sentence on a level: the share of days with each outcome, and that of a control level at the same distance from spot. */
 export function recordSentence(record: RecordAnswer, level: RecordLevel): string {
   const score = record[level];
   const days = `${score.n} ${score.n === 1 ? 'day' : 'days'}`;
@@ -58,10 +49,7 @@ export function recordSentence(record: RecordAnswer, level: RecordLevel): string
   return `${LEVEL_NAMES[level]}, ${days}: ${rates.join('; ')}. Verdict: ${score.verdict}.`;
 }
 
-/**
- * Returns a text on the data of the track record: the trading days, the average number of stored spots per day, and the days that are left
- * out.
- */
+/** Returns a text on the data of the record: its trading days, the average number of spots per day, and the days left out. */
 export function recordScope({ count, days, spots_per_day, left_out }: RecordAnswer): string {
   const missing = Object.entries(left_out)
     .filter(([, n]) => n > 0)

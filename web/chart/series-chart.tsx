@@ -3,8 +3,8 @@ import { area, curveLinear, curveStepAfter, curveStepBefore, line } from 'd3-sha
 import type { ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { useSize } from './canvas.tsx';
-import { chartKeys, useSpoken } from './chart-accessibility.ts';
 import type { AxisBetween } from './chart-axis.ts';
+import { CURSOR_CHART, chartKeys, pointerCursor, pointWithin, useSpoken } from './chart-cursor.tsx';
 import { linearScale, niceScale } from './linear-scale.ts';
 import { spacedTicks } from './price-axis.ts';
 
@@ -58,9 +58,7 @@ const PAD = { right: 10, y: 9 } as const;
 const TICK_GAP = 26;
 const BAR = { least: 2, most: 14, share: 0.7 } as const;
 
-/**
- * Renders several series on one pair of axes, with a cursor that follows the pointer. The surrounding `CursorFrame` handles the keyboard.
- */
+/** Renders series on one pair of axes, with a cursor for the pointer. The surrounding `CursorFrame` handles the keyboard. */
 export function SeriesPlot(props: SeriesPlotProps) {
   const {
     x,
@@ -87,9 +85,7 @@ export function SeriesPlot(props: SeriesPlotProps) {
   const ticks = spacedTicks(low, high, height - 2 * PAD.y, TICK_GAP);
   const texts = shortTexts(ticks.map((tick) => format(tick)));
   const at = x.map((each) => across.x(each));
-  const nearest = (event: MouseEvent) => {
-    return bisectCenter(at, event.clientX - (event.currentTarget as HTMLElement).getBoundingClientRect().left);
-  };
+  const nearest = (event: MouseEvent) => bisectCenter(at, pointWithin(event).x);
   // The marks are memoized, because the cursor moves often and does not change them.
   const drawn = useMemo(
     () =>
@@ -105,9 +101,7 @@ export function SeriesPlot(props: SeriesPlotProps) {
       <div
         ref={ref}
         class="plot"
-        onPointerMove={(event) => onCursor(nearest(event))}
-        onPointerDown={(event) => onCursor(nearest(event))}
-        onPointerLeave={(event) => event.pointerType !== 'touch' && onCursor(null)}
+        {...pointerCursor(nearest, onCursor)}
         onDblClick={(event) => onOpen?.(nearest(event))}
       >
         {height > 0 && (
@@ -269,7 +263,7 @@ const SAMPLES: Partial<Record<ChartSeries['mark'], number[]>> = {
   band: [0, 20],
 };
 
-export interface CursorFrameProps {
+interface CursorFrameProps extends Pick<SeriesPlotProps, 'cursor' | 'onCursor' | 'onOpen'> {
   /** The id of the chart, which tests use. */
   readonly id: string;
   /** A sentence with the main figures of the chart, for screen readers. */
@@ -277,18 +271,12 @@ export interface CursorFrameProps {
   readonly count: number;
   /** Further class names of the chart. */
   readonly class?: string;
-  readonly cursor: number | null;
-  onCursor(index: number | null): void;
-  onOpen?(index: number): void;
   /** Returns the figures at an index, for screen readers. */
   readout(index: number): string;
   readonly children: ComponentChildren;
 }
 
-/**
- * Renders the focusable frame of a chart. Arrow keys move the cursor of all plots in the frame, and a live region announces the figures at
- * the cursor.
- */
+/** Renders the focusable frame of a chart. Arrow keys move the cursor of all its plots, and a live region announces the figures. */
 export function CursorFrame(props: CursorFrameProps) {
   const { id, label, count, cursor, onCursor, onOpen, readout, children } = props;
   const [spoken, speak] = useSpoken();
@@ -306,17 +294,13 @@ export function CursorFrame(props: CursorFrameProps) {
     <div
       class={`chart series ${props.class ?? ''}`}
       data-chart={id}
-      role="application"
-      aria-roledescription="chart"
+      {...CURSOR_CHART}
       aria-label={label}
-      tabIndex={0}
       onKeyDown={onKeyDown}
       onBlur={() => onCursor(null)}
     >
       {children}
-      <div class="spoken" aria-live="polite">
-        {spoken}
-      </div>
+      {spoken}
     </div>
   );
 }

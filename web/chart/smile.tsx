@@ -4,12 +4,11 @@ import type { Surface } from '../data/page-answers.ts';
 import { percent, plain, price, strikeText, volatility } from '../page-format.ts';
 import { columnTable, type PanelTable } from '../state/panels.ts';
 import { useSize } from './canvas.tsx';
-import { expiryLabels, maturityAxis, strikeAxis } from './chart-axis.ts';
+import { expiryLabels, maturityAxis, spacedLabels, strikeAxis } from './chart-axis.ts';
 import { deviationAt, normalBelow, type SmileLaw } from './law-smile.ts';
 import { linearScale } from './linear-scale.ts';
 import { probabilityBelow } from './mixture-density.ts';
-import { CursorFrame, SeriesPlot } from './series-chart.tsx';
-import { spacedLabels } from './spaced-labels.ts';
+import { CursorFrame, SeriesPlot, type SeriesPlotProps } from './series-chart.tsx';
 
 /** The fitted smile of a settlement, by strike. */
 export interface FittedSmile {
@@ -43,17 +42,13 @@ export function fittedSmile({ expiries, parameters }: Surface, settlement: numbe
 /** The value of d1 for the 10-delta put, the 25-delta put, the forward, the 25-delta call and the 10-delta call. */
 const DELTAS = [1.2815515655446004, 0.6744897501960817, 0, -0.6744897501960817, -1.2815515655446004];
 
-export interface SmileChartProps {
+interface SmileChartProps extends Pick<SeriesPlotProps, 'cursor' | 'onCursor'> {
   readonly surface: Surface;
   readonly settlement: number;
   readonly smile: FittedSmile;
-  readonly cursor: number | null;
-  onCursor(index: number | null): void;
 }
 
-/**
- * Renders the fitted smile of one settlement by strike, its volatilities at 10 and 25 deltas, and the range from bid to ask of each quote.
- */
+/** Renders the fitted smile of a settlement by strike, its volatilities at 10 and 25 deltas, and the bid and ask of each quote. */
 export function SmileChart({ surface, settlement, smile, cursor, onCursor }: SmileChartProps) {
   const { put_10d_iv, put_25d_iv, atm_iv, call_25d_iv, call_10d_iv } = surface.expiries;
   const figures = [put_10d_iv, put_25d_iv, atm_iv, call_25d_iv, call_10d_iv].map(
@@ -135,21 +130,18 @@ export function smileTable({ forward, strike: strikes, iv }: FittedSmile): Panel
 /** The small multiples are drawn only if the view is wider than `width` pixels. `most` is the maximum number of small multiples. */
 const MULTIPLES = { width: 1500, most: 16, strikes: 21, size: [132, 64] } as const;
 
+export interface SmileMultiplesProps {
+  readonly surface: Surface;
+  readonly moment: string | undefined;
+  readonly settlement: number;
+  onSelect(index: number): void;
+}
+
 /**
  * Renders small charts of the smiles of several settlements, in order of time. All charts have the same axes: strikes in standard
  * deviations, and volatility minus the at-the-money volatility. A click selects a settlement.
  */
-export function SmileMultiples({
-  surface,
-  moment,
-  settlement,
-  onSelect,
-}: {
-  surface: Surface;
-  moment: string | undefined;
-  settlement: number;
-  onSelect(index: number): void;
-}) {
+export function SmileMultiples({ surface, moment, settlement, onSelect }: SmileMultiplesProps) {
   const { ref, size } = useSize<HTMLDivElement>();
   const isDrawn = size.width > MULTIPLES.width;
   const { expiry, tte, atm_iv } = surface.expiries;

@@ -5,29 +5,24 @@ import { amount, percent, price, signedAmount } from '../page-format.ts';
 import { gexAt, type ProfilePair, profilePairs } from '../state/moment-diff.ts';
 import { page } from '../state/page.ts';
 import { columnTable, type PanelTable } from '../state/panels.ts';
-import { AxisLabels, Crosshair, ExtentAxis } from './axis-labels.tsx';
+import { AxisLabels, Crosshair, ExtentAxis, LABELS_WIDTH, LevelRules } from './axis-labels.tsx';
 import { useSize } from './canvas.tsx';
+import { pointerCursor, pointWithin } from './chart-cursor.tsx';
 import { chartLevels } from './chart-levels.ts';
-import { cursorPrice } from './crosshair.ts';
 import { linearScale } from './linear-scale.ts';
-import { isWithin, priceAxis } from './price-axis.ts';
+import { cursorPrice, isWithin, priceAxis } from './price-axis.ts';
 
-/** Width of the space for the price labels at the left edge, in pixels. */
-const PRICES = 44;
+interface SpotProfileProps {
+  readonly profile: ProfileAnswer;
+  readonly levels: Levels;
+  readonly before?: ProfileAnswer | undefined;
+}
 
 /**
  * Renders the profile: net gamma at hypothetical spot prices, on the same price axis as the ladder. `before` is the curve at moment A of a
  * comparison. In a comparison, the area between the two curves is filled, and its colour shows the sign of the change.
  */
-export function SpotProfile({
-  profile,
-  levels,
-  before,
-}: {
-  profile: ProfileAnswer;
-  levels: Levels;
-  before?: ProfileAnswer | undefined;
-}) {
+export function SpotProfile({ profile, levels, before }: SpotProfileProps) {
   const { ref, size } = useSize<HTMLDivElement>();
   const { zoom, shift } = page.value;
   const { width, height } = size;
@@ -36,32 +31,24 @@ export function SpotProfile({
     [profile.spot_price, zoom, shift, height],
   );
   const shapes = useMemo(() => profileShapes(profile, before, axis, width), [profile, before, axis, width]);
-  const onMove = (event: PointerEvent) => {
-    const box = (event.currentTarget as HTMLElement).getBoundingClientRect();
-    cursorPrice.value = axis.priceAt(event.clientY - box.top);
-  };
-  // After a touch ends, the cursor stays, so that its figures remain visible.
-  const onLeave = (event: PointerEvent) => {
-    if (event.pointerType !== 'touch') cursorPrice.value = null;
-  };
+  const pointer = pointerCursor(
+    (event) => axis.priceAt(pointWithin(event).y),
+    (at) => (cursorPrice.value = at),
+  );
   return (
     <div class="chart profile" data-chart="profile">
-      <div ref={ref} class="plot" onPointerMove={onMove} onPointerDown={onMove} onPointerLeave={onLeave}>
+      <div ref={ref} class="plot" {...pointer}>
         {height > 0 && (
           <svg width={width} height={height} role="img" aria-label={describeProfile(profile)}>
             {axis.ticks.map((tick) => (
-              <line key={tick} class="grid-line" x1={PRICES} x2={width} y1={axis.y(tick)} y2={axis.y(tick)} />
+              <line key={tick} class="grid-line" x1={LABELS_WIDTH} x2={width} y1={axis.y(tick)} y2={axis.y(tick)} />
             ))}
             <path class="area positive" d={shapes.positive} />
             <path class="area negative" d={shapes.negative} />
             <line class="zero" x1={shapes.zero} x2={shapes.zero} y1={0} y2={height} />
             {shapes.before && <path class="curve before" d={shapes.before} />}
             <path class="curve" d={shapes.curve} />
-            {chartLevels(levels)
-              .filter((level) => isWithin(axis, level.price))
-              .map(({ id, tone, dash, price: at }) => (
-                <line key={id} class={`rule ${tone} ${dash}`} x1={PRICES} x2={width} y1={axis.y(at)} y2={axis.y(at)} />
-              ))}
+            <LevelRules levels={chartLevels(levels)} axis={axis} width={width} />
             {[profile.vanna_flip, profile.charm_flip].map(
               (at, i) =>
                 at !== null &&
@@ -76,10 +63,10 @@ export function SpotProfile({
         <AxisLabels axis={axis} />
         <Crosshair axis={axis} />
         {!profile.flip_resolved && (
-          <p class="chart-note">Net gamma has one sign within half of spot: there is no flip.</p>
+          <p class="chart-note muted">Net gamma has one sign within half of spot: there is no flip.</p>
         )}
       </div>
-      <ExtentAxis left={PRICES} middle={shapes.zero} extent={shapes.extent} />
+      <ExtentAxis left={LABELS_WIDTH} middle={shapes.zero} extent={shapes.extent} />
     </div>
   );
 }
@@ -96,7 +83,7 @@ function profileShapes(
   const points = inView(profile);
   const earlier = before ? inView(before) : [];
   const extent = Math.max(...[...points, ...earlier].map(([, gex]) => Math.abs(gex)), 0) || 1;
-  const x = linearScale([-extent, extent], [PRICES, width - 2]);
+  const x = linearScale([-extent, extent], [LABELS_WIDTH, width - 2]);
   const zero = x(0);
   // Without a comparison, the filled area is between the curve and zero.
   const pairs = before

@@ -1,7 +1,4 @@
-/**
- * A shape that a canvas chart draws, as data, so that tests can check a chart without a browser. Lengths are CSS pixels from the upper left
- * corner.
- */
+/** A shape of a canvas chart as data, so that tests need no browser. Lengths are CSS pixels from the upper left corner. */
 export type Stroke =
   | {
       readonly kind: 'bar';

@@ -1,9 +1,9 @@
 import type { Expiries } from '../data/page-answers.ts';
 import { countText, percent, price, signedAmount, strikeText, volatility } from '../page-format.ts';
 import { expiryDay, expiryLabels, maturityAxis } from './chart-axis.ts';
-import { CursorFrame, SeriesPlot } from './series-chart.tsx';
+import { CursorFrame, SeriesPlot, type SeriesPlotProps } from './series-chart.tsx';
 
-export interface TermStructureProps {
+export interface TermStructureProps extends Pick<SeriesPlotProps, 'cursor' | 'onCursor'> {
   readonly expiries: Expiries;
   /** The expiries at the earlier moment of a comparison. */
   readonly before?: Expiries | undefined;
@@ -11,8 +11,6 @@ export interface TermStructureProps {
   readonly moment: string | undefined;
   /** The expiry to which the page is restricted. */
   readonly chosen: string | undefined;
-  readonly cursor: number | null;
-  onCursor(index: number | null): void;
   /** Called when the member chooses an expiry, `YYYY-MM-DD`. */
   onPick(expiry: string): void;
 }
@@ -118,7 +116,7 @@ export function refusalText(reason: string): string {
 export function SeriesWithoutSmile({ series }: { series: readonly (readonly [name: string, reason: string])[] }) {
   if (series.length === 0) return null;
   return (
-    <div class="refused" data-refused>
+    <div class="inset muted" data-refused>
       <h3>Without a smile ({series.length})</h3>
       <ul>
         {series.map(([name, reason]) => (

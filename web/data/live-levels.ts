@@ -1,21 +1,14 @@
 import { effect, type Signal, signal } from '@preact/signals';
 import { memberKey } from './member-key.ts';
-import { parseData } from './parse-data.ts';
-import { RequestProblem, send } from './request.ts';
+import type { Levels } from './page-answers.ts';
+import { parseData, RequestProblem, send } from './request.ts';
 import { noteUnanswered } from './server-connection.ts';
 
 /** The levels of a ticker as the server's event stream sends them. */
-export interface LiveLevels {
+export interface LiveLevels
+  extends Pick<Levels, 'ticker' | 'spot_price' | 'call_wall' | 'put_wall' | 'gex_flip' | 'net_gex_mil' | 'regime'>,
+    Partial<Pick<Levels, 'flip_resolved' | 'sign_margin_pct'>> {
   readonly id: number;
-  readonly ticker: string;
-  readonly spot_price: number;
-  readonly call_wall: number;
-  readonly put_wall: number;
-  readonly gex_flip: number;
-  readonly flip_resolved?: boolean;
-  readonly net_gex_mil: number;
-  readonly regime: string;
-  readonly sign_margin_pct?: number | null;
   readonly provenance: { readonly as_of: string; readonly simulated: boolean; readonly source: string };
 }
 
@@ -28,10 +21,7 @@ export const eventCount = signal(0);
 
 const byTicker = new Map<string, Signal<LiveLevels | undefined>>();
 
-/**
- * Returns a signal with the newest levels of a ticker. A component that reads this signal renders again only when the levels of this ticker
- * change.
- */
+/** Returns a signal with the newest levels of a ticker. A component that reads it renders again only when these levels change. */
 export function liveLevels(ticker: string): Signal<LiveLevels | undefined> {
   let levels = byTicker.get(ticker);
   if (!levels) {
@@ -201,10 +191,7 @@ async function readStream(
   isStreaming.value = false;
 }
 
-/**
- * Yields the events of a stream. Events that arrive together are yielded together. `heard` is called for each chunk of data, including
- * pings.
- */
+/** Yields the events of a stream that arrive together. `heard` is called for each chunk of data, including pings. */
 async function* eventsOf(body: ReadableStream<Uint8Array>, heard: () => void): AsyncGenerator<LiveLevels[]> {
   const reader = body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader();
   let text = '';

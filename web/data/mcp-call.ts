@@ -1,7 +1,6 @@
 import { cleanText } from '../page-format.ts';
 import { memberKey } from './member-key.ts';
-import { parseData } from './parse-data.ts';
-import { RequestProblem, send } from './request.ts';
+import { parseData, RequestProblem, send } from './request.ts';
 import type { McpTool } from './tool-fields.ts';
 
 /** The MCP protocol version of the page. From this version on, requests need no session. */
@@ -160,7 +159,7 @@ export function mcpCurl({ headers, body }: McpRequest, origin: string): string {
 
 /** Returns a key whose secret part is replaced by dots. */
 export function maskedKey(key: string): string {
-  return key.replace(/_.*/s, `_${'•'.repeat(16)}`);
+  return `${key.slice(0, key.indexOf('_') + 1)}${'•'.repeat(16)}`;
 }
 
 function indented(json: string): string {
@@ -171,6 +170,6 @@ function indented(json: string): string {
   }
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,8 +1,7 @@
 import { effect, signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { FullAnswer } from '../../src/client/client.ts';
-import type { Call } from '../operations.ts';
-import { requestOf } from '../operations.ts';
+import { type Call, requestOf } from '../operations.ts';
 import { memberKey } from './member-key.ts';
 import { ask, isFinal, keptAnswer, RequestProblem, type WebAnswer } from './request.ts';
 

@@ -1,10 +1,23 @@
 import { signal } from '@preact/signals';
-import type { Call } from '../operations.ts';
-import { requestOf } from '../operations.ts';
+import { type Call, requestOf } from '../operations.ts';
 import { cleanText } from '../page-format.ts';
 import { memberKey, signOut } from './member-key.ts';
-import { parseData } from './parse-data.ts';
 import { noteAnswered, noteServerTime, noteUnanswered } from './server-connection.ts';
+
+/**
+ * Matches invisible characters and bidirectional control characters. The pattern also matches the start of a Unicode escape in JSON,
+ * because an escape can encode such a character.
+ */
+const SUSPECT = /\\u|[\p{Cf}\p{Co}\p{Cs}\u2028\u2029]/u;
+
+/**
+ * Parses a JSON answer of the server. File names and error texts of providers are untrusted, so invisible characters and bidirectional
+ * control characters are removed from all texts. Most answers contain no such characters and are parsed without this step.
+ */
+export function parseData(text: string): unknown {
+  if (!SUSPECT.test(text)) return JSON.parse(text);
+  return JSON.parse(text, (_, value: unknown) => (typeof value === 'string' ? cleanText(value, 10_000) : value));
+}
 
 /** An answer of the server, with its provenance from the header fields. */
 export interface WebAnswer<Body> {
@@ -61,9 +74,7 @@ const kept = new Map<string, { etag: string | null; answer: WebAnswer<unknown> }
 // used.
 memberKey.subscribe(() => kept.clear());
 
-/**
- * The earliest time of the next request, in ms since the epoch. Requests wait for this time while few tokens of the rate limit are left.
- */
+/** The earliest time of the next request, in ms since the epoch. It spaces requests while few tokens of the rate limit are left. */
 let spacedUntil = 0;
 
 /**
@@ -209,10 +220,7 @@ async function untilAllowed(signal: AbortSignal | undefined): Promise<void> {
   }
 }
 
-/**
- * Reads the rate limit from the header fields. If less than a tenth of the quota is left, requests are slowed down to the rate at which
- * tokens are refilled.
- */
+/** Reads the rate limit. With less than a tenth of the quota left, requests slow down to the rate at which tokens are refilled. */
 function noteRate(headers: Headers): void {
   const policy = /q=(\d+);w=(\d+)/.exec(headers.get('ratelimit-policy') ?? '');
   const left = /r=(\d+)/.exec(headers.get('ratelimit') ?? '');

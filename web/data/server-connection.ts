@@ -13,10 +13,7 @@ export const clockOffsetMs = signal(0);
 /** The current time by the server's clock, in ms since the epoch. The signal changes once a second while the page is visible. */
 export const serverNow = signal(Date.now());
 
-/**
- * A smaller difference of the two clocks is ignored, because it is within the resolution of the `Date` header field and the duration of a
- * request.
- */
+/** Smaller differences of the clocks are ignored: the `Date` field is in seconds, and the request takes time. */
 const SAME_CLOCK_MS = 2_000;
 
 export function noteServerTime(dateField: string | null): void {

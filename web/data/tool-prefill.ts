@@ -1,3 +1,4 @@
+import { minIndex } from 'd3-array';
 import type { GexView, Radar } from './page-answers.ts';
 
 /** Initial days to expiry of the option in the tool forms. A radar answer replaces this value with its own expiry. */
@@ -15,7 +16,9 @@ export function toolPrefill(
   if (view) {
     const { levels, expiries } = view;
     const wanted = radar?.state_density.expiry;
-    const row = wanted ? expiries.expiry.indexOf(wanted) : nearestTo(expiries.tte, DAYS / 365.25);
+    const row = wanted
+      ? expiries.expiry.indexOf(wanted)
+      : minIndex(expiries.tte, (tte) => Math.abs(tte - DAYS / 365.25));
     const [tte, iv, rate] = [expiries.tte[row], expiries.atm_iv[row], expiries.rate[row]];
     const forward = expiries.forward[row];
     Object.assign(known, {
@@ -56,12 +59,4 @@ export function toolPrefill(
 function rounded(value: number): number {
   // Values of 1,000 or more are rounded to cents, because six significant digits would not preserve the cents.
   return Math.abs(value) >= 1000 ? Number(value.toFixed(2)) : Number(value.toPrecision(DIGITS));
-}
-
-function nearestTo(values: readonly number[], wanted: number): number {
-  let best = -1;
-  for (const [i, value] of values.entries()) {
-    if (best < 0 || Math.abs(value - wanted) < Math.abs(values[best]! - wanted)) best = i;
-  }
-  return best;
 }

@@ -9,6 +9,7 @@ import {
   strikeText,
   UNKNOWN,
 } from '../page-format.ts';
+import { isObject } from './mcp-call.ts';
 import { labelOf, type ToolObjectSchema } from './tool-fields.ts';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -23,29 +24,23 @@ export interface ToolFigure {
 
 const LIST_MOST = 12;
 
-/**
- * Returns the figures of an answer. If the answer contains an object, the names of the object's figures start with the name of the object.
- */
+/** Returns the figures of an answer. The names of the figures of an inner object start with the name of the object. */
 export function toolFigures(answer: Values, schema: ToolObjectSchema | undefined): ToolFigure[] {
   return Object.entries(answer).flatMap(([name, value]): ToolFigure[] => {
     const note = cleanText(schema?.properties?.[name]?.description, 600);
-    if (Array.isArray(value) && value.some(isValues)) {
+    if (Array.isArray(value) && value.some(isObject)) {
       return value
         .slice(0, LIST_MOST)
         .map((row, i) => ({ name: `${i + 1}`, value: rowText(row), note: i ? '' : note }));
     }
-    if (!isValues(value)) return [{ name: labelOf(name), value: valueText(name, value), note }];
+    if (!isObject(value)) return [{ name: labelOf(name), value: valueText(name, value), note }];
     const own = toolFigures(value, undefined).map((each) => ({ ...each, name: `${labelOf(name)}, ${each.name}` }));
     return own.map((each, i) => ({ ...each, note: i === 0 ? note : '' }));
   });
 }
 
-function isValues(value: unknown): value is Values {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 function rowText(row: unknown): string {
-  if (!isValues(row)) return valueText('', row);
+  if (!isObject(row)) return valueText('', row);
   return Object.entries(row)
     .map(([name, value]) => `${labelOf(name)} ${valueText(name, value)}`)
     .join(' · ');
@@ -88,8 +83,8 @@ const SENTENCES: Readonly<Record<string, (answer: Values, args: Values) => strin
   calculate_kelly_sizing: ({ recommended_portfolio_allocation_pct: pct }) =>
     number(pct) === 0 ? 'The bet has no edge: risk nothing.' : `Risk ${percent(number(pct), 2, false)} of the capital.`,
   run_strategic_omni_radar: ({ ticker, state_density, whipsaw_risk_index: index }) => {
-    const { expiry, quantiles } = (isValues(state_density) ? state_density : {}) as Values;
-    const { p05, p95 } = (isValues(quantiles) ? quantiles : {}) as Values;
+    const { expiry, quantiles } = (isObject(state_density) ? state_density : {}) as Values;
+    const { p05, p95 } = (isObject(quantiles) ? quantiles : {}) as Values;
     const risk = number(index) === null ? 'unknown' : `${countText(number(index))} of 100`;
     return (
       `${cleanText(ticker)} settles on ${cleanText(expiry)} between ${price(number(p05))} and ${price(number(p95))} ` +
@@ -102,7 +97,7 @@ const SENTENCES: Readonly<Record<string, (answer: Values, args: Values) => strin
   },
   detect_lethal_nodes: ({ top_nodes }) => {
     const first: unknown = Array.isArray(top_nodes) ? top_nodes[0] : undefined;
-    if (!isValues(first)) return 'No contract has open interest.';
+    if (!isObject(first)) return 'No contract has open interest.';
     const shares = number(first.Dealer_Share_Exposure);
     return (
       `Largest: the ${strikeText(number(first.strike))} ${first.put_call === 'P' ? 'put' : 'call'} of ` +

@@ -1,10 +1,10 @@
 import { useSignal } from '@preact/signals';
-import type { ExplainedFigure, FigureNote, FigureTexts } from '../data/figure-texts.ts';
+import type { ExplainedFigure, FigureNote } from '../data/figure-texts.ts';
 import { useAnswer } from '../data/page-answers.ts';
 import { type Call, commandOf, curlOf, mcpOf, WEB_OPERATIONS } from '../operations.ts';
 import { tickerCall } from '../state/page.ts';
 import { copy } from '../state/ui.ts';
-import type { ExplainedSnapshot } from './explain-part.tsx';
+import type { ExplainSectionProps } from './explain-part.tsx';
 import { jsonExcerpt } from './json-excerpt.ts';
 
 const TABS = ['curl', 'MCP', 'zomma', 'JSON'] as const;
@@ -13,19 +13,8 @@ type Tab = (typeof TABS)[number];
 /** Maximum number of lines of the answer that the panel shows. The copy button copies all lines. */
 const LINES_SHOWN = 40;
 
-/**
- * Renders the API call that returns the explained figure. The call contains the moment of the snapshot, so that it returns exactly this
- * figure.
- */
-export function ExplainCall({
-  figure,
-  snapshot,
-  notes,
-}: {
-  figure: ExplainedFigure;
-  snapshot: ExplainedSnapshot;
-  notes: FigureTexts['notes'] | undefined;
-}) {
+/** Renders the API call that returns the figure. It contains the moment of the snapshot, so that it returns exactly this figure. */
+export function ExplainCall({ figure, snapshot, notes }: ExplainSectionProps) {
   const tab = useSignal<Tab>('curl');
   const { ticker, moment, options } = snapshot;
   const call = tickerCall(OPERATION[figure] ?? 'get_live_gex_nodes', moment, options, ticker);
@@ -85,10 +74,7 @@ const OPERATION: Partial<Record<ExplainedFigure, Call['operation']>> = {
   strike: 'get_gex_by_strike',
 };
 
-/**
- * Returns the call in the form that the `zomma` command accepts. Tools accept no options, so a call with options becomes a call of
- * `get_gex_view`.
- */
+/** Returns the call as `zomma` accepts it. Tools accept no options, so a call with options becomes one of `get_gex_view`. */
 function commandCall(call: Call, hasOptions: boolean): Call {
   return hasOptions && WEB_OPERATIONS[call.operation].isTool ? { ...call, operation: 'get_gex_view' } : call;
 }

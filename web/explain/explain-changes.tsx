@@ -5,17 +5,17 @@ import { type Call, requestOf } from '../operations.ts';
 import {
   amount,
   countText,
+  differenceText,
   newYorkDay,
   newYorkMoment,
   percent,
   price,
-  signedAmount,
   strikeText,
   UNKNOWN,
 } from '../page-format.ts';
 import { page } from '../state/page.ts';
 import { moments } from '../state/time-stops.ts';
-import type { ExplainedSnapshot } from './explain-part.tsx';
+import type { ExplainSectionProps } from './explain-part.tsx';
 import { EXPLANATIONS, figureValue, strikeRow } from './explained-figures.ts';
 import { largestChanges, type NamedValues, valuesBySeries, valuesByStrike } from './snapshot-changes.ts';
 
@@ -29,15 +29,8 @@ const DRIVER_NAMES = {
 const STRIKES = 5;
 const SERIES = 3;
 
-interface ChangesProps {
-  readonly figure: ExplainedFigure;
-  readonly strike: number | null;
-  readonly snapshot: ExplainedSnapshot;
-  readonly print: (value: number) => string;
-}
-
 /** Renders the causes of a figure's change: since the previous snapshot, and since moment A if the member has pinned one. */
-export function ExplainChanges(props: ChangesProps & { isVisible: boolean }) {
+export function ExplainChanges(props: ExplainSectionProps) {
   const shownMs = Date.parse(props.snapshot.moment);
   const before = moments.value.findLast((each) => Date.parse(each) < shownMs);
   const { pinned } = page.value;
@@ -54,15 +47,12 @@ export function ExplainChanges(props: ChangesProps & { isVisible: boolean }) {
   );
 }
 
-function ChangesSince({
-  figure,
-  strike: at,
-  snapshot: now,
-  print,
-  since,
-  name,
-  isVisible,
-}: ChangesProps & { since: string; name: string; isVisible: boolean }) {
+interface ChangesSinceProps extends ExplainSectionProps {
+  readonly since: string;
+  readonly name: string;
+}
+
+function ChangesSince({ figure, strike: at, snapshot: now, print, since, name, isVisible }: ChangesSinceProps) {
   const call: Call = { operation: 'get_gex_view', args: { ticker: now.ticker, ...now.options, at: since } };
   const asked: Asked<GexView> = useAnswer<GexView>(isVisible ? call : undefined);
   const title = (
@@ -91,7 +81,7 @@ function ChangesSince({
       {title}
       <p>
         Was {before === null ? UNKNOWN : print(before)}, now {after === null ? UNKNOWN : print(after)}
-        {before !== null && after !== null && `, ${signedText(after - before, print)}`}. Spot{' '}
+        {before !== null && after !== null && `, ${differenceText(after - before, print)}`}. Spot{' '}
         {price(was.levels.spot_price)} → {price(now.levels.spot_price)} ({moved}).
       </p>
       {at === null && (
@@ -120,23 +110,17 @@ function ChangesSince({
   );
 }
 
-function ChangeTable({
-  title,
-  unit,
-  before,
-  now,
-  most,
-  print,
-  nameOf,
-}: {
-  title: string;
-  unit: string;
-  before: NamedValues;
-  now: NamedValues;
-  most: number;
-  print: (value: number) => string;
-  nameOf: (name: string) => string;
-}) {
+interface ChangeTableProps {
+  readonly title: string;
+  readonly unit: string;
+  readonly before: NamedValues;
+  readonly now: NamedValues;
+  readonly most: number;
+  readonly print: (value: number) => string;
+  readonly nameOf: (name: string) => string;
+}
+
+function ChangeTable({ title, unit, before, now, most, print, nameOf }: ChangeTableProps) {
   const { rows, sharePct, total } = largestChanges(before, now, most);
   if (rows.length === 0)
     return (
@@ -147,13 +131,13 @@ function ChangeTable({
   return (
     <FigureTable
       hasCaption
-      label={`${unit}: ${signedText(total, print)} in all. These ${rows.length} are ${percent(sharePct, 0, false)} of the changes.`}
+      label={`${unit}: ${differenceText(total, print)} in all. These ${rows.length} are ${percent(sharePct, 0, false)} of the changes.`}
       head={[title, 'was', 'now', 'change']}
       rows={rows.map((row) => [
         nameOf(row.name),
         row.was === null ? 'new' : print(row.was),
         row.now === null ? 'gone' : print(row.now),
-        signedText(row.change, print),
+        differenceText(row.change, print),
       ])}
     />
   );
@@ -163,12 +147,6 @@ function valueIn({ levels, strikes }: GexView, figure: ExplainedFigure, at: numb
   return at === null
     ? figureValue(figure, levels, levels.flip_resolved)
     : (strikeRow(strikes, levels.gross_gex_mil, at)?.net ?? null);
-}
-
-/** Returns a difference with its sign. The text from `print` may already contain a plus sign. */
-function signedText(value: number, print: (value: number) => string): string {
-  if (value === 0) return 'no change';
-  return print === amount ? signedAmount(value) : `${value > 0 ? '+' : ''}${print(value).replace(/^\+/, '')}`;
 }
 
 /** Returns the name of a series for the page: its expiry, and its root if the root differs from the ticker. */

@@ -1,11 +1,10 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { ReadingDots } from '../chart/readings.tsx';
-import type { ExplainedFigure } from '../data/figure-texts.ts';
 import { type Asked, useAnswer } from '../data/page-answers.ts';
 import { requestOf } from '../operations.ts';
 import { newYorkDay, newYorkMoment, percent, volatility } from '../page-format.ts';
 import { navigate, tickerCall } from '../state/page.ts';
-import type { ExplainedSnapshot } from './explain-part.tsx';
+import type { ExplainedSnapshot, ExplainSectionProps } from './explain-part.tsx';
 import { dailyDeviation, EXPLANATIONS, figureValue, type LevelFields } from './explained-figures.ts';
 import {
   FIRM_SHARE,
@@ -32,17 +31,7 @@ interface ReadingSet {
 }
 
 /** Renders how much a figure depends on the analysis options. Each row shows the figure with one option changed. */
-export function ExplainFirmness({
-  figure,
-  snapshot,
-  print,
-  isVisible,
-}: {
-  figure: ExplainedFigure;
-  snapshot: ExplainedSnapshot;
-  print: (value: number) => string;
-  isVisible: boolean;
-}) {
+export function ExplainFirmness({ figure, snapshot, print, isVisible }: ExplainSectionProps) {
   const { ticker, moment, options, levels } = snapshot;
   const readings = otherReadings(options);
   const calls = readings.map((each) => tickerCall('get_live_gex_nodes', moment, each.options, ticker));

@@ -1,7 +1,7 @@
 import type { ExplainedFigure } from '../data/figure-texts.ts';
 import type { GexView } from '../data/page-answers.ts';
 import type { WebAnswer } from '../data/request.ts';
-import { cleanText, countText, newYorkDay, percent } from '../page-format.ts';
+import { cleanText, countsText, countText, newYorkDay, percent } from '../page-format.ts';
 import { Facts } from './explain-part.tsx';
 
 /** Renders the inputs of a figure: contracts, volatilities, forwards, stale quotes and the source. */
@@ -31,15 +31,7 @@ export function ExplainInputs({ answer, figure }: { answer: WebAnswer<GexView>; 
   );
 }
 
-/** Returns counts as text, largest first, without counts of 0. The names may come from files, so they are cleaned. */
-function listed(counts: Readonly<Record<string, number>>): string {
-  const some = Object.entries(counts).filter(([, n]) => n > 0);
-  if (some.length === 0) return 'none';
-  return some
-    .toSorted(([, a], [, b]) => b - a)
-    .map(([name, n]) => `${countText(n)} ${cleanText(name, 60).replaceAll('_', ' ')}`)
-    .join(', ');
-}
+const listed = (counts: Readonly<Record<string, number>>) => countsText(counts) || 'none';
 
 function dominant({ levels }: GexView): string {
   const why = levels.expiry_chosen_by === 'large_prints' ? 'most premium in large prints' : 'most gamma';

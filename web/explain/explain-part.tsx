@@ -1,8 +1,10 @@
 import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { ExplainedFigure, FigureTexts } from '../data/figure-texts.ts';
 import type { GexView } from '../data/page-answers.ts';
 import type { WebAnswer } from '../data/request.ts';
+import { Fact } from '../panel/fact.tsx';
 import type { ChosenOptions } from '../state/address.ts';
 
 /** The snapshot whose figure the Explain panel explains. */
@@ -10,10 +12,7 @@ export interface ExplainedSnapshot extends GexView {
   readonly ticker: string;
   /** The time of the snapshot's quotes, ISO 8601. */
   readonly moment: string;
-  /**
-   * The options of the analysis. The options of the snapshot differ from the page's options while the answer for the page's new options is
-   * loading.
-   */
+  /** The options of the analysis. They differ from the page's options while the answer for the new options is loading. */
   readonly options: ChosenOptions;
 }
 
@@ -22,22 +21,30 @@ export function snapshotOf({ body, asOf, call }: WebAnswer<GexView>): ExplainedS
   return { ...body, ticker: String(ticker), moment: asOf!, options: options as ChosenOptions };
 }
 
+/** The props of a section of the Explain panel. */
+export interface ExplainSectionProps {
+  readonly figure: ExplainedFigure;
+  /** The strike in dollars if the figure is a strike of the ladder, otherwise null. */
+  readonly strike: number | null;
+  readonly snapshot: ExplainedSnapshot;
+  /** Returns a value of the figure as text. */
+  readonly print: (value: number) => string;
+  readonly notes: FigureTexts['notes'] | undefined;
+  /** False if the section is scrolled out of view, so that it sends no requests. */
+  readonly isVisible: boolean;
+}
+
 /** The ids of the open sections. A section stays open when another figure is explained. */
 const openParts = signal<ReadonlySet<string>>(new Set(['inputs', 'firmness', 'call']));
 
-/**
- * Renders a section of the Explain panel that the member can open and close. `children` receives whether the section is visible, so that a
- * hidden section sends no requests.
- */
-export function ExplainPart({
-  id,
-  title,
-  children,
-}: {
-  id: string;
-  title: string;
-  children: (isVisible: boolean) => ComponentChildren;
-}) {
+interface ExplainPartProps {
+  readonly id: string;
+  readonly title: string;
+  readonly children: (isVisible: boolean) => ComponentChildren;
+}
+
+/** Renders a section of the Explain panel that the member can open and close. `children` receives whether the section is visible. */
+export function ExplainPart({ id, title, children }: ExplainPartProps) {
   const ref = useRef<HTMLDetailsElement>(null);
   const [isVisible, setVisible] = useState(false);
   useEffect(() => {
@@ -73,10 +80,7 @@ export function Facts({ of }: { of: readonly (readonly [name: string, value: str
   return (
     <dl class="facts">
       {of.map(([name, value]) => (
-        <div key={name} data-fact={name}>
-          <dt>{name}</dt>
-          <dd>{value}</dd>
-        </div>
+        <Fact key={name} name={name} value={value} />
       ))}
     </dl>
   );

@@ -1,30 +1,15 @@
-import type { FullAnswer } from '../../src/client/client.ts';
-import type { ExplainedFigure, FigureTexts } from '../data/figure-texts.ts';
-import { useAnswer } from '../data/page-answers.ts';
+import { OUTCOMES } from '../chart/record-text.ts';
+import { type RecordAnswer, useAnswer } from '../data/page-answers.ts';
 import { FigureTable } from '../grid/figure-table.tsx';
 import { percent, plain } from '../page-format.ts';
 import { tickerCall } from '../state/page.ts';
-import type { ExplainedSnapshot } from './explain-part.tsx';
+import type { ExplainSectionProps } from './explain-part.tsx';
 import { EXPLANATIONS } from './explained-figures.ts';
 
-const OUTCOMES = ['held', 'touched', 'crossed'] as const;
-
-/**
- * Renders the track record of the explained level: on how many days it held, compared with a control level at the same distance from spot.
- */
-export function ExplainRecord({
-  figure,
-  snapshot,
-  isVisible,
-  notes,
-}: {
-  figure: ExplainedFigure;
-  snapshot: ExplainedSnapshot;
-  isVisible: boolean;
-  notes: FigureTexts['notes'] | undefined;
-}) {
+/** Renders on how many days the explained level held, compared with a control level at the same distance from spot. */
+export function ExplainRecord({ figure, snapshot, isVisible, notes }: ExplainSectionProps) {
   const { record } = EXPLANATIONS[figure];
-  const { answer, problem } = useAnswer<FullAnswer<'get_level_record'>>(
+  const { answer, problem } = useAnswer<RecordAnswer>(
     record && isVisible ? tickerCall('get_level_record', snapshot.moment, {}, snapshot.ticker) : undefined,
   );
   if (!record) return <p>{notes?.no_record}</p>;

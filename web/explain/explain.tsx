@@ -5,8 +5,8 @@ import type { GexView } from '../data/page-answers.ts';
 import type { WebAnswer } from '../data/request.ts';
 import { serverNow } from '../data/server-connection.ts';
 import { countText, duration, exactMoment, percent, plain, signedAmount, strikeText, UNKNOWN } from '../page-format.ts';
+import { ViewState } from '../panel/chart-panel.tsx';
 import { tickerFigures } from '../panel/ticker-figures.tsx';
-import { ViewState } from '../panel/view-state.tsx';
 import { navigate, page } from '../state/page.ts';
 import { usePageFile } from '../state/page-files.ts';
 import { gexView } from '../state/page-market.ts';
@@ -33,9 +33,7 @@ let isByKeyboard = false;
 addEventListener('keydown', () => (isByKeyboard = true), true);
 addEventListener('pointerdown', () => (isByKeyboard = false), true);
 
-/**
- * Renders the Explain panel for one figure: definition, inputs, firmness, changes, track record, and the same API call for other clients.
- */
+/** Renders the Explain panel of a figure: definition, inputs, firmness, changes, track record, and the same call for other clients. */
 export function Explain({ id }: { id: string }) {
   const panel = useRef<HTMLElement>(null);
   const heading = useRef<HTMLHeadingElement>(null);
@@ -88,7 +86,6 @@ export function Explain({ id }: { id: string }) {
 }
 
 type Known = NonNullable<ReturnType<typeof figureOfId>>;
-type ToldFigure = ReturnType<typeof tell>;
 
 /** Returns the name and the value of a figure in a snapshot. If the value is missing, the result contains the reason. */
 function tell({ figure, strike }: Known, { body, asOf }: WebAnswer<GexView>) {
@@ -111,25 +108,24 @@ function tell({ figure, strike }: Known, { body, asOf }: WebAnswer<GexView>) {
   };
 }
 
+interface ToldProps {
+  readonly told: ReturnType<typeof tell>;
+  readonly answer: WebAnswer<GexView>;
+  readonly texts: FigureTexts | undefined;
+}
+
 /** Renders the figure's value immediately. The texts are in a separate file and appear when the file has loaded. */
-function Told({
-  told,
-  answer,
-  texts,
-}: {
-  told: ToldFigure;
-  answer: WebAnswer<GexView>;
-  texts: FigureTexts | undefined;
-}) {
+function Told({ told, answer, texts }: ToldProps) {
   const { figure, strike, value, note, number, tone, print, row } = told;
   const text = texts?.figures[figure];
   const snapshot = snapshotOf(answer);
+  const section = { figure, strike, snapshot, print, notes: texts?.notes };
   // The note on spot is left out here, because it only repeats the moment of the quotes.
   const aside = figure === 'spot_price' ? '' : note;
   return (
     <>
       <p class="explain-value">
-        <strong class={`lead ${tone}`}>{value}</strong> {number !== null && text?.unit}
+        <strong class={`lead ${tone ?? ''}`}>{value}</strong> {number !== null && text?.unit}
         {aside && <span class="muted"> {number === null ? aside : `(${aside.replace(/^per 1 % · /, '')})`}</span>}
       </p>
       {number !== null && Math.abs(number) >= 1e5 && <p class="muted">exactly {countText(number)}</p>}
@@ -162,25 +158,21 @@ function Told({
             EXPLANATIONS[figure].kind === 'given' ? (
               <p>{texts?.notes.given}</p>
             ) : (
-              <ExplainFirmness figure={figure} snapshot={snapshot} print={print} isVisible={isVisible} />
+              <ExplainFirmness {...section} isVisible={isVisible} />
             )
           }
         </ExplainPart>
       )}
       <ExplainPart id="changes" title="What changed it">
-        {(isVisible) => (
-          <ExplainChanges figure={figure} strike={strike} snapshot={snapshot} print={print} isVisible={isVisible} />
-        )}
+        {(isVisible) => <ExplainChanges {...section} isVisible={isVisible} />}
       </ExplainPart>
       {strike === null && (
         <ExplainPart id="record" title="Whether it held">
-          {(isVisible) => (
-            <ExplainRecord figure={figure} snapshot={snapshot} isVisible={isVisible} notes={texts?.notes} />
-          )}
+          {(isVisible) => <ExplainRecord {...section} isVisible={isVisible} />}
         </ExplainPart>
       )}
       <ExplainPart id="call" title="The same call">
-        {() => <ExplainCall figure={figure} snapshot={snapshot} notes={texts?.notes} />}
+        {(isVisible) => <ExplainCall {...section} isVisible={isVisible} />}
       </ExplainPart>
     </>
   );

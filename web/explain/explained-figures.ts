@@ -1,3 +1,4 @@
+import { minIndex } from 'd3-array';
 import type { ExplainedFigure } from '../data/figure-texts.ts';
 import type { Levels, Strikes } from '../data/page-answers.ts';
 import type { ChosenOptions } from '../state/address.ts';
@@ -9,9 +10,7 @@ export interface Explanation {
   readonly kind: 'price' | 'signed' | 'given';
   /** The column of the strikes that causes the changes of the figure. */
   readonly driver: Driver;
-  /**
-   * The part of a `get_level_record` answer with the number of days on which the level held. Null if there is no such part for the figure.
-   */
+  /** The part of a `get_level_record` answer with the days on which the level held. Null if the figure has no such part. */
   readonly record: 'call_wall' | 'put_wall' | 'flip' | null;
 }
 
@@ -37,10 +36,7 @@ export function figureOfId(id: string): { figure: ExplainedFigure; strike: numbe
     : undefined;
 }
 
-/**
- * Returns remarks for the Explain panel: one for each option that changes the sentences and formulas of the figures. The texts come from
- * `remarks`.
- */
+/** Returns a remark for each option that changes the sentences and formulas of the figures. The texts come from `remarks`. */
 export function remarksOn(remarks: Readonly<Record<string, string>>, options: ChosenOptions): string[] {
   return Object.entries(options).flatMap(([name, value]) => {
     if (name === 'expiries') return [`${remarks.expiries}${value}.`];
@@ -81,11 +77,8 @@ const MONTH = 30 / 365.25;
  * of the series whose expiry is closest to 30 days. Returns `undefined` if no series has an at-the-money volatility.
  */
 export function dailyDeviation({ spot_price, series }: Pick<Levels, 'spot_price' | 'series'>) {
-  let best: Levels['series'][number] | undefined;
-  for (const each of series) {
-    if (each.atm_iv === null) continue;
-    if (!best || Math.abs(each.tte - MONTH) < Math.abs(best.tte - MONTH)) best = each;
-  }
+  const known = series.filter(({ atm_iv }) => atm_iv !== null);
+  const best = known[minIndex(known, ({ tte }) => Math.abs(tte - MONTH))];
   if (!best) return undefined;
   return { dollars: (spot_price * best.atm_iv!) / Math.sqrt(DAYS_A_YEAR), iv: best.atm_iv!, expiry: best.expiry };
 }

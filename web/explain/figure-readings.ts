@@ -32,17 +32,12 @@ export function otherReadings(options: ChosenOptions): OtherReading[] {
   });
 }
 
-/**
- * Returns whether the notes of an answer report an unresolved flip. The default answer of the levels has no field for an unresolved flip.
- */
+/** Returns whether the notes report an unresolved flip, for which the default answer of the levels has no field. */
 export function isFlipUnresolved(notes: string): boolean {
   return notes.includes('Net gamma has one sign within');
 }
 
-/**
- * A figure under one reading. The value is null if the flip is unresolved, or if the server refuses the reading for the reason in
- * `refusal`.
- */
+/** A figure under one reading. Its value is null if the flip is unresolved, or if the server refuses the reading (`refusal`). */
 export interface FigureReading extends OtherReading {
   readonly value: number | null;
   readonly refusal: string;

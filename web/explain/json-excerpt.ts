@@ -1,4 +1,4 @@
-import { parseData } from '../data/parse-data.ts';
+import { parseData } from '../data/request.ts';
 
 /** Maximum number of values that the excerpt shows of a list of numbers, strings or booleans. */
 const VALUES_SHOWN = 4;

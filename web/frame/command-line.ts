@@ -1,5 +1,6 @@
 import { newYorkClock, newYorkIsoDate } from '../page-format.ts';
 import { type PageState, VIEWS } from '../state/address.ts';
+import { DAY_LENGTH_MS } from '../time/exchange-days.ts';
 
 export interface Command {
   readonly label: string;
@@ -49,7 +50,7 @@ function momentOf(text: string, { state, moments }: CommandContext): string | un
   const shown = state.at ?? moments.at(-1);
   if (shown === undefined) return undefined;
   const ago = /^-(\d{1,3})d$/.exec(text);
-  if (ago) return lastUpTo(moments, new Date(Date.parse(shown) - 86_400_000 * Number(ago[1])).toISOString());
+  if (ago) return lastUpTo(moments, new Date(Date.parse(shown) - DAY_LENGTH_MS * Number(ago[1])).toISOString());
   const match = /^(?:(\d{4}-\d{2}-\d{2})\s*)?(\d{1,2}:\d{2})?$/.exec(text);
   if (!match || text === '') return undefined;
   const day = match[1] ?? newYorkIsoDate(shown);

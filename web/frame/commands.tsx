@@ -15,9 +15,7 @@ interface Choice {
   run(): void;
 }
 
-/**
- * Renders the command palette, which opens with a keyboard shortcut. The member types a ticker, a view, a moment or the name of an action.
- */
+/** Renders the command palette, in which the member types a ticker, a view, a moment or the name of an action. */
 export function Commands({ isTickerOnly = false }: { isTickerOnly?: boolean }) {
   const [text, setText] = useState('');
   const [chosen, setChosen] = useState(0);

@@ -1,18 +1,15 @@
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 
+interface SheetProps {
+  readonly title: string;
+  readonly onClose: () => void;
+  readonly children: ComponentChildren;
+  readonly class?: string;
+}
+
 /** Renders a modal dialog. The dialog traps the focus, and Escape closes it. The focus then returns to the element that had it before. */
-export function Sheet({
-  title,
-  onClose,
-  children,
-  class: name,
-}: {
-  title: string;
-  onClose: () => void;
-  children: ComponentChildren;
-  class?: string;
-}) {
+export function Sheet({ title, onClose, children, class: name }: SheetProps) {
   const ref = useRef<HTMLDialogElement>(null);
   useLayoutEffect(() => {
     const dialog = ref.current!;

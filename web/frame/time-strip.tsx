@@ -1,9 +1,9 @@
+import { bisectCenter } from 'd3-array';
 import type { ComponentChildren } from 'preact';
 import { useMemo, useRef, useState } from 'preact/hooks';
 import { newYorkMoment, price, spokenMoment, UNKNOWN } from '../page-format.ts';
 import { navigate, page } from '../state/page.ts';
 import { asOf, feeds, gexView, newerCount } from '../state/page-market.ts';
-import { nearestIndex } from '../state/stop-steps.ts';
 import {
   isPlaying,
   momentIndex,
@@ -17,10 +17,7 @@ import {
   togglePlay,
 } from '../state/time-stops.ts';
 
-/**
- * Debounce delay while the member drags the time strip, in ms. The moment changes immediately, and the figures are requested after this
- * delay.
- */
+/** Debounce delay of the request for figures while the member drags the time strip, in ms. The moment changes immediately. */
 const REST_MS = 80;
 
 /** Renders the time strip: a slider that stops only at stored snapshots, with buttons for moving in time and comparing. */
@@ -117,7 +114,7 @@ function StripSlider({ children }: { children: ComponentChildren }) {
   const stop = dragged ?? index;
   // The moment in the address may be between two snapshots. The strip shows this moment unchanged and marks the nearest snapshot.
   const isBetween = dragged === null && all.ms.length > 0 && !Number.isNaN(shown) && all.ms[index] !== shown;
-  const nearest = nearestIndex(all.ms, shown);
+  const nearest = bisectCenter(all.ms, shown);
   const isShown = gexView.asked.value.answer?.call.args.at === page.value.at;
   const beside = !isBetween
     ? ''
@@ -130,7 +127,7 @@ function StripSlider({ children }: { children: ComponentChildren }) {
 
   const onInput = (event: { currentTarget: HTMLInputElement }) => {
     const wanted = Number(event.currentTarget.value);
-    let to = nearestIndex(places, wanted);
+    let to = bisectCenter(places, wanted);
     // A screen reader moves the slider by one step, which may be too short to reach the next snapshot. In this case the slider moves to the
     // next snapshot.
     if (!isPressed.current && to === stop) to += Math.sign(wanted - value);
@@ -180,7 +177,7 @@ function StripSlider({ children }: { children: ComponentChildren }) {
       {children}
       <span class="strip-moment" data-moment={typeof moment === 'number' ? new Date(moment).toISOString() : moment}>
         <b>{newYorkMoment(moment)}</b>
-        <span>{isBetween ? beside : `spot ${price(all.spot[stop])}`}</span>
+        <span class="muted">{isBetween ? beside : `spot ${price(all.spot[stop])}`}</span>
       </span>
     </>
   );
@@ -207,10 +204,7 @@ function Flag({ letter, at }: { letter: 'A' | 'B'; at: number }) {
   );
 }
 
-/**
- * Renders the background of the slider: a tick for each snapshot, the spot curve, the boundaries of days, and hatched areas for missing
- * data or feed outages.
- */
+/** Renders the background of the slider: ticks of snapshots, the spot curve, boundaries of days, and hatched gaps of data and feeds. */
 function StripMarks() {
   const all = stopList.value;
   const axis = stripAxis.value;

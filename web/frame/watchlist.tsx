@@ -3,10 +3,7 @@ import { percent, price, signedAmount, signTone, UNKNOWN } from '../page-format.
 import { navigate, pageTicker } from '../state/page.ts';
 import { tickers, universe } from '../state/page-market.ts';
 
-/**
- * Renders the universe by theme, with live spot, distance to the flip, and net GEX. A row renders again only when the levels of its ticker
- * change.
- */
+/** Renders the universe by theme with live spot, flip and net GEX. A row renders again only when the levels of its ticker change. */
 export function Watchlist() {
   const themes: Record<string, string[]> = universe.asked.value.answer?.body.macro_themes ?? {};
   const inThemes = new Set(Object.values(themes).flat());
@@ -17,7 +14,7 @@ export function Watchlist() {
   ];
   return (
     <nav class="watchlist" aria-label="Watchlist">
-      <div class="watch-head" aria-hidden="true">
+      <div class="watch-head muted" aria-hidden="true">
         <span>Ticker</span>
         <span>Spot</span>
         <span title="Distance of the gamma flip from spot">Flip %</span>

@@ -1,5 +1,6 @@
 import { elementScroll, observeElementOffset, observeElementRect, Virtualizer } from '@tanstack/virtual-core';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { signedAmount, signTone } from '../page-format.ts';
 import type { PanelTable } from '../state/panels.ts';
 import { copy } from '../state/ui.ts';
 
@@ -32,10 +33,7 @@ export interface GridProps<Row> {
   readonly opensOnPress?: boolean;
   /** True if the grid has an input field that filters the rows. */
   readonly hasFilter?: boolean;
-  /**
-   * Returns true for the row to which the grid scrolls initially, in the middle of its viewport. Without this function, the grid starts at
-   * the first row.
-   */
+  /** Returns true for the row that is initially in the middle of the viewport. Without it, the grid starts at the first row. */
   startAt?(row: Row): boolean;
 }
 
@@ -54,6 +52,18 @@ export function fieldColumns<Row extends object>() {
   });
 }
 
+/** Returns a column of numbers. If `isSigned` is true, the colour of a cell shows the sign of its value. */
+export function figureColumn<Row>(
+  id: string,
+  title: string,
+  value: (row: Row) => number | null,
+  print: (value: number | null) => string,
+  isSigned = print === signedAmount,
+): GridColumn<Row> {
+  const column = { id, title, isNumber: true, value, text: (row: Row) => print(value(row)) };
+  return isSigned ? { ...column, tone: (row) => signTone(value(row) ?? 0) } : column;
+}
+
 /** Returns the values of a grid as a table, for the CSV export. */
 export function gridTable<Row>(columns: readonly GridColumn<Row>[], rows: readonly Row[]): PanelTable {
   return { columns: columns.map(({ id }) => id), rows: rows.map((row) => columns.map(({ value }) => value(row))) };
@@ -67,16 +77,8 @@ const REM = 13;
  * Renders a grid of any number of rows. Only the visible rows are in the document. The grid follows the ARIA grid pattern: one cell has the
  * focus, and the arrow keys move the focus. A click on a column heading sorts the rows. Unknown values are last in both sort orders.
  */
-export function DataGrid<Row>({
-  label,
-  columns,
-  rows,
-  initialSort,
-  onOpen,
-  opensOnPress,
-  hasFilter,
-  startAt,
-}: GridProps<Row>) {
+export function DataGrid<Row>(props: GridProps<Row>) {
+  const { label, columns, rows, initialSort, onOpen, opensOnPress, hasFilter, startAt } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const [sort, setSort] = useState(initialSort);
   const [filter, setFilter] = useState('');
@@ -183,7 +185,7 @@ export function DataGrid<Row>({
         onFocusCapture={() => (hasFocus.current = true)}
         onBlurCapture={() => (hasFocus.current = false)}
       >
-        <div class="grid-head" role="row" aria-rowindex={1} style={line}>
+        <div class="grid-head muted" role="row" aria-rowindex={1} style={line}>
           {columns.map(({ id, title, isNumber }, column) => {
             const isSorted = sort?.column === id;
             return (
@@ -191,7 +193,7 @@ export function DataGrid<Row>({
                 role="columnheader"
                 aria-sort={isSorted ? (sort!.isDescending ? 'descending' : 'ascending') : 'none'}
                 tabIndex={focused.row < 0 && focused.column === column ? 0 : -1}
-                class={isNumber ? 'number' : ''}
+                class={`clip ${isNumber ? 'number' : ''}`}
                 onClick={() => {
                   setCell({ row: -1, column });
                   sortBy(id);
@@ -222,7 +224,7 @@ export function DataGrid<Row>({
                     role={column === 0 ? 'rowheader' : 'gridcell'}
                     aria-colindex={column + 1}
                     tabIndex={focused.row === index && focused.column === column ? 0 : -1}
-                    class={`${each.isNumber ? 'number' : ''} ${each.tone?.(row) ?? ''}`}
+                    class={`clip ${each.isNumber ? 'number' : ''} ${each.tone?.(row) ?? ''}`}
                     onClick={() => setCell({ row: index, column })}
                   >
                     {each.text(row)}

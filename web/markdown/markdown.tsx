@@ -1,19 +1,18 @@
 import { type ComponentChildren, h } from 'preact';
-import { type MarkdownBlock, type MarkdownSpan, type MathNode, plainText } from './markdown-page.ts';
+import { usePageFile } from '../state/page-files.ts';
+import { type MarkdownBlock, type MarkdownSpan, type MathNode, plainText, sectionOf } from './markdown-page.ts';
+
+interface MarkdownProps {
+  readonly blocks: readonly MarkdownBlock[];
+  readonly onJump: (anchor: string) => void;
+  readonly mark?: string;
+}
 
 /**
  * Renders Markdown blocks. A link within the page calls `onJump` with its anchor. All other links are plain text, because the terminal has
  * no external links. A list item that starts with the text `mark` gets the class `marked`.
  */
-export function Markdown({
-  blocks,
-  onJump,
-  mark = '',
-}: {
-  blocks: readonly MarkdownBlock[];
-  onJump: (anchor: string) => void;
-  mark?: string;
-}) {
+export function Markdown({ blocks, onJump, mark = '' }: MarkdownProps) {
   const draw = (all: readonly MarkdownBlock[]) =>
     all.map((block, i) => {
       if (block.kind === 'heading') {
@@ -82,4 +81,10 @@ function mathOf(node: MathNode): ComponentChildren {
 /** Returns whether a list item starts with a text. */
 function beginsWith([first]: readonly MarkdownBlock[], words: string): boolean {
   return words !== '' && first?.kind === 'paragraph' && plainText(first.spans).startsWith(words);
+}
+
+/** Renders a section of docs/terminal.md without its heading, so that the page and the documentation have the same text. */
+export function TerminalText({ section }: { section: string }) {
+  const blocks = usePageFile<MarkdownBlock[]>('terminal') ?? [];
+  return <Markdown blocks={sectionOf(blocks, section).slice(1)} onJump={() => {}} />;
 }

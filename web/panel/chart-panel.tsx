@@ -1,11 +1,12 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { savePicture } from '../chart/picture.ts';
+import type { Asked } from '../data/page-answers.ts';
 import type { RequestProblem, WebAnswer } from '../data/request.ts';
 import { PlainTable } from '../grid/plain-table.tsx';
 import { type Call, curlOf } from '../operations.ts';
 import { newYorkMoment } from '../page-format.ts';
-import { page, pageTicker } from '../state/page.ts';
+import { navigate, page, pageTicker } from '../state/page.ts';
 import { asOf, isSimulated } from '../state/page-market.ts';
 import { asTables, csvOf, forgetPanel, type PanelTable, registerPanel, toggleTable } from '../state/panels.ts';
 import { copy, save } from '../state/ui.ts';
@@ -99,7 +100,7 @@ export function ChartPanel(props: ChartPanelProps) {
           </PanelMenu>
         </div>
       </header>
-      {readout !== undefined && <p class="readout clip">{readout}</p>}
+      {readout !== undefined && <p class="readout clip muted">{readout}</p>}
       {problem && !answer ? (
         <Problem problem={problem} />
       ) : isTable ? (
@@ -119,6 +120,32 @@ export function Problem({ problem }: { problem: RequestProblem }) {
         <strong>{problem.message}</strong>
       </p>
       {problem.hint && <p>{problem.hint}</p>}
+    </div>
+  );
+}
+
+/** Renders a placeholder for figures: first an empty line, then a waiting message, or an error message with a hint. */
+export function ViewState({ asked }: { asked: Asked<unknown> }) {
+  const { problem, isSlow } = asked;
+  if (!problem) return isSlow ? <p class="state">Waiting for the server…</p> : <p class="state" />;
+  return (
+    <div class="state">
+      <Problem problem={problem} />
+      {problem.nearest.length > 0 && (
+        <p>
+          {page.value.ticker} has snapshots at{' '}
+          {problem.nearest.map((moment) => (
+            <button type="button" key={moment} onClick={() => navigate({ at: moment })}>
+              {newYorkMoment(moment)}
+            </button>
+          ))}
+        </p>
+      )}
+      {page.value.at !== null && (
+        <button type="button" onClick={() => navigate({ at: null })}>
+          Back to live
+        </button>
+      )}
     </div>
   );
 }

@@ -14,14 +14,8 @@ interface ChoiceProps<Value extends string> {
 }
 
 /** Renders a select element with a name for screen readers. */
-export function Choice<Value extends string>({
-  label,
-  value,
-  values,
-  text = String,
-  onChoose,
-  own,
-}: ChoiceProps<Value>) {
+export function Choice<Value extends string>(props: ChoiceProps<Value>) {
+  const { label, value, values, text = String, onChoose, own } = props;
   return (
     <label class="choice">
       <span class="spoken">{label}</span>

@@ -1,5 +1,6 @@
 import type { Levels } from '../data/page-answers.ts';
 import {
+  differenceText,
   newYorkDay,
   newYorkMoment,
   percent,
@@ -36,9 +37,7 @@ export interface TickerFigure extends FigureProps {
   readonly print: (value: number) => string;
 }
 
-/**
- * Returns the figures of a ticker with their texts. An unresolved flip and an unknown share of the volume appear as a dash with the reason.
- */
+/** Returns the figures of a ticker. An unresolved flip and an unknown share of the volume are a dash with the reason. */
 export function tickerFigures(levels: Levels, moment: string | undefined): TickerFigure[] {
   const { spot_price: spot, hedging } = levels;
   const distance = (level: number) => percent(100 * (level / spot - 1));
@@ -80,9 +79,7 @@ export function tickerFigures(levels: Levels, moment: string | undefined): Ticke
       net,
       signedAmount,
       `per 1 % · ${levels.regime.replace('ative_', '. ').replace('itive_', '. ')}`,
-      {
-        tone: signTone(net),
-      },
+      { tone: signTone(net) },
     ),
     figure(
       'hedging',
@@ -98,11 +95,7 @@ export function tickerFigures(levels: Levels, moment: string | undefined): Ticke
 function comparison(now: number | null, then: number | null, was: string, print: (value: number) => string) {
   if (now === null || then === null)
     return { value: was, difference: now === then ? 'still unknown' : 'not comparable' };
-  const difference = now - then;
-  return {
-    value: was,
-    difference: difference === 0 ? 'no change' : `${difference > 0 ? '+' : ''}${print(difference).replace(/^\+/, '')}`,
-  };
+  return { value: was, difference: differenceText(now - then, print) };
 }
 
 /** Returns the names and prices of the levels in one line, in a format that chart platforms accept. */

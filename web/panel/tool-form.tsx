@@ -18,11 +18,9 @@ import { cleanText, newYorkMoment } from '../page-format.ts';
 import { page } from '../state/page.ts';
 import { gexView } from '../state/page-market.ts';
 import { copy } from '../state/ui.ts';
+import { Fact } from './fact.tsx';
 
-/**
- * Maximum number of forms on a page on which all forms are expanded. If there are more forms, or if the page is narrow, only the first form
- * is expanded.
- */
+/** Maximum number of forms that are all expanded. If there are more, or if the page is narrow, only the first form is expanded. */
 const UNFOLDED_MAX = 4;
 
 /**
@@ -71,15 +69,13 @@ export function ToolForms({ names, radar }: { names: readonly string[]; radar?: 
   );
 }
 
-function ToolForm({
-  tool,
-  prefill,
-  isOpen,
-}: {
-  tool: McpTool;
-  prefill: Readonly<Record<string, string>>;
-  isOpen: boolean;
-}) {
+interface ToolFormProps {
+  readonly tool: McpTool;
+  readonly prefill: Readonly<Record<string, string>>;
+  readonly isOpen: boolean;
+}
+
+function ToolForm({ tool, prefill, isOpen }: ToolFormProps) {
   const fields = useMemo(() => toolFields(tool), [tool]);
   const [edits, setEdits] = useState<Readonly<Record<string, string>>>({});
   const [outcome, setOutcome] = useState<ToolOutcome & { texts: Readonly<Record<string, string>> }>();
@@ -178,19 +174,15 @@ function ToolForm({
   );
 }
 
-function Field({
-  id,
-  field,
-  value,
-  problem,
-  onInput,
-}: {
-  id: string;
-  field: ToolField;
-  value: string;
-  problem: string | undefined;
-  onInput: (text: string) => void;
-}) {
+interface FieldProps {
+  readonly id: string;
+  readonly field: ToolField;
+  readonly value: string;
+  readonly problem: string | undefined;
+  readonly onInput: (text: string) => void;
+}
+
+function Field({ id, field, value, problem, onInput }: FieldProps) {
   const { name, label, kind, choices, example, help, rule } = field;
   const shared = {
     id,
@@ -233,16 +225,14 @@ function Field({
   );
 }
 
+interface AnsweredProps {
+  readonly tool: McpTool;
+  readonly outcome: ToolOutcome;
+  readonly args: Readonly<Record<string, unknown>>;
+}
+
 /** Renders the answer of a tool as a sentence and as figures. */
-function Answered({
-  tool,
-  outcome,
-  args,
-}: {
-  tool: McpTool;
-  outcome: ToolOutcome;
-  args: Readonly<Record<string, unknown>>;
-}) {
+function Answered({ tool, outcome, args }: AnsweredProps) {
   const figures = toolFigures(outcome.answer!, tool.outputSchema);
   return (
     <>
@@ -251,10 +241,7 @@ function Answered({
       </p>
       <dl class="facts">
         {figures.map(({ name, value, note }) => (
-          <div key={name} title={note}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
+          <Fact key={name} name={name} value={value} note={note} />
         ))}
       </dl>
       {outcome.provenance && <p class="muted">{outcome.provenance}</p>}

@@ -2,12 +2,11 @@ import { signOut } from '../data/member-key.ts';
 import { commandOf, curlOf, mcpOf } from '../operations.ts';
 import { ACTION_LIST, type ActionId, VIEW_NAMES } from './action-list.ts';
 import { MEASURES, type Measure, START, VIEWS, type ViewName } from './address.ts';
-import { navigate, page, pageTicker } from './page.ts';
+import { navigate, page, pageTicker, zoomBy } from './page.ts';
 import { asOf, isSimulated, neighbour } from './page-market.ts';
 import { activePanel, toggleTable } from './panels.ts';
 import { moveInTime, moveToMoment, togglePlay } from './time-stops.ts';
 import { areLettersOn, copy, type DialogName, dialog, notify, THEMES, theme } from './ui.ts';
-import { zoomBy } from './zoom.ts';
 
 const option = (name: 'weight' | 'sign' | 'expiries' | 'gamma' | 'iv' | 'forward', value: string) => {
   const { [name]: present, ...others } = page.value.options;
@@ -139,10 +138,7 @@ export function followKeys(): void {
   });
 }
 
-/**
- * Restores the focus when the focused element is removed from the page. The focus moves to the element's panel, or to the view if the panel
- * is also gone.
- */
+/** Moves the focus to the panel of a focused element that is removed from the page, or to the view if the panel is also gone. */
 export function followFocus(): void {
   let [focused, panel]: (Element | null)[] = [];
   addEventListener('focusin', ({ target }) => {
@@ -164,10 +160,7 @@ function hasModifier(event: KeyboardEvent): boolean {
   return event.metaKey || (!isTyped && (event.ctrlKey || event.altKey));
 }
 
-/**
- * Closes the Explain panel if it is open. If the panel is closed, moves the focus out of the chart. If no chart has the focus, returns to
- * live data.
- */
+/** Closes the Explain panel. If it is closed, moves the focus out of the chart. If no chart has the focus, returns to live data. */
 function leave(): void {
   const { activeElement } = document;
   if (page.value.explain) navigate({ explain: null });

@@ -106,10 +106,7 @@ export function parseAddress(fragment: string): PageState {
   };
 }
 
-/**
- * Returns the address fragment of a page state, with `#`. Default values are left out. `parseAddress` returns the same state for this
- * fragment.
- */
+/** Returns the fragment of a page state, with `#` and without default values. `parseAddress` returns the same state for it. */
 export function formatAddress(state: PageState): string {
   const query = new URLSearchParams();
   if (state.at) query.set('at', state.at);

@@ -1,7 +1,7 @@
 import { changeOf, joinRows, presenceOf } from '../data/joined-rows.ts';
 import type { Expiries, GexView, ProfileAnswer, Strikes } from '../data/page-answers.ts';
 import type { Call } from '../operations.ts';
-import { closesEarly, isExchangeDay } from '../time/exchange-days.ts';
+import { closesEarly, isExchangeDay, shiftedDate } from '../time/exchange-days.ts';
 import { newYorkMidnight } from '../time/new-york-clock.ts';
 
 /** Returns whether two answers are comparable: their calls are equal except for the moment. */
@@ -40,9 +40,7 @@ export function strikeDifferences(
     .toSorted((a, b) => a.strike - b.strike);
 }
 
-/**
- * Returns the names of the series of an answer. A name consists of the expiry, the settlement, and the root if it differs from the ticker.
- */
+/** Returns the names of series: the expiry, the settlement, and the root if it differs from the ticker. */
 function seriesNames({ ticker, root, expiry, settlement }: Expiries): string[] {
   const own = ticker.replace('^', '');
   return expiry.map((date, i) => `${date} ${settlement[i]}${root[i] === own ? '' : ` ${root[i]}`}`);
@@ -94,7 +92,6 @@ export function momentDifference(now: GexView, before: GexView, nowMs: number, b
 }
 
 const MINUTE = 60_000;
-const DAY = 86_400_000;
 
 /**
  * Returns the time at which a series settles, in ms since the epoch: the open (AM) or the close (PM) of its expiry. If the exchange is
@@ -103,7 +100,7 @@ const DAY = 86_400_000;
 function settlementMs(name: string): number {
   const [expiry, settlement] = name.split(' ') as [string, string];
   let date = expiry;
-  while (!isExchangeDay(date)) date = new Date(Date.parse(date) - DAY).toISOString().slice(0, 10);
+  while (!isExchangeDay(date)) date = shiftedDate(date, -1);
   const minutes = settlement === 'AM' ? 570 : closesEarly(date) ? 780 : 960;
   return newYorkMidnight(date) + minutes * MINUTE;
 }
@@ -115,10 +112,7 @@ export interface ProfilePair {
   readonly before: number;
 }
 
-/**
- * Returns two profiles as pairs, in ascending order of spot. The spots are those of both profiles within the range that both profiles
- * cover.
- */
+/** Returns two profiles as pairs at the spots of both profiles within the range that both cover, in ascending order of spot. */
 export function profilePairs(now: ProfileAnswer, before: ProfileAnswer): ProfilePair[] {
   const low = Math.max(now.spot[0] ?? Number.POSITIVE_INFINITY, before.spot[0] ?? Number.POSITIVE_INFINITY);
   const high = Math.min(now.spot.at(-1) ?? 0, before.spot.at(-1) ?? 0);

@@ -1,10 +1,18 @@
 import { computed, effect, signal } from '@preact/signals';
 import { followLiveLevels, liveLevels } from '../data/live-levels.ts';
 import { memberKey } from '../data/member-key.ts';
-import { type FeedStatusAnswer, type GexView, shareAnswer, type UniverseAnswer } from '../data/page-answers.ts';
+import {
+  type Asked,
+  type FeedStatusAnswer,
+  type GexView,
+  shareAnswer,
+  type UniverseAnswer,
+  useAnswer,
+} from '../data/page-answers.ts';
 import { serverNow } from '../data/server-connection.ts';
+import type { Call, CallValue, WebOperationName } from '../operations.ts';
 import { isComparable } from './moment-diff.ts';
-import { page, pageTicker } from './page.ts';
+import { page, pageTicker, tickerCall } from './page.ts';
 
 /** The answer with all tickers of the universe, by theme. */
 export const universe = shareAnswer<UniverseAnswer>(() => ({ operation: 'get_target_universe', args: {} }));
@@ -12,10 +20,7 @@ export const universe = shareAnswer<UniverseAnswer>(() => ({ operation: 'get_tar
 /** The answer with the state of the feeds and the trading session of the exchange. */
 export const feeds = shareAnswer<FeedStatusAnswer>(() => ({ operation: 'get_feed_status', args: {} }));
 
-/**
- * The names of all tickers that have or may get data, joined by spaces. The signal holds a string, so that it changes only when a name
- * changes.
- */
+/** All tickers that have or may get data, joined by spaces. A string, so that the signal changes only when a name changes. */
 const tickerNames = computed(() => {
   const themes = universe.asked.value.answer?.body.macro_themes ?? {};
   const stored = (feeds.asked.value.answer?.body.feeds ?? []).flatMap((feed) =>
@@ -68,6 +73,23 @@ export const comparedView = computed(() => {
 /** The time of the quotes in the snapshot on the page, ISO 8601. Panels with a call of their own request data for this moment. */
 export const asOf = computed(() => gexView.asked.value.answer?.asOf);
 
+/** A call with the state of its answer. The fields are props of `ChartPanel`. */
+export interface AskedCall<Body> extends Asked<Body> {
+  readonly call: Call | undefined;
+}
+
+/**
+ * Sends a call for the ticker and the moment of the page, and returns its answer. The hook sends nothing if `args` is undefined, or while
+ * the moment is unknown.
+ */
+export function useTickerAnswer<Body>(
+  operation: WebOperationName,
+  args: Readonly<Record<string, CallValue>> | undefined,
+): AskedCall<Body> {
+  const call = asOf.value && args && tickerCall(operation, asOf.value, args);
+  return { ...useAnswer<Body>(call || undefined), call: call || undefined };
+}
+
 /** True if the page shows simulated market data. */
 export const isSimulated = computed(
   () =>
@@ -95,10 +117,7 @@ const FEEDS_EVERY_MS = 30_000;
 /** Interval of the requests for the feed status while the simulated market fills its past, in ms. */
 const FILLING_EVERY_MS = 3_000;
 
-/**
- * Opens the stream of live levels, and refreshes the shared answers when new levels arrive. The feed status is also refreshed at a fixed
- * interval.
- */
+/** Opens the stream of live levels, and refreshes the shared answers on new levels, the feed status also at a fixed interval. */
 export function followMarket(): void {
   let stream: { stop(): void } | undefined;
   effect(() => {

@@ -1,3 +1,4 @@
+import type { FeedStatusAnswer } from '../data/page-answers.ts';
 import { duration, newYorkClock, newYorkMoment } from '../page-format.ts';
 
 /** The inputs of the status ribbon. All moments are in ms since the epoch, by the server's clock. */
@@ -25,14 +26,8 @@ export interface RibbonInput {
   readonly isOtherVersion: boolean;
 }
 
-/** The trading session of the exchange, as `GET /api/v1/feeds` returns it. */
-export interface Session {
-  readonly state: string;
-  readonly reason: string | null;
-  readonly opens_at: string;
-  readonly closes_at: string;
-  readonly half_day: boolean;
-}
+/** The trading session of the exchange. */
+export type Session = Omit<FeedStatusAnswer['session'], 'now'>;
 
 /** The feed's report on the ticker of the page. */
 export interface TickerFeed {
@@ -40,7 +35,6 @@ export interface TickerFeed {
   readonly feedState: string;
   readonly tickerState: string;
   readonly error: string | null;
-  readonly lastAttemptMs: number | null;
   readonly nextAttemptMs: number | null;
   readonly coveragePct: number | null;
   readonly expectedContracts: number | null;
@@ -59,7 +53,6 @@ export interface RibbonItem {
  * cannot close an item while its condition is true.
  */
 export const RIBBON_STATES = [
-  'signed_out',
   'other_version',
   'simulated',
   'offline',

@@ -7,23 +7,21 @@ import { cleanText } from '../page-format.ts';
 import { page, pageTicker } from './page.ts';
 import { asOf, feeds, gexView, isSimulated, newerCount } from './page-market.ts';
 import { isOtherVersion } from './page-version.ts';
-import { type RibbonInput, ribbonItems, type Session, type TickerFeed } from './ribbon-states.ts';
+import { type RibbonInput, ribbonItems, type TickerFeed } from './ribbon-states.ts';
 
 /** The trading session of the exchange. Undefined until the feed status has loaded. */
-export const session = computed(() => feeds.asked.value.answer?.body.session as Session | undefined);
+export const session = computed(() => feeds.asked.value.answer?.body.session);
 
 const tickerFeed = computed((): TickerFeed | null => {
   for (const feed of feeds.asked.value.answer?.body.feeds ?? []) {
     const row = feed.tickers.find((each) => each.ticker === pageTicker.value);
     if (!row) continue;
-    const ms = (instant: string | null) => (instant === null ? null : Date.parse(instant));
     return {
       name: cleanText(feed.feed),
       feedState: feed.state,
       tickerState: row.state,
       error: cleanText(row.refusal ?? feed.error) || null,
-      lastAttemptMs: ms(row.last_attempt),
-      nextAttemptMs: ms(feed.next_attempt),
+      nextAttemptMs: feed.next_attempt === null ? null : Date.parse(feed.next_attempt),
       coveragePct: row.coverage_pct,
       expectedContracts: row.expected_contracts,
     };

@@ -1,4 +1,4 @@
-import { bisectCenter, bisectRight } from 'd3-array';
+import { bisectRight } from 'd3-array';
 
 /** The stops of the time strip: the stored snapshots of a ticker, oldest first. */
 export interface Stops {
@@ -26,10 +26,7 @@ export function stopBeside(stops: Stops, momentMs: number, step: 1 | -1): number
   return index >= 0 && index < stops.ms.length ? index : undefined;
 }
 
-/**
- * Returns the index of the last stop on the nearest day before or after a New York date. If there is no such day, returns the first or the
- * last stop.
- */
+/** Returns the last stop on the nearest day before or after a New York date. Without such a day, returns the first or the last stop. */
 export function dayBeside({ day }: Stops, date: string, step: 1 | -1): number | undefined {
   if (day.length === 0) return undefined;
   if (step < 0)
@@ -41,10 +38,7 @@ export function dayBeside({ day }: Stops, date: string, step: 1 | -1): number | 
   return next === undefined ? day.length - 1 : day.lastIndexOf(next);
 }
 
-/**
- * Returns the index of the stop at which a replay begins if the page shows the newest stop: the first stop of the newest day with several
- * stops.
- */
+/** Returns the stop at which a replay begins from the newest stop: the first stop of the newest day with several stops. */
 export function firstOfReplay({ day }: Stops): number {
   for (let i = day.length - 1; i > 0; i--) if (day[i] === day[i - 1]) return day.indexOf(day[i]!);
   return 0;
@@ -55,9 +49,4 @@ export function withStop(stops: Stops, at: string, day: string, spot: number): S
   const ms = Date.parse(at);
   if (!(ms > (stops.ms.at(-1) ?? Number.NEGATIVE_INFINITY))) return stops;
   return { at: [...stops.at, at], ms: [...stops.ms, ms], day: [...stops.day, day], spot: [...stops.spot, spot] };
-}
-
-/** Returns the index of the value nearest to a number. The values are in ascending order. */
-export function nearestIndex(values: readonly number[], to: number): number {
-  return bisectCenter(values, to);
 }

@@ -77,10 +77,7 @@ export function moveToStop(index: number, isStep = true): void {
   navigate({ at: to === all.length - 1 ? null : (all[to] ?? null) }, isStep);
 }
 
-/**
- * Sets the page's moment to that of a snapshot. The newest snapshot sets the page to live data. `change` contains further changes of the
- * page state.
- */
+/** Sets the page's moment to a snapshot, and further changes of its state (`change`). The newest snapshot means live data. */
 export function moveToMoment(at: string, change: Partial<PageState> = {}): void {
   navigate({ ...change, at: Date.parse(at) === stopList.value.ms.at(-1) ? null : at });
 }

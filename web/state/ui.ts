@@ -54,10 +54,7 @@ export function notify(text: string): void {
   clearing = setTimeout(() => (notice.value = ''), 5_000);
 }
 
-/**
- * Copies a text to the clipboard and shows a message. If the browser refuses, the message contains the text, unless the text contains a key
- * (`isSecret`).
- */
+/** Copies a text and shows a message. If the browser refuses, the message has the text, unless it contains a key (`isSecret`). */
 export async function copy(text: string, what: string, isSecret = false): Promise<void> {
   try {
     await navigator.clipboard.writeText(text);

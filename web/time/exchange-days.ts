@@ -1,4 +1,11 @@
-const DAY_MS = 86_400_000;
+/** The length of a day on which the clocks do not change, in ms. */
+export const DAY_LENGTH_MS = 86_400_000;
+
+/** Returns the date `days` days after a date, `YYYY-MM-DD`. If `days` is negative, returns an earlier date. */
+export function shiftedDate(date: string, days: number): string {
+  return new Date(Date.parse(date) + days * DAY_LENGTH_MS).toISOString().slice(0, 10);
+}
+
 const [MONDAY, THURSDAY, FRIDAY] = [1, 4, 5];
 
 /**
@@ -22,7 +29,7 @@ export function isExchangeDay(date: string): boolean {
     isFixed(1, 1) ||
     isNth(1, MONDAY, 3) ||
     isNth(2, MONDAY, 3) ||
-    (weekday === FRIDAY && noon.getTime() === easterNoon(year) - 2 * DAY_MS) ||
+    (weekday === FRIDAY && noon.getTime() === easterNoon(year) - 2 * DAY_LENGTH_MS) ||
     (month === 5 && weekday === MONDAY && day > 24) ||
     isFixed(6, 19) ||
     isFixed(7, 4) ||
@@ -32,9 +39,7 @@ export function isExchangeDay(date: string): boolean {
   );
 }
 
-/**
- * Returns whether trading ends at 13:00 on a trading day: the day after Thanksgiving, and the days before Christmas and Independence Day.
- */
+/** Returns whether trading ends at 13:00: on the day after Thanksgiving, and before Christmas and Independence Day. */
 export function closesEarly(date: string): boolean {
   const noon = new Date(`${date}T12:00:00Z`);
   const [month, day, weekday] = [noon.getUTCMonth() + 1, noon.getUTCDate(), noon.getUTCDay()];
@@ -54,8 +59,7 @@ function easterNoon(year: number): number {
 /** Returns the dates on which the exchange opened, strictly between two dates. */
 export function exchangeDaysBetween(after: string, before: string): string[] {
   const days: string[] = [];
-  for (let at = Date.parse(after) + DAY_MS; at < Date.parse(before); at += DAY_MS) {
-    const date = new Date(at).toISOString().slice(0, 10);
+  for (let date = shiftedDate(after, 1); date < before; date = shiftedDate(date, 1)) {
     if (isExchangeDay(date)) days.push(date);
   }
   return days;

@@ -1,5 +1,6 @@
+import { bisector } from 'd3-array';
 import { newYorkIsoDate } from '../page-format.ts';
-import { closesEarly, isExchangeDay } from './exchange-days.ts';
+import { closesEarly, DAY_LENGTH_MS, isExchangeDay, shiftedDate } from './exchange-days.ts';
 import { HOUR_STEPS, hourTicks, newYorkMidnight } from './new-york-clock.ts';
 
 /** A day on a time axis. */
@@ -31,7 +32,6 @@ const MINUTE = 60_000;
 const OPEN = 570 * MINUTE;
 const CLOSE = 960 * MINUTE;
 const EARLY_CLOSE = 780 * MINUTE;
-const DAY = 86_400_000;
 /** Minimum length of a day on the axis, in ms. */
 const SHORTEST = 30 * MINUTE;
 
@@ -52,8 +52,7 @@ export function tradingAxis(
   const days: AxisDay[] = [];
   let length = 0;
   if (first === undefined || last === undefined) return { days, length, at: () => 0 };
-  for (let noon = Date.parse(`${first}T12:00Z`); noon <= Date.parse(`${last}T12:00Z`); noon += DAY) {
-    const date = new Date(noon).toISOString().slice(0, 10);
+  for (let date = first; date <= last; date = shiftedDate(date, 1)) {
     const of = byDate.get(date) ?? [];
     const isSession = isExchangeDay(date);
     if (!isSession && of.length === 0) continue;
@@ -71,14 +70,10 @@ export function tradingAxis(
   return { days, length, at: (ms) => positionOn(days, ms) };
 }
 
+const byStart = bisector(({ from }: AxisDay) => from);
+
 function positionOn(days: readonly AxisDay[], ms: number): number {
-  let [low, high] = [0, days.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (days[middle]!.from <= ms) low = middle + 1;
-    else high = middle;
-  }
-  const day = days[low - 1];
+  const day = days[byStart.right(days, ms) - 1];
   if (!day) return 0;
   if (ms > day.to) return day.start + day.width;
   const free = day.count === 0 ? 0 : 0.5 / day.count;
@@ -91,12 +86,10 @@ export interface TimeTick {
   readonly label: string;
 }
 
-/**
- * Functions that group dates by period, from the most ticks to the fewest: every day, or the first day of a week, month, quarter or year.
- */
+/** Functions that group dates, from the most ticks to the fewest: by day, or the first day of a week, month, quarter or year. */
 const PERIODS: readonly ((date: string) => string)[] = [
   (date) => date,
-  (date) => String(Math.floor((Date.parse(date) / DAY + 3) / 7)),
+  (date) => String(Math.floor((Date.parse(date) / DAY_LENGTH_MS + 3) / 7)),
   (date) => date.slice(0, 7),
   (date) => date.slice(0, 5) + Math.floor((Number(date.slice(5, 7)) - 1) / 3),
   (date) => date.slice(0, 4),

@@ -43,12 +43,7 @@ describe('bars', () => {
 
   test('bought stands above zero and sold below, puts after calls, in the ratio of their dollars', () => {
     const [callBought, putBought, callSold, putSold] = of(0);
-    expect([callBought!.kind, putBought!.kind, callSold!.kind, putSold!.kind]).toEqual([
-      'calls',
-      'puts',
-      'calls',
-      'puts',
-    ]);
+    expect(of(0).map(({ kind }) => kind)).toEqual(['calls', 'puts', 'calls', 'puts']);
     expect(callBought!.y + callBought!.height).toBeCloseTo(zero, 9);
     expect(putBought!.y + putBought!.height).toBeCloseTo(callBought!.y, 9);
     expect(callSold!.y).toBeCloseTo(zero, 9);
@@ -117,33 +112,19 @@ test.each([
 
 describe('the share of signed prints', () => {
   test.each([
+    ['nothing', [0, 0, 0, 0], UNKNOWN, 'No print signs this chain: there is none in this window.'],
+    ['all unknown', [0, 0, 0, 7], UNKNOWN, 'No print signs this chain: the side of all 7 is unknown.'],
     [
-      'nothing',
-      { feed: 0, quote: 0, tick: 0, unknown: 0 },
-      UNKNOWN,
-      'No print signs this chain: there is none in this window.',
-    ],
-    [
-      'all unknown',
-      { feed: 0, quote: 0, tick: 0, unknown: 7 },
-      UNKNOWN,
-      'No print signs this chain: the side of all 7 is unknown.',
-    ],
-    [
-      'some',
-      { feed: 2, quote: 0, tick: 1, unknown: 1 },
-      '75.0 %',
+      ...(['some', [2, 0, 1, 1], '75.0 %'] as const),
       "3 of 4 prints are signed: 2 by the feed, 1 by the contract's last move. The side of 1 is unknown.",
     ],
-    ['all', { feed: 0, quote: 3, tick: 0, unknown: 0 }, '100.0 %', '3 of 3 prints are signed: 3 by the quote.'],
+    ['all', [0, 3, 0, 0], '100.0 %', '3 of 3 prints are signed: 3 by the quote.'],
     [
-      'nearly all',
-      { feed: 99_999, quote: 0, tick: 0, unknown: 1 },
-      '99.9 %',
+      ...(['nearly all', [99_999, 0, 0, 1], '99.9 %'] as const),
       '99,999 of 100,000 prints are signed: 99,999 by the feed. The side of 1 is unknown.',
     ],
-  ])('%s', (_, by, text, sentence) => {
-    const share = signedPrintShare(by);
+  ] as const)('%s', (_, [feed, quote, tick, unknown], text, sentence) => {
+    const share = signedPrintShare({ feed, quote, tick, unknown });
     expect([shareText(share), share.sentence]).toEqual([text, sentence]);
   });
 });

@@ -91,22 +91,15 @@ describe('the span', () => {
 
   test('of rows of a selection, by day and by snapshot', () => {
     expect(spanOfRows(history, 0, 2)).toEqual({ from: '2026-11-18', to: '2026-11-20' });
-    expect(spanOfRows({ ...history, per: 'snapshot' }, 1, 2)).toEqual({
-      from: '2026-11-19T21:00:00Z',
-      to: '2026-11-20T21:00:00Z',
-    });
+    const bySnapshot = spanOfRows({ ...history, per: 'snapshot' }, 1, 2);
+    expect(bySnapshot).toEqual({ from: '2026-11-19T21:00:00Z', to: '2026-11-20T21:00:00Z' });
   });
 
   test('reaches beyond the rows, but not without limit', () => {
-    expect(spanEnds({ from: '2026-11-01', to: '2026-11-30', per: 'day' }, history)).toEqual({
-      from: '2026-11-01',
-      to: '2026-11-30',
-    });
-    expect(spanEnds({ from: '1990-01-01', to: '2999-01-01', per: 'day' }, history)).toEqual({
-      from: '2025-10-14',
-      to: '2027-12-25',
-    });
-    expect(spanEnds({ from: undefined, to: undefined, per: 'day' }, history)).toEqual({});
+    const ends = (from?: string, to?: string) => spanEnds({ from, to, per: 'day' }, history);
+    expect(ends('2026-11-01', '2026-11-30')).toEqual({ from: '2026-11-01', to: '2026-11-30' });
+    expect(ends('1990-01-01', '2999-01-01')).toEqual({ from: '2025-10-14', to: '2027-12-25' });
+    expect(ends()).toEqual({});
   });
 
   test('within a day shows that part of the axis', () => {

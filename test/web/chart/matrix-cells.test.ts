@@ -57,12 +57,11 @@ describe('the ramp', () => {
 
 describe('the picture', () => {
   test('the highest strike is at the top, the first series at the left, and a cell without a contract is not 0', () => {
-    const values = [
+    const [first, second] = [
       [-500, null, 10],
       [0, 100, 500],
-    ];
-    const bounds = [10, 100, 250, 500];
-    expect([...matrixSteps(values, bounds)]).toEqual([5, 8, BLANK_STEP, 6, 0, 4]);
+    ] as const;
+    expect([...matrixSteps([first, second], [10, 100, 250, 500])]).toEqual([5, 8, BLANK_STEP, 6, 0, 4]);
   });
 });
 
@@ -92,48 +91,21 @@ describe('the layout', () => {
 });
 
 describe('the change between two moments', () => {
-  const matrix = (strike: number[], expiry: string[], values: (number | null)[][]) => ({
-    strike,
-    expiry,
-    root: expiry.map(() => 'SPY'),
-    settlement: expiry.map(() => 'PM'),
-    values,
-    by_strike: [] as number[],
-    by_expiry: [] as number[],
-    within_band: 0,
-    left_out: 7,
-  });
-  const before = matrix(
-    [99, 100],
-    ['2026-11-20', '2026-11-27'],
-    [
-      [1, 2],
-      [3, null],
-    ],
-  );
-  const now = matrix(
-    [100, 101],
-    ['2026-11-27', '2026-12-04'],
-    [
-      [10, 20],
-      [30, 40],
-    ],
-  );
-  const wider = matrix([99, 100], ['2026-11-27'], [[5, 8]]);
+  /** `values` has a list for each expiry. */
+  const matrix = (strike: number[], expiry: string[], ...values: (number | null)[][]) => {
+    const sums = { by_strike: [] as number[], by_expiry: [] as number[], within_band: 0, left_out: 7 };
+    const series = { root: expiry.map(() => 'SPY'), settlement: expiry.map(() => 'PM') };
+    return { strike, expiry, ...series, values, ...sums };
+  };
+  const before = matrix([99, 100], ['2026-11-20', '2026-11-27'], [1, 2], [3, null]);
+  const now = matrix([100, 101], ['2026-11-27', '2026-12-04'], [10, 20], [30, 40]);
+  const wider = matrix([99, 100], ['2026-11-27'], [5, 8]);
 
   test('a cell that one of the moments lacks has no change', () => {
-    expect(matrixChange(now, before).values).toEqual([
-      [null, null],
-      [null, null],
-    ]);
+    expect(matrixChange(now, before).values.flat()).toEqual([null, null, null, null]);
     const { values, by_strike, by_expiry, within_band, left_out } = matrixChange(wider, before);
     expect(values).toEqual([[2, null]]);
-    expect({ by_strike, by_expiry, within_band, left_out }).toEqual({
-      by_strike: [2, 0],
-      by_expiry: [2],
-      within_band: 2,
-      left_out: 0,
-    });
+    expect([by_strike, by_expiry, within_band, left_out]).toEqual([[2, 0], [2], 2, 0]);
   });
 
   test('the change of A to B is the opposite of that of B to A, and a matrix has no change to itself', () => {
@@ -141,8 +113,9 @@ describe('the change between two moments', () => {
     fc.assert(
       fc.property(cells, cells, (one, other) => {
         const strikes = one.map((_, i) => 100 + i);
-        const a = matrix(strikes, ['2026-11-20'], [one]);
-        const b = matrix(strikes, ['2026-11-20'], [strikes.map((_, i) => other[i] ?? null)]);
+        const a = matrix(strikes, ['2026-11-20'], one);
+        const values = strikes.map((_, i) => other[i] ?? null);
+        const b = matrix(strikes, ['2026-11-20'], values);
         const negative = matrixChange(a, b).values[0]!.map((each) => (each === null ? null : 0 - each));
         expect(matrixChange(b, a).values[0]!).toEqual(negative);
         expect(matrixChange(a, a).values[0]!).toEqual(one.map((each) => (each === null ? null : 0)));

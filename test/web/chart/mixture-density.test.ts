@@ -6,35 +6,24 @@ import {
   probabilitiesAround,
   probabilityBelow,
 } from '../../../web/chart/mixture-density.ts';
-import { chainOf, EXPIRY, LATER, quoted, range } from '../../analytics/small-chains.ts';
-import { callExtended, smallMarket } from '../../operations/small-market.ts';
-
-const rows = [EXPIRY, LATER].flatMap((expiry) =>
-  quoted({ strikes: range(85, 115), expiry, halfSpread: 0.01, rest: { openInterest: 100, volume: 10 } }),
-);
-const { context } = smallMarket({ chains: [chainOf(rows)] });
+import type { Radar } from '../../../web/data/page-answers.ts';
+import { callExtended } from '../../operations/small-market.ts';
+import { context } from '../quoted-market.ts';
 
 describe.each([11, 30, 200])('the density at %d days', (days) => {
-  const { state_density, density_parameters, gex_boundaries } = callExtended(
-    runStrategicOmniRadar,
-    { ticker: 'ACME', target_dte: days },
-    context,
-  ) as {
-    state_density: Record<string, number> & { quantiles: Record<string, number> };
-    density_parameters: { node: number[]; mass: number[]; kernel: number[] };
-    gex_boundaries: Record<string, number>;
-  };
-  const mixture = { forward: state_density.forward!, ...density_parameters };
+  const answer = callExtended(runStrategicOmniRadar, { ticker: 'ACME', target_dte: days }, context);
+  const { state_density, density_parameters, gex_boundaries } = answer as unknown as Radar;
+  const mixture = { forward: state_density.forward, ...density_parameters };
 
   test('gives the quantiles and the probabilities of the answer', () => {
     for (const [name, price] of Object.entries(state_density.quantiles)) {
       expect(probabilityBelow(mixture, price)).toBeCloseTo(Number(name.slice(1)) / 100, 10);
     }
     const { put_wall, call_wall } = gex_boundaries;
-    const around = probabilitiesAround(mixture, [call_wall!, put_wall!]);
-    expect(around.below).toBeCloseTo(state_density.probability_below_put_wall!, 10);
-    expect(around.between).toBeCloseTo(state_density.probability_between_walls!, 10);
-    expect(around.above).toBeCloseTo(state_density.probability_above_call_wall!, 10);
+    const around = probabilitiesAround(mixture, [call_wall, put_wall]);
+    expect(around.below).toBeCloseTo(state_density.probability_below_put_wall, 10);
+    expect(around.between).toBeCloseTo(state_density.probability_between_walls, 10);
+    expect(around.above).toBeCloseTo(state_density.probability_above_call_wall, 10);
   });
 
   test('is the slope of the probability, is largest at the mode, and sums to 1', () => {
@@ -43,7 +32,7 @@ describe.each([11, 30, 200])('the density at %d days', (days) => {
     for (let price = step / 2; price < 4 * mixture.forward; price += step) {
       const density = densityAt(mixture, price);
       sum += density * step;
-      expect(densityAt(mixture, state_density.mode!)).toBeGreaterThanOrEqual(density * (1 - 1e-9));
+      expect(densityAt(mixture, state_density.mode)).toBeGreaterThanOrEqual(density * (1 - 1e-9));
     }
     expect(sum).toBeCloseTo(1, 4);
     const [low, high] = [mixture.forward * 0.99, mixture.forward * 0.9901];

@@ -3,6 +3,11 @@ import fc from 'fast-check';
 import { placeLabels } from '../../../web/chart/place-labels.ts';
 
 const SIZE = 19;
+/** The centers of labels of marks on an axis, which begins at 0. */
+const placed = (marks: readonly number[], length: number) => {
+  const labels = marks.map((at) => ({ at, size: SIZE }));
+  return placeLabels(labels, 0, length);
+};
 
 test.each([
   ['one label stands at its mark', [100], [100]],
@@ -12,13 +17,7 @@ test.each([
   ['a label below the edge moves into the chart', [900], [489.5]],
   ['labels keep the order that they were given in', [200, 100], [200, 100]],
 ])('%s', (_, marks, centers) => {
-  expect(
-    placeLabels(
-      marks.map((at) => ({ at, size: SIZE })),
-      0,
-      500,
-    ),
-  ).toEqual(centers);
+  expect(placed(marks, 500)).toEqual(centers);
 });
 
 test.each([360, 620, 1200])('no two of 500 random sets of labels overlap on an axis of %d pixels', (length) => {
@@ -26,11 +25,7 @@ test.each([360, 620, 1200])('no two of 500 random sets of labels overlap on an a
     fc.property(
       fc.array(fc.double({ min: -50, max: length + 50, noNaN: true }), { minLength: 1, maxLength: 7 }),
       (marks) => {
-        const centers = placeLabels(
-          marks.map((at) => ({ at, size: SIZE })),
-          0,
-          length,
-        );
+        const centers = placed(marks, length);
         const sorted = centers.toSorted((a, b) => a - b);
         for (let i = 1; i < sorted.length; i++) expect(sorted[i]! - sorted[i - 1]!).toBeGreaterThanOrEqual(SIZE);
         expect(sorted[0]!).toBeGreaterThanOrEqual(SIZE / 2 - 1e-6);

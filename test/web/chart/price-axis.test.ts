@@ -18,34 +18,7 @@ test('prices are never negative', () => {
   expect(priceAxis(10, 60, -60, 400).low).toBe(0);
 });
 
-test('ticks are round, ascending and at least 40 pixels apart, for any range', () => {
-  fc.assert(
-    fc.property(
-      fc.double({ min: -6, max: 12, noNaN: true }),
-      fc.double({ min: 0.01, max: 2, noNaN: true }),
-      fc.integer({ min: 60, max: 2000 }),
-      (magnitude, share, length) => {
-        const low = 10 ** magnitude;
-        const high = low * (1 + share);
-        const ticks = spacedTicks(low, high, length);
-        const y = (value: number) => ((value - low) / (high - low)) * length;
-        for (let i = 1; i < ticks.length; i++)
-          expect(y(ticks[i]!) - y(ticks[i - 1]!)).toBeGreaterThanOrEqual(40 - 1e-6);
-        for (const tick of ticks) {
-          // A round value is 1, 2 or 5 steps of a power of ten.
-          const step = ticks.length > 1 ? ticks[1]! - ticks[0]! : tick;
-          const leading = Number(step.toExponential(6).split('e')[0]);
-          if (ticks.length > 1) expect([1, 2, 5, 10].some((each) => Math.abs(leading - each) < 1e-3)).toBe(true);
-          expect(tick).toBeGreaterThanOrEqual(low * (1 - 1e-9));
-          expect(tick).toBeLessThanOrEqual(high * (1 + 1e-9));
-        }
-      },
-    ),
-    { numRuns: 300 },
-  );
-});
-
-test('ticks are so for any range that is 1e-6 to 1e12 long, wherever it lies, and a long axis has some', () => {
+test('ticks are round, ascending and at least 40 pixels apart, for any range of 1e-6 to 1e12, and a long axis has some', () => {
   fc.assert(
     fc.property(
       fc.double({ min: -6, max: 12, noNaN: true }),

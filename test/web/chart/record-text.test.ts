@@ -72,14 +72,8 @@ test('the scope says how much was seen and what is left out', () => {
 
 describe('the days of a level', () => {
   test('are the newest first, with the moment of their levels', () => {
-    expect(
-      recordDays(record, 'band').map(({ date, at, levels, outcomes }) => [
-        date,
-        at.slice(0, 10),
-        levels,
-        outcomes.held,
-      ]),
-    ).toEqual([
+    const days = recordDays(record, 'band');
+    expect(days.map(({ date, at, levels, outcomes }) => [date, at.slice(0, 10), levels, outcomes.held])).toEqual([
       ['2026-11-20', '2026-11-19', [590, 630], true],
       ['2026-11-19', '2026-11-18', [580, 620], false],
       ['2026-11-18', '2026-11-17', [580, 620], true],

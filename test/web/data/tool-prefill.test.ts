@@ -8,13 +8,9 @@ import type { GexView, Radar } from '../../../web/data/page-answers.ts';
 import { argumentsOf, type McpTool, toolFields } from '../../../web/data/tool-fields.ts';
 import { toolPrefill } from '../../../web/data/tool-prefill.ts';
 import { WEB_OPERATIONS } from '../../../web/operations.ts';
-import { chainOf, EXPIRY, LATER, quoted, range } from '../../analytics/small-chains.ts';
-import { call, callExtended, smallMarket } from '../../operations/small-market.ts';
+import { call, callExtended } from '../../operations/small-market.ts';
+import { context } from '../quoted-market.ts';
 
-const rows = [EXPIRY, LATER].flatMap((expiry) =>
-  quoted({ strikes: range(85, 115), expiry, halfSpread: 0.01, rest: { openInterest: 100, volume: 10 } }),
-);
-const { context } = smallMarket({ chains: [chainOf(rows)] });
 const view = {
   levels: callExtended(getLiveGexNodes, { ticker: 'ACME' }, context),
   expiries: callExtended(getGexByExpiry, { ticker: 'ACME' }, context),

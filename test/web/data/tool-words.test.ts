@@ -4,16 +4,9 @@ import { CONTRACT_TOOLS, REGISTRY } from '../../../src/operations/registry.ts';
 import type { McpTool } from '../../../web/data/tool-fields.ts';
 import { toolFigures, toolSentence } from '../../../web/data/tool-words.ts';
 import { UNKNOWN } from '../../../web/page-format.ts';
-import { chainOf, EXPIRY, LATER, quoted, range } from '../../analytics/small-chains.ts';
-import { call, smallMarket } from '../../operations/small-market.ts';
-
-const STRIKES = range(85, 115);
-const CHAIN = chainOf(
-  [EXPIRY, LATER].flatMap((expiry) =>
-    quoted({ strikes: STRIKES, expiry, halfSpread: 0.01, rest: { openInterest: 100, volume: 10 } }),
-  ),
-);
-const { context } = smallMarket({ chains: [CHAIN] });
+import { EXPIRY } from '../../analytics/small-chains.ts';
+import { call } from '../../operations/small-market.ts';
+import { context } from '../quoted-market.ts';
 
 /** Arguments for each tool, and the words that its sentence must say. */
 const CASES: Readonly<Record<string, [args: Record<string, unknown>, says: RegExp]>> = {

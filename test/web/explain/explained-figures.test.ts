@@ -26,11 +26,8 @@ function textOf(blocks: readonly MarkdownBlock[]): string[] {
 
 /** Returns a product in TeX as the page writes it. */
 function inWords(tex: string): string {
-  const names = tex.replace(/\\mathrm\{(\w+)\}/g, '$1').replace(/\\Gamma/g, 'Γ');
-  return names
-    .replace(/\\cdot/g, '·')
-    .replaceAll('^2', '²')
-    .trim();
+  const names = tex.replace(/\\mathrm\{(\w+)\}/g, '$1').replaceAll('\\Gamma', 'Γ');
+  return names.replaceAll('\\cdot', '·').replaceAll('^2', '²').trim();
 }
 
 describe.each(Object.entries(FIGURE_TEXTS.figures))('%s', (_figure, { sentence, formula, section, item }) => {
@@ -112,15 +109,8 @@ describe('the row of a strike', () => {
   } as unknown as Strikes;
 
   test('gross gamma follows from the sign margin', () => {
-    expect(strikeRow(strikes, 40, 95)).toEqual({
-      calls: 1e6,
-      puts: -2e6,
-      net: -1e6,
-      signMargin: 12.5,
-      grossShare: 10,
-      openInterest: [10, 40],
-      volume: [1, 4],
-    });
+    const row = { calls: 1e6, puts: -2e6, net: -1e6, signMargin: 12.5, grossShare: 10 };
+    expect(strikeRow(strikes, 40, 95)).toEqual({ ...row, openInterest: [10, 40], volume: [1, 4] });
   });
 
   test('calls and puts that cancel out have the gross gamma of both', () => {

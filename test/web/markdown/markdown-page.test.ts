@@ -3,6 +3,7 @@ import { mathOfTex, methodsPage } from '../../../scripts/methods-page.ts';
 import {
   type MarkdownBlock,
   type MarkdownSpan,
+  type MathNode,
   parseMarkdown,
   plainText,
   sectionOf,
@@ -11,6 +12,13 @@ import {
 const text = (value: string) => ({ kind: 'text', text: value }) as const;
 const code = (value: string) => ({ kind: 'code', text: value }) as const;
 const paragraph = (...spans: MarkdownSpan[]): MarkdownBlock => ({ kind: 'paragraph', spans });
+
+/** Returns a table whose cells have one span each. */
+const table = (...rows: MarkdownSpan[][]): MarkdownBlock => ({
+  kind: 'table',
+  rows: rows.map((cells) => cells.map((span) => [span])),
+});
+const list = (isOrdered: boolean, ...items: MarkdownBlock[][]): MarkdownBlock => ({ kind: 'list', isOrdered, items });
 
 describe('blocks', () => {
   test.each<[name: string, source: string, blocks: MarkdownBlock[]]>([
@@ -32,34 +40,18 @@ describe('blocks', () => {
       'before\n- one\n  more\n\n  second\n  1. in\n- two\nafter',
       [
         paragraph(text('before')),
-        {
-          kind: 'list',
-          isOrdered: false,
-          items: [
-            [
-              paragraph(text('one more')),
-              paragraph(text('second')),
-              { kind: 'list', isOrdered: true, items: [[paragraph(text('in'))]] },
-            ],
-            [paragraph(text('two'))],
-          ],
-        },
+        list(
+          false,
+          [paragraph(text('one more')), paragraph(text('second')), list(true, [paragraph(text('in'))])],
+          [paragraph(text('two'))],
+        ),
         paragraph(text('after')),
       ],
     ],
     [
       'a table with a bar in a cell',
       '| a | b |\n|---|:-:|\n| `x` | \\|V\\| |\n\nend',
-      [
-        {
-          kind: 'table',
-          rows: [
-            [[text('a')], [text('b')]],
-            [[code('x')], [text('|V|')]],
-          ],
-        },
-        paragraph(text('end')),
-      ],
+      [table([text('a'), text('b')], [code('x'), text('|V|')]), paragraph(text('end'))],
     ],
     [
       'a fence is text as it stands',
@@ -72,7 +64,7 @@ describe('blocks', () => {
       [
         paragraph(text('with')),
         { kind: 'formula', tex: 'a < b\n  + c' },
-        { kind: 'list', isOrdered: false, items: [[paragraph(text('x')), { kind: 'formula', tex: 'y' }]] },
+        list(false, [paragraph(text('x')), { kind: 'formula', tex: 'y' }]),
       ],
     ],
     ['a comment is left out', '<!-- generated\n-->\nx', [paragraph(text('x'))]],
@@ -106,28 +98,10 @@ const methods = methodsPage();
 
 describe('formulas', () => {
   test('become MathML without classes and styles', () => {
-    expect(mathOfTex('a < b^2')).toEqual([
-      'math',
-      { display: 'block' },
-      [
-        [
-          'mrow',
-          {},
-          [
-            ['mi', {}, ['a']],
-            ['mo', {}, ['<']],
-            [
-              'msup',
-              {},
-              [
-                ['mi', {}, ['b']],
-                ['mn', {}, ['2']],
-              ],
-            ],
-          ],
-        ],
-      ],
-    ]);
+    const node = (name: string, ...children: MathNode[]): MathNode => [name, {}, children];
+    const power = node('msup', node('mi', 'b'), node('mn', '2'));
+    const row = node('mrow', node('mi', 'a'), node('mo', '<'), power);
+    expect(mathOfTex('a < b^2')).toEqual(['math', { display: 'block' }, [row]]);
   });
 
   test('with invalid TeX stop the build', () => {

@@ -11,14 +11,15 @@ import {
   profilePairs,
   strikeDifferences,
 } from '../../../web/state/moment-diff.ts';
-import { differenceTexts } from '../../../web/view/ticker/diff-text.ts';
+import { differenceTexts } from '../../../web/view/ticker/diff-summary.tsx';
 
-const strikesOf = (rows: readonly (readonly [strike: number, net: number])[]) =>
+/** Net gamma by strike. */
+const strikesOf = (rows: Readonly<Record<number, number>>) =>
   ({
     ticker: 'SPX',
-    strike: rows.map(([strike]) => strike),
-    net_gex: rows.map(([, net]) => net),
-    net_dex: rows.map(([, net]) => 2 * net),
+    strike: Object.keys(rows).map(Number),
+    net_gex: Object.values(rows),
+    net_dex: Object.values(rows).map((net) => 2 * net),
   }) as unknown as Strikes;
 
 const expiriesOf = (...series: readonly string[]) =>
@@ -36,7 +37,7 @@ const anyStrikes = fc
     selector: ([strike]) => strike,
     maxLength: 20,
   })
-  .map((rows) => strikesOf(rows.toSorted(([a], [b]) => a - b)));
+  .map((rows) => strikesOf(Object.fromEntries(rows)));
 const anySeries = fc
   .subarray(['2026-11-19 PM', '2026-11-20 AM', '2026-11-20 PM SPXW', '2026-11-23 PM', '2026-12-18 AM'])
   .map((series) => expiriesOf(...series));
@@ -86,18 +87,7 @@ describe('the difference of two moments', () => {
   });
 
   test('has every strike once, and tells new and gone from a change of 0', () => {
-    const rows = strikeDifferences(
-      strikesOf([
-        [600, 5],
-        [610, -1],
-        [630, 2],
-      ]),
-      strikesOf([
-        [600, 5],
-        [620, 4],
-        [630, 7],
-      ]),
-    );
+    const rows = strikeDifferences(strikesOf({ 600: 5, 610: -1, 630: 2 }), strikesOf({ 600: 5, 620: 4, 630: 7 }));
     expect(rows.map(({ strike, change, presence }) => [strike, change, presence])).toEqual([
       [600, 0, undefined],
       [610, null, 'new'],
@@ -113,27 +103,18 @@ describe('the difference of two moments', () => {
     ['over a Saturday expiry', '2026-11-20T20:00Z', '2026-11-21T00:00Z', '2026-11-21 PM', ['2026-11-21 PM']],
     ['before its close, it is only gone', '2026-11-20T20:00Z', '2026-11-20T20:30Z', '2026-11-20 PM', []],
   ])('names expired series: %s', (_, before, now, name, expired) => {
-    const [then, here] = [
-      viewOf(strikesOf([]), expiriesOf(name, '2027-01-15 AM')),
-      viewOf(strikesOf([]), expiriesOf('2027-01-15 AM')),
-    ];
+    const [then, here] = [[name, '2027-01-15 AM'], ['2027-01-15 AM']].map((series) =>
+      viewOf(strikesOf({}), expiriesOf(...series)),
+    ) as [GexView, GexView];
     const difference = momentDifference(here, then, Date.parse(now), Date.parse(before));
     expect(difference.expired).toEqual(expired);
     expect(difference.goneSeries).toEqual(expired.length > 0 ? [] : [name]);
   });
 
   test('is told with expired series first, and long lists are counted', () => {
-    const strikes = Array.from({ length: 9 }, (_, i): [number, number] => [600 + i, i]);
-    const [now, before] = [
-      viewOf(strikesOf([...strikes, [650, 4]]), expiriesOf('2026-11-23 PM SPXW')),
-      viewOf(
-        strikesOf([
-          [650, -6e6],
-          [700, 1],
-        ]),
-        expiriesOf('2026-11-20 PM SPXW'),
-      ),
-    ];
+    const strikes = Object.fromEntries(Array.from({ length: 9 }, (_, i) => [600 + i, i]));
+    const now = viewOf(strikesOf({ ...strikes, 650: 4 }), expiriesOf('2026-11-23 PM SPXW'));
+    const before = viewOf(strikesOf({ 650: -6e6, 700: 1 }), expiriesOf('2026-11-20 PM SPXW'));
     expect(
       differenceTexts(momentDifference(now, before, Date.parse('2026-11-23T15:00Z'), Date.parse('2026-11-20T15:00Z'))),
     ).toEqual([

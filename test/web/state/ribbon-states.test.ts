@@ -1,27 +1,26 @@
 import { describe, expect, test } from 'bun:test';
-import { RIBBON_STATES, type RibbonInput, type RibbonState, ribbonItems } from '../../../web/state/ribbon-states.ts';
+import {
+  RIBBON_STATES,
+  type RibbonInput,
+  type RibbonState,
+  ribbonItems,
+  type Session,
+} from '../../../web/state/ribbon-states.ts';
 
 const at = (text: string) => Date.parse(text);
-const OPEN = {
-  state: 'open',
-  reason: null,
-  opens_at: '2026-11-20T14:30:00Z',
-  closes_at: '2026-11-20T21:00:00Z',
+/** The hours of the session of a day. */
+const hoursOf = (day: string) => ({
+  opens_at: `${day}T14:30:00Z`,
+  closes_at: `${day}T21:00:00Z`,
   half_day: false,
-};
-const WEEKEND = {
-  state: 'closed',
-  reason: 'weekend',
-  opens_at: '2026-11-23T14:30:00Z',
-  closes_at: '2026-11-23T21:00:00Z',
-  half_day: false,
-};
+});
+const OPEN: Session = { state: 'open', reason: null, ...hoursOf('2026-11-20') };
+const WEEKEND: Session = { state: 'closed', reason: 'weekend', ...hoursOf('2026-11-23') };
 const FEED = {
   name: 'tradier',
   feedState: 'ok',
   tickerState: 'fresh',
   error: null,
-  lastAttemptMs: at('2026-11-20T19:00:00Z'),
   nextAttemptMs: at('2026-11-20T19:05:00Z'),
   coveragePct: 100,
   expectedContracts: 4288,
@@ -53,7 +52,7 @@ const words = (change: Partial<RibbonInput>, state: RibbonState) => {
 };
 
 /** What makes each state hold, alone. */
-const CAUSES: Readonly<Record<Exclude<RibbonState, 'signed_out' | 'open'>, Partial<RibbonInput>>> = {
+const CAUSES: Readonly<Record<Exclude<RibbonState, 'open'>, Partial<RibbonInput>>> = {
   other_version: { isOtherVersion: true },
   simulated: { isSimulated: true },
   offline: { connection: { isOnline: false, since: at('2026-11-20T18:58:00Z'), retryAt: at('2026-11-20T19:00:04Z') } },
@@ -126,26 +125,16 @@ describe('the states of the ribbon', () => {
     ['30 min old', '2026-11-20T18:30:00Z', '2026-11-20T19:00:00Z', false],
     ['a second more than 30 min old', '2026-11-20T18:30:00Z', '2026-11-20T19:00:01Z', true],
     ['of the evening before, 30 min after the open', '2026-11-19T21:00:00Z', '2026-11-20T15:00:00Z', false],
-    [
-      'of the evening before, a second more than 30 min after the open',
-      '2026-11-19T21:00:00Z',
-      '2026-11-20T15:00:01Z',
-      true,
-    ],
-    [
-      '30 min old at the close, which the report does not know yet',
-      '2026-11-20T20:30:00Z',
-      '2026-11-20T21:00:20Z',
-      false,
-    ],
+    ['of the evening before, a second later', '2026-11-19T21:00:00Z', '2026-11-20T15:00:01Z', true],
+    ['30 min old at the close, before the next report', '2026-11-20T20:30:00Z', '2026-11-20T21:00:20Z', false],
   ])('quotes that are %s are stale or not, although the last report calls them fresh', (_, asOf, now, isStale) => {
     expect(states({ asOfMs: at(asOf), nowMs: at(now) }).includes('stale')).toBe(isStale);
   });
 
   test.each([
     ['on a Sunday', { ...CAUSES.closed, feed: { ...FEED, tickerState: 'stale' } }],
-    ['at night', { session: { ...WEEKEND, reason: 'night' }, feed: { ...FEED, tickerState: 'stale' } }],
-    ['on a holiday', { session: { ...WEEKEND, reason: 'holiday' }, feed: { ...FEED, tickerState: 'stale' } }],
+    ['at night', { session: { ...WEEKEND, reason: 'night' as const }, feed: { ...FEED, tickerState: 'stale' } }],
+    ['on a holiday', { session: { ...WEEKEND, reason: 'holiday' as const }, feed: { ...FEED, tickerState: 'stale' } }],
   ])('%s, a closed market is never called stale', (_, change) => {
     expect(states(change)).toEqual(['closed']);
     expect(JSON.stringify(ribbonItems({ ...CALM, ...change })).toLowerCase()).not.toContain('stale');

@@ -1,13 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import {
-  dayBeside,
-  firstOfReplay,
-  nearestIndex,
-  type Stops,
-  stopAt,
-  stopBeside,
-  withStop,
-} from '../../../web/state/stop-steps.ts';
+import { dayBeside, firstOfReplay, type Stops, stopAt, stopBeside, withStop } from '../../../web/state/stop-steps.ts';
 
 /** Two days of one snapshot, one of three, and one of two. */
 const at = [
@@ -75,12 +67,4 @@ test('only a newer snapshot becomes a stop', () => {
   expect(withStop(more, '2026-11-19T16:00:00.000Z', '2026-11-19', 1)).toBe(more);
   expect(withStop(more, 'soon', '2026-11-23', 1)).toBe(more);
   expect(withStop(none, at[0]!, '2026-11-16', 1).at).toEqual([at[0]!]);
-});
-
-test('the nearest of ascending values', () => {
-  const values = [0, 1, 5, 5.5, 20];
-  for (let to = -2; to < 25; to += 0.25) {
-    const nearest = Math.min(...values.map((each) => Math.abs(each - to)));
-    expect(Math.abs(values[nearestIndex(values, to)]! - to)).toBe(nearest);
-  }
 });

@@ -2,20 +2,15 @@ import { expect, test } from 'bun:test';
 import { addDays, isHalfDay, isTradingDay } from '../../../src/market/calendar.ts';
 import { closesEarly, exchangeDaysBetween, isExchangeDay } from '../../../web/time/exchange-days.ts';
 
+const DATES: string[] = [];
+for (let date = '2022-01-01'; date < '2046-01-01'; date = addDays(date, 1)) DATES.push(date);
+
 test("the page's days of trading from 2022 to 2045 are those of the server's calendar, but for a day of mourning", () => {
-  const different: string[] = [];
-  for (let date = '2022-01-01'; date < '2046-01-01'; date = addDays(date, 1)) {
-    if (isExchangeDay(date) !== isTradingDay(date)) different.push(date);
-  }
-  expect(different).toEqual(['2025-01-09']);
+  expect(DATES.filter((date) => isExchangeDay(date) !== isTradingDay(date))).toEqual(['2025-01-09']);
 });
 
 test('the days that close early from 2022 to 2045 are those of the calendar', () => {
-  const different: string[] = [];
-  for (let date = '2022-01-01'; date < '2046-01-01'; date = addDays(date, 1)) {
-    if (isTradingDay(date) && closesEarly(date) !== isHalfDay(date)) different.push(date);
-  }
-  expect(different).toEqual([]);
+  expect(DATES.filter((date) => isTradingDay(date) && closesEarly(date) !== isHalfDay(date))).toEqual([]);
 });
 
 test.each([

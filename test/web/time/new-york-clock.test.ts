@@ -10,10 +10,10 @@ const clock = new Intl.DateTimeFormat('en-CA', {
 });
 
 describe.each([
-  ['2026-03-08', 23, ['00:00', '01:00', '03:00', '04:00'], ['00:00', '03:00', '06:00', '09:00']],
-  ['2026-11-01', 25, ['00:00', '01:00', '01:00', '02:00'], ['00:00', '03:00', '06:00', '09:00']],
-  ['2026-11-20', 24, ['00:00', '01:00', '02:00', '03:00'], ['00:00', '03:00', '06:00', '09:00']],
-])('%s has %d hours', (date, hours, first, threes) => {
+  ['2026-03-08', 23, ['00:00', '01:00', '03:00', '04:00']],
+  ['2026-11-01', 25, ['00:00', '01:00', '01:00', '02:00']],
+  ['2026-11-20', 24, ['00:00', '01:00', '02:00', '03:00']],
+])('%s has %d hours', (date, hours, first) => {
   const from = newYorkMidnight(date);
   const to = from + hours * HOUR;
 
@@ -29,12 +29,9 @@ describe.each([
   });
 
   test('ticks of three hours are on the hours that the clocks show', () => {
-    expect(
-      hourTicks(from, to, 3 * HOUR)
-        .slice(0, 4)
-        .map(({ label }) => label),
-    ).toEqual(threes);
-    expect(hourTicks(from, to, 3 * HOUR)).toHaveLength(9);
+    const ticks = hourTicks(from, to, 3 * HOUR);
+    expect(ticks.slice(0, 4).map(({ label }) => label)).toEqual(['00:00', '03:00', '06:00', '09:00']);
+    expect(ticks).toHaveLength(9);
   });
 
   test.each(HOUR_STEPS.map((step) => [step / 60_000, step] as const))('a step of %d minutes', (_, step) => {

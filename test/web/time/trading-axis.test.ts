@@ -14,6 +14,11 @@ const closes = (first: string, last: string, ...without: readonly string[]) => {
   return at(dates);
 };
 
+/** A moment each half-hour of two sessions. */
+const TWO_DAYS = ['2026-11-19', '2026-11-20'].flatMap((date) =>
+  Array.from({ length: 14 }, (_, i) => Date.parse(`${date}T14:30Z`) + (i * HOUR) / 2),
+);
+
 describe('the days of an axis', () => {
   test.each([
     ['leave out nights, weekends and holidays', closes('2026-11-20', '2026-11-27', '2026-11-26'), {}, '20 23 24 25 27'],
@@ -57,9 +62,8 @@ test('positions ascend with time, within the axis, and each moment lies within i
 });
 
 test('with a width for each moment, moments at even times are evenly spaced over days', () => {
-  const day = (date: string) => Array.from({ length: 14 }, (_, i) => Date.parse(`${date}T14:30Z`) + (i * HOUR) / 2);
-  const { at: position } = tradingAxis([...day('2026-11-19'), ...day('2026-11-20')], ({ count }) => count);
-  const places = [...day('2026-11-19'), ...day('2026-11-20')].map(position);
+  const { at: position } = tradingAxis(TWO_DAYS, ({ count }) => count);
+  const places = TWO_DAYS.map(position);
   expect(places.map((each) => Math.round(each * 1e6) / 1e6)).toEqual(places.map((_, i) => i + 0.5));
 });
 
@@ -83,10 +87,7 @@ describe('ticks', () => {
   });
 
   test('of two days are hours of New York between the days', () => {
-    const moments = ['2026-11-19', '2026-11-20'].flatMap((date) =>
-      Array.from({ length: 14 }, (_, i) => Date.parse(`${date}T14:30Z`) + (i * HOUR) / 2),
-    );
-    const axis = tradingAxis(moments, hours);
+    const axis = tradingAxis(TWO_DAYS, hours);
     expect(labels(axis, 0, axis.length, 9).join(' ')).toBe('19 Nov 12:00 14:00 20 Nov 12:00 14:00 16:00');
   });
 

@@ -4,15 +4,19 @@ import { MEASURE_UNITS } from '../../chart/ladder.tsx';
 import { MatrixChart } from '../../chart/matrix.tsx';
 import { type MatrixPlace, matrixChange } from '../../chart/matrix-cells.ts';
 import { matrixReadout, matrixTable } from '../../chart/matrix-text.ts';
-import { expiryReadout, SeriesWithoutSmile, TermStructure } from '../../chart/term-structure.tsx';
+import {
+  expiryReadout,
+  SeriesWithoutSmile,
+  TermStructure,
+  type TermStructureProps,
+} from '../../chart/term-structure.tsx';
 import { joinRows } from '../../data/joined-rows.ts';
 import { type Expiries, type Matrix, useAnswer } from '../../data/page-answers.ts';
 import { DataGrid, gridTable } from '../../grid/data-grid.tsx';
 import type { Call } from '../../operations.ts';
 import { countText, newYorkMoment, signedAmount } from '../../page-format.ts';
-import { ChartPanel } from '../../panel/chart-panel.tsx';
+import { ChartPanel, ViewState } from '../../panel/chart-panel.tsx';
 import { Choice, MeasureChoice, OwnSelect } from '../../panel/choices.tsx';
-import { ViewState } from '../../panel/view-state.tsx';
 import { navigate, page, tickerCall } from '../../state/page.ts';
 import { asOf, comparedView, gexView } from '../../state/page-market.ts';
 import { columnTable } from '../../state/panels.ts';
@@ -107,12 +111,9 @@ export function ExpiriesView() {
   );
 }
 
-interface MatrixPanelProps {
+interface MatrixPanelProps extends Pick<TermStructureProps, 'moment' | 'chosen' | 'onPick'> {
   readonly measure: keyof typeof MEASURE_UNITS;
-  readonly chosen: string | undefined;
   readonly others: Readonly<Record<string, string>>;
-  readonly moment: string | undefined;
-  onPick(expiry: string): void;
 }
 
 function MatrixPanel({ measure, chosen, others, moment, onPick }: MatrixPanelProps) {
@@ -178,12 +179,8 @@ function MatrixPanel({ measure, chosen, others, moment, onPick }: MatrixPanelPro
   );
 }
 
-interface ExpiryGridProps {
-  readonly expiries: Expiries;
-  readonly before: Expiries | undefined;
-  readonly moment: string | undefined;
+interface ExpiryGridProps extends Pick<TermStructureProps, 'expiries' | 'before' | 'moment' | 'onPick'> {
   readonly call: Call;
-  onPick(expiry: string): void;
 }
 
 function ExpiryGrid({ expiries, before, moment, call, onPick }: ExpiryGridProps) {

@@ -2,14 +2,13 @@ import { expiryDay } from '../../chart/chart-axis.ts';
 import { daysText, refusalText } from '../../chart/term-structure.tsx';
 import { changeOf, type JoinedRow, presenceOf } from '../../data/joined-rows.ts';
 import type { Expiries } from '../../data/page-answers.ts';
-import type { GridColumn } from '../../grid/data-grid.tsx';
+import { figureColumn, type GridColumn } from '../../grid/data-grid.tsx';
 import {
   amount,
   newYorkIsoDate,
   percent,
   price,
   signedAmount,
-  signTone,
   strikeText,
   UNKNOWN,
   volatility,
@@ -36,32 +35,12 @@ export function expiryColumns(
 ): GridColumn<JoinedRow>[] {
   const text = (name: 'expiry' | 'root' | 'settlement', row: JoinedRow) =>
     row.now === undefined ? before![name][row.before!]! : expiries[name][row.now]!;
-  const figure = (
-    name: NumberColumn,
-    title: string,
-    print: (value: number | null) => string,
-    tone?: (value: number) => string,
-  ): GridColumn<JoinedRow> => {
-    const value = ({ now }: JoinedRow) => expiries[name][now ?? -1] ?? null;
-    return {
-      id: name,
-      title,
-      isNumber: true,
-      value,
-      text: (row) => print(value(row)),
-      ...(tone && { tone: (row) => tone(value(row) ?? 0) }),
-    };
-  };
+  const figure = (name: NumberColumn, title: string, print: (value: number | null) => string) =>
+    figureColumn<JoinedRow>(name, title, ({ now }) => expiries[name][now ?? -1] ?? null, print);
   const difference = (name: NumberColumn, title: string, print: (value: number | null) => string) => {
     const value = (row: JoinedRow) => changeOf(row, expiries[name], before![name]);
-    return {
-      id: `${name}_change`,
-      title,
-      isNumber: true,
-      value,
-      text: (row: JoinedRow) => presence(row) ?? print(value(row)),
-      tone: (row: JoinedRow) => signTone(value(row) ?? 0),
-    };
+    const column = figureColumn(`${name}_change`, title, value, print, true);
+    return { ...column, text: (row: JoinedRow) => presence(row) ?? print(value(row)) };
   };
   const presence = (row: JoinedRow) =>
     presenceOf(row) === 'gone' && text('expiry', row) <= newYorkIsoDate(moment) ? 'expired' : presenceOf(row);
@@ -75,17 +54,12 @@ export function expiryColumns(
       value: (row) => text('expiry', row),
       text: (row) => expiryDay(text('expiry', row), moment),
     },
-    {
-      id: 'series',
-      title: 'Series',
-      value: series,
-      text: series,
-    },
+    { id: 'series', title: 'Series', value: series, text: series },
     ...(before
       ? [difference('net_gex', 'Δ net GEX', signedAmount), difference('atm_iv', 'Δ ATM IV', volatilityPoints)]
       : []),
     figure('tte', 'Time', (value) => (value === null ? UNKNOWN : daysText(value))),
-    figure('net_gex', 'Net GEX', signedAmount, signTone),
+    figure('net_gex', 'Net GEX', signedAmount),
     figure('gross_share_pct', 'Of gross', share),
     figure('expired_share_pct', 'Expired', share),
     figure('atm_iv', 'ATM IV', volatility),

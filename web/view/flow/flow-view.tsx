@@ -13,12 +13,10 @@ import {
 } from '../../chart/flow-shapes.ts';
 import type { AggressorFlows, Asked } from '../../data/page-answers.ts';
 import { amount, marketNotes, percent } from '../../page-format.ts';
-import { ChartPanel, Problem } from '../../panel/chart-panel.tsx';
+import { ChartPanel, Problem, ViewState } from '../../panel/chart-panel.tsx';
 import { OwnSelect } from '../../panel/choices.tsx';
-import { ViewState } from '../../panel/view-state.tsx';
 import { page, setOwn } from '../../state/page.ts';
-import { gexView } from '../../state/page-market.ts';
-import { type AskedCall, useTickerAnswer } from '../../state/ticker-answer.ts';
+import { type AskedCall, gexView, useTickerAnswer } from '../../state/page-market.ts';
 import { LargePrints } from './large-prints.tsx';
 import { SignedTape } from './tape-panel.tsx';
 
@@ -26,10 +24,7 @@ const DAYS = ['1', '5', '10', '30', '90', '366'];
 const PREMIUMS = ['0', '10000', '25000', '100000', '250000', '1000000'];
 const INITIAL = { by: 'day', days: '30', premium: '0' } as const;
 
-/**
- * Renders the Flow view: the share of signed prints first, then the flow by day, manner or expiry, the list of prints, and the large
- * prints.
- */
+/** Renders the Flow view: the share of signed prints, the flow by day, manner or expiry, the list of prints, and the large prints. */
 export function FlowView() {
   const view = gexView.asked.value;
   const { own } = page.value;
@@ -59,19 +54,17 @@ export function FlowView() {
   );
 }
 
+interface SignedLeadProps {
+  readonly share: SignedPrintShare | undefined;
+  readonly covered: number | null;
+  readonly asked: Asked<AggressorFlows>;
+}
+
 /**
  * Renders the share of signed prints and the methods that signed them. The panel of signed prints comes first, because all other figures of
  * the Flow view depend on these prints.
  */
-function SignedLead({
-  share,
-  covered,
-  asked,
-}: {
-  share: SignedPrintShare | undefined;
-  covered: number | null;
-  asked: Asked<AggressorFlows>;
-}) {
+function SignedLead({ share, covered, asked }: SignedLeadProps) {
   if (!share) return asked.problem ? <Problem problem={asked.problem} /> : <p class="flow-lead inset" />;
   return (
     <div class="flow-lead inset" data-signed={share.percent ?? 'none'}>
@@ -92,15 +85,13 @@ function SignedLead({
   );
 }
 
-function FlowPanel({
-  asked,
-  group,
-  picked,
-}: {
-  asked: AskedCall<AggressorFlows>;
-  group: FlowGroup;
-  picked: string | null;
-}) {
+interface FlowPanelProps {
+  readonly asked: AskedCall<AggressorFlows>;
+  readonly group: FlowGroup;
+  readonly picked: string | null;
+}
+
+function FlowPanel({ asked, group, picked }: FlowPanelProps) {
   const body = asked.answer?.body;
   const rows = useMemo(() => (body ? flowRows(body[`by_${group}`], group) : []), [body, group]);
   const table = useMemo(() => flowTable(rows, group), [rows, group]);

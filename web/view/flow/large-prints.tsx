@@ -1,11 +1,20 @@
+import { minIndex } from 'd3-array';
 import { type EtfContagion, type GexView, useAnswer, type WhalePrints } from '../../data/page-answers.ts';
 import type { Call } from '../../operations.ts';
-import { amount, cleanText, countText, newYorkDay, percent, signedAmount, UNKNOWN } from '../../page-format.ts';
+import {
+  amount,
+  cleanText,
+  counted,
+  countText,
+  newYorkDay,
+  percent,
+  signedAmount,
+  UNKNOWN,
+} from '../../page-format.ts';
 import { ChartPanel, Problem } from '../../panel/chart-panel.tsx';
 import { OwnSelect } from '../../panel/choices.tsx';
 import { navigate, page, setOwn } from '../../state/page.ts';
-import { asOf } from '../../state/page-market.ts';
-import { useTickerAnswer } from '../../state/ticker-answer.ts';
+import { asOf, useTickerAnswer } from '../../state/page-market.ts';
 import { stops } from '../../state/time-stops.ts';
 import { spillRequirements, spillSentence } from './spill-text.ts';
 
@@ -130,8 +139,7 @@ function Spill({ view, net }: { view: GexView; net: number | undefined }) {
   const moment = asOf.value;
   const history = stops.asked.value.answer?.body;
   const { atm_iv, tte } = view.expiries;
-  const nearest = nearestOf(tte, 30 / 365.25);
-  const now = atm_iv[nearest] ?? null;
+  const now = atm_iv[minIndex(tte, (each) => Math.abs(each - 30 / 365.25))] ?? null;
   const high = history?.iv_high == null ? null : Math.max(history.iv_high, now ?? 0);
   // The inputs that the member has typed for this ticker, such as `NVDA:25000000:62:55`. If an input is empty, the page's value is used.
   const [of, ...typed] = own.spill?.split(':') ?? [];
@@ -152,7 +160,7 @@ function Spill({ view, net }: { view: GexView; net: number | undefined }) {
   const body = answer?.body;
   const source =
     history && high !== null
-      ? `the highest 30-day volatility of ${countText(history.iv_days)} ${history.iv_days === 1 ? 'day' : 'days'} kept`
+      ? `the highest 30-day volatility of ${counted(history.iv_days, 'day')} kept`
       : 'the present volatility, as no earlier one is kept';
   return (
     <ChartPanel
@@ -214,13 +222,6 @@ function Spill({ view, net }: { view: GexView; net: number | undefined }) {
       </div>
     </ChartPanel>
   );
-}
-
-function nearestOf(values: readonly number[], wanted: number): number {
-  let best = 0;
-  for (let i = 1; i < values.length; i++)
-    if (Math.abs(values[i]! - wanted) < Math.abs(values[best]! - wanted)) best = i;
-  return best;
 }
 
 function inPercent(value: number | null): string {

@@ -3,7 +3,7 @@ import type { SignedPrints } from '../../data/page-answers.ts';
 import { DataGrid, fieldColumns, type GridColumn, gridTable } from '../../grid/data-grid.tsx';
 import { amount, countText, newYorkMoment, newYorkSecond, plain, price } from '../../page-format.ts';
 import { ChartPanel } from '../../panel/chart-panel.tsx';
-import { useTickerAnswer } from '../../state/ticker-answer.ts';
+import { useTickerAnswer } from '../../state/page-market.ts';
 import { isOfFilter, type TapeFilter, type TapePrint, tapePrints } from './tape-prints.ts';
 
 /** Number of prints that the panel requests without a filter (`shown`) and with a filter (`most`). */
@@ -29,16 +29,14 @@ const COLUMNS: readonly GridColumn<TapePrint>[] = [
   column('delta', 'Delta', 64, (delta) => plain(delta, 3), true),
 ];
 
+interface SignedTapeProps {
+  readonly window: { readonly days: number; readonly min_premium: number };
+  readonly filter: TapeFilter | null;
+  readonly onClear: () => void;
+}
+
 /** Renders the list of prints, newest first, each with the side that started the trade and the method that determined the side. */
-export function SignedTape({
-  window,
-  filter,
-  onClear,
-}: {
-  window: { readonly days: number; readonly min_premium: number };
-  filter: TapeFilter | null;
-  onClear: () => void;
-}) {
+export function SignedTape({ window, filter, onClear }: SignedTapeProps) {
   const limit = filter === null ? PRINTS.shown : PRINTS.most;
   const asked = useTickerAnswer<SignedPrints>('get_signed_prints', { ...window, limit });
   const { answer } = asked;

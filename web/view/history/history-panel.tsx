@@ -156,10 +156,7 @@ const WIDE = 600;
 /** Minimum distance between two time labels on the axis, in pixels. */
 const TIMES_APART = 58;
 
-/**
- * Renders three plots with one axis and one cursor. Dragging the pointer, or Shift with arrow keys, selects rows. The Space key zooms to
- * the selection.
- */
+/** Renders three plots with one axis and cursor. A drag, or Shift with arrow keys, selects rows, and Space zooms to the selection. */
 function HistoryPlots({ history, series, domain, cursor, selected, onMove, onSpan, onOpen }: HistoryPlotsProps) {
   const { ref, size } = useSize<HTMLDivElement>();
   const isNarrow = size.width < WIDE;
@@ -176,10 +173,7 @@ function HistoryPlots({ history, series, domain, cursor, selected, onMove, onSpa
   );
   const { at, pinned } = page.value;
   const last = history.count - 1;
-  /**
-   * The row at which the selection starts. Null if the pointer is pressed but has not reached a row yet. Undefined if no selection is in
-   * progress.
-   */
+  /** The first row of the selection. Null if the pressed pointer has not reached a row yet. Undefined without a selection. */
   const anchor = useRef<number | null>(undefined);
   const selectedTo = (row: number): RowSpan | null => {
     const from = anchor.current ?? row;
@@ -277,7 +271,7 @@ function HistoryPlots({ history, series, domain, cursor, selected, onMove, onSpa
           {volatilitySentence(history)}
         </p>
         <SeriesPlot {...shared} series={panes.volatility} format={volatility} hasLabels />
-        {last < 0 && <p class="chart-note">No levels are stored in this span.</p>}
+        {last < 0 && <p class="chart-note muted">No levels are stored in this span.</p>}
       </CursorFrame>
     </div>
   );

@@ -1,4 +1,4 @@
-import { ViewState } from '../../panel/view-state.tsx';
+import { ViewState } from '../../panel/chart-panel.tsx';
 import { asOf, gexView } from '../../state/page-market.ts';
 import { HistoryPanel } from './history-panel.tsx';
 import { RecordPanel } from './record-panel.tsx';

@@ -21,9 +21,7 @@ import { fillingPast } from '../../state/page-market.ts';
 
 const ARGS = { days: 365 };
 
-/**
- * Renders the share of days on which each level held, was touched and was crossed, next to control levels at the same distance from spot.
- */
+/** Renders the share of days on which each level held, was touched and was crossed, next to a level at the same distance from spot. */
 export function RecordPanel({ moment }: { moment: string }) {
   const { own } = page.value;
   const asked = useAnswer<RecordAnswer>(
@@ -138,7 +136,7 @@ function RateCell({ outcome, rate }: { outcome: keyof typeof OUTCOME_NOTES; rate
         )}
         {control_pct !== null && <circle class="control" cx={place(control_pct)} cy="19" r="4" />}
       </svg>
-      <span class="rate-note" data-label>
+      <span class="rate-note muted" data-label>
         ○ {control}
       </span>
     </div>

@@ -23,7 +23,7 @@ import { ChartPanel } from '../../panel/chart-panel.tsx';
 import { OwnSelect } from '../../panel/choices.tsx';
 import { Fact } from '../../panel/fact.tsx';
 import { page, setOwn } from '../../state/page.ts';
-import type { AskedCall } from '../../state/ticker-answer.ts';
+import type { AskedCall } from '../../state/page-market.ts';
 import { whipsawParts } from './whipsaw-parts.ts';
 
 const DTES = ['0', '1', '7', '14', '30', '60', '90', '180', '365'];

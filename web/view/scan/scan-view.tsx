@@ -1,9 +1,8 @@
 import type { Radar } from '../../data/page-answers.ts';
+import { ViewState } from '../../panel/chart-panel.tsx';
 import { ToolForms } from '../../panel/tool-form.tsx';
-import { ViewState } from '../../panel/view-state.tsx';
 import { page } from '../../state/page.ts';
-import { gexView } from '../../state/page-market.ts';
-import { useTickerAnswer } from '../../state/ticker-answer.ts';
+import { gexView, useTickerAnswer } from '../../state/page-market.ts';
 import { ConcentrationPanel, DensityPanel, RADAR_INITIAL, WhipsawPanel } from './radar-panels.tsx';
 import { UniverseGrid } from './universe-grid.tsx';
 

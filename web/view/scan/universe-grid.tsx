@@ -2,7 +2,7 @@ import { computed } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import { type LiveLevels, liveLevels } from '../../data/live-levels.ts';
 import { serverNow } from '../../data/server-connection.ts';
-import { DataGrid, fieldColumns, type GridColumn, gridTable } from '../../grid/data-grid.tsx';
+import { DataGrid, fieldColumns, figureColumn, type GridColumn, gridTable } from '../../grid/data-grid.tsx';
 import {
   cleanText,
   countText,
@@ -10,14 +10,18 @@ import {
   percent,
   price,
   signedAmount,
-  signTone,
   strikeText,
   UNKNOWN,
 } from '../../page-format.ts';
 import { ChartPanel } from '../../panel/chart-panel.tsx';
 import { navigate, page } from '../../state/page.ts';
 import { universe } from '../../state/page-market.ts';
-import { distanceOf, type UniverseRow, universeRows } from './universe-rows.ts';
+
+/** A ticker of the universe grid. The grid reads the figures from the event stream when it renders, so the rows never change. */
+interface UniverseRow {
+  readonly ticker: string;
+  readonly theme: string;
+}
 
 const flipOf = (levels: LiveLevels | undefined) =>
   levels === undefined || levels.flip_resolved === false ? null : levels.gex_flip;
@@ -37,15 +41,11 @@ const number = (
   title: string,
   width: number,
   value: (levels: LiveLevels | undefined) => number | null,
-  text: (value: number | null) => string,
-  isSigned = false,
-): GridColumn<UniverseRow> => {
-  const of = ({ ticker }: UniverseRow) => value(liveLevels(ticker).value);
-  return {
-    ...{ id, title, width, isNumber: true, value: of, text: (row) => text(of(row)) },
-    ...(isSigned && { tone: (row) => signTone(of(row) ?? 0) }),
-  };
-};
+  print: (value: number | null) => string,
+): GridColumn<UniverseRow> => ({
+  ...figureColumn(id, title, ({ ticker }) => value(liveLevels(ticker).value), print),
+  width,
+});
 
 function regimeOf(ticker: string): string | null {
   const levels = liveLevels(ticker).value;
@@ -60,7 +60,7 @@ const COLUMNS: readonly GridColumn<UniverseRow>[] = [
   number('flip_pct', 'Flip from spot', 106, (levels) => distanceOf(flipOf(levels), levels?.spot_price), percent),
   number('call_wall', 'Call wall', 76, (levels) => levels?.call_wall ?? null, strikeText),
   number('put_wall', 'Put wall', 76, (levels) => levels?.put_wall ?? null, strikeText),
-  number('net_gex', 'Net GEX $', 86, (levels) => (levels ? levels.net_gex_mil * 1e6 : null), signedAmount, true),
+  number('net_gex', 'Net GEX $', 86, (levels) => (levels ? levels.net_gex_mil * 1e6 : null), signedAmount),
   {
     id: 'regime',
     title: 'Gamma',
@@ -114,4 +114,19 @@ export function UniverseGrid() {
       )}
     </ChartPanel>
   );
+}
+
+/** Returns one row for each ticker, in the order of the themes. A ticker with several themes has the names of all of them. */
+export function universeRows(themes: Readonly<Record<string, readonly string[]>>): UniverseRow[] {
+  const byTicker = new Map<string, string[]>();
+  for (const [theme, names] of Object.entries(themes)) {
+    for (const name of names.map((each) => cleanText(each)).filter(Boolean))
+      byTicker.set(name, [...(byTicker.get(name) ?? []), cleanText(theme).replaceAll('_', ' ')]);
+  }
+  return [...byTicker].map(([ticker, names]) => ({ ticker, theme: names.join(', ') }));
+}
+
+/** Returns the distance of a level from spot, in percent. Returns null if the level or spot is unknown. */
+export function distanceOf(level: number | null | undefined, spot: number | null | undefined): number | null {
+  return level == null || spot == null ? null : 100 * (level / spot - 1);
 }

@@ -70,28 +70,8 @@ export function feedSentence(feed: FeedRow): string {
   return `${reasons.join(', ') || 'Something was rejected'}.`.replace(/^./, (first) => first.toUpperCase());
 }
 
-/**
- * Returns the numbers of rejected rows by reason, most frequent first: `12 no bid, 3 expired`. Returns an empty text if there are no
- * rejected rows.
- */
-export function refusedText(refused: Readonly<Record<string, number>>): string {
-  return Object.entries(refused)
-    .toSorted(([, a], [, b]) => b - a)
-    .map(([reason, n]) => `${countText(n)} ${cleanText(reason).replaceAll('_', ' ')}`)
-    .join(', ');
-}
-
 /** Returns the number of received contracts and the number of expected contracts: `4,288 of 4,290 (100 %)`. */
 export function contractsText(received: number | null, expected: number | null): string {
   if (!expected) return received === null ? 'none yet' : countText(received);
   return `${countText(received)} of ${countText(expected)} (${percent((100 * (received ?? 0)) / expected, 1, false)})`;
-}
-
-/**
- * Returns the progress with which a simulated feed fills its past. Returns null if the feed does not fill its past, or if the server is too
- * old to report it.
- */
-export function pastOf(feed: FeedRow): { done: number; total: number } | null {
-  const { past } = feed as { past?: { done: number; total: number } | null };
-  return past ?? null;
 }

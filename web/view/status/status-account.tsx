@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { maskedKey } from '../../data/mcp-call.ts';
 import {
   type AccountStatus,
   accountStatus,
@@ -97,9 +98,7 @@ function Secret({ value, name, children }: { value: string; name: string; childr
   const [isShown, setShown] = useState(false);
   return (
     <p class="row">
-      <code data-secret={isShown ? 'shown' : 'masked'}>
-        {isShown ? value : `${value.slice(0, value.indexOf('_') + 1)}${'•'.repeat(16)}`}
-      </code>
+      <code data-secret={isShown ? 'shown' : 'masked'}>{isShown ? value : maskedKey(value)}</code>
       <button type="button" aria-pressed={isShown} onClick={() => setShown(!isShown)}>
         {isShown ? 'Hide' : 'Reveal'}
       </button>

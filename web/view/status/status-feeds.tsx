@@ -2,11 +2,10 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { FeedStatusAnswer } from '../../data/page-answers.ts';
 import { ask, type WebAnswer } from '../../data/request.ts';
 import { DataGrid, fieldColumns, type GridColumn } from '../../grid/data-grid.tsx';
-import { TerminalText } from '../../markdown/terminal-text.tsx';
-import { cleanText, countText, duration, newYorkMoment, percent, UNKNOWN } from '../../page-format.ts';
-import { ChartPanel } from '../../panel/chart-panel.tsx';
+import { TerminalText } from '../../markdown/markdown.tsx';
+import { cleanText, countsText, countText, duration, newYorkMoment, percent, UNKNOWN } from '../../page-format.ts';
+import { ChartPanel, ViewState } from '../../panel/chart-panel.tsx';
 import { Fact } from '../../panel/fact.tsx';
-import { ViewState } from '../../panel/view-state.tsx';
 import { feeds } from '../../state/page-market.ts';
 import {
   contractsText,
@@ -15,8 +14,6 @@ import {
   feedSentence,
   hasNoData,
   joinFeedPages,
-  pastOf,
-  refusedText,
   severityOf,
   stateText,
 } from './feed-report.ts';
@@ -24,10 +21,7 @@ import {
 /** Maximum number of pages of a feed report. A page contains about 150 tickers. */
 const PAGES_MAX = 40;
 
-/**
- * Renders the state of every feed: its polls, its stream, its tickers, the rejected rows, and the times at which the stream was
- * disconnected.
- */
+/** Renders the state of every feed: its polls, its stream and its gaps, its tickers, and the rejected rows. */
 export function StatusFeeds() {
   const asked = feeds.asked.value;
   const rows = useAllPages(asked.answer);
@@ -68,8 +62,7 @@ function useAllPages(first: WebAnswer<FeedStatusAnswer> | undefined): readonly F
 }
 
 function Feed({ feed, answer }: { feed: FeedRow; answer: WebAnswer<FeedStatusAnswer> }) {
-  const { tickers, refusals, gaps, stream } = feed;
-  const past = pastOf(feed);
+  const { tickers, refusals, gaps, stream, past } = feed;
   return (
     <ChartPanel
       id={`feed-${cleanText(feed.feed)}`}
@@ -174,7 +167,7 @@ const TICKER_COLUMNS: readonly GridColumn<FeedTicker>[] = [
   column('received_contracts', 'Received', 80, countText, true),
   column('coverage_pct', 'Coverage', 84, (share) => percent(share, 1, false), true),
   {
-    ...column('rows_refused', 'Rows rejected', 140, (reasons) => refusedText(reasons) || 'none'),
+    ...column('rows_refused', 'Rows rejected', 140, (reasons) => countsText(reasons) || 'none'),
     value: ({ rows_refused }) => Object.values(rows_refused).reduce((sum, n) => sum + n, 0),
   },
   column('failures', 'Failures', 80, countText, true),

@@ -1,8 +1,9 @@
 import { WEB_OPERATIONS, type WebOperationName } from '../../operations.ts';
+import { Fact } from '../../panel/fact.tsx';
 import { ToolForms } from '../../panel/tool-form.tsx';
 import { formatAddress } from '../../state/address.ts';
 import { page, setOwn } from '../../state/page.ts';
-import { StatusAbout } from './status-about.tsx';
+import { pageFact, usePageFile } from '../../state/page-files.ts';
 import { StatusAccount } from './status-account.tsx';
 import { StatusConnect } from './status-connect.tsx';
 import { StatusFeeds } from './status-feeds.tsx';
@@ -11,6 +12,30 @@ const TOOLS = (Object.keys(WEB_OPERATIONS) as WebOperationName[]).filter((name) 
 
 function StatusTools() {
   return <ToolForms names={TOOLS} />;
+}
+
+/** Renders a description of the program, and the licences of the libraries in the page and of the libraries that draw pictures. */
+function StatusAbout() {
+  const licences = usePageFile<{ name: string; text: string }[]>('licences');
+  return (
+    <section class="prose stack inset" data-about>
+      <h2>Zomma</h2>
+      <dl class="facts">
+        <Fact name="Version" value={pageFact('version')} />
+        <Fact name="Licence" value="Apache-2.0" />
+      </dl>
+      <p>
+        <a href="/docs">The API</a> · <a href="/openapi.json">OpenAPI</a>
+      </p>
+      <h2>Libraries in this page</h2>
+      {licences?.map(({ name, text }) => (
+        <details key={name}>
+          <summary>{name}</summary>
+          <pre>{text}</pre>
+        </details>
+      ))}
+    </section>
+  );
 }
 
 const PARTS = {

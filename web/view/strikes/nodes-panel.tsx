@@ -18,10 +18,7 @@ interface LaterPage {
   readonly at: string;
 }
 
-/**
- * Renders a paged list of the contracts for which dealers must trade the most shares when spot moves. All pages show the snapshot of the
- * first page.
- */
+/** Renders the contracts that dealers hedge with the most shares, in pages that all show the snapshot of the first page. */
 export function HedgingNodesPanel() {
   const [later, setLater] = useState<readonly LaterPage[]>([]);
   const moment = asOf.value;

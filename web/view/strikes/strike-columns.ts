@@ -2,12 +2,12 @@ import { bisectCenter } from 'd3-array';
 import { chartLevels } from '../../chart/chart-levels.ts';
 import { changeOf, type JoinedRow, presenceOf } from '../../data/joined-rows.ts';
 import type { GexView, Strikes } from '../../data/page-answers.ts';
-import type { GridColumn } from '../../grid/data-grid.tsx';
-import { amount, percent, signedAmount, signTone, strikeText } from '../../page-format.ts';
+import { figureColumn, type GridColumn } from '../../grid/data-grid.tsx';
+import { amount, percent, signedAmount, strikeText } from '../../page-format.ts';
 
 type Exposure = Exclude<keyof Strikes, 'ticker' | 'spot_price' | 'count' | 'strike' | 'sign_convention'>;
 
-const EXPOSURES: readonly (readonly [name: Exposure, title: string, print: (value: number) => string])[] = [
+const EXPOSURES: readonly (readonly [name: Exposure, title: string, print: (value: number | null) => string])[] = [
   ['net_gex', 'Net GEX', signedAmount],
   ['call_gex', 'Call GEX', signedAmount],
   ['put_gex', 'Put GEX', signedAmount],
@@ -33,35 +33,21 @@ export function strikeColumns({ strikes, levels }: GexView, before: Strikes | un
     levelNames.set(nearest, [...(levelNames.get(nearest) ?? []), name]);
   }
   const levelsAt = (row: JoinedRow) => levelNames.get(at(row))?.join(', ') ?? '';
-  const number = (
-    id: string,
-    title: string,
-    value: (row: JoinedRow) => number | null,
-    print: (value: number | null) => string,
-    isSigned = print === signedAmount,
-  ): GridColumn<JoinedRow> => ({
-    id,
-    title,
-    isNumber: true,
-    value,
-    text: (row) => print(value(row)),
-    ...(isSigned && { tone: (row) => signTone(value(row) ?? 0) }),
-  });
   const compared = (then: Strikes): GridColumn<JoinedRow>[] => {
     const difference = (row: JoinedRow) => changeOf(row, strikes.net_gex, then.net_gex);
     return [
       {
-        ...number('net_gex_change', 'Δ GEX', difference, signedAmount),
+        ...figureColumn('net_gex_change', 'Δ GEX', difference, signedAmount),
         text: (row) => presenceOf(row) ?? signedAmount(difference(row)),
         rank: (row) =>
           Math.abs(difference(row) ?? strikes.net_gex[row.now ?? -1] ?? then.net_gex[row.before ?? -1] ?? 0),
       },
-      number('net_gex_before', 'GEX at A', (row) => then.net_gex[row.before ?? -1] ?? null, signedAmount),
+      figureColumn('net_gex_before', 'GEX at A', (row) => then.net_gex[row.before ?? -1] ?? null, signedAmount),
     ];
   };
   return [
-    { ...number('strike', 'Strike', at, strikeText) },
-    number(
+    figureColumn('strike', 'Strike', at, strikeText),
+    figureColumn(
       'distance_pct',
       'Distance',
       (row) => 100 * (at(row) / strikes.spot_price - 1),
@@ -70,7 +56,7 @@ export function strikeColumns({ strikes, levels }: GexView, before: Strikes | un
     { id: 'level', title: 'Level', width: 148, value: levelsAt, text: levelsAt },
     ...(before ? compared(before) : []),
     ...EXPOSURES.map(([name, title, print]) =>
-      number(name, title, ({ now }) => strikes[name][now ?? -1] ?? null, print as (value: number | null) => string),
+      figureColumn<JoinedRow>(name, title, ({ now }) => strikes[name][now ?? -1] ?? null, print),
     ),
   ];
 }

@@ -1,19 +1,25 @@
 import { bisectCenter } from 'd3-array';
 import { useMemo, useState } from 'preact/hooks';
 import { expiryDay, expiryLabels, maturityAxis } from '../../chart/chart-axis.ts';
-import { DAY_LENGTH_MS } from '../../chart/history-span.ts';
 import { CursorFrame, SeriesPlot } from '../../chart/series-chart.tsx';
-import { fittedSmile, SmileChart, SmileMultiples, smileReadout, smileTable } from '../../chart/smile.tsx';
+import {
+  fittedSmile,
+  SmileChart,
+  SmileMultiples,
+  type SmileMultiplesProps,
+  smileReadout,
+  smileTable,
+} from '../../chart/smile.tsx';
 import { daysText, SeriesWithoutSmile } from '../../chart/term-structure.tsx';
 import { type Surface, useAnswer } from '../../data/page-answers.ts';
 import { FigureTable } from '../../grid/figure-table.tsx';
 import { newYorkMoment, percent, plain, volatility, volatilityPoints } from '../../page-format.ts';
-import { ChartPanel } from '../../panel/chart-panel.tsx';
+import { ChartPanel, ViewState } from '../../panel/chart-panel.tsx';
 import { OwnSelect } from '../../panel/choices.tsx';
-import { ViewState } from '../../panel/view-state.tsx';
 import { page, setOwn, tickerCall } from '../../state/page.ts';
 import { asOf, gexView } from '../../state/page-market.ts';
 import { columnTable } from '../../state/panels.ts';
+import { DAY_LENGTH_MS } from '../../time/exchange-days.ts';
 
 /** The view initially shows the smile of the settlement closest to this number of days. */
 const FIRST_SMILE = 30;
@@ -126,11 +132,7 @@ interface SurfacePartProps extends Pick<Parameters<typeof ChartPanel>[0], 'call'
   readonly surface: Surface;
 }
 
-interface SurfaceTermProps extends SurfacePartProps {
-  readonly settlement: number;
-  readonly moment: string | undefined;
-  onSelect(index: number): void;
-}
+type SurfaceTermProps = SurfacePartProps & SmileMultiplesProps;
 
 /** Renders two plots: at-the-money volatility with the forward volatilities between settlements, and skew and convexity. */
 function SurfaceTerm({ surface, settlement, moment, onSelect, ...shared }: SurfaceTermProps) {

@@ -1,5 +1,5 @@
 import type { FullAnswer } from '../../../src/client/client.ts';
-import { cursorPrice } from '../../chart/crosshair.ts';
+import { cursorPrice } from '../../chart/price-axis.ts';
 import { profileReadout, profileTable, SpotProfile } from '../../chart/spot-profile.tsx';
 import { type Levels, type ProfileAnswer, useAnswer } from '../../data/page-answers.ts';
 import { duration, percent, plain, signedAmount } from '../../page-format.ts';

@@ -1,15 +1,11 @@
 import { useMemo } from 'preact/hooks';
-import { newYorkMoment } from '../../page-format.ts';
+import { newYorkMoment, signedAmount, strikeText } from '../../page-format.ts';
 import { Problem } from '../../panel/chart-panel.tsx';
-import { momentDifference } from '../../state/moment-diff.ts';
+import { type MomentDifference, momentDifference } from '../../state/moment-diff.ts';
 import { navigate, page } from '../../state/page.ts';
 import { comparedView, gexView, pinnedView } from '../../state/page-market.ts';
-import { differenceTexts } from './diff-text.ts';
 
-/**
- * Renders one line with the differences between moment A and the page's moment. If the two moments cannot be compared, the line states the
- * reason.
- */
+/** Renders one line with the differences from moment A to the page's moment, or the reason why they cannot be compared. */
 export function DiffSummary() {
   const { pinned, options } = page.value;
   const now = gexView.asked.value.answer;
@@ -46,4 +42,26 @@ export function DiffSummary() {
       ))}
     </p>
   );
+}
+
+const NAMED_MOST = 4;
+
+/** Returns texts for the differences between two moments, expired series first. A kind of difference that does not occur has no text. */
+export function differenceTexts(difference: MomentDifference): string[] {
+  const { expired, newSeries, goneSeries, newStrikes, goneStrikes, largest } = difference;
+  const list = (what: string, names: readonly string[]) => {
+    const more = names.length > NAMED_MOST ? ` and ${names.length - NAMED_MOST} more` : '';
+    return names.length > 0 ? [`${what}: ${names.slice(0, NAMED_MOST).join(', ')}${more}`] : [];
+  };
+  return [
+    ...list('expired in between', expired),
+    ...list('new series', newSeries),
+    ...list('gone series', goneSeries),
+    ...list('new strikes', newStrikes.map(strikeText)),
+    ...list('gone strikes', goneStrikes.map(strikeText)),
+    ...list(
+      'largest changes of net gamma',
+      largest.map((each) => `${strikeText(each.strike)} ${signedAmount(each.change)}`),
+    ),
+  ];
 }

@@ -1,6 +1,5 @@
 import { bisectCenter } from 'd3-array';
 import { useMemo } from 'preact/hooks';
-import { cursorPrice, selection } from '../../chart/crosshair.ts';
 import { ExpiryBars, expiryTable } from '../../chart/expiry-bars.tsx';
 import {
   Ladder,
@@ -10,15 +9,14 @@ import {
   strikeReadout,
   visibleStrikesPerRow,
 } from '../../chart/ladder.tsx';
+import { cursorPrice, selection } from '../../chart/price-axis.ts';
 import { profileReadout, profileTable, SpotProfile } from '../../chart/spot-profile.tsx';
-import { ChartPanel } from '../../panel/chart-panel.tsx';
+import { ChartPanel, ViewState } from '../../panel/chart-panel.tsx';
 import { MeasureChoice } from '../../panel/choices.tsx';
 import { levelsLine, TickerFigures } from '../../panel/ticker-figures.tsx';
-import { ViewState } from '../../panel/view-state.tsx';
-import { navigate, page, tickerCall } from '../../state/page.ts';
+import { navigate, page, tickerCall, zoomBy } from '../../state/page.ts';
 import { asOf, comparedView, gexView } from '../../state/page-market.ts';
 import { copy } from '../../state/ui.ts';
-import { zoomBy } from '../../state/zoom.ts';
 import { CombinedPanel, WithField } from './combined-panel.tsx';
 import { DiffSummary } from './diff-summary.tsx';
 

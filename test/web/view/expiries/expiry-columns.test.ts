@@ -5,37 +5,20 @@ import { expiryColumns, seriesKeys } from '../../../../web/view/expiries/expiry-
 
 const MOMENT = '2026-11-23T15:00:00.000Z';
 
+/** The figures that the tests leave out are unknown. */
+const REST = ['gross_share_pct', 'expired_share_pct', 'atm_iv_bid', 'atm_iv_ask', 'atm_iv_trading', 'expected_move'];
+
 const expiriesOf = (rows: readonly (readonly [expiry: string, net: number, iv: number | null])[]): Expiries => {
-  const zeros = rows.map(() => 0);
-  const nulls = rows.map(() => null);
-  return {
-    ticker: 'SPY',
-    spot_price: 100,
-    count: rows.length,
+  const answer = {
+    ...{ ticker: 'SPY', spot_price: 100, count: rows.length, sign_convention: '' },
     root: rows.map(() => 'SPY'),
     expiry: rows.map(([expiry]) => expiry),
     settlement: rows.map(() => 'PM'),
-    tte: rows.map(() => 0.1),
     net_gex: rows.map(([, net]) => net),
-    gross_gex: zeros,
-    sign_margin_pct: zeros,
-    gross_share_pct: zeros,
-    expired_share_pct: zeros,
-    open_interest: zeros,
-    volume: zeros,
-    max_pain: nulls,
-    forward: zeros,
-    forward_method: rows.map(() => 'parity'),
-    rate: zeros,
     atm_iv: rows.map(([, , iv]) => iv),
-    atm_iv_bid: nulls,
-    atm_iv_ask: nulls,
-    atm_iv_trading: nulls,
-    expected_move: nulls,
-    skew_25d: nulls,
     smile_refused: rows.map(([, , iv]) => (iv === null ? 'one_sided' : null)),
-    sign_convention: '',
   };
+  return { ...Object.fromEntries(REST.map((name) => [name, rows.map(() => null)])), ...answer } as unknown as Expiries;
 };
 const now = expiriesOf([
   ['2026-11-27', 5e6, 0.2],

@@ -11,15 +11,11 @@ import {
 } from '../../../../web/chart/density-text.ts';
 import type { EtfContagion, Radar } from '../../../../web/data/page-answers.ts';
 import { spillRequirements, spillSentence } from '../../../../web/view/flow/spill-text.ts';
-import { distanceOf, universeRows } from '../../../../web/view/scan/universe-rows.ts';
+import { distanceOf, universeRows } from '../../../../web/view/scan/universe-grid.tsx';
 import { whipsawParts } from '../../../../web/view/scan/whipsaw-parts.ts';
-import { chainOf, EXPIRY, LATER, quoted, range } from '../../../analytics/small-chains.ts';
-import { callExtended, smallMarket } from '../../../operations/small-market.ts';
+import { callExtended } from '../../../operations/small-market.ts';
+import { context } from '../../quoted-market.ts';
 
-const rows = [EXPIRY, LATER].flatMap((expiry) =>
-  quoted({ strikes: range(85, 115), expiry, halfSpread: 0.01, rest: { openInterest: 100, volume: 10 } }),
-);
-const { context } = smallMarket({ chains: [chainOf(rows)] });
 const radar = callExtended(runStrategicOmniRadar, { ticker: 'ACME', target_dte: 11 }, context) as unknown as Radar;
 
 describe('density', () => {

@@ -7,52 +7,20 @@ import {
   feedSentence,
   hasNoData,
   joinFeedPages,
-  pastOf,
-  refusedText,
   severityOf,
   stateText,
 } from '../../../../web/view/status/feed-report.ts';
 
 const AT = '2026-11-20T20:30:00.000Z';
 
-const ticker = (name: string): FeedTicker => ({
-  ticker: name,
-  state: 'fresh',
-  last_attempt: AT,
-  last_fresh: AT,
-  as_of: AT,
-  age_s: 60,
-  stale: false,
-  expected_contracts: 10,
-  received_contracts: 10,
-  coverage_pct: 100,
-  rows_refused: {},
-  failures: 0,
-  refusal: null,
-});
+const ticker = (name: string) => ({ ticker: name, state: 'fresh' }) as FeedTicker;
 const rejection = { origin: 'a.csv', ticker: null, reason: 'empty', at: AT, times: 1 };
 const gap = { from: AT, to: null, reason: 'closed by the provider' };
 
-const feed = (more: Partial<FeedRow> = {}): FeedRow => ({
-  past: null,
-  feed: 'tradier',
-  simulated: false,
-  state: 'ok',
-  last_attempt: AT,
-  last_completed: AT,
-  next_attempt: AT,
-  last_data: AT,
-  error: null,
-  stream: null,
-  tickers_expected: 1,
-  tickers_by_state: { fresh: 1 },
-  expected_contracts: 10,
-  received_contracts: 10,
-  tickers: [],
-  refusals: [],
-  gaps: [],
-  ...more,
-});
+const feed = (more: Partial<FeedRow> = {}) => {
+  const healthy = { feed: 'tradier', state: 'ok', error: null, last_completed: AT, last_data: AT, stream: null };
+  return { ...healthy, tickers_by_state: { fresh: 1 }, tickers: [], refusals: [], gaps: [], ...more } as FeedRow;
+};
 
 describe('why a feed is in its state, and since when', () => {
   test.each([
@@ -110,11 +78,6 @@ test.each([
   expect(hasNoData(feeds)).toBe(expected);
 });
 
-test('rejected rows by reason, the most frequent first', () => {
-  expect(refusedText({ crossed_quote: 3, no_bid: 1200 })).toBe('1,200 no bid, 3 crossed quote');
-  expect(refusedText({})).toBe('');
-});
-
 test.each([
   [4288, 4290, '4,288 of 4,290 (100.0 %)'],
   [0, 10, '0 of 10 (0.0 %)'],
@@ -122,10 +85,4 @@ test.each([
   [12, 0, '12'],
 ] as const)('%p of %p contracts: %p', (received, expected, text) => {
   expect(contractsText(received, expected)).toBe(text);
-});
-
-test('a server that does not say how far the past is filled has none', () => {
-  expect(pastOf(feed())).toBeNull();
-  expect(pastOf({ ...feed(), past: null } as FeedRow)).toBeNull();
-  expect(pastOf({ ...feed(), past: { done: 3, total: 9 } } as FeedRow)).toEqual({ done: 3, total: 9 });
 });

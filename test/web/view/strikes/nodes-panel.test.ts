@@ -11,35 +11,10 @@ test.each([
 });
 
 test('the rows of a later page keep their rank, and unknown figures are dashes', () => {
-  const nodes: HedgingNodes = {
-    top_nodes: [
-      { strike: 670, put_call: 'C', expiry_date: '2026-12-18', Dealer_Share_Exposure: -732_569, Delta_Flux_j: 84_335 },
-    ],
-    ticker: 'SPY',
-    spot_price: 658,
-    components: [
-      {
-        root: 'SPY',
-        dealer_contracts: 50_292,
-        multiplier: 100,
-        tte: 0.02,
-        iv: 0,
-        iv_band: null,
-        gamma: 0.022,
-        delta: 0.149,
-        delta_after_a_day: 0.132,
-        forward: 659,
-        rate: 0.04,
-        hedge_yield: 0,
-        ends_in_the_money: null,
-        gex: 482e6,
-        strike_shares: -1.17e6,
-      },
-    ],
-    dividends: [],
-    gross_share_pct: 5,
-    sign_convention: '',
-  };
+  const shares = { Dealer_Share_Exposure: -732_569, Delta_Flux_j: 84_335 };
+  const node = { strike: 670, put_call: 'C', expiry_date: '2026-12-18', ...shares };
+  const component = { root: 'SPY', strike_shares: -1.17e6, iv: 0, iv_band: null, ends_in_the_money: null };
+  const nodes = { top_nodes: [node], components: [component] } as unknown as HedgingNodes;
   const columns = nodeColumns(nodes, 50, '2026-11-20T21:00:00.000Z');
   const text = (id: string) => columns.find((each) => each.id === id)!.text(0);
   expect(['rank', 'strike', 'put_call', 'expiry_date'].map(text)).toEqual(['51', '670', 'call', 'Fri 18 Dec']);

@@ -9,32 +9,13 @@ const strikesAt = (rows: Readonly<Record<number, number>>): Strikes => {
   const net = Object.values(rows);
   const zeros = strike.map(() => 0);
   return {
-    ticker: 'SPY',
-    spot_price: 100,
-    count: strike.length,
-    strike,
-    call_gex: net,
-    put_gex: zeros,
-    net_gex: net,
-    sign_margin_pct: zeros,
-    net_dex: zeros,
-    net_vex: zeros,
-    net_cex: zeros,
-    call_open_interest: zeros,
-    put_open_interest: zeros,
-    call_volume: zeros,
-    put_volume: zeros,
+    ...{ ticker: 'SPY', spot_price: 100, count: strike.length, strike, call_gex: net, net_gex: net },
+    ...{ put_gex: zeros, sign_margin_pct: zeros, net_dex: zeros, net_vex: zeros, net_cex: zeros },
+    ...{ call_open_interest: zeros, put_open_interest: zeros, call_volume: zeros, put_volume: zeros },
     sign_convention: '',
   };
 };
-const levels = {
-  spot_price: 100,
-  call_wall: 110,
-  put_wall: 90,
-  max_pain: 100,
-  gex_flip: 0,
-  flip_resolved: false,
-} as Levels;
+const levels = { spot_price: 100, call_wall: 110, put_wall: 90, max_pain: 100, flip_resolved: false } as Levels;
 const now = strikesAt({ 90: -2e6, 100: 1e6, 110: 8e6 });
 const before = strikesAt({ 80: -9e6, 90: -2e6, 100: 5e6 });
 const view = { strikes: now, levels } as GexView;
