@@ -11,11 +11,8 @@ const ROOT = join(import.meta.dir, '..');
 
 /** The files that measure time. No other test takes the processor from them. */
 const TIMED = [
-  'test/bench/service.test.ts',
-  'test/e2e/guesses.test.ts',
   'test/faults/hostile-files.test.ts',
   'test/faults/hostile-members.test.ts',
-  'test/faults/lockout.test.ts',
   'test/faults/stopping.test.ts',
   'test/math/kernel-speed.test.ts',
   'test/terminal/speed.test.ts',
@@ -40,6 +37,9 @@ const SIZED = [
   'test/terminal/accessibility.test.ts',
   'test/terminal/states.test.ts',
 ];
+
+/** The durations of the files, so that the slowest ones start first: `bun run test --update-timings` writes them. */
+const TIMINGS = 'test/timings.json';
 
 /** The counts of one run, and the names of its skipped tests. */
 interface Outcome {
@@ -90,7 +90,7 @@ function runTests(chosen: readonly string[]): Outcome {
   const { exitCode } = Bun.spawnSync(
     [
       ...[process.execPath, 'test', '--timeout=60000', '--pass-with-no-tests', ...options, ...chosen],
-      ...['--reporter=junit', `--reporter-outfile=${report}`],
+      ...['--reporter=junit', `--reporter-outfile=${report}`, `--timings=${TIMINGS}`],
     ],
     {
       cwd: ROOT,
