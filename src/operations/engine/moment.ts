@@ -1,6 +1,6 @@
-import { Type } from '@sinclair/typebox';
 import { ClientError, type ClientErrorCode } from '../../core/errors.ts';
 import { isDate, newYorkInstant } from '../../market/calendar.ts';
+import { textField } from './schemas.ts';
 
 const MOMENT = 'a date YYYY-MM-DD of New York, or an instant such as 2026-11-20T16:00:00-05:00';
 
@@ -8,7 +8,7 @@ const MOMENT = 'a date YYYY-MM-DD of New York, or an instant such as 2026-11-20T
 const INSTANT = /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{5,18}(Z|[+-][0-9]{2}:[0-9]{2})$/;
 
 /** Returns the schema of a field for a moment. `momentOf` parses the field: a date can mean the beginning or the end of its day. */
-export const moment = (description: string) => Type.String({ description: `${description}: ${MOMENT}.` });
+export const moment = (description: string) => textField(`${description}: ${MOMENT}.`);
 
 /**
  * Parses a moment: an instant, or a New York date. A date means its first or its last moment, as `end` states. Returns ms since the epoch.

@@ -2,16 +2,17 @@ import { type TObject, Type } from '@sinclair/typebox';
 import type { ClientErrorCode } from '../../core/errors.ts';
 import { momentError, momentOf } from './moment.ts';
 import type { Context, Operation } from './operation.ts';
+import { objectOf, textField } from './schemas.ts';
 
 /** The moment of a replay. The description is short because every market tool has it in its definition, which models read. */
-const at = Type.Optional(Type.String({ description: 'Past moment: ISO 8601, or New York date (its end).' }));
+const at = Type.Optional(textField('Past moment: ISO 8601, or New York date (its end).'));
 
 /**
  * Returns the schema of an operation's arguments. If the operation reads the market, the arguments include the moment of a replay, `at`.
  */
 export function withMoment(operation: Operation, input: TObject): TObject {
   if (!operation.ofMarket) return input;
-  return Type.Object({ ...input.properties, at }, { additionalProperties: false });
+  return objectOf({ ...input.properties, at });
 }
 
 /**

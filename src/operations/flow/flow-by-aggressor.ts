@@ -1,4 +1,3 @@
-import { Type } from '@sinclair/typebox';
 import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
 import {
   type AggressorFlow,
@@ -14,7 +13,7 @@ import { rootOf } from '../../market/option-symbol.ts';
 import { PARTS, type PrintsQuery } from '../../market/tape.ts';
 import { BY_CONTRACT, MANNERS, sumsOf, TapeSummer, type TapeSums } from '../../market/tape-sums.ts';
 import { defineOperation } from '../engine/operation.ts';
-import { count, number, numberColumn } from '../engine/schemas.ts';
+import { count, describedObject, number, numberColumn, objectOf, textColumn, textField } from '../engine/schemas.ts';
 import { provenanceOf, readMarket } from '../reading/market-reading.ts';
 import { CACHED_RESULTS_MAX, cachedTapeResult, forEachStretch, tapeInput, tapeNotes } from '../reading/signed-tape.ts';
 
@@ -31,14 +30,11 @@ const flow = {
 };
 
 const groups = (key: string, keyDescription: string, description: string) =>
-  Type.Object(
-    {
-      count: count('Rows of each column.'),
-      [key]: Type.Array(Type.String(), { description: keyDescription }),
-      ...flow,
-    },
-    { additionalProperties: false, description },
-  );
+  describedObject(description, {
+    count: count('Rows of each column.'),
+    [key]: textColumn(keyDescription),
+    ...flow,
+  });
 
 export const getFlowByAggressor = defineOperation({
   name: 'get_flow_by_aggressor',
@@ -50,32 +46,26 @@ export const getFlowByAggressor = defineOperation({
     'quote. A customer sold if the feed says bid, or if the price is below the middle. If neither applies, a rise of the contract since its ' +
     'previous print counts as bought, and a fall as sold. In total, by manner of execution, by day and by expiry.',
   example: { ticker: 'SPY' },
-  input: Type.Object(tapeInput, { additionalProperties: false }),
-  full: Type.Object(
-    {
-      ticker: Type.String({ description: 'Underlying symbol.' }),
-      spot_price: number('Spot of the snapshot, dollars.'),
-      days: count('Calendar days of the window.'),
-      min_premium: number('Minimum premium of a print, dollars.'),
-      signed_by: Type.Object(
-        {
-          feed: count('Prints whose side the feed gives.'),
-          quote: count('Prints whose side follows from the quote at the trade.'),
-          tick: count("Prints whose side follows from the contract's last change."),
-          unknown: count('Prints of unknown side.'),
-        },
-        { additionalProperties: false, description: 'Number of prints by how their side was determined.' },
-      ),
-      by_manner: groups(
-        'manner',
-        'multi_leg, sweep, block, single or all; a print with several flags counts in the first of these.',
-        'By manner of execution.',
-      ),
-      by_day: groups('day', 'New York day, YYYY-MM-DD, ascending.', 'By day.'),
-      by_expiry: groups('expiry', 'YYYY-MM-DD, ascending.', 'By expiry.'),
-    },
-    { additionalProperties: false },
-  ),
+  input: objectOf(tapeInput),
+  full: objectOf({
+    ticker: textField('Underlying symbol.'),
+    spot_price: number('Spot of the snapshot, dollars.'),
+    days: count('Calendar days of the window.'),
+    min_premium: number('Minimum premium of a print, dollars.'),
+    signed_by: describedObject('Number of prints by how their side was determined.', {
+      feed: count('Prints whose side the feed gives.'),
+      quote: count('Prints whose side follows from the quote at the trade.'),
+      tick: count("Prints whose side follows from the contract's last change."),
+      unknown: count('Prints of unknown side.'),
+    }),
+    by_manner: groups(
+      'manner',
+      'multi_leg, sweep, block, single or all; a print with several flags counts in the first of these.',
+      'By manner of execution.',
+    ),
+    by_day: groups('day', 'New York day, YYYY-MM-DD, ascending.', 'By day.'),
+    by_expiry: groups('expiry', 'YYYY-MM-DD, ascending.', 'By expiry.'),
+  }),
   rest: { method: 'GET', path: '/api/v1/flow/{ticker}' },
   *run(input, context) {
     const { chain, prepared } = yield* readMarket(input.ticker, context);

@@ -7,7 +7,7 @@ import { signMarginPct } from '../../analytics/exposure/sign-margin.ts';
 import type { FittedSurface } from '../../analytics/surface/fitted-surface.ts';
 import type { Steps } from '../../core/steps.ts';
 import { defineOperation } from '../engine/operation.ts';
-import { nullableColumn, number, numberColumn, textColumn } from '../engine/schemas.ts';
+import { count, nullableColumn, number, numberColumn, objectOf, textColumn, textField } from '../engine/schemas.ts';
 import { chainInput, readChain } from '../reading/analysis-options.ts';
 import { surfaceOfPrepared } from '../reading/chain-surface.ts';
 import { conventionOf, signConvention } from '../reading/dealer-sign.ts';
@@ -68,16 +68,13 @@ export const getGexByExpiry = defineOperation({
     'opposite of what customers bought and sold, by prints. Dollars.',
   example: { ticker: 'SPY' },
   input: chainInput,
-  full: Type.Object(
-    {
-      ticker: Type.String({ description: 'Underlying symbol.' }),
-      spot_price: number('Spot of the snapshot, dollars.'),
-      count: Type.Integer({ description: 'Rows of each column.', minimum: 0 }),
-      ...COLUMNS,
-      sign_convention: signConvention,
-    },
-    { additionalProperties: false },
-  ),
+  full: objectOf({
+    ticker: textField('Underlying symbol.'),
+    spot_price: number('Spot of the snapshot, dollars.'),
+    count: count('Rows of each column.'),
+    ...COLUMNS,
+    sign_convention: signConvention,
+  }),
   rest: { method: 'GET', path: '/api/v1/nodes/gex/{ticker}/expiries' },
   *run(input, context) {
     const prepared = yield* readChain(input, context);

@@ -1,9 +1,8 @@
-import { Type } from '@sinclair/typebox';
 import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
 import { exposuresByStrike } from '../../analytics/exposure/exposures-by-strike.ts';
 import { signMarginPct } from '../../analytics/exposure/sign-margin.ts';
 import { defineOperation } from '../engine/operation.ts';
-import { number, numberColumn } from '../engine/schemas.ts';
+import { count, number, numberColumn, objectOf, textField } from '../engine/schemas.ts';
 import { chainInput, readChain } from '../reading/analysis-options.ts';
 import { conventionOf, signConvention } from '../reading/dealer-sign.ts';
 import { provenanceOf } from '../reading/market-reading.ts';
@@ -20,27 +19,24 @@ export const getGexByStrike = defineOperation({
     'what customers bought and sold, by prints. Dollars.',
   example: { ticker: 'SPY' },
   input: chainInput,
-  full: Type.Object(
-    {
-      ticker: Type.String({ description: 'Underlying symbol.' }),
-      spot_price: number('Spot of the snapshot, dollars.'),
-      count: Type.Integer({ description: 'Rows of each column.', minimum: 0 }),
-      strike: numberColumn('Strikes, ascending, dollars.'),
-      call_gex: numberColumn('Gamma exposure of calls, dollars per 1 % move.'),
-      put_gex: numberColumn('Gamma exposure of puts, dollars per 1 % move; never positive if dealers are short puts.'),
-      net_gex: numberColumn('Gamma exposure of calls plus puts, dollars per 1 % move.'),
-      sign_margin_pct: numberColumn(MARGIN_OF_ROW),
-      net_dex: numberColumn('Delta exposure, dollars.'),
-      net_vex: numberColumn('Vanna exposure, dollars per vol point.'),
-      net_cex: numberColumn('Charm exposure: expected change of delta exposure over the coming calendar day, dollars.'),
-      call_open_interest: numberColumn('Contracts outstanding, calls.'),
-      put_open_interest: numberColumn('Contracts outstanding, puts.'),
-      call_volume: numberColumn('Contracts traded on the day of the snapshot, calls.'),
-      put_volume: numberColumn('Contracts traded on the day of the snapshot, puts.'),
-      sign_convention: signConvention,
-    },
-    { additionalProperties: false },
-  ),
+  full: objectOf({
+    ticker: textField('Underlying symbol.'),
+    spot_price: number('Spot of the snapshot, dollars.'),
+    count: count('Rows of each column.'),
+    strike: numberColumn('Strikes, ascending, dollars.'),
+    call_gex: numberColumn('Gamma exposure of calls, dollars per 1 % move.'),
+    put_gex: numberColumn('Gamma exposure of puts, dollars per 1 % move; never positive if dealers are short puts.'),
+    net_gex: numberColumn('Gamma exposure of calls plus puts, dollars per 1 % move.'),
+    sign_margin_pct: numberColumn(MARGIN_OF_ROW),
+    net_dex: numberColumn('Delta exposure, dollars.'),
+    net_vex: numberColumn('Vanna exposure, dollars per vol point.'),
+    net_cex: numberColumn('Charm exposure: expected change of delta exposure over the coming calendar day, dollars.'),
+    call_open_interest: numberColumn('Contracts outstanding, calls.'),
+    put_open_interest: numberColumn('Contracts outstanding, puts.'),
+    call_volume: numberColumn('Contracts traded on the day of the snapshot, calls.'),
+    put_volume: numberColumn('Contracts traded on the day of the snapshot, puts.'),
+    sign_convention: signConvention,
+  }),
   rest: { method: 'GET', path: '/api/v1/nodes/gex/{ticker}/strikes' },
   *run(input, context) {
     const prepared = yield* readChain(input, context);

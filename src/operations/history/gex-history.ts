@@ -8,7 +8,18 @@ import { addDays, newYorkDate, newYorkInstant } from '../../market/calendar.ts';
 import type { LevelRecord } from '../../market/level-record.ts';
 import { moment, momentError, momentOf } from '../engine/moment.ts';
 import { type Context, defineOperation } from '../engine/operation.ts';
-import { defaulted, nullable, numberColumn, oneOf, textColumn, ticker } from '../engine/schemas.ts';
+import {
+  count,
+  defaulted,
+  nullableColumn,
+  numberColumn,
+  numberOrNull,
+  objectOf,
+  oneOf,
+  textColumn,
+  textField,
+} from '../engine/schemas.ts';
+import { ticker } from '../engine/shared-fields.ts';
 import { MARGIN_OF_ROW } from '../gex/gamma-regime.ts';
 import { conventionOf, signConvention } from '../reading/dealer-sign.ts';
 import { provenanceOf } from '../reading/market-reading.ts';
@@ -16,28 +27,23 @@ import { YEAR_DAYS, yearIvRank } from './year-iv-rank.ts';
 
 const POINTS = { default: 500, maximum: 5_000 };
 
-const input = Type.Object(
-  {
-    ticker,
-    from: Type.Optional(
-      moment('Begin, included; by default, 364 days before the newest levels that are not after `to`'),
-    ),
-    to: Type.Optional(moment('End, included (of a date, its last moment); by default, the newest levels')),
-    per: defaulted(
-      oneOf(['snapshot', 'day'], 'snapshot: one row per snapshot; day: only the last snapshot of each New York day.'),
-      'day',
-    ),
-    points: defaulted(
-      Type.Integer({
-        description: 'Maximum rows of the answer. If the range has more rows, evenly spaced rows are selected.',
-        minimum: 1,
-        maximum: POINTS.maximum,
-      }),
-      POINTS.default,
-    ),
-  },
-  { additionalProperties: false },
-);
+const input = objectOf({
+  ticker,
+  from: Type.Optional(moment('Begin, included; by default, 364 days before the newest levels that are not after `to`')),
+  to: Type.Optional(moment('End, included (of a date, its last moment); by default, the newest levels')),
+  per: defaulted(
+    oneOf(['snapshot', 'day'], 'snapshot: one row per snapshot; day: only the last snapshot of each New York day.'),
+    'day',
+  ),
+  points: defaulted(
+    Type.Integer({
+      description: 'Maximum rows of the answer. If the range has more rows, evenly spaced rows are selected.',
+      minimum: 1,
+      maximum: POINTS.maximum,
+    }),
+    POINTS.default,
+  ),
+});
 
 export const getGexHistory = defineOperation({
   name: 'get_gex_history',
@@ -50,53 +56,44 @@ export const getGexHistory = defineOperation({
     'short puts. Dollars.',
   example: { ticker: 'SPY', per: 'day' },
   input,
-  full: Type.Object(
-    {
-      ticker: Type.String({ description: 'Underlying symbol.' }),
-      per: Type.String({ description: 'snapshot or day: the argument per.' }),
-      count: Type.Integer({ description: 'Rows of each column.', minimum: 0 }),
-      downsampled_from: Type.Integer({ description: 'Rows in the range, before rows were selected.', minimum: 0 }),
-      as_of: textColumn('When the quotes were taken, ISO 8601, ascending.'),
-      day: textColumn('New York date of the quotes, YYYY-MM-DD.'),
-      spot: numberColumn('Spot, dollars.'),
-      net_gex: numberColumn('Net gamma exposure, dollars per 1 % move.'),
-      gross_gex: numberColumn('Sum of absolute gamma exposures, dollars per 1 % move.'),
-      sign_margin_pct: numberColumn(MARGIN_OF_ROW),
-      gex_flip: numberColumn('Spot at which net dealer gamma changed sign, dollars.'),
-      flip_resolved: Type.Array(Type.Boolean(), {
-        description:
-          'False if net gamma had one sign within 50 % of spot: gex_flip is then the spot at which it was nearest 0.',
-      }),
-      call_wall: numberColumn('Strike at or above spot with most call gamma, dollars.'),
-      put_wall: numberColumn('Strike at or below spot with most put gamma, dollars.'),
-      max_pain: numberColumn('Strike at which the options of the dominant expiry would have paid out least, dollars.'),
-      expiry: textColumn('Dominant expiry, YYYY-MM-DD.'),
-      net_dex: numberColumn('Delta exposure, dollars.'),
-      net_vex: numberColumn('Vanna exposure, dollars per vol point.'),
-      net_cex: numberColumn('Charm exposure: expected change of delta exposure over the coming calendar day, dollars.'),
-      atm_iv_30d: Type.Array(Type.Union([Type.Number(), Type.Null()]), {
-        description:
-          'At-the-money volatility of the surface at 30 days, decimal per calendar year; null if no series determined a smile.',
-      }),
-      iv_rank: nullable(
-        Type.Number(),
-        'Position of the newest atm_iv_30d between iv_low and iv_high, percent; null if iv_days is below 20, or if both are equal.',
-      ),
-      iv_percentile: nullable(
-        Type.Number(),
-        'Share of iv_days with a lower atm_iv_30d than the newest, percent; null if iv_days is below 20.',
-      ),
-      iv_days: Type.Integer({
-        description: 'Number of days with an atm_iv_30d, of the 365 days that end with the newest levels.',
-        minimum: 0,
-      }),
-      iv_low: nullable(Type.Number(), 'Lowest atm_iv_30d of these days, decimal per year; null if iv_days is 0.'),
-      iv_high: nullable(Type.Number(), 'Highest atm_iv_30d of these days, decimal per year; null if iv_days is 0.'),
-      sign_convention: signConvention,
-      notes: textColumn('Caveats on the figures.'),
-    },
-    { additionalProperties: false },
-  ),
+  full: objectOf({
+    ticker: textField('Underlying symbol.'),
+    per: textField('snapshot or day: the argument per.'),
+    count: count('Rows of each column.'),
+    downsampled_from: count('Rows in the range, before rows were selected.'),
+    as_of: textColumn('When the quotes were taken, ISO 8601, ascending.'),
+    day: textColumn('New York date of the quotes, YYYY-MM-DD.'),
+    spot: numberColumn('Spot, dollars.'),
+    net_gex: numberColumn('Net gamma exposure, dollars per 1 % move.'),
+    gross_gex: numberColumn('Sum of absolute gamma exposures, dollars per 1 % move.'),
+    sign_margin_pct: numberColumn(MARGIN_OF_ROW),
+    gex_flip: numberColumn('Spot at which net dealer gamma changed sign, dollars.'),
+    flip_resolved: Type.Array(Type.Boolean(), {
+      description:
+        'False if net gamma had one sign within 50 % of spot: gex_flip is then the spot at which it was nearest 0.',
+    }),
+    call_wall: numberColumn('Strike at or above spot with most call gamma, dollars.'),
+    put_wall: numberColumn('Strike at or below spot with most put gamma, dollars.'),
+    max_pain: numberColumn('Strike at which the options of the dominant expiry would have paid out least, dollars.'),
+    expiry: textColumn('Dominant expiry, YYYY-MM-DD.'),
+    net_dex: numberColumn('Delta exposure, dollars.'),
+    net_vex: numberColumn('Vanna exposure, dollars per vol point.'),
+    net_cex: numberColumn('Charm exposure: expected change of delta exposure over the coming calendar day, dollars.'),
+    atm_iv_30d: nullableColumn(
+      'At-the-money volatility of the surface at 30 days, decimal per calendar year; null if no series determined a smile.',
+    ),
+    iv_rank: numberOrNull(
+      'Position of the newest atm_iv_30d between iv_low and iv_high, percent; null if iv_days is below 20, or if both are equal.',
+    ),
+    iv_percentile: numberOrNull(
+      'Share of iv_days with a lower atm_iv_30d than the newest, percent; null if iv_days is below 20.',
+    ),
+    iv_days: count('Number of days with an atm_iv_30d, of the 365 days that end with the newest levels.'),
+    iv_low: numberOrNull('Lowest atm_iv_30d of these days, decimal per year; null if iv_days is 0.'),
+    iv_high: numberOrNull('Highest atm_iv_30d of these days, decimal per year; null if iv_days is 0.'),
+    sign_convention: signConvention,
+    notes: textColumn('Caveats on the figures.'),
+  }),
   rest: { method: 'GET', path: '/api/v1/nodes/gex/{ticker}/history' },
   run(request, context) {
     const { market } = context;

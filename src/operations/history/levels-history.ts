@@ -5,7 +5,8 @@ import { closeOf, newYorkDate, previousTradingDay } from '../../market/calendar.
 import type { LevelRecord } from '../../market/level-record.ts';
 import { momentError, momentOf } from '../engine/moment.ts';
 import { type Context, defineOperation } from '../engine/operation.ts';
-import { count, defaulted, oneOf, ticker } from '../engine/schemas.ts';
+import { count, defaulted, objectOf, oneOf, textField } from '../engine/schemas.ts';
+import { ticker } from '../engine/shared-fields.ts';
 import { levelRow, reportLevels } from '../gex/level-row.ts';
 import { provenanceOf } from '../reading/market-reading.ts';
 import { changedContracts, levelComparison, movedLevels } from './compare-levels.ts';
@@ -17,18 +18,13 @@ const PREVIOUS_CLOSE = 'previous_close';
 /** The code of errors in arguments that depend on each other. */
 const CODE = 'unprocessable';
 
-const input = Type.Object(
-  {
-    ticker,
-    from: Type.Optional(Type.String({ description: 'Rows from this moment on.' })),
-    to: Type.Optional(Type.String({ description: 'Rows up to this moment; a date means its end.' })),
-    per: defaulted(oneOf(['day', 'snapshot'], 'A row per day or per snapshot.'), 'day'),
-    compare_with: Type.Optional(
-      Type.String({ description: `Earlier moment, or ${PREVIOUS_CLOSE}: what has changed since.` }),
-    ),
-  },
-  { additionalProperties: false },
-);
+const input = objectOf({
+  ticker,
+  from: Type.Optional(textField('Rows from this moment on.')),
+  to: Type.Optional(textField('Rows up to this moment; a date means its end.')),
+  per: defaulted(oneOf(['day', 'snapshot'], 'A row per day or per snapshot.'), 'day'),
+  compare_with: Type.Optional(textField(`Earlier moment, or ${PREVIOUS_CLOSE}: what has changed since.`)),
+});
 
 export const getLevelsHistory = defineOperation({
   name: 'get_levels_history',
@@ -41,15 +37,12 @@ export const getLevelsHistory = defineOperation({
     'decimal. Not for present levels alone: get_live_gex_nodes.',
   example: { ticker: 'SPY', from: '2026-11-02' },
   input,
-  full: Type.Object(
-    {
-      ticker: Type.String({ description: 'Underlying symbol.' }),
-      levels: Type.Array(levelRow, { description: 'By time, ascending; with compare_with the two compared moments.' }),
-      comparison: Type.Optional(levelComparison),
-      rows_in_range: count('Rows of the range that are stored, before evenly spaced rows were selected.'),
-    },
-    { additionalProperties: false },
-  ),
+  full: objectOf({
+    ticker: textField('Underlying symbol.'),
+    levels: Type.Array(levelRow, { description: 'By time, ascending; with compare_with the two compared moments.' }),
+    comparison: Type.Optional(levelComparison),
+    rows_in_range: count('Rows of the range that are stored, before evenly spaced rows were selected.'),
+  }),
   tool: {
     question: 'levels on another day, what changed since',
     method: 'history',

@@ -5,7 +5,8 @@ import type { Chain } from '../../market/chain.ts';
 import { type PrintsQuery, type Stretch, stretchesOf } from '../../market/tape.ts';
 import type { Context } from '../engine/operation.ts';
 import { tapeCost } from '../engine/request-cost.ts';
-import { defaulted, number, ticker } from '../engine/schemas.ts';
+import { defaulted, number } from '../engine/schemas.ts';
+import { ticker } from '../engine/shared-fields.ts';
 import { gapNotes } from './gap-notes.ts';
 
 /** Longest window, calendar days. */

@@ -9,7 +9,8 @@ import type { Chain } from '../../market/chain.ts';
 import { CALENDAR } from '../../market/variance-clock.ts';
 import { impliedVolatility } from '../../math/implied-volatility.ts';
 import { defineOperation } from '../engine/operation.ts';
-import { defaulted, finiteOrNull, number, oneOf, ticker } from '../engine/schemas.ts';
+import { defaulted, finiteOrNull, number, objectOf, oneOf } from '../engine/schemas.ts';
+import { ticker } from '../engine/shared-fields.ts';
 import { surfaceOfPrepared } from '../reading/chain-surface.ts';
 import { provenanceOf, readMarket } from '../reading/market-reading.ts';
 import { type SurfaceAnswer, surfaceAnswer } from './surface-answer.ts';
@@ -38,25 +39,22 @@ export const getVolatilitySurface = defineOperation({
     'volatility, skewness and kurtosis. Implied moves of single events, such as earnings reports. Nights, and days without trading, count ' +
     'little in trading time.',
   example: { ticker: 'SPY' },
-  input: Type.Object(
-    {
-      ticker,
-      detail: defaulted(
-        oneOf(
-          ['figures', 'grid', 'parameters'],
-          'figures: smile figures only; grid: also total variance over 60 times and 200 strikes; parameters: also the fitted distributions.',
-        ),
-        'figures',
+  input: objectOf({
+    ticker,
+    detail: defaulted(
+      oneOf(
+        ['figures', 'grid', 'parameters'],
+        'figures: smile figures only; grid: also total variance over 60 times and 200 strikes; parameters: also the fitted distributions.',
       ),
-      quotes_days: Type.Optional(
-        number('Adds the quotes of the settlement nearest to this many calendar days.', {
-          minimum: 0,
-          maximum: QUOTES_DAYS_MAX,
-        }),
-      ),
-    },
-    { additionalProperties: false },
-  ),
+      'figures',
+    ),
+    quotes_days: Type.Optional(
+      number('Adds the quotes of the settlement nearest to this many calendar days.', {
+        minimum: 0,
+        maximum: QUOTES_DAYS_MAX,
+      }),
+    ),
+  }),
   full: surfaceAnswer,
   rest: { method: 'GET', path: '/api/v1/surface/{ticker}' },
   *run({ ticker: name, detail, quotes_days: quotesDays }, context) {
