@@ -132,8 +132,7 @@ async function* groupPrints(deliveries: AsyncIterable<Delivery>): AsyncGenerator
       yield { ...delivery, prints: [] };
       for (const print of delivery.prints) {
         const key = `${print.underlying} ${dayOf(print.at)}`;
-        const ofDay = days.get(key) ?? [];
-        if (ofDay.length === 0) days.set(key, ofDay);
+        const ofDay = days.getOrInsertComputed(key, () => []);
         buffered++;
         if (ofDay.push(print) < WRITTEN_MAX) continue;
         days.delete(key);

@@ -192,9 +192,8 @@ export function createMarket(store: MarketStore, universe: Universe, simulated: 
     };
     const tapeVersionOf = (underlying: string, fromMs: number, toMs: number) => {
       const range = `${underlying} ${fromMs} ${toMs}`;
-      const { count, version } = tapeVersions.get(range) ?? store.tapeVersion(underlying, fromMs, toMs, simulated);
-      tapeVersions.set(range, { count, version });
-      return { range, count, version };
+      const read = () => store.tapeVersion(underlying, fromMs, toMs, simulated);
+      return { range, ...tapeVersions.getOrInsertComputed(range, read) };
     };
     const tracked = (spelling: string): string => {
       const ticker = tickerOf(spelling);
@@ -234,9 +233,8 @@ export function createMarket(store: MarketStore, universe: Universe, simulated: 
         refresh();
         const [fromMs, toMs] = windowOf(chain, days);
         const key = `${chain.underlying} ${fromMs} ${toMs} ${minPremiumUsd}`;
-        const sums = flows.get(key) ?? store.printSums(chain.underlying, fromMs, toMs, simulated, minPremiumUsd);
-        flows.set(key, sums);
-        return sums;
+        const read = () => store.printSums(chain.underlying, fromMs, toMs, simulated, minPremiumUsd);
+        return flows.getOrInsertComputed(key, read);
       },
       largeOn(chain, day, minPremiumUsd) {
         refresh();
@@ -290,13 +288,11 @@ export function createMarket(store: MarketStore, universe: Universe, simulated: 
       newestLevels: (ticker) => store.newestLevels(tickerOf(ticker), until, simulated),
       volatilitiesOfDays(ticker, days, untilMs) {
         const [name, toMs] = [tickerOf(ticker), Math.min(untilMs, until)];
+        const read = () => store.volatilitiesOfDays(name, days, toMs, simulated);
         // Replays of many moments would fill the cache.
-        if (until !== Number.MAX_SAFE_INTEGER) return store.volatilitiesOfDays(name, days, toMs, simulated);
+        if (until !== Number.MAX_SAFE_INTEGER) return read();
         refresh();
-        const key = `${name} ${days[0]} ${days.length} ${toMs}`;
-        const found = volatilities.get(key) ?? store.volatilitiesOfDays(name, days, toMs, simulated);
-        volatilities.set(key, found);
-        return found;
+        return volatilities.getOrInsertComputed(`${name} ${days[0]} ${days.length} ${toMs}`, read);
       },
       levelSpots: (ticker, fromMs, toMs) =>
         store.levelSpots(tickerOf(ticker), fromMs, Math.min(toMs, until), simulated),

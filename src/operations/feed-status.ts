@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { cleanLine, shownName } from '../core/clean-text.ts';
-import { ClientError } from '../core/errors.ts';
+import { invalidField } from '../core/errors.ts';
 import { isStale } from '../market/calendar.ts';
 import { feedHealth, isClockOff, isOverdue, tickerHealth } from '../market/feed-health.ts';
 import type { FeedState, TickerState } from '../market/feed-ledger.ts';
@@ -193,10 +193,8 @@ function pageOf(report: FeedReport, from: number, most: number): FeedReport & { 
     return { ...feed, ...Object.fromEntries(rows) };
   });
   if (row < from) {
-    throw new ClientError('invalid_parameter', '/cursor must be next_cursor of an answer, unchanged', {
-      hint: 'Retry without cursor.',
-      fieldErrors: [{ field: '/cursor', expected: 'must be next_cursor of an answer, unchanged' }],
-    });
+    const expected = 'must be next_cursor of an answer, unchanged';
+    throw invalidField('invalid_parameter', '/cursor', expected, 'Retry without cursor.');
   }
   return { ...report, feeds, ...(isFull && { next_cursor: String(row) }) };
 }

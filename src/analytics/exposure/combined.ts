@@ -8,6 +8,7 @@ import {
   netGexAtLevels,
   type PositionColumns,
   type Positions,
+  positionColumns,
   positionsOf,
 } from './gamma-profile.ts';
 import { type StrikeGamma, strikeGamma, type Walls, walls } from './walls.ts';
@@ -86,24 +87,14 @@ function* rescale({ wide, narrow }: Positions, ratio: number): Steps<Positions> 
   return { wide: yield* rescaleColumns(wide), narrow: yield* rescaleColumns(narrow) };
 }
 
-function* concatenatePositions(a: PositionColumns, b: PositionColumns): Steps<PositionColumns> {
-  const meter = new StepMeter(STEP_ROWS);
-  const column = function* (name: Exclude<keyof PositionColumns, 'count'>): Steps<Float64Array> {
-    if (meter.beginsNextStep(a.count + b.count)) yield { message: MESSAGE };
-    const both = new Float64Array(a.count + b.count);
+function concatenatePositions(a: PositionColumns, b: PositionColumns): Steps<PositionColumns> {
+  const count = a.count + b.count;
+  return positionColumns(count, new StepMeter(STEP_ROWS), MESSAGE, (name) => {
+    const both = new Float64Array(count);
     both.set(a[name]);
     both.set(b[name], a.count);
     return both;
-  };
-  return {
-    count: a.count + b.count,
-    strike: yield* column('strike'),
-    tte: yield* column('tte'),
-    iv: yield* column('iv'),
-    rate: yield* column('rate'),
-    dividend: yield* column('dividend'),
-    weight: yield* column('weight'),
-  };
+  });
 }
 
 /**

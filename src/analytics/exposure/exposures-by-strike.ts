@@ -1,3 +1,4 @@
+import { recordOf } from '../../core/record-of.ts';
 import { byRange, type Steps } from '../../core/steps.ts';
 import { MARKET_UNITS } from '../../math/black-scholes.ts';
 import { hedges } from '../../math/exposure-kernels.ts';
@@ -53,20 +54,7 @@ export function* exposuresByStrike(prepared: PreparedChain): Steps<ExposuresBySt
 export function* sumExposures(prepared: PreparedChain, group: Uint32Array, groups: number): Steps<ExposureSums> {
   const { chain, row, callPut, position, multiplier, gamma, pairs } = prepared;
   const ahead = dayAheadOf(prepared);
-  const column = () => new Float64Array(groups);
-  const sums = {
-    callGex: column(),
-    putGex: column(),
-    netGex: column(),
-    grossGex: column(),
-    dex: column(),
-    vex: column(),
-    cex: column(),
-    callOpenInterest: column(),
-    putOpenInterest: column(),
-    callVolume: column(),
-    putVolume: column(),
-  };
+  const sums = recordOf(SUMS, () => new Float64Array(groups));
   const scale = gexScale(chain);
   if (pairs.count > STEP_PAIRS) yield { message: MESSAGE };
   yield* byRange(pairs.count, STEP_PAIRS, MESSAGE, (from, to) => {
@@ -105,6 +93,10 @@ export function* sumExposures(prepared: PreparedChain, group: Uint32Array, group
   return sums;
 }
 
+const SUMS = [
+  ...(['callGex', 'putGex', 'netGex', 'grossGex', 'dex', 'vex', 'cex'] as const),
+  ...(['callOpenInterest', 'putOpenInterest', 'callVolume', 'putVolume'] as const),
+];
 const BLOCK = new HedgeBlock(STEP_PAIRS);
 
 /** Returns the net GEX of all contracts at each of the given strikes, dollars per 1 % move. */

@@ -4,17 +4,12 @@ import type { Delivery } from '../../market/feed.ts';
 import { canonicalTicker, isTicker } from '../../market/option-symbol.ts';
 import type { Close } from '../../market/prints.ts';
 import { cellNumber } from '../numbers.ts';
-import { hasHeader, readTable, type Table } from './cells.ts';
+import { type Table, tableFormat } from './cells.ts';
 import { readDailyRows } from './daily-rows.ts';
-import type { FileFacts, Format } from './format.ts';
+import type { FileFacts } from './format.ts';
 
 /** The format of daily closes: the columns `date,ticker,close` in any order, and optionally `volume` (shares traded). */
-export const closesCsv: Format = {
-  claims: (text) => hasHeader(text, isClosesHeader),
-  *read(file) {
-    return yield* closesOf(readTable(file.text, isClosesHeader), file);
-  },
-};
+export const closesCsv = tableFormat(isClosesHeader, closesOf);
 
 /** Reads the closes of a table. Adds a rejection if some rows are not valid closes. Throws a `ClientError` if no row is a close. */
 export function closesOf(table: Pick<Table, 'header' | 'rows'>, file: FileFacts): Steps<Delivery[]> {

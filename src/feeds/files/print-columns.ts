@@ -1,3 +1,4 @@
+import { recordOf } from '../../core/record-of.ts';
 import { unreadable } from '../rejections.ts';
 
 /** All columns of a tape that are read. */
@@ -18,7 +19,7 @@ export function printColumnsOf(header: readonly string[]): Columns {
   if (missing.length > 0) throw unreadable(`the table has no column ${missing.join(', ')}`);
   const repeated = PRINT_COLUMNS.filter((name) => header.indexOf(name) !== header.lastIndexOf(name));
   if (repeated.length > 0) throw unreadable(`column ${repeated.join(', ')} is named twice`);
-  return Object.fromEntries(PRINT_COLUMNS.map((name) => [name, header.indexOf(name)])) as Columns;
+  return recordOf(PRINT_COLUMNS, (name) => header.indexOf(name));
 }
 
 /** Returns whether a line is the header of a tape. Such a line names the time of the trade, and the contract or the underlying. */

@@ -16,13 +16,8 @@ import { quoteTable } from './quote-table.ts';
  */
 export function* readMarketFile(bytes: Uint8Array, file: Omit<MarketFile, 'text'>): Steps<Delivery[]> {
   if (isUnmarkedUtf16(bytes)) {
-    return [
-      {
-        kind: 'rejection',
-        origin: file.origin,
-        reason: 'the file is UTF-16 without its byte-order mark. Save it as UTF-8',
-      },
-    ];
+    const reason = 'the file is UTF-16 without its byte-order mark. Save it as UTF-8';
+    return [{ kind: 'rejection', origin: file.origin, reason }];
   }
   const text = decoderOf(bytes)?.decode(bytes);
   // The format is detected from the first lines only, so that a long file without market data is not searched to its end.

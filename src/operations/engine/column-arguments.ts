@@ -1,5 +1,5 @@
 import { type TProperties, type TSchema, Type } from '@sinclair/typebox';
-import { ClientError } from '../../core/errors.ts';
+import { ClientError, invalidField } from '../../core/errors.ts';
 import type { Steps } from '../../core/steps.ts';
 import type { Column } from '../../math/kernels.ts';
 import { JSON_ROWS, rowsCost } from './request-cost.ts';
@@ -122,12 +122,7 @@ export function binaryColumns<Name extends string>(body: ArrayBuffer, schemas: R
   for (const [i, name] of names.entries()) {
     const values = new Float64Array(body, i * count * Float64Array.BYTES_PER_ELEMENT, count);
     const row = firstOutside(values, schemas[name]);
-    if (row >= 0) {
-      const fieldError = { field: `/${name}/${row}`, expected: expectation(schemas[name]) };
-      throw new ClientError('invalid_body', `${fieldError.field} ${fieldError.expected}`, {
-        fieldErrors: [fieldError],
-      });
-    }
+    if (row >= 0) throw invalidField('invalid_body', `/${name}/${row}`, expectation(schemas[name]));
     columns[name] = values;
   }
   return { count, columns };

@@ -1,4 +1,4 @@
-import { ClientError, type ClientErrorCode } from '../../core/errors.ts';
+import { type ClientErrorCode, invalidField } from '../../core/errors.ts';
 import { isDate, newYorkInstant } from '../../market/calendar.ts';
 import { textField } from './schemas.ts';
 
@@ -17,7 +17,7 @@ export const moment = (description: string) => textField(`${description}: ${MOME
 export function momentOf(text: string, field: string, end: 'first' | 'last', code: ClientErrorCode): number {
   if (isDate(text)) return newYorkInstant(text, end === 'first' ? '00:00' : '23:59:59.999');
   const instantMs = INSTANT.test(text) ? parseInstant(text) : undefined;
-  if (instantMs === undefined) throw momentError(field, `must be ${MOMENT}`, code);
+  if (instantMs === undefined) throw invalidField(code, field, `must be ${MOMENT}`);
   return instantMs;
 }
 
@@ -28,9 +28,4 @@ function parseInstant(text: string): number | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** Returns the error for a moment that does not meet a condition. `expected` states the condition, for example `must be a date`. */
-export function momentError(field: string, expected: string, code: ClientErrorCode): ClientError {
-  return new ClientError(code, `${field} ${expected}`, { fieldErrors: [{ field, expected }] });
 }

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import { ClientError } from '../../core/errors.ts';
+import { invalidField } from '../../core/errors.ts';
 import type { Chain } from '../../market/chain.ts';
 import type { Context } from './operation.ts';
 import { textField } from './schemas.ts';
@@ -64,8 +64,5 @@ export function pageFrom(
 const CURSOR = /^([A-Z0-9._^]{1,12})~(\d{1,13})~(\d{1,6})(?:~([a-z0-9]{1,4}))?$/;
 
 function refuse(expected: string): never {
-  throw new ClientError('unprocessable', `/cursor ${expected}`, {
-    hint: 'Retry without cursor to begin with the newest snapshot.',
-    fieldErrors: [{ field: '/cursor', expected }],
-  });
+  throw invalidField('unprocessable', '/cursor', expected, 'Retry without cursor to begin with the newest snapshot.');
 }

@@ -1,6 +1,6 @@
 import { type TObject, Type } from '@sinclair/typebox';
-import type { ClientErrorCode } from '../../core/errors.ts';
-import { momentError, momentOf } from './moment.ts';
+import { type ClientErrorCode, invalidField } from '../../core/errors.ts';
+import { momentOf } from './moment.ts';
 import type { Context, Operation } from './operation.ts';
 import { objectOf, textField } from './schemas.ts';
 
@@ -22,6 +22,6 @@ export function withMoment(operation: Operation, input: TObject): TObject {
 export function contextAt(context: Context, at: string, code: ClientErrorCode): Context {
   const instantMs = momentOf(at, '/at', 'last', code);
   if (instantMs > context.nowMs())
-    throw momentError('/at', 'must not be in the future; a date means the end of that day', code);
+    throw invalidField(code, '/at', 'must not be in the future; a date means the end of that day');
   return { ...context, market: context.market.at(instantMs), nowMs: () => instantMs };
 }

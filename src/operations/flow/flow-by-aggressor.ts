@@ -13,8 +13,8 @@ import { rootOf } from '../../market/option-symbol.ts';
 import { PARTS, type PrintsQuery } from '../../market/tape.ts';
 import { BY_CONTRACT, MANNERS, sumsOf, TapeSummer, type TapeSums } from '../../market/tape-sums.ts';
 import { defineOperation } from '../engine/operation.ts';
-import { count, describedObject, number, numberColumn, objectOf, textColumn, textField } from '../engine/schemas.ts';
-import { provenanceOf, readMarket } from '../reading/market-reading.ts';
+import { count, describedObject, number, numberColumn, objectOf, textColumn } from '../engine/schemas.ts';
+import { headFields, provenanceOf, readMarket, reportHead } from '../reading/market-reading.ts';
 import { CACHED_RESULTS_MAX, cachedTapeResult, forEachStretch, tapeInput, tapeNotes } from '../reading/signed-tape.ts';
 
 const flow = {
@@ -48,8 +48,7 @@ export const getFlowByAggressor = defineOperation({
   example: { ticker: 'SPY' },
   input: objectOf(tapeInput),
   full: objectOf({
-    ticker: textField('Underlying symbol.'),
-    spot_price: number('Spot of the snapshot, dollars.'),
+    ...headFields,
     days: count('Calendar days of the window.'),
     min_premium: number('Minimum premium of a print, dollars.'),
     signed_by: describedObject('Number of prints by how their side was determined.', {
@@ -75,8 +74,7 @@ export const getFlowByAggressor = defineOperation({
     const sorted = (by: ReadonlyMap<string, AggressorFlow>) => [...by].toSorted(([a], [b]) => (a < b ? -1 : 1));
     return {
       result: {
-        ticker: chain.underlying,
-        spot_price: chain.spot,
+        ...reportHead(chain),
         days: input.days,
         min_premium: input.min_premium,
         signed_by: { ...signedBy },

@@ -5,9 +5,9 @@ import { exposureMatrix } from '../../analytics/exposure/exposure-matrix.ts';
 import type { ExposureSums } from '../../analytics/exposure/exposures-by-strike.ts';
 import { defineOperation } from '../engine/operation.ts';
 import { count, defaulted, number, numberColumn, objectOf, oneOf, textColumn, textField } from '../engine/schemas.ts';
-import { chainInput, readChain } from '../reading/analysis-options.ts';
+import { answerChain, chainInput } from '../reading/analysis-options.ts';
 import { conventionOf, signConvention } from '../reading/dealer-sign.ts';
-import { provenanceOf } from '../reading/market-reading.ts';
+import { headFields, reportHead } from '../reading/market-reading.ts';
 
 const MEASURES = ['gamma', 'delta', 'vanna', 'charm', 'open_interest', 'volume'] as const;
 type Measure = (typeof MEASURES)[number];
@@ -46,8 +46,7 @@ export const getGexMatrix = defineOperation({
     ),
   }),
   full: objectOf({
-    ticker: textField('Underlying symbol.'),
-    spot_price: number('Spot of the snapshot, dollars.'),
+    ...headFields,
     measure: textField('The argument measure.'),
     band: number('The argument band, percent of spot.'),
     count: count('Rows of strike, by_strike and each list of values.'),
@@ -67,11 +66,7 @@ export const getGexMatrix = defineOperation({
     sign_convention: signConvention,
   }),
   rest: { method: 'GET', path: '/api/v1/nodes/gex/{ticker}/matrix' },
-  *run(input, context) {
-    const prepared = yield* readChain(input, context);
-    const result = yield* matrixOf(prepared, input.measure, input.band);
-    return { result, provenance: provenanceOf(prepared.chain, context) };
-  },
+  run: (input, context) => answerChain(input, context, (prepared) => matrixOf(prepared, input.measure, input.band)),
 });
 
 function* matrixOf(prepared: PreparedChain, measure: Measure, band: number) {
@@ -101,8 +96,7 @@ function* matrixOf(prepared: PreparedChain, measure: Measure, band: number) {
     withinBand += value;
   }
   return {
-    ticker: chain.underlying,
-    spot_price: chain.spot,
+    ...reportHead(chain),
     measure: measure as string,
     band,
     count: inside.length,

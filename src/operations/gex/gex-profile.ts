@@ -4,10 +4,10 @@ import { flipOfPositions, profileHalfWidth } from '../../analytics/exposure/gamm
 import { levelsWithin, positionsOf, profileAt } from '../../analytics/exposure/gamma-profile.ts';
 import { gexBySeries } from '../../analytics/exposure/gex-by-series.ts';
 import { defineOperation } from '../engine/operation.ts';
-import { count, flagField, number, numberColumn, numberOrNull, objectOf, textField } from '../engine/schemas.ts';
-import { chainInput, readChain } from '../reading/analysis-options.ts';
+import { count, flagField, number, numberColumn, numberOrNull, objectOf } from '../engine/schemas.ts';
+import { answerChain, chainInput } from '../reading/analysis-options.ts';
 import { conventionOf, signConvention } from '../reading/dealer-sign.ts';
-import { provenanceOf } from '../reading/market-reading.ts';
+import { headFields, reportHead } from '../reading/market-reading.ts';
 import { regimeFields, reportRegime } from './gamma-regime.ts';
 
 export const getGexProfile = defineOperation({
@@ -22,8 +22,7 @@ export const getGexProfile = defineOperation({
   example: { ticker: 'SPY' },
   input: chainInput,
   full: objectOf({
-    ticker: textField('Underlying symbol.'),
-    spot_price: number('Spot of the snapshot, dollars.'),
+    ...headFields,
     gex_flip: number('Spot at which net dealer gamma changes sign, dollars.'),
     flip_resolved: flagField(
       'False if net gamma has one sign within 50 % of spot: gex_flip is then the spot at which it is nearest 0.',
@@ -41,10 +40,7 @@ export const getGexProfile = defineOperation({
     sign_convention: signConvention,
   }),
   rest: { method: 'GET', path: '/api/v1/nodes/gex/{ticker}/profile' },
-  *run(input, context) {
-    const prepared = yield* readChain(input, context);
-    return { result: yield* gexProfileOf(prepared), provenance: provenanceOf(prepared.chain, context) };
-  },
+  run: (input, context) => answerChain(input, context, gexProfileOf),
 });
 
 /** Computes the answer for a prepared chain. */
@@ -59,8 +55,7 @@ export function* gexProfileOf(prepared: PreparedChain) {
   const { level, gex } = yield* profileAt(positions, levels);
   const { netOfAll, grossOfAll } = gexBySeries(prepared);
   return {
-    ticker: chain.underlying,
-    spot_price: chain.spot,
+    ...reportHead(chain),
     gex_flip: flip.level,
     flip_resolved: flip.resolved,
     ...reportRegime({ gex: netOfAll, grossGex: grossOfAll }),

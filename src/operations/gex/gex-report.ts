@@ -13,6 +13,7 @@ import {
   textField,
 } from '../engine/schemas.ts';
 import { conventionOf, signConvention } from '../reading/dealer-sign.ts';
+import { reportHead } from '../reading/market-reading.ts';
 import { regimeFields, reportRegime } from './gamma-regime.ts';
 
 export const MILLION = 1e6;
@@ -92,8 +93,7 @@ export type GexReport = Static<typeof gexReport>;
 export function reportGex(prepared: PreparedChain, levels: GexLevels): GexReport {
   const { exposures, walls, flip, dominant } = levels;
   return {
-    ticker: prepared.chain.underlying,
-    spot_price: prepared.chain.spot,
+    ...reportHead(prepared.chain),
     whale_expiry: dominant.series.expiry,
     max_pain: levels.maxPain,
     call_wall: walls.call.strike,

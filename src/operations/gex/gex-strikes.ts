@@ -2,10 +2,10 @@ import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
 import { exposuresByStrike } from '../../analytics/exposure/exposures-by-strike.ts';
 import { signMarginPct } from '../../analytics/exposure/sign-margin.ts';
 import { defineOperation } from '../engine/operation.ts';
-import { count, number, numberColumn, objectOf, textField } from '../engine/schemas.ts';
-import { chainInput, readChain } from '../reading/analysis-options.ts';
+import { count, numberColumn, objectOf } from '../engine/schemas.ts';
+import { answerChain, chainInput } from '../reading/analysis-options.ts';
 import { conventionOf, signConvention } from '../reading/dealer-sign.ts';
-import { provenanceOf } from '../reading/market-reading.ts';
+import { headFields, reportHead } from '../reading/market-reading.ts';
 import { MARGIN_OF_ROW } from './gamma-regime.ts';
 
 export const getGexByStrike = defineOperation({
@@ -20,8 +20,7 @@ export const getGexByStrike = defineOperation({
   example: { ticker: 'SPY' },
   input: chainInput,
   full: objectOf({
-    ticker: textField('Underlying symbol.'),
-    spot_price: number('Spot of the snapshot, dollars.'),
+    ...headFields,
     count: count('Rows of each column.'),
     strike: numberColumn('Strikes, ascending, dollars.'),
     call_gex: numberColumn('Gamma exposure of calls, dollars per 1 % move.'),
@@ -38,10 +37,7 @@ export const getGexByStrike = defineOperation({
     sign_convention: signConvention,
   }),
   rest: { method: 'GET', path: '/api/v1/nodes/gex/{ticker}/strikes' },
-  *run(input, context) {
-    const prepared = yield* readChain(input, context);
-    return { result: yield* gexByStrikeOf(prepared), provenance: provenanceOf(prepared.chain, context) };
-  },
+  run: (input, context) => answerChain(input, context, gexByStrikeOf),
 });
 
 /** Computes the answer for a prepared chain. */
@@ -49,8 +45,7 @@ export function* gexByStrikeOf(prepared: PreparedChain) {
   const { chain } = prepared;
   const by = yield* exposuresByStrike(prepared);
   return {
-    ticker: chain.underlying,
-    spot_price: chain.spot,
+    ...reportHead(chain),
     count: by.strike.length,
     strike: [...by.strike],
     call_gex: [...by.callGex],

@@ -10,7 +10,7 @@ import { ticker } from '../engine/shared-fields.ts';
 import { averageDailyVolume, averageDailyVolumeOf, shareOfVolumePct } from '../reading/daily-volume.ts';
 import { conventionOf, signConvention } from '../reading/dealer-sign.ts';
 import { expiryChoice, expirySelection } from '../reading/expiry-choice.ts';
-import { levelsOf, provenanceOf, readMarketAs } from '../reading/market-reading.ts';
+import { levelsOf, provenanceOf, readMarketAs, reportHead } from '../reading/market-reading.ts';
 import { gammaNotes, regimeFields, regimeNotes, reportRegime } from './gamma-regime.ts';
 import { gexReport, MILLION } from './gex-report.ts';
 
@@ -82,8 +82,7 @@ export const getHedgingProfile = defineOperation({
     const volume = averageDailyVolumeOf(chain, context);
     return {
       result: {
-        ticker: chain.underlying,
-        spot_price: chain.spot,
+        ...reportHead(chain),
         expiry: input.expiry ?? 'all',
         gex_flip: flip.level,
         rows: profile.map((each) => rowOf(each, volume)),

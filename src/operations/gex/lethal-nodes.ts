@@ -25,7 +25,7 @@ import { putCall, ticker } from '../engine/shared-fields.ts';
 import { surfaceOfPrepared } from '../reading/chain-surface.ts';
 import { conventionOf, signConvention } from '../reading/dealer-sign.ts';
 import { expiryChoice } from '../reading/expiry-choice.ts';
-import { provenanceOf, readExpiry } from '../reading/market-reading.ts';
+import { headFields, provenanceOf, readExpiry, reportHead } from '../reading/market-reading.ts';
 
 /** Number of nodes in the answer to a request without `limit`. */
 const TOP = 10;
@@ -58,8 +58,7 @@ export const detectLethalNodes = defineOperation({
     top_nodes: objectList('By absolute share exposure, largest first.', node),
     next_cursor: nextCursor,
     roots: Type.Optional(textColumn('OSI root of each node, in order. Present only if there are several.')),
-    ticker: textField('Underlying symbol.'),
-    spot_price: number('Spot of the snapshot, dollars.'),
+    ...headFields,
     components: objectList('Inputs of the figures of each node, in the order of top_nodes.', {
       root: textField('OSI root.'),
       dealer_contracts: number('Contracts that dealers hold: + long, - short.'),
@@ -148,8 +147,7 @@ export const detectLethalNodes = defineOperation({
         // The extended answer has the root of each node in `components`.
         ...(!isWanted('components') &&
           new Set(nodes.map(({ root }) => root)).size > 1 && { roots: nodes.map(({ root }) => root) }),
-        ticker: chain.underlying,
-        spot_price: chain.spot,
+        ...reportHead(chain),
         components: nodes.map(({ root, inputs }, i) => ({
           root,
           dealer_contracts: inputs.position,

@@ -3,10 +3,10 @@ import { DEFAULT_SIGN } from '../../analytics/chain/options.ts';
 import { downsample } from '../../analytics/downsample.ts';
 import { signMarginPct } from '../../analytics/exposure/sign-margin.ts';
 import { ivRank } from '../../analytics/iv-rank.ts';
-import { ClientError } from '../../core/errors.ts';
+import { ClientError, invalidField } from '../../core/errors.ts';
 import { addDays, newYorkDate, newYorkInstant } from '../../market/calendar.ts';
 import type { LevelRecord } from '../../market/level-record.ts';
-import { moment, momentError, momentOf } from '../engine/moment.ts';
+import { moment, momentOf } from '../engine/moment.ts';
 import { type Context, defineOperation } from '../engine/operation.ts';
 import {
   count,
@@ -197,6 +197,6 @@ const CODE = 'invalid_parameter';
 function rangeOf({ from, to }: Static<typeof input>): { fromMs: number | undefined; toMs: number } {
   const fromMs = from === undefined ? undefined : momentOf(from, '/from', 'first', CODE);
   const toMs = to === undefined ? Number.MAX_SAFE_INTEGER : momentOf(to, '/to', 'last', CODE);
-  if (fromMs !== undefined && fromMs > toMs) throw momentError('/from', 'must not lie after /to', CODE);
+  if (fromMs !== undefined && fromMs > toMs) throw invalidField(CODE, '/from', 'must not lie after /to');
   return { fromMs, toMs };
 }

@@ -1,9 +1,9 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { downsample } from '../../analytics/downsample.ts';
-import { ClientError } from '../../core/errors.ts';
+import { ClientError, invalidField } from '../../core/errors.ts';
 import { closeOf, newYorkDate, previousTradingDay } from '../../market/calendar.ts';
 import type { LevelRecord } from '../../market/level-record.ts';
-import { momentError, momentOf } from '../engine/moment.ts';
+import { momentOf } from '../engine/moment.ts';
 import { type Context, defineOperation } from '../engine/operation.ts';
 import { count, defaulted, objectOf, oneOf, textField } from '../engine/schemas.ts';
 import { ticker } from '../engine/shared-fields.ts';
@@ -102,7 +102,7 @@ const NOT_COMPARED = { new_contracts: [], gone_contracts: [], expired_contracts:
 function timesOf(name: string, { from, to, per }: Request, { market }: Context): number[] {
   const fromMs = from === undefined ? undefined : momentOf(from, '/from', 'first', CODE);
   const toMs = to === undefined ? Number.MAX_SAFE_INTEGER : momentOf(to, '/to', 'last', CODE);
-  if (fromMs !== undefined && fromMs > toMs) throw momentError('/from', 'must not lie after /to', CODE);
+  if (fromMs !== undefined && fromMs > toMs) throw invalidField(CODE, '/from', 'must not lie after /to');
   if (fromMs === undefined && to === undefined) return [newestOf(name, toMs, { market })];
   const times = market.levelTimes(name, fromMs ?? 0, toMs, per);
   if (times.length > 0) return times;
@@ -115,14 +115,14 @@ function timesOf(name: string, { from, to, per }: Request, { market }: Context):
 /** Returns the two moments of a comparison, the earlier one first. Throws `ClientError` if there are no levels for one of them. */
 function comparedTimes(name: string, { from, to, compare_with }: Request, { market }: Context): [number, number] {
   if (from !== undefined || to !== undefined)
-    throw momentError('/compare_with', 'must be given without /from and /to', CODE);
+    throw invalidField(CODE, '/compare_with', 'must be given without /from and /to');
   const after = newestOf(name, Number.MAX_SAFE_INTEGER, { market });
   const beforeMs =
     compare_with === PREVIOUS_CLOSE
       ? closeOf(previousTradingDay(newYorkDate(after)))
       : momentOf(compare_with!, '/compare_with', 'last', CODE);
   if (beforeMs >= after)
-    throw momentError('/compare_with', `must be earlier than the compared levels of ${iso(after)}`, CODE);
+    throw invalidField(CODE, '/compare_with', `must be earlier than the compared levels of ${iso(after)}`);
   return [newestOf(name, beforeMs, { market }), after];
 }
 

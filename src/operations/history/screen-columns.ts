@@ -1,12 +1,12 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { ClientError } from '../../core/errors.ts';
+import { invalidField } from '../../core/errors.ts';
 import { count, nullable, number, numberOrNull, objectOf, oneOf, textField } from '../engine/schemas.ts';
 import { IV_NOTED } from '../engine/unlikely-units.ts';
+import { headFields } from '../reading/market-reading.ts';
 
 /** The schema of a row: the newest levels of one ticker. */
 export const screenRow = objectOf({
-  ticker: textField('Underlying symbol.'),
-  spot_price: number('Spot of the snapshot, dollars.'),
+  ...headFields,
   gex_flip: numberOrNull(
     'Spot at which net dealer gamma changes sign, dollars; null if it has one sign within 50 % of spot.',
   ),
@@ -107,10 +107,8 @@ function conditionOf(text: string): Condition | undefined {
 function refuse(i: number): never {
   const words = Object.entries(WORD_COLUMNS).map(([column, known]) => `${column}= ${known.join(' or ')}`);
   const expected = `must be a column, one of < <= > >=, and a number; or ${words.join('; or ')}`;
-  throw new ClientError('unprocessable', `/where/${i} ${expected}`, {
-    hint: `Columns of numbers: ${NUMBER_COLUMNS.join(', ')}. Example: iv_rank>=80.`,
-    fieldErrors: [{ field: `/where/${i}`, expected }],
-  });
+  const hint = `Columns of numbers: ${NUMBER_COLUMNS.join(', ')}. Example: iv_rank>=80.`;
+  throw invalidField('unprocessable', `/where/${i}`, expected, hint);
 }
 
 export type SortColumn = 'ticker' | (typeof NUMBER_COLUMNS)[number];

@@ -1,6 +1,7 @@
 import { ClientError } from '../../core/errors.ts';
+import { recordOf } from '../../core/record-of.ts';
 import type { Steps } from '../../core/steps.ts';
-import { GREEKS, type GreekName, greeks, inMarketUnits } from '../../math/black-scholes.ts';
+import { GREEKS, greeks, inMarketUnits } from '../../math/black-scholes.ts';
 import {
   binaryColumns,
   byRows,
@@ -61,9 +62,7 @@ function* greeksOfBinary(body: ArrayBuffer, given: string | undefined): Steps<Ui
   yield { message: 'Computing', tokens: rowsCost(count, BINARY_ROWS) };
   const { put_call: callPut, ...inputs } = columns;
   const answer = new Float64Array(GREEKS.length * count);
-  const into = Object.fromEntries(
-    GREEKS.map((name, i) => [name, answer.subarray(i * count, (i + 1) * count)]),
-  ) as Record<GreekName, Float64Array>;
+  const into = recordOf(GREEKS, (name) => answer.subarray(GREEKS.indexOf(name) * count).subarray(0, count));
   greeks({ count, callPut, ...inputs }, undefined, into);
   if (given !== 'raw') inMarketUnits(into, into);
   return new Uint8Array(answer.buffer);
@@ -96,10 +95,7 @@ export const computeGreeksBatch = defineOperation({
   },
   run(input) {
     const count = rowCount(input);
-    const columns = Object.fromEntries(GREEKS.map((name) => [name, new Array<number>(count)])) as Record<
-      GreekName,
-      number[]
-    >;
+    const columns = recordOf(GREEKS, () => new Array<number>(count));
     const compute = (from: number, to: number) => {
       const raw = greeks({ ...optionRows(input, from, to), iv: numbers(input.iv, from, to) });
       const values = input.units === 'raw' ? raw : inMarketUnits(raw);

@@ -3,7 +3,7 @@ import { type ContractSelection, inOrderOfStrike, selectContracts } from '../../
 import { selectSeries } from '../../analytics/chain/prepare.ts';
 import type { PreparedChain, PreparedSeries } from '../../analytics/chain/prepared-chain.ts';
 import { inOrderOfSettlement } from '../../analytics/chain/rows.ts';
-import { ClientError } from '../../core/errors.ts';
+import { invalidField } from '../../core/errors.ts';
 import type { Step } from '../../core/steps.ts';
 import { daysBetween, newYorkDate } from '../../market/calendar.ts';
 import { defineOperation } from '../engine/operation.ts';
@@ -22,7 +22,7 @@ import {
 } from '../engine/schemas.ts';
 import { ticker } from '../engine/shared-fields.ts';
 import { expirySelection } from '../reading/expiry-choice.ts';
-import { provenanceOf, readMarket } from '../reading/market-reading.ts';
+import { provenanceOf, readMarket, reportHead } from '../reading/market-reading.ts';
 import { seriesFigures } from '../reading/series-figures.ts';
 import { quoteRow, quoteRows } from './quote-rows.ts';
 
@@ -149,8 +149,7 @@ export const getOptionQuotes = defineOperation({
       : termStructure(prepared, page.row, limit);
     return {
       result: {
-        ticker: chain.underlying,
-        spot_price: chain.spot,
+        ...reportHead(chain),
         ...rows,
         ...(more && { next_cursor: cursorAt(chain, page.row + limit, chosen) }),
       },
@@ -175,15 +174,30 @@ function contractSelection(input: Input): ((spot: number) => ContractSelection) 
   if (expiry === 'all') {
     const given = OF_CONTRACTS.find((name) => input[name] !== undefined);
     if (given === undefined) return undefined;
-    throw contradiction(given, 'needs expiry', 'Add expiry. A call with only ticker lists the expiries.');
+    throw invalidField(
+      'unprocessable',
+      `/${given}`,
+      'needs expiry',
+      'Add expiry. A call with only ticker lists the expiries.',
+    );
   }
   if (near_delta !== undefined && percent !== undefined) {
-    throw contradiction('near_delta', 'must not be combined with near_pct_from_spot', 'Choose one of them.');
+    throw invalidField(
+      'unprocessable',
+      '/near_delta',
+      'must not be combined with near_pct_from_spot',
+      'Choose one of them.',
+    );
   }
   const hasRange = strike_min !== undefined || strike_max !== undefined;
   const { strikeMin, strikeMax } = { strikeMin: strike_min ?? 0, strikeMax: strike_max ?? Number.POSITIVE_INFINITY };
   if (strikeMin > strikeMax) {
-    throw contradiction('strike_min', 'must not be above strike_max', 'Exchange strike_min and strike_max.');
+    throw invalidField(
+      'unprocessable',
+      '/strike_min',
+      'must not be above strike_max',
+      'Exchange strike_min and strike_max.',
+    );
   }
   return (spot) => ({
     callPut: put_call === undefined ? undefined : put_call === 'C' ? 1 : -1,
@@ -195,13 +209,6 @@ function contractSelection(input: Input): ((spot: number) => ContractSelection) 
         : hasRange && percent === undefined
           ? undefined
           : { kind: 'strike', strike: spot * (1 + (percent ?? 0) / 100) },
-  });
-}
-
-function contradiction(name: string, expected: string, hint: string): ClientError {
-  return new ClientError('unprocessable', `/${name} ${expected}`, {
-    hint,
-    fieldErrors: [{ field: `/${name}`, expected }],
   });
 }
 

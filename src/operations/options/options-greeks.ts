@@ -1,3 +1,4 @@
+import { recordOf } from '../../core/record-of.ts';
 import { greeksOf, MARKET_UNITS } from '../../math/black-scholes.ts';
 import { defineOperation } from '../engine/operation.ts';
 import { defaulted, describedObject, number, objectOf, textColumn } from '../engine/schemas.ts';
@@ -21,12 +22,7 @@ const full = objectOf({
   notes: textColumn('Caveats on the arguments.'),
   raw: describedObject(
     'The same Greeks in raw units: per 1.00 of spot, volatility or rate, and per year of time.',
-    Object.fromEntries(
-      GREEKS.map((name) => [
-        name,
-        number('Partial derivative per 1.00 of spot, volatility or rate, and per year of time.'),
-      ]),
-    ),
+    recordOf(GREEKS, () => number('Partial derivative per 1.00 of spot, volatility or rate, and per year of time.')),
   ),
 });
 

@@ -1,12 +1,12 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { type ChainReadOptions, DEFAULT_OPTIONS, DEFAULT_SIGN, parseExpiries } from '../../analytics/chain/options.ts';
 import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
-import { ClientError } from '../../core/errors.ts';
+import { invalidField } from '../../core/errors.ts';
 import type { Steps } from '../../core/steps.ts';
-import type { Context } from '../engine/operation.ts';
+import type { Answer, Context } from '../engine/operation.ts';
 import { defaulted, objectOf, oneOf } from '../engine/schemas.ts';
 import { dividendYield, rate, ticker } from '../engine/shared-fields.ts';
-import { preparedChainOf } from './market-reading.ts';
+import { preparedChainOf, provenanceOf } from './market-reading.ts';
 
 /** A ticker and the options for the analysis of its chain. Options other than the defaults can reproduce the figures of other tools. */
 export const chainInput = objectOf({
@@ -62,6 +62,16 @@ export function readChain(input: ChainInput, context: Context): Steps<PreparedCh
   return preparedChainOf(optionsOf(input), input.ticker, context);
 }
 
+/** Returns what `compute` computes from the chain of a request, with its provenance. Throws like `readChain`. */
+export function* answerChain<Result>(
+  input: ChainInput,
+  context: Context,
+  compute: (prepared: PreparedChain) => Steps<Result>,
+): Steps<Answer<Result>> {
+  const prepared = yield* readChain(input, context);
+  return { result: yield* compute(prepared), provenance: provenanceOf(prepared.chain, context) };
+}
+
 /** Returns the options of a request, with defaults for absent options. Throws `ClientError` if `expiries` is not a valid selection. */
 export function optionsOf(input: Partial<ChainInput>): ChainReadOptions {
   const expiries = parseExpiries(input.expiries ?? 'all');
@@ -69,8 +79,5 @@ export function optionsOf(input: Partial<ChainInput>): ChainReadOptions {
     const { forward, rate, dividend, gamma, iv, weight, sign } = { ...DEFAULT_OPTIONS, sign: DEFAULT_SIGN, ...input };
     return { forward, rate, dividend, gamma, iv, weight, sign, expiries, cashDividends: [] };
   }
-  const expected = 'must be all, 0dte, a date YYYY-MM-DD, or next:N for N days';
-  throw new ClientError('invalid_parameter', `/expiries ${expected}`, {
-    fieldErrors: [{ field: '/expiries', expected }],
-  });
+  throw invalidField('invalid_parameter', '/expiries', 'must be all, 0dte, a date YYYY-MM-DD, or next:N for N days');
 }

@@ -10,6 +10,7 @@ import type { Chain } from '../../market/chain.ts';
 import type { Close, PrintSum } from '../../market/prints.ts';
 import type { Context, Provenance } from '../engine/operation.ts';
 import { analysisCost } from '../engine/request-cost.ts';
+import { number, textField } from '../engine/schemas.ts';
 import { withSign } from './dealer-sign.ts';
 import { expirySelection } from './expiry-choice.ts';
 
@@ -67,6 +68,16 @@ export function levelsOf({ prepared, large }: MarketReading): Steps<GexLevels> {
 }
 
 const levels = new StepCache<PreparedChain, GexLevels>(() => 1);
+
+/** The first fields of an answer from a chain. */
+export const headFields = {
+  ticker: textField('Underlying symbol.'),
+  spot_price: number('Spot of the snapshot, dollars.'),
+};
+
+export function reportHead({ underlying, spot }: Chain) {
+  return { ticker: underlying, spot_price: spot };
+}
 
 /** The note of every answer from the simulated market. */
 export const SIMULATED_NOTE = 'Simulated market: no real quotes.';

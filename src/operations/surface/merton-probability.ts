@@ -4,7 +4,7 @@ import { volatilityError } from '../../analytics/surface/density-figures.ts';
 import type { FittedSurface } from '../../analytics/surface/fitted-surface.ts';
 import { jumpDiffusionLaw } from '../../analytics/surface/jump-diffusion-law.ts';
 import type { JumpLaw } from '../../analytics/surface/jump-law.ts';
-import { lognormalLaw, type PriceLaw } from '../../analytics/surface/price-law.ts';
+import { clampProbability, lognormalLaw, type PriceLaw } from '../../analytics/surface/price-law.ts';
 import { endBeyond, touchProbabilities } from '../../analytics/surface/touch-probability.ts';
 import { verticalBounds } from '../../analytics/surface/vertical-bounds.ts';
 import { ClientError } from '../../core/errors.ts';
@@ -224,8 +224,4 @@ function caveats(
 
 function percent(share: number): string {
   return `${(100 * share).toPrecision(3)} %`;
-}
-
-function clampProbability(value: number): number {
-  return Math.min(Math.max(value, 0), 1);
 }

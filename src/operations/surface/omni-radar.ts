@@ -26,7 +26,7 @@ import { ticker } from '../engine/shared-fields.ts';
 import { MILLION } from '../gex/gex-report.ts';
 import { surfaceOfPrepared } from '../reading/chain-surface.ts';
 import { expiryChoice, expirySelection } from '../reading/expiry-choice.ts';
-import { KINETIC_FROM_VOLUMES, levelsOf, provenanceOf, readMarket } from '../reading/market-reading.ts';
+import { KINETIC_FROM_VOLUMES, levelsOf, provenanceOf, readMarket, reportHead } from '../reading/market-reading.ts';
 import { gexBoundaries, kineticOf, reportBoundaries } from './radar-boundaries.ts';
 import {
   densityOf,
@@ -161,8 +161,7 @@ export const runStrategicOmniRadar = defineOperation({
     const kinetic = yield* kineticOf(reading, context);
     return {
       result: {
-        ticker: chain.underlying,
-        spot_price: chain.spot,
+        ...reportHead(chain),
         state_density: reportDensity(density, series, levels, today),
         gex_boundaries: reportBoundaries(levels, density.atmIv, kinetic),
         institutional_concentration_pct: sum(ofExpiry.share_pct),

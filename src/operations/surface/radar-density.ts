@@ -3,6 +3,7 @@ import type { PreparedSeries } from '../../analytics/chain/prepared-chain.ts';
 import type { GexLevels } from '../../analytics/exposure/gex-levels.ts';
 import { densityFigures, QUANTILES, volatilityError } from '../../analytics/surface/density-figures.ts';
 import type { FittedSurface, HorizonLaw } from '../../analytics/surface/fitted-surface.ts';
+import { clampProbability } from '../../analytics/surface/price-law.ts';
 import { daysBetween } from '../../market/calendar.ts';
 import { describedObject, integerField, number, numberColumn, textField } from '../engine/schemas.ts';
 
@@ -107,8 +108,4 @@ export function parametersOfDensity({ horizon: { law } }: ScannedDensity): Stati
 
 function quantileName(probability: number): string {
   return `p${String(Math.round(probability * 100)).padStart(2, '0')}`;
-}
-
-function clampProbability(value: number): number {
-  return Math.min(Math.max(value, 0), 1);
 }

@@ -3,7 +3,6 @@ import {
   count,
   describedObject,
   nullableColumn,
-  number,
   numberColumn,
   numberOrNull,
   objectOf,
@@ -12,6 +11,7 @@ import {
   textColumn,
   textField,
 } from '../engine/schemas.ts';
+import { headFields } from '../reading/market-reading.ts';
 
 const smileColumns = {
   tte: numberColumn('Calendar years from the quotes to the settlement, or to the end of the maturity.'),
@@ -44,8 +44,7 @@ const smileColumns = {
 
 /** The schema of the answer of `get_volatility_surface`. */
 export const surfaceAnswer = objectOf({
-  ticker: textField('Underlying symbol.'),
-  spot_price: number('Spot of the snapshot, dollars.'),
+  ...headFields,
   fitted_to: oneOf(
     ['quotes', 'feed_volatility'],
     'quotes: two-sided quotes; feed_volatility: the snapshot has hardly any quotes, so options without a quote are fitted to the ' +

@@ -12,7 +12,7 @@ import { defineOperation } from '../engine/operation.ts';
 import { defaulted, finiteOrNull, number, objectOf, oneOf } from '../engine/schemas.ts';
 import { ticker } from '../engine/shared-fields.ts';
 import { surfaceOfPrepared } from '../reading/chain-surface.ts';
-import { provenanceOf, readMarket } from '../reading/market-reading.ts';
+import { provenanceOf, readMarket, reportHead } from '../reading/market-reading.ts';
 import { type SurfaceAnswer, surfaceAnswer } from './surface-answer.ts';
 
 /** Constant maturities, calendar days. */
@@ -88,8 +88,7 @@ export function* reportSurface(
     ends.map((at) => rowInput(surface.lawAt(at), nearestSlice(surface, at), varianceAt(surface, events, at))),
   );
   return {
-    ticker: chain.underlying,
-    spot_price: chain.spot,
+    ...reportHead(chain),
     fitted_to: surface.source,
     ...clockOf(surface),
     expiries: {
