@@ -299,6 +299,11 @@ const dayNumber = memoize(DATES_MAX, (date: string) => Math.round(Date.parse(`${
 
 const dateOf = memoize(DATES_MAX, (day: number) => new Date(day * DAY_MS).toISOString().slice(0, 10));
 
+/** Returns an instant as ISO 8601. */
+export function iso(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
 function isoDate(year: number, month: number, day: number): string {
   return `${String(year).padStart(4, '0')}-${String(month).padStart(2, '0')}-${String(day).padStart(2, '0')}`;
 }

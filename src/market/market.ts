@@ -1,5 +1,5 @@
 import { ClientError } from '../core/errors.ts';
-import { addDays, closeOf, DAY_MS, lastQuoted, newYorkDate, newYorkInstant } from './calendar.ts';
+import { addDays, closeOf, DAY_MS, iso, lastQuoted, newYorkDate, newYorkInstant } from './calendar.ts';
 import type { CashDividend } from './cash-dividend.ts';
 import type { Chain } from './chain.ts';
 import type { LevelEvent, LevelRecord, LevelSpot } from './level-record.ts';
@@ -338,7 +338,6 @@ function noChain(ticker: string): ClientError {
 
 /** Returns the error for a ticker that has no chain at a past moment. `around` has the moments of the stored snapshots next to it. */
 function noChainAt(ticker: string, atMs: number, { before, after }: Around): ClientError {
-  const iso = (ms: number) => new Date(ms).toISOString();
   const stored = [before, after].filter((each) => each !== null).map(iso);
   const nearest =
     stored.length === 0

@@ -1,28 +1,15 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { cleanLine, shownName } from '../core/clean-text.ts';
 import { invalidField } from '../core/errors.ts';
-import { isStale } from '../market/calendar.ts';
+import { iso, isStale } from '../market/calendar.ts';
 import { feedHealth, isClockOff, isOverdue, tickerHealth } from '../market/feed-health.ts';
 import type { FeedState, TickerState } from '../market/feed-ledger.ts';
 import { isTicker } from '../market/option-symbol.ts';
 import { tradingSession } from '../market/trading-session.ts';
 import { type Context, defineOperation } from './engine/operation.ts';
 import { limit } from './engine/pages.ts';
-import {
-  count,
-  describedObject,
-  flagField,
-  integerOrNull,
-  nullable,
-  number,
-  numberOrNull,
-  objectList,
-  objectOf,
-  objectOrNull,
-  oneOf,
-  textField,
-  textOrNull,
-} from './engine/schemas.ts';
+import { count, describedObject, flagField, number, objectList, objectOf, oneOf, textField } from './engine/schemas.ts';
+import { integerOrNull, nullable, numberOrNull, objectOrNull, textOrNull } from './engine/wrapped-schemas.ts';
 
 const moment = (description: string) => textOrNull(`${description}, ISO 8601; null if there is none.`);
 
@@ -112,6 +99,14 @@ const session = describedObject('The trading session of the New York Stock Excha
   now: textField("Time of the server's clock, ISO 8601."),
 });
 
+const report = objectOf({
+  checked_at: textField('Time of the report, ISO 8601.'),
+  healthy: flagField('True if there are feeds, and all of them are ok.'),
+  session,
+  stale_after_s: number('Age above which quotes are stale (--stale-after), seconds.'),
+  feeds: Type.Array(feedStatus, { description: 'Feeds, by name.' }),
+});
+
 export const getFeedStatus = defineOperation({
   name: 'get_feed_status',
   ofNow: true,
@@ -130,11 +125,7 @@ export const getFeedStatus = defineOperation({
     ),
   }),
   full: objectOf({
-    checked_at: textField('Time of the report, ISO 8601.'),
-    healthy: flagField('True if there are feeds, and all of them are ok.'),
-    session,
-    stale_after_s: number('Age above which quotes are stale (--stale-after), seconds.'),
-    feeds: Type.Array(feedStatus, { description: 'Feeds, by name.' }),
+    ...report.properties,
     next_cursor: Type.Optional(textField('Cursor of the next page; absent on the last.')),
   }),
   rest: { method: 'GET', path: '/api/v1/feeds' },
@@ -146,13 +137,7 @@ export const getFeedStatus = defineOperation({
 export type FeedStatus = Static<typeof feedStatus>;
 export type SessionStatus = Static<typeof session>;
 
-export interface FeedReport {
-  readonly checked_at: string;
-  readonly healthy: boolean;
-  readonly session: SessionStatus;
-  readonly stale_after_s: number;
-  readonly feeds: FeedStatus[];
-}
+export type FeedReport = Static<typeof report>;
 
 /** Returns the session of the exchange and the state of the feeds, with all tickers, refusals and gaps. */
 export function feedReport(context: Context): FeedReport {
@@ -272,8 +257,4 @@ function shown(text: string | null): string | null {
 
 function instant(ms: number | null): string | null {
   return ms === null ? null : iso(ms);
-}
-
-function iso(ms: number): string {
-  return new Date(ms).toISOString();
 }

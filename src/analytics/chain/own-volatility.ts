@@ -4,8 +4,7 @@ import type { Chain } from '../../market/chain.ts';
 import { isPlausibleIv } from './forward.ts';
 import type { Pairs, Smile } from './prepared-chain.ts';
 import { bySeries, rowsOfColumn } from './rows.ts';
-import { smileOf } from './strike-smiles.ts';
-import { pairStrikes, type SeriesInput, type StrikePairs } from './strikes.ts';
+import { pairStrikes, type SeriesInput, type StrikePairs, smileOf } from './strikes.ts';
 import type { Volatilities } from './volatility.ts';
 
 const NONE: ReadonlySet<number> = new Set();

@@ -10,8 +10,7 @@ import { mid } from './quotes.ts';
 import { bySeries, rowsOfColumn } from './rows.ts';
 import { varianceAt } from './smile-variance.ts';
 import { staleQuotes } from './stale-quotes.ts';
-import { smileOf } from './strike-smiles.ts';
-import { pairStrikes, type SeriesInput, SIDE_COLUMNS, type StrikePairs } from './strikes.ts';
+import { pairStrikes, type SeriesInput, SIDE_COLUMNS, type StrikePairs, smileOf } from './strikes.ts';
 
 /** The volatilities of the contracts of some series, and how they were found. */
 export interface Volatilities {

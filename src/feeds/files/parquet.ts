@@ -11,7 +11,7 @@ import type { Delivery } from '../../market/feed.ts';
 import { countRejected, unreadable } from '../rejections.ts';
 import { assertColumnCount, FILE_ROWS_MAX } from './cells.ts';
 import { chainsOf, isChainHeader } from './chain-rows.ts';
-import { closesOf, isClosesHeader } from './closes-csv.ts';
+import { closesOf, isClosesHeader } from './daily-rows.ts';
 import { dividendsOf, isDividendsHeader } from './dividends-csv.ts';
 import type { Content } from './opened-file.ts';
 import { CODECS, cellReader, PARSERS } from './parquet-cells.ts';

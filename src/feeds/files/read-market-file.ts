@@ -3,7 +3,7 @@ import type { Steps } from '../../core/steps.ts';
 import type { Delivery } from '../../market/feed.ts';
 import { boundedLines, HEADER_CHARS_MAX, PREAMBLE_LINES_MAX } from './cells.ts';
 import { chainCsv } from './chain-csv.ts';
-import { closesCsv } from './closes-csv.ts';
+import { closesCsv } from './daily-rows.ts';
 import { delayedQuotes } from './delayed-quotes.ts';
 import { dividendsCsv } from './dividends-csv.ts';
 import { type Format, type MarketFile, READING } from './format.ts';

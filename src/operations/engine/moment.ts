@@ -21,6 +21,14 @@ export function momentOf(text: string, field: string, end: 'first' | 'last', cod
   return instantMs;
 }
 
+/** Returns the first and the last moment of a range, both included, ms since the epoch. `fromMs` is undefined without `from`. */
+export function rangeOf({ from, to }: { from?: string; to?: string }, code: ClientErrorCode) {
+  const fromMs = from === undefined ? undefined : momentOf(from, '/from', 'first', code);
+  const toMs = to === undefined ? Number.MAX_SAFE_INTEGER : momentOf(to, '/to', 'last', code);
+  if (fromMs !== undefined && fromMs > toMs) throw invalidField(code, '/from', 'must not lie after /to');
+  return { fromMs, toMs };
+}
+
 function parseInstant(text: string): number | undefined {
   try {
     // Unlike Date, Temporal rejects 30 February.

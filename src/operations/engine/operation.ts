@@ -3,7 +3,8 @@ import type { Steps } from '../../core/steps.ts';
 import type { FeedState, Gap } from '../../market/feed-ledger.ts';
 import type { Market } from '../../market/market.ts';
 import type { Universe } from '../../market/universe.ts';
-import { describedObject, flagField, integerField, textColumn, textField } from './schemas.ts';
+import { describedObject, flagField, integerField, textField } from './schemas.ts';
+import { textColumn } from './wrapped-schemas.ts';
 
 /**
  * One function of the service, defined once. REST, MCP, OpenAPI, the command line and the typed client are adapters over this definition.

@@ -15,14 +15,6 @@ export const integerField = (description: string) => Type.Integer({ description 
 export const textField = (description: string) => Type.String({ description });
 export const flagField = (description: string) => Type.Boolean({ description });
 
-/** Returns the schema of a column of numbers: one number per row. */
-export const numberColumn = (description: string) => Type.Array(Type.Number(), { description });
-/** Returns the schema of a column of strings. */
-export const textColumn = (description: string) => Type.Array(Type.String(), { description });
-/** Returns the schema of a column of numbers or nulls. */
-export const nullableColumn = (description: string) =>
-  Type.Array(Type.Union([Type.Number(), Type.Null()]), { description });
-
 /** Returns the schema of an object that has these fields and no others. */
 export const objectOf = <Properties extends TProperties>(properties: Properties) =>
   Type.Object(properties, { additionalProperties: false });
@@ -30,14 +22,6 @@ export const describedObject = <Properties extends TProperties>(description: str
   Type.Object(properties, { additionalProperties: false, description });
 export const objectList = <Properties extends TProperties>(description: string, properties: Properties) =>
   Type.Array(objectOf(properties), { description });
-export const objectOrNull = <Properties extends TProperties>(description: string, properties: Properties) =>
-  nullable(objectOf(properties), description);
-
-export const nullable = <Schema extends TSchema>(schema: Schema, description: string) =>
-  Type.Union([schema, Type.Null()], { description });
-export const numberOrNull = (description: string) => nullable(Type.Number(), description);
-export const integerOrNull = (description: string) => nullable(Type.Integer(), description);
-export const textOrNull = (description: string) => nullable(Type.String(), description);
 
 /** JSON Schema's `enum`, which TypeBox does not define. This schema takes fewer tokens of a model's context than a union of constants. */
 TypeRegistry.Set<{ enum: unknown[] }>('StringEnum', (schema, value) => schema.enum.includes(value));

@@ -10,9 +10,10 @@ import { returnCorrelation } from '../../analytics/returns.ts';
 import { newYorkDate } from '../../market/calendar.ts';
 import type { Chain } from '../../market/chain.ts';
 import { type Context, defineOperation } from '../engine/operation.ts';
-import { flagField, number, numberOrNull, objectOf, textColumn, textOrNull } from '../engine/schemas.ts';
+import { flagField, number, objectOf } from '../engine/schemas.ts';
 import { dollarsField, iv, ticker } from '../engine/shared-fields.ts';
 import { unlikelyUnits } from '../engine/unlikely-units.ts';
+import { numberOrNull, textColumn, textOrNull } from '../engine/wrapped-schemas.ts';
 import { provenanceOf } from '../reading/market-reading.ts';
 
 export const evaluateEtfContagion = defineOperation({

@@ -13,7 +13,8 @@ import { rootOf } from '../../market/option-symbol.ts';
 import { PARTS, type PrintsQuery } from '../../market/tape.ts';
 import { BY_CONTRACT, MANNERS, sumsOf, TapeSummer, type TapeSums } from '../../market/tape-sums.ts';
 import { defineOperation } from '../engine/operation.ts';
-import { count, describedObject, number, numberColumn, objectOf, textColumn } from '../engine/schemas.ts';
+import { count, describedObject, number, objectOf } from '../engine/schemas.ts';
+import { numberColumn, textColumn } from '../engine/wrapped-schemas.ts';
 import { headFields, provenanceOf, readMarket, reportHead } from '../reading/market-reading.ts';
 import { CACHED_RESULTS_MAX, cachedTapeResult, forEachStretch, tapeInput, tapeNotes } from '../reading/signed-tape.ts';
 

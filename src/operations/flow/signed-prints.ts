@@ -8,7 +8,8 @@ import { premiumOf } from '../../market/prints.ts';
 import { PARTS, type PrintsQuery, type Stretch } from '../../market/tape.ts';
 import { CELL, sumsOf, TapeSummer, type TapeSums } from '../../market/tape-sums.ts';
 import { defineOperation } from '../engine/operation.ts';
-import { count, defaulted, nullableColumn, numberColumn, objectOf, textColumn, textField } from '../engine/schemas.ts';
+import { count, defaulted, objectOf, textField } from '../engine/schemas.ts';
+import { nullableColumn, numberColumn, textColumn } from '../engine/wrapped-schemas.ts';
 import { provenanceOf } from '../reading/market-reading.ts';
 import { CACHED_RESULTS_MAX, cachedTapeResult, forEachStretch, tapeInput, tapeNotes } from '../reading/signed-tape.ts';
 

@@ -7,8 +7,9 @@ import { nearestExpiries } from '../../market/nearest-expiries.ts';
 import type { PrintSum } from '../../market/prints.ts';
 import { type Context, defineOperation } from '../engine/operation.ts';
 import { SNAPSHOT_CONTRACTS } from '../engine/request-cost.ts';
-import { date, integerField, number, objectOf, objectOrNull, textField } from '../engine/schemas.ts';
+import { date, integerField, number, objectOf, textField } from '../engine/schemas.ts';
 import { ticker } from '../engine/shared-fields.ts';
+import { objectOrNull } from '../engine/wrapped-schemas.ts';
 import { gapNotes } from '../reading/gap-notes.ts';
 import { provenanceOf, readMarket } from '../reading/market-reading.ts';
 

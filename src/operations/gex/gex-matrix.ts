@@ -1,10 +1,10 @@
 import { Type } from '@sinclair/typebox';
 import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
 import { inOrderOfSettlement } from '../../analytics/chain/rows.ts';
-import { exposureMatrix } from '../../analytics/exposure/exposure-matrix.ts';
-import type { ExposureSums } from '../../analytics/exposure/exposures-by-strike.ts';
+import { type ExposureSums, exposureMatrix } from '../../analytics/exposure/exposures-by-strike.ts';
 import { defineOperation } from '../engine/operation.ts';
-import { count, defaulted, number, numberColumn, objectOf, oneOf, textColumn, textField } from '../engine/schemas.ts';
+import { count, defaulted, number, objectOf, oneOf, textField } from '../engine/schemas.ts';
+import { numberColumn, textColumn } from '../engine/wrapped-schemas.ts';
 import { answerChain, chainInput } from '../reading/analysis-options.ts';
 import { conventionOf, signConvention } from '../reading/dealer-sign.ts';
 import { headFields, reportHead } from '../reading/market-reading.ts';

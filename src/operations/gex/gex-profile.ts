@@ -4,7 +4,8 @@ import { flipOfPositions, profileHalfWidth } from '../../analytics/exposure/gamm
 import { levelsWithin, positionsOf, profileAt } from '../../analytics/exposure/gamma-profile.ts';
 import { gexBySeries } from '../../analytics/exposure/gex-by-series.ts';
 import { defineOperation } from '../engine/operation.ts';
-import { count, flagField, number, numberColumn, numberOrNull, objectOf } from '../engine/schemas.ts';
+import { count, flagField, number, objectOf } from '../engine/schemas.ts';
+import { numberColumn, numberOrNull } from '../engine/wrapped-schemas.ts';
 import { answerChain, chainInput } from '../reading/analysis-options.ts';
 import { conventionOf, signConvention } from '../reading/dealer-sign.ts';
 import { headFields, reportHead } from '../reading/market-reading.ts';

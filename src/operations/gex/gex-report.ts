@@ -2,16 +2,8 @@ import { type Static, Type } from '@sinclair/typebox';
 import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
 import type { GexLevels } from '../../analytics/exposure/gex-levels.ts';
 import { seriesAtm } from '../../analytics/surface/series-atm.ts';
-import {
-  count,
-  describedObject,
-  flagField,
-  number,
-  numberColumn,
-  numberOrNull,
-  objectOf,
-  textField,
-} from '../engine/schemas.ts';
+import { count, describedObject, flagField, number, objectOf, textField } from '../engine/schemas.ts';
+import { numberColumn, numberOrNull } from '../engine/wrapped-schemas.ts';
 import { conventionOf, signConvention } from '../reading/dealer-sign.ts';
 import { reportHead } from '../reading/market-reading.ts';
 import { regimeFields, reportRegime } from './gamma-regime.ts';

@@ -9,19 +9,9 @@ import type { Step, Steps } from '../../core/steps.ts';
 import { DAY_MS } from '../../market/calendar.ts';
 import { defineOperation } from '../engine/operation.ts';
 import { cursor, cursorAt, limit, nextCursor, pageFrom } from '../engine/pages.ts';
-import {
-  finiteOrNull,
-  flagField,
-  integerField,
-  number,
-  numberOrNull,
-  objectList,
-  objectOf,
-  textColumn,
-  textField,
-  textOrNull,
-} from '../engine/schemas.ts';
+import { finiteOrNull, flagField, integerField, number, objectList, objectOf, textField } from '../engine/schemas.ts';
 import { putCall, ticker } from '../engine/shared-fields.ts';
+import { numberOrNull, textColumn, textOrNull } from '../engine/wrapped-schemas.ts';
 import { surfaceOfPrepared } from '../reading/chain-surface.ts';
 import { conventionOf, signConvention } from '../reading/dealer-sign.ts';
 import { expiryChoice } from '../reading/expiry-choice.ts';

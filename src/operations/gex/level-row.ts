@@ -1,7 +1,8 @@
 import type { Static } from '@sinclair/typebox';
 import { gammaRegime } from '../../analytics/exposure/sign-margin.ts';
 import type { LevelRecord } from '../../market/level-record.ts';
-import { number, numberOrNull, objectOf, textField } from '../engine/schemas.ts';
+import { number, objectOf, textField } from '../engine/schemas.ts';
+import { numberOrNull } from '../engine/wrapped-schemas.ts';
 import { MILLION } from './gex-report.ts';
 
 /** The schema of the stored levels of one moment, as a row that a model reads. */

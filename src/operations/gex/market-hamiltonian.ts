@@ -1,7 +1,8 @@
 import { ENERGY_CLASSES, evaluateEnergy } from '../../analytics/hamiltonian.ts';
 import { defineOperation } from '../engine/operation.ts';
-import { number, numberOrNull, objectOf, oneOf, textColumn } from '../engine/schemas.ts';
+import { number, objectOf, oneOf } from '../engine/schemas.ts';
 import { dollarsField, ticker } from '../engine/shared-fields.ts';
+import { numberOrNull, textColumn } from '../engine/wrapped-schemas.ts';
 import { KINETIC_FROM_VOLUMES, provenanceOf } from '../reading/market-reading.ts';
 
 const label = (index: 0 | 1 | 2, description: string) =>

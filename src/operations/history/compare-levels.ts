@@ -1,10 +1,12 @@
 import { type Static, Type } from '@sinclair/typebox';
 import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
 import { dealerSharesOf, type HedgingNode, hedgingNodes } from '../../analytics/exposure/hedging-nodes.ts';
+import { contractKey } from '../../analytics/flow/trade-side.ts';
 import type { Steps } from '../../core/steps.ts';
 import type { Context } from '../engine/operation.ts';
-import { describedObject, integerOrNull, number, objectOf, textField } from '../engine/schemas.ts';
+import { describedObject, number, objectOf, textField } from '../engine/schemas.ts';
 import { putCall } from '../engine/shared-fields.ts';
+import { integerOrNull } from '../engine/wrapped-schemas.ts';
 import type { LevelRow } from '../gex/level-row.ts';
 import { readMarket } from '../reading/market-reading.ts';
 
@@ -78,8 +80,8 @@ export function* changedContracts(
     dealer_shares_after: dealerSharesOf(later, node) ?? null,
   });
   const without = (nodes: readonly HedgingNode[], others: readonly HedgingNode[]) => {
-    const names = new Set(others.map(nameOf));
-    return nodes.filter((each) => !names.has(nameOf(each)));
+    const names = new Set(others.map(contractKey));
+    return nodes.filter((each) => !names.has(contractKey(each)));
   };
   const left = Map.groupBy(without(before, after), ({ settlesAt }) => (settlesAt <= afterMs ? 'expired' : 'gone'));
   return {
@@ -93,8 +95,4 @@ function* preparedAt(name: string, atMs: number, context: Context): Steps<Prepar
   const market = context.market.at(atMs);
   if (market.findChain(name)?.asOf !== atMs) return undefined;
   return (yield* readMarket(name, { ...context, market })).prepared;
-}
-
-function nameOf({ root, expiry, callPut, strike }: HedgingNode): string {
-  return `${root} ${expiry} ${callPut} ${strike}`;
 }

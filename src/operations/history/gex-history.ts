@@ -2,28 +2,20 @@ import { type Static, Type } from '@sinclair/typebox';
 import { DEFAULT_SIGN } from '../../analytics/chain/options.ts';
 import { downsample } from '../../analytics/downsample.ts';
 import { signMarginPct } from '../../analytics/exposure/sign-margin.ts';
-import { ivRank } from '../../analytics/iv-rank.ts';
-import { ClientError, invalidField } from '../../core/errors.ts';
-import { addDays, newYorkDate, newYorkInstant } from '../../market/calendar.ts';
+import { type IvRank, ivRank } from '../../analytics/iv-rank.ts';
+import { memoize } from '../../core/cache.ts';
+import { ClientError } from '../../core/errors.ts';
+import { addDays, iso, newYorkDate, newYorkInstant } from '../../market/calendar.ts';
 import type { LevelRecord } from '../../market/level-record.ts';
-import { moment, momentOf } from '../engine/moment.ts';
+import type { Market } from '../../market/market.ts';
+import { moment, rangeOf } from '../engine/moment.ts';
 import { type Context, defineOperation } from '../engine/operation.ts';
-import {
-  count,
-  defaulted,
-  nullableColumn,
-  numberColumn,
-  numberOrNull,
-  objectOf,
-  oneOf,
-  textColumn,
-  textField,
-} from '../engine/schemas.ts';
+import { count, defaulted, objectOf, oneOf, textField } from '../engine/schemas.ts';
 import { ticker } from '../engine/shared-fields.ts';
+import { nullableColumn, numberColumn, numberOrNull, textColumn } from '../engine/wrapped-schemas.ts';
 import { MARGIN_OF_ROW } from '../gex/gamma-regime.ts';
 import { conventionOf, signConvention } from '../reading/dealer-sign.ts';
 import { provenanceOf } from '../reading/market-reading.ts';
-import { YEAR_DAYS, yearIvRank } from './year-iv-rank.ts';
 
 const POINTS = { default: 500, maximum: 5_000 };
 
@@ -98,7 +90,7 @@ export const getGexHistory = defineOperation({
   run(request, context) {
     const { market } = context;
     const name = market.tracked(request.ticker);
-    const { fromMs, toMs } = rangeOf(request);
+    const { fromMs, toMs } = rangeOf(request, CODE);
     const newest = market.lastLevelsAt(name, toMs);
     const yearAgo = newest === undefined ? 0 : newYorkInstant(addDays(newYorkDate(newest), 1 - YEAR_DAYS), '00:00');
     const iv = newest === undefined ? ivRank([]) : yearIvRank(name, newest, market);
@@ -131,7 +123,7 @@ export type GexHistory = Static<(typeof getGexHistory)['full']>;
 
 function columnsOf(rows: readonly LevelRecord[]) {
   return {
-    as_of: rows.map(({ asOf }) => new Date(asOf).toISOString()),
+    as_of: rows.map(({ asOf }) => iso(asOf)),
     day: rows.map(({ day }) => day),
     spot: rows.map(({ spot }) => spot),
     net_gex: rows.map(({ netGex }) => netGex),
@@ -187,16 +179,21 @@ export function pastNotes(name: string, { market, feedStates }: Context): string
 function noLevelsNote(newest: number | undefined): string {
   return newest === undefined
     ? 'No levels of this ticker are stored up to the end of the range. The service stores levels when snapshots arrive.'
-    : `No levels of this ticker are stored in the range. The newest levels before its end are of ${new Date(newest).toISOString()}.`;
+    : `No levels of this ticker are stored in the range. The newest levels before its end are of ${iso(newest)}.`;
 }
 
 /** The code of errors in arguments. The history can be read over GET only, and errors in the arguments of GET have this code. */
 const CODE = 'invalid_parameter';
 
-/** Returns the first and the last moment, both included, ms since the epoch. `fromMs` is undefined if the request has no `from`. */
-function rangeOf({ from, to }: Static<typeof input>): { fromMs: number | undefined; toMs: number } {
-  const fromMs = from === undefined ? undefined : momentOf(from, '/from', 'first', CODE);
-  const toMs = to === undefined ? Number.MAX_SAFE_INTEGER : momentOf(to, '/to', 'last', CODE);
-  if (fromMs !== undefined && fromMs > toMs) throw invalidField(CODE, '/from', 'must not lie after /to');
-  return { fromMs, toMs };
+/** Length of the period of the volatility rank, in New York days, including the last day. */
+export const YEAR_DAYS = 365;
+
+/** Ranks the volatility at 30 days of a ticker's levels of a moment among those of the year that ends with this moment. */
+export function yearIvRank(ticker: string, levelsAt: number, market: Market): IvRank {
+  return ivRank(market.volatilitiesOfDays(ticker, yearUntil(newYorkDate(levelsAt)), levelsAt));
 }
+
+/** Returns the days of the year that ends with a day, oldest first. */
+const yearUntil = memoize(8, (last: string) =>
+  Array.from({ length: YEAR_DAYS }, (_, i) => addDays(last, i + 1 - YEAR_DAYS)),
+);

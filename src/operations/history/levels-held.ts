@@ -11,20 +11,9 @@ import {
   TOUCH_DEVIATIONS,
 } from '../../analytics/exposure/level-outcomes.ts';
 import { defineOperation } from '../engine/operation.ts';
-import {
-  count,
-  defaulted,
-  describedObject,
-  flagField,
-  nullableColumn,
-  numberColumn,
-  numberOrNull,
-  objectOf,
-  textColumn,
-  textField,
-  textOrNull,
-} from '../engine/schemas.ts';
+import { count, defaulted, describedObject, flagField, objectOf, textField } from '../engine/schemas.ts';
 import { ticker } from '../engine/shared-fields.ts';
+import { nullableColumn, numberColumn, numberOrNull, textColumn, textOrNull } from '../engine/wrapped-schemas.ts';
 import { conventionOf, signConvention } from '../reading/dealer-sign.ts';
 import { dueNotes, newestProvenance } from './gex-history.ts';
 import { readLevelDays } from './level-days.ts';

@@ -1,9 +1,9 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { downsample } from '../../analytics/downsample.ts';
 import { ClientError, invalidField } from '../../core/errors.ts';
-import { closeOf, newYorkDate, previousTradingDay } from '../../market/calendar.ts';
+import { closeOf, iso, newYorkDate, previousTradingDay } from '../../market/calendar.ts';
 import type { LevelRecord } from '../../market/level-record.ts';
-import { momentOf } from '../engine/moment.ts';
+import { momentOf, rangeOf } from '../engine/moment.ts';
 import { type Context, defineOperation } from '../engine/operation.ts';
 import { count, defaulted, objectOf, oneOf, textField } from '../engine/schemas.ts';
 import { ticker } from '../engine/shared-fields.ts';
@@ -99,11 +99,9 @@ const NOT_COMPARED = { new_contracts: [], gone_contracts: [], expired_contracts:
  * Returns the moments of the rows: those from `from` to `to` or, without both, the newest one. Throws `ClientError` if there is no such
  * row.
  */
-function timesOf(name: string, { from, to, per }: Request, { market }: Context): number[] {
-  const fromMs = from === undefined ? undefined : momentOf(from, '/from', 'first', CODE);
-  const toMs = to === undefined ? Number.MAX_SAFE_INTEGER : momentOf(to, '/to', 'last', CODE);
-  if (fromMs !== undefined && fromMs > toMs) throw invalidField(CODE, '/from', 'must not lie after /to');
-  if (fromMs === undefined && to === undefined) return [newestOf(name, toMs, { market })];
+function timesOf(name: string, { per, ...range }: Request, { market }: Context): number[] {
+  const { fromMs, toMs } = rangeOf(range, CODE);
+  if (fromMs === undefined && range.to === undefined) return [newestOf(name, toMs, { market })];
   const times = market.levelTimes(name, fromMs ?? 0, toMs, per);
   if (times.length > 0) return times;
   const before = newestOf(name, toMs, { market });
@@ -152,8 +150,4 @@ function provenanceOfLevels({ underlying, asOf, simulated }: LevelRecord, contex
   const chain = context.market.findChain(underlying);
   const source = chain?.asOf === asOf ? chain.source : 'stored levels';
   return provenanceOf({ asOf, simulated, source }, context, notes);
-}
-
-function iso(ms: number): string {
-  return new Date(ms).toISOString();
 }

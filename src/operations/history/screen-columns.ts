@@ -1,7 +1,8 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { invalidField } from '../../core/errors.ts';
-import { count, nullable, number, numberOrNull, objectOf, oneOf, textField } from '../engine/schemas.ts';
+import { count, number, objectOf, oneOf, textField } from '../engine/schemas.ts';
 import { IV_NOTED } from '../engine/unlikely-units.ts';
+import { nullable, numberOrNull } from '../engine/wrapped-schemas.ts';
 import { headFields } from '../reading/market-reading.ts';
 
 /** The schema of a row: the newest levels of one ticker. */

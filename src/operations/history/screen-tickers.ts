@@ -7,12 +7,13 @@ import { isTicker } from '../../market/option-symbol.ts';
 import { type Context, defineOperation } from '../engine/operation.ts';
 import { PAGE_MAX } from '../engine/pages.ts';
 import { SCREENED_TICKERS } from '../engine/request-cost.ts';
-import { count, defaulted, objectOf, oneOf, textColumn } from '../engine/schemas.ts';
+import { count, defaulted, objectOf, oneOf } from '../engine/schemas.ts';
 import { ticker } from '../engine/shared-fields.ts';
+import { textColumn } from '../engine/wrapped-schemas.ts';
 import { MILLION } from '../gex/gex-report.ts';
 import { provenanceOf } from '../reading/market-reading.ts';
 import { whipsawIndexOf } from '../surface/radar-whipsaw.ts';
-import { dueNotes, pastNotes } from './gex-history.ts';
+import { dueNotes, pastNotes, yearIvRank } from './gex-history.ts';
 import {
   type Condition,
   conditionsOf,
@@ -22,7 +23,6 @@ import {
   sortRows,
   WHIPSAW,
 } from './screen-columns.ts';
-import { yearIvRank } from './year-iv-rank.ts';
 
 /** Rows of an answer, so that it fits into a model's context: a row takes up to 105 tokens. */
 const ROWS = 15;

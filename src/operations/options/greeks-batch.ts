@@ -18,9 +18,10 @@ import {
 } from '../engine/column-arguments.ts';
 import { defineOperation } from '../engine/operation.ts';
 import { BINARY_ROWS, rowsCost } from '../engine/request-cost.ts';
-import { defaulted, integerField, numberColumn, objectOf, oneOf } from '../engine/schemas.ts';
+import { defaulted, integerField, objectOf, oneOf } from '../engine/schemas.ts';
 import { dividendYield, iv, putCall, rate, spot, strike, tte } from '../engine/shared-fields.ts';
 import { expectation } from '../engine/validate.ts';
+import { numberColumn } from '../engine/wrapped-schemas.ts';
 
 const units = oneOf(
   ['market', 'raw'],

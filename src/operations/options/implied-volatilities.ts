@@ -13,8 +13,9 @@ import {
   table,
 } from '../engine/column-arguments.ts';
 import { defineOperation } from '../engine/operation.ts';
-import { integerField, numberColumn, objectOf, oneOf } from '../engine/schemas.ts';
+import { integerField, objectOf, oneOf } from '../engine/schemas.ts';
 import { optionPrice, putCall } from '../engine/shared-fields.ts';
+import { numberColumn } from '../engine/wrapped-schemas.ts';
 
 const STATUSES = ['ok', 'at_or_below_intrinsic', 'at_or_above_cap'] as const;
 

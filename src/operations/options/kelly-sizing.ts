@@ -1,6 +1,7 @@
 import { kellyAllocationPct, kellyFraction } from '../../math/kelly.ts';
 import { defineOperation } from '../engine/operation.ts';
-import { defaulted, number, objectOf, textColumn } from '../engine/schemas.ts';
+import { defaulted, number, objectOf } from '../engine/schemas.ts';
+import { textColumn } from '../engine/wrapped-schemas.ts';
 
 export const calculateKellySizing = defineOperation({
   name: 'calculate_kelly_sizing',

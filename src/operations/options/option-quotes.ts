@@ -8,19 +8,9 @@ import type { Step } from '../../core/steps.ts';
 import { daysBetween, newYorkDate } from '../../market/calendar.ts';
 import { defineOperation } from '../engine/operation.ts';
 import { cursor, cursorAt, cursorOfNext, pageFrom } from '../engine/pages.ts';
-import {
-  count,
-  defaulted,
-  integerField,
-  nullableColumn,
-  number,
-  numberOrNull,
-  objectList,
-  objectOf,
-  oneOf,
-  textField,
-} from '../engine/schemas.ts';
+import { count, defaulted, integerField, number, objectList, objectOf, oneOf, textField } from '../engine/schemas.ts';
 import { ticker } from '../engine/shared-fields.ts';
+import { nullableColumn, numberOrNull } from '../engine/wrapped-schemas.ts';
 import { expirySelection } from '../reading/expiry-choice.ts';
 import { provenanceOf, readMarket, reportHead } from '../reading/market-reading.ts';
 import { seriesFigures } from '../reading/series-figures.ts';

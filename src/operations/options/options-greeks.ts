@@ -1,9 +1,10 @@
 import { recordOf } from '../../core/record-of.ts';
 import { greeksOf, MARKET_UNITS } from '../../math/black-scholes.ts';
 import { defineOperation } from '../engine/operation.ts';
-import { defaulted, describedObject, number, objectOf, textColumn } from '../engine/schemas.ts';
+import { defaulted, describedObject, number, objectOf } from '../engine/schemas.ts';
 import { dividend, iv, putCall, rate, spot, strike, tte } from '../engine/shared-fields.ts';
 import { unlikelyUnits } from '../engine/unlikely-units.ts';
+import { textColumn } from '../engine/wrapped-schemas.ts';
 
 const GREEKS = ['delta', 'gamma', 'vega', 'theta', 'rho', 'vanna', 'charm', 'volga'] as const;
 

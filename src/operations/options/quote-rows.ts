@@ -3,8 +3,9 @@ import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
 import { optionColumns } from '../../analytics/chain/rows.ts';
 import { quoteVolatilities } from '../../analytics/chain/volatility-band.ts';
 import { greeks, inMarketUnits } from '../../math/black-scholes.ts';
-import { finiteOrNull, number, numberOrNull, objectOf, textField } from '../engine/schemas.ts';
+import { finiteOrNull, number, objectOf, textField } from '../engine/schemas.ts';
 import { putCall } from '../engine/shared-fields.ts';
+import { numberOrNull } from '../engine/wrapped-schemas.ts';
 
 /** The schema of a row: one contract with its quote, its own volatility and its Greeks. */
 export const quoteRow = objectOf({

@@ -2,7 +2,7 @@ import { averageVolume } from '../../analytics/returns.ts';
 import { addDays, closeOf, newYorkDate } from '../../market/calendar.ts';
 import type { Chain } from '../../market/chain.ts';
 import type { Context } from '../engine/operation.ts';
-import { numberOrNull } from '../engine/schemas.ts';
+import { numberOrNull } from '../engine/wrapped-schemas.ts';
 
 /** Number of trading days over which the daily volume is averaged. */
 const VOLUME_DAYS = 20;

@@ -1,4 +1,4 @@
-import { DAY_MS, tradesWithin } from '../../market/calendar.ts';
+import { DAY_MS, iso, tradesWithin } from '../../market/calendar.ts';
 import type { Chain } from '../../market/chain.ts';
 import type { Context } from '../engine/operation.ts';
 
@@ -16,8 +16,4 @@ export function gapNotes(chain: Chain, days: number, context: Context): string[]
   if (named.length === 0) return [];
   const more = gaps.length - named.length;
   return [`No trades were received from ${named.join(', ')}${more > 0 ? ` and in ${more} earlier periods` : ''}.`];
-}
-
-function iso(ms: number): string {
-  return new Date(ms).toISOString();
 }

@@ -11,8 +11,9 @@ import { ClientError } from '../../core/errors.ts';
 import { horizonEnd, newYorkDate } from '../../market/calendar.ts';
 import type { Chain } from '../../market/chain.ts';
 import { defineOperation } from '../engine/operation.ts';
-import { count, defaulted, number, numberOrNull, objectOf, oneOf, textField } from '../engine/schemas.ts';
+import { count, defaulted, number, objectOf, oneOf, textField } from '../engine/schemas.ts';
 import { priceField, ticker } from '../engine/shared-fields.ts';
+import { numberOrNull } from '../engine/wrapped-schemas.ts';
 import { jumpLawOf, surfaceOfPrepared } from '../reading/chain-surface.ts';
 import { provenanceOf, readMarket } from '../reading/market-reading.ts';
 

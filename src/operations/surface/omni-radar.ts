@@ -13,16 +13,9 @@ import type { Step } from '../../core/steps.ts';
 import { daysBetween, newYorkDate } from '../../market/calendar.ts';
 import { defineOperation } from '../engine/operation.ts';
 import { limit } from '../engine/pages.ts';
-import {
-  defaulted,
-  describedObject,
-  number,
-  numberColumn,
-  numberOrNull,
-  objectOf,
-  textField,
-} from '../engine/schemas.ts';
+import { defaulted, describedObject, number, objectOf, textField } from '../engine/schemas.ts';
 import { ticker } from '../engine/shared-fields.ts';
+import { numberColumn, numberOrNull } from '../engine/wrapped-schemas.ts';
 import { MILLION } from '../gex/gex-report.ts';
 import { surfaceOfPrepared } from '../reading/chain-surface.ts';
 import { expiryChoice, expirySelection } from '../reading/expiry-choice.ts';

@@ -5,7 +5,8 @@ import { densityFigures, QUANTILES, volatilityError } from '../../analytics/surf
 import type { FittedSurface, HorizonLaw } from '../../analytics/surface/fitted-surface.ts';
 import { clampProbability } from '../../analytics/surface/price-law.ts';
 import { daysBetween } from '../../market/calendar.ts';
-import { describedObject, integerField, number, numberColumn, textField } from '../engine/schemas.ts';
+import { describedObject, integerField, number, textField } from '../engine/schemas.ts';
+import { numberColumn } from '../engine/wrapped-schemas.ts';
 
 const probability = (description: string) => number(`${description} 0 to 1.`, { minimum: 0, maximum: 1 });
 export const stateDensity = describedObject(

@@ -1,16 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
-import {
-  count,
-  describedObject,
-  nullableColumn,
-  numberColumn,
-  numberOrNull,
-  objectOf,
-  objectOrNull,
-  oneOf,
-  textColumn,
-  textField,
-} from '../engine/schemas.ts';
+import { count, describedObject, objectOf, oneOf, textField } from '../engine/schemas.ts';
+import { nullableColumn, numberColumn, numberOrNull, objectOrNull, textColumn } from '../engine/wrapped-schemas.ts';
 import { headFields } from '../reading/market-reading.ts';
 
 const smileColumns = {

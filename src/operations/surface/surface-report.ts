@@ -187,34 +187,12 @@ function clockOf({ clock: { weights } }: FittedSurface) {
     : { clock: 'trading' as const, shut_day_weight: weights.shutDay, night_weight: weights.night };
 }
 
-interface RowInput {
-  readonly law: HorizonLaw['law'];
-  readonly tte: number;
-  readonly years: number;
-  readonly forward: number;
-  readonly variance: number;
-  /** Variance of the events up to the time of the row. */
-  readonly ofEvents: number;
-  /** Half-widths of the bands of the volatility at the money and of the 25-delta skew, as shares of the volatility at the money. */
-  readonly band: number;
-  readonly skewBand: number;
-}
+type RowInput = ReturnType<typeof rowInput>;
 
-function rowInput(
-  { law, years, forward, atmVariance, tte }: HorizonLaw,
-  near: SurfaceSlice,
-  ofEvents: number,
-): RowInput {
-  return {
-    law,
-    tte,
-    years,
-    forward,
-    variance: atmVariance,
-    ofEvents,
-    band: near.fit.atmBand,
-    skewBand: near.fit.skewBand,
-  };
+/** Returns the inputs of a row of smile columns. `ofEvents` is the variance of the events up to the time of the row. */
+function rowInput({ law, years, forward, atmVariance, tte }: HorizonLaw, near: SurfaceSlice, ofEvents: number) {
+  const { atmBand: band, skewBand } = near.fit;
+  return { law, tte, years, forward, variance: atmVariance, ofEvents, band, skewBand };
 }
 
 /** Computes the smile columns of some laws (distributions of the price at one instant), which are ordered by time. */
