@@ -79,20 +79,13 @@ export interface Market {
   dividends(chain: Chain): readonly CashDividend[];
   /** Returns the number of a ticker's snapshots, up to the market's moment, whose levels have not been computed yet. */
   levelsDue(ticker: string): number;
-  /** Returns the last moment up to `untilMs` with stored levels, or `undefined` if there is none. */
+  // The following methods return what those of `LevelStore` return, up to the moment of the market. The days are consecutive.
   lastLevelsAt(ticker: string, untilMs: number): number | undefined;
-  /** Returns the moments in [fromMs, toMs] with stored levels, oldest first: all of them, or only the last of each New York day. */
   levelTimes(ticker: string, fromMs: number, toMs: number, per: 'snapshot' | 'day'): number[];
-  /** Returns the levels of the given moments, oldest first. */
   levels(ticker: string, times: readonly number[]): LevelRecord[];
   /** Returns a ticker's newest levels with the source of their snapshot, or `undefined` if there are none. */
   newestLevels(ticker: string): Omit<LevelEvent, 'seq'> | undefined;
-  /**
-   * Returns the volatilities at 30 days of consecutive New York days (`YYYY-MM-DD`), in the given order: that of the last levels of the day
-   * up to `untilMs`. A volatility is null if the day has no levels, or if its last levels have no volatility.
-   */
   volatilitiesOfDays(ticker: string, days: readonly string[], untilMs: number): readonly (number | null)[];
-  /** Returns the spots of the level records of the moments in [fromMs, toMs], each once, ascending. */
   levelSpots(ticker: string, fromMs: number, toMs: number): LevelSpot[];
   /**
    * Returns the market as it was at an instant. Data with a later date is not visible, so a ticker that has a chain now may have none. The

@@ -1,3 +1,4 @@
+import { recordOf } from '../../core/record-of.ts';
 import { StepMeter, type Steps } from '../../core/steps.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
 import { type Exposures, exposuresOf } from './dollar-exposures.ts';
@@ -51,13 +52,7 @@ export function* combine(index: PreparedChain, fund: PreparedChain): Steps<Combi
   const [indexGamma, fundGamma] = [yield* strikeGamma(index), yield* strikeGamma(fund)];
   return {
     ratio,
-    exposures: {
-      dex: ofIndex.dex + ofFund.dex,
-      gex: ofIndex.gex + ofFund.gex,
-      grossGex: ofIndex.grossGex + ofFund.grossGex,
-      vex: ofIndex.vex + ofFund.vex,
-      cex: ofIndex.cex + ofFund.cex,
-    },
+    exposures: recordOf(['dex', 'gex', 'grossGex', 'vex', 'cex'] as const, (name) => ofIndex[name] + ofFund[name]),
     index: ofIndex,
     fund: ofFund,
     flip,

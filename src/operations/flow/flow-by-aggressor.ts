@@ -112,6 +112,8 @@ function* flowOf(tape: PrintsQuery, minPremium: number, prepared: PreparedChain)
   return { signedBy: { ...rulesOf(sums), unknown: flow.unknown }, groups: flow.groups() };
 }
 
+const RULES = ['feed', 'quote', 'tick'] as const;
+
 /** Counts prints by the rule that gave their side. Leaves out prints of adjusted deliverables. */
 function rulesOf({ contracts, byContract }: TapeSums) {
   const rules = { feed: 0, quote: 0, tick: 0 };
@@ -119,9 +121,7 @@ function rulesOf({ contracts, byContract }: TapeSums) {
   for (const [contract, series] of contracts.seriesIndex.entries()) {
     if (!isCounted[series]) continue;
     const offset = contract * BY_CONTRACT.width;
-    rules.feed += byContract[offset + BY_CONTRACT.feed]!;
-    rules.quote += byContract[offset + BY_CONTRACT.quote]!;
-    rules.tick += byContract[offset + BY_CONTRACT.tick]!;
+    for (const rule of RULES) rules[rule] += byContract[offset + BY_CONTRACT[rule]]!;
   }
   return rules;
 }
