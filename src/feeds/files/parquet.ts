@@ -15,8 +15,7 @@ import { closesOf, isClosesHeader } from './daily-rows.ts';
 import { dividendsOf, isDividendsHeader } from './dividends-csv.ts';
 import type { Content } from './opened-file.ts';
 import { CODECS, cellReader, PARSERS } from './parquet-cells.ts';
-import { isPrintsHeader, PRINT_COLUMNS, printColumnsOf } from './print-columns.ts';
-import { rowReader } from './print-row.ts';
+import { isPrintsHeader, PRINT_COLUMNS, printColumnsOf, rowReader } from './print-row.ts';
 import { BATCH_PRINTS, type PrintsDelivery } from './prints-csv.ts';
 
 /**

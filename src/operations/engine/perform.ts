@@ -4,8 +4,8 @@ import { cleanLine } from '../../core/clean-text.ts';
 import { ClientError, type ClientErrorCode } from '../../core/errors.ts';
 import { isRecord } from '../../core/json-shape.ts';
 import type { Steps } from '../../core/steps.ts';
+import { contextAt, withMoment } from './moment.ts';
 import { answerSchema, type Context, type Operation, PROVENANCE, type Provenance, pickFields } from './operation.ts';
-import { contextAt, withMoment } from './replay.ts';
 import { objectOf } from './schemas.ts';
 import { satisfies, validate } from './validate.ts';
 

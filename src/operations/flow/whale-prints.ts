@@ -10,8 +10,8 @@ import { SNAPSHOT_CONTRACTS } from '../engine/request-cost.ts';
 import { date, integerField, number, objectOf, textField } from '../engine/schemas.ts';
 import { ticker } from '../engine/shared-fields.ts';
 import { objectOrNull } from '../engine/wrapped-schemas.ts';
-import { gapNotes } from '../reading/gap-notes.ts';
 import { provenanceOf, readMarket } from '../reading/market-reading.ts';
+import { gapNotes } from '../reading/signed-tape.ts';
 
 /** The answer has a note if contracts of |delta| above 0.9 have a larger share of the premium than this. */
 const DEEP_SHARE_NOTED = 0.25;
