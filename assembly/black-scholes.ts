@@ -2,25 +2,13 @@
  * Worst error found: price 1.84, at call, S=4131.63, K=4461.94, T=0.00275451, v=0.0413862, r=0.0379116, q=0.0459202.
  * The unit is the change that one rounding of each input and of the result can cause (`scaledError` of the tests).
  */
-import { COLUMN, PAIR, rowAt } from './block';
+import { COLUMN, PAIR, rowAt, STRIP } from './block';
 import { BlackScholesColumn } from './columns';
 import { Exponential } from './exp';
 import { add, atLeast, atMost, choose, div, half, magnitude, mul, one, sub, times, unless } from './lanes';
 import { Logarithm } from './log';
 import { Mills } from './mills';
-
-/**
- * If s = v sqrt(T), the standard deviation of the log-return, is at most this, the option has no time value. The logarithms of two
- * different doubles differ by more than this.
- */
-const DEVIATION_MIN: f64 = 1e-100;
-/**
- * Bound of |d1| and |d2|. At this bound, N and phi have long reached their limits. The bound prevents 0 * Infinity in products with phi.
- */
-const D_MAX: f64 = 1e9;
-const INV_SQRT_2_PI: f64 = 0.3989422804014327;
-/** The number of rows that go through all passes together. The number is so small that the rows stay in the first-level cache. */
-const STRIP: i32 = 128;
+import { D_MAX, DEVIATION_MIN, INV_SQRT_2_PI } from './normal';
 
 // Inputs.
 const CALL_PUT: usize = <usize>BlackScholesColumn.callPut * COLUMN;

@@ -11,6 +11,8 @@ export const BLOCK_ROWS: i32 = 1024;
  * columns would compete for the same few places in the cache.
  */
 export const COLUMN: usize = 1024 * 8 + 64;
+/** The number of rows that go through all passes of a kernel together. So few rows stay in the first-level cache. */
+export const STRIP: i32 = 128;
 /** The bytes of two doubles. */
 export const PAIR: usize = 16;
 

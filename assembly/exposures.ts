@@ -2,20 +2,13 @@
  * Worst error found: change 0.133, at options 7000 to 8000 of reference and vectors.ts.
  * The unit is the sum of the changes that one rounding of each input and of each hedge can cause.
  */
-import { COLUMN, PAIR, rowAt } from './block';
+import { COLUMN, PAIR, rowAt, STRIP } from './block';
 import { ExposureColumn } from './columns';
 import { Exponential } from './exp';
 import { add, atLeast, atMost, choose, div, half, magnitude, mul, sub, times, unless } from './lanes';
 import { Logarithm } from './log';
 import { Mills } from './mills';
-
-/** If v sqrt(T) is at most this, the option has no time value (as in black-scholes.ts). */
-const DEVIATION_MIN: f64 = 1e-100;
-/** Bound of |d1|. At this bound, N and phi have long reached their limits. The bound prevents 0 * Infinity in products with phi. */
-const D_MAX: f64 = 1e9;
-const INV_SQRT_2_PI: f64 = 0.3989422804014327;
-/** The number of rows that go through all passes together. The number is so small that the rows stay in the first-level cache. */
-const STRIP: i32 = 128;
+import { D_MAX, DEVIATION_MIN, INV_SQRT_2_PI } from './normal';
 
 // Inputs.
 const CALL_PUT: usize = <usize>ExposureColumn.callPut * COLUMN;

@@ -2,18 +2,16 @@
  * Worst error found: levels a step apart 61.9, at level=187, first=17526.6, step=0.005, count=200, K=1000000000, T=0.00462271, v=62.7362, r=-0.175691, q=-0.247387.
  * The unit is the change that one rounding of each input and of the result can cause (`scaledError` of the tests).
  */
-import { BLOCK_ROWS, COLUMN, PAIR, rowAt } from './block';
+import { BLOCK_ROWS, COLUMN, PAIR, rowAt, STRIP } from './block';
 import { GammaProfileColumn } from './columns';
 import { Exponential } from './exp';
 import { add, atMost, choose, div, half, mul, one, sub, times, unless } from './lanes';
 import { Logarithm } from './log';
+import { DEVIATION_MIN, INV_SQRT_2_PI } from './normal';
 
 // In this file, a level is a spot price at which the gamma of all rows is added up. s = v sqrt(T) is the standard deviation of the
 // log-return.
 
-const INV_SQRT_2_PI: f64 = 0.3989422804014327;
-/** A row whose s is smaller adds nothing. */
-const DEVIATION_MIN: f64 = 1e-100;
 /**
  * e to a smaller exponent is taken as 0. e to this exponent is about the smallest normal double, which is negligible next to any other
  * gamma.
@@ -27,8 +25,6 @@ const RUN_MAX: i32 = 64;
 const SHORTEST_RUN: i32 = 8;
 /** Bound of the exponent of a factor. e to this exponent is finite. */
 const FACTOR_EXPONENT_MAX: f64 = 709.0;
-/** The number of rows that go through all passes together. The number is so small that the rows stay in the first-level cache. */
-const STRIP: i32 = 128;
 
 // Inputs.
 const STRIKE: usize = <usize>GammaProfileColumn.strike * COLUMN;

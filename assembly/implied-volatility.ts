@@ -2,7 +2,7 @@
  * Worst error found: volatility 0.867, at put, price=0.20902683407100056, S=100, K=3.83343862693, T=10, r=0, q=0.
  * The unit is the change that one rounding of each input and of the result can cause (`scaledError` of the tests).
  */
-import { COLUMN, PAIR, rowAt } from './block';
+import { COLUMN, PAIR, rowAt, STRIP } from './block';
 import { add, atMost, choose, div, half, magnitude, mul, one, sub, times } from './lanes';
 import { Logarithm } from './log';
 import { Mills } from './mills';
@@ -35,8 +35,6 @@ const STEPS_MAX: i32 = 30;
 const NEAR_DEVIATION: f64 = 0.55;
 const NEAR_MONEYNESS: f64 = 2.0;
 const TAYLOR_DEGREE: f64 = 17.0;
-/** The number of rows that go through all passes together. The number is so small that the rows stay in the first-level cache. */
-const STRIP: i32 = 128;
 /**
  * A row is solved after a step of at most this size, relative to s (or to 1 if s is larger). The remaining error is of the order of the
  * fourth power of the step.

@@ -9,6 +9,7 @@ import { Exponential } from './exp';
 import { add, atLeast, choose, div, half, magnitude, mul, one, sub, times } from './lanes';
 import { Logarithm } from './log';
 import { Mills } from './mills';
+import { D_MAX, INV_SQRT_2_PI } from './normal';
 
 // Symbols in this file:
 // - S spot, K strike, T years to settlement, v volatility of the diffusion, r rate, q dividend yield;
@@ -26,9 +27,6 @@ const JUMPS_EXPECTED_MAX: f64 = 256.0;
 const TERMS_MAX: f64 = 1200.0;
 /** A bound of the terms that are left out of a leg's two sums, relative to the smaller sum. */
 const REMAINDER: f64 = 1e-17;
-/** Bound of |d2|. The bound prevents 0 * Infinity in products with the density. */
-const D_MAX: f64 = 1e9;
-const INV_SQRT_2_PI: f64 = 0.3989422804014327;
 
 // Inputs.
 const SPOT: usize = <usize>MertonColumn.spot * COLUMN;

@@ -5,7 +5,16 @@
 import { Exponential } from './exp';
 import { Mills } from './mills';
 
-const INV_SQRT_2_PI: f64 = 0.3989422804014327;
+export const INV_SQRT_2_PI: f64 = 0.3989422804014327;
+/**
+ * If s = v sqrt(T), the standard deviation of the log-return, is at most this, an option has no time value. The logarithms of two different
+ * doubles differ by more than this.
+ */
+export const DEVIATION_MIN: f64 = 1e-100;
+/**
+ * Bound of |d1| and |d2|. At this bound, N and phi have long reached their limits. The bound prevents 0 * Infinity in products with phi.
+ */
+export const D_MAX: f64 = 1e9;
 /** Beyond this |x|, the normal density phi(x) is 0 in doubles. */
 const X_MAX: f64 = 40.0;
 

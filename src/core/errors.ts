@@ -69,6 +69,11 @@ export interface FieldError {
   readonly expected: string;
 }
 
+/** Returns the error for a field of the input that does not meet a condition. */
+export function invalidField(code: ClientErrorCode, field: string, expected: string, hint?: string): ClientError {
+  return new ClientError(code, `${field} ${expected}`, { hint, fieldErrors: [{ field, expected }] });
+}
+
 /** Moments, ISO 8601. Null if there is none. */
 export interface NearestMoments {
   readonly before: string | null;
@@ -76,7 +81,7 @@ export interface NearestMoments {
 }
 
 interface ClientErrorDetails {
-  readonly hint?: string;
+  readonly hint?: string | undefined;
   readonly fieldErrors?: readonly FieldError[];
   readonly retryAfterS?: number;
   readonly nearest?: NearestMoments;

@@ -11,6 +11,7 @@ import type { DataRoom } from './data-room.ts';
 import { deliveriesOf, type FileReadOptions } from './files/deliveries.ts';
 import { type FoundFile, type SkippedFile, walk } from './files/walk.ts';
 import { readFileIsolated } from './reader/isolated-reader.ts';
+import { countRejected } from './rejections.ts';
 
 export interface LoadDeps {
   readonly store: IngestStore;
@@ -52,7 +53,7 @@ export async function loadFiles(
       )) {
         isMarketData = true;
         result.rows += rowsOf(delivery) + rejectedRowsOf(delivery);
-        addCounts(result.refused, refusedOf(delivery));
+        for (const [why, rows] of Object.entries(refusedOf(delivery))) countRejected(result.refused, why, rows);
         const fullReason = room?.fullReason();
         if (fullReason !== undefined) throw new OperatorError(fullReason, ROOM_HINT);
         const {
@@ -132,8 +133,7 @@ async function* groupPrints(deliveries: AsyncIterable<Delivery>): AsyncGenerator
       yield { ...delivery, prints: [] };
       for (const print of delivery.prints) {
         const key = `${print.underlying} ${dayOf(print.at)}`;
-        const ofDay = days.get(key) ?? [];
-        if (ofDay.length === 0) days.set(key, ofDay);
+        const ofDay = days.getOrInsertComputed(key, () => []);
         buffered++;
         if (ofDay.push(print) < WRITTEN_MAX) continue;
         days.delete(key);
@@ -171,10 +171,6 @@ function refusedOf(delivery: Delivery): Readonly<Record<string, number>> {
 function rejectedRowsOf(delivery: Delivery): number {
   if (delivery.kind === 'chain') return countRejectedRows(delivery.chain);
   return Object.values(refusedOf(delivery)).reduce((sum, count) => sum + count, 0);
-}
-
-function addCounts(to: Record<string, number>, counts: Readonly<Record<string, number>>): void {
-  for (const [reason, count] of Object.entries(counts)) to[reason] = (to[reason] ?? 0) + count;
 }
 
 /** Where a file, or a problem with a file, was found. */

@@ -11,7 +11,7 @@ export function unreadable(reason: string): ClientError {
   );
 }
 
-/** Adds one rejected row to the counts in `refused`, under the reason of its rejection. */
-export function countRejected(refused: Record<string, number>, reason: string): void {
-  refused[reason] = (refused[reason] ?? 0) + 1;
+/** Adds rejected rows to the counts in `refused`, under the reason of their rejection. */
+export function countRejected(refused: Record<string, number>, reason: string, rows = 1): void {
+  refused[reason] = (refused[reason] ?? 0) + rows;
 }

@@ -1,8 +1,9 @@
 import { announceStep } from '../core/event-loop-watchdog.ts';
 import type { Observe } from '../core/events.ts';
+import { recordOf } from '../core/record-of.ts';
 import { addDays, DAY_MS, newYorkDate, newYorkInstant } from '../market/calendar.ts';
 import { AHEAD_MS } from '../market/market.ts';
-import type { MarketStore, RetainedKind } from '../market/store.ts';
+import type { RetainedKind, RetentionStore } from '../market/store.ts';
 import { runEvery } from './background.ts';
 
 /** How many New York days of each kind of data are kept, in addition to the present day. If a field is omitted, all days are kept. */
@@ -14,8 +15,6 @@ export interface RetentionDays {
   readonly intraday?: number | undefined;
   readonly levels?: number | undefined;
 }
-
-type RetentionStore = Pick<MarketStore, 'removeOld' | 'dataSpan' | 'keptFrom'>;
 
 export interface RetentionDeps {
   readonly store: RetentionStore;
@@ -103,5 +102,5 @@ function withoutLarge(deps: RetentionDeps): RetentionDays {
     if (isLarge) observe({ kind: 'retention_waits', of: kind, days: Math.round(dueMs / DAY_MS) });
     return !isLarge;
   });
-  return Object.fromEntries(small.map((kind) => [kind, kept[kind]]));
+  return recordOf(small, (kind) => kept[kind]);
 }

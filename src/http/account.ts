@@ -4,7 +4,8 @@ import { canonicalUuid } from '../access/api-key.ts';
 import type { RateLimiter } from '../access/rate-limit.ts';
 import { telegramStatus } from '../access/telegram-link.ts';
 import { ClientError } from '../core/errors.ts';
-import { count, nullable } from '../operations/engine/schemas.ts';
+import { count } from '../operations/engine/schemas.ts';
+import { nullable } from '../operations/engine/wrapped-schemas.ts';
 import { type HttpApp, queryOf, respondJson } from './http-app.ts';
 import type { HttpDeps } from './http-deps.ts';
 

@@ -1,6 +1,6 @@
 import { ClientError } from '../core/errors.ts';
 import { isDate, settlementInstant } from './calendar.ts';
-import type { Chain, Series } from './chain.ts';
+import { type Chain, emptyChainColumns, type Series } from './chain.ts';
 import { isTicker, rootOf, settlementOf } from './option-symbol.ts';
 
 /** One contract as a feed parsed it. The values are not checked yet. `NaN` means "not given". */
@@ -21,6 +21,31 @@ export interface ContractRow {
   readonly gamma: number;
   /** Shares per contract. `NaN` means the usual number, 100. */
   readonly multiplier: number;
+}
+
+/** The fields of a row that do not name the contract. */
+export type QuoteField = Exclude<keyof ContractRow, 'root' | 'expiry' | 'callPut' | 'strike'>;
+
+/** Returns the row of a contract. `value` returns the value of a field, NaN if it is not given. */
+export function contractRow(
+  { root, expiry, callPut, strike }: Omit<ContractRow, QuoteField>,
+  value: (field: QuoteField) => number,
+): ContractRow {
+  return {
+    root,
+    expiry,
+    callPut,
+    strike,
+    bid: value('bid'),
+    ask: value('ask'),
+    last: value('last'),
+    volume: value('volume'),
+    openInterest: value('openInterest'),
+    iv: value('iv'),
+    delta: value('delta'),
+    gamma: value('gamma'),
+    multiplier: value('multiplier'),
+  };
 }
 
 /** The fields of a chain that do not come from its rows. */
@@ -73,7 +98,7 @@ export function buildChain(head: ChainHead, rows: Iterable<ContractRow>): Chain 
   groups.sort(bySettlement);
 
   const total = groups.reduce((sum, group) => sum + group.rows.length, 0);
-  const columns = emptyColumns(total);
+  const columns = emptyChainColumns(total);
   const series: Series[] = [];
   let row = 0;
   for (const { rows, ...identity } of groups) {
@@ -158,24 +183,6 @@ function upTo(max: number, value: number, count: (reason: string) => void): numb
   if (value >= 0 && value <= max) return value;
   if (!Number.isNaN(value)) count('bad_value');
   return Number.NaN;
-}
-
-function emptyColumns(count: number) {
-  const column = () => new Float64Array(count);
-  return {
-    seriesIndex: new Uint16Array(count),
-    callPut: column(),
-    strike: column(),
-    bid: column(),
-    ask: column(),
-    last: column(),
-    volume: column(),
-    openInterest: column(),
-    iv: column(),
-    delta: column(),
-    gamma: column(),
-    multiplier: column(),
-  };
 }
 
 function compare(a: string, b: string): number {

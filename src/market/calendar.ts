@@ -291,40 +291,17 @@ function daysInMonth(year: number, month: number): number {
   return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
 }
 
-/** Returns the number of days since 1970-01-01. */
-function dayNumber(date: string): number {
-  let day = DAY_NUMBERS.get(date);
-  if (day === undefined) {
-    day = Math.round(Date.parse(`${date}T00:00:00Z`) / DAY_MS);
-    if (!Number.isNaN(day)) cacheDate(date, day);
-  }
-  return day;
-}
-
-function dateOf(day: number): string {
-  let date = DATES.get(day);
-  if (date === undefined) {
-    date = new Date(day * DAY_MS).toISOString().slice(0, 10);
-    cacheDate(date, day);
-  }
-  return date;
-}
-
-/**
- * Caches of day numbers by date, and of dates by day number. Parsing or formatting a date takes ten times as long as a lookup. The limit is
- * about eight years of dates.
- */
-const DAY_NUMBERS = new Map<string, number>();
-const DATES = new Map<number, string>();
+/** Limit on cached dates, about eight years of dates. Parsing or formatting a date takes ten times as long as a lookup. */
 const DATES_MAX = 3_000;
 
-function cacheDate(date: string, day: number): void {
-  if (DATES.size >= DATES_MAX) {
-    DATES.clear();
-    DAY_NUMBERS.clear();
-  }
-  DATES.set(day, date);
-  DAY_NUMBERS.set(date, day);
+/** Returns the number of days since 1970-01-01. */
+const dayNumber = memoize(DATES_MAX, (date: string) => Math.round(Date.parse(`${date}T00:00:00Z`) / DAY_MS));
+
+const dateOf = memoize(DATES_MAX, (day: number) => new Date(day * DAY_MS).toISOString().slice(0, 10));
+
+/** Returns an instant as ISO 8601. */
+export function iso(ms: number): string {
+  return new Date(ms).toISOString();
 }
 
 function isoDate(year: number, month: number, day: number): string {

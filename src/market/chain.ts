@@ -1,3 +1,4 @@
+import { recordOf } from '../core/record-of.ts';
 /**
  * The option quotes of one underlying at one instant, as parallel columns. Rows are ordered by series and then by strike. At each strike,
  * the call comes before the put. `NaN` means "not given". A chain never changes once it is built, so results of analyses may be cached with
@@ -55,10 +56,16 @@ export interface Series {
   readonly end: number;
 }
 
-const COLUMNS = [
-  ...['seriesIndex', 'callPut', 'strike', 'bid', 'ask', 'last', 'volume'],
-  ...['openInterest', 'iv', 'delta', 'gamma', 'multiplier'],
-] as (keyof Chain & ('seriesIndex' | 'callPut' | 'strike'))[];
+/** The columns of numbers, in the order in which they are stored. */
+export const CHAIN_COLUMNS = [
+  ...(['callPut', 'strike', 'bid', 'ask', 'last', 'volume'] as const),
+  ...(['openInterest', 'iv', 'delta', 'gamma', 'multiplier'] as const),
+] as const;
+
+/** Returns the columns of a chain with `count` contracts, filled with 0. */
+export function emptyChainColumns(count: number) {
+  return { seriesIndex: new Uint16Array(count), ...recordOf(CHAIN_COLUMNS, () => new Float64Array(count)) };
+}
 
 /** Returns whether two snapshots are equal in every field except `source`. */
 export function sameQuotes(a: Chain, b: Chain): boolean {
@@ -68,7 +75,7 @@ export function sameQuotes(a: Chain, b: Chain): boolean {
     a.simulated === b.simulated &&
     a.spot === b.spot &&
     a.count === b.count &&
-    COLUMNS.every((column) => bytesOf(a[column]).equals(bytesOf(b[column]))) &&
+    [...CHAIN_COLUMNS, 'seriesIndex' as const].every((column) => bytesOf(a[column]).equals(bytesOf(b[column]))) &&
     Bun.deepEquals(a.series, b.series) &&
     Bun.deepEquals(a.refused, b.refused)
   );

@@ -1,5 +1,5 @@
 import { ClientError } from '../core/errors.ts';
-import { addDays, closeOf, DAY_MS, lastQuoted, newYorkDate, newYorkInstant } from './calendar.ts';
+import { addDays, closeOf, DAY_MS, iso, lastQuoted, newYorkDate, newYorkInstant } from './calendar.ts';
 import type { CashDividend } from './cash-dividend.ts';
 import type { Chain } from './chain.ts';
 import type { LevelEvent, LevelRecord, LevelSpot } from './level-record.ts';
@@ -79,20 +79,13 @@ export interface Market {
   dividends(chain: Chain): readonly CashDividend[];
   /** Returns the number of a ticker's snapshots, up to the market's moment, whose levels have not been computed yet. */
   levelsDue(ticker: string): number;
-  /** Returns the last moment up to `untilMs` with stored levels, or `undefined` if there is none. */
+  // The following methods return what those of `LevelStore` return, up to the moment of the market. The days are consecutive.
   lastLevelsAt(ticker: string, untilMs: number): number | undefined;
-  /** Returns the moments in [fromMs, toMs] with stored levels, oldest first: all of them, or only the last of each New York day. */
   levelTimes(ticker: string, fromMs: number, toMs: number, per: 'snapshot' | 'day'): number[];
-  /** Returns the levels of the given moments, oldest first. */
   levels(ticker: string, times: readonly number[]): LevelRecord[];
   /** Returns a ticker's newest levels with the source of their snapshot, or `undefined` if there are none. */
   newestLevels(ticker: string): Omit<LevelEvent, 'seq'> | undefined;
-  /**
-   * Returns the volatilities at 30 days of consecutive New York days (`YYYY-MM-DD`), in the given order: that of the last levels of the day
-   * up to `untilMs`. A volatility is null if the day has no levels, or if its last levels have no volatility.
-   */
   volatilitiesOfDays(ticker: string, days: readonly string[], untilMs: number): readonly (number | null)[];
-  /** Returns the spots of the level records of the moments in [fromMs, toMs], each once, ascending. */
   levelSpots(ticker: string, fromMs: number, toMs: number): LevelSpot[];
   /**
    * Returns the market as it was at an instant. Data with a later date is not visible, so a ticker that has a chain now may have none. The
@@ -192,9 +185,8 @@ export function createMarket(store: MarketStore, universe: Universe, simulated: 
     };
     const tapeVersionOf = (underlying: string, fromMs: number, toMs: number) => {
       const range = `${underlying} ${fromMs} ${toMs}`;
-      const { count, version } = tapeVersions.get(range) ?? store.tapeVersion(underlying, fromMs, toMs, simulated);
-      tapeVersions.set(range, { count, version });
-      return { range, count, version };
+      const read = () => store.tapeVersion(underlying, fromMs, toMs, simulated);
+      return { range, ...tapeVersions.getOrInsertComputed(range, read) };
     };
     const tracked = (spelling: string): string => {
       const ticker = tickerOf(spelling);
@@ -234,9 +226,8 @@ export function createMarket(store: MarketStore, universe: Universe, simulated: 
         refresh();
         const [fromMs, toMs] = windowOf(chain, days);
         const key = `${chain.underlying} ${fromMs} ${toMs} ${minPremiumUsd}`;
-        const sums = flows.get(key) ?? store.printSums(chain.underlying, fromMs, toMs, simulated, minPremiumUsd);
-        flows.set(key, sums);
-        return sums;
+        const read = () => store.printSums(chain.underlying, fromMs, toMs, simulated, minPremiumUsd);
+        return flows.getOrInsertComputed(key, read);
       },
       largeOn(chain, day, minPremiumUsd) {
         refresh();
@@ -290,13 +281,11 @@ export function createMarket(store: MarketStore, universe: Universe, simulated: 
       newestLevels: (ticker) => store.newestLevels(tickerOf(ticker), until, simulated),
       volatilitiesOfDays(ticker, days, untilMs) {
         const [name, toMs] = [tickerOf(ticker), Math.min(untilMs, until)];
+        const read = () => store.volatilitiesOfDays(name, days, toMs, simulated);
         // Replays of many moments would fill the cache.
-        if (until !== Number.MAX_SAFE_INTEGER) return store.volatilitiesOfDays(name, days, toMs, simulated);
+        if (until !== Number.MAX_SAFE_INTEGER) return read();
         refresh();
-        const key = `${name} ${days[0]} ${days.length} ${toMs}`;
-        const found = volatilities.get(key) ?? store.volatilitiesOfDays(name, days, toMs, simulated);
-        volatilities.set(key, found);
-        return found;
+        return volatilities.getOrInsertComputed(`${name} ${days[0]} ${days.length} ${toMs}`, read);
       },
       levelSpots: (ticker, fromMs, toMs) =>
         store.levelSpots(tickerOf(ticker), fromMs, Math.min(toMs, until), simulated),
@@ -342,7 +331,6 @@ function noChain(ticker: string): ClientError {
 
 /** Returns the error for a ticker that has no chain at a past moment. `around` has the moments of the stored snapshots next to it. */
 function noChainAt(ticker: string, atMs: number, { before, after }: Around): ClientError {
-  const iso = (ms: number) => new Date(ms).toISOString();
   const stored = [before, after].filter((each) => each !== null).map(iso);
   const nearest =
     stored.length === 0

@@ -36,12 +36,15 @@ export interface Retention {
  * its comment states otherwise. Each write is one transaction, except `packTape`, which takes many. A write of one process is visible to
  * every other process at once.
  */
-export interface MarketStore {
+export interface MarketStore extends SnapshotStore, RetentionStore, PrintStore, CloseStore, DividendStore, LevelStore {
   /**
    * Returns a text that changes with every write: at once with a write of this process, and within 10 ms with a write of another process.
    * Data that was read under one version is valid until the version changes.
    */
   version(): string;
+}
+
+export interface SnapshotStore {
   /** Stores a snapshot and marks its levels as due. Replaces a stored snapshot with the same underlying, `asOf` and `simulated`. */
   saveChain(chain: Chain): void;
   /**
@@ -72,6 +75,8 @@ export interface MarketStore {
   underlyings(simulated: boolean, from?: string, limit?: number): string[];
   /** Returns the stored snapshots of one underlying or of all underlyings, simulated and recorded, ordered by underlying and time. */
   snapshots(underlying?: string): SnapshotListing[];
+  /** Returns the ids of the last snapshot of each New York day in [fromMs, toMs], oldest first. */
+  dailyChainIds(underlying: string, fromMs: number, toMs: number, simulated: boolean): number[];
   /**
    * Permanently removes snapshots of an underlying and their levels, simulated and recorded: those of the moment `asOf`, or all of them.
    * Returns the number of moments whose data was removed. The number includes moments that only had levels.
@@ -85,6 +90,9 @@ export interface MarketStore {
   checkSnapshots(): Iterable<SnapshotListing & { readonly isDamaged: boolean }>;
   /** Returns the number of stored snapshots. */
   snapshotCount(): number;
+}
+
+export interface RetentionStore {
   /**
    * Removes some of the data that is older than the limits, in one transaction. Returns how many prints, chains and levels were removed.
    * All numbers are 0 once nothing is left to remove.
@@ -103,6 +111,12 @@ export interface MarketStore {
    * removed.
    */
   keptFrom(what: RetainedKind): number;
+}
+
+/** The prints with fromMs <= at <= toMs whose premium is at least `minPremiumUsd`. */
+export type PrintRange = [underlying: string, fromMs: number, toMs: number, simulated: boolean, minPremiumUsd: number];
+
+export interface PrintStore {
   /**
    * Stores prints. A print with an id that is stored already is not stored again, but it may correct or cancel the stored print. If
    * `atOnce` is set and the batch has a thousand or more prints of one day, these prints are stored as packed columns directly (see
@@ -118,30 +132,18 @@ export interface MarketStore {
    * continues it.
    */
   packTape(beforeDay: string, rowsAtOnce?: number): Generator<number, void>;
-  /** Returns the prints with fromMs <= at <= toMs whose premium is at least `minPremiumUsd`, in time order, without canceled prints. */
-  prints(underlying: string, fromMs: number, toMs: number, simulated: boolean, minPremiumUsd: number): Print[];
+  /** Returns the prints of a range in time order, without canceled prints. */
+  prints(...range: PrintRange): Print[];
   /**
    * Yields the prints that `prints` returns, in columns of some thousand prints. The prints are read while the caller iterates. The prints
    * are ordered by time, and prints of one moment by arrival. The order stays the same if prints are packed meanwhile.
    */
-  largePrints(
-    underlying: string,
-    fromMs: number,
-    toMs: number,
-    simulated: boolean,
-    minPremiumUsd: number,
-  ): Iterable<TapeColumns>;
+  largePrints(...range: PrintRange): Iterable<TapeColumns>;
   /**
    * Returns the sums of the prints that `prints` returns, without prints of contracts with an adjusted deliverable. The call is fast if the
    * store holds the sums for this premium (`sumPrintsFrom`).
    */
-  printSums(
-    underlying: string,
-    fromMs: number,
-    toMs: number,
-    simulated: boolean,
-    minPremiumUsd: number,
-  ): readonly PrintSum[];
+  printSums(...range: PrintRange): readonly PrintSum[];
   /**
    * Sets the minimum premium, in dollars, of the prints that are added to the stored sums when they are written. If this premium changes,
    * all stored prints are summed again.
@@ -162,6 +164,9 @@ export interface MarketStore {
   tapeVersion(underlying: string, fromMs: number, toMs: number, simulated: boolean): TapeVersion;
   /** Returns the moment of the newest print up to `untilMs` that is not canceled, ms. Returns `undefined` if there is none. */
   lastPrintAt(underlying: string, simulated: boolean, untilMs?: number): number | undefined;
+}
+
+export interface CloseStore {
   saveCloses(closes: readonly Close[]): void;
   /**
    * Returns the last `limit` closes up to and including `date`, oldest first. If a day has no close, the spot of its last snapshot up to
@@ -170,12 +175,16 @@ export interface MarketStore {
   closes(ticker: string, date: string, limit: number, simulated: boolean, untilMs?: number): Close[];
   /** Returns the stored closes of the dates in [fromDate, toDate], oldest first. No spot takes the place of a missing close. */
   officialCloses(ticker: string, fromDate: string, toDate: string, simulated: boolean): Close[];
+}
+
+export interface DividendStore {
   /** Stores dividends. A dividend replaces the stored dividend of its ticker and ex-date. */
   saveDividends(dividends: readonly CashDividend[]): void;
   /** Returns the dividends of a ticker with ex-dates in [fromDate, toDate], by date. Leaves out amounts of 0. */
   dividends(ticker: string, fromDate: string, toDate: string, simulated: boolean): CashDividend[];
-  /** Returns the ids of the last snapshot of each New York day in [fromMs, toMs], oldest first. */
-  dailyChainIds(underlying: string, fromMs: number, toMs: number, simulated: boolean): number[];
+}
+
+export interface LevelStore {
   /**
    * Returns the ids of the snapshots whose levels are due, simulated and recorded. With `afterId`, returns only the snapshots that were
    * stored after the snapshot with this id. The snapshot that was stored last comes first.

@@ -1,3 +1,4 @@
+import { recordOf } from '../core/record-of.ts';
 import { newYorkDate } from './calendar.ts';
 import type { Print } from './prints.ts';
 
@@ -91,36 +92,22 @@ export class ContractNumbers {
 
   #seriesOf({ root, expiry, callPut }: TapeSeries) {
     const key = `${root} ${expiry} ${callPut}`;
-    let known = this.#bySeries.get(key);
-    if (known === undefined) {
-      known = { index: this.#series.push({ root, expiry, callPut }) - 1, byStrike: new Map() };
-      this.#bySeries.set(key, known);
-    }
-    return known;
+    return this.#bySeries.getOrInsertComputed(key, () => ({
+      index: this.#series.push({ root, expiry, callPut }) - 1,
+      byStrike: new Map(),
+    }));
   }
 
   #number({ index, byStrike }: { readonly index: number; readonly byStrike: Map<number, number> }, strike: number) {
-    let known = byStrike.get(strike);
-    if (known === undefined) {
-      known = this.#strike.push(strike) - 1;
+    return byStrike.getOrInsertComputed(strike, () => {
       this.#seriesIndex.push(index);
-      byStrike.set(strike, known);
-    }
-    return known;
+      return this.#strike.push(strike) - 1;
+    });
   }
 }
 
 /** The fields of a print that become columns. */
-export interface TapeRow extends TapeSeries {
-  readonly strike: number;
-  readonly at: number;
-  readonly price: number;
-  readonly size: number;
-  readonly multiplier: number;
-  readonly bid: number | null;
-  readonly ask: number | null;
-  readonly delta: number | null;
-}
+export type TapeRow = TapeSeries & Pick<Print, 'strike' | (typeof NUMBERS)[number]>;
 
 /** Returns prints as columns. The prints must be of one underlying and in time order. */
 export function tapeColumnsOf(prints: readonly Print[]): TapeColumns {
@@ -196,14 +183,11 @@ export function printOfRow(
 
 /** Returns the given rows of `columns`, in the given order. */
 export function pickRows(columns: TapeColumns, rows: Uint32Array): TapeColumns {
-  const numbers = Object.fromEntries(
-    NUMBERS.map((name) => [name, picked(columns[name], rows, new Float64Array(rows.length))]),
-  ) as Pick<TapeColumns, (typeof NUMBERS)[number]>;
   return {
     count: rows.length,
     contracts: columns.contracts,
     contract: picked(columns.contract, rows, new Uint32Array(rows.length)),
-    ...numbers,
+    ...recordOf(NUMBERS, (name) => picked(columns[name], rows, new Float64Array(rows.length))),
     flags: picked(columns.flags, rows, new Uint8Array(rows.length)),
   };
 }

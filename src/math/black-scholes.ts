@@ -23,37 +23,23 @@ export interface OptionColumns {
 /** The price and each Greek, as columns of `count` rows. */
 export type GreekColumns = Readonly<Record<GreekName, Float64Array>>;
 
-export type GreekName = keyof typeof COLUMNS;
+export type GreekName = (typeof GREEKS)[number];
 
-/** The kernel's column of the price and of each Greek. For a pair, these are the columns of the call. */
-const COLUMNS = {
-  price: BlackScholesColumn.price,
-  delta: BlackScholesColumn.delta,
-  gamma: BlackScholesColumn.gamma,
-  vega: BlackScholesColumn.vega,
-  theta: BlackScholesColumn.theta,
-  rho: BlackScholesColumn.rho,
-  vanna: BlackScholesColumn.vanna,
-  charm: BlackScholesColumn.charm,
-  volga: BlackScholesColumn.volga,
-} as const;
-
-const GREEKS = Object.keys(COLUMNS) as (keyof typeof COLUMNS)[];
-
+/** The price and the Greeks. These are also the names of the kernel's columns. For a pair, these are the columns of the call. */
+export const GREEKS = ['price', 'delta', 'gamma', 'vega', 'theta', 'rho', 'vanna', 'charm', 'volga'] as const;
 /** The columns of the put of a pair. Gamma, vega, vanna and volga are the same columns as for the call. */
 const PUT_COLUMNS: Readonly<Record<GreekName, BlackScholesColumn>> = {
-  ...COLUMNS,
+  ...BlackScholesColumn,
   price: BlackScholesColumn.putPrice,
   delta: BlackScholesColumn.putDelta,
   theta: BlackScholesColumn.putTheta,
   rho: BlackScholesColumn.putRho,
   charm: BlackScholesColumn.putCharm,
 };
-
 /** The outputs that differ between call and put. */
-const PUT_OWN = GREEKS.filter((name) => PUT_COLUMNS[name] !== COLUMNS[name]);
+const PUT_OWN = GREEKS.filter((name) => PUT_COLUMNS[name] !== BlackScholesColumn[name]);
 
-const OUTPUTS = GREEKS.map((name) => COLUMNS[name]);
+const OUTPUTS = GREEKS.map((name) => BlackScholesColumn[name]);
 const PAIR_OUTPUTS = [...OUTPUTS, ...PUT_OWN.map((name) => PUT_COLUMNS[name])];
 /** Positions of the put's columns in `PAIR_OUTPUTS`. */
 const PUT_OUTPUTS = GREEKS.map((name) => PAIR_OUTPUTS.indexOf(PUT_COLUMNS[name]));
@@ -100,7 +86,9 @@ export function greeks(options: OptionColumns, discounts?: Discounts, into?: Gre
  * @throws RangeError if the length of a column is not `count`.
  */
 export function oneGreek(name: GreekName, options: OptionColumns): Float64Array {
-  return mapColumns(generic, options.count, BlackScholesColumn, inputs(options, options.callPut), [COLUMNS[name]])[0]!;
+  return mapColumns(generic, options.count, BlackScholesColumn, inputs(options, options.callPut), [
+    BlackScholesColumn[name],
+  ])[0]!;
 }
 
 /**
@@ -162,7 +150,7 @@ export function greeksOf(option: Option): Readonly<Record<GreekName, number>> {
 }
 
 /** The columns of the arena into which the kernel writes its outputs. */
-const ROW = named((name) => arenaColumn(COLUMNS[name]));
+const ROW = named((name) => arenaColumn(BlackScholesColumn[name]));
 
 const DAY_YEARS = 1 / 365;
 const POINT = 0.01;

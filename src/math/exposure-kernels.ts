@@ -27,11 +27,6 @@ export interface HedgeInputs {
   readonly laterFactor: Column;
 }
 
-/** `HedgeInputs` with a signed weight for each option. */
-export interface WeightedHedgeInputs extends HedgeInputs {
-  readonly weight: Column;
-}
-
 /** Delta and vanna (raw, as in `greeks`), and the later delta minus the present one. */
 export type Hedges<Value> = Readonly<Record<'delta' | 'vanna' | 'change', Value>>;
 
@@ -56,7 +51,10 @@ const PARTIAL_SUMS = 6;
  * range but the last has an even number of rows, the result has the same bits as for the whole chain in one call.
  * @throws RangeError if the length of a column is not `count`.
  */
-export function exposureSums(inputs: WeightedHedgeInputs, partial: Float64Array = partialSums()): Hedges<number> {
+export function exposureSums(
+  inputs: HedgeInputs & { readonly weight: Column },
+  partial: Float64Array = partialSums(),
+): Hedges<number> {
   const { count, ...columns } = inputs;
   checkLengths(count, columns);
   const sums = arenaColumn(ExposureColumn.sums);

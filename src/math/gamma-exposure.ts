@@ -1,19 +1,11 @@
 import { GammaProfileColumn } from '../../assembly/columns.ts';
+import type { OptionColumns } from './black-scholes.ts';
 import { arenaColumn, arenaSpan, CHUNK_ROWS, type Column, checkLengths, inChunks, kernels } from './kernels.ts';
 
 // In this file, a level is a spot price at which gamma is computed.
 
-/**
- * Contracts as columns of `count` rows. A number in place of a column is the value of every row. The units are the same as in
- * `OptionColumns`.
- */
-export interface ProfileColumns {
-  readonly count: number;
-  readonly strike: Column;
-  readonly tte: Column;
-  readonly iv: Column;
-  readonly rate: Column;
-  readonly dividend: Column;
+/** Contracts as columns. */
+export interface ProfileColumns extends Omit<OptionColumns, 'callPut' | 'spot'> {
   /** Signed factor of each contract's gamma, for example open interest times multiplier, negative for puts. */
   readonly weight: Column;
 }

@@ -1,21 +1,11 @@
 import { MertonColumn } from '../../assembly/columns.ts';
+import type { OptionColumns } from './black-scholes.ts';
 import { type Column, kernels, mapColumns } from './kernels.ts';
 
-/** Options on a spot that diffuses and jumps, as columns of `count` rows. A number in place of a column is the value of every row. */
-export interface JumpDiffusionColumns {
-  readonly count: number;
-  /** > 0. */
-  readonly spot: Column;
-  /** > 0. */
-  readonly strike: Column;
-  /** Years to expiry, >= 0. */
-  readonly tte: Column;
+/** Options on a spot that diffuses and jumps, as columns. */
+export interface JumpDiffusionColumns extends Omit<OptionColumns, 'callPut'> {
   /** Volatility of the diffusion alone, per square root of a year, >= 0. */
   readonly iv: Column;
-  /** Continuously compounded interest rate, decimal per year. */
-  readonly rate: Column;
-  /** Continuous dividend yield, decimal per year. */
-  readonly dividend: Column;
   /** Expected jumps per year, >= 0. */
   readonly jumpIntensity: Column;
   /** Mean of the jumps in the logarithm of spot. */
@@ -43,8 +33,8 @@ export interface JumpDiffusionResult {
  * no more than 60 jumps are expected. This was measured on 3,000 rows with up to 256 expected jumps.
  * @throws RangeError if the length of a column is not `count`.
  */
-export function merton(options: JumpDiffusionColumns): JumpDiffusionResult {
-  const [probAbove, probBelow, call, put] = mapColumns(kernels.merton, options.count, MertonColumn, inputs(options), [
+export function merton({ count, ...options }: JumpDiffusionColumns): JumpDiffusionResult {
+  const [probAbove, probBelow, call, put] = mapColumns(kernels.merton, count, MertonColumn, options, [
     MertonColumn.probAbove,
     MertonColumn.probBelow,
     MertonColumn.call,
@@ -57,17 +47,13 @@ export function merton(options: JumpDiffusionColumns): JumpDiffusionResult {
  * Computes only the probabilities of `merton`, in two thirds of the time.
  * @throws RangeError if the length of a column is not `count`.
  */
-export function mertonProbabilities(
-  options: JumpDiffusionColumns,
-): Pick<JumpDiffusionResult, 'probAbove' | 'probBelow'> {
-  const [probAbove, probBelow] = mapColumns(kernels.mertonProbabilities, options.count, MertonColumn, inputs(options), [
+export function mertonProbabilities({
+  count,
+  ...options
+}: JumpDiffusionColumns): Pick<JumpDiffusionResult, 'probAbove' | 'probBelow'> {
+  const [probAbove, probBelow] = mapColumns(kernels.mertonProbabilities, count, MertonColumn, options, [
     MertonColumn.probAbove,
     MertonColumn.probBelow,
   ]);
   return { probAbove: probAbove!, probBelow: probBelow! };
-}
-
-function inputs(options: JumpDiffusionColumns): Record<string, Column> {
-  const { spot, strike, tte, iv, rate, dividend, jumpIntensity, jumpMean, jumpVol } = options;
-  return { spot, strike, tte, iv, rate, dividend, jumpIntensity, jumpMean, jumpVol };
 }

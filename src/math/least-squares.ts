@@ -114,7 +114,8 @@ function squares(residuals: Float64Array): number {
   return dot(residuals, residuals);
 }
 
-function dot(a: Float64Array, b: Float64Array): number {
+/** Returns the sum of the products of the elements. */
+export function dot(a: Float64Array, b: Float64Array): number {
   let sum = 0;
   for (let i = 0; i < a.length; i++) sum += a[i]! * b[i]!;
   return sum;

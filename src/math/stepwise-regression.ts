@@ -1,3 +1,5 @@
+import { dot } from './least-squares.ts';
+
 /**
  * Fits values by linear least squares. The model is the set of the columns that the fit uses. `toggle` adds one column to the model or
  * removes one, by the sweep operator (Goodnight 1979, "A tutorial on the SWEEP operator"). The operation takes time quadratic in the number
@@ -99,10 +101,4 @@ export class StepwiseRegression {
     }
     return sums;
   }
-}
-
-function dot(a: Float64Array, b: Float64Array): number {
-  let sum = 0;
-  for (let i = 0; i < a.length; i++) sum += a[i]! * b[i]!;
-  return sum;
 }

@@ -1,145 +1,111 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { cleanLine, shownName } from '../core/clean-text.ts';
-import { ClientError } from '../core/errors.ts';
-import { isStale } from '../market/calendar.ts';
+import { invalidField } from '../core/errors.ts';
+import { iso, isStale } from '../market/calendar.ts';
 import { feedHealth, isClockOff, isOverdue, tickerHealth } from '../market/feed-health.ts';
 import type { FeedState, TickerState } from '../market/feed-ledger.ts';
 import { isTicker } from '../market/option-symbol.ts';
 import { tradingSession } from '../market/trading-session.ts';
 import { type Context, defineOperation } from './engine/operation.ts';
 import { limit } from './engine/pages.ts';
-import { count, nullable, number, oneOf } from './engine/schemas.ts';
+import { count, describedObject, flagField, number, objectList, objectOf, oneOf, textField } from './engine/schemas.ts';
+import { integerOrNull, nullable, numberOrNull, objectOrNull, textOrNull } from './engine/wrapped-schemas.ts';
 
-const moment = (description: string) => nullable(Type.String(), `${description}, ISO 8601; null if there is none.`);
-const text = (description: string) => nullable(Type.String(), description);
-const closed = { additionalProperties: false };
+const moment = (description: string) => textOrNull(`${description}, ISO 8601; null if there is none.`);
 
-const tickerStatus = Type.Object(
-  {
-    ticker: Type.String({ description: 'Underlying symbol.' }),
-    state: oneOf(
-      ['fresh', 'partial', 'stale', 'failing', 'missing'],
-      'The first that applies: missing: no snapshot yet; failing: the last attempt failed; stale: quotes older than --stale-after, counted ' +
-        'in trading hours; partial: under 90 % of the expected contracts; fresh: none of these.',
-    ),
-    last_attempt: moment('Last poll for the ticker, or last delivery'),
-    last_fresh: moment('Last delivery whose quotes were newer than all earlier ones'),
-    as_of: moment('Time of the newest quotes'),
-    age_s: nullable(Type.Integer(), 'Age of these quotes by the wall clock, seconds.'),
-    stale: Type.Boolean({
-      description: 'True if there are no quotes, or if they are older than --stale-after, counted in trading hours.',
-    }),
-    expected_contracts: nullable(
-      Type.Integer(),
-      'The larger of two counts: contracts that the source listed, and unexpired contracts of the previous snapshot; null before the first ' +
-        'snapshot.',
-    ),
-    received_contracts: nullable(
-      Type.Integer(),
-      'Usable contracts of the newest snapshot; null before the first snapshot.',
-    ),
-    coverage_pct: nullable(
-      Type.Number(),
-      'Received contracts, percent of expected contracts; null if none were expected.',
-    ),
-    rows_refused: Type.Record(Type.String(), Type.Integer(), {
-      description: 'Rejected rows and values of the newest snapshot, by reason.',
-    }),
-    failures: count('Failed attempts in a row.'),
-    refusal: text('Why the last attempt failed; null if it succeeded.'),
-  },
-  closed,
-);
+const tickerStatus = objectOf({
+  ticker: textField('Underlying symbol.'),
+  state: oneOf(
+    ['fresh', 'partial', 'stale', 'failing', 'missing'],
+    'The first that applies: missing: no snapshot yet; failing: the last attempt failed; stale: quotes older than --stale-after, counted ' +
+      'in trading hours; partial: under 90 % of the expected contracts; fresh: none of these.',
+  ),
+  last_attempt: moment('Last poll for the ticker, or last delivery'),
+  last_fresh: moment('Last delivery whose quotes were newer than all earlier ones'),
+  as_of: moment('Time of the newest quotes'),
+  age_s: integerOrNull('Age of these quotes by the wall clock, seconds.'),
+  stale: flagField('True if there are no quotes, or if they are older than --stale-after, counted in trading hours.'),
+  expected_contracts: integerOrNull(
+    'The larger of two counts: contracts that the source listed, and unexpired contracts of the previous snapshot; null before the first ' +
+      'snapshot.',
+  ),
+  received_contracts: integerOrNull('Usable contracts of the newest snapshot; null before the first snapshot.'),
+  coverage_pct: numberOrNull('Received contracts, percent of expected contracts; null if none were expected.'),
+  rows_refused: Type.Record(Type.String(), Type.Integer(), {
+    description: 'Rejected rows and values of the newest snapshot, by reason.',
+  }),
+  failures: count('Failed attempts in a row.'),
+  refusal: textOrNull('Why the last attempt failed; null if it succeeded.'),
+});
 
-const feedStatus = Type.Object(
-  {
-    feed: Type.String({ description: 'Kind of source.' }),
-    simulated: Type.Boolean({ description: 'True for the simulated market.' }),
-    state: oneOf(
-      ['ok', 'degraded', 'empty', 'down'],
-      'ok: every ticker is fresh, nothing is rejected, the stream is connected; degraded: one of these is not the case; empty: no data yet; ' +
-        'down: polls fail or have stopped.',
-    ),
-    last_attempt: moment('Last poll'),
-    last_completed: moment('Last poll that completed without an error'),
-    next_attempt: moment('Next poll'),
-    last_data: moment('Last delivery of a snapshot, prints, closes or dividends'),
-    error: text('Why polling fails; null if polling works.'),
-    stream: nullable(
-      Type.Object(
-        {
-          up: Type.Boolean({ description: 'True if the stream is connected.' }),
-          since: Type.String({ description: 'When the stream last connected or disconnected, ISO 8601.' }),
-          reason: text('Why the stream is not connected; null if it is connected.'),
-        },
-        closed,
-      ),
-      'The stream over which the source sends data; null for a feed without a stream.',
-    ),
-    past: nullable(
-      Type.Object(
-        {
-          done: count('Snapshots that are stored with all their levels.'),
-          total: count('Snapshots of the past, of all tickers.'),
-        },
-        closed,
-      ),
-      'How much of its past the simulated market has filled since the first start; null for a feed that fills no past.',
-    ),
-    tickers_expected: count('Tickers that the feed polls or has delivered.'),
-    tickers_by_state: Type.Record(Type.String(), Type.Integer(), { description: 'Number of tickers in each state.' }),
-    expected_contracts: count('Expected contracts of all tickers with a snapshot.'),
-    received_contracts: count('Received contracts of these tickers.'),
-    tickers: Type.Array(tickerStatus, { description: 'Tickers on this page, by name.' }),
-    refusals: Type.Array(
-      Type.Object(
-        {
-          origin: Type.String({ description: 'File, request or stream that was rejected.' }),
-          ticker: text('Ticker; null if unknown.'),
-          reason: Type.String({ description: 'Why it was rejected.' }),
-          at: Type.String({ description: 'Moment of the last rejection, ISO 8601.' }),
-          times: count('Number of rejections in a row.'),
-        },
-        closed,
-      ),
-      {
-        description: 'Rejections on this page, newest first. A later success of the origin or ticker removes them.',
-      },
-    ),
-    gaps: Type.Array(
-      Type.Object(
-        {
-          from: Type.String({ description: 'Begin, ISO 8601.' }),
-          to: nullable(Type.String(), 'End, ISO 8601; null if the gap has not ended.'),
-          reason: Type.String({ description: 'Why the stream was not connected.' }),
-        },
-        closed,
-      ),
-      {
-        description:
-          'Gaps on this page, newest first: periods in which the stream was not connected, so trades were missed.',
-      },
-    ),
-  },
-  closed,
-);
+const feedStatus = objectOf({
+  feed: textField('Kind of source.'),
+  simulated: flagField('True for the simulated market.'),
+  state: oneOf(
+    ['ok', 'degraded', 'empty', 'down'],
+    'ok: every ticker is fresh, nothing is rejected, the stream is connected; degraded: one of these is not the case; empty: no data yet; ' +
+      'down: polls fail or have stopped.',
+  ),
+  last_attempt: moment('Last poll'),
+  last_completed: moment('Last poll that completed without an error'),
+  next_attempt: moment('Next poll'),
+  last_data: moment('Last delivery of a snapshot, prints, closes or dividends'),
+  error: textOrNull('Why polling fails; null if polling works.'),
+  stream: objectOrNull('The stream over which the source sends data; null for a feed without a stream.', {
+    up: flagField('True if the stream is connected.'),
+    since: textField('When the stream last connected or disconnected, ISO 8601.'),
+    reason: textOrNull('Why the stream is not connected; null if it is connected.'),
+  }),
+  past: objectOrNull(
+    'How much of its past the simulated market has filled since the first start; null for a feed that fills no past.',
+    {
+      done: count('Snapshots that are stored with all their levels.'),
+      total: count('Snapshots of the past, of all tickers.'),
+    },
+  ),
+  tickers_expected: count('Tickers that the feed polls or has delivered.'),
+  tickers_by_state: Type.Record(Type.String(), Type.Integer(), { description: 'Number of tickers in each state.' }),
+  expected_contracts: count('Expected contracts of all tickers with a snapshot.'),
+  received_contracts: count('Received contracts of these tickers.'),
+  tickers: Type.Array(tickerStatus, { description: 'Tickers on this page, by name.' }),
+  refusals: objectList('Rejections on this page, newest first. A later success of the origin or ticker removes them.', {
+    origin: textField('File, request or stream that was rejected.'),
+    ticker: textOrNull('Ticker; null if unknown.'),
+    reason: textField('Why it was rejected.'),
+    at: textField('Moment of the last rejection, ISO 8601.'),
+    times: count('Number of rejections in a row.'),
+  }),
+  gaps: objectList(
+    'Gaps on this page, newest first: periods in which the stream was not connected, so trades were missed.',
+    {
+      from: textField('Begin, ISO 8601.'),
+      to: textOrNull('End, ISO 8601; null if the gap has not ended.'),
+      reason: textField('Why the stream was not connected.'),
+    },
+  ),
+});
 
-const session = Type.Object(
-  {
-    state: oneOf(['open', 'closed'], 'Whether the exchange is open now.'),
-    reason: nullable(
-      oneOf(['night', 'weekend', 'holiday'], 'Reason.'),
-      'Why the exchange is closed: night (a trading day, before its open or after its close), weekend or holiday; null while it is open.',
-    ),
-    opens_at: Type.String({
-      description: 'While open: the open of the present session; while closed: the open of the next session; ISO 8601.',
-    }),
-    closes_at: Type.String({ description: 'The close of that session, ISO 8601.' }),
-    half_day: Type.Boolean({ description: 'True if that session closes at 13:00 in New York.' }),
-    now: Type.String({ description: "Time of the server's clock, ISO 8601." }),
-  },
-  { ...closed, description: 'The trading session of the New York Stock Exchange, by its calendar.' },
-);
+const session = describedObject('The trading session of the New York Stock Exchange, by its calendar.', {
+  state: oneOf(['open', 'closed'], 'Whether the exchange is open now.'),
+  reason: nullable(
+    oneOf(['night', 'weekend', 'holiday'], 'Reason.'),
+    'Why the exchange is closed: night (a trading day, before its open or after its close), weekend or holiday; null while it is open.',
+  ),
+  opens_at: textField(
+    'While open: the open of the present session; while closed: the open of the next session; ISO 8601.',
+  ),
+  closes_at: textField('The close of that session, ISO 8601.'),
+  half_day: flagField('True if that session closes at 13:00 in New York.'),
+  now: textField("Time of the server's clock, ISO 8601."),
+});
+
+const report = objectOf({
+  checked_at: textField('Time of the report, ISO 8601.'),
+  healthy: flagField('True if there are feeds, and all of them are ok.'),
+  session,
+  stale_after_s: number('Age above which quotes are stale (--stale-after), seconds.'),
+  feeds: Type.Array(feedStatus, { description: 'Feeds, by name.' }),
+});
 
 export const getFeedStatus = defineOperation({
   name: 'get_feed_status',
@@ -150,28 +116,18 @@ export const getFeedStatus = defineOperation({
     'Health of the feeds of market data, and whether the exchange is open. For each ticker: expected and received contracts, the last attempt, the last fresh data, and what ' +
     'was rejected and why. A feed without data is never ok. Tickers, refusals (rejections) and gaps come in pages.',
   example: {},
-  input: Type.Object(
-    {
-      limit: limit(
-        'Maximum number of tickers, refusals and gaps on a page, all feeds together; by default, as many as fit.',
-      ),
-      cursor: Type.Optional(
-        Type.String({ description: 'next_cursor of the previous page.', pattern: '^[0-9]{1,6}$', maxLength: 6 }),
-      ),
-    },
-    closed,
-  ),
-  full: Type.Object(
-    {
-      checked_at: Type.String({ description: 'Time of the report, ISO 8601.' }),
-      healthy: Type.Boolean({ description: 'True if there are feeds, and all of them are ok.' }),
-      session,
-      stale_after_s: number('Age above which quotes are stale (--stale-after), seconds.'),
-      feeds: Type.Array(feedStatus, { description: 'Feeds, by name.' }),
-      next_cursor: Type.Optional(Type.String({ description: 'Cursor of the next page; absent on the last.' })),
-    },
-    closed,
-  ),
+  input: objectOf({
+    limit: limit(
+      'Maximum number of tickers, refusals and gaps on a page, all feeds together; by default, as many as fit.',
+    ),
+    cursor: Type.Optional(
+      Type.String({ description: 'next_cursor of the previous page.', pattern: '^[0-9]{1,6}$', maxLength: 6 }),
+    ),
+  }),
+  full: objectOf({
+    ...report.properties,
+    next_cursor: Type.Optional(textField('Cursor of the next page; absent on the last.')),
+  }),
   rest: { method: 'GET', path: '/api/v1/feeds' },
   run: ({ limit: most = Number.POSITIVE_INFINITY, cursor }, context) => ({
     result: pageOf(feedReport(context), Number(cursor ?? 0), most),
@@ -181,13 +137,7 @@ export const getFeedStatus = defineOperation({
 export type FeedStatus = Static<typeof feedStatus>;
 export type SessionStatus = Static<typeof session>;
 
-export interface FeedReport {
-  readonly checked_at: string;
-  readonly healthy: boolean;
-  readonly session: SessionStatus;
-  readonly stale_after_s: number;
-  readonly feeds: FeedStatus[];
-}
+export type FeedReport = Static<typeof report>;
 
 /** Returns the session of the exchange and the state of the feeds, with all tickers, refusals and gaps. */
 export function feedReport(context: Context): FeedReport {
@@ -228,10 +178,8 @@ function pageOf(report: FeedReport, from: number, most: number): FeedReport & { 
     return { ...feed, ...Object.fromEntries(rows) };
   });
   if (row < from) {
-    throw new ClientError('invalid_parameter', '/cursor must be next_cursor of an answer, unchanged', {
-      hint: 'Retry without cursor.',
-      fieldErrors: [{ field: '/cursor', expected: 'must be next_cursor of an answer, unchanged' }],
-    });
+    const expected = 'must be next_cursor of an answer, unchanged';
+    throw invalidField('invalid_parameter', '/cursor', expected, 'Retry without cursor.');
   }
   return { ...report, feeds, ...(isFull && { next_cursor: String(row) }) };
 }
@@ -309,8 +257,4 @@ function shown(text: string | null): string | null {
 
 function instant(ms: number | null): string | null {
   return ms === null ? null : iso(ms);
-}
-
-function iso(ms: number): string {
-  return new Date(ms).toISOString();
 }

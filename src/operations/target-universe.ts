@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import { defineOperation } from './engine/operation.ts';
+import { integerField, objectOf } from './engine/schemas.ts';
 
 export const targetUniverse = defineOperation({
   name: 'get_target_universe',
@@ -7,15 +8,12 @@ export const targetUniverse = defineOperation({
   page: 'scan',
   description: 'The tickers of the universe, by theme.',
   example: {},
-  input: Type.Object({}, { additionalProperties: false }),
-  full: Type.Object(
-    {
-      status: Type.Literal('success', { description: 'Always success.' }),
-      total_tracked: Type.Integer({ description: 'Number of tickers in the universe.' }),
-      macro_themes: Type.Record(Type.String(), Type.Array(Type.String()), { description: 'Tickers by theme.' }),
-    },
-    { additionalProperties: false },
-  ),
+  input: objectOf({}),
+  full: objectOf({
+    status: Type.Literal('success', { description: 'Always success.' }),
+    total_tracked: integerField('Number of tickers in the universe.'),
+    macro_themes: Type.Record(Type.String(), Type.Array(Type.String()), { description: 'Tickers by theme.' }),
+  }),
   rest: { method: 'GET', path: '/api/v1/universe', ignoresUnknown: true },
   run: (_, { universe }) => ({
     result: {

@@ -1,5 +1,6 @@
 import { OperatorError } from '../core/errors.ts';
-import type { Chain, Series } from '../market/chain.ts';
+import { recordOf } from '../core/record-of.ts';
+import { CHAIN_COLUMNS, type Chain, type Series } from '../market/chain.ts';
 
 /** The fields of a chain that its blob contains. The other fields are columns of the table `snapshots`. */
 export type ChainColumns = Omit<Chain, 'underlying' | 'asOf' | 'spot' | 'source' | 'simulated'>;
@@ -10,7 +11,7 @@ export type ChainColumns = Omit<Chain, 'underlying' | 'asOf' | 'spot' | 'source'
  *     magic number, 4 bytes | CRC-32 of the rest, 4 bytes | zstd of: header bytes, u32 | contracts, u32 | header | columns
  *
  * The header is JSON with the series and the counts of rejected rows. Spaces fill it up to a multiple of 8 bytes. The columns follow in the
- * order of COLUMNS, as float64. The last column is the series index, as uint16. All numbers are little-endian. Decoding restores the same
+ * order of CHAIN_COLUMNS, as float64. The last column is the series index, as uint16. All numbers are little-endian. Decoding restores the same
  * bits of every number. NaN stays NaN.
  */
 export function encodeChain(chain: ChainColumns): Uint8Array {
@@ -20,7 +21,7 @@ export function encodeChain(chain: ChainColumns): Uint8Array {
   bytes.set(header, PRELUDE_BYTES);
   new Uint32Array(bytes.buffer, 0, 2).set([columnsOffset - PRELUDE_BYTES, chain.count]);
   const { columns, seriesIndex } = viewsOf(bytes.buffer, columnsOffset, chain.count);
-  for (const name of COLUMNS) columns[name].set(checkedColumn(chain[name], chain.count));
+  for (const name of CHAIN_COLUMNS) columns[name].set(checkedColumn(chain[name], chain.count));
   seriesIndex.set(checkedColumn(chain.seriesIndex, chain.count));
 
   const packed = Bun.zstdCompressSync(bytes, { level: ZSTD_LEVEL });
@@ -85,23 +86,6 @@ interface ChainHeader {
   readonly refused: Record<string, number>;
 }
 
-/** The columns in their order in the blob. This order is part of the format. */
-const COLUMNS = [
-  'callPut',
-  'strike',
-  'bid',
-  'ask',
-  'last',
-  'volume',
-  'openInterest',
-  'iv',
-  'delta',
-  'gamma',
-  'multiplier',
-] as const;
-
-type Column = (typeof COLUMNS)[number];
-
 /** The magic number of the format: "ZCH1", read as little-endian. A later format must use another number. */
 const MAGIC = 0x3148435a;
 /** Length of the magic number and the checksum. */
@@ -117,13 +101,13 @@ const SPACE = 0x20;
 const ZSTD_LEVEL = 3;
 
 function viewsOf(buffer: ArrayBuffer, offset: number, count: number) {
-  const columns = {} as Record<Column, Float64Array>;
-  for (const [i, name] of COLUMNS.entries()) columns[name] = new Float64Array(buffer, offset + i * count * 8, count);
-  return { columns, seriesIndex: new Uint16Array(buffer, offset + COLUMNS.length * count * 8, count) };
+  const columnAt = (index: number) => new Float64Array(buffer, offset + index * count * 8, count);
+  const columns = recordOf(CHAIN_COLUMNS, (name) => columnAt(CHAIN_COLUMNS.indexOf(name)));
+  return { columns, seriesIndex: new Uint16Array(buffer, offset + CHAIN_COLUMNS.length * count * 8, count) };
 }
 
 function payloadBytes(columnsOffset: number, count: number): number {
-  return columnsOffset + count * (COLUMNS.length * 8 + 2);
+  return columnsOffset + count * (CHAIN_COLUMNS.length * 8 + 2);
 }
 
 function aligned(bytes: number): number {

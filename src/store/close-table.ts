@@ -1,14 +1,12 @@
 import type { Database } from 'bun:sqlite';
 import type { Close } from '../market/prints.ts';
-import type { MarketStore } from '../market/store.ts';
-
-type CloseTable = Pick<MarketStore, 'saveCloses' | 'closes' | 'officialCloses'>;
+import type { CloseStore } from '../market/store.ts';
 
 /**
  * Creates the functions that read and write official closes. There is one close per ticker and day. A later close of the same day replaces
  * the stored close. For a day without an official close, the close is the spot of the day's last snapshot.
  */
-export function closeTable(db: Database): CloseTable {
+export function closeTable(db: Database): CloseStore {
   const upsert = db.prepare<null, [Omit<Close, 'simulated'> & { simulated: number }]>(
     `INSERT INTO closes (simulated, ticker, date, close, volume) VALUES ($simulated, $ticker, $date, $close, $volume)
      ON CONFLICT DO UPDATE SET close = $close, volume = $volume`,

@@ -1,11 +1,9 @@
 import type { Database } from 'bun:sqlite';
 import type { CashDividend } from '../market/cash-dividend.ts';
-import type { MarketStore } from '../market/store.ts';
-
-type DividendTable = Pick<MarketStore, 'saveDividends' | 'dividends'>;
+import type { DividendStore } from '../market/store.ts';
 
 /** Creates the functions that read and write cash dividends. A later dividend of the same ticker and ex-date replaces the stored one. */
-export function dividendTable(db: Database): DividendTable {
+export function dividendTable(db: Database): DividendStore {
   const upsert = db.prepare<null, [Omit<CashDividend, 'simulated'> & { simulated: number }]>(
     `INSERT INTO dividends (simulated, ticker, ex_date, amount, status) VALUES ($simulated, $ticker, $exDate, $amount, $status)
      ON CONFLICT DO UPDATE SET amount = $amount, status = $status`,

@@ -1,33 +1,15 @@
 import type { Database } from 'bun:sqlite';
 import type { LevelEvent, LevelRecord, LevelSpot } from '../market/level-record.ts';
 import { AHEAD_MS } from '../market/market.ts';
-import type { MarketStore } from '../market/store.ts';
+import type { LevelStore } from '../market/store.ts';
 import { thinSimulated } from './thin-simulated.ts';
-
-type LevelTable = Pick<
-  MarketStore,
-  | 'levelsDue'
-  | 'levelsDueOf'
-  | 'saveLevels'
-  | 'lastLevelsAt'
-  | 'levelTimes'
-  | 'levels'
-  | 'levelSpots'
-  | 'newestLevels'
-  | 'volatilitiesOfDays'
-  | 'lastLevelSeq'
-  | 'levelEvents'
-  | 'levelEventsOf'
-  | 'firstMissedAt'
-  | 'currentLevels'
->;
 
 /**
  * Creates the functions that read and write the level records of snapshots. Retention never removes a level record, because a record takes
  * only about 200 bytes, a hundredth of a recorded snapshot. Simulated records are thinned out like simulated snapshots. The table is also a
  * log: `seq` is the order in which the records were stored.
  */
-export function levelTable(db: Database, nowMs: () => number): LevelTable {
+export function levelTable(db: Database, nowMs: () => number): LevelStore {
   const selectDue = db.prepare<{ id: number }, [number]>(
     'SELECT snapshot AS id FROM levels_due WHERE snapshot > ? ORDER BY snapshot DESC',
   );

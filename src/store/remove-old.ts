@@ -1,8 +1,9 @@
 import type { Database } from 'bun:sqlite';
 import { newYorkDate } from '../market/calendar.ts';
-import type { MarketStore, RetainedKind, Retention } from '../market/store.ts';
+import type { RetainedKind, Retention, RetentionStore } from '../market/store.ts';
 import { printCounts } from './tape/print-counts.ts';
 import { tapesIn } from './tape/print-rows.ts';
+import type { TapeId } from './tape/tape-days.ts';
 
 /** Maximum number of rows of prints that one transaction removes. Requests have their turn between two transactions. */
 const PRINTS_MAX = 250;
@@ -15,7 +16,7 @@ const SNAPSHOTS_MAX = 20;
  * Creates the functions that remove data whose retention has ended, and that state from when on data is kept. Levels stay when their
  * snapshot is removed, until their own retention ends. The sums of a day are removed when the prints of the day have been removed.
  */
-export function retention(db: Database): Pick<MarketStore, 'removeOld' | 'keptFrom' | 'dataSpan'> {
+export function retention(db: Database): RetentionStore {
   const selectTapes = tapesIn(db);
   const counts = printCounts(db);
   const deletePrints = db.prepare<{ at: number; canceled: number }, [number, string, number, number]>(
@@ -43,7 +44,7 @@ export function retention(db: Database): Pick<MarketStore, 'removeOld' | 'keptFr
      ) LIMIT ?3)`,
   );
 
-  const selectLevelNames = db.prepare<TickerKey, []>(
+  const selectLevelNames = db.prepare<TapeId, []>(
     'SELECT simulated, underlying FROM levels GROUP BY simulated, underlying',
   );
   const deleteLevels = db.prepare<null, [number, string, number, number]>(
@@ -111,13 +112,8 @@ export function retention(db: Database): Pick<MarketStore, 'removeOld' | 'keptFr
   };
 }
 
-interface TickerKey {
-  readonly simulated: number;
-  readonly underlying: string;
-}
-
 /** Creates the function that returns the oldest and the newest moment of a kind of data. */
-function dataSpans(db: Database): MarketStore['dataSpan'] {
+function dataSpans(db: Database): RetentionStore['dataSpan'] {
   // The queries step from one underlying to the next through the index, so their time does not grow with the number of rows.
   const spanIn = (table: string, first: string, last: string) =>
     db.prepare<{ fromMs: number | null; toMs: number | null }, [number, number]>(

@@ -2,29 +2,12 @@ import type { Database } from 'bun:sqlite';
 import { OperatorError } from '../core/errors.ts';
 import { newYorkDate } from '../market/calendar.ts';
 import type { Chain } from '../market/chain.ts';
-import type { MarketStore, SnapshotListing } from '../market/store.ts';
+import type { SnapshotListing, SnapshotStore } from '../market/store.ts';
 import { decodeChain, decodeChainAsync, encodeChain, isIntact } from './chain-codec.ts';
 import { thinSimulated } from './thin-simulated.ts';
 
 /** Called with a snapshot that is damaged and was set aside. */
 export type OnDamaged = (snapshot: SnapshotListing) => void;
-
-type ChainTable = Pick<
-  MarketStore,
-  | 'saveChain'
-  | 'latestChainId'
-  | 'chainIdAt'
-  | 'snapshotsAround'
-  | 'chain'
-  | 'readChain'
-  | 'underlyings'
-  | 'dailyChainIds'
-  | 'snapshots'
-  | 'forgetSnapshots'
-  | 'damagedSnapshots'
-  | 'checkSnapshots'
-  | 'snapshotCount'
->;
 
 /**
  * Creates the functions that read and write the snapshots of chains. All recorded snapshots are stored. When a simulated snapshot is
@@ -33,7 +16,7 @@ type ChainTable = Pick<
  * With `onDamaged`, a snapshot that is found to be damaged is moved to a table of its own and reported, so that the snapshot before it is
  * the newest. Without it, the read of a damaged snapshot throws `OperatorError`.
  */
-export function chainTable(db: Database, onDamaged?: OnDamaged): ChainTable {
+export function chainTable(db: Database, onDamaged?: OnDamaged): SnapshotStore {
   // REPLACE deletes the old row and inserts a row with a new id, so caches do not return the old snapshot.
   const insert = db.prepare<null, [SnapshotRow & { day: string }]>(
     `INSERT OR REPLACE INTO snapshots (simulated, underlying, as_of, day, spot, source, columns)

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { dividendYield, iv, optionPrice, rate, spot, strike, tte } from '../../src/operations/engine/schemas.ts';
+import { dividendYield, iv, optionPrice, rate, spot, strike, tte } from '../../src/operations/engine/shared-fields.ts';
 import { OPERATIONS, TOOLS } from '../../src/operations/registry.ts';
 import { serviceForTests } from '../support/for-tests.ts';
 import { IS_FULL } from '../support/size.ts';

@@ -1,10 +1,10 @@
+import { recordOf } from '../../core/record-of.ts';
 import { byRange, type Steps } from '../../core/steps.ts';
 import type { Chain } from '../../market/chain.ts';
 import { isPlausibleIv } from './forward.ts';
 import type { Pairs, Smile } from './prepared-chain.ts';
 import { bySeries, rowsOfColumn } from './rows.ts';
-import { smileOf } from './strike-smiles.ts';
-import { pairStrikes, type SeriesInput, type StrikePairs } from './strikes.ts';
+import { pairStrikes, type SeriesInput, type StrikePairs, smileOf } from './strikes.ts';
 import type { Volatilities } from './volatility.ts';
 
 const NONE: ReadonlySet<number> = new Set();
@@ -66,10 +66,7 @@ function* groupByVolatility(strikes: StrikePairs, iv: Float64Array): Steps<Pairs
   return {
     count,
     contracts: contracts.subarray(0, count + 1),
-    strike: rowsOfColumn(strikes.strike, rows),
-    tte: rowsOfColumn(strikes.tte, rows),
+    ...recordOf(['strike', 'tte', 'rate', 'dividend'] as const, (name) => rowsOfColumn(strikes[name], rows)),
     iv: rowsOfColumn(iv, contracts.subarray(0, count)),
-    rate: rowsOfColumn(strikes.rate, rows),
-    dividend: rowsOfColumn(strikes.dividend, rows),
   };
 }

@@ -1,3 +1,4 @@
+import { recordOf } from '../../core/record-of.ts';
 import type { Chain, Series } from '../../market/chain.ts';
 import type { AnalysisOptions, SignConvention } from './options.ts';
 
@@ -62,16 +63,12 @@ export interface Pairs {
   readonly dividend: Float64Array;
 }
 
+/** The columns, of contracts or pairs, on which a price depends. */
+export const PRICED_COLUMNS = ['strike', 'tte', 'iv', 'rate', 'dividend'] as const;
+
 /** Returns the pairs [from, to), as views of the columns. */
 export function slicePairs(pairs: Pairs, from: number, to: number): Omit<Pairs, 'contracts'> {
-  return {
-    count: to - from,
-    strike: pairs.strike.subarray(from, to),
-    tte: pairs.tte.subarray(from, to),
-    iv: pairs.iv.subarray(from, to),
-    rate: pairs.rate.subarray(from, to),
-    dividend: pairs.dividend.subarray(from, to),
-  };
+  return { count: to - from, ...recordOf(PRICED_COLUMNS, (name) => pairs[name].subarray(from, to)) };
 }
 
 /** A series of a prepared chain, with its forward and its smile. Units are as in `PreparedChain`, and the forward is in dollars. */

@@ -1,5 +1,6 @@
+import { recordOf } from '../../core/record-of.ts';
 import { StepMeter, type Steps } from '../../core/steps.ts';
-import type { PreparedChain, PreparedSeries } from './prepared-chain.ts';
+import { PRICED_COLUMNS, type PreparedChain, type PreparedSeries } from './prepared-chain.ts';
 
 /** The number of contracts that one step handles, in a few ms. */
 const STEP_CONTRACTS = 32_768;
@@ -40,10 +41,6 @@ export function optionColumns(prepared: PreparedChain, contracts: Uint32Array) {
     count: contracts.length,
     callPut: rowsOfColumn(prepared.callPut, contracts),
     spot: prepared.chain.spot,
-    strike: rowsOfColumn(prepared.strike, contracts),
-    tte: rowsOfColumn(prepared.tte, contracts),
-    iv: rowsOfColumn(prepared.iv, contracts),
-    rate: rowsOfColumn(prepared.rate, contracts),
-    dividend: rowsOfColumn(prepared.dividend, contracts),
+    ...recordOf(PRICED_COLUMNS, (name) => rowsOfColumn(prepared[name], contracts)),
   };
 }

@@ -1,21 +1,12 @@
+import { recordOf } from '../../core/record-of.ts';
 import type { Steps } from '../../core/steps.ts';
 import type { Chain, Series } from '../../market/chain.ts';
-import type { Pairs } from './prepared-chain.ts';
+import type { Pairs, PreparedSeries, Smile } from './prepared-chain.ts';
+import { mid } from './quotes.ts';
 import { bySeries } from './rows.ts';
 
 /** A series, with the inputs on which its volatilities depend. */
-export interface SeriesInput {
-  readonly series: Series;
-  /** The contracts of the series are the rows [start, end) of the prepared chain. */
-  readonly start: number;
-  readonly end: number;
-  /** Years to settlement. */
-  readonly tte: number;
-  readonly forward: number;
-  /** Discount rate and dividend yield, continuous, decimal per year. `dividend` is the yield that carries spot to the forward. */
-  readonly rate: number;
-  readonly dividend: number;
-}
+export type SeriesInput = Omit<PreparedSeries, 'forwardMethod' | 'smile'>;
 
 /** The strikes of some series, one series after the other, as columns of `count` rows. Each strike has an out-of-the-money side. */
 export interface StrikePairs extends Omit<Pairs, 'iv'> {
@@ -27,14 +18,17 @@ export interface StrikePairs extends Omit<Pairs, 'iv'> {
   readonly otmRow: Int32Array;
 }
 
+/** The columns of the out-of-the-money sides on which a price depends, except the volatility. */
+export const SIDE_COLUMNS = ['callPut', 'strike', 'tte', 'rate', 'dividend'] as const;
+
 /** Finds the strikes of series. `message` is the progress message of its steps. */
 export function* pairStrikes(chain: Chain, inputs: readonly SeriesInput[], message: string): Steps<StrikePairs> {
   const count = inputs.reduce((sum, { series }) => sum + strikesIn(chain, series), 0);
   const seriesStart = new Uint32Array(inputs.length + 1);
   const contracts = new Uint32Array(count + 1);
   const otmRow = new Int32Array(count).fill(-1);
-  const [strike, callPut] = [new Float64Array(count), new Float64Array(count)];
-  const [tte, rate, dividend] = [new Float64Array(count), new Float64Array(count), new Float64Array(count)];
+  const sides = recordOf(SIDE_COLUMNS, () => new Float64Array(count));
+  const { strike, callPut, tte, rate, dividend } = sides;
   let end = 0;
   let contract = 0;
   yield* bySeries(inputs, message, (input, index) => {
@@ -53,7 +47,7 @@ export function* pairStrikes(chain: Chain, inputs: readonly SeriesInput[], messa
     seriesStart[index + 1] = end;
   });
   contracts[count] = contract;
-  return { count, seriesStart, contracts, strike, callPut, otmRow, tte, rate, dividend };
+  return { count, seriesStart, contracts, otmRow, ...sides };
 }
 
 function strikesIn(chain: Chain, series: Series): number {
@@ -64,4 +58,41 @@ function strikesIn(chain: Chain, series: Series): number {
 
 function beginsStrike(chain: Chain, { start }: Series, row: number): boolean {
   return row === start || chain.strike[row] !== chain.strike[row - 1];
+}
+
+/** If at least this many strikes have a two-sided quote, the smile uses only these strikes. */
+const BID_STRIKES_MIN = 5;
+
+/**
+ * Returns the smile of a series. The smile uses the strikes that have a volatility and whose quote is not stale. If enough of these strikes
+ * have a two-sided quote, it uses only those. The volatility of an option without a bid may be wrong, and would then distort the wings of
+ * the smile.
+ */
+export function smileOf(
+  chain: Chain,
+  { forward, tte }: SeriesInput,
+  series: number,
+  { seriesStart, strike, otmRow }: StrikePairs,
+  iv: Float64Array,
+  stale: ReadonlySet<number>,
+): Smile {
+  const [start, end] = [seriesStart[series]!, seriesStart[series + 1]!];
+  const withVolatility = new Uint32Array(end - start);
+  const withBid = new Uint32Array(end - start);
+  let [knownCount, bidCount] = [0, 0];
+  for (let i = start; i < end; i++) {
+    const row = otmRow[i]!;
+    if (Number.isNaN(iv[i]!) || stale.has(row)) continue;
+    withVolatility[knownCount++] = i;
+    if (!Number.isNaN(mid(chain, row))) withBid[bidCount++] = i;
+  }
+  const chosen = bidCount >= BID_STRIKES_MIN ? withBid.subarray(0, bidCount) : withVolatility.subarray(0, knownCount);
+  const logMoneyness = new Float64Array(chosen.length);
+  const totalVariance = new Float64Array(chosen.length);
+  for (let i = 0; i < chosen.length; i++) {
+    const row = chosen[i]!;
+    logMoneyness[i] = Math.log(strike[row]! / forward);
+    totalVariance[i] = iv[row]! * iv[row]! * tte;
+  }
+  return { logMoneyness, totalVariance };
 }

@@ -1,3 +1,4 @@
+import { recordOf } from '../../core/record-of.ts';
 import { byRange, type Steps } from '../../core/steps.ts';
 import type { Chain } from '../../market/chain.ts';
 import { isIndexRoot } from '../../market/option-symbol.ts';
@@ -9,8 +10,7 @@ import { mid } from './quotes.ts';
 import { bySeries, rowsOfColumn } from './rows.ts';
 import { varianceAt } from './smile-variance.ts';
 import { staleQuotes } from './stale-quotes.ts';
-import { smileOf } from './strike-smiles.ts';
-import { pairStrikes, type SeriesInput, type StrikePairs } from './strikes.ts';
+import { pairStrikes, type SeriesInput, SIDE_COLUMNS, type StrikePairs, smileOf } from './strikes.ts';
 
 /** The volatilities of the contracts of some series, and how they were found. */
 export interface Volatilities {
@@ -117,16 +117,11 @@ function takeWithinQuote(
     const row = otmRow[i]!;
     if (row >= 0 && isPlausibleIv(chain.iv[row]!)) feedIv[i - from] = chain.iv[row]!;
   }
-  const slice = (column: Float64Array) => column.subarray(from, to);
   const price = oneGreek('price', {
     count: to - from,
-    callPut: slice(strikes.callPut),
     spot: chain.spot,
-    strike: slice(strikes.strike),
-    tte: slice(strikes.tte),
     iv: feedIv,
-    rate: slice(strikes.rate),
-    dividend: slice(strikes.dividend),
+    ...recordOf(SIDE_COLUMNS, (name) => strikes[name].subarray(from, to)),
   });
   let taken = 0;
   let series = 0;
@@ -164,13 +159,9 @@ function solveFromMid(chain: Chain, strikes: StrikePairs, iv: Float64Array, from
   const rows = unsolved.subarray(0, count);
   const solved = impliedVolatility({
     count,
-    callPut: rowsOfColumn(strikes.callPut, rows),
     price: mids.subarray(0, count),
     spot: chain.spot,
-    strike: rowsOfColumn(strikes.strike, rows),
-    tte: rowsOfColumn(strikes.tte, rows),
-    rate: rowsOfColumn(strikes.rate, rows),
-    dividend: rowsOfColumn(strikes.dividend, rows),
+    ...recordOf(SIDE_COLUMNS, (name) => rowsOfColumn(strikes[name], rows)),
   });
   let contracts = 0;
   for (let i = 0; i < count; i++) {

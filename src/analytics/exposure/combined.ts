@@ -1,3 +1,4 @@
+import { recordOf } from '../../core/record-of.ts';
 import { StepMeter, type Steps } from '../../core/steps.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
 import { type Exposures, exposuresOf } from './dollar-exposures.ts';
@@ -8,6 +9,7 @@ import {
   netGexAtLevels,
   type PositionColumns,
   type Positions,
+  positionColumns,
   positionsOf,
 } from './gamma-profile.ts';
 import { type StrikeGamma, strikeGamma, type Walls, walls } from './walls.ts';
@@ -50,13 +52,7 @@ export function* combine(index: PreparedChain, fund: PreparedChain): Steps<Combi
   const [indexGamma, fundGamma] = [yield* strikeGamma(index), yield* strikeGamma(fund)];
   return {
     ratio,
-    exposures: {
-      dex: ofIndex.dex + ofFund.dex,
-      gex: ofIndex.gex + ofFund.gex,
-      grossGex: ofIndex.grossGex + ofFund.grossGex,
-      vex: ofIndex.vex + ofFund.vex,
-      cex: ofIndex.cex + ofFund.cex,
-    },
+    exposures: recordOf(['dex', 'gex', 'grossGex', 'vex', 'cex'] as const, (name) => ofIndex[name] + ofFund[name]),
     index: ofIndex,
     fund: ofFund,
     flip,
@@ -86,24 +82,14 @@ function* rescale({ wide, narrow }: Positions, ratio: number): Steps<Positions> 
   return { wide: yield* rescaleColumns(wide), narrow: yield* rescaleColumns(narrow) };
 }
 
-function* concatenatePositions(a: PositionColumns, b: PositionColumns): Steps<PositionColumns> {
-  const meter = new StepMeter(STEP_ROWS);
-  const column = function* (name: Exclude<keyof PositionColumns, 'count'>): Steps<Float64Array> {
-    if (meter.beginsNextStep(a.count + b.count)) yield { message: MESSAGE };
-    const both = new Float64Array(a.count + b.count);
+function concatenatePositions(a: PositionColumns, b: PositionColumns): Steps<PositionColumns> {
+  const count = a.count + b.count;
+  return positionColumns(count, new StepMeter(STEP_ROWS), MESSAGE, (name) => {
+    const both = new Float64Array(count);
     both.set(a[name]);
     both.set(b[name], a.count);
     return both;
-  };
-  return {
-    count: a.count + b.count,
-    strike: yield* column('strike'),
-    tte: yield* column('tte'),
-    iv: yield* column('iv'),
-    rate: yield* column('rate'),
-    dividend: yield* column('dividend'),
-    weight: yield* column('weight'),
-  };
+  });
 }
 
 /**

@@ -13,16 +13,13 @@ const CARRY_TIME_MIN = 30 * DAY;
 /** If the present value of the known dividends is a larger share of spot, the data is damaged. In this case, this share is used instead. */
 const KNOWN_SHARE_MAX = 0.75;
 
+/** The inputs of the function `hedges` that are the same for all contracts of a series. */
+export const SERIES_INPUTS = ['carry', 'factor', 'laterTte', 'laterDrift', 'laterFactor'] as const;
+
 /** How the deltas of a series change over the coming calendar day, or until settlement if that is earlier. */
-export interface DayAhead {
+export interface DayAhead extends Readonly<Record<(typeof SERIES_INPUTS)[number], number>> {
   /** The yield by which the delta of a forward grows over the day, continuous, decimal per year. */
   readonly hedgeYield: number;
-  /** Inputs of the function `hedges`. All contracts of the series have the same values. */
-  readonly carry: number;
-  readonly factor: number;
-  readonly laterTte: number;
-  readonly laterDrift: number;
-  readonly laterFactor: number;
 }
 
 /** Returns how deltas change over the coming day, for each series of a prepared chain. */

@@ -1,3 +1,4 @@
+import { recordOf } from '../../core/record-of.ts';
 import { byRange, type Steps } from '../../core/steps.ts';
 import { MARKET_UNITS } from '../../math/black-scholes.ts';
 import { hedges } from '../../math/exposure-kernels.ts';
@@ -53,20 +54,7 @@ export function* exposuresByStrike(prepared: PreparedChain): Steps<ExposuresBySt
 export function* sumExposures(prepared: PreparedChain, group: Uint32Array, groups: number): Steps<ExposureSums> {
   const { chain, row, callPut, position, multiplier, gamma, pairs } = prepared;
   const ahead = dayAheadOf(prepared);
-  const column = () => new Float64Array(groups);
-  const sums = {
-    callGex: column(),
-    putGex: column(),
-    netGex: column(),
-    grossGex: column(),
-    dex: column(),
-    vex: column(),
-    cex: column(),
-    callOpenInterest: column(),
-    putOpenInterest: column(),
-    callVolume: column(),
-    putVolume: column(),
-  };
+  const sums = recordOf(SUMS, () => new Float64Array(groups));
   const scale = gexScale(chain);
   if (pairs.count > STEP_PAIRS) yield { message: MESSAGE };
   yield* byRange(pairs.count, STEP_PAIRS, MESSAGE, (from, to) => {
@@ -105,6 +93,10 @@ export function* sumExposures(prepared: PreparedChain, group: Uint32Array, group
   return sums;
 }
 
+const SUMS = [
+  ...(['callGex', 'putGex', 'netGex', 'grossGex', 'dex', 'vex', 'cex'] as const),
+  ...(['callOpenInterest', 'putOpenInterest', 'callVolume', 'putVolume'] as const),
+];
 const BLOCK = new HedgeBlock(STEP_PAIRS);
 
 /** Returns the net GEX of all contracts at each of the given strikes, dollars per 1 % move. */
@@ -118,4 +110,44 @@ export function netGexAt(prepared: PreparedChain, strikes: readonly number[]): n
     if (to !== undefined) net[to]! += position[i]! * gamma[i]! * multiplier[i]! * scale;
   }
   return strikes.map((each) => net[wanted.get(each)!]!);
+}
+
+/**
+ * Dealers' exposures of each series at each of its strikes. A cell is a strike of a series with a live contract. Columns of cells are
+ * ordered by series and then by strike.
+ */
+export interface ExposureMatrix {
+  /** The strikes of all series, ascending, each once. */
+  readonly strike: Float64Array;
+  /** The position of each cell's series in the prepared chain, and of its strike in `strike`. */
+  readonly seriesOfCell: Uint16Array;
+  readonly strikeOfCell: Uint32Array;
+  /** The exposures of each cell. */
+  readonly sums: ExposureSums;
+}
+
+/** Returns the dealers' exposures of each series at each of its strikes. */
+export function* exposureMatrix(prepared: PreparedChain): Steps<ExposureMatrix> {
+  const { pairs, seriesIndex } = prepared;
+  const { strike, index } = yield* strikeIndex(pairs);
+  const cell = new Uint32Array(pairs.count);
+  const seriesOfCell = new Uint16Array(pairs.count);
+  const strikeOfCell = new Uint32Array(pairs.count);
+  let cells = 0;
+  for (let pair = 0; pair < pairs.count; pair++) {
+    const series = seriesIndex[pairs.contracts[pair]!]!;
+    // Strikes ascend within a series. A call and a put with different volatilities are two pairs of one cell.
+    const isNew = cells === 0 || series !== seriesOfCell[cells - 1] || index[pair] !== strikeOfCell[cells - 1];
+    if (isNew) {
+      seriesOfCell[cells] = series;
+      strikeOfCell[cells++] = index[pair]!;
+    }
+    cell[pair] = cells - 1;
+  }
+  return {
+    strike,
+    seriesOfCell: seriesOfCell.subarray(0, cells),
+    strikeOfCell: strikeOfCell.subarray(0, cells),
+    sums: yield* sumExposures(prepared, cell, cells),
+  };
 }

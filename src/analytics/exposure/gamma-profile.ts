@@ -1,3 +1,4 @@
+import { recordOf } from '../../core/record-of.ts';
 import { byRange, StepMeter, type Steps } from '../../core/steps.ts';
 import {
   addGammaProfile,
@@ -8,7 +9,7 @@ import {
   profileOf,
 } from '../../math/gamma-exposure.ts';
 import { CHUNK_ROWS } from '../../math/kernels.ts';
-import type { PreparedChain } from '../chain/prepared-chain.ts';
+import { PRICED_COLUMNS, type PreparedChain } from '../chain/prepared-chain.ts';
 import { rowsOfColumn } from '../chain/rows.ts';
 
 // In this file, a level is a spot price at which gamma is computed.
@@ -54,8 +55,9 @@ export interface Positions {
 }
 
 /** The input columns of the kernel, each as an array with all rows. */
-export type PositionColumns = Readonly<Record<'strike' | 'tte' | 'iv' | 'rate' | 'dividend' | 'weight', Float64Array>> &
+export type PositionColumns = Readonly<Record<(typeof POSITION_COLUMNS)[number], Float64Array>> &
   Pick<ProfileColumns, 'count'>;
+export const POSITION_COLUMNS = [...PRICED_COLUMNS, 'weight'] as const;
 
 /** The number of pairs that one step handles, and of rows that it fills. */
 const STEP_PAIRS = 65_536;
@@ -81,23 +83,26 @@ export function* positionsOf({ pairs, position, multiplier }: PreparedChain): St
       else pairRows[--narrow] = pair;
     }
   });
-  const meter = new StepMeter(STEP_PAIRS);
-  const column = function* (rows: Uint32Array, source: Float64Array): Steps<Float64Array> {
-    if (count > STEP_PAIRS && meter.beginsNextStep(rows.length)) yield { message };
-    return rowsOfColumn(source, rows);
-  };
-  const columns = function* (rows: Uint32Array): Steps<PositionColumns> {
-    return {
-      count: rows.length,
-      strike: yield* column(rows, pairs.strike),
-      tte: yield* column(rows, tte),
-      iv: yield* column(rows, iv),
-      rate: yield* column(rows, pairs.rate),
-      dividend: yield* column(rows, pairs.dividend),
-      weight: yield* column(rows, net),
-    };
-  };
+  const meter = new StepMeter(count > STEP_PAIRS ? STEP_PAIRS : Number.POSITIVE_INFINITY);
+  const sources = { ...pairs, weight: net };
+  const columns = (rows: Uint32Array) =>
+    positionColumns(rows.length, meter, message, (name) => rowsOfColumn(sources[name], rows));
   return { wide: yield* columns(pairRows.subarray(0, wide)), narrow: yield* columns(pairRows.subarray(narrow)) };
+}
+
+/** Computes the columns of positions one after the other. `meter` chooses the columns that begin a step. */
+export function* positionColumns(
+  count: number,
+  meter: StepMeter,
+  message: string,
+  columnOf: (name: (typeof POSITION_COLUMNS)[number]) => Float64Array,
+): Steps<PositionColumns> {
+  const columns: [string, Float64Array][] = [];
+  for (const name of POSITION_COLUMNS) {
+    if (meter.beginsNextStep(count)) yield { message };
+    columns.push([name, columnOf(name)]);
+  }
+  return { count, ...Object.fromEntries(columns) } as PositionColumns;
 }
 
 /** Returns the net GEX of all positions at each level. */
@@ -121,17 +126,8 @@ export function* gexOfColumns(columns: PositionColumns, levels: Float64Array | L
   const partial = partialProfile(levels);
   const chunks = Math.floor((isListed ? STEP_LISTED : STEP_LOG) / (level.length * CHUNK_ROWS));
   yield* byRange(columns.count, Math.max(1, chunks) * CHUNK_ROWS, 'Pricing gamma over levels of spot', (from, to) => {
-    const slice = (column: Float64Array) => column.subarray(from, to);
-    const block = {
-      count: to - from,
-      strike: slice(columns.strike),
-      tte: slice(columns.tte),
-      iv: slice(columns.iv),
-      rate: slice(columns.rate),
-      dividend: slice(columns.dividend),
-      weight: slice(columns.weight),
-    };
-    addGammaProfile(block, levels, partial);
+    const block = recordOf(POSITION_COLUMNS, (name) => columns[name].subarray(from, to));
+    addGammaProfile({ count: to - from, ...block }, levels, partial);
   });
   return profileOf(partial).map((sum, i) => sum * level[i]! ** 2 * 0.01);
 }

@@ -1,6 +1,7 @@
+import { recordOf } from '../../core/record-of.ts';
 import { hedges } from '../../math/exposure-kernels.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
-import { type DayAhead, dayAheadOf } from './day-ahead.ts';
+import { type DayAhead, dayAheadOf, SERIES_INPUTS } from './day-ahead.ts';
 import { largestRows } from './largest.ts';
 
 /** A contract with the hedging trades of the dealers who hold it. Positive numbers are purchases, negative numbers are sales. */
@@ -105,8 +106,6 @@ function sharesOf({ chain, gamma, position, multiplier }: PreparedChain, row: nu
 
 function hedgesOf(prepared: PreparedChain, ahead: readonly DayAhead[], rows: readonly number[]) {
   const column = (source: Float64Array) => Float64Array.from(rows, (row) => source[row]!);
-  const ofSeries = (name: 'carry' | 'factor' | 'laterTte' | 'laterDrift' | 'laterFactor') =>
-    Float64Array.from(rows, (row) => ahead[prepared.seriesIndex[row]!]![name]);
   const iv = column(prepared.iv).map((each) => each || 0);
   const { delta, change } = hedges({
     count: rows.length,
@@ -115,11 +114,7 @@ function hedgesOf(prepared: PreparedChain, ahead: readonly DayAhead[], rows: rea
     strike: column(prepared.strike),
     iv,
     tte: column(prepared.tte),
-    carry: ofSeries('carry'),
-    factor: ofSeries('factor'),
-    laterTte: ofSeries('laterTte'),
-    laterDrift: ofSeries('laterDrift'),
-    laterFactor: ofSeries('laterFactor'),
+    ...recordOf(SERIES_INPUTS, (name) => Float64Array.from(rows, (row) => ahead[prepared.seriesIndex[row]!]![name])),
   });
   return { iv, delta, change };
 }

@@ -1,3 +1,4 @@
+import { recordOf } from '../../core/record-of.ts';
 import { rootOf } from '../../market/option-symbol.ts';
 import type { Print } from '../../market/prints.ts';
 import {
@@ -44,24 +45,19 @@ export interface DeltaReading {
 }
 
 /** Flow in total, by manner of execution, by New York day and by expiry. */
-export type FlowGroups = Record<'total' | 'manner' | 'day' | 'expiry', Map<string, AggressorFlow>>;
+export type FlowGroups = Record<(typeof GROUPS)[number], Map<string, AggressorFlow>>;
+const GROUPS = ['total', 'manner', 'day', 'expiry'] as const;
 
 /**
  * Adds up the days of a tape, without adjusted deliverables. Premium and shares are summed as whole numbers, and only the sums are
  * converted to dollars. So the result does not depend on how a day was divided into stretches.
  */
 export class FlowSums {
-  readonly #groups = { total: new Map(), manner: new Map(), day: new Map(), expiry: new Map() } as Record<
-    keyof FlowGroups,
-    Map<string, Float64Array>
-  >;
-  readonly #reading: DeltaReading;
+  readonly #groups = recordOf(GROUPS, () => new Map<string, Float64Array>());
   /** The number of prints whose side no rule gives. */
   unknown = 0;
 
-  constructor(reading: DeltaReading) {
-    this.#reading = reading;
-  }
+  constructor(private readonly reading: DeltaReading) {}
 
   /**
    * Adds the sums of a day. The aggressor of pending prints (see `TapeSums`) follows only from earlier prints. Earlier prints are not used
@@ -73,6 +69,8 @@ export class FlowSums {
     const { values } = cells;
     const add = (to: number, { values: from, lost }: TapeSums['cells'], figure: number) =>
       addTo(sums, to, from[figure]!, lost?.[figure]);
+    const sumsOf = (group: keyof FlowGroups, name: string) =>
+      this.#groups[group].getOrInsertComputed(name, () => new Float64Array(WIDTH));
     const isAdjusted = contracts.series.map(({ root }) => rootOf(root).adjusted);
     for (let cell = 0, offset = 0; cell < cells.count; cell++, offset += CELL.width) {
       const contract = cells.contract[cell]!;
@@ -91,7 +89,7 @@ export class FlowSums {
       const shares = values[offset + CELL.shares]!;
       if (shares !== 0) {
         const { root, expiry, callPut } = contracts.series[series]!;
-        const delta = this.#reading.deltaOf({ root, expiry, callPut, strike: contracts.strike[contract]! }) ?? 0;
+        const delta = this.reading.deltaOf({ root, expiry, callPut, strike: contracts.strike[contract]! }) ?? 0;
         addTo(sums, to + COLUMN.netDelta, toShareParts(delta * shares));
       }
       if (!isAdjusted[series]) this.unknown += values[offset + CELL.pendingPrints]!;
@@ -101,12 +99,7 @@ export class FlowSums {
       for (const [manner, name] of MANNERS.entries()) {
         const from = (index * MANNERS.length + manner) * WIDTH;
         if (sums[from] === 0) continue;
-        const groups = [
-          sumsOf(this.#groups.total, 'all'),
-          sumsOf(this.#groups.manner, name),
-          sumsOf(this.#groups.day, day),
-          sumsOf(this.#groups.expiry, expiry),
-        ];
+        const groups = [sumsOf('total', 'all'), sumsOf('manner', name), sumsOf('day', day), sumsOf('expiry', expiry)];
         for (const group of groups) {
           for (let field = 0; field < FIELDS; field++) {
             addTo(group, field, sums[from + field]!, sums[from + field + FIELDS]);
@@ -122,41 +115,27 @@ export class FlowSums {
       const exact = (field: Field) => sums[COLUMN[field]]! + sums[COLUMN[field] + FIELDS]!;
       const dollars = (field: Field) => exact(field) / PREMIUM_UNITS;
       return {
+        ...recordOf(FIELD_NAMES, dollars),
         prints: exact('prints'),
         contracts: exact('contracts'),
-        premium: dollars('premium'),
-        callBought: dollars('callBought'),
-        callSold: dollars('callSold'),
-        putBought: dollars('putBought'),
-        putSold: dollars('putSold'),
-        unsigned: dollars('unsigned'),
-        netDelta: (exact('netDelta') / SHARE_PARTS) * this.#reading.spot,
+        netDelta: (exact('netDelta') / SHARE_PARTS) * this.reading.spot,
       };
     };
-    return Object.fromEntries(
-      Object.entries(this.#groups).map(([name, by]) => [
-        name,
-        new Map([...by].map(([group, sums]) => [group, inDollars(sums)])),
-      ]),
-    ) as unknown as FlowGroups;
+    const inGroups = (group: keyof FlowGroups) =>
+      new Map([...this.#groups[group]].map(([name, sums]) => [name, inDollars(sums)]));
+    return recordOf(GROUPS, inGroups);
   }
 }
 
 type Field = keyof AggressorFlow;
 
-const COLUMN = {
-  prints: 0,
-  contracts: 1,
-  premium: 2,
-  callBought: 3,
-  callSold: 4,
-  putBought: 5,
-  putSold: 6,
-  unsigned: 7,
-  netDelta: 8,
-} as const satisfies Record<Field, number>;
+const FIELD_NAMES = [
+  ...(['prints', 'contracts', 'premium', 'callBought', 'callSold'] as const),
+  ...(['putBought', 'putSold', 'unsigned', 'netDelta'] as const),
+];
+const COLUMN = recordOf(FIELD_NAMES, (field) => FIELD_NAMES.indexOf(field));
 /** The number of fields. A group of sums has all fields, and after them the rounding error of each. */
-const FIELDS = 9;
+const FIELDS = FIELD_NAMES.length;
 const WIDTH = 2 * FIELDS;
 
 /** Adds an amount to a field, and the rounding error to the field's rounding error. `lost` is the rounding error of the amount. */
@@ -167,20 +146,4 @@ function addTo(sums: Float64Array, i: number, amount: number, lost = 0): void {
   sums[i + FIELDS]! += lostIn(sum, before, amount) + lost;
 }
 
-function sumsOf(groups: Map<string, Float64Array>, name: string): Float64Array {
-  const known = groups.get(name) ?? new Float64Array(WIDTH);
-  groups.set(name, known);
-  return known;
-}
-
-export const NO_AGGRESSOR_FLOW: AggressorFlow = {
-  prints: 0,
-  contracts: 0,
-  premium: 0,
-  callBought: 0,
-  callSold: 0,
-  putBought: 0,
-  putSold: 0,
-  unsigned: 0,
-  netDelta: 0,
-};
+export const NO_AGGRESSOR_FLOW: AggressorFlow = recordOf(FIELD_NAMES, () => 0);

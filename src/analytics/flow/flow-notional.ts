@@ -4,7 +4,7 @@ import { FLAG, type TapeColumns } from '../../market/tape-columns.ts';
 import { greeks, oneGreek } from '../../math/black-scholes.ts';
 import type { PreparedChain } from '../chain/prepared-chain.ts';
 import { tradedPrice } from '../chain/quotes.ts';
-import { rowsOfColumn } from '../chain/rows.ts';
+import { optionColumns } from '../chain/rows.ts';
 
 /** The delta-notional of a day's large flow, dollars. Customers are taken as buyers of all of it, as in the flow figures. */
 export interface FlowNotional {
@@ -95,16 +95,7 @@ function* addVolumes(prepared: PreparedChain, minPremiumUsd: number): Steps<Flow
       if (premium >= minPremiumUsd && iv[i]! > 0) large[count++] = i;
     }
     const rows = large.subarray(0, count);
-    const delta = oneGreek('delta', {
-      count,
-      callPut: rowsOfColumn(prepared.callPut, rows),
-      spot: chain.spot,
-      strike: rowsOfColumn(prepared.strike, rows),
-      tte: rowsOfColumn(prepared.tte, rows),
-      iv: rowsOfColumn(iv, rows),
-      rate: rowsOfColumn(prepared.rate, rows),
-      dividend: rowsOfColumn(prepared.dividend, rows),
-    });
+    const delta = oneGreek('delta', optionColumns(prepared, rows));
     for (let i = 0; i < count; i++) {
       const row = rows[i]!;
       const inChain = prepared.row[row]!;

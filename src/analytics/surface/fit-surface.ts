@@ -9,7 +9,7 @@ import { type FittedDensity, fitSlice } from './fit-slice.ts';
 import { type FitQuality, FittedSurface, type RefusedSeries, type SurfaceSlice } from './fitted-surface.ts';
 import { NODE_Z } from './log-density-basis.ts';
 import { lognormalLaw } from './price-law.ts';
-import { type BandSource, bandSource, joinBands, quoteBands } from './quote-bands.ts';
+import { type BandSource, bandSource, joinBands, joinColumns, quoteBands } from './quote-bands.ts';
 import { type Rung, rungAbove, rungOf, rungsBetween } from './rungs.ts';
 import type { PriceBounds, QuoteBands, SliceModel } from './slice-model.ts';
 
@@ -179,15 +179,7 @@ function boundsOf(fit: Fit, before: Fit | undefined, after: Fit | undefined): Pr
     const tolerance = strikes.map((strike) => halfWidthAt(neighbour.quotes, strike));
     bounds.push({ callPut, moneyness: strikes, price, tolerance, side: strikes.map(() => side) });
   }
-  if (bounds.length < 2) return bounds[0];
-  const joined = (column: keyof PriceBounds) => Float64Array.from(bounds.flatMap((each) => [...each[column]]));
-  return {
-    callPut: joined('callPut'),
-    moneyness: joined('moneyness'),
-    price: joined('price'),
-    tolerance: joined('tolerance'),
-    side: joined('side'),
-  };
+  return bounds.length < 2 ? bounds[0] : joinColumns(bounds);
 }
 
 /** Returns the half-width of the quote whose moneyness is nearest to `strike`, which is a multiple of the forward. */

@@ -88,3 +88,8 @@ export function lognormalPrice(callPut: number, mean: number, strike: number, wi
     (mean * normalCdf(callPut * (distance + width / 2)) - strike * normalCdf(callPut * (distance - width / 2)))
   );
 }
+
+/** Returns a probability in [0, 1], which rounding errors may have left. */
+export function clampProbability(value: number): number {
+  return Math.min(Math.max(value, 0), 1);
+}

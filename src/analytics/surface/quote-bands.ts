@@ -1,4 +1,5 @@
 import { memoizeByObject } from '../../core/cache.ts';
+import { recordOf } from '../../core/record-of.ts';
 import { greeks } from '../../math/black-scholes.ts';
 import { isComputedIv } from '../chain/forward.ts';
 import type { PreparedChain, PreparedSeries } from '../chain/prepared-chain.ts';
@@ -129,13 +130,11 @@ function fillFromVolatility({ callPut, moneyness, price, halfWidth }: QuoteBands
 
 /** Joins the quotes of several series that settle at the same instant. */
 export function joinBands(bands: readonly QuoteBands[]): QuoteBands {
-  if (bands.length === 1) return bands[0]!;
-  const joined = (column: (each: QuoteBands) => Float64Array) =>
-    Float64Array.from(bands.flatMap((each) => [...column(each)]));
-  return {
-    callPut: joined((each) => each.callPut),
-    moneyness: joined((each) => each.moneyness),
-    price: joined((each) => each.price),
-    halfWidth: joined((each) => each.halfWidth),
-  };
+  return bands.length === 1 ? bands[0]! : joinColumns(bands);
+}
+
+/** Joins columns, those of one object after those of the object before. The objects must have the same columns. */
+export function joinColumns<Columns extends Record<keyof Columns, Float64Array>>(all: readonly Columns[]): Columns {
+  const names = Object.keys(all[0]!) as (keyof Columns & string)[];
+  return recordOf(names, (name) => Float64Array.from(all.flatMap((each) => [...each[name]]))) as unknown as Columns;
 }

@@ -25,10 +25,7 @@ export interface QuoteBands {
 }
 
 /** Bounds of prices, from the laws of the settlements before and after, as columns of equal length. Units are as in `QuoteBands`. */
-export interface PriceBounds {
-  readonly callPut: Float64Array;
-  readonly moneyness: Float64Array;
-  readonly price: Float64Array;
+export interface PriceBounds extends Omit<QuoteBands, 'halfWidth'> {
   /** An error beyond the bound is divided by this, as an error of a quote is divided by the half-width. */
   readonly tolerance: Float64Array;
   /** +1 for an upper bound, -1 for a lower one. */

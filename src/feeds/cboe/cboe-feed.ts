@@ -4,9 +4,8 @@ import { isIndexRoot } from '../../market/option-symbol.ts';
 import { SYSTEM_CLOCK } from '../clock.ts';
 import { quotedChain } from '../files/delayed-quotes.ts';
 import { baseUrl } from '../http/base-url.ts';
-import { pollIntervalMs, pollTickers } from '../http/poll-tickers.ts';
+import { type ProviderSnapshot, pollIntervalMs, pollTickers } from '../http/poll-tickers.ts';
 import { createProviderClient, type ProviderOptions } from '../http/provider-client.ts';
-import type { ProviderSnapshot } from '../http/provider-snapshot.ts';
 import { readQuotesIsolated } from '../reader/isolated-reader.ts';
 import { unreadable } from '../rejections.ts';
 

@@ -1,5 +1,8 @@
 import Papa from 'papaparse';
+import type { Steps } from '../../core/steps.ts';
+import type { Delivery } from '../../market/feed.ts';
 import { unreadable } from '../rejections.ts';
+import { type FileFacts, type Format, READING } from './format.ts';
 import { withPlainBreaks } from './lines.ts';
 
 /** A table that was found in a text. The names in its header are in lower case. */
@@ -39,6 +42,18 @@ type IsHeader = (cells: readonly string[]) => boolean;
 /** Returns whether one of the first PREAMBLE_LINES_MAX lines is a header. */
 export function hasHeader(text: string, isHeader: IsHeader): boolean {
   return findHeader(firstLines(text), isHeader) !== undefined;
+}
+
+/** Returns the format of tables whose header `isHeader` recognizes. `read` reads the rows. */
+export function tableFormat(isHeader: IsHeader, read: (table: Table, file: FileFacts) => Steps<Delivery[]>): Format {
+  return {
+    claims: (text) => hasHeader(text, isHeader),
+    *read(file) {
+      const table = readTable(file.text, isHeader);
+      yield READING;
+      return yield* read(table, file);
+    },
+  };
 }
 
 /**

@@ -1,6 +1,6 @@
 import { ClientError } from '../../core/errors.ts';
 import type { Steps } from '../../core/steps.ts';
-import { buildChain, type ContractRow } from '../../market/build-chain.ts';
+import { buildChain, type ContractRow, contractRow, type QuoteField } from '../../market/build-chain.ts';
 import { isDate } from '../../market/calendar.ts';
 import type { Delivery } from '../../market/feed.ts';
 import {
@@ -56,12 +56,11 @@ export function* chainsOf({ header, rows }: Pick<Table, 'header' | 'rows'>, file
     }
     const spot = cellNumber(cell('spot'));
     if (spot > 0 && Number.isFinite(spot)) latest.spots.push(spot);
-    latest.rows.push(rowOf(contract, cell));
+    latest.rows.push(contractRow(contract, (field) => cellNumber(cell(QUOTE_CELLS[field] ?? field))));
   }
   const [first] = snapshots.values();
   if (first === undefined) throw unreadable(`none of ${count} rows can be read: ${JSON.stringify(refusedBefore)}`);
-  for (const [reason, count] of Object.entries(refusedBefore))
-    first.refused[reason] = (first.refused[reason] ?? 0) + count;
+  for (const [reason, rows] of Object.entries(refusedBefore)) countRejected(first.refused, reason, rows);
   const deliveries: Delivery[] = [];
   for (const snapshot of withoutStrays([...snapshots.values()])) {
     yield READING;
@@ -96,6 +95,9 @@ export function isChainHeader(cells: readonly string[]): boolean {
   return isOfZomma && cells.every((name) => /^[\w .%/()-]*$/.test(name));
 }
 
+/** The columns of fields that have another name. */
+const QUOTE_CELLS: Readonly<Partial<Record<QuoteField, string>>> = { openInterest: 'open_interest' };
+
 interface Snapshot {
   readonly underlying: string;
   readonly asOf: number;
@@ -123,7 +125,7 @@ function withoutStrays(snapshots: readonly Snapshot[]): Snapshot[] {
   return snapshots.filter((snapshot) => {
     const main = largest.get(snapshot.underlying)!;
     if (snapshot.rows.length >= STRAY_SHARE * main.rows.length) return true;
-    main.refused.stray_as_of = (main.refused.stray_as_of ?? 0) + snapshot.rows.length;
+    countRejected(main.refused, 'stray_as_of', snapshot.rows.length);
     return false;
   });
 }
@@ -184,25 +186,6 @@ function cacheLast<T>(read: (first: string, second: string) => T): (first: strin
   return (first, second = '') => {
     if (last?.first !== first || last.second !== second) last = { first, second, value: read(first, second) };
     return last.value;
-  };
-}
-
-function rowOf({ root, expiry, callPut, strike }: Contract, cell: Cell): ContractRow {
-  const value = (name: string) => cellNumber(cell(name));
-  return {
-    root,
-    expiry,
-    callPut,
-    strike,
-    bid: value('bid'),
-    ask: value('ask'),
-    last: value('last'),
-    volume: value('volume'),
-    openInterest: value('open_interest'),
-    iv: value('iv'),
-    delta: value('delta'),
-    gamma: value('gamma'),
-    multiplier: value('multiplier'),
   };
 }
 

@@ -1,9 +1,9 @@
-import { entryOf, isRecord, type JsonRecord, jsonExcess } from '../../core/json-shape.ts';
+import { entryOf, isRecord, jsonExcess } from '../../core/json-shape.ts';
 import type { Steps } from '../../core/steps.ts';
-import { buildChain, CONTRACTS_MAX, type ContractRow } from '../../market/build-chain.ts';
+import { buildChain, CONTRACTS_MAX, type ContractRow, contractRow, type QuoteField } from '../../market/build-chain.ts';
 import { newYorkInstant } from '../../market/calendar.ts';
 import type { Chain } from '../../market/chain.ts';
-import { type OptionSymbol, parseOptionSymbol } from '../../market/option-symbol.ts';
+import { parseOptionSymbol } from '../../market/option-symbol.ts';
 import { spotOf } from '../implied-spot.ts';
 import { jsonNumber } from '../numbers.ts';
 import { countRejected, unreadable } from '../rejections.ts';
@@ -58,7 +58,8 @@ export function* quotedChain(
       countRejected(refused, 'bad_symbol');
       continue;
     }
-    rows.push(contractOf(symbol, option));
+    const row = contractRow(symbol, (field) => jsonNumber(option[FIELDS[field] ?? field]));
+    rows.push({ ...row, multiplier: Number.NaN });
   }
   if (rows.length === 0) throw unreadable(`none of ${data.options.length} options has a symbol that can be read`);
   const price = [data.current_price, data.close].map(jsonNumber).find((value) => value > 0 && Number.isFinite(value));
@@ -68,23 +69,11 @@ export function* quotedChain(
   return { chain: buildChain(head, rows), offered: data.options.length };
 }
 
-function contractOf(symbol: OptionSymbol, option: JsonRecord): ContractRow {
-  return {
-    root: symbol.root,
-    expiry: symbol.expiry,
-    callPut: symbol.callPut,
-    strike: symbol.strike,
-    bid: jsonNumber(option.bid),
-    ask: jsonNumber(option.ask),
-    last: jsonNumber(option.last_trade_price),
-    volume: jsonNumber(option.volume),
-    openInterest: jsonNumber(option.open_interest),
-    iv: jsonNumber(option.iv),
-    delta: jsonNumber(option.delta),
-    gamma: jsonNumber(option.gamma),
-    multiplier: Number.NaN,
-  };
-}
+/** The names of fields in the JSON, if they differ. */
+const FIELDS: Readonly<Partial<Record<QuoteField, string>>> = {
+  last: 'last_trade_price',
+  openInterest: 'open_interest',
+};
 
 /**
  * Bounds of the JSON of a chain: CONTRACTS_MAX contracts. The exchange's answers have twenty values in one object for each contract. Other

@@ -4,17 +4,12 @@ import type { CashDividend } from '../../market/cash-dividend.ts';
 import type { Delivery } from '../../market/feed.ts';
 import { canonicalTicker, isTicker } from '../../market/option-symbol.ts';
 import { cellNumber } from '../numbers.ts';
-import { hasHeader, readTable, type Table } from './cells.ts';
+import { type Table, tableFormat } from './cells.ts';
 import { readDailyRows } from './daily-rows.ts';
-import type { FileFacts, Format } from './format.ts';
+import type { FileFacts } from './format.ts';
 
 /** The format of cash dividends: the columns `ticker,ex_date,amount` in any order, and optionally `status`. */
-export const dividendsCsv: Format = {
-  claims: (text) => hasHeader(text, isDividendsHeader),
-  *read(file) {
-    return yield* dividendsOf(readTable(file.text, isDividendsHeader), file);
-  },
-};
+export const dividendsCsv = tableFormat(isDividendsHeader, dividendsOf);
 
 /**
  * Reads the dividends of a table. An amount of 0 means that there is no dividend on that date. Adds a rejection if some rows are not

@@ -1,11 +1,10 @@
 import type { Delivery, Feed } from '../../market/feed.ts';
 import { readFileIsolated } from '../reader/isolated-reader.ts';
-import { deleteOld } from './delete-old.ts';
 import { FileCheckpoints, versionOf } from './file-checkpoints.ts';
 import { GrowingTapes } from './growing-tapes.ts';
 import { readFile, rejectionOf } from './read-file.ts';
 import { CRASHES_MAX, ReadingJournal } from './reading-journal.ts';
-import { setAside } from './set-aside.ts';
+import { deleteOld, setAside } from './set-aside.ts';
 import { TemporaryErrors } from './temporary-errors.ts';
 import { type FoundFile, type SkippedFile, walk } from './walk.ts';
 

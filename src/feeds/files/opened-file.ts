@@ -2,18 +2,15 @@ import { constants, read, readlinkSync } from 'node:fs';
 import { type FileHandle, lstat, open, realpath } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { errorCode } from '../../core/errors.ts';
+import type { FileFacts } from './format.ts';
 
 /** Size of a piece: some hundred rows of a tape, which are read in two or three milliseconds. Requests are served between two pieces. */
 const PIECE_BYTES = 64 * 1024;
 
-/** Facts about a file, without its content. */
-export interface ContentFacts {
-  /** Path of the file in the drop folder, with forward slashes. Rejections of the file have this origin. */
-  readonly origin: string;
+/** Facts about a file with its size. */
+export interface ContentFacts extends FileFacts {
   /** Length of the file, bytes. */
   readonly size: number;
-  /** When the content of the file last changed, ms since the epoch. */
-  readonly modifiedMs: number;
 }
 
 /** An open file that is read by position. The path of the file is not used again, because another file may have the path by then. */

@@ -11,12 +11,11 @@ import type { Delivery } from '../../market/feed.ts';
 import { countRejected, unreadable } from '../rejections.ts';
 import { assertColumnCount, FILE_ROWS_MAX } from './cells.ts';
 import { chainsOf, isChainHeader } from './chain-rows.ts';
-import { closesOf, isClosesHeader } from './closes-csv.ts';
+import { closesOf, isClosesHeader } from './daily-rows.ts';
 import { dividendsOf, isDividendsHeader } from './dividends-csv.ts';
 import type { Content } from './opened-file.ts';
 import { CODECS, cellReader, PARSERS } from './parquet-cells.ts';
-import { isPrintsHeader, PRINT_COLUMNS, printColumnsOf } from './print-columns.ts';
-import { rowReader } from './print-row.ts';
+import { isPrintsHeader, PRINT_COLUMNS, printColumnsOf, rowReader } from './print-row.ts';
 import { BATCH_PRINTS, type PrintsDelivery } from './prints-csv.ts';
 
 /**

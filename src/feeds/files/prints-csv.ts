@@ -6,8 +6,7 @@ import { CONDITIONS } from '../print-execution.ts';
 import { countRejected, unreadable } from '../rejections.ts';
 import { findHeader, hasHeader, isWholeRow, PREAMBLE_LINES_MAX, ROW_CHARS_MAX } from './cells.ts';
 import { linesOf } from './lines.ts';
-import { type Columns, isPrintsHeader, printColumnsOf } from './print-columns.ts';
-import { type RowReader, rowReader } from './print-row.ts';
+import { type Columns, isPrintsHeader, printColumnsOf, type RowReader, rowReader } from './print-row.ts';
 
 /** Number of prints that completes a delivery. A delivery is written in a few transactions. */
 export const BATCH_PRINTS = 2_000;

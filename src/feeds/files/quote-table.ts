@@ -1,5 +1,5 @@
-import { buildChain, type ContractRow } from '../../market/build-chain.ts';
-import { type OptionSymbol, parseOptionSymbol } from '../../market/option-symbol.ts';
+import { buildChain, type ContractRow, contractRow, type QuoteField } from '../../market/build-chain.ts';
+import { parseOptionSymbol } from '../../market/option-symbol.ts';
 import { spotOf } from '../implied-spot.ts';
 import { cellNumber } from '../numbers.ts';
 import { countRejected, unreadable } from '../rejections.ts';
@@ -43,7 +43,7 @@ export const quoteTable: Format = {
           countRejected(refused, 'bad_symbol');
           continue;
         }
-        contracts.push(contractOf(symbol, columns, row));
+        contracts.push(contractRow(symbol, (field) => cellNumber(row[columns[field]])));
       }
     }
     if (contracts.length === 0) throw unreadable(`none of ${count} rows has a symbol that can be read`);
@@ -62,7 +62,7 @@ const CALLS = ['calls', 'call'];
 const PUTS = ['puts', 'put'];
 
 /** The names of each column, in lower case. Older downloads have the short names. */
-const NAMES = {
+const NAMES: Readonly<Record<QuoteField, readonly string[]>> = {
   last: ['last sale', 'last', 'last trade'],
   bid: ['bid'],
   ask: ['ask'],
@@ -71,11 +71,11 @@ const NAMES = {
   delta: ['delta'],
   gamma: ['gamma'],
   openInterest: ['open interest', 'open int', 'open int.', 'oi'],
-} as const;
+  // The table has no such column.
+  multiplier: [],
+};
 
-type Field = keyof typeof NAMES;
-
-interface Columns extends Record<Field, number> {
+interface Columns extends Record<QuoteField, number> {
   readonly symbol: number;
 }
 
@@ -87,29 +87,10 @@ function columnsOf(header: readonly string[], symbolNames: readonly string[], fr
   const find = (names: readonly string[]) => header.findIndex((name, i) => i >= from && i < to && names.includes(name));
   const symbol = find(symbolNames);
   const fields = Object.entries(NAMES).map(([field, names]) => [field, find(names)]);
-  const columns: Columns = { symbol, ...(Object.fromEntries(fields) as Record<Field, number>) };
+  const columns: Columns = { symbol, ...(Object.fromEntries(fields) as Record<QuoteField, number>) };
   if (symbol < 0) throw unreadable(`the table has no column ${symbolNames[0]}`);
   if (columns.openInterest < 0) throw unreadable(`the table has no column Open Interest of the ${symbolNames[0]}`);
   return columns;
-}
-
-function contractOf(symbol: OptionSymbol, columns: Columns, row: readonly string[]): ContractRow {
-  const { root, expiry, callPut, strike } = symbol;
-  return {
-    root,
-    expiry,
-    callPut,
-    strike,
-    bid: cellNumber(row[columns.bid]),
-    ask: cellNumber(row[columns.ask]),
-    last: cellNumber(row[columns.last]),
-    volume: cellNumber(row[columns.volume]),
-    openInterest: cellNumber(row[columns.openInterest]),
-    iv: cellNumber(row[columns.iv]),
-    delta: cellNumber(row[columns.delta]),
-    gamma: cellNumber(row[columns.gamma]),
-    multiplier: Number.NaN,
-  };
 }
 
 /** Returns the price of the underlying: `Last: 3,990.56`, or in older downloads the second cell of the title. */

@@ -3,7 +3,7 @@ import type { Steps } from '../../core/steps.ts';
 import type { Delivery } from '../../market/feed.ts';
 import { boundedLines, HEADER_CHARS_MAX, PREAMBLE_LINES_MAX } from './cells.ts';
 import { chainCsv } from './chain-csv.ts';
-import { closesCsv } from './closes-csv.ts';
+import { closesCsv } from './daily-rows.ts';
 import { delayedQuotes } from './delayed-quotes.ts';
 import { dividendsCsv } from './dividends-csv.ts';
 import { type Format, type MarketFile, READING } from './format.ts';
@@ -16,13 +16,8 @@ import { quoteTable } from './quote-table.ts';
  */
 export function* readMarketFile(bytes: Uint8Array, file: Omit<MarketFile, 'text'>): Steps<Delivery[]> {
   if (isUnmarkedUtf16(bytes)) {
-    return [
-      {
-        kind: 'rejection',
-        origin: file.origin,
-        reason: 'the file is UTF-16 without its byte-order mark. Save it as UTF-8',
-      },
-    ];
+    const reason = 'the file is UTF-16 without its byte-order mark. Save it as UTF-8';
+    return [{ kind: 'rejection', origin: file.origin, reason }];
   }
   const text = decoderOf(bytes)?.decode(bytes);
   // The format is detected from the first lines only, so that a long file without market data is not searched to its end.

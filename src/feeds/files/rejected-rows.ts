@@ -1,3 +1,4 @@
+import { countRejected } from '../rejections.ts';
 import type { PrintsDelivery } from './prints-csv.ts';
 
 /** Counts all rows and the rejected rows of one file of prints, over all its batches. */
@@ -9,7 +10,7 @@ export class RejectedRows {
     this.#rows += prints.length;
     for (const [reason, count] of Object.entries(refused)) {
       this.#rows += count;
-      this.#counts[reason] = (this.#counts[reason] ?? 0) + count;
+      countRejected(this.#counts, reason, count);
     }
   }
 

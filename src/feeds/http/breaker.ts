@@ -7,18 +7,15 @@ export class Breaker {
   #failures = 0;
   #openUntil = Number.NEGATIVE_INFINITY;
   #reason = '';
-  readonly #now: () => number;
 
-  constructor(now: () => number) {
-    this.#now = now;
-  }
+  constructor(private readonly now: () => number) {}
 
   /**
    * Returns `closed` if requests may be sent, and `probe` if one request may be sent as the probe. If the breaker is open, returns the time
    * until which it is open (ms since the epoch), and the reason.
    */
   state(): 'closed' | 'probe' | { readonly openUntil: number; readonly reason: string } {
-    if (this.#now() < this.#openUntil) return { openUntil: this.#openUntil, reason: this.#reason };
+    if (this.now() < this.#openUntil) return { openUntil: this.#openUntil, reason: this.#reason };
     return this.#failures < FAILURES_MAX ? 'closed' : 'probe';
   }
 
@@ -36,7 +33,7 @@ export class Breaker {
 
   /** Opens the breaker for at least `forMs` milliseconds, but at most for OPEN_MS_MAX, so that data does not become too old. */
   hold(forMs: number, reason: string): void {
-    this.#openUntil = Math.max(this.#openUntil, this.#now() + Math.min(OPEN_MS_MAX, forMs));
+    this.#openUntil = Math.max(this.#openUntil, this.now() + Math.min(OPEN_MS_MAX, forMs));
     this.#reason = reason;
   }
 }

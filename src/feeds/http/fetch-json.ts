@@ -51,21 +51,16 @@ const REDIRECTS_MAX = 3;
  * all other errors.
  */
 export async function fetchJson(url: URL, options: FetchJsonOptions): Promise<ProviderResponse> {
-  const deadline = new AbortController();
-  const timer = setTimeout(() => deadline.abort(), options.timeoutMs);
-  const giveUp = () => deadline.abort();
-  options.signal?.addEventListener('abort', giveUp);
+  const deadline = AbortSignal.timeout(options.timeoutMs);
+  const signal = options.signal ? AbortSignal.any([options.signal, deadline]) : deadline;
   try {
     options.signal?.throwIfAborted();
-    return await request(url, options, deadline.signal, REDIRECTS_MAX);
+    return await request(url, options, signal, REDIRECTS_MAX);
   } catch (error) {
     options.signal?.throwIfAborted();
-    if (deadline.signal.aborted)
+    if (deadline.aborted)
       return temporary(`the provider sent no complete answer within ${options.timeoutMs / 1_000} s`);
     return temporary(`the connection failed (${shownCode(error)})`);
-  } finally {
-    clearTimeout(timer);
-    options.signal?.removeEventListener('abort', giveUp);
   }
 }
 

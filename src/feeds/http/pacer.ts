@@ -6,19 +6,17 @@ import type { Clock } from '../clock.ts';
  */
 export class Pacer {
   #next = Number.NEGATIVE_INFINITY;
-  readonly #intervalMs: number;
-  readonly #clock: Clock;
 
-  constructor(ratePerMinute: number, clock: Clock) {
-    this.#intervalMs = 60_000 / ratePerMinute;
-    this.#clock = clock;
-  }
+  constructor(
+    private readonly ratePerMinute: number,
+    private readonly clock: Clock,
+  ) {}
 
   /** Waits until the next request may be sent, or until `signal` is aborted. */
   async waitTurn(signal?: AbortSignal): Promise<void> {
-    const now = this.#clock.now();
+    const now = this.clock.now();
     const startAt = Math.max(now, this.#next);
-    this.#next = startAt + this.#intervalMs;
-    if (startAt > now) await this.#clock.pause(startAt - now, signal);
+    this.#next = startAt + 60_000 / this.ratePerMinute;
+    if (startAt > now) await this.clock.pause(startAt - now, signal);
   }
 }

@@ -1,6 +1,9 @@
 import { ClientError } from '../../core/errors.ts';
+import { buildChain, type ContractRow } from '../../market/build-chain.ts';
+import type { Chain } from '../../market/chain.ts';
 import type { Delivery } from '../../market/feed.ts';
-import type { ProviderSnapshot } from './provider-snapshot.ts';
+import { spotOf } from '../implied-spot.ts';
+import { unreadable } from '../rejections.ts';
 
 /**
  * Polls the tickers one after the other. For each ticker, yields its whole snapshot, or a rejection with the reason. The origin of the
@@ -39,4 +42,39 @@ const SNAPSHOT_MS_MAX = 600_000;
  */
 export function pollIntervalMs(requests: number, ratePerMinute: number, leastMs: number): number {
   return Math.max(leastMs, Math.ceil(requests / ratePerMinute) * 60_000);
+}
+
+/** A chain as a provider delivered it. */
+export interface ProviderSnapshot {
+  readonly chain: Chain;
+  /** Number of contracts that the provider listed, usable or not. */
+  readonly offered: number;
+}
+
+/** Contracts that a feed collected from the answers for one snapshot. */
+export interface CollectedContracts {
+  readonly rows: readonly ContractRow[];
+  /** Counts of rejected contracts, by reason. */
+  readonly refused: Readonly<Record<string, number>>;
+  /** Number of contracts that the provider listed, usable or not. */
+  readonly offered: number;
+  /** Price of the underlying, if the provider gives it. */
+  readonly spot: number | undefined;
+}
+
+/** Builds the chain from the contracts that a feed collected. Throws a `ClientError` if no chain can be built. */
+export function snapshotFrom(
+  feed: string,
+  underlying: string,
+  asOf: number,
+  collected: CollectedContracts,
+): ProviderSnapshot {
+  const { rows, refused, offered } = collected;
+  if (offered === 0) throw unreadable('the provider lists no contracts');
+  if (rows.length === 0) throw unreadable(`none of ${offered} contracts can be read`);
+  const spot = spotOf(collected.spot, rows, asOf);
+  if (Number.isNaN(spot))
+    throw unreadable('the provider gives no price of the underlying, and no quotes imply a price');
+  const head = { underlying, asOf, spot, source: `${feed}:${underlying}`, simulated: false, refused };
+  return { chain: buildChain(head, rows), offered };
 }

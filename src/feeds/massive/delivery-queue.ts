@@ -1,5 +1,6 @@
 import type { Delivery } from '../../market/feed.ts';
 import type { Print } from '../../market/prints.ts';
+import { countRejected } from '../rejections.ts';
 
 /**
  * A bounded queue of deliveries between a source that does not wait and a reader that may be slow. Deliveries that arrive while the queue
@@ -39,8 +40,7 @@ export class DeliveryQueue {
       this.#put(this.#batch);
     }
     for (const print of prints) this.#batch.prints.push(print);
-    for (const [why, count] of Object.entries(refused))
-      this.#batch.refused[why] = (this.#batch.refused[why] ?? 0) + count;
+    for (const [why, trades] of Object.entries(refused)) countRejected(this.#batch.refused, why, trades);
     this.#prints += prints.length;
   }
 

@@ -1,7 +1,7 @@
 import { entryOf, isRecord, type JsonRecord } from '../../core/json-shape.ts';
 import { CONTRACTS_MAX, type ContractRow } from '../../market/build-chain.ts';
 import { parseOptionSymbol } from '../../market/option-symbol.ts';
-import type { CollectedContracts } from '../http/provider-snapshot.ts';
+import type { CollectedContracts } from '../http/poll-tickers.ts';
 import { jsonNumber } from '../numbers.ts';
 import { countRejected, unreadable } from '../rejections.ts';
 import { instantMs } from './instant.ts';

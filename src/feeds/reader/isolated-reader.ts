@@ -137,13 +137,7 @@ export class ReaderEnded extends Error {
 }
 
 /** Describes how a reader ended without reporting a result. */
-function describeEnd({
-  signalCode,
-  exitCode,
-}: {
-  readonly signalCode: unknown;
-  readonly exitCode: number | null;
-}): string {
+function describeEnd({ signalCode, exitCode }: Pick<Bun.Subprocess, 'signalCode' | 'exitCode'>): string {
   return `the process that read the data ended (${signalCode ?? `exit code ${exitCode}`})`;
 }
 

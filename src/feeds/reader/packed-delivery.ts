@@ -40,12 +40,7 @@ export function packDelivery(delivery: Delivery): PackedDelivery {
   for (const [i, print] of prints.entries()) {
     const { underlying, root, expiry } = print;
     const key = `${underlying} ${root} ${expiry}`;
-    let index = indexes.get(key);
-    if (index === undefined) {
-      index = series.push([underlying, root, expiry]) - 1;
-      indexes.set(key, index);
-    }
-    seriesOf[i] = index;
+    seriesOf[i] = indexes.getOrInsertComputed(key, () => series.push([underlying, root, expiry]) - 1);
     for (let field = 0; field < NUMBERS.length; field++) {
       numbers[i * NUMBERS.length + field] = print[NUMBERS[field]!] ?? Number.NaN;
     }

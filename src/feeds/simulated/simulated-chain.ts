@@ -1,5 +1,5 @@
 import { closeOf, newYorkDate, openOf, previousTradingDay, YEAR_MS } from '../../market/calendar.ts';
-import type { Chain, Series } from '../../market/chain.ts';
+import { type Chain, emptyChainColumns, type Series } from '../../market/chain.ts';
 import { rootOf, settlementOf } from '../../market/option-symbol.ts';
 import { callPutGreeks } from '../../math/black-scholes.ts';
 import { askOf, bidOf, halfSpread, RATE, rounded, SHORTEST_MS, simulatedSmileOf, tickOf } from './contracts.ts';
@@ -40,7 +40,7 @@ export function simulatedChain(instrument: Instrument, asOf: number): Chain {
   const { call, put } = callPutGreeks({ count: rows, spot, strike, tte, iv, rate: RATE, dividend });
 
   const count = 2 * rows;
-  const columns = emptyColumns(count);
+  const columns = emptyChainColumns(count);
   for (const [index, { start, end }] of series.entries()) columns.seriesIndex.fill(index, start, end);
   for (let i = 0; i < count; i++) {
     const row = i >> 1;
@@ -65,24 +65,6 @@ export function simulatedChain(instrument: Instrument, asOf: number): Chain {
   columns.multiplier.fill(100);
   const head = { underlying: instrument.ticker, asOf, spot, source: 'simulated', simulated: true, count } as const;
   return { ...head, series, ...columns, refused: {} };
-}
-
-function emptyColumns(count: number) {
-  const column = () => new Float64Array(count);
-  return {
-    seriesIndex: new Uint16Array(count),
-    callPut: column(),
-    strike: column(),
-    bid: column(),
-    ask: column(),
-    last: column(),
-    volume: column(),
-    openInterest: column(),
-    iv: column(),
-    delta: column(),
-    gamma: column(),
-    multiplier: column(),
-  };
 }
 
 /** What all chains of one instrument and day have in common. */

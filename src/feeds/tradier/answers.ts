@@ -2,7 +2,7 @@ import { entryOf, isRecord, type JsonRecord } from '../../core/json-shape.ts';
 import type { ContractRow } from '../../market/build-chain.ts';
 import { isDate } from '../../market/calendar.ts';
 import { parseCallPut } from '../../market/option-symbol.ts';
-import type { CollectedContracts } from '../http/provider-snapshot.ts';
+import type { CollectedContracts } from '../http/poll-tickers.ts';
 import { jsonNumber } from '../numbers.ts';
 import { countRejected, unreadable } from '../rejections.ts';
 

@@ -3,9 +3,8 @@ import { lastQuoted, settlementInstant } from '../../market/calendar.ts';
 import type { Feed } from '../../market/feed.ts';
 import { SYSTEM_CLOCK } from '../clock.ts';
 import { baseUrl } from '../http/base-url.ts';
-import { pollIntervalMs, pollTickers } from '../http/poll-tickers.ts';
+import { type ProviderSnapshot, pollIntervalMs, pollTickers, snapshotFrom } from '../http/poll-tickers.ts';
 import { createProviderClient, type ProviderOptions } from '../http/provider-client.ts';
-import { type ProviderSnapshot, snapshotFrom } from '../http/provider-snapshot.ts';
 import { unreadable } from '../rejections.ts';
 import { expirationsOf, lastPriceOf, listedOptions, OptionCollector } from './answers.ts';
 

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox';
 import type { Account } from '../../access/access.ts';
 import { ClientError } from '../../core/errors.ts';
 import type { Market } from '../../market/market.ts';
-import { ticker } from '../../operations/engine/schemas.ts';
+import { ticker } from '../../operations/engine/shared-fields.ts';
 import { validate } from '../../operations/engine/validate.ts';
 
 /** A client's request for a stream of live levels. */

@@ -1,8 +1,10 @@
 import { type TProperties, type TSchema, Type } from '@sinclair/typebox';
-import { ClientError } from '../../core/errors.ts';
+import { ClientError, invalidField } from '../../core/errors.ts';
 import type { Steps } from '../../core/steps.ts';
 import type { Column } from '../../math/kernels.ts';
 import { JSON_ROWS, rowsCost } from './request-cost.ts';
+import { defaulted } from './schemas.ts';
+import { dividendYield, rate, spot, strike, tte } from './shared-fields.ts';
 import { EQUAL_LENGTHS, expectation } from './validate.ts';
 
 /** Maximum rows of one request: a full index chain, which takes about 30 ms in total. Clients send more rows in several requests. */
@@ -58,10 +60,6 @@ export const column = <Schema extends TSchema>(scalar: Schema) =>
 export const table = <Properties extends TProperties>(properties: Properties) =>
   Type.Object(properties, { additionalProperties: false, [EQUAL_LENGTHS]: true });
 
-/** Returns the schema of an answer's column. */
-export const answerColumn = <Schema extends TSchema>(cell: Schema, description: string) =>
-  Type.Array(cell, { description });
-
 /** Returns the number of rows of a table: the length of its arrays, or 1 if no field is an array. */
 export function rowCount(input: Readonly<Record<string, unknown>>): number {
   return Object.values(input).find(Array.isArray)?.length ?? 1;
@@ -72,9 +70,25 @@ export function numbers(given: number | readonly number[], from: number, to: num
   return typeof given === 'number' ? given : new Float64Array(given.slice(from, to));
 }
 
-/** Returns the rows `from` (included) to `to` (excluded) of a column of sides, as input of a kernel: +1 for a call, -1 for a put. */
-export function sides(given: Side | readonly Side[], from: number, to: number): Column {
-  return typeof given === 'string' ? sign(given) : Float64Array.from(given.slice(from, to), sign);
+/** Fields of every table of options. */
+export const contractColumns = { spot: column(spot), strike: column(strike), tte: column(tte) };
+export const carryColumns = {
+  rate: defaulted(column(rate), 0.04),
+  dividend: defaulted(column(dividendYield), 0),
+};
+
+type OptionTable = Readonly<Record<'spot' | 'strike' | 'tte' | 'rate' | 'dividend', number | readonly number[]>> & {
+  readonly put_call: Side | readonly Side[];
+};
+
+/** Returns the rows `from` (included) to `to` (excluded) of a table of options, as inputs of a kernel: +1 for a call, -1 for a put. */
+export function optionRows({ put_call, spot, strike, tte, rate, dividend }: OptionTable, from: number, to: number) {
+  const rows = (given: number | readonly number[]) => numbers(given, from, to);
+  return {
+    count: to - from,
+    callPut: typeof put_call === 'string' ? sign(put_call) : Float64Array.from(put_call.slice(from, to), sign),
+    ...{ spot: rows(spot), strike: rows(strike), tte: rows(tte), rate: rows(rate), dividend: rows(dividend) },
+  };
 }
 
 type Side = 'C' | 'P';
@@ -108,12 +122,7 @@ export function binaryColumns<Name extends string>(body: ArrayBuffer, schemas: R
   for (const [i, name] of names.entries()) {
     const values = new Float64Array(body, i * count * Float64Array.BYTES_PER_ELEMENT, count);
     const row = firstOutside(values, schemas[name]);
-    if (row >= 0) {
-      const fieldError = { field: `/${name}/${row}`, expected: expectation(schemas[name]) };
-      throw new ClientError('invalid_body', `${fieldError.field} ${fieldError.expected}`, {
-        fieldErrors: [fieldError],
-      });
-    }
+    if (row >= 0) throw invalidField('invalid_body', `/${name}/${row}`, expectation(schemas[name]));
     columns[name] = values;
   }
   return { count, columns };

@@ -1,6 +1,8 @@
-import { Type } from '@sinclair/typebox';
-import { ClientError, type ClientErrorCode } from '../../core/errors.ts';
+import { type TObject, Type } from '@sinclair/typebox';
+import { type ClientErrorCode, invalidField } from '../../core/errors.ts';
 import { isDate, newYorkInstant } from '../../market/calendar.ts';
+import type { Context, Operation } from './operation.ts';
+import { objectOf, textField } from './schemas.ts';
 
 const MOMENT = 'a date YYYY-MM-DD of New York, or an instant such as 2026-11-20T16:00:00-05:00';
 
@@ -8,7 +10,7 @@ const MOMENT = 'a date YYYY-MM-DD of New York, or an instant such as 2026-11-20T
 const INSTANT = /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{5,18}(Z|[+-][0-9]{2}:[0-9]{2})$/;
 
 /** Returns the schema of a field for a moment. `momentOf` parses the field: a date can mean the beginning or the end of its day. */
-export const moment = (description: string) => Type.String({ description: `${description}: ${MOMENT}.` });
+export const moment = (description: string) => textField(`${description}: ${MOMENT}.`);
 
 /**
  * Parses a moment: an instant, or a New York date. A date means its first or its last moment, as `end` states. Returns ms since the epoch.
@@ -17,8 +19,16 @@ export const moment = (description: string) => Type.String({ description: `${des
 export function momentOf(text: string, field: string, end: 'first' | 'last', code: ClientErrorCode): number {
   if (isDate(text)) return newYorkInstant(text, end === 'first' ? '00:00' : '23:59:59.999');
   const instantMs = INSTANT.test(text) ? parseInstant(text) : undefined;
-  if (instantMs === undefined) throw momentError(field, `must be ${MOMENT}`, code);
+  if (instantMs === undefined) throw invalidField(code, field, `must be ${MOMENT}`);
   return instantMs;
+}
+
+/** Returns the first and the last moment of a range, both included, ms since the epoch. `fromMs` is undefined without `from`. */
+export function rangeOf({ from, to }: { from?: string; to?: string }, code: ClientErrorCode) {
+  const fromMs = from === undefined ? undefined : momentOf(from, '/from', 'first', code);
+  const toMs = to === undefined ? Number.MAX_SAFE_INTEGER : momentOf(to, '/to', 'last', code);
+  if (fromMs !== undefined && fromMs > toMs) throw invalidField(code, '/from', 'must not lie after /to');
+  return { fromMs, toMs };
 }
 
 function parseInstant(text: string): number | undefined {
@@ -30,7 +40,24 @@ function parseInstant(text: string): number | undefined {
   }
 }
 
-/** Returns the error for a moment that does not meet a condition. `expected` states the condition, for example `must be a date`. */
-export function momentError(field: string, expected: string, code: ClientErrorCode): ClientError {
-  return new ClientError(code, `${field} ${expected}`, { fieldErrors: [{ field, expected }] });
+/** The moment of a replay. The description is short because every market tool has it in its definition, which models read. */
+const at = Type.Optional(textField('Past moment: ISO 8601, or New York date (its end).'));
+
+/**
+ * Returns the schema of an operation's arguments. If the operation reads the market, the arguments include the moment of a replay, `at`.
+ */
+export function withMoment(operation: Operation, input: TObject): TObject {
+  if (!operation.ofMarket) return input;
+  return objectOf({ ...input.properties, at });
+}
+
+/**
+ * Returns the context of a replay: the market at a past moment, without later data. Ages are measured at this moment, so a request gets the
+ * same answer whenever it is sent. Throws `ClientError` with the given code if the moment is invalid or in the future.
+ */
+export function contextAt(context: Context, at: string, code: ClientErrorCode): Context {
+  const instantMs = momentOf(at, '/at', 'last', code);
+  if (instantMs > context.nowMs())
+    throw invalidField(code, '/at', 'must not be in the future; a date means the end of that day');
+  return { ...context, market: context.market.at(instantMs), nowMs: () => instantMs };
 }

@@ -3,6 +3,8 @@ import type { Steps } from '../../core/steps.ts';
 import type { FeedState, Gap } from '../../market/feed-ledger.ts';
 import type { Market } from '../../market/market.ts';
 import type { Universe } from '../../market/universe.ts';
+import { describedObject, flagField, integerField, textField } from './schemas.ts';
+import { textColumn } from './wrapped-schemas.ts';
 
 /**
  * One function of the service, defined once. REST, MCP, OpenAPI, the command line and the typed client are adapters over this definition.
@@ -110,19 +112,14 @@ export interface Provenance {
 export const PICTURE_TYPE = 'image/png';
 
 /** The schema of `Provenance` in answers. */
-export const PROVENANCE = Type.Object(
-  {
-    source: Type.String({ description: 'Source of the data.' }),
-    simulated: Type.Boolean({ description: 'True for the simulated market.' }),
-    as_of: Type.String({ description: 'When the quotes were taken, ISO 8601.' }),
-    age_s: Type.Integer({ description: 'Age of the quotes now, or at the moment `at` of the request, seconds.' }),
-    stale: Type.Boolean({
-      description: 'True if the quotes are older than the --stale-after setting, counted in trading hours.',
-    }),
-    notes: Type.Array(Type.String(), { description: 'Caveats on the figures.' }),
-  },
-  { additionalProperties: false, description: 'Source and age of the data.' },
-);
+export const PROVENANCE = describedObject('Source and age of the data.', {
+  source: textField('Source of the data.'),
+  simulated: flagField('True for the simulated market.'),
+  as_of: textField('When the quotes were taken, ISO 8601.'),
+  age_s: integerField('Age of the quotes now, or at the moment `at` of the request, seconds.'),
+  stale: flagField('True if the quotes are older than the --stale-after setting, counted in trading hours.'),
+  notes: textColumn('Caveats on the figures.'),
+});
 
 /** Everything that operations can access: the market, the universe, the clock (for ages only), the feeds and the operator's thresholds. */
 export interface Context {

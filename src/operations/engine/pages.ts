@@ -1,7 +1,8 @@
 import { Type } from '@sinclair/typebox';
-import { ClientError } from '../../core/errors.ts';
+import { invalidField } from '../../core/errors.ts';
 import type { Chain } from '../../market/chain.ts';
 import type { Context } from './operation.ts';
+import { textField } from './schemas.ts';
 
 /** Maximum rows of a page: 100 hedging nodes with all fields take up to 21,500 tokens of a model's context. */
 export const PAGE_MAX = 100;
@@ -10,14 +11,12 @@ export const limit = (description: string) =>
   Type.Optional(Type.Integer({ description, minimum: 1, maximum: PAGE_MAX }));
 
 /** The schema of the `cursor` argument of an operation that returns a list in pages. */
-export const cursor = Type.Optional(Type.String({ description: 'next_cursor of the previous page.' }));
+export const cursor = Type.Optional(textField('next_cursor of the previous page.'));
 export const nextCursor = Type.Optional(
-  Type.String({
-    description: 'Cursor of the next page. Present only if limit or cursor is given, and not on the last page.',
-  }),
+  textField('Cursor of the next page. Present only if limit or cursor is given, and not on the last page.'),
 );
 /** The schema of the cursor in an answer that has it whenever there is a further page. */
-export const cursorOfNext = Type.Optional(Type.String({ description: 'Cursor of the next page; absent on the last.' }));
+export const cursorOfNext = Type.Optional(textField('Cursor of the next page; absent on the last.'));
 
 /** The arguments that select the rows of a list. Absent arguments are undefined. */
 type RowSelection = Readonly<Record<string, string | number | undefined>>;
@@ -65,8 +64,5 @@ export function pageFrom(
 const CURSOR = /^([A-Z0-9._^]{1,12})~(\d{1,13})~(\d{1,6})(?:~([a-z0-9]{1,4}))?$/;
 
 function refuse(expected: string): never {
-  throw new ClientError('unprocessable', `/cursor ${expected}`, {
-    hint: 'Retry without cursor to begin with the newest snapshot.',
-    fieldErrors: [{ field: '/cursor', expected }],
-  });
+  throw invalidField('unprocessable', '/cursor', expected, 'Retry without cursor to begin with the newest snapshot.');
 }

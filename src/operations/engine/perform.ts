@@ -4,8 +4,9 @@ import { cleanLine } from '../../core/clean-text.ts';
 import { ClientError, type ClientErrorCode } from '../../core/errors.ts';
 import { isRecord } from '../../core/json-shape.ts';
 import type { Steps } from '../../core/steps.ts';
+import { contextAt, withMoment } from './moment.ts';
 import { answerSchema, type Context, type Operation, PROVENANCE, type Provenance, pickFields } from './operation.ts';
-import { contextAt, withMoment } from './replay.ts';
+import { objectOf } from './schemas.ts';
 import { satisfies, validate } from './validate.ts';
 
 /** An adapter's view of an operation: the arguments and the keys of the answer over this adapter. */
@@ -40,10 +41,7 @@ export const extendedView = memoizeByObject(
   (operation: Operation): View => ({
     operation,
     input: withMoment(operation, operation.input),
-    output: Type.Object(
-      { ...operation.full.properties, provenance: Type.Optional(PROVENANCE) },
-      { additionalProperties: false },
-    ),
+    output: objectOf({ ...operation.full.properties, provenance: Type.Optional(PROVENANCE) }),
     answers: undefined,
     echoes: [],
   }),

@@ -182,9 +182,8 @@ export function createScheduler(
       const { promise, resolve, reject } = Promise.withResolvers<Result>();
       const entry = { job, submittedAt: nowMs(), resolve, reject } as unknown as Entry;
       if (job.isPrompt && lanes.size === 0 && promptMs < PROMPT_MS && completesAtOnce(entry)) return promise;
-      const lane = lanes.get(job.account) ?? { account: job.account, usedMs, begun: [], waiting: [] };
-      lanes.set(job.account, lane);
-      lane.waiting.push(entry);
+      const lane = { account: job.account, usedMs, begun: [], waiting: [] };
+      lanes.getOrInsert(job.account, lane).waiting.push(entry);
       scheduleTurn();
       return promise;
     },

@@ -1,18 +1,4 @@
-import { Kind, type TSchema, Type, TypeRegistry } from '@sinclair/typebox';
-
-/**
- * Bounds of fields that several operations share. These bounds exclude answers that are not finite, and catch wrong units (4 for 4 %, days
- * for years). These bounds are wide enough for everything that trades. Prices are in dollars, volatilities are decimals per year.
- */
-const PRICE_MIN = 1e-6;
-const PRICE_MAX = 1e9;
-/** A third of a second, in years. */
-const TTE_MIN = 1e-8;
-const TTE_MAX = 100;
-const IV_MIN = 1e-4;
-const IV_MAX = 100;
-/** Larger than any flow or exposure of one underlying. With this bound, sums and products in answers are finite. */
-const DOLLARS_MAX = 1e15;
+import { Kind, type TProperties, type TSchema, Type, TypeRegistry } from '@sinclair/typebox';
 
 export const number = (description: string, options: Record<string, unknown> = {}) =>
   Type.Number({ description, ...options });
@@ -25,23 +11,17 @@ export const defaulted = <Schema extends TSchema>(schema: Schema, value: Schema[
   Type.Optional({ ...schema, default: value }) as unknown as Schema;
 
 export const count = (description: string) => Type.Integer({ description, minimum: 0 });
+export const integerField = (description: string) => Type.Integer({ description });
+export const textField = (description: string) => Type.String({ description });
+export const flagField = (description: string) => Type.Boolean({ description });
 
-/** Returns the schema of a column of numbers: one number per row. */
-export const numberColumn = (description: string) => Type.Array(Type.Number(), { description });
-
-/** Returns the schema of a column of strings. */
-export const textColumn = (description: string) => Type.Array(Type.String(), { description });
-/** Returns the schema of a column of numbers or nulls. */
-export const nullableColumn = (description: string) =>
-  Type.Array(Type.Union([Type.Number(), Type.Null()]), { description });
-
-export const priceField = (description: string) => number(description, { minimum: PRICE_MIN, maximum: PRICE_MAX });
-
-export const dollarsField = (description: string) =>
-  number(description, { minimum: -DOLLARS_MAX, maximum: DOLLARS_MAX });
-
-export const nullable = <Schema extends TSchema>(schema: Schema, description: string) =>
-  Type.Union([schema, Type.Null()], { description });
+/** Returns the schema of an object that has these fields and no others. */
+export const objectOf = <Properties extends TProperties>(properties: Properties) =>
+  Type.Object(properties, { additionalProperties: false });
+export const describedObject = <Properties extends TProperties>(description: string, properties: Properties) =>
+  Type.Object(properties, { additionalProperties: false, description });
+export const objectList = <Properties extends TProperties>(description: string, properties: Properties) =>
+  Type.Array(objectOf(properties), { description });
 
 /** JSON Schema's `enum`, which TypeBox does not define. This schema takes fewer tokens of a model's context than a union of constants. */
 TypeRegistry.Set<{ enum: unknown[] }>('StringEnum', (schema, value) => schema.enum.includes(value));
@@ -49,37 +29,7 @@ TypeRegistry.Set<{ enum: unknown[] }>('StringEnum', (schema, value) => schema.en
 export const oneOf = <const Value extends string>(values: readonly Value[], description: string) =>
   Type.Unsafe<Value>({ [Kind]: 'StringEnum', type: 'string', enum: [...values], description });
 
-export const putCall = oneOf(['C', 'P'], 'C for a call, P for a put.');
-
-export const spot = priceField('Spot price of the underlying, dollars.');
-export const strike = priceField('Strike price, dollars.');
-
-/** The schema of an option's price, which may be 0, unlike the price of an underlying. */
-export const optionPrice = number('Price of the option, dollars.', { minimum: 0, maximum: PRICE_MAX });
-
-export const tte = number('Years to expiry: days / 365.25.', { minimum: TTE_MIN, maximum: TTE_MAX });
-
-export const iv = number('Implied volatility, decimal per year: 0.22 is 22 %.', {
-  minimum: IV_MIN,
-  maximum: IV_MAX,
-});
-
-export const rate = number('Risk-free rate, continuous, decimal per year: 0.04 is 4 %.', {
-  minimum: -1,
-  maximum: 1,
-});
-
-export const dividendYield = number('Dividend yield, continuous, decimal per year.', { minimum: -1, maximum: 1 });
-export const dividend = defaulted(dividendYield, 0);
-
-/** The schema of a ticker or the name of its company, fund or index, in any spelling. The market finds the ticker. */
-export const ticker = Type.String({ description: 'Symbol or name, e.g. BRK.B.', minLength: 1, maxLength: 40 });
-
-export const date = (description: string) =>
-  Type.String({
-    description,
-    pattern: '^\\d{4}-[01]\\d-[0-3]\\d$',
-  });
+export const date = (description: string) => Type.String({ description, pattern: '^\\d{4}-[01]\\d-[0-3]\\d$' });
 
 /** Returns null for a value that is not finite, because JSON has no such numbers. */
 export function finiteOrNull(value: number): number | null {

@@ -1,4 +1,3 @@
-import { Type } from '@sinclair/typebox';
 import {
   CORRELATION_CLOSES,
   CORRELATION_MIN,
@@ -11,8 +10,10 @@ import { returnCorrelation } from '../../analytics/returns.ts';
 import { newYorkDate } from '../../market/calendar.ts';
 import type { Chain } from '../../market/chain.ts';
 import { type Context, defineOperation } from '../engine/operation.ts';
-import { dollarsField, iv, nullable, number, textColumn, ticker } from '../engine/schemas.ts';
+import { flagField, number, objectOf } from '../engine/schemas.ts';
+import { dollarsField, iv, ticker } from '../engine/shared-fields.ts';
 import { unlikelyUnits } from '../engine/unlikely-units.ts';
+import { numberOrNull, textColumn, textOrNull } from '../engine/wrapped-schemas.ts';
 import { provenanceOf } from '../reading/market-reading.ts';
 
 export const evaluateEtfContagion = defineOperation({
@@ -24,53 +25,41 @@ export const evaluateEtfContagion = defineOperation({
     "Names the sector ETF that a stock's large flow spills into: if the stock's volatility has reached the ceiling, the flow is large, and " +
     'both move together. Null otherwise; the notes say which condition failed or was not tested.',
   example: { single_name_ticker: 'NVDA', whale_fiat: 25_000_000, current_iv: 0.62, iv_ceiling: 0.55 },
-  input: Type.Object(
-    {
-      single_name_ticker: { ...ticker, description: 'Symbol of the stock in any case, e.g. NVDA.' },
-      whale_fiat: dollarsField(
-        "Premium (not delta) of the stock's large flow, dollars, e.g. net_fiat_exposure of get_whale_prints; the sign is ignored.",
-      ),
-      current_iv: { ...iv, description: 'Present implied volatility of the stock, decimal per year.' },
-      iv_ceiling: {
-        ...iv,
-        description: 'Volatility at or above which the stock counts as saturated, decimal per year.',
-      },
+  input: objectOf({
+    single_name_ticker: { ...ticker, description: 'Symbol of the stock in any case, e.g. NVDA.' },
+    whale_fiat: dollarsField(
+      "Premium (not delta) of the stock's large flow, dollars, e.g. net_fiat_exposure of get_whale_prints; the sign is ignored.",
+    ),
+    current_iv: { ...iv, description: 'Present implied volatility of the stock, decimal per year.' },
+    iv_ceiling: {
+      ...iv,
+      description: 'Volatility at or above which the stock counts as saturated, decimal per year.',
     },
-    { additionalProperties: false },
-  ),
-  full: Type.Object(
-    {
-      etf_proxy: nullable(Type.String(), 'Sector ETF; null if a requirement is not met.'),
-      saturated: Type.Boolean({ description: 'True if the volatility is at or above the ceiling.' }),
-      large_flow: Type.Boolean({ description: 'True if the absolute flow reaches flow_threshold.' }),
-      iv_over_ceiling: number(
-        'Ratio of the present volatility to the ceiling. The stock counts as saturated if the ratio is at least 1.',
-      ),
-      flow_threshold: number(
-        'Absolute flow at or above which the flow is large, dollars: the larger of flow_min and premium_threshold.',
-      ),
-      flow_over_threshold: nullable(
-        Type.Number(),
-        'Ratio of the absolute flow to flow_threshold; null if flow_threshold is 0.',
-      ),
-      flow_min: number('Minimum flow that can spill into the ETF, set by the operator, dollars.'),
-      premium_threshold: nullable(
-        Type.Number(),
-        `${100 * PREMIUM_SHARE} % of the premium of the stock's large prints over 30 days, dollars; null if the stock has no chain or no prints.`,
-      ),
-      correlation: nullable(
-        Type.Number(),
-        'Correlation of the daily log returns of stock and ETF, -1 to 1; null below 60 common closes, and then not required.',
-      ),
-      correlation_min: number('Minimum correlation at which stock and ETF count as moving together, -1 to 1.'),
-      proxy: nullable(
-        Type.String(),
-        'Sector ETF of the stock, whether or not the requirements are met; null if the universe names none.',
-      ),
-      notes: textColumn('Why etf_proxy is null, and what was not tested.'),
-    },
-    { additionalProperties: false },
-  ),
+  }),
+  full: objectOf({
+    etf_proxy: textOrNull('Sector ETF; null if a requirement is not met.'),
+    saturated: flagField('True if the volatility is at or above the ceiling.'),
+    large_flow: flagField('True if the absolute flow reaches flow_threshold.'),
+    iv_over_ceiling: number(
+      'Ratio of the present volatility to the ceiling. The stock counts as saturated if the ratio is at least 1.',
+    ),
+    flow_threshold: number(
+      'Absolute flow at or above which the flow is large, dollars: the larger of flow_min and premium_threshold.',
+    ),
+    flow_over_threshold: numberOrNull('Ratio of the absolute flow to flow_threshold; null if flow_threshold is 0.'),
+    flow_min: number('Minimum flow that can spill into the ETF, set by the operator, dollars.'),
+    premium_threshold: numberOrNull(
+      `${100 * PREMIUM_SHARE} % of the premium of the stock's large prints over 30 days, dollars; null if the stock has no chain or no prints.`,
+    ),
+    correlation: numberOrNull(
+      'Correlation of the daily log returns of stock and ETF, -1 to 1; null below 60 common closes, and then not required.',
+    ),
+    correlation_min: number('Minimum correlation at which stock and ETF count as moving together, -1 to 1.'),
+    proxy: textOrNull(
+      'Sector ETF of the stock, whether or not the requirements are met; null if the universe names none.',
+    ),
+    notes: textColumn('Why etf_proxy is null, and what was not tested.'),
+  }),
   tool: {
     question: 'spill of a flow into the sector ETF',
     method: 'contagion-evaluate_etf_contagion',

@@ -1,4 +1,3 @@
-import { Type } from '@sinclair/typebox';
 import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
 import {
   type AggressorFlow,
@@ -14,8 +13,9 @@ import { rootOf } from '../../market/option-symbol.ts';
 import { PARTS, type PrintsQuery } from '../../market/tape.ts';
 import { BY_CONTRACT, MANNERS, sumsOf, TapeSummer, type TapeSums } from '../../market/tape-sums.ts';
 import { defineOperation } from '../engine/operation.ts';
-import { count, number, numberColumn } from '../engine/schemas.ts';
-import { provenanceOf, readMarket } from '../reading/market-reading.ts';
+import { count, describedObject, number, objectOf } from '../engine/schemas.ts';
+import { numberColumn, textColumn } from '../engine/wrapped-schemas.ts';
+import { headFields, provenanceOf, readMarket, reportHead } from '../reading/market-reading.ts';
 import { CACHED_RESULTS_MAX, cachedTapeResult, forEachStretch, tapeInput, tapeNotes } from '../reading/signed-tape.ts';
 
 const flow = {
@@ -31,14 +31,11 @@ const flow = {
 };
 
 const groups = (key: string, keyDescription: string, description: string) =>
-  Type.Object(
-    {
-      count: count('Rows of each column.'),
-      [key]: Type.Array(Type.String(), { description: keyDescription }),
-      ...flow,
-    },
-    { additionalProperties: false, description },
-  );
+  describedObject(description, {
+    count: count('Rows of each column.'),
+    [key]: textColumn(keyDescription),
+    ...flow,
+  });
 
 export const getFlowByAggressor = defineOperation({
   name: 'get_flow_by_aggressor',
@@ -50,32 +47,25 @@ export const getFlowByAggressor = defineOperation({
     'quote. A customer sold if the feed says bid, or if the price is below the middle. If neither applies, a rise of the contract since its ' +
     'previous print counts as bought, and a fall as sold. In total, by manner of execution, by day and by expiry.',
   example: { ticker: 'SPY' },
-  input: Type.Object(tapeInput, { additionalProperties: false }),
-  full: Type.Object(
-    {
-      ticker: Type.String({ description: 'Underlying symbol.' }),
-      spot_price: number('Spot of the snapshot, dollars.'),
-      days: count('Calendar days of the window.'),
-      min_premium: number('Minimum premium of a print, dollars.'),
-      signed_by: Type.Object(
-        {
-          feed: count('Prints whose side the feed gives.'),
-          quote: count('Prints whose side follows from the quote at the trade.'),
-          tick: count("Prints whose side follows from the contract's last change."),
-          unknown: count('Prints of unknown side.'),
-        },
-        { additionalProperties: false, description: 'Number of prints by how their side was determined.' },
-      ),
-      by_manner: groups(
-        'manner',
-        'multi_leg, sweep, block, single or all; a print with several flags counts in the first of these.',
-        'By manner of execution.',
-      ),
-      by_day: groups('day', 'New York day, YYYY-MM-DD, ascending.', 'By day.'),
-      by_expiry: groups('expiry', 'YYYY-MM-DD, ascending.', 'By expiry.'),
-    },
-    { additionalProperties: false },
-  ),
+  input: objectOf(tapeInput),
+  full: objectOf({
+    ...headFields,
+    days: count('Calendar days of the window.'),
+    min_premium: number('Minimum premium of a print, dollars.'),
+    signed_by: describedObject('Number of prints by how their side was determined.', {
+      feed: count('Prints whose side the feed gives.'),
+      quote: count('Prints whose side follows from the quote at the trade.'),
+      tick: count("Prints whose side follows from the contract's last change."),
+      unknown: count('Prints of unknown side.'),
+    }),
+    by_manner: groups(
+      'manner',
+      'multi_leg, sweep, block, single or all; a print with several flags counts in the first of these.',
+      'By manner of execution.',
+    ),
+    by_day: groups('day', 'New York day, YYYY-MM-DD, ascending.', 'By day.'),
+    by_expiry: groups('expiry', 'YYYY-MM-DD, ascending.', 'By expiry.'),
+  }),
   rest: { method: 'GET', path: '/api/v1/flow/{ticker}' },
   *run(input, context) {
     const { chain, prepared } = yield* readMarket(input.ticker, context);
@@ -85,8 +75,7 @@ export const getFlowByAggressor = defineOperation({
     const sorted = (by: ReadonlyMap<string, AggressorFlow>) => [...by].toSorted(([a], [b]) => (a < b ? -1 : 1));
     return {
       result: {
-        ticker: chain.underlying,
-        spot_price: chain.spot,
+        ...reportHead(chain),
         days: input.days,
         min_premium: input.min_premium,
         signed_by: { ...signedBy },
@@ -123,6 +112,8 @@ function* flowOf(tape: PrintsQuery, minPremium: number, prepared: PreparedChain)
   return { signedBy: { ...rulesOf(sums), unknown: flow.unknown }, groups: flow.groups() };
 }
 
+const RULES = ['feed', 'quote', 'tick'] as const;
+
 /** Counts prints by the rule that gave their side. Leaves out prints of adjusted deliverables. */
 function rulesOf({ contracts, byContract }: TapeSums) {
   const rules = { feed: 0, quote: 0, tick: 0 };
@@ -130,9 +121,7 @@ function rulesOf({ contracts, byContract }: TapeSums) {
   for (const [contract, series] of contracts.seriesIndex.entries()) {
     if (!isCounted[series]) continue;
     const offset = contract * BY_CONTRACT.width;
-    rules.feed += byContract[offset + BY_CONTRACT.feed]!;
-    rules.quote += byContract[offset + BY_CONTRACT.quote]!;
-    rules.tick += byContract[offset + BY_CONTRACT.tick]!;
+    for (const rule of RULES) rules[rule] += byContract[offset + BY_CONTRACT[rule]]!;
   }
   return rules;
 }

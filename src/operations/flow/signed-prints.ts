@@ -8,7 +8,8 @@ import { premiumOf } from '../../market/prints.ts';
 import { PARTS, type PrintsQuery, type Stretch } from '../../market/tape.ts';
 import { CELL, sumsOf, TapeSummer, type TapeSums } from '../../market/tape-sums.ts';
 import { defineOperation } from '../engine/operation.ts';
-import { count, defaulted, nullableColumn, numberColumn, textColumn } from '../engine/schemas.ts';
+import { count, defaulted, objectOf, textField } from '../engine/schemas.ts';
+import { nullableColumn, numberColumn, textColumn } from '../engine/wrapped-schemas.ts';
 import { provenanceOf } from '../reading/market-reading.ts';
 import { CACHED_RESULTS_MAX, cachedTapeResult, forEachStretch, tapeInput, tapeNotes } from '../reading/signed-tape.ts';
 
@@ -22,38 +23,29 @@ export const getSignedPrints = defineOperation({
   description:
     'The newest option prints as columns, newest first, each with its aggressor and how the aggressor was determined.',
   example: { ticker: 'SPY', limit: 20 },
-  input: Type.Object(
-    {
-      ...tapeInput,
-      limit: defaulted(
-        Type.Integer({ description: 'Maximum number of prints.', minimum: 1, maximum: PRINTS_MAX }),
-        100,
-      ),
-    },
-    { additionalProperties: false },
-  ),
-  full: Type.Object(
-    {
-      ticker: Type.String({ description: 'Underlying symbol.' }),
-      count: count('Rows of each column.'),
-      of: count('Prints in the window that reach min_premium.'),
-      at: textColumn('Time of the trade, ISO 8601.'),
-      root: textColumn('OSI root.'),
-      expiry: textColumn('YYYY-MM-DD'),
-      put_call: textColumn('C or P.'),
-      strike: numberColumn('Strike, dollars.'),
-      price: numberColumn('Price of the trade, dollars per share.'),
-      size: numberColumn('Contracts traded.'),
-      premium: numberColumn('Premium of the trade, dollars.'),
-      bid: nullableColumn('Best bid at the trade, dollars per share; null if the feed gives none.'),
-      ask: nullableColumn('Best offer at the trade, dollars per share; null if the feed gives none.'),
-      aggressor: textColumn('buyer, seller or unknown: the side that started the trade.'),
-      signed_by: textColumn('feed, quote, tick or unknown: how the aggressor was determined.'),
-      manner: textColumn('multi_leg, sweep, block or single.'),
-      delta: nullableColumn('Delta of the contract at the trade, per 1.00 of spot; null if the feed gives none.'),
-    },
-    { additionalProperties: false },
-  ),
+  input: objectOf({
+    ...tapeInput,
+    limit: defaulted(Type.Integer({ description: 'Maximum number of prints.', minimum: 1, maximum: PRINTS_MAX }), 100),
+  }),
+  full: objectOf({
+    ticker: textField('Underlying symbol.'),
+    count: count('Rows of each column.'),
+    of: count('Prints in the window that reach min_premium.'),
+    at: textColumn('Time of the trade, ISO 8601.'),
+    root: textColumn('OSI root.'),
+    expiry: textColumn('YYYY-MM-DD'),
+    put_call: textColumn('C or P.'),
+    strike: numberColumn('Strike, dollars.'),
+    price: numberColumn('Price of the trade, dollars per share.'),
+    size: numberColumn('Contracts traded.'),
+    premium: numberColumn('Premium of the trade, dollars.'),
+    bid: nullableColumn('Best bid at the trade, dollars per share; null if the feed gives none.'),
+    ask: nullableColumn('Best offer at the trade, dollars per share; null if the feed gives none.'),
+    aggressor: textColumn('buyer, seller or unknown: the side that started the trade.'),
+    signed_by: textColumn('feed, quote, tick or unknown: how the aggressor was determined.'),
+    manner: textColumn('multi_leg, sweep, block or single.'),
+    delta: nullableColumn('Delta of the contract at the trade, per 1.00 of spot; null if the feed gives none.'),
+  }),
   rest: { method: 'GET', path: '/api/v1/flow/{ticker}/prints' },
   *run(input, context) {
     const chain = context.market.chain(input.ticker);

@@ -1,4 +1,3 @@
-import { Type } from '@sinclair/typebox';
 import { addDay, FLOW_WINDOW_DAYS, type Flow, flowOfPrints, NO_FLOW } from '../../analytics/flow/flow.ts';
 import { ClientError } from '../../core/errors.ts';
 import { StepCache, type Steps } from '../../core/steps.ts';
@@ -8,9 +7,11 @@ import { nearestExpiries } from '../../market/nearest-expiries.ts';
 import type { PrintSum } from '../../market/prints.ts';
 import { type Context, defineOperation } from '../engine/operation.ts';
 import { SNAPSHOT_CONTRACTS } from '../engine/request-cost.ts';
-import { date, nullable, number, ticker } from '../engine/schemas.ts';
-import { gapNotes } from '../reading/gap-notes.ts';
+import { date, integerField, number, objectOf, textField } from '../engine/schemas.ts';
+import { ticker } from '../engine/shared-fields.ts';
+import { objectOrNull } from '../engine/wrapped-schemas.ts';
 import { provenanceOf, readMarket } from '../reading/market-reading.ts';
+import { gapNotes } from '../reading/signed-tape.ts';
 
 /** The answer has a note if contracts of |delta| above 0.9 have a larger share of the premium than this. */
 const DEEP_SHARE_NOTED = 0.25;
@@ -24,47 +25,38 @@ export const getWhalePrints = defineOperation({
     'Large option trades in one listed expiry over 30 calendar days: premium of calls, of puts and calls minus puts, dollars, and call ' +
     'minus put contracts. + means more calls, not more buying. If the ticker has no prints, daily volumes are used and a note says so.',
   example: { ticker: 'NVDA', target_expiry: '2026-12-18' },
-  input: Type.Object(
-    { ticker, target_expiry: date('A listed expiry, YYYY-MM-DD, e.g. whale_expiry of get_live_gex_nodes.') },
-    { additionalProperties: false },
-  ),
-  full: Type.Object(
-    {
-      net_fiat_exposure: number('Call premium minus put premium, dollars.'),
-      call_fiat_paid: number('Premium of calls, dollars.'),
-      put_fiat_paid: number('Premium of puts, dollars.'),
-      net_volume_delta: Type.Integer({ description: 'Call contracts minus put contracts.' }),
-      ticker: Type.String({ description: 'Underlying symbol.' }),
-      target_expiry: Type.String({ description: 'Expiry, YYYY-MM-DD.' }),
-      flow_from: Type.String({
-        description: 'Source of the flow: prints, or snapshots (daily volume at mid, no minimum premium).',
-      }),
-      counted: Type.Integer({
-        description:
-          'Number of large prints; if flow_from is snapshots, number of contracts with volume and a price above 0, ' +
-          'each counted once per day.',
-      }),
-      deep_premium_pct: number(
-        'Premium in contracts of known |delta| above 0.9, percent of all premium. Such trades usually finance a position or capture a dividend, and do not express a view of the price.',
-      ),
-      by_side: nullable(
-        Type.Object(
-          {
-            call_at_ask: number('Premium of calls that traded at the ask or above the middle of the quote, dollars.'),
-            call_at_bid: number('Premium of calls that traded at the bid or below the middle of the quote, dollars.'),
-            put_at_ask: number('Premium of puts that traded at the ask or above the middle of the quote, dollars.'),
-            put_at_bid: number('Premium of puts that traded at the bid or below the middle of the quote, dollars.'),
-            unknown: number('Premium of prints whose side neither the feed nor the quote gives, dollars.'),
-          },
-          { additionalProperties: false },
-        ),
-        'Premium by the side of the quote at which the prints traded; null if flow_from is snapshots.',
-      ),
-      window_days: Type.Integer({ description: 'Calendar days of the window.' }),
-      min_premium: number('Minimum premium of a large print, dollars; 0 if flow_from is snapshots.'),
-    },
-    { additionalProperties: false },
-  ),
+  input: objectOf({
+    ticker,
+    target_expiry: date('A listed expiry, YYYY-MM-DD, e.g. whale_expiry of get_live_gex_nodes.'),
+  }),
+  full: objectOf({
+    net_fiat_exposure: number('Call premium minus put premium, dollars.'),
+    call_fiat_paid: number('Premium of calls, dollars.'),
+    put_fiat_paid: number('Premium of puts, dollars.'),
+    net_volume_delta: integerField('Call contracts minus put contracts.'),
+    ticker: textField('Underlying symbol.'),
+    target_expiry: textField('Expiry, YYYY-MM-DD.'),
+    flow_from: textField('Source of the flow: prints, or snapshots (daily volume at mid, no minimum premium).'),
+    counted: integerField(
+      'Number of large prints; if flow_from is snapshots, number of contracts with volume and a price above 0, ' +
+        'each counted once per day.',
+    ),
+    deep_premium_pct: number(
+      'Premium in contracts of known |delta| above 0.9, percent of all premium. Such trades usually finance a position or capture a dividend, and do not express a view of the price.',
+    ),
+    by_side: objectOrNull(
+      'Premium by the side of the quote at which the prints traded; null if flow_from is snapshots.',
+      {
+        call_at_ask: number('Premium of calls that traded at the ask or above the middle of the quote, dollars.'),
+        call_at_bid: number('Premium of calls that traded at the bid or below the middle of the quote, dollars.'),
+        put_at_ask: number('Premium of puts that traded at the ask or above the middle of the quote, dollars.'),
+        put_at_bid: number('Premium of puts that traded at the bid or below the middle of the quote, dollars.'),
+        unknown: number('Premium of prints whose side neither the feed nor the quote gives, dollars.'),
+      },
+    ),
+    window_days: integerField('Calendar days of the window.'),
+    min_premium: number('Minimum premium of a large print, dollars; 0 if flow_from is snapshots.'),
+  }),
   tool: {
     question: 'large trades in an expiry',
     method: 'flow-get_whale_prints',

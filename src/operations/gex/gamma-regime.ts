@@ -1,15 +1,14 @@
-import { Type } from '@sinclair/typebox';
 import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
 import type { Exposures } from '../../analytics/exposure/dollar-exposures.ts';
 import type { GammaFlip } from '../../analytics/exposure/gamma-flip.ts';
 import { gammaRegime, SIGN_MARGIN_MIN_PCT, signMarginPct } from '../../analytics/exposure/sign-margin.ts';
-import { number } from '../engine/schemas.ts';
+import { number, textField } from '../engine/schemas.ts';
 
 /** The fields that state the sign of net GEX, and how certain the sign is. */
 export const regimeFields = {
-  regime: Type.String({
-    description: `positive_gamma or negative_gamma, by the sign of net GEX; undetermined if sign_margin_pct is below ${SIGN_MARGIN_MIN_PCT}.`,
-  }),
+  regime: textField(
+    `positive_gamma or negative_gamma, by the sign of net GEX; undetermined if sign_margin_pct is below ${SIGN_MARGIN_MIN_PCT}.`,
+  ),
   sign_margin_pct: number('Share of gross gamma that would need the opposite sign for net GEX to be 0, percent.'),
 };
 

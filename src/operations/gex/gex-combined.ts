@@ -4,7 +4,9 @@ import { ClientError } from '../../core/errors.ts';
 import { DAY_MS } from '../../market/calendar.ts';
 import type { Chain } from '../../market/chain.ts';
 import { defineOperation } from '../engine/operation.ts';
-import { count, nullable, number, numberColumn, ticker } from '../engine/schemas.ts';
+import { count, number, objectOf, textField } from '../engine/schemas.ts';
+import { ticker } from '../engine/shared-fields.ts';
+import { numberColumn, numberOrNull } from '../engine/wrapped-schemas.ts';
 import { chainInput, readChain } from '../reading/analysis-options.ts';
 import { conventionOf, signConvention } from '../reading/dealer-sign.ts';
 import { provenanceOf } from '../reading/market-reading.ts';
@@ -31,48 +33,41 @@ export const getGexCombined = defineOperation({
     'GEX levels of two tickers together, e.g. of an index and the fund that tracks it (SPX with SPY). Prices of the added ticker are ' +
     'converted to the scale of the requested ticker at the ratio of both spots, which the answer states. Dollars.',
   example: { ticker: 'SPX', with: 'SPY' },
-  input: Type.Object(
-    {
-      ...chainInput.properties,
-      with: Type.Optional({
-        ...ticker,
-        description:
-          'Ticker to add, e.g. SPY. Default for SPX, NDX, RUT and DJX: the fund that tracks the index; for SPY, QQQ, IWM and DIA: the index.',
-      }),
-    },
-    { additionalProperties: false },
-  ),
-  full: Type.Object(
-    {
-      ticker: Type.String({ description: 'Underlying symbol; prices are on its scale.' }),
-      with: Type.String({ description: 'The added symbol.' }),
-      spot_price: number('Spot of the ticker, dollars.'),
-      with_spot_price: number('Spot of the added symbol, dollars.'),
-      ratio: number('Ratio of both spots, which converts prices of the added symbol.'),
-      basis_pct: nullable(
-        Type.Number(),
-        'Deviation of the ratio from the customary multiple (10 for SPX over SPY), percent; null for a pair without such a multiple.',
-      ),
-      as_of: Type.String({ description: 'When the quotes of the ticker were taken, ISO 8601.' }),
-      with_as_of: Type.String({ description: 'When the quotes of the added symbol were taken, ISO 8601.' }),
-      apart_s: number('Time between both snapshots, seconds; a price move in this time distorts the ratio.'),
-      ...variantSchema,
-      ticker_gex_mil: number('Net GEX of the ticker, millions of dollars per 1 % move.'),
-      with_gex_mil: number('Net GEX of the added symbol, millions of dollars per 1 % move.'),
-      net_dex_mil: number('Delta exposure of both, millions of dollars.'),
-      net_vex_mil: number('Vanna exposure of both, millions of dollars per vol point.'),
-      net_cex_mil: number(
-        'Charm exposure: expected change of the delta exposure of both over the coming calendar day, millions of dollars.',
-      ),
-      count: count('Rows of each column.'),
-      spot: numberColumn('Levels of spot in steps of 0.25 % of the present spot, ascending, dollars.'),
-      net_gex: numberColumn('Net gamma exposure of both at that level, dollars per 1 % move.'),
-      ticker_gex: numberColumn('Net gamma exposure of the ticker, dollars per 1 % move.'),
-      with_gex: numberColumn('Net gamma exposure of the added symbol, dollars per 1 % move.'),
-      sign_convention: signConvention,
-    },
-    { additionalProperties: false },
-  ),
+  input: objectOf({
+    ...chainInput.properties,
+    with: Type.Optional({
+      ...ticker,
+      description:
+        'Ticker to add, e.g. SPY. Default for SPX, NDX, RUT and DJX: the fund that tracks the index; for SPY, QQQ, IWM and DIA: the index.',
+    }),
+  }),
+  full: objectOf({
+    ticker: textField('Underlying symbol; prices are on its scale.'),
+    with: textField('The added symbol.'),
+    spot_price: number('Spot of the ticker, dollars.'),
+    with_spot_price: number('Spot of the added symbol, dollars.'),
+    ratio: number('Ratio of both spots, which converts prices of the added symbol.'),
+    basis_pct: numberOrNull(
+      'Deviation of the ratio from the customary multiple (10 for SPX over SPY), percent; null for a pair without such a multiple.',
+    ),
+    as_of: textField('When the quotes of the ticker were taken, ISO 8601.'),
+    with_as_of: textField('When the quotes of the added symbol were taken, ISO 8601.'),
+    apart_s: number('Time between both snapshots, seconds; a price move in this time distorts the ratio.'),
+    ...variantSchema,
+    ticker_gex_mil: number('Net GEX of the ticker, millions of dollars per 1 % move.'),
+    with_gex_mil: number('Net GEX of the added symbol, millions of dollars per 1 % move.'),
+    net_dex_mil: number('Delta exposure of both, millions of dollars.'),
+    net_vex_mil: number('Vanna exposure of both, millions of dollars per vol point.'),
+    net_cex_mil: number(
+      'Charm exposure: expected change of the delta exposure of both over the coming calendar day, millions of dollars.',
+    ),
+    count: count('Rows of each column.'),
+    spot: numberColumn('Levels of spot in steps of 0.25 % of the present spot, ascending, dollars.'),
+    net_gex: numberColumn('Net gamma exposure of both at that level, dollars per 1 % move.'),
+    ticker_gex: numberColumn('Net gamma exposure of the ticker, dollars per 1 % move.'),
+    with_gex: numberColumn('Net gamma exposure of the added symbol, dollars per 1 % move.'),
+    sign_convention: signConvention,
+  }),
   rest: { method: 'GET', path: '/api/v1/nodes/gex/{ticker}/combined' },
   *run(input, context) {
     const own = yield* readChain(input, context);

@@ -7,11 +7,12 @@ import { signMarginPct } from '../../analytics/exposure/sign-margin.ts';
 import type { FittedSurface } from '../../analytics/surface/fitted-surface.ts';
 import type { Steps } from '../../core/steps.ts';
 import { defineOperation } from '../engine/operation.ts';
-import { nullableColumn, number, numberColumn, textColumn } from '../engine/schemas.ts';
-import { chainInput, readChain } from '../reading/analysis-options.ts';
+import { count, objectOf } from '../engine/schemas.ts';
+import { nullableColumn, numberColumn, textColumn } from '../engine/wrapped-schemas.ts';
+import { answerChain, chainInput } from '../reading/analysis-options.ts';
 import { surfaceOfPrepared } from '../reading/chain-surface.ts';
 import { conventionOf, signConvention } from '../reading/dealer-sign.ts';
-import { provenanceOf } from '../reading/market-reading.ts';
+import { headFields, reportHead } from '../reading/market-reading.ts';
 import { seriesFigures } from '../reading/series-figures.ts';
 import { MARGIN_OF_ROW } from './gamma-regime.ts';
 
@@ -68,21 +69,14 @@ export const getGexByExpiry = defineOperation({
     'opposite of what customers bought and sold, by prints. Dollars.',
   example: { ticker: 'SPY' },
   input: chainInput,
-  full: Type.Object(
-    {
-      ticker: Type.String({ description: 'Underlying symbol.' }),
-      spot_price: number('Spot of the snapshot, dollars.'),
-      count: Type.Integer({ description: 'Rows of each column.', minimum: 0 }),
-      ...COLUMNS,
-      sign_convention: signConvention,
-    },
-    { additionalProperties: false },
-  ),
+  full: objectOf({
+    ...headFields,
+    count: count('Rows of each column.'),
+    ...COLUMNS,
+    sign_convention: signConvention,
+  }),
   rest: { method: 'GET', path: '/api/v1/nodes/gex/{ticker}/expiries' },
-  *run(input, context) {
-    const prepared = yield* readChain(input, context);
-    return { result: yield* gexByExpiryOf(prepared), provenance: provenanceOf(prepared.chain, context) };
-  },
+  run: (input, context) => answerChain(input, context, gexByExpiryOf),
 });
 
 /** Computes the answer for a prepared chain. */
@@ -91,8 +85,7 @@ export function* gexByExpiryOf(prepared: PreparedChain) {
   const rows = yield* expiryRows(prepared, yield* surfaceOfPrepared(prepared));
   const columns = Object.keys(COLUMNS).map((name) => [name, rows.map((row) => row[name as keyof Row])]);
   return {
-    ticker: chain.underlying,
-    spot_price: chain.spot,
+    ...reportHead(chain),
     count: rows.length,
     ...(Object.fromEntries(columns) as { [Name in keyof typeof COLUMNS]: Row[Name][] }),
     sign_convention: conventionOf(prepared),

@@ -1,13 +1,13 @@
 import { Type } from '@sinclair/typebox';
 import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
 import { inOrderOfSettlement } from '../../analytics/chain/rows.ts';
-import { exposureMatrix } from '../../analytics/exposure/exposure-matrix.ts';
-import type { ExposureSums } from '../../analytics/exposure/exposures-by-strike.ts';
+import { type ExposureSums, exposureMatrix } from '../../analytics/exposure/exposures-by-strike.ts';
 import { defineOperation } from '../engine/operation.ts';
-import { count, defaulted, number, numberColumn, oneOf, textColumn } from '../engine/schemas.ts';
-import { chainInput, readChain } from '../reading/analysis-options.ts';
+import { count, defaulted, number, objectOf, oneOf, textField } from '../engine/schemas.ts';
+import { numberColumn, textColumn } from '../engine/wrapped-schemas.ts';
+import { answerChain, chainInput } from '../reading/analysis-options.ts';
 import { conventionOf, signConvention } from '../reading/dealer-sign.ts';
-import { provenanceOf } from '../reading/market-reading.ts';
+import { headFields, reportHead } from '../reading/market-reading.ts';
 
 const MEASURES = ['gamma', 'delta', 'vanna', 'charm', 'open_interest', 'volume'] as const;
 type Measure = (typeof MEASURES)[number];
@@ -27,57 +27,46 @@ export const getGexMatrix = defineOperation({
     'rows and columns and of the strikes outside. Dealers are assumed long calls and short puts. With sign=flow, they hold the opposite of ' +
     'what customers bought and sold, by prints. Dollars.',
   example: { ticker: 'SPY', measure: 'gamma' },
-  input: Type.Object(
-    {
-      ...chainInput.properties,
-      measure: defaulted(
-        oneOf(
-          MEASURES,
-          'Value of a cell. gamma, delta, vanna, charm: net exposure of calls and puts; open_interest, volume: number of contracts.',
-        ),
-        'gamma',
+  input: objectOf({
+    ...chainInput.properties,
+    measure: defaulted(
+      oneOf(
+        MEASURES,
+        'Value of a cell. gamma, delta, vanna, charm: net exposure of calls and puts; open_interest, volume: number of contracts.',
       ),
-      band: defaulted(
-        Type.Number({
-          description: 'Distance of the outermost strikes from spot, percent of spot.',
-          minimum: BAND.minimum,
-          maximum: BAND.maximum,
-        }),
-        BAND.default,
-      ),
-    },
-    { additionalProperties: false },
-  ),
-  full: Type.Object(
-    {
-      ticker: Type.String({ description: 'Underlying symbol.' }),
-      spot_price: number('Spot of the snapshot, dollars.'),
-      measure: Type.String({ description: 'The argument measure.' }),
-      band: number('The argument band, percent of spot.'),
-      count: count('Rows of strike, by_strike and each list of values.'),
-      series_count: count('Rows of root, expiry, settlement, by_expiry and values.'),
-      strike: numberColumn('Strikes within the band, ascending, dollars.'),
-      root: textColumn('OSI root of each series, in order of settlement.'),
-      expiry: textColumn('YYYY-MM-DD'),
-      settlement: textColumn('AM (opening prices) or PM (close).'),
-      values: Type.Array(Type.Array(Type.Union([Type.Number(), Type.Null()])), {
-        description: `One list per series, with the value at each strike, ${UNIT}; null if the series has no live contract with this strike.`,
+      'gamma',
+    ),
+    band: defaulted(
+      Type.Number({
+        description: 'Distance of the outermost strikes from spot, percent of spot.',
+        minimum: BAND.minimum,
+        maximum: BAND.maximum,
       }),
-      by_strike: numberColumn(`Sum over all series at each strike, ${UNIT}.`),
-      by_expiry: numberColumn(`Sum over the strikes within the band, for each series, ${UNIT}.`),
-      within_band: number(`Sum of all values, ${UNIT}.`),
-      left_out: number(`Sum over the strikes outside the band, ${UNIT}.`),
-      strikes_left_out: count('Number of strikes with a greater distance from spot.'),
-      sign_convention: signConvention,
-    },
-    { additionalProperties: false },
-  ),
+      BAND.default,
+    ),
+  }),
+  full: objectOf({
+    ...headFields,
+    measure: textField('The argument measure.'),
+    band: number('The argument band, percent of spot.'),
+    count: count('Rows of strike, by_strike and each list of values.'),
+    series_count: count('Rows of root, expiry, settlement, by_expiry and values.'),
+    strike: numberColumn('Strikes within the band, ascending, dollars.'),
+    root: textColumn('OSI root of each series, in order of settlement.'),
+    expiry: textColumn('YYYY-MM-DD'),
+    settlement: textColumn('AM (opening prices) or PM (close).'),
+    values: Type.Array(Type.Array(Type.Union([Type.Number(), Type.Null()])), {
+      description: `One list per series, with the value at each strike, ${UNIT}; null if the series has no live contract with this strike.`,
+    }),
+    by_strike: numberColumn(`Sum over all series at each strike, ${UNIT}.`),
+    by_expiry: numberColumn(`Sum over the strikes within the band, for each series, ${UNIT}.`),
+    within_band: number(`Sum of all values, ${UNIT}.`),
+    left_out: number(`Sum over the strikes outside the band, ${UNIT}.`),
+    strikes_left_out: count('Number of strikes with a greater distance from spot.'),
+    sign_convention: signConvention,
+  }),
   rest: { method: 'GET', path: '/api/v1/nodes/gex/{ticker}/matrix' },
-  *run(input, context) {
-    const prepared = yield* readChain(input, context);
-    const result = yield* matrixOf(prepared, input.measure, input.band);
-    return { result, provenance: provenanceOf(prepared.chain, context) };
-  },
+  run: (input, context) => answerChain(input, context, (prepared) => matrixOf(prepared, input.measure, input.band)),
 });
 
 function* matrixOf(prepared: PreparedChain, measure: Measure, band: number) {
@@ -107,8 +96,7 @@ function* matrixOf(prepared: PreparedChain, measure: Measure, band: number) {
     withinBand += value;
   }
   return {
-    ticker: chain.underlying,
-    spot_price: chain.spot,
+    ...reportHead(chain),
     measure: measure as string,
     band,
     count: inside.length,

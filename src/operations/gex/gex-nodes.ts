@@ -1,4 +1,3 @@
-import { Type } from '@sinclair/typebox';
 import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
 import type { GexLevels } from '../../analytics/exposure/gex-levels.ts';
 import { signedShare } from '../../analytics/flow/flow-sign.ts';
@@ -7,7 +6,9 @@ import type { Steps } from '../../core/steps.ts';
 import type { Chain } from '../../market/chain.ts';
 import type { LevelEvent } from '../../market/level-record.ts';
 import { type Context, defineOperation, type Provenance } from '../engine/operation.ts';
-import { nullable, number, ticker } from '../engine/schemas.ts';
+import { describedObject, number, objectOf } from '../engine/schemas.ts';
+import { ticker } from '../engine/shared-fields.ts';
+import { nullable, numberOrNull } from '../engine/wrapped-schemas.ts';
 import { chainInput, optionsOf } from '../reading/analysis-options.ts';
 import { averageDailyVolume, averageDailyVolumeOf, shareOfVolumePct } from '../reading/daily-volume.ts';
 import { expiryChoice, expirySelection } from '../reading/expiry-choice.ts';
@@ -16,19 +17,13 @@ import { gammaNotes, type regimeFields, regimeNotes, reportRegime, UNRESOLVED_FL
 import { type GexReport, gexReport, MILLION, reportGex } from './gex-report.ts';
 import { byFlowVariant, byPrints, byVolume, byVolumeVariant, zeroDte, zeroDteVariant } from './level-variants.ts';
 
-const hedging = Type.Object(
-  {
-    shares_per_pct: number(
-      'Shares that dealers trade per 1 % move, net GEX over spot: + if they trade against the move, - if with it.',
-    ),
-    average_daily_volume: averageDailyVolume,
-    share_of_volume_pct: nullable(
-      Type.Number(),
-      'Absolute shares_per_pct, percent of average_daily_volume; null if that is null.',
-    ),
-  },
-  { additionalProperties: false, description: "Dealers' hedging compared with the daily volume of the underlying." },
-);
+const hedging = describedObject("Dealers' hedging compared with the daily volume of the underlying.", {
+  shares_per_pct: number(
+    'Shares that dealers trade per 1 % move, net GEX over spot: + if they trade against the move, - if with it.',
+  ),
+  average_daily_volume: averageDailyVolume,
+  share_of_volume_pct: numberOrNull('Absolute shares_per_pct, percent of average_daily_volume; null if that is null.'),
+});
 
 /** Keys of the REST answer. */
 const REST_KEYS = [
@@ -55,20 +50,17 @@ export const getLiveGexNodes = defineOperation({
     'pain of the dominant expiry. net_gex_mil: million dollars per 1 % move, + if dealers damp moves, - if they amplify them. Dealers are ' +
     'assumed long calls and short puts.',
   example: { ticker: 'SPY' },
-  input: Type.Object({ ticker, expiry: expiryChoice }, { additionalProperties: false }),
-  full: Type.Object(
-    {
-      ...gexReport.properties,
-      by_volume: byVolumeVariant,
-      by_flow: nullable(byFlowVariant, 'The levels by flow; null if no live contract has a print.'),
-      zero_dte: nullable(
-        zeroDteVariant,
-        "The levels of the contracts that expire on the snapshot's day; null if all of them have settled, or none is selected.",
-      ),
-      hedging,
-    },
-    { additionalProperties: false },
-  ),
+  input: objectOf({ ticker, expiry: expiryChoice }),
+  full: objectOf({
+    ...gexReport.properties,
+    by_volume: byVolumeVariant,
+    by_flow: nullable(byFlowVariant, 'The levels by flow; null if no live contract has a print.'),
+    zero_dte: nullable(
+      zeroDteVariant,
+      "The levels of the contracts that expire on the snapshot's day; null if all of them have settled, or none is selected.",
+    ),
+    hedging,
+  }),
   tool: {
     question: 'walls, gamma flip, max pain',
     method: 'gex-nodes-get_live_gex_nodes-get-apiv1nodesgexticker',
@@ -79,7 +71,7 @@ export const getLiveGexNodes = defineOperation({
   rest: {
     method: 'GET',
     path: '/api/v1/nodes/gex/{ticker}',
-    input: Type.Object({ ...chainInput.properties, expiry: expiryChoice }, { additionalProperties: false }),
+    input: objectOf({ ...chainInput.properties, expiry: expiryChoice }),
     answers: REST_KEYS,
     ignoresUnknown: true,
   },

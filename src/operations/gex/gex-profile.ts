@@ -1,14 +1,14 @@
-import { Type } from '@sinclair/typebox';
 import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
 import { exposureFlips } from '../../analytics/exposure/exposure-flips.ts';
 import { flipOfPositions, profileHalfWidth } from '../../analytics/exposure/gamma-flip.ts';
 import { levelsWithin, positionsOf, profileAt } from '../../analytics/exposure/gamma-profile.ts';
 import { gexBySeries } from '../../analytics/exposure/gex-by-series.ts';
 import { defineOperation } from '../engine/operation.ts';
-import { nullable, number, numberColumn } from '../engine/schemas.ts';
-import { chainInput, readChain } from '../reading/analysis-options.ts';
+import { count, flagField, number, objectOf } from '../engine/schemas.ts';
+import { numberColumn, numberOrNull } from '../engine/wrapped-schemas.ts';
+import { answerChain, chainInput } from '../reading/analysis-options.ts';
 import { conventionOf, signConvention } from '../reading/dealer-sign.ts';
-import { provenanceOf } from '../reading/market-reading.ts';
+import { headFields, reportHead } from '../reading/market-reading.ts';
 import { regimeFields, reportRegime } from './gamma-regime.ts';
 
 export const getGexProfile = defineOperation({
@@ -22,36 +22,26 @@ export const getGexProfile = defineOperation({
     'they hold the opposite of what customers bought and sold, by prints. Dollars.',
   example: { ticker: 'SPY' },
   input: chainInput,
-  full: Type.Object(
-    {
-      ticker: Type.String({ description: 'Underlying symbol.' }),
-      spot_price: number('Spot of the snapshot, dollars.'),
-      gex_flip: number('Spot at which net dealer gamma changes sign, dollars.'),
-      flip_resolved: Type.Boolean({
-        description:
-          'False if net gamma has one sign within 50 % of spot: gex_flip is then the spot at which it is nearest 0.',
-      }),
-      ...regimeFields,
-      vanna_flip: nullable(
-        Type.Number(),
-        'Spot nearest the present spot at which vanna exposure changes its sign, dollars; null if there is none within 20 %.',
-      ),
-      charm_flip: nullable(
-        Type.Number(),
-        'Spot nearest the present spot at which charm exposure changes its sign, dollars; null if there is none within 20 %.',
-      ),
-      count: Type.Integer({ description: 'Rows of each column.', minimum: 0 }),
-      spot: numberColumn('Levels of spot in steps of 0.25 % of the present spot, ascending, dollars.'),
-      net_gex: numberColumn('Net gamma exposure at that level, dollars per 1 % move.'),
-      sign_convention: signConvention,
-    },
-    { additionalProperties: false },
-  ),
+  full: objectOf({
+    ...headFields,
+    gex_flip: number('Spot at which net dealer gamma changes sign, dollars.'),
+    flip_resolved: flagField(
+      'False if net gamma has one sign within 50 % of spot: gex_flip is then the spot at which it is nearest 0.',
+    ),
+    ...regimeFields,
+    vanna_flip: numberOrNull(
+      'Spot nearest the present spot at which vanna exposure changes its sign, dollars; null if there is none within 20 %.',
+    ),
+    charm_flip: numberOrNull(
+      'Spot nearest the present spot at which charm exposure changes its sign, dollars; null if there is none within 20 %.',
+    ),
+    count: count('Rows of each column.'),
+    spot: numberColumn('Levels of spot in steps of 0.25 % of the present spot, ascending, dollars.'),
+    net_gex: numberColumn('Net gamma exposure at that level, dollars per 1 % move.'),
+    sign_convention: signConvention,
+  }),
   rest: { method: 'GET', path: '/api/v1/nodes/gex/{ticker}/profile' },
-  *run(input, context) {
-    const prepared = yield* readChain(input, context);
-    return { result: yield* gexProfileOf(prepared), provenance: provenanceOf(prepared.chain, context) };
-  },
+  run: (input, context) => answerChain(input, context, gexProfileOf),
 });
 
 /** Computes the answer for a prepared chain. */
@@ -66,8 +56,7 @@ export function* gexProfileOf(prepared: PreparedChain) {
   const { level, gex } = yield* profileAt(positions, levels);
   const { netOfAll, grossOfAll } = gexBySeries(prepared);
   return {
-    ticker: chain.underlying,
-    spot_price: chain.spot,
+    ...reportHead(chain),
     gex_flip: flip.level,
     flip_resolved: flip.resolved,
     ...reportRegime({ gex: netOfAll, grossGex: grossOfAll }),

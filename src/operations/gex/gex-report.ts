@@ -2,110 +2,82 @@ import { type Static, Type } from '@sinclair/typebox';
 import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
 import type { GexLevels } from '../../analytics/exposure/gex-levels.ts';
 import { seriesAtm } from '../../analytics/surface/series-atm.ts';
-import { count, nullable, number } from '../engine/schemas.ts';
+import { count, describedObject, flagField, number, objectOf, textField } from '../engine/schemas.ts';
+import { numberColumn, numberOrNull } from '../engine/wrapped-schemas.ts';
 import { conventionOf, signConvention } from '../reading/dealer-sign.ts';
+import { reportHead } from '../reading/market-reading.ts';
 import { regimeFields, reportRegime } from './gamma-regime.ts';
 
 export const MILLION = 1e6;
 
-const strikes = (description: string) => Type.Array(Type.Number(), { description });
+const seriesReading = objectOf({
+  root: textField('OSI root.'),
+  expiry: textField('YYYY-MM-DD'),
+  settlement: textField('AM (opening prices) or PM (close).'),
+  tte: number('Years to settlement.'),
+  forward: number('Forward price, dollars.'),
+  forward_method: textField('regression, parity, delta, carry or flat.'),
+  rate: number('Discount rate, continuous, decimal per year.'),
+  atm_iv: numberOrNull('At-the-money volatility, decimal per year; null if the quotes do not determine a smile.'),
+});
 
-const seriesReading = Type.Object(
-  {
-    root: Type.String({ description: 'OSI root.' }),
-    expiry: Type.String({ description: 'YYYY-MM-DD' }),
-    settlement: Type.String({ description: 'AM (opening prices) or PM (close).' }),
-    tte: number('Years to settlement.'),
-    forward: number('Forward price, dollars.'),
-    forward_method: Type.String({ description: 'regression, parity, delta, carry or flat.' }),
-    rate: number('Discount rate, continuous, decimal per year.'),
-    atm_iv: nullable(
-      Type.Number(),
-      'At-the-money volatility, decimal per year; null if the quotes do not determine a smile.',
+export const gexReport = objectOf({
+  ticker: textField('Underlying symbol.'),
+  spot_price: number('Spot, dollars.'),
+  whale_expiry: textField('Dominant expiry (most large-print premium), YYYY-MM-DD.'),
+  max_pain: number('Strike at which the options of the dominant expiry pay out least, dollars.'),
+  call_wall: number('Strike at or above spot with most call gamma: upside resistance, dollars.'),
+  put_wall: number('Strike at or below spot with most put gamma: downside support, dollars.'),
+  gex_flip: number('Spot at which net dealer gamma changes sign, dollars.'),
+  net_gex_mil: number('Net dealer gamma exposure, millions of dollars per 1 % move.'),
+  expiry: textField('Dominant expiry, the same as whale_expiry, YYYY-MM-DD.'),
+  expiry_root: textField('OSI root of the series of the dominant expiry.'),
+  expiry_chosen_by: textField(
+    'Why this expiry is the dominant one: large_prints (most premium in large prints over 30 days) or gamma (most gamma).',
+  ),
+  flip_resolved: flagField(
+    'False if net gamma has one sign within 50 % of spot: gex_flip is then the spot at which it is nearest 0.',
+  ),
+  call_wall_sided: flagField('False if no strike is at or above spot: the call wall is then the nearest strike.'),
+  put_wall_sided: flagField('False if no strike is at or below spot: the put wall is then the nearest strike.'),
+  call_wall_unsided: number('Strike with most call gamma on either side of spot, dollars.'),
+  put_wall_unsided: number('Strike with most put gamma on either side of spot, dollars.'),
+  absolute_gamma_strike: number('Strike with most call plus put gamma, dollars.'),
+  largest_call_strikes: numberColumn('Strikes with most call gamma, largest first, dollars.'),
+  largest_put_strikes: numberColumn('Strikes with most put gamma, largest first, dollars.'),
+  ...regimeFields,
+  gross_gex_mil: number('Sum of absolute gamma exposures, millions of dollars per 1 % move.'),
+  net_over_gross_pct: number('Net gamma, percent of gross gamma: twice the sign margin, with the sign of net GEX.'),
+  net_dex_mil: number('Delta exposure, millions of dollars; never negative if dealers are long calls and short puts.'),
+  net_vex_mil: number('Vanna exposure, millions of dollars per vol point.'),
+  net_cex_mil: number(
+    'Charm exposure: expected change of delta exposure over the coming calendar day, millions of dollars.',
+  ),
+  sign_convention: signConvention,
+  series: Type.Array(seriesReading, { description: 'Forward and volatility of each series analysed.' }),
+  contracts: describedObject('How each contract was used.', {
+    contracts: count('Contracts in the snapshot.'),
+    used: count('Live contracts analysed.'),
+    left_out: describedObject('Contracts left out of some or all figures.', {
+      settled: count('Contracts that had settled when the snapshot was taken.'),
+      adjusted: count('Contracts with an adjusted deliverable.'),
+      other_expiry: count('Contracts of an expiry that was not selected.'),
+      no_volatility: count('Used contracts for which no method gave a volatility.'),
+    }),
+    iv: describedObject('Used contracts by the source of their volatility.', {
+      taken: count('Contracts whose volatility the feed gave.'),
+      solved: count('Contracts whose volatility was solved from their mid.'),
+      interpolated: count('Contracts whose volatility was interpolated between strikes.'),
+      extended: count(
+        'Contracts beyond the outermost strike with a volatility, which have the volatility of that strike.',
+      ),
+    }),
+    stale_quotes: count(
+      'Strikes whose quote contradicts the neighbouring quotes. The volatility smile leaves out these strikes.',
     ),
-  },
-  { additionalProperties: false },
-);
-
-export const gexReport = Type.Object(
-  {
-    ticker: Type.String({ description: 'Underlying symbol.' }),
-    spot_price: number('Spot, dollars.'),
-    whale_expiry: Type.String({
-      description: 'Dominant expiry (most large-print premium), YYYY-MM-DD.',
-    }),
-    max_pain: number('Strike at which the options of the dominant expiry pay out least, dollars.'),
-    call_wall: number('Strike at or above spot with most call gamma: upside resistance, dollars.'),
-    put_wall: number('Strike at or below spot with most put gamma: downside support, dollars.'),
-    gex_flip: number('Spot at which net dealer gamma changes sign, dollars.'),
-    net_gex_mil: number('Net dealer gamma exposure, millions of dollars per 1 % move.'),
-    expiry: Type.String({ description: 'Dominant expiry, the same as whale_expiry, YYYY-MM-DD.' }),
-    expiry_root: Type.String({ description: 'OSI root of the series of the dominant expiry.' }),
-    expiry_chosen_by: Type.String({
-      description:
-        'Why this expiry is the dominant one: large_prints (most premium in large prints over 30 days) or gamma (most gamma).',
-    }),
-    flip_resolved: Type.Boolean({
-      description:
-        'False if net gamma has one sign within 50 % of spot: gex_flip is then the spot at which it is nearest 0.',
-    }),
-    call_wall_sided: Type.Boolean({
-      description: 'False if no strike is at or above spot: the call wall is then the nearest strike.',
-    }),
-    put_wall_sided: Type.Boolean({
-      description: 'False if no strike is at or below spot: the put wall is then the nearest strike.',
-    }),
-    call_wall_unsided: number('Strike with most call gamma on either side of spot, dollars.'),
-    put_wall_unsided: number('Strike with most put gamma on either side of spot, dollars.'),
-    absolute_gamma_strike: number('Strike with most call plus put gamma, dollars.'),
-    largest_call_strikes: strikes('Strikes with most call gamma, largest first, dollars.'),
-    largest_put_strikes: strikes('Strikes with most put gamma, largest first, dollars.'),
-    ...regimeFields,
-    gross_gex_mil: number('Sum of absolute gamma exposures, millions of dollars per 1 % move.'),
-    net_over_gross_pct: number('Net gamma, percent of gross gamma: twice the sign margin, with the sign of net GEX.'),
-    net_dex_mil: number(
-      'Delta exposure, millions of dollars; never negative if dealers are long calls and short puts.',
-    ),
-    net_vex_mil: number('Vanna exposure, millions of dollars per vol point.'),
-    net_cex_mil: number(
-      'Charm exposure: expected change of delta exposure over the coming calendar day, millions of dollars.',
-    ),
-    sign_convention: signConvention,
-    series: Type.Array(seriesReading, { description: 'Forward and volatility of each series analysed.' }),
-    contracts: Type.Object(
-      {
-        contracts: count('Contracts in the snapshot.'),
-        used: count('Live contracts analysed.'),
-        left_out: Type.Object(
-          {
-            settled: count('Contracts that had settled when the snapshot was taken.'),
-            adjusted: count('Contracts with an adjusted deliverable.'),
-            other_expiry: count('Contracts of an expiry that was not selected.'),
-            no_volatility: count('Used contracts for which no method gave a volatility.'),
-          },
-          { additionalProperties: false, description: 'Contracts left out of some or all figures.' },
-        ),
-        iv: Type.Object(
-          {
-            taken: count('Contracts whose volatility the feed gave.'),
-            solved: count('Contracts whose volatility was solved from their mid.'),
-            interpolated: count('Contracts whose volatility was interpolated between strikes.'),
-            extended: count(
-              'Contracts beyond the outermost strike with a volatility, which have the volatility of that strike.',
-            ),
-          },
-          { additionalProperties: false, description: 'Used contracts by the source of their volatility.' },
-        ),
-        stale_quotes: count(
-          'Strikes whose quote contradicts the neighbouring quotes. The volatility smile leaves out these strikes.',
-        ),
-        refused: Type.Record(Type.String(), Type.Integer(), { description: 'Rejected rows of the source, by reason.' }),
-      },
-      { additionalProperties: false, description: 'How each contract was used.' },
-    ),
-  },
-  { additionalProperties: false },
-);
+    refused: Type.Record(Type.String(), Type.Integer(), { description: 'Rejected rows of the source, by reason.' }),
+  }),
+});
 
 export type GexReport = Static<typeof gexReport>;
 
@@ -113,8 +85,7 @@ export type GexReport = Static<typeof gexReport>;
 export function reportGex(prepared: PreparedChain, levels: GexLevels): GexReport {
   const { exposures, walls, flip, dominant } = levels;
   return {
-    ticker: prepared.chain.underlying,
-    spot_price: prepared.chain.spot,
+    ...reportHead(prepared.chain),
     whale_expiry: dominant.series.expiry,
     max_pain: levels.maxPain,
     call_wall: walls.call.strike,

@@ -1,12 +1,12 @@
-import { Type } from '@sinclair/typebox';
 import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
 import { exposuresByStrike } from '../../analytics/exposure/exposures-by-strike.ts';
 import { signMarginPct } from '../../analytics/exposure/sign-margin.ts';
 import { defineOperation } from '../engine/operation.ts';
-import { number, numberColumn } from '../engine/schemas.ts';
-import { chainInput, readChain } from '../reading/analysis-options.ts';
+import { count, objectOf } from '../engine/schemas.ts';
+import { numberColumn } from '../engine/wrapped-schemas.ts';
+import { answerChain, chainInput } from '../reading/analysis-options.ts';
 import { conventionOf, signConvention } from '../reading/dealer-sign.ts';
-import { provenanceOf } from '../reading/market-reading.ts';
+import { headFields, reportHead } from '../reading/market-reading.ts';
 import { MARGIN_OF_ROW } from './gamma-regime.ts';
 
 export const getGexByStrike = defineOperation({
@@ -20,32 +20,25 @@ export const getGexByStrike = defineOperation({
     'what customers bought and sold, by prints. Dollars.',
   example: { ticker: 'SPY' },
   input: chainInput,
-  full: Type.Object(
-    {
-      ticker: Type.String({ description: 'Underlying symbol.' }),
-      spot_price: number('Spot of the snapshot, dollars.'),
-      count: Type.Integer({ description: 'Rows of each column.', minimum: 0 }),
-      strike: numberColumn('Strikes, ascending, dollars.'),
-      call_gex: numberColumn('Gamma exposure of calls, dollars per 1 % move.'),
-      put_gex: numberColumn('Gamma exposure of puts, dollars per 1 % move; never positive if dealers are short puts.'),
-      net_gex: numberColumn('Gamma exposure of calls plus puts, dollars per 1 % move.'),
-      sign_margin_pct: numberColumn(MARGIN_OF_ROW),
-      net_dex: numberColumn('Delta exposure, dollars.'),
-      net_vex: numberColumn('Vanna exposure, dollars per vol point.'),
-      net_cex: numberColumn('Charm exposure: expected change of delta exposure over the coming calendar day, dollars.'),
-      call_open_interest: numberColumn('Contracts outstanding, calls.'),
-      put_open_interest: numberColumn('Contracts outstanding, puts.'),
-      call_volume: numberColumn('Contracts traded on the day of the snapshot, calls.'),
-      put_volume: numberColumn('Contracts traded on the day of the snapshot, puts.'),
-      sign_convention: signConvention,
-    },
-    { additionalProperties: false },
-  ),
+  full: objectOf({
+    ...headFields,
+    count: count('Rows of each column.'),
+    strike: numberColumn('Strikes, ascending, dollars.'),
+    call_gex: numberColumn('Gamma exposure of calls, dollars per 1 % move.'),
+    put_gex: numberColumn('Gamma exposure of puts, dollars per 1 % move; never positive if dealers are short puts.'),
+    net_gex: numberColumn('Gamma exposure of calls plus puts, dollars per 1 % move.'),
+    sign_margin_pct: numberColumn(MARGIN_OF_ROW),
+    net_dex: numberColumn('Delta exposure, dollars.'),
+    net_vex: numberColumn('Vanna exposure, dollars per vol point.'),
+    net_cex: numberColumn('Charm exposure: expected change of delta exposure over the coming calendar day, dollars.'),
+    call_open_interest: numberColumn('Contracts outstanding, calls.'),
+    put_open_interest: numberColumn('Contracts outstanding, puts.'),
+    call_volume: numberColumn('Contracts traded on the day of the snapshot, calls.'),
+    put_volume: numberColumn('Contracts traded on the day of the snapshot, puts.'),
+    sign_convention: signConvention,
+  }),
   rest: { method: 'GET', path: '/api/v1/nodes/gex/{ticker}/strikes' },
-  *run(input, context) {
-    const prepared = yield* readChain(input, context);
-    return { result: yield* gexByStrikeOf(prepared), provenance: provenanceOf(prepared.chain, context) };
-  },
+  run: (input, context) => answerChain(input, context, gexByStrikeOf),
 });
 
 /** Computes the answer for a prepared chain. */
@@ -53,8 +46,7 @@ export function* gexByStrikeOf(prepared: PreparedChain) {
   const { chain } = prepared;
   const by = yield* exposuresByStrike(prepared);
   return {
-    ticker: chain.underlying,
-    spot_price: chain.spot,
+    ...reportHead(chain),
     count: by.strike.length,
     strike: [...by.strike],
     call_gex: [...by.callGex],

@@ -1,5 +1,6 @@
 import { type TObject, Type } from '@sinclair/typebox';
 import { defineOperation, PROVENANCE } from '../engine/operation.ts';
+import { objectOf } from '../engine/schemas.ts';
 import { chainInput, optionsOf } from '../reading/analysis-options.ts';
 import { readMarketAs } from '../reading/market-reading.ts';
 import { getGexByExpiry, gexByExpiryOf } from './gex-expiries.ts';
@@ -18,21 +19,18 @@ export const getGexView = defineOperation({
     'With sign=flow, they hold the opposite of what customers bought and sold, by prints. Dollars.',
   example: { ticker: 'SPY' },
   input: chainInput,
-  full: Type.Object(
-    {
-      levels: partOf(getLiveGexNodes, 'The extended answer of get_live_gex_nodes.'),
-      strikes: partOf(getGexByStrike, 'The answer of get_gex_by_strike.'),
-      profile: partOf(getGexProfile, 'The answer of get_gex_profile.'),
-      expiries: partOf(getGexByExpiry, 'The answer of get_gex_by_expiry.'),
-      provenance: Type.Omit(PROVENANCE, ['age_s', 'stale'], {
-        additionalProperties: false,
-        description:
-          'Source and moment of the data. The age is in the header fields X-Data-Age and X-Data-Stale, because it changes while the answer ' +
-          'stays the same.',
-      }),
-    },
-    { additionalProperties: false },
-  ),
+  full: objectOf({
+    levels: partOf(getLiveGexNodes, 'The extended answer of get_live_gex_nodes.'),
+    strikes: partOf(getGexByStrike, 'The answer of get_gex_by_strike.'),
+    profile: partOf(getGexProfile, 'The answer of get_gex_profile.'),
+    expiries: partOf(getGexByExpiry, 'The answer of get_gex_by_expiry.'),
+    provenance: Type.Omit(PROVENANCE, ['age_s', 'stale'], {
+      additionalProperties: false,
+      description:
+        'Source and moment of the data. The age is in the header fields X-Data-Age and X-Data-Stale, because it changes while the answer ' +
+        'stays the same.',
+    }),
+  }),
   rest: { method: 'GET', path: '/api/v1/nodes/gex/{ticker}/view' },
   *run(input, context) {
     const reading = yield* readMarketAs(optionsOf(input), input.ticker, context);

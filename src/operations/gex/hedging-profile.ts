@@ -5,11 +5,13 @@ import { gammaRegime } from '../../analytics/exposure/sign-margin.ts';
 import { hedgingPicture } from '../../picture/hedging-picture.ts';
 import { defineOperation, type Provenance } from '../engine/operation.ts';
 import { movesCost } from '../engine/request-cost.ts';
-import { defaulted, nullable, number, oneOf, ticker } from '../engine/schemas.ts';
+import { defaulted, integerField, number, objectOf, oneOf, textField } from '../engine/schemas.ts';
+import { ticker } from '../engine/shared-fields.ts';
+import { numberOrNull } from '../engine/wrapped-schemas.ts';
 import { averageDailyVolume, averageDailyVolumeOf, shareOfVolumePct } from '../reading/daily-volume.ts';
 import { conventionOf, signConvention } from '../reading/dealer-sign.ts';
 import { expiryChoice, expirySelection } from '../reading/expiry-choice.ts';
-import { levelsOf, provenanceOf, readMarketAs } from '../reading/market-reading.ts';
+import { levelsOf, provenanceOf, readMarketAs, reportHead } from '../reading/market-reading.ts';
 import { gammaNotes, regimeFields, regimeNotes, reportRegime } from './gamma-regime.ts';
 import { gexReport, MILLION } from './gex-report.ts';
 
@@ -19,33 +21,27 @@ const MOVES = [-5, -4, -3, -2, -1, -0.5, 0.5, 1, 2, 3, 4, 5];
 const MOVE_MAX = 50;
 const MOVES_MAX = 41;
 
-const row = Type.Object(
-  {
-    move_pct: number('Percent.'),
-    spot: number('Spot after the move, dollars.'),
-    shares: Type.Integer({ description: 'Shares traded from the present spot to this one: + buy, - sell.' }),
-    dollars_mil: number('shares times spot, millions of dollars.'),
-    volume_pct: nullable(Type.Number(), 'Percent of average daily volume; null if unknown.'),
-    net_gex_mil: number('Net gamma after the move, millions of dollars per 1 % move.'),
-    regime: Type.String({ description: 'positive_gamma, negative_gamma or undetermined, after the move.' }),
-  },
-  { additionalProperties: false },
-);
+const row = objectOf({
+  move_pct: number('Percent.'),
+  spot: number('Spot after the move, dollars.'),
+  shares: integerField('Shares traded from the present spot to this one: + buy, - sell.'),
+  dollars_mil: number('shares times spot, millions of dollars.'),
+  volume_pct: numberOrNull('Percent of average daily volume; null if unknown.'),
+  net_gex_mil: number('Net gamma after the move, millions of dollars per 1 % move.'),
+  regime: textField('positive_gamma, negative_gamma or undetermined, after the move.'),
+});
 
-const full = Type.Object(
-  {
-    ticker: Type.String({ description: 'Underlying symbol.' }),
-    spot_price: number('Present spot, dollars.'),
-    expiry: Type.String({ description: 'all, 0dte or YYYY-MM-DD.' }),
-    gex_flip: gexReport.properties.gex_flip,
-    rows: Type.Array(row, { description: 'By move, ascending.' }),
-    flip_resolved: gexReport.properties.flip_resolved,
-    ...regimeFields,
-    average_daily_volume: averageDailyVolume,
-    sign_convention: signConvention,
-  },
-  { additionalProperties: false },
-);
+const full = objectOf({
+  ticker: textField('Underlying symbol.'),
+  spot_price: number('Present spot, dollars.'),
+  expiry: textField('all, 0dte or YYYY-MM-DD.'),
+  gex_flip: gexReport.properties.gex_flip,
+  rows: Type.Array(row, { description: 'By move, ascending.' }),
+  flip_resolved: gexReport.properties.flip_resolved,
+  ...regimeFields,
+  average_daily_volume: averageDailyVolume,
+  sign_convention: signConvention,
+});
 
 export const getHedgingProfile = defineOperation({
   name: 'get_hedging_profile',
@@ -56,21 +52,18 @@ export const getHedgingProfile = defineOperation({
     'Shares that dealers trade to stay hedged if spot moves by given percentages (+ buy, - sell), and net gamma after each move. Strikes ' +
     'keep their volatility. Dealers are assumed long calls and short puts. Not for levels: get_live_gex_nodes.',
   example: { ticker: 'SPY', moves: [-2, -1, 1, 2] },
-  input: Type.Object(
-    {
-      ticker,
-      moves: Type.Optional(
-        Type.Array(Type.Number({ minimum: -MOVE_MAX, maximum: MOVE_MAX }), {
-          description: 'Moves of spot, percent; by default 12 from -5 to 5.',
-          minItems: 1,
-          maxItems: MOVES_MAX,
-        }),
-      ),
-      expiry: expiryChoice,
-      format: defaulted(oneOf(['table', 'image'], 'image: also a PNG chart.'), 'table'),
-    },
-    { additionalProperties: false },
-  ),
+  input: objectOf({
+    ticker,
+    moves: Type.Optional(
+      Type.Array(Type.Number({ minimum: -MOVE_MAX, maximum: MOVE_MAX }), {
+        description: 'Moves of spot, percent; by default 12 from -5 to 5.',
+        minItems: 1,
+        maxItems: MOVES_MAX,
+      }),
+    ),
+    expiry: expiryChoice,
+    format: defaulted(oneOf(['table', 'image'], 'image: also a PNG chart.'), 'table'),
+  }),
   full,
   tool: {
     question: 'what dealers buy or sell if spot moves; chart',
@@ -90,8 +83,7 @@ export const getHedgingProfile = defineOperation({
     const volume = averageDailyVolumeOf(chain, context);
     return {
       result: {
-        ticker: chain.underlying,
-        spot_price: chain.spot,
+        ...reportHead(chain),
         expiry: input.expiry ?? 'all',
         gex_flip: flip.level,
         rows: profile.map((each) => rowOf(each, volume)),

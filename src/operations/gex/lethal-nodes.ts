@@ -9,11 +9,13 @@ import type { Step, Steps } from '../../core/steps.ts';
 import { DAY_MS } from '../../market/calendar.ts';
 import { defineOperation } from '../engine/operation.ts';
 import { cursor, cursorAt, limit, nextCursor, pageFrom } from '../engine/pages.ts';
-import { finiteOrNull, nullable, number, putCall, ticker } from '../engine/schemas.ts';
+import { finiteOrNull, flagField, integerField, number, objectList, objectOf, textField } from '../engine/schemas.ts';
+import { putCall, ticker } from '../engine/shared-fields.ts';
+import { numberOrNull, textColumn, textOrNull } from '../engine/wrapped-schemas.ts';
 import { surfaceOfPrepared } from '../reading/chain-surface.ts';
 import { conventionOf, signConvention } from '../reading/dealer-sign.ts';
 import { expiryChoice } from '../reading/expiry-choice.ts';
-import { provenanceOf, readExpiry } from '../reading/market-reading.ts';
+import { headFields, provenanceOf, readExpiry, reportHead } from '../reading/market-reading.ts';
 
 /** Number of nodes in the answer to a request without `limit`. */
 const TOP = 10;
@@ -21,10 +23,8 @@ const TOP = 10;
 const node = {
   strike: number('Strike, dollars.'),
   put_call: putCall,
-  expiry_date: Type.String({ description: 'Expiry, YYYY-MM-DD.' }),
-  Dealer_Share_Exposure: Type.Integer({
-    description: 'Shares that dealers must trade per +1 % move: + buys, - sells.',
-  }),
+  expiry_date: textField('Expiry, YYYY-MM-DD.'),
+  Dealer_Share_Exposure: integerField('Shares that dealers must trade per +1 % move: + buys, - sells.'),
   Delta_Flux_j: number('Shares that dealers are expected to trade over the coming calendar day: + buys, - sells.'),
 };
 
@@ -38,81 +38,56 @@ export const detectLethalNodes = defineOperation({
     'drives the move, - sell, which damps it. Delta_Flux_j: shares that they trade over a calendar day: + buy, - sell. Dealers are assumed ' +
     'long calls and short puts.',
   example: { ticker: 'TSLA', limit: 20 },
-  input: Type.Object(
-    { ticker, expiry: expiryChoice, limit: limit(`Maximum number of nodes on a page, by default ${TOP}.`), cursor },
-    { additionalProperties: false },
-  ),
-  full: Type.Object(
-    {
-      top_nodes: Type.Array(Type.Object(node, { additionalProperties: false }), {
-        description: 'By absolute share exposure, largest first.',
-      }),
-      next_cursor: nextCursor,
-      roots: Type.Optional(
-        Type.Array(Type.String(), {
-          description: 'OSI root of each node, in order. Present only if there are several.',
-        }),
+  input: objectOf({
+    ticker,
+    expiry: expiryChoice,
+    limit: limit(`Maximum number of nodes on a page, by default ${TOP}.`),
+    cursor,
+  }),
+  full: objectOf({
+    top_nodes: objectList('By absolute share exposure, largest first.', node),
+    next_cursor: nextCursor,
+    roots: Type.Optional(textColumn('OSI root of each node, in order. Present only if there are several.')),
+    ...headFields,
+    components: objectList('Inputs of the figures of each node, in the order of top_nodes.', {
+      root: textField('OSI root.'),
+      dealer_contracts: number('Contracts that dealers hold: + long, - short.'),
+      multiplier: number('Shares per contract.'),
+      tte: number('Years to settlement.'),
+      iv: number('Volatility, decimal per year; 0 if unknown. Delta_Flux_j is then 0.'),
+      iv_band: numberOrNull(
+        'Half of the distance between the volatilities of bid and ask of the out-of-the-money side, decimal per year, six decimals; ' +
+          'null without a two-sided quote.',
       ),
-      ticker: Type.String({ description: 'Underlying symbol.' }),
-      spot_price: number('Spot of the snapshot, dollars.'),
-      components: Type.Array(
-        Type.Object(
-          {
-            root: Type.String({ description: 'OSI root.' }),
-            dealer_contracts: number('Contracts that dealers hold: + long, - short.'),
-            multiplier: number('Shares per contract.'),
-            tte: number('Years to settlement.'),
-            iv: number('Volatility, decimal per year; 0 if unknown. Delta_Flux_j is then 0.'),
-            iv_band: nullable(
-              Type.Number(),
-              'Half of the distance between the volatilities of bid and ask of the out-of-the-money side, decimal per year, six decimals; ' +
-                'null without a two-sided quote.',
-            ),
-            gamma: number('Change of delta per 1.00 of spot.'),
-            delta: number('Delta, per 1.00 of spot.'),
-            delta_after_a_day: number(
-              'Expected delta a calendar day later, or at settlement if that is earlier, per 1.00 of spot: along the forward, and in the last day ' +
-                'before settlement over the prices that spot may reach.',
-            ),
-            forward: number('Forward price of the series, dollars.'),
-            rate: number('Discount rate, continuous, decimal per year.'),
-            hedge_yield: number(
-              'Yield by which the delta of a forward grows over the day, decimal per year. Known cash dividends are not part of it.',
-            ),
-            ends_in_the_money: nullable(
-              Type.Number(),
-              'Probability by the surface that the contract settles in the money; null if more than a day is left or the surface ' +
-                'leaves out its series.',
-            ),
-            gex: number('Gamma exposure, dollars per 1 % move.'),
-            strike_shares: number(
-              'Shares that dealers must trade per +1 % move because of all contracts of the strike: + buys, - sells.',
-            ),
-          },
-          { additionalProperties: false },
-        ),
-        { description: 'Inputs of the figures of each node, in the order of top_nodes.' },
+      gamma: number('Change of delta per 1.00 of spot.'),
+      delta: number('Delta, per 1.00 of spot.'),
+      delta_after_a_day: number(
+        'Expected delta a calendar day later, or at settlement if that is earlier, per 1.00 of spot: along the forward, and in the last day ' +
+          'before settlement over the prices that spot may reach.',
       ),
-      dividends: Type.Array(
-        Type.Object(
-          {
-            ex_date: Type.String({ description: 'First trading day without the dividend, YYYY-MM-DD.' }),
-            amount: number('Dollars per share.'),
-            status: nullable(
-              Type.String(),
-              'How certain the dividend is, as the source states it; null if it does not.',
-            ),
-            within_a_day: Type.Boolean({ description: 'True if the ex-date is within the coming calendar day.' }),
-          },
-          { additionalProperties: false },
-        ),
-        { description: 'Known cash dividends up to the last settlement of these nodes, by date.' },
+      forward: number('Forward price of the series, dollars.'),
+      rate: number('Discount rate, continuous, decimal per year.'),
+      hedge_yield: number(
+        'Yield by which the delta of a forward grows over the day, decimal per year. Known cash dividends are not part of it.',
       ),
-      gross_share_pct: number('Gross gamma of the nodes on this page, percent of all gross gamma.'),
-      sign_convention: signConvention,
-    },
-    { additionalProperties: false },
-  ),
+      ends_in_the_money: numberOrNull(
+        'Probability by the surface that the contract settles in the money; null if more than a day is left or the surface ' +
+          'leaves out its series.',
+      ),
+      gex: number('Gamma exposure, dollars per 1 % move.'),
+      strike_shares: number(
+        'Shares that dealers must trade per +1 % move because of all contracts of the strike: + buys, - sells.',
+      ),
+    }),
+    dividends: objectList('Known cash dividends up to the last settlement of these nodes, by date.', {
+      ex_date: textField('First trading day without the dividend, YYYY-MM-DD.'),
+      amount: number('Dollars per share.'),
+      status: textOrNull('How certain the dividend is, as the source states it; null if it does not.'),
+      within_a_day: flagField('True if the ex-date is within the coming calendar day.'),
+    }),
+    gross_share_pct: number('Gross gamma of the nodes on this page, percent of all gross gamma.'),
+    sign_convention: signConvention,
+  }),
   tool: {
     question: 'contracts that dealers hedge most',
     method: 'hedging-nodes-detect_lethal_nodes',
@@ -162,8 +137,7 @@ export const detectLethalNodes = defineOperation({
         // The extended answer has the root of each node in `components`.
         ...(!isWanted('components') &&
           new Set(nodes.map(({ root }) => root)).size > 1 && { roots: nodes.map(({ root }) => root) }),
-        ticker: chain.underlying,
-        spot_price: chain.spot,
+        ...reportHead(chain),
         components: nodes.map(({ root, inputs }, i) => ({
           root,
           dealer_contracts: inputs.position,

@@ -1,26 +1,24 @@
-import { type Static, Type } from '@sinclair/typebox';
+import type { Static } from '@sinclair/typebox';
 import { gammaRegime } from '../../analytics/exposure/sign-margin.ts';
 import type { LevelRecord } from '../../market/level-record.ts';
-import { nullable, number } from '../engine/schemas.ts';
+import { number, objectOf, textField } from '../engine/schemas.ts';
+import { numberOrNull } from '../engine/wrapped-schemas.ts';
 import { MILLION } from './gex-report.ts';
 
 /** The schema of the stored levels of one moment, as a row that a model reads. */
-export const levelRow = Type.Object(
-  {
-    as_of: Type.String({ description: 'When the quotes were taken, ISO 8601.' }),
-    spot: number('Spot, dollars.'),
-    gex_flip: nullable(Type.Number(), 'Spot at which net dealer gamma changes sign, dollars; null if there is none.'),
-    call_wall: number('Strike at or above spot with most call gamma, dollars.'),
-    put_wall: number('Strike at or below spot with most put gamma, dollars.'),
-    max_pain: number('Strike at which the options of the dominant expiry pay out least, dollars.'),
-    expiry: Type.String({ description: 'Dominant expiry, YYYY-MM-DD.' }),
-    net_gex_mil: number('Net dealer gamma, millions of dollars per 1 % move: + damps moves, - amplifies them.'),
-    gross_gex_mil: number('Sum of absolute gamma, millions of dollars per 1 % move.'),
-    regime: Type.String({ description: 'positive_gamma, negative_gamma or undetermined.' }),
-    atm_iv_30d: nullable(Type.Number(), 'At-the-money volatility at 30 days, decimal per year; null if unknown.'),
-  },
-  { additionalProperties: false },
-);
+export const levelRow = objectOf({
+  as_of: textField('When the quotes were taken, ISO 8601.'),
+  spot: number('Spot, dollars.'),
+  gex_flip: numberOrNull('Spot at which net dealer gamma changes sign, dollars; null if there is none.'),
+  call_wall: number('Strike at or above spot with most call gamma, dollars.'),
+  put_wall: number('Strike at or below spot with most put gamma, dollars.'),
+  max_pain: number('Strike at which the options of the dominant expiry pay out least, dollars.'),
+  expiry: textField('Dominant expiry, YYYY-MM-DD.'),
+  net_gex_mil: number('Net dealer gamma, millions of dollars per 1 % move: + damps moves, - amplifies them.'),
+  gross_gex_mil: number('Sum of absolute gamma, millions of dollars per 1 % move.'),
+  regime: textField('positive_gamma, negative_gamma or undetermined.'),
+  atm_iv_30d: numberOrNull('At-the-money volatility at 30 days, decimal per year; null if unknown.'),
+});
 
 export type LevelRow = Static<typeof levelRow>;
 

@@ -1,4 +1,3 @@
-import { Type } from '@sinclair/typebox';
 import { prepareChain } from '../../analytics/chain/prepare.ts';
 import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
 import { type GexLevels, gexLevels } from '../../analytics/exposure/gex-levels.ts';
@@ -8,7 +7,8 @@ import { seriesAtm } from '../../analytics/surface/series-atm.ts';
 import type { Steps } from '../../core/steps.ts';
 import { newYorkDate } from '../../market/calendar.ts';
 import type { Context } from '../engine/operation.ts';
-import { count, nullable, number } from '../engine/schemas.ts';
+import { count, describedObject, flagField, number, textField } from '../engine/schemas.ts';
+import { numberOrNull } from '../engine/wrapped-schemas.ts';
 import { customerPositionsOf, withFlowSign, withSign } from '../reading/dealer-sign.ts';
 import { regimeFields, reportRegime } from './gamma-regime.ts';
 import { MILLION } from './gex-report.ts';
@@ -19,7 +19,7 @@ export const variantSchema = {
   gross_gex_mil: number('Sum of absolute gamma exposures, millions of dollars per 1 % move.'),
   ...regimeFields,
   gex_flip: number('Spot at which net dealer gamma changes sign, dollars.'),
-  flip_resolved: Type.Boolean({ description: 'False if net gamma has one sign within 50 % of spot.' }),
+  flip_resolved: flagField('False if net gamma has one sign within 50 % of spot.'),
   call_wall: number('Strike at or above spot with most call gamma, dollars.'),
   put_wall: number('Strike at or below spot with most put gamma, dollars.'),
 };
@@ -37,40 +37,29 @@ export function variantFields({ exposures, flip, walls }: Pick<GexLevels, 'expos
   };
 }
 
-export const byVolumeVariant = Type.Object(variantSchema, {
-  additionalProperties: false,
-  description: "The levels with each contract weighted by the day's volume instead of its open interest.",
-});
+export const byVolumeVariant = describedObject(
+  "The levels with each contract weighted by the day's volume instead of its open interest.",
+  variantSchema,
+);
 
 /** Computes the levels with each contract weighted by the day's volume, and dealers long calls and short puts. */
 export function* byVolume({ chain, options }: PreparedChain) {
   return variantFields(yield* levelsOfPrepared(yield* prepareChain(chain, { ...options, weight: 'volume' })));
 }
 
-export const zeroDteVariant = Type.Object(
-  {
-    expiry: Type.String({ description: "The snapshot's own day, YYYY-MM-DD." }),
-    ...variantSchema,
-    gross_share_pct: number("Gross gamma that expires on the snapshot's day, percent of all gross gamma."),
-    net_gex_volume_mil: number(
-      "Net GEX with contracts weighted by the day's volume, millions of dollars per 1 % move.",
-    ),
-    sign_margin_volume_pct: number('The sign margin of net_gex_volume_mil, percent.'),
-    max_pain: nullable(
-      Type.Number(),
-      'Strike at which these options pay out least, dollars; null if they have no open interest.',
-    ),
-    hours_to_settlement: number('Hours until the last of these contracts settles.'),
-    atm_iv: nullable(
-      Type.Number(),
-      'At-the-money volatility, decimal per year; null if the quotes do not determine a smile.',
-    ),
-    expected_move: nullable(Type.Number(), 'One standard deviation to settlement, dollars; null if atm_iv is null.'),
-    open_interest: number('Contracts outstanding.'),
-    volume: number('Contracts traded that day.'),
-  },
-  { additionalProperties: false, description: "Contracts that expire on the snapshot's day and have not settled." },
-);
+export const zeroDteVariant = describedObject("Contracts that expire on the snapshot's day and have not settled.", {
+  expiry: textField("The snapshot's own day, YYYY-MM-DD."),
+  ...variantSchema,
+  gross_share_pct: number("Gross gamma that expires on the snapshot's day, percent of all gross gamma."),
+  net_gex_volume_mil: number("Net GEX with contracts weighted by the day's volume, millions of dollars per 1 % move."),
+  sign_margin_volume_pct: number('The sign margin of net_gex_volume_mil, percent.'),
+  max_pain: numberOrNull('Strike at which these options pay out least, dollars; null if they have no open interest.'),
+  hours_to_settlement: number('Hours until the last of these contracts settles.'),
+  atm_iv: numberOrNull('At-the-money volatility, decimal per year; null if the quotes do not determine a smile.'),
+  expected_move: numberOrNull('One standard deviation to settlement, dollars; null if atm_iv is null.'),
+  open_interest: number('Contracts outstanding.'),
+  volume: number('Contracts traded that day.'),
+});
 
 /**
  * Computes the levels of the contracts that expire on the snapshot's day, with the dealer sign of the prepared chain. Returns null if all
@@ -108,7 +97,8 @@ export function* zeroDte(prepared: PreparedChain, grossGex: number, context: Con
   };
 }
 
-export const byFlowVariant = Type.Object(
+export const byFlowVariant = describedObject(
+  "The levels with dealers who hold the opposite of customers' net positions, by prints.",
   {
     ...variantSchema,
     net_dex_mil: number('Delta exposure, millions of dollars.'),
@@ -124,22 +114,12 @@ export const byFlowVariant = Type.Object(
     positions_capped: count(
       'Contracts whose net position was reduced to open interest plus volume, the most that can be open.',
     ),
-    prints: Type.Object(
-      {
-        feed: count('Prints whose side the feed gives.'),
-        quote: count('Prints whose side follows from the quote: bought above its middle, sold below it.'),
-        tick: count("Prints whose side follows from the contract's last change."),
-        unknown: count('Prints of unknown side. They do not count in the net positions.'),
-      },
-      {
-        additionalProperties: false,
-        description: 'Number of prints of live contracts, by how their side was determined.',
-      },
-    ),
-  },
-  {
-    additionalProperties: false,
-    description: "The levels with dealers who hold the opposite of customers' net positions, by prints.",
+    prints: describedObject('Number of prints of live contracts, by how their side was determined.', {
+      feed: count('Prints whose side the feed gives.'),
+      quote: count('Prints whose side follows from the quote: bought above its middle, sold below it.'),
+      tick: count("Prints whose side follows from the contract's last change."),
+      unknown: count('Prints of unknown side. They do not count in the net positions.'),
+    }),
   },
 );
 

@@ -1,7 +1,8 @@
-import { Type } from '@sinclair/typebox';
 import { ENERGY_CLASSES, evaluateEnergy } from '../../analytics/hamiltonian.ts';
 import { defineOperation } from '../engine/operation.ts';
-import { dollarsField, nullable, number, oneOf, textColumn, ticker } from '../engine/schemas.ts';
+import { number, objectOf, oneOf } from '../engine/schemas.ts';
+import { dollarsField, ticker } from '../engine/shared-fields.ts';
+import { numberOrNull, textColumn } from '../engine/wrapped-schemas.ts';
 import { KINETIC_FROM_VOLUMES, provenanceOf } from '../reading/market-reading.ts';
 
 const label = (index: 0 | 1 | 2, description: string) =>
@@ -16,37 +17,28 @@ export const evaluateMarketHamiltonian = defineOperation({
     "Compares a day's large flow with dealers' hedging, and names the regime. System_Energy: their sum, dollars. Take both " +
     'terms from gex_boundaries of run_strategic_omni_radar.',
   example: { ticker: 'SPY', whale_fiat_kinetic: 250_000_000, gex_potential_friction: 900_000_000, iv_crush_factor: 1 },
-  input: Type.Object(
-    {
-      ticker,
-      whale_fiat_kinetic: dollarsField("Delta-notional of the day's large flow, dollars; the sign is ignored."),
-      gex_potential_friction: dollarsField(
-        'Net GEX (dollars per 1 % move) times the expected daily move in percent, dollars.',
-      ),
-      iv_crush_factor: number(
-        'Factor on the friction: 1 for no change, below 1 if falling volatility weakens hedging.',
-        {
-          minimum: 0,
-          maximum: 1e6,
-        },
-      ),
-    },
-    { additionalProperties: false },
-  ),
-  full: Type.Object(
-    {
-      System_Energy: number('Kinetic plus potential term, dollars.'),
-      State: label(0, 'Regime.'),
-      Behavior: label(1, 'Behaviour to expect.'),
-      Directive: label(2, 'Action in that regime.'),
-      kinetic: number('Kinetic term: the absolute value of whale_fiat_kinetic, dollars.'),
-      kinetic_signed: number('The given whale_fiat_kinetic, dollars: + if customers bought delta, - if they sold it.'),
-      potential: number('Potential term, dollars.'),
-      ratio: nullable(Type.Number(), 'Ratio of kinetic to absolute potential; null if potential is 0 or negligible.'),
-      notes: textColumn('Caveats on the figures.'),
-    },
-    { additionalProperties: false },
-  ),
+  input: objectOf({
+    ticker,
+    whale_fiat_kinetic: dollarsField("Delta-notional of the day's large flow, dollars; the sign is ignored."),
+    gex_potential_friction: dollarsField(
+      'Net GEX (dollars per 1 % move) times the expected daily move in percent, dollars.',
+    ),
+    iv_crush_factor: number('Factor on the friction: 1 for no change, below 1 if falling volatility weakens hedging.', {
+      minimum: 0,
+      maximum: 1e6,
+    }),
+  }),
+  full: objectOf({
+    System_Energy: number('Kinetic plus potential term, dollars.'),
+    State: label(0, 'Regime.'),
+    Behavior: label(1, 'Behaviour to expect.'),
+    Directive: label(2, 'Action in that regime.'),
+    kinetic: number('Kinetic term: the absolute value of whale_fiat_kinetic, dollars.'),
+    kinetic_signed: number('The given whale_fiat_kinetic, dollars: + if customers bought delta, - if they sold it.'),
+    potential: number('Potential term, dollars.'),
+    ratio: numberOrNull('Ratio of kinetic to absolute potential; null if potential is 0 or negligible.'),
+    notes: textColumn('Caveats on the figures.'),
+  }),
   tool: {
     question: 'regime: flow against hedging',
     method: 'energy-evaluate_market_hamiltonian',

@@ -1,9 +1,12 @@
 import { type Static, Type } from '@sinclair/typebox';
 import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
 import { dealerSharesOf, type HedgingNode, hedgingNodes } from '../../analytics/exposure/hedging-nodes.ts';
+import { contractKey } from '../../analytics/flow/trade-side.ts';
 import type { Steps } from '../../core/steps.ts';
 import type { Context } from '../engine/operation.ts';
-import { nullable, number, putCall } from '../engine/schemas.ts';
+import { describedObject, number, objectOf, textField } from '../engine/schemas.ts';
+import { putCall } from '../engine/shared-fields.ts';
+import { integerOrNull } from '../engine/wrapped-schemas.ts';
 import type { LevelRow } from '../gex/level-row.ts';
 import { readMarket } from '../reading/market-reading.ts';
 
@@ -12,48 +15,35 @@ const CONTRACTS = 10;
 
 const LEVEL = Type.Union([Type.Number(), Type.String(), Type.Null()]);
 
-const change = Type.Object(
-  {
-    level: Type.String({ description: 'Name of the level, as in the rows.' }),
-    before: { ...LEVEL, description: 'Its value in the first row, dollars or as the row states.' },
-    after: { ...LEVEL, description: 'Its value in the last row, dollars or as the row states.' },
-  },
-  { additionalProperties: false },
-);
+const change = objectOf({
+  level: textField('Name of the level, as in the rows.'),
+  before: { ...LEVEL, description: 'Its value in the first row, dollars or as the row states.' },
+  after: { ...LEVEL, description: 'Its value in the last row, dollars or as the row states.' },
+});
 
 const shares = (when: string) =>
-  nullable(
-    Type.Integer(),
-    `Shares that dealers trade per +1 % move ${when}: + buys, - sells; null if it is not live then.`,
-  );
+  integerOrNull(`Shares that dealers trade per +1 % move ${when}: + buys, - sells; null if it is not live then.`);
 
-const contract = Type.Object(
-  {
-    strike: number('Strike, dollars.'),
-    put_call: putCall,
-    expiry_date: Type.String({ description: 'Expiry, YYYY-MM-DD.' }),
-    root: Type.String({ description: 'OSI root.' }),
-    dealer_shares_before: shares('at the earlier moment'),
-    dealer_shares_after: shares('at the later moment'),
-  },
-  { additionalProperties: false },
-);
+const contract = objectOf({
+  strike: number('Strike, dollars.'),
+  put_call: putCall,
+  expiry_date: textField('Expiry, YYYY-MM-DD.'),
+  root: textField('OSI root.'),
+  dealer_shares_before: shares('at the earlier moment'),
+  dealer_shares_after: shares('at the later moment'),
+});
 
 const contracts = (description: string) => Type.Array(contract, { description });
 
 /** The schema of what has changed between two moments. */
-export const levelComparison = Type.Object(
+export const levelComparison = describedObject(
+  'What has changed from the first row to the last: moved (level, before, after); new_contracts, gone_contracts and expired_contracts of ' +
+    `the ${CONTRACTS} contracts that dealers hedge most, each with strike (dollars), put_call, expiry_date, root, dealer_shares_before and dealer_shares_after (per +1 % move: + buys, - sells).`,
   {
     moved: Type.Array(change, { description: 'The levels whose values differ, in the units of the rows.' }),
     new_contracts: contracts(`Contracts among the ${CONTRACTS} that dealers hedge most after, but not before.`),
     gone_contracts: contracts('Contracts among these before, but not after, that have not settled.'),
     expired_contracts: contracts('Contracts among these before that have settled since.'),
-  },
-  {
-    additionalProperties: false,
-    description:
-      'What has changed from the first row to the last: moved (level, before, after); new_contracts, gone_contracts and expired_contracts of ' +
-      `the ${CONTRACTS} contracts that dealers hedge most, each with strike (dollars), put_call, expiry_date, root, dealer_shares_before and dealer_shares_after (per +1 % move: + buys, - sells).`,
   },
 );
 
@@ -90,8 +80,8 @@ export function* changedContracts(
     dealer_shares_after: dealerSharesOf(later, node) ?? null,
   });
   const without = (nodes: readonly HedgingNode[], others: readonly HedgingNode[]) => {
-    const names = new Set(others.map(nameOf));
-    return nodes.filter((each) => !names.has(nameOf(each)));
+    const names = new Set(others.map(contractKey));
+    return nodes.filter((each) => !names.has(contractKey(each)));
   };
   const left = Map.groupBy(without(before, after), ({ settlesAt }) => (settlesAt <= afterMs ? 'expired' : 'gone'));
   return {
@@ -105,8 +95,4 @@ function* preparedAt(name: string, atMs: number, context: Context): Steps<Prepar
   const market = context.market.at(atMs);
   if (market.findChain(name)?.asOf !== atMs) return undefined;
   return (yield* readMarket(name, { ...context, market })).prepared;
-}
-
-function nameOf({ root, expiry, callPut, strike }: HedgingNode): string {
-  return `${root} ${expiry} ${callPut} ${strike}`;
 }

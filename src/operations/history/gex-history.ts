@@ -2,42 +2,40 @@ import { type Static, Type } from '@sinclair/typebox';
 import { DEFAULT_SIGN } from '../../analytics/chain/options.ts';
 import { downsample } from '../../analytics/downsample.ts';
 import { signMarginPct } from '../../analytics/exposure/sign-margin.ts';
-import { ivRank } from '../../analytics/iv-rank.ts';
+import { type IvRank, ivRank } from '../../analytics/iv-rank.ts';
+import { memoize } from '../../core/cache.ts';
 import { ClientError } from '../../core/errors.ts';
-import { addDays, newYorkDate, newYorkInstant } from '../../market/calendar.ts';
+import { addDays, iso, newYorkDate, newYorkInstant } from '../../market/calendar.ts';
 import type { LevelRecord } from '../../market/level-record.ts';
-import { moment, momentError, momentOf } from '../engine/moment.ts';
+import type { Market } from '../../market/market.ts';
+import { moment, rangeOf } from '../engine/moment.ts';
 import { type Context, defineOperation } from '../engine/operation.ts';
-import { defaulted, nullable, numberColumn, oneOf, textColumn, ticker } from '../engine/schemas.ts';
+import { count, defaulted, objectOf, oneOf, textField } from '../engine/schemas.ts';
+import { ticker } from '../engine/shared-fields.ts';
+import { nullableColumn, numberColumn, numberOrNull, textColumn } from '../engine/wrapped-schemas.ts';
 import { MARGIN_OF_ROW } from '../gex/gamma-regime.ts';
 import { conventionOf, signConvention } from '../reading/dealer-sign.ts';
 import { provenanceOf } from '../reading/market-reading.ts';
-import { YEAR_DAYS, yearIvRank } from './year-iv-rank.ts';
 
 const POINTS = { default: 500, maximum: 5_000 };
 
-const input = Type.Object(
-  {
-    ticker,
-    from: Type.Optional(
-      moment('Begin, included; by default, 364 days before the newest levels that are not after `to`'),
-    ),
-    to: Type.Optional(moment('End, included (of a date, its last moment); by default, the newest levels')),
-    per: defaulted(
-      oneOf(['snapshot', 'day'], 'snapshot: one row per snapshot; day: only the last snapshot of each New York day.'),
-      'day',
-    ),
-    points: defaulted(
-      Type.Integer({
-        description: 'Maximum rows of the answer. If the range has more rows, evenly spaced rows are selected.',
-        minimum: 1,
-        maximum: POINTS.maximum,
-      }),
-      POINTS.default,
-    ),
-  },
-  { additionalProperties: false },
-);
+const input = objectOf({
+  ticker,
+  from: Type.Optional(moment('Begin, included; by default, 364 days before the newest levels that are not after `to`')),
+  to: Type.Optional(moment('End, included (of a date, its last moment); by default, the newest levels')),
+  per: defaulted(
+    oneOf(['snapshot', 'day'], 'snapshot: one row per snapshot; day: only the last snapshot of each New York day.'),
+    'day',
+  ),
+  points: defaulted(
+    Type.Integer({
+      description: 'Maximum rows of the answer. If the range has more rows, evenly spaced rows are selected.',
+      minimum: 1,
+      maximum: POINTS.maximum,
+    }),
+    POINTS.default,
+  ),
+});
 
 export const getGexHistory = defineOperation({
   name: 'get_gex_history',
@@ -50,58 +48,49 @@ export const getGexHistory = defineOperation({
     'short puts. Dollars.',
   example: { ticker: 'SPY', per: 'day' },
   input,
-  full: Type.Object(
-    {
-      ticker: Type.String({ description: 'Underlying symbol.' }),
-      per: Type.String({ description: 'snapshot or day: the argument per.' }),
-      count: Type.Integer({ description: 'Rows of each column.', minimum: 0 }),
-      downsampled_from: Type.Integer({ description: 'Rows in the range, before rows were selected.', minimum: 0 }),
-      as_of: textColumn('When the quotes were taken, ISO 8601, ascending.'),
-      day: textColumn('New York date of the quotes, YYYY-MM-DD.'),
-      spot: numberColumn('Spot, dollars.'),
-      net_gex: numberColumn('Net gamma exposure, dollars per 1 % move.'),
-      gross_gex: numberColumn('Sum of absolute gamma exposures, dollars per 1 % move.'),
-      sign_margin_pct: numberColumn(MARGIN_OF_ROW),
-      gex_flip: numberColumn('Spot at which net dealer gamma changed sign, dollars.'),
-      flip_resolved: Type.Array(Type.Boolean(), {
-        description:
-          'False if net gamma had one sign within 50 % of spot: gex_flip is then the spot at which it was nearest 0.',
-      }),
-      call_wall: numberColumn('Strike at or above spot with most call gamma, dollars.'),
-      put_wall: numberColumn('Strike at or below spot with most put gamma, dollars.'),
-      max_pain: numberColumn('Strike at which the options of the dominant expiry would have paid out least, dollars.'),
-      expiry: textColumn('Dominant expiry, YYYY-MM-DD.'),
-      net_dex: numberColumn('Delta exposure, dollars.'),
-      net_vex: numberColumn('Vanna exposure, dollars per vol point.'),
-      net_cex: numberColumn('Charm exposure: expected change of delta exposure over the coming calendar day, dollars.'),
-      atm_iv_30d: Type.Array(Type.Union([Type.Number(), Type.Null()]), {
-        description:
-          'At-the-money volatility of the surface at 30 days, decimal per calendar year; null if no series determined a smile.',
-      }),
-      iv_rank: nullable(
-        Type.Number(),
-        'Position of the newest atm_iv_30d between iv_low and iv_high, percent; null if iv_days is below 20, or if both are equal.',
-      ),
-      iv_percentile: nullable(
-        Type.Number(),
-        'Share of iv_days with a lower atm_iv_30d than the newest, percent; null if iv_days is below 20.',
-      ),
-      iv_days: Type.Integer({
-        description: 'Number of days with an atm_iv_30d, of the 365 days that end with the newest levels.',
-        minimum: 0,
-      }),
-      iv_low: nullable(Type.Number(), 'Lowest atm_iv_30d of these days, decimal per year; null if iv_days is 0.'),
-      iv_high: nullable(Type.Number(), 'Highest atm_iv_30d of these days, decimal per year; null if iv_days is 0.'),
-      sign_convention: signConvention,
-      notes: textColumn('Caveats on the figures.'),
-    },
-    { additionalProperties: false },
-  ),
+  full: objectOf({
+    ticker: textField('Underlying symbol.'),
+    per: textField('snapshot or day: the argument per.'),
+    count: count('Rows of each column.'),
+    downsampled_from: count('Rows in the range, before rows were selected.'),
+    as_of: textColumn('When the quotes were taken, ISO 8601, ascending.'),
+    day: textColumn('New York date of the quotes, YYYY-MM-DD.'),
+    spot: numberColumn('Spot, dollars.'),
+    net_gex: numberColumn('Net gamma exposure, dollars per 1 % move.'),
+    gross_gex: numberColumn('Sum of absolute gamma exposures, dollars per 1 % move.'),
+    sign_margin_pct: numberColumn(MARGIN_OF_ROW),
+    gex_flip: numberColumn('Spot at which net dealer gamma changed sign, dollars.'),
+    flip_resolved: Type.Array(Type.Boolean(), {
+      description:
+        'False if net gamma had one sign within 50 % of spot: gex_flip is then the spot at which it was nearest 0.',
+    }),
+    call_wall: numberColumn('Strike at or above spot with most call gamma, dollars.'),
+    put_wall: numberColumn('Strike at or below spot with most put gamma, dollars.'),
+    max_pain: numberColumn('Strike at which the options of the dominant expiry would have paid out least, dollars.'),
+    expiry: textColumn('Dominant expiry, YYYY-MM-DD.'),
+    net_dex: numberColumn('Delta exposure, dollars.'),
+    net_vex: numberColumn('Vanna exposure, dollars per vol point.'),
+    net_cex: numberColumn('Charm exposure: expected change of delta exposure over the coming calendar day, dollars.'),
+    atm_iv_30d: nullableColumn(
+      'At-the-money volatility of the surface at 30 days, decimal per calendar year; null if no series determined a smile.',
+    ),
+    iv_rank: numberOrNull(
+      'Position of the newest atm_iv_30d between iv_low and iv_high, percent; null if iv_days is below 20, or if both are equal.',
+    ),
+    iv_percentile: numberOrNull(
+      'Share of iv_days with a lower atm_iv_30d than the newest, percent; null if iv_days is below 20.',
+    ),
+    iv_days: count('Number of days with an atm_iv_30d, of the 365 days that end with the newest levels.'),
+    iv_low: numberOrNull('Lowest atm_iv_30d of these days, decimal per year; null if iv_days is 0.'),
+    iv_high: numberOrNull('Highest atm_iv_30d of these days, decimal per year; null if iv_days is 0.'),
+    sign_convention: signConvention,
+    notes: textColumn('Caveats on the figures.'),
+  }),
   rest: { method: 'GET', path: '/api/v1/nodes/gex/{ticker}/history' },
   run(request, context) {
     const { market } = context;
     const name = market.tracked(request.ticker);
-    const { fromMs, toMs } = rangeOf(request);
+    const { fromMs, toMs } = rangeOf(request, CODE);
     const newest = market.lastLevelsAt(name, toMs);
     const yearAgo = newest === undefined ? 0 : newYorkInstant(addDays(newYorkDate(newest), 1 - YEAR_DAYS), '00:00');
     const iv = newest === undefined ? ivRank([]) : yearIvRank(name, newest, market);
@@ -134,7 +123,7 @@ export type GexHistory = Static<(typeof getGexHistory)['full']>;
 
 function columnsOf(rows: readonly LevelRecord[]) {
   return {
-    as_of: rows.map(({ asOf }) => new Date(asOf).toISOString()),
+    as_of: rows.map(({ asOf }) => iso(asOf)),
     day: rows.map(({ day }) => day),
     spot: rows.map(({ spot }) => spot),
     net_gex: rows.map(({ netGex }) => netGex),
@@ -190,16 +179,21 @@ export function pastNotes(name: string, { market, feedStates }: Context): string
 function noLevelsNote(newest: number | undefined): string {
   return newest === undefined
     ? 'No levels of this ticker are stored up to the end of the range. The service stores levels when snapshots arrive.'
-    : `No levels of this ticker are stored in the range. The newest levels before its end are of ${new Date(newest).toISOString()}.`;
+    : `No levels of this ticker are stored in the range. The newest levels before its end are of ${iso(newest)}.`;
 }
 
 /** The code of errors in arguments. The history can be read over GET only, and errors in the arguments of GET have this code. */
 const CODE = 'invalid_parameter';
 
-/** Returns the first and the last moment, both included, ms since the epoch. `fromMs` is undefined if the request has no `from`. */
-function rangeOf({ from, to }: Static<typeof input>): { fromMs: number | undefined; toMs: number } {
-  const fromMs = from === undefined ? undefined : momentOf(from, '/from', 'first', CODE);
-  const toMs = to === undefined ? Number.MAX_SAFE_INTEGER : momentOf(to, '/to', 'last', CODE);
-  if (fromMs !== undefined && fromMs > toMs) throw momentError('/from', 'must not lie after /to', CODE);
-  return { fromMs, toMs };
+/** Length of the period of the volatility rank, in New York days, including the last day. */
+export const YEAR_DAYS = 365;
+
+/** Ranks the volatility at 30 days of a ticker's levels of a moment among those of the year that ends with this moment. */
+export function yearIvRank(ticker: string, levelsAt: number, market: Market): IvRank {
+  return ivRank(market.volatilitiesOfDays(ticker, yearUntil(newYorkDate(levelsAt)), levelsAt));
 }
+
+/** Returns the days of the year that ends with a day, oldest first. */
+const yearUntil = memoize(8, (last: string) =>
+  Array.from({ length: YEAR_DAYS }, (_, i) => addDays(last, i + 1 - YEAR_DAYS)),
+);

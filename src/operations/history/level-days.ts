@@ -1,4 +1,5 @@
 import type { LevelDay } from '../../analytics/exposure/level-outcomes.ts';
+import { dailyMove } from '../../analytics/exposure/whipsaw.ts';
 import { byRange } from '../../core/steps.ts';
 import {
   addDays,
@@ -48,7 +49,6 @@ export function* readLevelDays(name: string, days: number, market: Market) {
 /** Why a day is not counted. */
 type LeftOut = 'no_levels' | 'no_volatility' | 'no_close';
 
-const TRADING_DAYS_A_YEAR = 252;
 /** Trading days that are read in a step. With a snapshot each second, a day takes some 5 ms. */
 const DAYS_PER_STEP = 2;
 
@@ -69,7 +69,7 @@ function readDay(name: string, date: string, official: number | undefined, marke
     date,
     levelsAt,
     spot: levels.spot,
-    deviation: (levels.spot * levels.atmIv30d) / Math.sqrt(TRADING_DAYS_A_YEAR),
+    deviation: dailyMove(levels.spot, levels.atmIv30d),
     callWall: levels.callWall,
     putWall: levels.putWall,
     gexFlip: levels.flipResolved ? levels.gexFlip : null,

@@ -11,44 +11,38 @@ import {
   TOUCH_DEVIATIONS,
 } from '../../analytics/exposure/level-outcomes.ts';
 import { defineOperation } from '../engine/operation.ts';
-import { count, defaulted, nullable, nullableColumn, numberColumn, textColumn, ticker } from '../engine/schemas.ts';
+import { count, defaulted, describedObject, flagField, objectOf, textField } from '../engine/schemas.ts';
+import { ticker } from '../engine/shared-fields.ts';
+import { nullableColumn, numberColumn, numberOrNull, textColumn, textOrNull } from '../engine/wrapped-schemas.ts';
 import { conventionOf, signConvention } from '../reading/dealer-sign.ts';
 import { dueNotes, newestProvenance } from './gex-history.ts';
 import { readLevelDays } from './level-days.ts';
 
 const DAYS = { default: 365, maximum: 3_650 };
 
-const percent = (description: string) =>
-  nullable(Type.Number(), `${description}, percent of days; null if too_few_days.`);
+const percent = (description: string) => numberOrNull(`${description}, percent of days; null if too_few_days.`);
 
 const rate = (description: string) =>
-  Type.Object(
-    {
-      count: count('Number of days.'),
-      pct: percent('Share of days'),
-      low_pct: percent('Lower end of the 95 % Wilson interval of pct'),
-      high_pct: percent('Upper end of the 95 % Wilson interval of pct'),
-      control_pct: percent('Share that a level at the same distance has'),
-    },
-    { additionalProperties: false, description },
-  );
+  describedObject(description, {
+    count: count('Number of days.'),
+    pct: percent('Share of days'),
+    low_pct: percent('Lower end of the 95 % Wilson interval of pct'),
+    high_pct: percent('Upper end of the 95 % Wilson interval of pct'),
+    control_pct: percent('Share that a level at the same distance has'),
+  });
 
 const score = (description: string, fields: Record<keyof LevelOutcome, string>) =>
-  Type.Object(
-    {
-      n: count('Number of days with this level.'),
-      too_few_days: Type.Boolean({ description: `True if n is below ${DAYS_MIN}. The shares are then null.` }),
-      held: rate(fields.held),
-      touched: rate(fields.touched),
-      crossed: rate(fields.crossed),
-      verdict: Type.String({
-        description:
-          'no better than distance: the control is within the interval of held; held more often than a level at the same distance; held ' +
-          'less often than a level at the same distance; or too few days.',
-      }),
-    },
-    { additionalProperties: false, description },
-  );
+  describedObject(description, {
+    n: count('Number of days with this level.'),
+    too_few_days: flagField(`True if n is below ${DAYS_MIN}. The shares are then null.`),
+    held: rate(fields.held),
+    touched: rate(fields.touched),
+    crossed: rate(fields.crossed),
+    verdict: textField(
+      'no better than distance: the control is within the interval of held; held more often than a level at the same distance; held ' +
+        'less often than a level at the same distance; or too few days.',
+    ),
+  });
 
 const TOUCHED = `Some spot seen was within ${TOUCH_DEVIATIONS} daily deviations of`;
 const OUTCOMES: Record<LevelKind, Record<keyof LevelOutcome, string>> = {
@@ -97,69 +91,54 @@ export const getLevelRecord = defineOperation({
     'same shares for levels at the same distance from spot. The levels of a day are those of the last snapshot before its open. The spots ' +
     'seen are those of snapshots between open and close, and the close: what the price did between two of them is not known.',
   example: { ticker: 'SPY', days: 365 },
-  input: Type.Object(
-    {
-      ticker,
-      days: defaulted(
-        Type.Integer({
-          description: 'Length of the period in calendar days. It ends with the New York day of the newest levels.',
-          minimum: 1,
-          maximum: DAYS.maximum,
-        }),
-        DAYS.default,
+  input: objectOf({
+    ticker,
+    days: defaulted(
+      Type.Integer({
+        description: 'Length of the period in calendar days. It ends with the New York day of the newest levels.',
+        minimum: 1,
+        maximum: DAYS.maximum,
+      }),
+      DAYS.default,
+    ),
+  }),
+  full: objectOf({
+    ticker: textField('Underlying symbol.'),
+    from: textOrNull('First date of the period, YYYY-MM-DD; null if no levels are stored.'),
+    to: textOrNull('Last date of the period, YYYY-MM-DD; null if no levels are stored.'),
+    count: count('Number of counted days: rows of each column of days.'),
+    left_out: describedObject('Trading days of the period that are not counted, by reason.', {
+      no_levels: count('Number of trading days without levels from the trading day before or from before the open.'),
+      no_volatility: count('Number of trading days whose levels have no volatility at 30 days.'),
+      no_close: count('Number of trading days without a known close, such as a day that has not closed yet.'),
+    }),
+    spots_per_day: numberOrNull(
+      'Mean number of spots seen per counted day, the close included; null if count is 0. The fewer spots, the more touches and crossings ' +
+        'are missed.',
+    ),
+    call_wall: score('The call wall.', OUTCOMES.call_wall),
+    put_wall: score('The put wall.', OUTCOMES.put_wall),
+    band: score('The band from the put wall to the call wall.', OUTCOMES.band),
+    flip: score('The gamma flip, on days on which it was resolved.', OUTCOMES.flip),
+    days: describedObject('The counted days, as columns.', {
+      date: textColumn('Trading day, YYYY-MM-DD, ascending.'),
+      at: textColumn('When the quotes behind the levels were taken, ISO 8601: a value for the argument at.'),
+      spot: numberColumn('Spot at that moment, dollars.'),
+      deviation: numberColumn(
+        'One daily deviation, dollars: spot times atm_iv_30d at that moment, over the square root of 252.',
       ),
-    },
-    { additionalProperties: false },
-  ),
-  full: Type.Object(
-    {
-      ticker: Type.String({ description: 'Underlying symbol.' }),
-      from: nullable(Type.String(), 'First date of the period, YYYY-MM-DD; null if no levels are stored.'),
-      to: nullable(Type.String(), 'Last date of the period, YYYY-MM-DD; null if no levels are stored.'),
-      count: count('Number of counted days: rows of each column of days.'),
-      left_out: Type.Object(
-        {
-          no_levels: count(
-            'Number of trading days without levels from the trading day before or from before the open.',
-          ),
-          no_volatility: count('Number of trading days whose levels have no volatility at 30 days.'),
-          no_close: count('Number of trading days without a known close, such as a day that has not closed yet.'),
-        },
-        { additionalProperties: false, description: 'Trading days of the period that are not counted, by reason.' },
-      ),
-      spots_per_day: nullable(
-        Type.Number(),
-        'Mean number of spots seen per counted day, the close included; null if count is 0. The fewer spots, the more touches and crossings ' +
-          'are missed.',
-      ),
-      call_wall: score('The call wall.', OUTCOMES.call_wall),
-      put_wall: score('The put wall.', OUTCOMES.put_wall),
-      band: score('The band from the put wall to the call wall.', OUTCOMES.band),
-      flip: score('The gamma flip, on days on which it was resolved.', OUTCOMES.flip),
-      days: Type.Object(
-        {
-          date: textColumn('Trading day, YYYY-MM-DD, ascending.'),
-          at: textColumn('When the quotes behind the levels were taken, ISO 8601: a value for the argument at.'),
-          spot: numberColumn('Spot at that moment, dollars.'),
-          deviation: numberColumn(
-            'One daily deviation, dollars: spot times atm_iv_30d at that moment, over the square root of 252.',
-          ),
-          call_wall: numberColumn('Call wall, dollars.'),
-          put_wall: numberColumn('Put wall, dollars.'),
-          gex_flip: nullableColumn('Gamma flip, dollars; null if it was not resolved.'),
-          close: numberColumn('Close of the day, dollars.'),
-          spots: Type.Array(Type.Integer(), {
-            description: 'Number of spots seen, the close included: times per day.',
-          }),
-          ...outcomeColumns,
-        },
-        { additionalProperties: false, description: 'The counted days, as columns.' },
-      ),
-      sign_convention: signConvention,
-      notes: textColumn('Caveats on the figures.'),
-    },
-    { additionalProperties: false },
-  ),
+      call_wall: numberColumn('Call wall, dollars.'),
+      put_wall: numberColumn('Put wall, dollars.'),
+      gex_flip: nullableColumn('Gamma flip, dollars; null if it was not resolved.'),
+      close: numberColumn('Close of the day, dollars.'),
+      spots: Type.Array(Type.Integer(), {
+        description: 'Number of spots seen, the close included: times per day.',
+      }),
+      ...outcomeColumns,
+    }),
+    sign_convention: signConvention,
+    notes: textColumn('Caveats on the figures.'),
+  }),
   rest: { method: 'GET', path: '/api/v1/nodes/gex/{ticker}/record' },
   *run(input, context) {
     const { market } = context;

@@ -1,11 +1,12 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { downsample } from '../../analytics/downsample.ts';
-import { ClientError } from '../../core/errors.ts';
-import { closeOf, newYorkDate, previousTradingDay } from '../../market/calendar.ts';
+import { ClientError, invalidField } from '../../core/errors.ts';
+import { closeOf, iso, newYorkDate, previousTradingDay } from '../../market/calendar.ts';
 import type { LevelRecord } from '../../market/level-record.ts';
-import { momentError, momentOf } from '../engine/moment.ts';
+import { momentOf, rangeOf } from '../engine/moment.ts';
 import { type Context, defineOperation } from '../engine/operation.ts';
-import { count, defaulted, oneOf, ticker } from '../engine/schemas.ts';
+import { count, defaulted, objectOf, oneOf, textField } from '../engine/schemas.ts';
+import { ticker } from '../engine/shared-fields.ts';
 import { levelRow, reportLevels } from '../gex/level-row.ts';
 import { provenanceOf } from '../reading/market-reading.ts';
 import { changedContracts, levelComparison, movedLevels } from './compare-levels.ts';
@@ -17,18 +18,13 @@ const PREVIOUS_CLOSE = 'previous_close';
 /** The code of errors in arguments that depend on each other. */
 const CODE = 'unprocessable';
 
-const input = Type.Object(
-  {
-    ticker,
-    from: Type.Optional(Type.String({ description: 'Rows from this moment on.' })),
-    to: Type.Optional(Type.String({ description: 'Rows up to this moment; a date means its end.' })),
-    per: defaulted(oneOf(['day', 'snapshot'], 'A row per day or per snapshot.'), 'day'),
-    compare_with: Type.Optional(
-      Type.String({ description: `Earlier moment, or ${PREVIOUS_CLOSE}: what has changed since.` }),
-    ),
-  },
-  { additionalProperties: false },
-);
+const input = objectOf({
+  ticker,
+  from: Type.Optional(textField('Rows from this moment on.')),
+  to: Type.Optional(textField('Rows up to this moment; a date means its end.')),
+  per: defaulted(oneOf(['day', 'snapshot'], 'A row per day or per snapshot.'), 'day'),
+  compare_with: Type.Optional(textField(`Earlier moment, or ${PREVIOUS_CLOSE}: what has changed since.`)),
+});
 
 export const getLevelsHistory = defineOperation({
   name: 'get_levels_history',
@@ -41,15 +37,12 @@ export const getLevelsHistory = defineOperation({
     'decimal. Not for present levels alone: get_live_gex_nodes.',
   example: { ticker: 'SPY', from: '2026-11-02' },
   input,
-  full: Type.Object(
-    {
-      ticker: Type.String({ description: 'Underlying symbol.' }),
-      levels: Type.Array(levelRow, { description: 'By time, ascending; with compare_with the two compared moments.' }),
-      comparison: Type.Optional(levelComparison),
-      rows_in_range: count('Rows of the range that are stored, before evenly spaced rows were selected.'),
-    },
-    { additionalProperties: false },
-  ),
+  full: objectOf({
+    ticker: textField('Underlying symbol.'),
+    levels: Type.Array(levelRow, { description: 'By time, ascending; with compare_with the two compared moments.' }),
+    comparison: Type.Optional(levelComparison),
+    rows_in_range: count('Rows of the range that are stored, before evenly spaced rows were selected.'),
+  }),
   tool: {
     question: 'levels on another day, what changed since',
     method: 'history',
@@ -106,11 +99,9 @@ const NOT_COMPARED = { new_contracts: [], gone_contracts: [], expired_contracts:
  * Returns the moments of the rows: those from `from` to `to` or, without both, the newest one. Throws `ClientError` if there is no such
  * row.
  */
-function timesOf(name: string, { from, to, per }: Request, { market }: Context): number[] {
-  const fromMs = from === undefined ? undefined : momentOf(from, '/from', 'first', CODE);
-  const toMs = to === undefined ? Number.MAX_SAFE_INTEGER : momentOf(to, '/to', 'last', CODE);
-  if (fromMs !== undefined && fromMs > toMs) throw momentError('/from', 'must not lie after /to', CODE);
-  if (fromMs === undefined && to === undefined) return [newestOf(name, toMs, { market })];
+function timesOf(name: string, { per, ...range }: Request, { market }: Context): number[] {
+  const { fromMs, toMs } = rangeOf(range, CODE);
+  if (fromMs === undefined && range.to === undefined) return [newestOf(name, toMs, { market })];
   const times = market.levelTimes(name, fromMs ?? 0, toMs, per);
   if (times.length > 0) return times;
   const before = newestOf(name, toMs, { market });
@@ -122,14 +113,14 @@ function timesOf(name: string, { from, to, per }: Request, { market }: Context):
 /** Returns the two moments of a comparison, the earlier one first. Throws `ClientError` if there are no levels for one of them. */
 function comparedTimes(name: string, { from, to, compare_with }: Request, { market }: Context): [number, number] {
   if (from !== undefined || to !== undefined)
-    throw momentError('/compare_with', 'must be given without /from and /to', CODE);
+    throw invalidField(CODE, '/compare_with', 'must be given without /from and /to');
   const after = newestOf(name, Number.MAX_SAFE_INTEGER, { market });
   const beforeMs =
     compare_with === PREVIOUS_CLOSE
       ? closeOf(previousTradingDay(newYorkDate(after)))
       : momentOf(compare_with!, '/compare_with', 'last', CODE);
   if (beforeMs >= after)
-    throw momentError('/compare_with', `must be earlier than the compared levels of ${iso(after)}`, CODE);
+    throw invalidField(CODE, '/compare_with', `must be earlier than the compared levels of ${iso(after)}`);
   return [newestOf(name, beforeMs, { market }), after];
 }
 
@@ -159,8 +150,4 @@ function provenanceOfLevels({ underlying, asOf, simulated }: LevelRecord, contex
   const chain = context.market.findChain(underlying);
   const source = chain?.asOf === asOf ? chain.source : 'stored levels';
   return provenanceOf({ asOf, simulated, source }, context, notes);
-}
-
-function iso(ms: number): string {
-  return new Date(ms).toISOString();
 }

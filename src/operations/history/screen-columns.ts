@@ -1,48 +1,46 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { ClientError } from '../../core/errors.ts';
-import { nullable, number, oneOf } from '../engine/schemas.ts';
+import { invalidField } from '../../core/errors.ts';
+import { count, number, objectOf, oneOf, textField } from '../engine/schemas.ts';
 import { IV_NOTED } from '../engine/unlikely-units.ts';
-
-const figure = (description: string) => nullable(Type.Number(), description);
+import { nullable, numberOrNull } from '../engine/wrapped-schemas.ts';
+import { headFields } from '../reading/market-reading.ts';
 
 /** The schema of a row: the newest levels of one ticker. */
-export const screenRow = Type.Object(
-  {
-    ticker: Type.String({ description: 'Underlying symbol.' }),
-    spot_price: number('Spot of the snapshot, dollars.'),
-    gex_flip: figure(
-      'Spot at which net dealer gamma changes sign, dollars; null if it has one sign within 50 % of spot.',
+export const screenRow = objectOf({
+  ...headFields,
+  gex_flip: numberOrNull(
+    'Spot at which net dealer gamma changes sign, dollars; null if it has one sign within 50 % of spot.',
+  ),
+  flip_distance_pct: numberOrNull(
+    'Distance between spot and flip, percent of spot, never negative; null if gex_flip is null.',
+  ),
+  spot_vs_flip: nullable(
+    oneOf(['above', 'below'], 'Side of the flip on which spot is.'),
+    'above if spot is at or above the flip, else below; null if gex_flip is null.',
+  ),
+  regime: textField(
+    'positive_gamma or negative_gamma, by the sign of net GEX; undetermined if the sign is not certain.',
+  ),
+  net_gex_mil: number('Net dealer gamma exposure, millions of dollars per 1 % move.'),
+  net_over_gross_pct: number('Net gamma, percent of gross gamma, with the sign of net GEX.'),
+  atm_iv_30d: numberOrNull(
+    'At-the-money volatility at 30 days, decimal per calendar year; null if no series determines a smile.',
+  ),
+  iv_rank: numberOrNull(
+    'Position of atm_iv_30d between the lowest and the highest of a year, percent; null with fewer than 20 days of levels.',
+  ),
+  whipsaw_risk_index: Type.Optional(
+    numberOrNull(
+      'Whipsaw risk, 0 (calm) to 100. Present only if where or sort_by names it; null without usable quotes.',
     ),
-    flip_distance_pct: figure(
-      'Distance between spot and flip, percent of spot, never negative; null if gex_flip is null.',
-    ),
-    spot_vs_flip: nullable(
-      oneOf(['above', 'below'], 'Side of the flip on which spot is.'),
-      'above if spot is at or above the flip, else below; null if gex_flip is null.',
-    ),
-    regime: Type.String({
-      description: 'positive_gamma or negative_gamma, by the sign of net GEX; undetermined if the sign is not certain.',
+  ),
+  age_s: count('Age of the quotes, seconds.'),
+  stale: Type.Optional(
+    Type.Literal(true, {
+      description: 'Present if the quotes are older than the --stale-after setting, counted in trading hours.',
     }),
-    net_gex_mil: number('Net dealer gamma exposure, millions of dollars per 1 % move.'),
-    net_over_gross_pct: number('Net gamma, percent of gross gamma, with the sign of net GEX.'),
-    atm_iv_30d: figure(
-      'At-the-money volatility at 30 days, decimal per calendar year; null if no series determines a smile.',
-    ),
-    iv_rank: figure(
-      'Position of atm_iv_30d between the lowest and the highest of a year, percent; null with fewer than 20 days of levels.',
-    ),
-    whipsaw_risk_index: Type.Optional(
-      figure('Whipsaw risk, 0 (calm) to 100. Present only if where or sort_by names it; null without usable quotes.'),
-    ),
-    age_s: Type.Integer({ description: 'Age of the quotes, seconds.', minimum: 0 }),
-    stale: Type.Optional(
-      Type.Literal(true, {
-        description: 'Present if the quotes are older than the --stale-after setting, counted in trading hours.',
-      }),
-    ),
-  },
-  { additionalProperties: false },
-);
+  ),
+});
 
 export type ScreenRow = Static<typeof screenRow>;
 
@@ -110,10 +108,8 @@ function conditionOf(text: string): Condition | undefined {
 function refuse(i: number): never {
   const words = Object.entries(WORD_COLUMNS).map(([column, known]) => `${column}= ${known.join(' or ')}`);
   const expected = `must be a column, one of < <= > >=, and a number; or ${words.join('; or ')}`;
-  throw new ClientError('unprocessable', `/where/${i} ${expected}`, {
-    hint: `Columns of numbers: ${NUMBER_COLUMNS.join(', ')}. Example: iv_rank>=80.`,
-    fieldErrors: [{ field: `/where/${i}`, expected }],
-  });
+  const hint = `Columns of numbers: ${NUMBER_COLUMNS.join(', ')}. Example: iv_rank>=80.`;
+  throw invalidField('unprocessable', `/where/${i}`, expected, hint);
 }
 
 export type SortColumn = 'ticker' | (typeof NUMBER_COLUMNS)[number];

@@ -7,11 +7,13 @@ import { isTicker } from '../../market/option-symbol.ts';
 import { type Context, defineOperation } from '../engine/operation.ts';
 import { PAGE_MAX } from '../engine/pages.ts';
 import { SCREENED_TICKERS } from '../engine/request-cost.ts';
-import { count, defaulted, oneOf, ticker } from '../engine/schemas.ts';
+import { count, defaulted, objectOf, oneOf } from '../engine/schemas.ts';
+import { ticker } from '../engine/shared-fields.ts';
+import { textColumn } from '../engine/wrapped-schemas.ts';
 import { MILLION } from '../gex/gex-report.ts';
 import { provenanceOf } from '../reading/market-reading.ts';
 import { whipsawIndexOf } from '../surface/radar-whipsaw.ts';
-import { dueNotes, pastNotes } from './gex-history.ts';
+import { dueNotes, pastNotes, yearIvRank } from './gex-history.ts';
 import {
   type Condition,
   conditionsOf,
@@ -21,7 +23,6 @@ import {
   sortRows,
   WHIPSAW,
 } from './screen-columns.ts';
-import { yearIvRank } from './year-iv-rank.ts';
 
 /** Rows of an answer, so that it fits into a model's context: a row takes up to 105 tokens. */
 const ROWS = 15;
@@ -33,28 +34,24 @@ const RANK_DAYS_WHOLE = 200;
 /** Tickers whose levels are read in a step. The volatilities of a year take most of the time, about a millisecond for each ticker. */
 const TICKERS_PER_STEP = 4;
 
-const input = Type.Object(
-  {
-    tickers: Type.Optional(
-      Type.Array(Type.String({ minLength: 1, maxLength: ticker.maxLength! }), {
-        description: 'Default: all.',
-        minItems: 1,
-        maxItems: PAGE_MAX,
-      }),
-    ),
-    where: Type.Optional(
-      Type.Array(Type.String(), {
-        description:
-          'All must hold: column of sort_by, < <= > >=, number; or regime=negative_gamma, spot_vs_flip=above.',
-        maxItems: CONDITIONS_MAX,
-      }),
-    ),
-    sort_by: defaulted(oneOf(['ticker', ...NUMBER_COLUMNS], 'Column.'), 'flip_distance_pct'),
-    order: defaulted(oneOf(['asc', 'desc'], 'asc: smallest first.'), 'asc'),
-    limit: defaulted(Type.Integer({ description: 'Maximum rows.', minimum: 1, maximum: PAGE_MAX }), ROWS),
-  },
-  { additionalProperties: false },
-);
+const input = objectOf({
+  tickers: Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: ticker.maxLength! }), {
+      description: 'Default: all.',
+      minItems: 1,
+      maxItems: PAGE_MAX,
+    }),
+  ),
+  where: Type.Optional(
+    Type.Array(Type.String(), {
+      description: 'All must hold: column of sort_by, < <= > >=, number; or regime=negative_gamma, spot_vs_flip=above.',
+      maxItems: CONDITIONS_MAX,
+    }),
+  ),
+  sort_by: defaulted(oneOf(['ticker', ...NUMBER_COLUMNS], 'Column.'), 'flip_distance_pct'),
+  order: defaulted(oneOf(['asc', 'desc'], 'asc: smallest first.'), 'asc'),
+  limit: defaulted(Type.Integer({ description: 'Maximum rows.', minimum: 1, maximum: PAGE_MAX }), ROWS),
+});
 
 export const screenTickers = defineOperation({
   name: 'screen_tickers',
@@ -67,19 +64,16 @@ export const screenTickers = defineOperation({
     'last. For one ticker: get_live_gex_nodes.',
   example: { where: ['iv_rank>=50', 'net_gex_mil<0'], sort_by: 'iv_rank', order: 'desc' },
   input,
-  full: Type.Object(
-    {
-      rows: Type.Array(screenRow, {
-        description:
-          'Per ticker. Dollars: spot_price, gex_flip. Percent: flip_distance_pct (of spot, unsigned; spot_vs_flip is the side), ' +
-          'net_over_gross_pct, iv_rank. net_gex_mil: million dollars per 1 % move. atm_iv_30d: decimal per year. regime. age_s: seconds, ' +
-          'stale if old. whipsaw_risk_index: 0 to 100, only if named in where or sort_by.',
-      }),
-      matched: count('Tickers that meet the conditions.'),
-      without_data: Type.Array(Type.String(), { description: 'Requested tickers without stored levels.' }),
-    },
-    { additionalProperties: false },
-  ),
+  full: objectOf({
+    rows: Type.Array(screenRow, {
+      description:
+        'Per ticker. Dollars: spot_price, gex_flip. Percent: flip_distance_pct (of spot, unsigned; spot_vs_flip is the side), ' +
+        'net_over_gross_pct, iv_rank. net_gex_mil: million dollars per 1 % move. atm_iv_30d: decimal per year. regime. age_s: seconds, ' +
+        'stale if old. whipsaw_risk_index: 0 to 100, only if named in where or sort_by.',
+    }),
+    matched: count('Tickers that meet the conditions.'),
+    without_data: textColumn('Requested tickers without stored levels.'),
+  }),
   tool: {
     question: 'which tickers: highest IV rank, nearest to their flip',
     method: 'screen-screen_tickers-get-apiv1screen',

@@ -1,18 +1,21 @@
 import { Type } from '@sinclair/typebox';
 import { impliedVolatility } from '../../math/implied-volatility.ts';
 import {
-  answerColumn,
   byRows,
   COLUMN_ROWS_MAX,
   COLUMNS_BYTES_MAX,
+  carryColumns,
   column,
+  contractColumns,
   numbers,
+  optionRows,
   rowCount,
-  sides,
   table,
 } from '../engine/column-arguments.ts';
 import { defineOperation } from '../engine/operation.ts';
-import { defaulted, dividendYield, oneOf, optionPrice, putCall, rate, spot, strike, tte } from '../engine/schemas.ts';
+import { integerField, objectOf, oneOf } from '../engine/schemas.ts';
+import { optionPrice, putCall } from '../engine/shared-fields.ts';
+import { numberColumn } from '../engine/wrapped-schemas.ts';
 
 const STATUSES = ['ok', 'at_or_below_intrinsic', 'at_or_above_cap'] as const;
 
@@ -34,40 +37,21 @@ export const solveImpliedVolatilities = defineOperation({
   input: table({
     put_call: column(putCall),
     price: column(optionPrice),
-    spot: column(spot),
-    strike: column(strike),
-    tte: column(tte),
-    rate: defaulted(column(rate), 0.04),
-    dividend: defaulted(column(dividendYield), 0),
+    ...contractColumns,
+    ...carryColumns,
   }),
-  full: Type.Object(
-    {
-      count: Type.Integer({ description: 'Rows of the answer: the length of each array.' }),
-      iv: answerColumn(Type.Number(), 'Implied volatility, decimal per year: 0.22 is 22 %; 0 if status is not ok.'),
-      status: answerColumn(status, status.description!),
-    },
-    { additionalProperties: false },
-  ),
-  rest: {
-    method: 'POST',
-    path: '/api/v1/physics/iv',
-    bodyBytesMax: COLUMNS_BYTES_MAX,
-  },
+  full: objectOf({
+    count: integerField('Rows of the answer: the length of each array.'),
+    iv: numberColumn('Implied volatility, decimal per year: 0.22 is 22 %; 0 if status is not ok.'),
+    status: Type.Array(status, { description: status.description! }),
+  }),
+  rest: { method: 'POST', path: '/api/v1/physics/iv', bodyBytesMax: COLUMNS_BYTES_MAX },
   run(input) {
     const count = rowCount(input);
     const iv = new Array<number>(count);
     const statuses = new Array<Status>(count);
     const compute = (from: number, to: number) => {
-      const solved = impliedVolatility({
-        count: to - from,
-        callPut: sides(input.put_call, from, to),
-        price: numbers(input.price, from, to),
-        spot: numbers(input.spot, from, to),
-        strike: numbers(input.strike, from, to),
-        tte: numbers(input.tte, from, to),
-        rate: numbers(input.rate, from, to),
-        dividend: numbers(input.dividend, from, to),
-      });
+      const solved = impliedVolatility({ ...optionRows(input, from, to), price: numbers(input.price, from, to) });
       for (let i = from; i < to; i++) {
         const rowStatus = statusOf(solved[i - from]!);
         statuses[i] = rowStatus;

@@ -1,7 +1,7 @@
-import { Type } from '@sinclair/typebox';
 import { kellyAllocationPct, kellyFraction } from '../../math/kelly.ts';
 import { defineOperation } from '../engine/operation.ts';
-import { defaulted, number, textColumn } from '../engine/schemas.ts';
+import { defaulted, number, objectOf } from '../engine/schemas.ts';
+import { textColumn } from '../engine/wrapped-schemas.ts';
 
 export const calculateKellySizing = defineOperation({
   name: 'calculate_kelly_sizing',
@@ -9,35 +9,29 @@ export const calculateKellySizing = defineOperation({
   page: 'scan',
   description: 'Percent of capital to risk on a bet, 0 to 100: the Kelly criterion times fractional_kelly.',
   example: { win_prob: 0.55, payout_ratio: 2 },
-  input: Type.Object(
-    {
-      win_prob: number(
-        'Your own estimate of the probability to win, 0 to 1. A probability implied by prices gives no edge.',
-        {
-          minimum: 0,
-          maximum: 1,
-        },
-      ),
-      payout_ratio: defaulted(number('Dollars won per 1.00 risked.', { minimum: 1e-6, maximum: 1e6 }), 3),
-      fractional_kelly: defaulted(
-        number('Factor on the Kelly criterion, above 0 and at most 1.', { exclusiveMinimum: 0, maximum: 1 }),
-        0.5,
-      ),
-    },
-    { additionalProperties: false },
-  ),
-  full: Type.Object(
-    {
-      win_probability: number('The probability win_prob, 0 to 1.'),
-      recommended_portfolio_allocation_pct: number('Percent of liquid capital to risk, 0 to 100.'),
-      full_kelly_pct: number(
-        'Kelly criterion without factor and limits, percent of capital; negative if the bet loses on average.',
-      ),
-      edge: number('Expected win per 1.00 risked, dollars.'),
-      notes: textColumn('Caveats on the figures.'),
-    },
-    { additionalProperties: false },
-  ),
+  input: objectOf({
+    win_prob: number(
+      'Your own estimate of the probability to win, 0 to 1. A probability implied by prices gives no edge.',
+      {
+        minimum: 0,
+        maximum: 1,
+      },
+    ),
+    payout_ratio: defaulted(number('Dollars won per 1.00 risked.', { minimum: 1e-6, maximum: 1e6 }), 3),
+    fractional_kelly: defaulted(
+      number('Factor on the Kelly criterion, above 0 and at most 1.', { exclusiveMinimum: 0, maximum: 1 }),
+      0.5,
+    ),
+  }),
+  full: objectOf({
+    win_probability: number('The probability win_prob, 0 to 1.'),
+    recommended_portfolio_allocation_pct: number('Percent of liquid capital to risk, 0 to 100.'),
+    full_kelly_pct: number(
+      'Kelly criterion without factor and limits, percent of capital; negative if the bet loses on average.',
+    ),
+    edge: number('Expected win per 1.00 risked, dollars.'),
+    notes: textColumn('Caveats on the figures.'),
+  }),
   tool: {
     question: 'size of a bet',
     method: 'kelly-calculate_kelly_sizing',

@@ -3,14 +3,16 @@ import { type ContractSelection, inOrderOfStrike, selectContracts } from '../../
 import { selectSeries } from '../../analytics/chain/prepare.ts';
 import type { PreparedChain, PreparedSeries } from '../../analytics/chain/prepared-chain.ts';
 import { inOrderOfSettlement } from '../../analytics/chain/rows.ts';
-import { ClientError } from '../../core/errors.ts';
+import { invalidField } from '../../core/errors.ts';
 import type { Step } from '../../core/steps.ts';
 import { daysBetween, newYorkDate } from '../../market/calendar.ts';
 import { defineOperation } from '../engine/operation.ts';
 import { cursor, cursorAt, cursorOfNext, pageFrom } from '../engine/pages.ts';
-import { count, defaulted, nullable, number, oneOf, ticker } from '../engine/schemas.ts';
+import { count, defaulted, integerField, number, objectList, objectOf, oneOf, textField } from '../engine/schemas.ts';
+import { ticker } from '../engine/shared-fields.ts';
+import { nullableColumn, numberOrNull } from '../engine/wrapped-schemas.ts';
 import { expirySelection } from '../reading/expiry-choice.ts';
-import { provenanceOf, readMarket } from '../reading/market-reading.ts';
+import { provenanceOf, readMarket, reportHead } from '../reading/market-reading.ts';
 import { seriesFigures } from '../reading/series-figures.ts';
 import { quoteRow, quoteRows } from './quote-rows.ts';
 
@@ -22,7 +24,7 @@ const rowLimit = (description: string, maximum: number) => Type.Integer({ descri
 
 const selection = {
   ticker,
-  expiry: Type.Optional(Type.String({ description: 'YYYY-MM-DD or 0dte.' })),
+  expiry: Type.Optional(textField('YYYY-MM-DD or 0dte.')),
   put_call: Type.Optional(oneOf(['C', 'P'], 'Default: both.')),
   near_delta: Type.Optional(number('Nearest this absolute delta, 0 to 1.', { minimum: -1, maximum: 1 })),
   near_pct_from_spot: Type.Optional(number('Nearest this percent from spot: -5 is 5 % below.')),
@@ -30,50 +32,37 @@ const selection = {
   strike_max: Type.Optional(number('Highest strike, dollars.')),
 };
 
-const input = Type.Object(
-  {
-    ...selection,
-    limit: Type.Optional(
-      rowLimit(`Maximum rows; default ${ROWS.contracts} contracts or ${ROWS.most} series.`, ROWS.most),
-    ),
-    cursor,
-  },
-  { additionalProperties: false },
-);
+const input = objectOf({
+  ...selection,
+  limit: Type.Optional(
+    rowLimit(`Maximum rows; default ${ROWS.contracts} contracts or ${ROWS.most} series.`, ROWS.most),
+  ),
+  cursor,
+});
 type Input = Static<typeof input>;
 
-const seriesRow = Type.Object(
-  {
-    expiry: Type.String({ description: 'YYYY-MM-DD' }),
-    root: Type.String({ description: 'OSI root.' }),
-    settlement: Type.String({ description: 'AM (opening prices) or PM (close).' }),
-    days: Type.Integer({ description: 'Calendar days from the snapshot to the expiry.' }),
-    forward: number('Forward price, dollars.'),
-    atm_iv: nullable(
-      Type.Number(),
-      'At-the-money volatility, decimal per calendar year; null if the quotes do not determine a smile.',
-    ),
-    atm_iv_bid: nullable(
-      Type.Number(),
-      'At-the-money volatility that the bids imply, decimal per calendar year; null if atm_iv is null, or without two-sided quotes.',
-    ),
-    atm_iv_ask: nullable(
-      Type.Number(),
-      'At-the-money volatility that the asks imply, decimal per calendar year; null if atm_iv_bid is null.',
-    ),
-    expected_move: nullable(
-      Type.Number(),
-      'One standard deviation to settlement at atm_iv, dollars; null if atm_iv is null.',
-    ),
-    skew_25d: nullable(
-      Type.Number(),
-      'Volatility of the 25-delta put less that of the 25-delta call, decimal per calendar year; null if atm_iv is null.',
-    ),
-    open_interest: count('Contracts outstanding.'),
-    volume: count('Contracts traded on the day of the snapshot.'),
-  },
-  { additionalProperties: false },
-);
+const seriesRow = objectOf({
+  expiry: textField('YYYY-MM-DD'),
+  root: textField('OSI root.'),
+  settlement: textField('AM (opening prices) or PM (close).'),
+  days: integerField('Calendar days from the snapshot to the expiry.'),
+  forward: number('Forward price, dollars.'),
+  atm_iv: numberOrNull(
+    'At-the-money volatility, decimal per calendar year; null if the quotes do not determine a smile.',
+  ),
+  atm_iv_bid: numberOrNull(
+    'At-the-money volatility that the bids imply, decimal per calendar year; null if atm_iv is null, or without two-sided quotes.',
+  ),
+  atm_iv_ask: numberOrNull(
+    'At-the-money volatility that the asks imply, decimal per calendar year; null if atm_iv_bid is null.',
+  ),
+  expected_move: numberOrNull('One standard deviation to settlement at atm_iv, dollars; null if atm_iv is null.'),
+  skew_25d: numberOrNull(
+    'Volatility of the 25-delta put less that of the 25-delta call, decimal per calendar year; null if atm_iv is null.',
+  ),
+  open_interest: count('Contracts outstanding.'),
+  volume: count('Contracts traded on the day of the snapshot.'),
+});
 
 export const getOptionQuotes = defineOperation({
   name: 'get_option_quotes',
@@ -86,51 +75,41 @@ export const getOptionQuotes = defineOperation({
     'per series. Not for dealer levels (get_live_gex_nodes) or flow (get_whale_prints).',
   example: { ticker: 'SPY' },
   input,
-  full: Type.Object(
-    {
-      ticker: Type.String({ description: 'Underlying symbol.' }),
-      spot_price: number('Dollars.'),
-      expiry: Type.Optional(Type.String({ description: 'YYYY-MM-DD' })),
-      quotes: Type.Optional(
-        Type.Array(quoteRow, {
-          description:
-            'put_call, root (if several). Dollars: strike, bid, ask. Decimal per year: iv (of the mid), iv_bid, ' +
-            'iv_ask. Contracts: open_interest, volume. delta, gamma per 1.00 of spot; theta dollars per calendar day; vega dollars per vol point.',
-        }),
+  full: objectOf({
+    ticker: textField('Underlying symbol.'),
+    spot_price: number('Dollars.'),
+    expiry: Type.Optional(textField('YYYY-MM-DD')),
+    quotes: Type.Optional(
+      Type.Array(quoteRow, {
+        description:
+          'put_call, root (if several). Dollars: strike, bid, ask. Decimal per year: iv (of the mid), iv_bid, ' +
+          'iv_ask. Contracts: open_interest, volume. delta, gamma per 1.00 of spot; theta dollars per calendar day; vega dollars per vol point.',
+      }),
+    ),
+    expiries: Type.Optional(
+      Type.Array(seriesRow, {
+        description:
+          'Without expiry: root, expiry, settlement (AM, PM), days. Dollars: forward, expected_move (one standard deviation). ' +
+          'Decimal per year: atm_iv, atm_iv_bid, atm_iv_ask, skew_25d (put less call). Contracts: open_interest, volume.',
+      }),
+    ),
+    next_cursor: cursorOfNext,
+    greeks_iv: Type.Optional(
+      nullableColumn(
+        'Volatility of the Greeks of each row of quotes, decimal per year: that of the out-of-the-money side of the strike; null if no method gives one.',
       ),
-      expiries: Type.Optional(
-        Type.Array(seriesRow, {
-          description:
-            'Without expiry: root, expiry, settlement (AM, PM), days. Dollars: forward, expected_move (one standard deviation). ' +
-            'Decimal per year: atm_iv, atm_iv_bid, atm_iv_ask, skew_25d (put less call). Contracts: open_interest, volume.',
-        }),
-      ),
-      next_cursor: cursorOfNext,
-      greeks_iv: Type.Optional(
-        Type.Array(Type.Union([Type.Number(), Type.Null()]), {
-          description:
-            'Volatility of the Greeks of each row of quotes, decimal per year: that of the out-of-the-money side of the strike; null if no method gives one.',
-        }),
-      ),
-      series: Type.Optional(
-        Type.Array(
-          Type.Object(
-            {
-              root: Type.String({ description: 'OSI root.' }),
-              settles_at: Type.String({ description: 'Settlement, ISO 8601.' }),
-              tte: number('Years to settlement.'),
-              forward: number('Forward price, dollars.'),
-              rate: number('Discount rate, continuous, decimal per year.'),
-              dividend: number('Yield that carries spot to the forward, continuous, decimal per year.'),
-            },
-            { additionalProperties: false },
-          ),
-          { description: 'With expiry: the series of the expiry, by settlement, with the inputs of the Greeks.' },
-        ),
-      ),
-    },
-    { additionalProperties: false },
-  ),
+    ),
+    series: Type.Optional(
+      objectList('With expiry: the series of the expiry, by settlement, with the inputs of the Greeks.', {
+        root: textField('OSI root.'),
+        settles_at: textField('Settlement, ISO 8601.'),
+        tte: number('Years to settlement.'),
+        forward: number('Forward price, dollars.'),
+        rate: number('Discount rate, continuous, decimal per year.'),
+        dividend: number('Yield that carries spot to the forward, continuous, decimal per year.'),
+      }),
+    ),
+  }),
   tool: {
     question: 'quotes, volatility and Greeks of listed options; term structure',
     method: 'option-quotes-get_option_quotes-get-apiv1quotesticker',
@@ -141,14 +120,11 @@ export const getOptionQuotes = defineOperation({
   rest: {
     method: 'GET',
     path: '/api/v1/quotes/{ticker}',
-    input: Type.Object(
-      {
-        ...selection,
-        limit: defaulted(rowLimit('Maximum rows of a page.', REST_ROWS.most), REST_ROWS.default),
-        cursor,
-      },
-      { additionalProperties: false },
-    ),
+    input: objectOf({
+      ...selection,
+      limit: defaulted(rowLimit('Maximum rows of a page.', REST_ROWS.most), REST_ROWS.default),
+      cursor,
+    }),
   },
   *run(input, context) {
     yield step('Reading the chain and its volatilities');
@@ -163,8 +139,7 @@ export const getOptionQuotes = defineOperation({
       : termStructure(prepared, page.row, limit);
     return {
       result: {
-        ticker: chain.underlying,
-        spot_price: chain.spot,
+        ...reportHead(chain),
         ...rows,
         ...(more && { next_cursor: cursorAt(chain, page.row + limit, chosen) }),
       },
@@ -189,15 +164,30 @@ function contractSelection(input: Input): ((spot: number) => ContractSelection) 
   if (expiry === 'all') {
     const given = OF_CONTRACTS.find((name) => input[name] !== undefined);
     if (given === undefined) return undefined;
-    throw contradiction(given, 'needs expiry', 'Add expiry. A call with only ticker lists the expiries.');
+    throw invalidField(
+      'unprocessable',
+      `/${given}`,
+      'needs expiry',
+      'Add expiry. A call with only ticker lists the expiries.',
+    );
   }
   if (near_delta !== undefined && percent !== undefined) {
-    throw contradiction('near_delta', 'must not be combined with near_pct_from_spot', 'Choose one of them.');
+    throw invalidField(
+      'unprocessable',
+      '/near_delta',
+      'must not be combined with near_pct_from_spot',
+      'Choose one of them.',
+    );
   }
   const hasRange = strike_min !== undefined || strike_max !== undefined;
   const { strikeMin, strikeMax } = { strikeMin: strike_min ?? 0, strikeMax: strike_max ?? Number.POSITIVE_INFINITY };
   if (strikeMin > strikeMax) {
-    throw contradiction('strike_min', 'must not be above strike_max', 'Exchange strike_min and strike_max.');
+    throw invalidField(
+      'unprocessable',
+      '/strike_min',
+      'must not be above strike_max',
+      'Exchange strike_min and strike_max.',
+    );
   }
   return (spot) => ({
     callPut: put_call === undefined ? undefined : put_call === 'C' ? 1 : -1,
@@ -209,13 +199,6 @@ function contractSelection(input: Input): ((spot: number) => ContractSelection) 
         : hasRange && percent === undefined
           ? undefined
           : { kind: 'strike', strike: spot * (1 + (percent ?? 0) / 100) },
-  });
-}
-
-function contradiction(name: string, expected: string, hint: string): ClientError {
-  return new ClientError('unprocessable', `/${name} ${expected}`, {
-    hint,
-    fieldErrors: [{ field: `/${name}`, expected }],
   });
 }
 

@@ -1,43 +1,31 @@
-import { Type } from '@sinclair/typebox';
+import { recordOf } from '../../core/record-of.ts';
 import { greeksOf, MARKET_UNITS } from '../../math/black-scholes.ts';
 import { defineOperation } from '../engine/operation.ts';
-import { defaulted, dividend, iv, number, putCall, rate, spot, strike, textColumn, tte } from '../engine/schemas.ts';
+import { defaulted, describedObject, number, objectOf } from '../engine/schemas.ts';
+import { dividend, iv, putCall, rate, spot, strike, tte } from '../engine/shared-fields.ts';
 import { unlikelyUnits } from '../engine/unlikely-units.ts';
+import { textColumn } from '../engine/wrapped-schemas.ts';
 
 const GREEKS = ['delta', 'gamma', 'vega', 'theta', 'rho', 'vanna', 'charm', 'volga'] as const;
 
-const input = Type.Object(
-  { put_call: putCall, spot, strike, tte, iv, rate, dividend },
-  { additionalProperties: false },
-);
+const input = objectOf({ put_call: putCall, spot, strike, tte, iv, rate, dividend });
 
-const full = Type.Object(
-  {
-    delta: number('Change of price per 1.00 of spot, dollars.'),
-    gamma: number('Change of delta per 1.00 of spot.'),
-    vega: number('Change of price per vol point (0.01), dollars.'),
-    theta: number('Change of price per calendar day that passes, dollars.'),
-    rho: number('Change of price per 1 % of rate, dollars.'),
-    vanna: number('Change of delta per vol point.'),
-    charm: number('Change of delta per calendar day that passes.'),
-    volga: number('Change of vega per vol point; also called vomma.'),
-    price: number('Model price, dollars.'),
-    notes: textColumn('Caveats on the arguments.'),
-    raw: Type.Object(
-      Object.fromEntries(
-        GREEKS.map((name) => [
-          name,
-          number('Partial derivative per 1.00 of spot, volatility or rate, and per year of time.'),
-        ]),
-      ),
-      {
-        additionalProperties: false,
-        description: 'The same Greeks in raw units: per 1.00 of spot, volatility or rate, and per year of time.',
-      },
-    ),
-  },
-  { additionalProperties: false },
-);
+const full = objectOf({
+  delta: number('Change of price per 1.00 of spot, dollars.'),
+  gamma: number('Change of delta per 1.00 of spot.'),
+  vega: number('Change of price per vol point (0.01), dollars.'),
+  theta: number('Change of price per calendar day that passes, dollars.'),
+  rho: number('Change of price per 1 % of rate, dollars.'),
+  vanna: number('Change of delta per vol point.'),
+  charm: number('Change of delta per calendar day that passes.'),
+  volga: number('Change of vega per vol point; also called vomma.'),
+  price: number('Model price, dollars.'),
+  notes: textColumn('Caveats on the arguments.'),
+  raw: describedObject(
+    'The same Greeks in raw units: per 1.00 of spot, volatility or rate, and per year of time.',
+    recordOf(GREEKS, () => number('Partial derivative per 1.00 of spot, volatility or rate, and per year of time.')),
+  ),
+});
 
 export const computeOptionsGreeks = defineOperation({
   name: 'compute_options_greeks',
@@ -60,7 +48,7 @@ export const computeOptionsGreeks = defineOperation({
   rest: {
     method: 'POST',
     path: '/api/v1/physics/greeks',
-    input: Type.Object({ ...input.properties, rate: defaulted(rate, 0.04) }, { additionalProperties: false }),
+    input: objectOf({ ...input.properties, rate: defaulted(rate, 0.04) }),
     answers: GREEKS,
   },
   run(option) {

@@ -3,36 +3,33 @@ import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
 import { optionColumns } from '../../analytics/chain/rows.ts';
 import { quoteVolatilities } from '../../analytics/chain/volatility-band.ts';
 import { greeks, inMarketUnits } from '../../math/black-scholes.ts';
-import { finiteOrNull, nullable, number, putCall } from '../engine/schemas.ts';
-
-const given = (description: string) => nullable(Type.Number(), description);
+import { finiteOrNull, number, objectOf, textField } from '../engine/schemas.ts';
+import { putCall } from '../engine/shared-fields.ts';
+import { numberOrNull } from '../engine/wrapped-schemas.ts';
 
 /** The schema of a row: one contract with its quote, its own volatility and its Greeks. */
-export const quoteRow = Type.Object(
-  {
-    strike: number('Strike, dollars.'),
-    put_call: putCall,
-    root: Type.Optional(Type.String({ description: 'OSI root. Present only if the expiry has several roots.' })),
-    bid: given('Bid, dollars, as the feed gives it: many feeds give 0 without a quote; null if not given.'),
-    ask: given('Ask, dollars, as the feed gives it; null if not given.'),
-    iv: given(
-      "Volatility that the mid of the contract's own quote implies, decimal per calendar year; null without a two-sided quote, or if no volatility above 0 gives the mid.",
-    ),
-    iv_bid: given(
-      'Volatility that the bid implies, decimal per calendar year; 0 if the bid is not above intrinsic value; null without a two-sided quote.',
-    ),
-    iv_ask: given(
-      'Volatility that the ask implies, decimal per calendar year; null also if no volatility gives it; otherwise as iv_bid.',
-    ),
-    open_interest: given('Contracts outstanding; null if not given.'),
-    volume: given('Contracts traded on the day of the snapshot; null if not given.'),
-    delta: given('Change of price per 1.00 of spot, dollars; null if the strike has no volatility.'),
-    gamma: given('Change of delta per 1.00 of spot; null if the strike has no volatility.'),
-    theta: given('Change of price per calendar day that passes, dollars; null if the strike has no volatility.'),
-    vega: given('Change of price per vol point (0.01), dollars; null if the strike has no volatility.'),
-  },
-  { additionalProperties: false },
-);
+export const quoteRow = objectOf({
+  strike: number('Strike, dollars.'),
+  put_call: putCall,
+  root: Type.Optional(textField('OSI root. Present only if the expiry has several roots.')),
+  bid: numberOrNull('Bid, dollars, as the feed gives it: many feeds give 0 without a quote; null if not given.'),
+  ask: numberOrNull('Ask, dollars, as the feed gives it; null if not given.'),
+  iv: numberOrNull(
+    "Volatility that the mid of the contract's own quote implies, decimal per calendar year; null without a two-sided quote, or if no volatility above 0 gives the mid.",
+  ),
+  iv_bid: numberOrNull(
+    'Volatility that the bid implies, decimal per calendar year; 0 if the bid is not above intrinsic value; null without a two-sided quote.',
+  ),
+  iv_ask: numberOrNull(
+    'Volatility that the ask implies, decimal per calendar year; null also if no volatility gives it; otherwise as iv_bid.',
+  ),
+  open_interest: numberOrNull('Contracts outstanding; null if not given.'),
+  volume: numberOrNull('Contracts traded on the day of the snapshot; null if not given.'),
+  delta: numberOrNull('Change of price per 1.00 of spot, dollars; null if the strike has no volatility.'),
+  gamma: numberOrNull('Change of delta per 1.00 of spot; null if the strike has no volatility.'),
+  theta: numberOrNull('Change of price per calendar day that passes, dollars; null if the strike has no volatility.'),
+  vega: numberOrNull('Change of price per vol point (0.01), dollars; null if the strike has no volatility.'),
+});
 
 /**
  * Returns the rows of some contracts, with the volatility that their Greeks use. Rows have their root only if `withRoot` is set. A figure

@@ -1,62 +1,57 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { type ChainReadOptions, DEFAULT_OPTIONS, DEFAULT_SIGN, parseExpiries } from '../../analytics/chain/options.ts';
 import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
-import { ClientError } from '../../core/errors.ts';
+import { invalidField } from '../../core/errors.ts';
 import type { Steps } from '../../core/steps.ts';
-import type { Context } from '../engine/operation.ts';
-import { defaulted, dividendYield, oneOf, rate, ticker } from '../engine/schemas.ts';
-import { preparedChainOf } from './market-reading.ts';
+import type { Answer, Context } from '../engine/operation.ts';
+import { defaulted, objectOf, oneOf } from '../engine/schemas.ts';
+import { dividendYield, rate, ticker } from '../engine/shared-fields.ts';
+import { preparedChainOf, provenanceOf } from './market-reading.ts';
 
 /** A ticker and the options for the analysis of its chain. Options other than the defaults can reproduce the figures of other tools. */
-export const chainInput = Type.Object(
-  {
-    ticker,
-    forward: defaulted(
-      oneOf(
-        ['parity', 'flat'],
-        'Forward price. parity: from put-call parity of the quotes; flat: spot times e^((rate - dividend) years).',
-      ),
-      DEFAULT_OPTIONS.forward,
+export const chainInput = objectOf({
+  ticker,
+  forward: defaulted(
+    oneOf(
+      ['parity', 'flat'],
+      'Forward price. parity: from put-call parity of the quotes; flat: spot times e^((rate - dividend) years).',
     ),
-    rate: defaulted(rate, DEFAULT_OPTIONS.rate),
-    dividend: defaulted(dividendYield, DEFAULT_OPTIONS.dividend),
-    gamma: defaulted(
-      oneOf(
-        ['recomputed', 'feed'],
-        'Gamma of a contract. recomputed: from its volatility; feed: as the feed gives it.',
-      ),
-      DEFAULT_OPTIONS.gamma,
+    DEFAULT_OPTIONS.forward,
+  ),
+  rate: defaulted(rate, DEFAULT_OPTIONS.rate),
+  dividend: defaulted(dividendYield, DEFAULT_OPTIONS.dividend),
+  gamma: defaulted(
+    oneOf(['recomputed', 'feed'], 'Gamma of a contract. recomputed: from its volatility; feed: as the feed gives it.'),
+    DEFAULT_OPTIONS.gamma,
+  ),
+  iv: defaulted(
+    oneOf(
+      ['otm', 'feed', 'own'],
+      'Volatility. otm: call and put of a strike share the volatility that the mid of the out-of-the-money side implies; feed: they share ' +
+        "the feed's volatility of this side, if the option price at this volatility is between bid and ask or at most one tick outside, " +
+        'or if bid or ask is missing; without such a volatility, feed is the same as otm; own: each contract has the volatility of the feed.',
     ),
-    iv: defaulted(
-      oneOf(
-        ['otm', 'feed', 'own'],
-        'Volatility. otm: call and put of a strike share the volatility that the mid of the out-of-the-money side implies; feed: they share ' +
-          "the feed's volatility of this side, if the option price at this volatility is between bid and ask or at most one tick outside, " +
-          'or if bid or ask is missing; without such a volatility, feed is the same as otm; own: each contract has the volatility of the feed.',
-      ),
-      DEFAULT_OPTIONS.iv,
+    DEFAULT_OPTIONS.iv,
+  ),
+  weight: defaulted(
+    oneOf(['open_interest', 'volume'], 'Weight of a contract: its open interest, or its volume of that day.'),
+    DEFAULT_OPTIONS.weight,
+  ),
+  sign: defaulted(
+    oneOf(
+      ['calls_long_puts_short', 'flow'],
+      'Position of dealers. calls_long_puts_short: long calls and short puts; flow: the opposite of what customers bought and sold, by prints.',
     ),
-    weight: defaulted(
-      oneOf(['open_interest', 'volume'], 'Weight of a contract: its open interest, or its volume of that day.'),
-      DEFAULT_OPTIONS.weight,
-    ),
-    sign: defaulted(
-      oneOf(
-        ['calls_long_puts_short', 'flow'],
-        'Position of dealers. calls_long_puts_short: long calls and short puts; flow: the opposite of what customers bought and sold, by prints.',
-      ),
-      DEFAULT_SIGN,
-    ),
-    expiries: defaulted(
-      Type.String({
-        description: 'Expiries to analyse: all, 0dte, a date YYYY-MM-DD, or next:N for the next N days.',
-        pattern: '^(all|0dte|[0-9]{4}-[0-9]{2}-[0-9]{2}|next:[0-9]{1,4})$',
-      }),
-      'all',
-    ),
-  },
-  { additionalProperties: false },
-);
+    DEFAULT_SIGN,
+  ),
+  expiries: defaulted(
+    Type.String({
+      description: 'Expiries to analyse: all, 0dte, a date YYYY-MM-DD, or next:N for the next N days.',
+      pattern: '^(all|0dte|[0-9]{4}-[0-9]{2}-[0-9]{2}|next:[0-9]{1,4})$',
+    }),
+    'all',
+  ),
+});
 
 type ChainInput = Static<typeof chainInput>;
 
@@ -67,6 +62,16 @@ export function readChain(input: ChainInput, context: Context): Steps<PreparedCh
   return preparedChainOf(optionsOf(input), input.ticker, context);
 }
 
+/** Returns what `compute` computes from the chain of a request, with its provenance. Throws like `readChain`. */
+export function* answerChain<Result>(
+  input: ChainInput,
+  context: Context,
+  compute: (prepared: PreparedChain) => Steps<Result>,
+): Steps<Answer<Result>> {
+  const prepared = yield* readChain(input, context);
+  return { result: yield* compute(prepared), provenance: provenanceOf(prepared.chain, context) };
+}
+
 /** Returns the options of a request, with defaults for absent options. Throws `ClientError` if `expiries` is not a valid selection. */
 export function optionsOf(input: Partial<ChainInput>): ChainReadOptions {
   const expiries = parseExpiries(input.expiries ?? 'all');
@@ -74,8 +79,5 @@ export function optionsOf(input: Partial<ChainInput>): ChainReadOptions {
     const { forward, rate, dividend, gamma, iv, weight, sign } = { ...DEFAULT_OPTIONS, sign: DEFAULT_SIGN, ...input };
     return { forward, rate, dividend, gamma, iv, weight, sign, expiries, cashDividends: [] };
   }
-  const expected = 'must be all, 0dte, a date YYYY-MM-DD, or next:N for N days';
-  throw new ClientError('invalid_parameter', `/expiries ${expected}`, {
-    fieldErrors: [{ field: '/expiries', expected }],
-  });
+  throw invalidField('invalid_parameter', '/expiries', 'must be all, 0dte, a date YYYY-MM-DD, or next:N for N days');
 }

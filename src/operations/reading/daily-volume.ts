@@ -1,16 +1,14 @@
-import { Type } from '@sinclair/typebox';
 import { averageVolume } from '../../analytics/returns.ts';
 import { addDays, closeOf, newYorkDate } from '../../market/calendar.ts';
 import type { Chain } from '../../market/chain.ts';
 import type { Context } from '../engine/operation.ts';
-import { nullable } from '../engine/schemas.ts';
+import { numberOrNull } from '../engine/wrapped-schemas.ts';
 
 /** Number of trading days over which the daily volume is averaged. */
 const VOLUME_DAYS = 20;
 
 /** The schema of the field with the daily volume of an underlying. */
-export const averageDailyVolume = nullable(
-  Type.Number(),
+export const averageDailyVolume = numberOrNull(
   `Shares of the underlying traded per day, mean of the known volumes of the last ${VOLUME_DAYS} closes; null if none is known.`,
 );
 

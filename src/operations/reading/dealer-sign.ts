@@ -1,4 +1,3 @@
-import { Type } from '@sinclair/typebox';
 import type { SignConvention } from '../../analytics/chain/options.ts';
 import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
 import {
@@ -15,10 +14,11 @@ import { PARTS, type PrintsQuery } from '../../market/tape.ts';
 import { TapeSummer, type TapeSums } from '../../market/tape-sums.ts';
 import type { Context } from '../engine/operation.ts';
 import { tapeCost } from '../engine/request-cost.ts';
+import { textField } from '../engine/schemas.ts';
 import { forEachStretch } from './signed-tape.ts';
 
 /** The schema of the field in which an answer states what it assumes about the dealers' positions. */
-export const signConvention = Type.String({ description: "Assumption about the dealers' positions." });
+export const signConvention = textField("Assumption about the dealers' positions.");
 
 /** Returns the assumption about the dealers' positions in words, for the field `sign_convention`. */
 export function conventionOf({ sign }: Pick<PreparedChain, 'sign'>): string {

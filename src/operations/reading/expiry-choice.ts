@@ -1,9 +1,10 @@
 import { Type } from '@sinclair/typebox';
 import { type ExpirySelection, parseExpiries } from '../../analytics/chain/options.ts';
-import { ClientError } from '../../core/errors.ts';
+import { invalidField } from '../../core/errors.ts';
+import { textField } from '../engine/schemas.ts';
 
 /** The schema of the argument `expiry`. Without this argument, an operation analyses every expiry. */
-export const expiryChoice = Type.Optional(Type.String({ description: 'Only this expiry, YYYY-MM-DD or 0dte.' }));
+export const expiryChoice = Type.Optional(textField('Only this expiry, YYYY-MM-DD or 0dte.'));
 
 /**
  * Returns the selection of the argument `expiry`. Throws `ClientError` if it is neither a date of the calendar nor `0dte` nor `all`. The
@@ -13,8 +14,6 @@ export function expirySelection(expiry: string | undefined): ExpirySelection {
   const selection = parseExpiries(expiry?.toLowerCase() ?? 'all');
   if (selection && selection.kind !== 'next') return selection;
   const expected = 'must be a date of the calendar, YYYY-MM-DD, or 0dte';
-  throw new ClientError('unprocessable', `/expiry ${expected}`, {
-    hint: 'get_option_quotes with only ticker lists the expiries.',
-    fieldErrors: [{ field: '/expiry', expected }],
-  });
+  const hint = 'get_option_quotes with only ticker lists the expiries.';
+  throw invalidField('unprocessable', '/expiry', expected, hint);
 }

@@ -5,11 +5,12 @@ import { type GexLevels, gexLevels } from '../../analytics/exposure/gex-levels.t
 import { directionalPremium, FLOW_WINDOW_DAYS } from '../../analytics/flow/flow.ts';
 import { shownName } from '../../core/clean-text.ts';
 import { StepCache, type Steps } from '../../core/steps.ts';
-import { addDays, closeOf, DAY_MS, isStale, newYorkDate } from '../../market/calendar.ts';
+import { addDays, closeOf, DAY_MS, iso, isStale, newYorkDate } from '../../market/calendar.ts';
 import type { Chain } from '../../market/chain.ts';
 import type { Close, PrintSum } from '../../market/prints.ts';
 import type { Context, Provenance } from '../engine/operation.ts';
 import { analysisCost } from '../engine/request-cost.ts';
+import { number, textField } from '../engine/schemas.ts';
 import { withSign } from './dealer-sign.ts';
 import { expirySelection } from './expiry-choice.ts';
 
@@ -68,6 +69,16 @@ export function levelsOf({ prepared, large }: MarketReading): Steps<GexLevels> {
 
 const levels = new StepCache<PreparedChain, GexLevels>(() => 1);
 
+/** The first fields of an answer from a chain. */
+export const headFields = {
+  ticker: textField('Underlying symbol.'),
+  spot_price: number('Spot of the snapshot, dollars.'),
+};
+
+export function reportHead({ underlying, spot }: Chain) {
+  return { ticker: underlying, spot_price: spot };
+}
+
 /** The note of every answer from the simulated market. */
 export const SIMULATED_NOTE = 'Simulated market: no real quotes.';
 
@@ -85,7 +96,7 @@ export function provenanceOf(
   return {
     source: shownName(chain.source),
     simulated: chain.simulated,
-    as_of: new Date(chain.asOf).toISOString(),
+    as_of: iso(chain.asOf),
     age_s: Math.max(0, Math.round((nowMs - chain.asOf) / 1000)),
     stale: isStale(chain.asOf, nowMs, context.staleAfterMs),
     notes: [...(chain.simulated ? [SIMULATED_NOTE] : []), ...printsRemoved(chain, context), ...notes],
@@ -99,9 +110,7 @@ export function provenanceOf(
 function printsRemoved({ asOf }: Pick<Chain, 'asOf'>, { market }: Context): string[] {
   const storedFrom = market.isPast ? market.printsKeptFrom() : 0;
   if (asOf - FLOW_WINDOW_DAYS * DAY_MS >= storedFrom) return [];
-  return [
-    `Prints before ${new Date(storedFrom).toISOString()} are no longer stored: flow figures do not include them.`,
-  ];
+  return [`Prints before ${iso(storedFrom)} are no longer stored: flow figures do not include them.`];
 }
 
 /**

@@ -1,12 +1,13 @@
 import { Type } from '@sinclair/typebox';
 import { countAllocated } from '../../core/garbage.ts';
 import type { Step, StepCache, Steps } from '../../core/steps.ts';
+import { DAY_MS, iso, tradesWithin } from '../../market/calendar.ts';
 import type { Chain } from '../../market/chain.ts';
 import { type PrintsQuery, type Stretch, stretchesOf } from '../../market/tape.ts';
 import type { Context } from '../engine/operation.ts';
 import { tapeCost } from '../engine/request-cost.ts';
-import { defaulted, number, ticker } from '../engine/schemas.ts';
-import { gapNotes } from './gap-notes.ts';
+import { defaulted, number } from '../engine/schemas.ts';
+import { ticker } from '../engine/shared-fields.ts';
 
 /** Longest window, calendar days. */
 const DAYS_MAX = 366;
@@ -82,4 +83,20 @@ const TURN_MS = 12;
 export function tapeNotes(chain: Chain, days: number, context: Context): string[] {
   if (context.market.hasPrints(chain.underlying)) return gapNotes(chain, days, context);
   return ['The ticker has no prints, so its flow is not known.'];
+}
+
+/** Maximum number of gaps that a note names. Further gaps are only counted. */
+const NAMED_GAPS_MAX = 3;
+
+/** Returns a note on the gaps since `days` days before a snapshot: periods of trading hours in which the feed received no prints. */
+export function gapNotes(chain: Chain, days: number, context: Context): string[] {
+  if (chain.simulated) return [];
+  const now = context.nowMs();
+  const gaps = context.gapsIn(chain.asOf - days * DAY_MS, now).filter(({ from, to }) => tradesWithin(from, to ?? now));
+  const named = gaps
+    .slice(0, NAMED_GAPS_MAX)
+    .map(({ from, to, reason }) => `${iso(from)} ${to === null || to > now ? 'on' : `to ${iso(to)}`} (${reason})`);
+  if (named.length === 0) return [];
+  const more = gaps.length - named.length;
+  return [`No trades were received from ${named.join(', ')}${more > 0 ? ` and in ${more} earlier periods` : ''}.`];
 }

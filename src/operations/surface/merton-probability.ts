@@ -4,14 +4,16 @@ import { volatilityError } from '../../analytics/surface/density-figures.ts';
 import type { FittedSurface } from '../../analytics/surface/fitted-surface.ts';
 import { jumpDiffusionLaw } from '../../analytics/surface/jump-diffusion-law.ts';
 import type { JumpLaw } from '../../analytics/surface/jump-law.ts';
-import { lognormalLaw, type PriceLaw } from '../../analytics/surface/price-law.ts';
+import { clampProbability, lognormalLaw, type PriceLaw } from '../../analytics/surface/price-law.ts';
 import { endBeyond, touchProbabilities } from '../../analytics/surface/touch-probability.ts';
 import { verticalBounds } from '../../analytics/surface/vertical-bounds.ts';
 import { ClientError } from '../../core/errors.ts';
 import { horizonEnd, newYorkDate } from '../../market/calendar.ts';
 import type { Chain } from '../../market/chain.ts';
 import { defineOperation } from '../engine/operation.ts';
-import { count, defaulted, nullable, number, oneOf, priceField, ticker } from '../engine/schemas.ts';
+import { count, defaulted, number, objectOf, oneOf, textField } from '../engine/schemas.ts';
+import { priceField, ticker } from '../engine/shared-fields.ts';
+import { numberOrNull } from '../engine/wrapped-schemas.ts';
 import { jumpLawOf, surfaceOfPrepared } from '../reading/chain-surface.ts';
 import { provenanceOf, readMarket } from '../reading/market-reading.ts';
 
@@ -26,98 +28,83 @@ export const calculateMertonProbability = defineOperation({
     'Risk-neutral probability (0 to 1) that a ticker ends beyond a strike: at or above it if the strike is at or above spot_price, else at ' +
     "or below it. Merton's jump diffusion, fitted to the quotes. The answer states the side and the instant.",
   example: { ticker: 'NVDA', spot_price: 215, ambush_strike: 225, days_to_expiry: 7 },
-  input: Type.Object(
-    {
-      ticker,
-      spot_price: priceField('Spot to start from, dollars.'),
-      ambush_strike: priceField('Strike to end beyond, dollars.'),
-      stag_prob: defaulted(
-        number('Probability of no jump before expiry, 0.001 to 1; 1 is a plain diffusion.', {
-          minimum: 0.001,
-          maximum: 1,
-        }),
-        0.5,
-      ),
-      days_to_expiry: defaulted(
-        Type.Integer({
-          description:
-            'Calendar days from the day of the quotes to the close at which the price is compared; a day without trading means the next trading day.',
-          minimum: 0,
-          maximum: DAYS_MAX,
-        }),
-        1,
-      ),
-    },
-    { additionalProperties: false },
-  ),
-  full: Type.Object(
-    {
-      ticker: Type.String({ description: 'Underlying symbol.' }),
-      ambush_strike: number('Strike, dollars.'),
-      merton_probability: number('Probability of ending beyond the strike, 0 to 1.', { minimum: 0, maximum: 1 }),
-      touch_probability: number('Probability of touching the strike at any time before expiry, 0 to 1.', {
-        minimum: 0,
+  input: objectOf({
+    ticker,
+    spot_price: priceField('Spot to start from, dollars.'),
+    ambush_strike: priceField('Strike to end beyond, dollars.'),
+    stag_prob: defaulted(
+      number('Probability of no jump before expiry, 0.001 to 1; 1 is a plain diffusion.', {
+        minimum: 0.001,
         maximum: 1,
       }),
-      side: oneOf(
-        ['at_or_above', 'at_or_below'],
-        'Where the price ends, relative to the strike: at_or_above if the strike is at or above spot_price.',
-      ),
-      spot_price: number('Spot from which the computation starts, dollars.'),
-      chain_spot_price: number('Spot of the snapshot, dollars.'),
-      horizon_ends_at: Type.String({
-        description: 'The instant at which the price is compared with the strike, ISO 8601.',
+      0.5,
+    ),
+    days_to_expiry: defaulted(
+      Type.Integer({
+        description:
+          'Calendar days from the day of the quotes to the close at which the price is compared; a day without trading means the next trading day.',
+        minimum: 0,
+        maximum: DAYS_MAX,
       }),
-      tte: number('Calendar years from the quotes to this instant.'),
-      trading_years: number('Years of trading time to this instant.'),
-      forward: number(
-        'Forward price for the end of the horizon, in proportion to spot_price; the mean of the distribution, dollars.',
-      ),
-      surface_probability: number(
-        "Probability of ending beyond the strike by the ticker's volatility surface, which does not use stag_prob, 0 to 1.",
-      ),
-      lognormal_probability: number(
-        'Probability of ending beyond the strike by the lognormal distribution with the volatility at the money, 0 to 1.',
-      ),
-      untilted_probability: number(
-        'Probability of ending beyond the strike by the jump diffusion, before its distribution is fitted to the bands of the quotes, 0 to 1.',
-      ),
-      vertical_low: nullable(
-        Type.Number(),
-        'Lowest probability that quoted vertical spreads around the strike allow, 0 to 1; null if no listed expiry settles at the horizon.',
-      ),
-      vertical_high: nullable(
-        Type.Number(),
-        'Highest probability that these spreads allow, 0 to 1; null if vertical_low is null.',
-      ),
-      touch_high: number(
-        'Upper bound of touch_probability: the cost of an option position that is worth at least 1 whenever the price is at the strike, 0 to 1.',
-      ),
-      atm_iv: number('At-the-money volatility at the horizon, decimal per calendar year.'),
-      implied_volatility: nullable(
-        Type.Number(),
-        'Volatility at the strike by the fitted distribution, decimal per calendar year; null if the option is worth nothing there.',
-      ),
-      diffusion_volatility: number('Volatility of the diffusion alone, decimal per calendar year.'),
-      jump_intensity: number('Jumps per calendar year.'),
-      jump_mean: number('Mean of the log-jump.'),
-      jump_vol: number('Standard deviation of the log-jump.'),
-      jump_fit_error: nullable(
-        Type.Number(),
-        'Root mean square error of the volatilities of the jump diffusion alone, within 2.5 standard deviations, vol points; null without quotes.',
-      ),
-      fit_error: nullable(
-        Type.Number(),
-        'Root mean square error of the volatilities of the fitted distribution, within 2.5 standard deviations, vol points; null without quotes.',
-      ),
-      quotes: count(
-        'Number of contracts to whose quotes the distribution is fitted; 0 if no expiry of the chain determines a smile.',
-      ),
-      rate: number('Discount rate, continuous, decimal per calendar year.'),
-      dividend: number('Dividend yield that the forward implies, continuous, decimal per calendar year.'),
-    },
-    { additionalProperties: false },
-  ),
+      1,
+    ),
+  }),
+  full: objectOf({
+    ticker: textField('Underlying symbol.'),
+    ambush_strike: number('Strike, dollars.'),
+    merton_probability: number('Probability of ending beyond the strike, 0 to 1.', { minimum: 0, maximum: 1 }),
+    touch_probability: number('Probability of touching the strike at any time before expiry, 0 to 1.', {
+      minimum: 0,
+      maximum: 1,
+    }),
+    side: oneOf(
+      ['at_or_above', 'at_or_below'],
+      'Where the price ends, relative to the strike: at_or_above if the strike is at or above spot_price.',
+    ),
+    spot_price: number('Spot from which the computation starts, dollars.'),
+    chain_spot_price: number('Spot of the snapshot, dollars.'),
+    horizon_ends_at: textField('The instant at which the price is compared with the strike, ISO 8601.'),
+    tte: number('Calendar years from the quotes to this instant.'),
+    trading_years: number('Years of trading time to this instant.'),
+    forward: number(
+      'Forward price for the end of the horizon, in proportion to spot_price; the mean of the distribution, dollars.',
+    ),
+    surface_probability: number(
+      "Probability of ending beyond the strike by the ticker's volatility surface, which does not use stag_prob, 0 to 1.",
+    ),
+    lognormal_probability: number(
+      'Probability of ending beyond the strike by the lognormal distribution with the volatility at the money, 0 to 1.',
+    ),
+    untilted_probability: number(
+      'Probability of ending beyond the strike by the jump diffusion, before its distribution is fitted to the bands of the quotes, 0 to 1.',
+    ),
+    vertical_low: numberOrNull(
+      'Lowest probability that quoted vertical spreads around the strike allow, 0 to 1; null if no listed expiry settles at the horizon.',
+    ),
+    vertical_high: numberOrNull('Highest probability that these spreads allow, 0 to 1; null if vertical_low is null.'),
+    touch_high: number(
+      'Upper bound of touch_probability: the cost of an option position that is worth at least 1 whenever the price is at the strike, 0 to 1.',
+    ),
+    atm_iv: number('At-the-money volatility at the horizon, decimal per calendar year.'),
+    implied_volatility: numberOrNull(
+      'Volatility at the strike by the fitted distribution, decimal per calendar year; null if the option is worth nothing there.',
+    ),
+    diffusion_volatility: number('Volatility of the diffusion alone, decimal per calendar year.'),
+    jump_intensity: number('Jumps per calendar year.'),
+    jump_mean: number('Mean of the log-jump.'),
+    jump_vol: number('Standard deviation of the log-jump.'),
+    jump_fit_error: numberOrNull(
+      'Root mean square error of the volatilities of the jump diffusion alone, within 2.5 standard deviations, vol points; null without quotes.',
+    ),
+    fit_error: numberOrNull(
+      'Root mean square error of the volatilities of the fitted distribution, within 2.5 standard deviations, vol points; null without quotes.',
+    ),
+    quotes: count(
+      'Number of contracts to whose quotes the distribution is fitted; 0 if no expiry of the chain determines a smile.',
+    ),
+    rate: number('Discount rate, continuous, decimal per calendar year.'),
+    dividend: number('Dividend yield that the forward implies, continuous, decimal per calendar year.'),
+  }),
   tool: {
     question: 'probability of ending beyond a price',
     method: 'jump-probability-calculate_merton_probability',
@@ -238,8 +225,4 @@ function caveats(
 
 function percent(share: number): string {
   return `${(100 * share).toPrecision(3)} %`;
-}
-
-function clampProbability(value: number): number {
-  return Math.min(Math.max(value, 0), 1);
 }

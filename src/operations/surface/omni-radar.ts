@@ -13,11 +13,13 @@ import type { Step } from '../../core/steps.ts';
 import { daysBetween, newYorkDate } from '../../market/calendar.ts';
 import { defineOperation } from '../engine/operation.ts';
 import { limit } from '../engine/pages.ts';
-import { defaulted, nullable, number, numberColumn, ticker } from '../engine/schemas.ts';
+import { defaulted, describedObject, number, objectOf, textField } from '../engine/schemas.ts';
+import { ticker } from '../engine/shared-fields.ts';
+import { numberColumn, numberOrNull } from '../engine/wrapped-schemas.ts';
 import { MILLION } from '../gex/gex-report.ts';
 import { surfaceOfPrepared } from '../reading/chain-surface.ts';
 import { expiryChoice, expirySelection } from '../reading/expiry-choice.ts';
-import { KINETIC_FROM_VOLUMES, levelsOf, provenanceOf, readMarket } from '../reading/market-reading.ts';
+import { KINETIC_FROM_VOLUMES, levelsOf, provenanceOf, readMarket, reportHead } from '../reading/market-reading.ts';
 import { gexBoundaries, kineticOf, reportBoundaries } from './radar-boundaries.ts';
 import {
   densityOf,
@@ -41,8 +43,7 @@ const THIN_SHARE = 0.01;
 const ROUGH_FIT = 2;
 const DTE_MAX = 3650;
 
-const component = (description: string) =>
-  nullable(Type.Number(), `${description} 0 to 100; null if data are missing.`);
+const component = (description: string) => numberOrNull(`${description} 0 to 100; null if data are missing.`);
 
 const KEYS = [
   'ticker',
@@ -56,13 +57,10 @@ const KEYS = [
 ] as const;
 
 const concentration = (description: string) =>
-  Type.Object(
-    {
-      strike: numberColumn('Dollars.'),
-      share_pct: numberColumn('Share of gross gamma, percent.'),
-    },
-    { additionalProperties: false, description },
-  );
+  describedObject(description, {
+    strike: numberColumn('Dollars.'),
+    share_pct: numberColumn('Share of gross gamma, percent.'),
+  });
 
 export const runStrategicOmniRadar = defineOperation({
   name: 'run_strategic_omni_radar',
@@ -74,77 +72,56 @@ export const runStrategicOmniRadar = defineOperation({
     'gex_boundaries: walls and flip, dollars; net_gex_mil, million dollars per 1 % move, + if dealers damp moves, - if they amplify them; ' +
     'whale_fiat_kinetic and gex_potential_friction, dollars. Concentration of gamma, percent. Whipsaw risk, 0 (calm) to 100.',
   example: { ticker: 'SPY' },
-  input: Type.Object(
-    {
-      ticker,
-      target_dte: defaulted(
-        Type.Integer({ description: 'Wanted days to expiry.', minimum: 0, maximum: DTE_MAX }),
-        TARGET_DTE,
-      ),
-      expiry: { ...expiryChoice, description: 'Scan this expiry instead, YYYY-MM-DD or 0dte.' },
-      limit: limit('List this many strikes with most gamma.'),
-    },
-    { additionalProperties: false },
-  ),
-  full: Type.Object(
-    {
-      ticker: Type.String({ description: 'Underlying symbol.' }),
-      spot_price: number('Spot, dollars.'),
-      state_density: stateDensity,
-      gex_boundaries: gexBoundaries,
-      institutional_concentration_pct: number(
-        'Share of the five largest strikes in gross gamma at the scanned expiry, percent.',
-      ),
-      institutional_concentration_all_expiries_pct: number('The same over all expiries, percent.'),
-      whipsaw_risk_index: nullable(Type.Number(), 'Mean of the components, 0 (calm) to 100.'),
-      whipsaw_components: Type.Object(
-        {
-          flip_proximity: component('Nearness of the gamma flip.'),
-          regime: component('Share of short gamma in gross gamma.'),
-          realised_over_implied: component('Realised volatility over 20 days compared with implied volatility.'),
-          expiring_gamma: component('Share of gross gamma that settles within a day.'),
-        },
-        {
-          additionalProperties: false,
-          description: '0 to 100, null if unknown: flip_proximity, regime, realised_over_implied, expiring_gamma.',
-        },
-      ),
-      largest_gamma_strikes: Type.Optional(
-        concentration('With limit: strike, dollars; share_pct, percent of gross gamma.'),
-      ),
-      density_parameters: densityParameters,
-      concentrated_strikes: concentration('The five strikes with most gross gamma at the expiry of the density.'),
-      concentrated_strikes_all_expiries: concentration('The five strikes with most gross gamma over all expiries.'),
-      whipsaw_inputs: Type.Object(
-        {
-          flip_distance: nullable(
-            Type.Number(),
-            'Distance between spot and flip, dollars; null if the flip is not resolved.',
-          ),
-          daily_move: number('One standard deviation of a trading day at the at-the-money volatility, dollars.'),
-          net_gex_mil: number('Net gamma exposure, millions of dollars per 1 % move.'),
-          gross_gex_mil: number('Gross gamma exposure, millions of dollars per 1 % move.'),
-          expiring_gex_mil: number('Gross gamma exposure that settles within a day, millions of dollars per 1 % move.'),
-        },
-        {
-          additionalProperties: false,
-          description: 'Inputs of the components of the index, except realised and implied volatility.',
-        },
-      ),
-      realised_volatility: nullable(
-        Type.Number(),
-        'Realised volatility over 20 daily returns, decimal per year; null if too few closes are known.',
-      ),
-      flow_from: Type.String({
-        description: 'Source of whale_fiat_kinetic: prints, or snapshots (daily volumes) if there are no prints.',
-      }),
-      kinetic_left_out: number(
-        'Large flow that whale_fiat_kinetic leaves out (legs of spreads, contracts of |delta| above 0.9): sum of its absolute ' +
-          'delta-notionals, dollars.',
-      ),
-    },
-    { additionalProperties: false },
-  ),
+  input: objectOf({
+    ticker,
+    target_dte: defaulted(
+      Type.Integer({ description: 'Wanted days to expiry.', minimum: 0, maximum: DTE_MAX }),
+      TARGET_DTE,
+    ),
+    expiry: { ...expiryChoice, description: 'Scan this expiry instead, YYYY-MM-DD or 0dte.' },
+    limit: limit('List this many strikes with most gamma.'),
+  }),
+  full: objectOf({
+    ticker: textField('Underlying symbol.'),
+    spot_price: number('Spot, dollars.'),
+    state_density: stateDensity,
+    gex_boundaries: gexBoundaries,
+    institutional_concentration_pct: number(
+      'Share of the five largest strikes in gross gamma at the scanned expiry, percent.',
+    ),
+    institutional_concentration_all_expiries_pct: number('The same over all expiries, percent.'),
+    whipsaw_risk_index: numberOrNull('Mean of the components, 0 (calm) to 100.'),
+    whipsaw_components: describedObject(
+      '0 to 100, null if unknown: flip_proximity, regime, realised_over_implied, expiring_gamma.',
+      {
+        flip_proximity: component('Nearness of the gamma flip.'),
+        regime: component('Share of short gamma in gross gamma.'),
+        realised_over_implied: component('Realised volatility over 20 days compared with implied volatility.'),
+        expiring_gamma: component('Share of gross gamma that settles within a day.'),
+      },
+    ),
+    largest_gamma_strikes: Type.Optional(
+      concentration('With limit: strike, dollars; share_pct, percent of gross gamma.'),
+    ),
+    density_parameters: densityParameters,
+    concentrated_strikes: concentration('The five strikes with most gross gamma at the expiry of the density.'),
+    concentrated_strikes_all_expiries: concentration('The five strikes with most gross gamma over all expiries.'),
+    whipsaw_inputs: describedObject('Inputs of the components of the index, except realised and implied volatility.', {
+      flip_distance: numberOrNull('Distance between spot and flip, dollars; null if the flip is not resolved.'),
+      daily_move: number('One standard deviation of a trading day at the at-the-money volatility, dollars.'),
+      net_gex_mil: number('Net gamma exposure, millions of dollars per 1 % move.'),
+      gross_gex_mil: number('Gross gamma exposure, millions of dollars per 1 % move.'),
+      expiring_gex_mil: number('Gross gamma exposure that settles within a day, millions of dollars per 1 % move.'),
+    }),
+    realised_volatility: numberOrNull(
+      'Realised volatility over 20 daily returns, decimal per year; null if too few closes are known.',
+    ),
+    flow_from: textField('Source of whale_fiat_kinetic: prints, or snapshots (daily volumes) if there are no prints.'),
+    kinetic_left_out: number(
+      'Large flow that whale_fiat_kinetic leaves out (legs of spreads, contracts of |delta| above 0.9): sum of its absolute ' +
+        'delta-notionals, dollars.',
+    ),
+  }),
   tool: {
     question: 'a whole picture of a ticker',
     method: 'radar-run_strategic_omni_radar',
@@ -177,8 +154,7 @@ export const runStrategicOmniRadar = defineOperation({
     const kinetic = yield* kineticOf(reading, context);
     return {
       result: {
-        ticker: chain.underlying,
-        spot_price: chain.spot,
+        ...reportHead(chain),
         state_density: reportDensity(density, series, levels, today),
         gex_boundaries: reportBoundaries(levels, density.atmIv, kinetic),
         institutional_concentration_pct: sum(ofExpiry.share_pct),

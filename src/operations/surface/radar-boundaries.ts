@@ -1,4 +1,4 @@
-import { type Static, Type } from '@sinclair/typebox';
+import type { Static } from '@sinclair/typebox';
 import type { PreparedChain } from '../../analytics/chain/prepared-chain.ts';
 import type { GexLevels } from '../../analytics/exposure/gex-levels.ts';
 import { dailyMove } from '../../analytics/exposure/whipsaw.ts';
@@ -6,19 +6,22 @@ import { type FlowNotional, printsDeltaNotional, volumeDeltaNotional } from '../
 import { StepCache, type Steps } from '../../core/steps.ts';
 import { newYorkDate } from '../../market/calendar.ts';
 import type { Context } from '../engine/operation.ts';
-import { number } from '../engine/schemas.ts';
+import { describedObject, flagField, number, textField } from '../engine/schemas.ts';
 import { regimeFields, reportRegime } from '../gex/gamma-regime.ts';
 import { MILLION } from '../gex/gex-report.ts';
 import type { MarketReading } from '../reading/market-reading.ts';
 
-export const gexBoundaries = Type.Object(
+export const gexBoundaries = describedObject(
+  'Over all expiries. Dollars: call_wall, put_wall, gex_flip (if flip_resolved), max_pain (of max_pain_expiry); ' +
+    'whale_fiat_kinetic, gex_potential_friction. Million dollars per 1 % move: net_gex_mil. Percent: sign_margin_pct. ' +
+    'regime may be undetermined.',
   {
     call_wall: number('Upside resistance, dollars.'),
     put_wall: number('Downside support, dollars.'),
     gex_flip: number('Spot at which net dealer gamma changes sign, dollars.'),
-    flip_resolved: Type.Boolean({ description: 'False if net gamma has one sign within 50 % of spot.' }),
+    flip_resolved: flagField('False if net gamma has one sign within 50 % of spot.'),
     max_pain: number('Strike at which the options of the dominant expiry pay out least, dollars.'),
-    max_pain_expiry: Type.String({ description: 'Dominant expiry, YYYY-MM-DD.' }),
+    max_pain_expiry: textField('Dominant expiry, YYYY-MM-DD.'),
     net_gex_mil: number('Net dealer gamma exposure, millions of dollars per 1 % move.'),
     ...regimeFields,
     whale_fiat_kinetic: number(
@@ -28,13 +31,6 @@ export const gexBoundaries = Type.Object(
     gex_potential_friction: number(
       'Net GEX times the expected daily move in percent, dollars. Input of evaluate_market_hamiltonian.',
     ),
-  },
-  {
-    additionalProperties: false,
-    description:
-      'Over all expiries. Dollars: call_wall, put_wall, gex_flip (if flip_resolved), max_pain (of max_pain_expiry); ' +
-      'whale_fiat_kinetic, gex_potential_friction. Million dollars per 1 % move: net_gex_mil. Percent: sign_margin_pct. ' +
-      'regime may be undetermined.',
   },
 );
 

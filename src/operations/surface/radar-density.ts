@@ -1,26 +1,28 @@
-import { type Static, Type } from '@sinclair/typebox';
+import type { Static } from '@sinclair/typebox';
 import type { PreparedSeries } from '../../analytics/chain/prepared-chain.ts';
 import type { GexLevels } from '../../analytics/exposure/gex-levels.ts';
 import { densityFigures, QUANTILES, volatilityError } from '../../analytics/surface/density-figures.ts';
 import type { FittedSurface, HorizonLaw } from '../../analytics/surface/fitted-surface.ts';
+import { clampProbability } from '../../analytics/surface/price-law.ts';
 import { daysBetween } from '../../market/calendar.ts';
-import { number, numberColumn } from '../engine/schemas.ts';
+import { describedObject, integerField, number, textField } from '../engine/schemas.ts';
+import { numberColumn } from '../engine/wrapped-schemas.ts';
 
 const probability = (description: string) => number(`${description} 0 to 1.`, { minimum: 0, maximum: 1 });
-export const stateDensity = Type.Object(
+export const stateDensity = describedObject(
+  'Risk-neutral density at expiry (root, days_to_expiry, strikes_fitted). Dollars: forward, mode, expected_move (one standard deviation), ' +
+    'quantiles p05 to p95. 0 to 1: probability_below_put_wall, probability_between_walls, probability_above_call_wall. ' +
+    'atm_iv: decimal per year. skewness: of log returns. lognormal_divergence: nats. fit_error: vol points.',
   {
-    expiry: Type.String({ description: 'Expiry of the scan, YYYY-MM-DD.' }),
-    root: Type.String({ description: 'OSI root of the scanned series.' }),
-    days_to_expiry: Type.Integer({ description: 'Calendar days from the snapshot to the expiry.' }),
+    expiry: textField('Expiry of the scan, YYYY-MM-DD.'),
+    root: textField('OSI root of the scanned series.'),
+    days_to_expiry: integerField('Calendar days from the snapshot to the expiry.'),
     forward: number('Forward price, dollars.'),
     atm_iv: number('At-the-money volatility, decimal per year.'),
     expected_move: number('One standard deviation to expiry at atm_iv, dollars.'),
-    quantiles: Type.Object(
+    quantiles: describedObject(
+      'Prices below which the underlying settles with a probability of 5 % (p05) to 95 % (p95).',
       Object.fromEntries(QUANTILES.map((each) => [quantileName(each), number('Price, dollars.')])),
-      {
-        additionalProperties: false,
-        description: 'Prices below which the underlying settles with a probability of 5 % (p05) to 95 % (p95).',
-      },
     ),
     mode: number('Most likely price, dollars.'),
     skewness: number('Skewness of the log return.'),
@@ -31,31 +33,19 @@ export const stateDensity = Type.Object(
       'Kullback-Leibler divergence of the density from the lognormal with the at-the-money volatility, nats.',
     ),
     fit_error: number('Root mean square error of the fitted smile near the money, vol points; 0 without quotes.'),
-    strikes_fitted: Type.Integer({
-      description:
-        'Number of strikes to whose quotes the density was fitted; 0 if it is interpolated between other expiries.',
-    }),
-  },
-  {
-    additionalProperties: false,
-    description:
-      'Risk-neutral density at expiry (root, days_to_expiry, strikes_fitted). Dollars: forward, mode, expected_move (one standard deviation), ' +
-      'quantiles p05 to p95. 0 to 1: probability_below_put_wall, probability_between_walls, probability_above_call_wall. ' +
-      'atm_iv: decimal per year. skewness: of log returns. lognormal_divergence: nats. fit_error: vol points.',
+    strikes_fitted: integerField(
+      'Number of strikes to whose quotes the density was fitted; 0 if it is interpolated between other expiries.',
+    ),
   },
 );
 
-export const densityParameters = Type.Object(
+export const densityParameters = describedObject(
+  'The density of state_density as a mixture of lognormals, a row for each. The probability to settle at or below K is the sum of ' +
+    'mass · N(ln(K / (forward · node)) / kernel + kernel / 2), with N the standard normal distribution function.',
   {
     node: numberColumn('Mean, as a multiple of the forward.'),
     mass: numberColumn('Probability, 0 to 1.'),
     kernel: numberColumn('Standard deviation of the log-return of each component.'),
-  },
-  {
-    additionalProperties: false,
-    description:
-      'The density of state_density as a mixture of lognormals, a row for each. The probability to settle at or below K is the sum of ' +
-      'mass · N(ln(K / (forward · node)) / kernel + kernel / 2), with N the standard normal distribution function.',
   },
 );
 
@@ -119,8 +109,4 @@ export function parametersOfDensity({ horizon: { law } }: ScannedDensity): Stati
 
 function quantileName(probability: number): string {
   return `p${String(Math.round(probability * 100)).padStart(2, '0')}`;
-}
-
-function clampProbability(value: number): number {
-  return Math.min(Math.max(value, 0), 1);
 }

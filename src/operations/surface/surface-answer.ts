@@ -1,5 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { count, nullable, nullableColumn, number, numberColumn, oneOf, textColumn } from '../engine/schemas.ts';
+import { count, describedObject, objectOf, oneOf, textField } from '../engine/schemas.ts';
+import { nullableColumn, numberColumn, numberOrNull, objectOrNull, textColumn } from '../engine/wrapped-schemas.ts';
+import { headFields } from '../reading/market-reading.ts';
 
 const smileColumns = {
   tte: numberColumn('Calendar years from the quotes to the settlement, or to the end of the maturity.'),
@@ -31,134 +33,102 @@ const smileColumns = {
 };
 
 /** The schema of the answer of `get_volatility_surface`. */
-export const surfaceAnswer = Type.Object(
-  {
-    ticker: Type.String({ description: 'Underlying symbol.' }),
-    spot_price: number('Spot of the snapshot, dollars.'),
-    fitted_to: oneOf(
-      ['quotes', 'feed_volatility'],
-      'quotes: two-sided quotes; feed_volatility: the snapshot has hardly any quotes, so options without a quote are fitted to the ' +
-        'volatilities of the feed, with a band of 2 % on either side of each volatility in place of bid and ask.',
+export const surfaceAnswer = objectOf({
+  ...headFields,
+  fitted_to: oneOf(
+    ['quotes', 'feed_volatility'],
+    'quotes: two-sided quotes; feed_volatility: the snapshot has hardly any quotes, so options without a quote are fitted to the ' +
+      'volatilities of the feed, with a band of 2 % on either side of each volatility in place of bid and ask.',
+  ),
+  clock: oneOf(
+    ['trading', 'calendar'],
+    'trading: nights count with night_weight, and days without trading with shut_day_weight; calendar: variance accrues evenly, as in a simulated market.',
+  ),
+  shut_day_weight: numberOrNull(
+    'Ratio of the variance of a day without trading to that of an open session; fitted within 0 to 0.3; null if clock is calendar.',
+  ),
+  night_weight: numberOrNull(
+    'Ratio of the variance of a night within the week to that of an open session; null if clock is calendar.',
+  ),
+  expiries: describedObject('One row per settlement.', {
+    count: count('Rows of each column.'),
+    expiry: textColumn('YYYY-MM-DD'),
+    series: textColumn('Roots and settlements of the series that settle at this instant, for example "SPXW PM".'),
+    settles_at: textColumn('Settlement, ISO 8601.'),
+    quotes: numberColumn('Number of contracts out of the money to which the distribution is fitted.'),
+    outside_band: numberColumn('Number of these contracts whose fitted price is below the bid or above the ask.'),
+    fit_error: numberColumn(
+      'Root mean square error of the fitted prices within three standard deviations, as a multiple of the half-width of the band.',
     ),
-    clock: oneOf(
-      ['trading', 'calendar'],
-      'trading: nights count with night_weight, and days without trading with shut_day_weight; calendar: variance accrues evenly, as in a simulated market.',
-    ),
-    shut_day_weight: nullable(
-      Type.Number(),
-      'Ratio of the variance of a day without trading to that of an open session; fitted within 0 to 0.3; null if clock is calendar.',
-    ),
-    night_weight: nullable(
-      Type.Number(),
-      'Ratio of the variance of a night within the week to that of an open session; null if clock is calendar.',
-    ),
-    expiries: Type.Object(
-      {
-        count: count('Rows of each column.'),
-        expiry: textColumn('YYYY-MM-DD'),
-        series: textColumn('Roots and settlements of the series that settle at this instant, for example "SPXW PM".'),
-        settles_at: textColumn('Settlement, ISO 8601.'),
-        quotes: numberColumn('Number of contracts out of the money to which the distribution is fitted.'),
-        outside_band: numberColumn('Number of these contracts whose fitted price is below the bid or above the ask.'),
-        fit_error: numberColumn(
-          'Root mean square error of the fitted prices within three standard deviations, as a multiple of the half-width of the band.',
-        ),
-        ...smileColumns,
-      },
-      { additionalProperties: false, description: 'One row per settlement.' },
-    ),
-    maturities: Type.Object(
-      {
-        count: count('Rows of each column.'),
-        days: numberColumn('Calendar days.'),
-        ends_at: textColumn('ISO 8601.'),
-        ...smileColumns,
-      },
-      {
-        additionalProperties: false,
-        description:
-          'One row per constant maturity up to the last settlement: 7, 30, 60, 90, 180 and 365 days. A maturity ends at the close of that day, or of the next trading day if the exchange is shut on that day.',
-      },
-    ),
-    events: Type.Object(
-      {
-        count: count('Rows of each column.'),
-        after: textColumn('The event lies after this instant: a settlement or the moment of the quotes, ISO 8601.'),
-        before: textColumn('The event lies before this settlement, ISO 8601.'),
-        implied_move: numberColumn('One standard deviation of the log-price over the event, decimal.'),
-        implied_move_band: numberColumn(
-          'Root of the sum of the squares of the changes of implied_move, one for each volatility at the money that moves to the edge of its band, decimal.',
-        ),
-        implied_move_error: numberColumn('Standard error of implied_move, decimal.'),
-        expected_absolute_move: numberColumn(
-          'Expected absolute log-return over the event: sqrt(2/pi) times implied_move, decimal.',
-        ),
-        variance: numberColumn('Variance of the log-price over the event, decimal: implied_move squared.'),
-      },
-      {
-        additionalProperties: false,
-        description:
-          'Events, such as earnings reports. An event is reported where the variance at the money rises faster between two neighbouring settlements than before and after them.',
-      },
-    ),
-    refused: Type.Object(
-      {
-        count: count('Rows of each column.'),
-        series: textColumn('Root, expiry and settlement.'),
-        reason: textColumn(
-          'no_volatility; too_few_strikes: fewer than five usable quotes out of the money; one_sided: fewer than two on one side of the forward.',
-        ),
-      },
-      { additionalProperties: false, description: 'Series that do not determine a smile. GEX still includes them.' },
-    ),
-    quotes: nullable(
-      Type.Object(
-        {
-          count: count('Rows of each column.'),
-          settles_at: Type.String({ description: 'The settlement of these quotes, ISO 8601.' }),
-          strike: numberColumn('Strike, dollars.'),
-          side: textColumn('C: the quote of the call; P: that of the put.'),
-          iv_bid: nullableColumn(
-            'Volatility at the lower edge of the band, decimal per calendar year; 0 if that edge is no price above zero.',
-          ),
-          iv_ask: nullableColumn(
-            'Volatility at the upper edge of the band, decimal per calendar year; null if no volatility gives that price.',
-          ),
-        },
-        { additionalProperties: false },
+    ...smileColumns,
+  }),
+  maturities: describedObject(
+    'One row per constant maturity up to the last settlement: 7, 30, 60, 90, 180 and 365 days. A maturity ends at the close of that day, or of the next trading day if the exchange is shut on that day.',
+    {
+      count: count('Rows of each column.'),
+      days: numberColumn('Calendar days.'),
+      ends_at: textColumn('ISO 8601.'),
+      ...smileColumns,
+    },
+  ),
+  events: describedObject(
+    'Events, such as earnings reports. An event is reported where the variance at the money rises faster between two neighbouring settlements than before and after them.',
+    {
+      count: count('Rows of each column.'),
+      after: textColumn('The event lies after this instant: a settlement or the moment of the quotes, ISO 8601.'),
+      before: textColumn('The event lies before this settlement, ISO 8601.'),
+      implied_move: numberColumn('One standard deviation of the log-price over the event, decimal.'),
+      implied_move_band: numberColumn(
+        'Root of the sum of the squares of the changes of implied_move, one for each volatility at the money that moves to the edge of its band, decimal.',
       ),
-      'The quotes out of the money to which one smile is fitted, in order of the strike, with their bands: bid to ask, at least 0.2 cents to each side of the mid. Null unless quotes_days is given.',
-    ),
-    grid: nullable(
-      Type.Object(
-        {
-          log_moneyness: numberColumn('ln(K/F).'),
-          tte: numberColumn('Calendar years.'),
-          trading_years: numberColumn('Years of trading time.'),
-          total_variance: Type.Array(Type.Array(Type.Union([Type.Number(), Type.Null()])), {
-            description: 'By time, then by strike; null where the option is worth nothing.',
-          }),
-        },
-        { additionalProperties: false },
+      implied_move_error: numberColumn('Standard error of implied_move, decimal.'),
+      expected_absolute_move: numberColumn(
+        'Expected absolute log-return over the event: sqrt(2/pi) times implied_move, decimal.',
       ),
-      'Total implied variance; null unless detail is grid.',
+      variance: numberColumn('Variance of the log-price over the event, decimal: implied_move squared.'),
+    },
+  ),
+  refused: describedObject('Series that do not determine a smile. GEX still includes them.', {
+    count: count('Rows of each column.'),
+    series: textColumn('Root, expiry and settlement.'),
+    reason: textColumn(
+      'no_volatility; too_few_strikes: fewer than five usable quotes out of the money; one_sided: fewer than two on one side of the forward.',
     ),
-    parameters: nullable(
-      Type.Object(
-        {
-          kernel: numberColumn('By expiry: standard deviation of the log-price in every lognormal component.'),
-          node: Type.Array(Type.Array(Type.Number()), {
-            description: 'By expiry: means of the components, as multiples of the forward.',
-          }),
-          mass: Type.Array(Type.Array(Type.Number()), { description: 'By expiry: probabilities of the components.' }),
-        },
-        { additionalProperties: false },
+  }),
+  quotes: objectOrNull(
+    'The quotes out of the money to which one smile is fitted, in order of the strike, with their bands: bid to ask, at least 0.2 cents to each side of the mid. Null unless quotes_days is given.',
+    {
+      count: count('Rows of each column.'),
+      settles_at: textField('The settlement of these quotes, ISO 8601.'),
+      strike: numberColumn('Strike, dollars.'),
+      side: textColumn('C: the quote of the call; P: that of the put.'),
+      iv_bid: nullableColumn(
+        'Volatility at the lower edge of the band, decimal per calendar year; 0 if that edge is no price above zero.',
       ),
-      'The probability distribution of each expiry, a mixture of lognormals; null unless detail is parameters.',
-    ),
-  },
-  { additionalProperties: false },
-);
+      iv_ask: nullableColumn(
+        'Volatility at the upper edge of the band, decimal per calendar year; null if no volatility gives that price.',
+      ),
+    },
+  ),
+  grid: objectOrNull('Total implied variance; null unless detail is grid.', {
+    log_moneyness: numberColumn('ln(K/F).'),
+    tte: numberColumn('Calendar years.'),
+    trading_years: numberColumn('Years of trading time.'),
+    total_variance: Type.Array(Type.Array(Type.Union([Type.Number(), Type.Null()])), {
+      description: 'By time, then by strike; null where the option is worth nothing.',
+    }),
+  }),
+  parameters: objectOrNull(
+    'The probability distribution of each expiry, a mixture of lognormals; null unless detail is parameters.',
+    {
+      kernel: numberColumn('By expiry: standard deviation of the log-price in every lognormal component.'),
+      node: Type.Array(Type.Array(Type.Number()), {
+        description: 'By expiry: means of the components, as multiples of the forward.',
+      }),
+      mass: Type.Array(Type.Array(Type.Number()), { description: 'By expiry: probabilities of the components.' }),
+    },
+  ),
+});
 
 /** The answer of `get_volatility_surface`. */
 export type SurfaceAnswer = Static<typeof surfaceAnswer>;

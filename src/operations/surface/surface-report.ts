@@ -9,9 +9,10 @@ import type { Chain } from '../../market/chain.ts';
 import { CALENDAR } from '../../market/variance-clock.ts';
 import { impliedVolatility } from '../../math/implied-volatility.ts';
 import { defineOperation } from '../engine/operation.ts';
-import { defaulted, finiteOrNull, number, oneOf, ticker } from '../engine/schemas.ts';
+import { defaulted, finiteOrNull, number, objectOf, oneOf } from '../engine/schemas.ts';
+import { ticker } from '../engine/shared-fields.ts';
 import { surfaceOfPrepared } from '../reading/chain-surface.ts';
-import { provenanceOf, readMarket } from '../reading/market-reading.ts';
+import { provenanceOf, readMarket, reportHead } from '../reading/market-reading.ts';
 import { type SurfaceAnswer, surfaceAnswer } from './surface-answer.ts';
 
 /** Constant maturities, calendar days. */
@@ -38,25 +39,22 @@ export const getVolatilitySurface = defineOperation({
     'volatility, skewness and kurtosis. Implied moves of single events, such as earnings reports. Nights, and days without trading, count ' +
     'little in trading time.',
   example: { ticker: 'SPY' },
-  input: Type.Object(
-    {
-      ticker,
-      detail: defaulted(
-        oneOf(
-          ['figures', 'grid', 'parameters'],
-          'figures: smile figures only; grid: also total variance over 60 times and 200 strikes; parameters: also the fitted distributions.',
-        ),
-        'figures',
+  input: objectOf({
+    ticker,
+    detail: defaulted(
+      oneOf(
+        ['figures', 'grid', 'parameters'],
+        'figures: smile figures only; grid: also total variance over 60 times and 200 strikes; parameters: also the fitted distributions.',
       ),
-      quotes_days: Type.Optional(
-        number('Adds the quotes of the settlement nearest to this many calendar days.', {
-          minimum: 0,
-          maximum: QUOTES_DAYS_MAX,
-        }),
-      ),
-    },
-    { additionalProperties: false },
-  ),
+      'figures',
+    ),
+    quotes_days: Type.Optional(
+      number('Adds the quotes of the settlement nearest to this many calendar days.', {
+        minimum: 0,
+        maximum: QUOTES_DAYS_MAX,
+      }),
+    ),
+  }),
   full: surfaceAnswer,
   rest: { method: 'GET', path: '/api/v1/surface/{ticker}' },
   *run({ ticker: name, detail, quotes_days: quotesDays }, context) {
@@ -90,8 +88,7 @@ export function* reportSurface(
     ends.map((at) => rowInput(surface.lawAt(at), nearestSlice(surface, at), varianceAt(surface, events, at))),
   );
   return {
-    ticker: chain.underlying,
-    spot_price: chain.spot,
+    ...reportHead(chain),
     fitted_to: surface.source,
     ...clockOf(surface),
     expiries: {
@@ -190,34 +187,12 @@ function clockOf({ clock: { weights } }: FittedSurface) {
     : { clock: 'trading' as const, shut_day_weight: weights.shutDay, night_weight: weights.night };
 }
 
-interface RowInput {
-  readonly law: HorizonLaw['law'];
-  readonly tte: number;
-  readonly years: number;
-  readonly forward: number;
-  readonly variance: number;
-  /** Variance of the events up to the time of the row. */
-  readonly ofEvents: number;
-  /** Half-widths of the bands of the volatility at the money and of the 25-delta skew, as shares of the volatility at the money. */
-  readonly band: number;
-  readonly skewBand: number;
-}
+type RowInput = ReturnType<typeof rowInput>;
 
-function rowInput(
-  { law, years, forward, atmVariance, tte }: HorizonLaw,
-  near: SurfaceSlice,
-  ofEvents: number,
-): RowInput {
-  return {
-    law,
-    tte,
-    years,
-    forward,
-    variance: atmVariance,
-    ofEvents,
-    band: near.fit.atmBand,
-    skewBand: near.fit.skewBand,
-  };
+/** Returns the inputs of a row of smile columns. `ofEvents` is the variance of the events up to the time of the row. */
+function rowInput({ law, years, forward, atmVariance, tte }: HorizonLaw, near: SurfaceSlice, ofEvents: number) {
+  const { atmBand: band, skewBand } = near.fit;
+  return { law, tte, years, forward, variance: atmVariance, ofEvents, band, skewBand };
 }
 
 /** Computes the smile columns of some laws (distributions of the price at one instant), which are ordered by time. */

@@ -57,8 +57,7 @@ export function printCounts(db: Database): PrintCounts {
     const slot = slotOf(at);
     if (last?.slot === slot && last.underlying === underlying && last.simulated === simulated) return last;
     const key = `${simulated} ${underlying} ${slot}`;
-    last = slots.get(key) ?? { simulated, underlying, slot, entries: 0, canceled: 0 };
-    slots.set(key, last);
+    last = slots.getOrInsert(key, { simulated, underlying, slot, entries: 0, canceled: 0 });
     return last;
   };
 

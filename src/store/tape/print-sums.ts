@@ -2,13 +2,13 @@ import type { Database } from 'bun:sqlite';
 import { addDays, newYorkInstant } from '../../market/calendar.ts';
 import { rootOf } from '../../market/option-symbol.ts';
 import { change, isDeep, type Print, type PrintSum, premiumOf, sumOf } from '../../market/prints.ts';
-import type { MarketStore } from '../../market/store.ts';
+import type { PrintRange, PrintStore } from '../../market/store.ts';
 import { dayOf, FLAG, type TapeColumns } from '../../market/tape-columns.ts';
 import { PREMIUM_UNITS } from '../../market/tape-sums.ts';
 import { LAST_DATED_MS } from './tape-days.ts';
 
 /** The stored sums of large prints. */
-export interface PrintSums extends Pick<MarketStore, 'printSums' | 'sumPrintsFrom'> {
+export interface PrintSums extends Pick<PrintStore, 'printSums' | 'sumPrintsFrom'> {
   /**
    * Adds a print to the sums of its day, or subtracts it from them (`times` is -1). Ignores prints that are not large, and prints of
    * contracts with an adjusted deliverable. Call this method within a transaction.
@@ -24,9 +24,9 @@ export interface PrintSums extends Pick<MarketStore, 'printSums' | 'sumPrintsFro
 /** The functions that read the stored prints. */
 export interface PrintSource {
   /** Returns those prints of a range that are stored as rows and have at least a minimum premium. */
-  readonly rows: MarketStore['prints'];
+  readonly rows: PrintStore['prints'];
   /** Yields those prints of a range that are stored in parts and have at least a minimum premium, one part of a day at a time. */
-  readonly packed: (...range: Parameters<MarketStore['prints']>) => Iterable<PackedPrints>;
+  readonly packed: (...range: PrintRange) => Iterable<PackedPrints>;
   /** Returns whether a range may have prints, including canceled prints. False means that the range has no prints. */
   readonly mayHave: (underlying: string, fromMs: number, toMs: number, simulated: boolean) => boolean;
 }
@@ -142,11 +142,7 @@ function* sumsOfColumns(columns: TapeColumns): Generator<SumRow, void> {
     const side = flags[row]! & FLAG.side || sideByQuote(price[row]!, bid[row]!, ask[row]!);
     const sumFlags = (flags[row]! & FLAG.multiLeg ? 2 : 0) + (isDeep(delta[row]!) ? 1 : 0);
     const key = (contracts.seriesIndex[contract[row]!]! * 4 + side) * 4 + sumFlags;
-    let sum = sums.get(key);
-    if (sum === undefined) {
-      sum = { prints: 0, contracts: 0, premium: 0 };
-      sums.set(key, sum);
-    }
+    const sum = sums.getOrInsertComputed(key, () => ({ prints: 0, contracts: 0, premium: 0 }));
     sum.prints++;
     sum.contracts += size[row]!;
     sum.premium += Math.round(price[row]! * size[row]! * multiplier[row]! * PREMIUM_UNITS);

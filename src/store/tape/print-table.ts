@@ -1,5 +1,5 @@
 import type { Database } from 'bun:sqlite';
-import type { MarketStore } from '../../market/store.ts';
+import type { PrintStore } from '../../market/store.ts';
 import { blockSums } from './block-sums.ts';
 import { tapePacker } from './pack-tape.ts';
 import { printRows } from './print-rows.ts';
@@ -9,20 +9,6 @@ import { stretchReader } from './read-stretch.ts';
 import { printSaver } from './save-prints.ts';
 import { tapeParts } from './tape-parts.ts';
 import { PART_MAX, partWriter } from './write-parts.ts';
-
-type PrintTable = Pick<
-  MarketStore,
-  | 'savePrints'
-  | 'prints'
-  | 'largePrints'
-  | 'printSums'
-  | 'sumPrintsFrom'
-  | 'tape'
-  | 'stretch'
-  | 'tapeVersion'
-  | 'lastPrintAt'
-  | 'packTape'
->;
 
 /** Numbers of prints that are processed together. Tests use smaller numbers. */
 export interface TapeSizes {
@@ -50,7 +36,7 @@ const SIZES: TapeSizes = { part: PART_MAX, atOnce: 1_000, rows: 2_048 };
  * copy's underlying and day. So after a day is packed, a print that has the id of a packed print, but another day or another underlying, is
  * a different print.
  */
-export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintTable {
+export function printTable(db: Database, sizes: TapeSizes = SIZES): PrintStore {
   const rows = printRows(db);
   const parts = tapeParts(db);
   const writer = partWriter(db, parts, sizes.part);

@@ -1,13 +1,10 @@
 import type { Print } from '../../market/prints.ts';
-import type { MarketStore } from '../../market/store.ts';
+import type { PrintRange, PrintStore } from '../../market/store.ts';
 import { printOfRow, type TapeColumns } from '../../market/tape-columns.ts';
 import { beforeRowsOf, type ColumnRow, columnsOfRows, type PrintRows } from './print-rows.ts';
 import { type TapeId, tapeIdOf } from './tape-days.ts';
 import { merged, packedFieldsOf, printsWithin } from './tape-entries.ts';
 import { groupFrom, type TapeParts } from './tape-parts.ts';
-
-/** The arguments of a read: underlying, first and last moment (ms), whether simulated, minimum premium (dollars). */
-type Range = Parameters<MarketStore['prints']>;
 
 /**
  * Creates the functions that read prints from rows and parts, in order of time and then of arrival. The prints in rows arrived after the
@@ -16,14 +13,14 @@ type Range = Parameters<MarketStore['prints']>;
  */
 export function printReader(rows: PrintRows, parts: TapeParts, rowsAtOnce: number) {
   /** Yields the packed prints of a range, one part of a day at a time. */
-  function* packed(...[underlying, fromMs, toMs, simulated, minPremiumUsd]: Range) {
+  function* packed(...[underlying, fromMs, toMs, simulated, minPremiumUsd]: PrintRange) {
     for (const part of parts.within(tapeIdOf(underlying, simulated), fromMs, toMs)) {
       yield { day: part.day, columns: printsWithin(parts.largeOf(part, minPremiumUsd), fromMs, toMs, minPremiumUsd) };
     }
   }
 
   /** Returns the prints of a range. */
-  const prints: MarketStore['prints'] = (...range) => {
+  const prints: PrintStore['prints'] = (...range) => {
     const [underlying, , , simulated] = range;
     const ofParts = packed(...range)
       .map(({ columns }) => printsOf(columns, tapeIdOf(underlying, simulated)))
@@ -41,7 +38,9 @@ export function printReader(rows: PrintRows, parts: TapeParts, rowsAtOnce: numbe
   };
 
   /** Yields the prints of a range as columns, one group of parts or some rows at a time. Prints may be packed between two steps. */
-  function* largePrints(...[underlying, fromMs, toMs, simulated, minPremiumUsd]: Range): Generator<TapeColumns, void> {
+  function* largePrints(
+    ...[underlying, fromMs, toMs, simulated, minPremiumUsd]: PrintRange
+  ): Generator<TapeColumns, void> {
     const tape = tapeIdOf(underlying, simulated);
     // Parts have been read up to `from` (exclusive), and rows up to `cursor`.
     let from = fromMs;
@@ -67,7 +66,7 @@ export function printReader(rows: PrintRows, parts: TapeParts, rowsAtOnce: numbe
     return part ? groupFrom(part, parts.ofDay({ ...tape, day: part.day })) : [];
   };
 
-  const lastPrintAt: MarketStore['lastPrintAt'] = (underlying, simulated, untilMs = Number.MAX_SAFE_INTEGER) => {
+  const lastPrintAt: PrintStore['lastPrintAt'] = (underlying, simulated, untilMs = Number.MAX_SAFE_INTEGER) => {
     const tape = tapeIdOf(underlying, simulated);
     const rowAt = rows.lastAt(tape, untilMs);
     for (let part = parts.before(tape, untilMs); part; part = parts.before(tape, part.fromAt - 1)) {
@@ -81,7 +80,7 @@ export function printReader(rows: PrintRows, parts: TapeParts, rowsAtOnce: numbe
     return rowAt;
   };
 
-  const tapeVersion: MarketStore['tapeVersion'] = (underlying, fromMs, toMs, simulated) => {
+  const tapeVersion: PrintStore['tapeVersion'] = (underlying, fromMs, toMs, simulated) => {
     const tape = tapeIdOf(underlying, simulated);
     const ofRows = rows.count(tape, fromMs, toMs);
     const ofParts = parts.counts(tape, fromMs, toMs);

@@ -1,4 +1,4 @@
-import type { MarketStore } from '../../market/store.ts';
+import type { PrintStore } from '../../market/store.ts';
 import { PARTS, type Stretch } from '../../market/tape.ts';
 import { dayOf, type TapeColumns } from '../../market/tape-columns.ts';
 import { sumsOf } from '../../market/tape-sums.ts';
@@ -13,7 +13,7 @@ export interface StretchDeps {
   readonly rows: PrintRows;
   readonly parts: TapeParts;
   readonly blocks: BlockSums;
-  readonly prints: MarketStore['prints'];
+  readonly prints: PrintStore['prints'];
 }
 
 /**
@@ -77,7 +77,7 @@ export function stretchReader({ rows, parts, blocks, prints }: StretchDeps, rows
     return stretchWith(tapeDay, from, to, columns);
   };
 
-  const stretch: MarketStore['stretch'] = (underlying, fromMs, toMs, simulated, mostParts) => {
+  const stretch: PrintStore['stretch'] = (underlying, fromMs, toMs, simulated, mostParts) => {
     if (fromMs > toMs) return undefined;
     const tape = tapeIdOf(underlying, simulated);
     const rowAt = rows.firstAt(tape, fromMs, toMs);
@@ -90,7 +90,7 @@ export function stretchReader({ rows, parts, blocks, prints }: StretchDeps, rows
     return summed ?? stretchOfParts(tapeDay, groupFrom(part, dayParts), fromMs, toMs);
   };
 
-  function* tape(...[underlying, fromMs, toMs, simulated, fromExpiry = '']: Parameters<MarketStore['tape']>) {
+  function* tape(...[underlying, fromMs, toMs, simulated, fromExpiry = '']: Parameters<PrintStore['tape']>) {
     for (let from = fromMs; ; ) {
       const next = stretch(underlying, from, toMs, simulated, PARTS.one);
       if (next === undefined) return;

@@ -30,8 +30,7 @@ export function findCopies(
 ): Map<number, StoredCopy[]> {
   const columnsByPart = new Map<number, TapeColumns>();
   const copyOf = ({ part, row }: PartOfPrint): StoredCopy => {
-    const columns = columnsByPart.get(part.id) ?? parts.columnsOf(part);
-    columnsByPart.set(part.id, columns);
+    const columns = columnsByPart.getOrInsertComputed(part.id, () => parts.columnsOf(part));
     return {
       get flag() {
         return columns.flags[row]! & (CANCELED | CORRECTED);

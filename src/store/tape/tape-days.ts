@@ -34,8 +34,7 @@ export function groupByDay(prints: readonly Print[]): DayOfPrints[] {
     const day = dayOf(at);
     if (last?.day !== day || last.underlying !== underlying || last.simulated !== Number(simulated)) {
       const key = `${simulated} ${underlying} ${day}`;
-      last = days.get(key) ?? { simulated: Number(simulated), underlying, day, indices: [] };
-      days.set(key, last);
+      last = days.getOrInsert(key, { simulated: Number(simulated), underlying, day, indices: [] });
     }
     last.indices.push(i);
   }

@@ -1,3 +1,4 @@
+import { recordOf } from '../../core/record-of.ts';
 import type { Print } from '../../market/prints.ts';
 import { ContractNumbers, NUMBERS, pickRows, type TapeColumns, tapeColumnsOf } from '../../market/tape-columns.ts';
 import type { TapeId } from './tape-days.ts';
@@ -56,15 +57,11 @@ export function packedFieldsOf({ simulated, underlying }: TapeId) {
 /** Returns the entries in rows [from, to). The result shares memory with `entries`. */
 export function sliceEntries(entries: TapeEntries, from: number, to: number): TapeEntries {
   if (from === 0 && to === entries.count) return entries;
-  const numbers = Object.fromEntries(NUMBERS.map((name) => [name, entries[name].subarray(from, to)])) as Pick<
-    TapeEntries,
-    (typeof NUMBERS)[number]
-  >;
   return {
     count: to - from,
     contracts: entries.contracts,
     contract: entries.contract.subarray(from, to),
-    ...numbers,
+    ...recordOf(NUMBERS, (name) => entries[name].subarray(from, to)),
     flags: entries.flags.subarray(from, to),
     ids: entries.ids.subarray(2 * from, 2 * to),
   };
@@ -78,9 +75,7 @@ export function merged<T extends TapeColumns | TapeEntries>(first: T, second: T)
   const contract = new Uint32Array(count);
   for (let row = 0; row < first.count; row++) contract[row] = ofFirst[first.contract[row]!]!;
   for (let row = 0; row < second.count; row++) contract[first.count + row] = ofSecond[second.contract[row]!]!;
-  const columns = Object.fromEntries(
-    NUMBERS.map((name) => [name, joined(first[name], second[name], new Float64Array(count))]),
-  ) as Pick<TapeColumns, (typeof NUMBERS)[number]>;
+  const columns = recordOf(NUMBERS, (name) => joined(first[name], second[name], new Float64Array(count)));
   const flags = joined(first.flags, second.flags, new Uint8Array(count));
   const both: TapeColumns = { count, contracts: numbers.contracts(), contract, ...columns, flags };
   const ids = 'ids' in first && 'ids' in second ? joined(first.ids, second.ids, new Uint32Array(2 * count)) : undefined;

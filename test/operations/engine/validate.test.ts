@@ -2,18 +2,10 @@ import { describe, expect, test } from 'bun:test';
 import { type TObject, type TSchema, Type } from '@sinclair/typebox';
 import { ClientError, type FieldError } from '../../../src/core/errors.ts';
 import { COLUMN_ROWS_MAX, column, table } from '../../../src/operations/engine/column-arguments.ts';
-import {
-  date,
-  defaulted,
-  dividend,
-  iv,
-  nullable,
-  oneOf,
-  putCall,
-  rate,
-  ticker,
-} from '../../../src/operations/engine/schemas.ts';
+import { date, defaulted, oneOf } from '../../../src/operations/engine/schemas.ts';
+import { dividend, iv, putCall, rate, ticker } from '../../../src/operations/engine/shared-fields.ts';
 import { expectation, satisfies, validate } from '../../../src/operations/engine/validate.ts';
+import { nullable } from '../../../src/operations/engine/wrapped-schemas.ts';
 
 const SCHEMA = Type.Object(
   {

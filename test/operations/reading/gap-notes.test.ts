@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { gapNotes } from '../../../src/operations/reading/gap-notes.ts';
+import { gapNotes } from '../../../src/operations/reading/signed-tape.ts';
 import { chainOf, contract } from '../../analytics/small-chains.ts';
 import { smallMarket } from '../small-market.ts';
 

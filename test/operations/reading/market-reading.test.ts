@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import { runToCompletion } from '../../../src/core/steps.ts';
 import type { Chain } from '../../../src/market/chain.ts';
+import { contextAt } from '../../../src/operations/engine/moment.ts';
 import type { Context } from '../../../src/operations/engine/operation.ts';
-import { contextAt } from '../../../src/operations/engine/replay.ts';
 import { levelsOf, provenanceOf, readMarket } from '../../../src/operations/reading/market-reading.ts';
 import { AS_OF, chainOf, EXPIRY, HEAD, LATER, print, quoted, range, TODAY } from '../../analytics/small-chains.ts';
 import { refusalOf, smallMarket } from '../small-market.ts';
