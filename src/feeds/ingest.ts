@@ -6,7 +6,7 @@ import { type Delivery, type Feed, isLocal } from '../market/feed.ts';
 import { type AcceptResult, acceptDelivery, type IngestStore } from './accept-delivery.ts';
 import { batchesOf } from './batches.ts';
 import { SYSTEM_CLOCK } from './clock.ts';
-import { type DataRoom, NoRoom } from './data-room.ts';
+import { type DiskSpace, NoDiskSpace } from './disk-space.ts';
 import { nextPollAt } from './schedule.ts';
 
 export interface IngestDeps {
@@ -15,7 +15,7 @@ export interface IngestDeps {
   readonly observe: Observe;
   readonly nowMs: () => number;
   /** The check of the data folder's size. If omitted, market data is always stored. */
-  readonly room?: DataRoom;
+  readonly room?: DiskSpace;
   /** Called after each transaction of market data. */
   readonly onStored?: () => void;
 }
@@ -115,7 +115,7 @@ export async function ingestOnce(deps: IngestDeps, signal?: AbortSignal): Promis
     await recordEnd(null);
     observe({ kind: 'ingest_polled', ...counts, duration_ms: Math.round(performance.now() - startedAt) });
   } catch (error) {
-    if (error instanceof NoRoom) return recordEnd(error.message);
+    if (error instanceof NoDiskSpace) return recordEnd(error.message);
     observe({ kind: 'ingest_failed', error });
     await recordEnd('The feed failed. The log has the error.');
     throw error;
@@ -136,7 +136,7 @@ async function ingestStream(deps: IngestDeps, signal: AbortSignal): Promise<void
     try {
       await work();
     } catch (error) {
-      if (!(error instanceof NoRoom)) observe({ kind: 'ingest_failed', error });
+      if (!(error instanceof NoDiskSpace)) observe({ kind: 'ingest_failed', error });
     }
   };
 
@@ -204,7 +204,7 @@ interface Counts {
 
 /**
  * Stores deliveries in short transactions, and returns the counts of what was stored and rejected. Returns early once `signal` is aborted.
- * Throws `NoRoom` if the data folder is full.
+ * Throws `NoDiskSpace` if the data folder is full.
  */
 async function storeAll(deliveries: AsyncIterable<Delivery>, deps: IngestDeps, signal?: AbortSignal): Promise<Counts> {
   const { feed, store, observe, nowMs, onStored, room } = deps;
@@ -228,7 +228,7 @@ async function storeAll(deliveries: AsyncIterable<Delivery>, deps: IngestDeps, s
       await new Promise(setImmediate);
       announceStep(step);
       const fullReason = room?.fullReason();
-      if (fullReason !== undefined) throw new NoRoom(fullReason);
+      if (fullReason !== undefined) throw new NoDiskSpace(fullReason);
       const results = await retryBusy(() => store.transaction(() => acceptFirst(pieces)), signal);
       pieces = pieces.slice(results.length);
       for (const result of results) report(result, counts, observe);

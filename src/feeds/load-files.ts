@@ -7,7 +7,7 @@ import type { Delivery, LoadedFile } from '../market/feed.ts';
 import type { Print } from '../market/prints.ts';
 import { dayOf } from '../market/tape-columns.ts';
 import { acceptDelivery, countRejectedRows, type IngestStore } from './accept-delivery.ts';
-import type { DataRoom } from './data-room.ts';
+import type { DiskSpace } from './disk-space.ts';
 import { deliveriesOf, type FileReadOptions } from './files/deliveries.ts';
 import { type FoundFile, type SkippedFile, walk } from './files/walk.ts';
 import { readFileIsolated } from './reader/isolated-reader.ts';
@@ -17,7 +17,7 @@ export interface LoadDeps {
   readonly store: IngestStore;
   readonly nowMs: () => number;
   /** The check of the data folder's size. If omitted, market data is always stored. */
-  readonly room?: DataRoom;
+  readonly room?: DiskSpace;
   /** Called while files are read: `bytes` of the `ofBytes` in all files have been read, and `rows` rows have been found in them. */
   readonly onProgress: (bytes: number, ofBytes: number, rows: number) => void;
 }

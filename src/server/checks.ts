@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { CheckOutcome } from '../cli/ports.ts';
 import { cleanLine } from '../core/clean-text.ts';
 import { errorCode, OperatorError } from '../core/errors.ts';
-import { formatBytes } from '../feeds/data-room.ts';
+import { formatBytes } from '../feeds/disk-space.ts';
 import { descriptorsMax } from '../http/connections/own-sockets.ts';
 import { readTls } from '../http/tls.ts';
 import { DAY_MS } from '../market/calendar.ts';

@@ -49,8 +49,8 @@ export function createPorts(nowMs: () => number): Ports {
 
     async load(settings, paths, onProgress) {
       const { loadFiles } = await import('../feeds/load-files.ts');
-      const { createDataRoom } = await import('../feeds/data-room.ts');
-      const room = createDataRoom(settings);
+      const { createDiskSpace } = await import('../feeds/disk-space.ts');
+      const room = createDiskSpace(settings);
       return openedFor(settings.dataDir, undefined, ({ store }) =>
         loadFiles(paths, { store, nowMs, room, onProgress }),
       );

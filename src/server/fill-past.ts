@@ -4,7 +4,7 @@ import type { Observe } from '../core/events.ts';
 import { collectSoon } from '../core/garbage.ts';
 import type { Steps } from '../core/steps.ts';
 import { runEvery, untilIdle } from '../feeds/background.ts';
-import { type DataRoom, NoRoom } from '../feeds/data-room.ts';
+import { type DiskSpace, NoDiskSpace } from '../feeds/disk-space.ts';
 import { type Instrument, instrumentsOf } from '../feeds/simulated/instruments.ts';
 import { simulatedChain } from '../feeds/simulated/simulated-chain.ts';
 import { PRINT_DAYS } from '../feeds/simulated/simulated-feed.ts';
@@ -27,7 +27,7 @@ export interface PastDeps {
   readonly tickerInView: () => string;
   /** Returns whether clients wait for answers. */
   readonly isAnswering: () => boolean;
-  readonly room: DataRoom;
+  readonly room: DiskSpace;
   readonly observe: Observe;
 }
 
@@ -51,7 +51,7 @@ const LOGGED_PARTS = 10;
 /** Fills the past of the simulated market, now and again each hour. */
 export function startPastFill(deps: PastDeps): { stop(): Promise<void> } {
   const onError = (error: unknown) =>
-    deps.observe({ kind: 'past_failed', error: error instanceof NoRoom ? error.message : error });
+    deps.observe({ kind: 'past_failed', error: error instanceof NoDiskSpace ? error.message : error });
   return runEvery((isStopped) => fillPast(deps, isStopped), { everyMs: EVERY_MS, onError });
 }
 
@@ -60,7 +60,7 @@ export function startPastFill(deps: PastDeps): { stop(): Promise<void> } {
  * of the 30 days before each of them. Snapshots and prints that are stored already stay as they are. The ticker in view comes first, and the
  * newest snapshot of a ticker. The result depends only on the seed, the universe and the time, however often the fill was interrupted. The
  * present of all tickers must be stored with its levels: then the levels of the past are no news, and clients get no event for them. Rejects
- * with `NoRoom` if the data folder is full.
+ * with `NoDiskSpace` if the data folder is full.
  */
 export async function fillPast(deps: PastDeps, isStopped = () => false): Promise<void> {
   const { isAnswering, observe } = deps;
@@ -114,7 +114,7 @@ function* fillGaps(deps: PastDeps, onProgress: (past: PastProgress) => void): St
     if (gap === undefined || performance.now() - writtenAt > BATCH_MS) {
       yield { message: 'Storing snapshots' };
       const fullReason = room.fullReason();
-      if (fullReason !== undefined) throw new NoRoom(fullReason);
+      if (fullReason !== undefined) throw new NoDiskSpace(fullReason);
       missing -= writes.length;
       const past = { done: total - missing, total };
       store.transaction(() => {

@@ -1,7 +1,7 @@
 import { version } from '../../package.json';
 import type { StdioSettings } from '../cli/ports.ts';
 import { createLog } from '../core/log.ts';
-import { createDataRoom } from '../feeds/data-room.ts';
+import { createDiskSpace } from '../feeds/disk-space.ts';
 import { startIngests } from '../feeds/ingest.ts';
 import type { Feed } from '../market/feed.ts';
 import type { Universe } from '../market/universe.ts';
@@ -30,7 +30,7 @@ export async function serveStdio(settings: StdioSettings): Promise<void> {
   const simulated = feeds.some((feed) => feed.simulated);
   const context = createContext(settings, store, universe, simulated);
   let recorder: LevelRecorder | undefined;
-  const room = isStored ? { room: createDataRoom({ ...settings, observe }) } : {};
+  const room = isStored ? { room: createDiskSpace({ ...settings, observe }) } : {};
   const onStored = () => recorder?.wake();
   const ingests = startIngests(feeds, { store, observe, nowMs: Date.now, ...room, onStored });
   resources.defer(async () => void (await ingests.stop()));

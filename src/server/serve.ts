@@ -5,7 +5,7 @@ import { blockedSteps, startWatchdog } from '../core/event-loop-watchdog.ts';
 import type { Observation, Observe } from '../core/events.ts';
 import { createLog } from '../core/log.ts';
 import { withinMs } from '../core/within-ms.ts';
-import { createDataRoom } from '../feeds/data-room.ts';
+import { createDiskSpace } from '../feeds/disk-space.ts';
 import { startIngests } from '../feeds/ingest.ts';
 import { startPacking } from '../feeds/packing.ts';
 import { startRetention } from '../feeds/retention.ts';
@@ -115,7 +115,7 @@ async function serveUntilStopped(settings: ServeSettings, hanging: Set<string>, 
   // An upgrade copies the database first, which takes a minute for some 20 GB.
   manager?.starting('Opening the data folder', OPENING_MS_MAX);
   const options = listenOptions(settings);
-  const room = createDataRoom({ ...settings, observe });
+  const room = createDiskSpace({ ...settings, observe });
   const tracing = await connectTracing(observe);
   resources.defer(async () => {
     if (tracing && !(await withinMs(TRACES_STOP_MS, tracing.stop()))) hanging.add('traces');

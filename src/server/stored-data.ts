@@ -17,7 +17,7 @@ import { type AuditEntry, type AuditEvent, auditEntryOf } from '../access/audit.
 import { refuseForeignRoot } from '../access/data-owner.ts';
 import { isOpenToGroup, loadSecret, storeSecret } from '../access/secret.ts';
 import { ClientError, OperatorError, SettingError } from '../core/errors.ts';
-import { formatBytes } from '../feeds/data-room.ts';
+import { formatBytes } from '../feeds/disk-space.ts';
 import { type RetentionDays, removeOld } from '../feeds/retention.ts';
 import { createMarket } from '../market/market.ts';
 import { loadUniverse, STANDARD_UNIVERSE, type Universe } from '../market/universe.ts';

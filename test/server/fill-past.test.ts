@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { Observation } from '../../src/core/events.ts';
-import { NoRoom } from '../../src/feeds/data-room.ts';
+import { NoDiskSpace } from '../../src/feeds/disk-space.ts';
 import { ingestOnce } from '../../src/feeds/ingest.ts';
 import { instrumentsOf } from '../../src/feeds/simulated/instruments.ts';
 import { simulatedChain } from '../../src/feeds/simulated/simulated-chain.ts';
@@ -184,7 +184,7 @@ test('a full data folder stops the fill, which is reported', async () => {
   const store = await openPresent(['UUP']);
   let checks = 0;
   const room = { fullReason: () => (++checks > 1 ? 'full' : undefined) };
-  await expect(fillPast(depsOf(store, ['UUP'], { room }))).rejects.toThrow(NoRoom);
+  await expect(fillPast(depsOf(store, ['UUP'], { room }))).rejects.toThrow(NoDiskSpace);
   expect(store.feedStates()[0]!.past!.done).toBeLessThan(MOMENTS.length);
   const failed = Promise.withResolvers<Observation>();
   const observe = (each: Observation) => each.kind !== 'past_filling' && failed.resolve(each);

@@ -4,10 +4,10 @@ import { withinMs } from '../../core/within-ms.ts';
 import type { Delivery } from '../../market/feed.ts';
 import { READER_COMMAND } from '../../settings/config.ts';
 import type { Content } from '../files/opened-file.ts';
-import { childEnv, programCommand } from '../own-program.ts';
 import { unreadable } from '../rejections.ts';
 import { type FromReader, READER_BYTES_MAX, type ReaderJob, TOO_MUCH_MEMORY, type ToReader } from './messages.ts';
 import { unpackDelivery } from './packed-delivery.ts';
+import { childEnv, programCommand } from './reader-process.ts';
 
 /** Interval between two checks of a reader's memory, ms. This memory grows by at most some gigabytes a second. */
 const CHECK_INTERVAL_MS = 10;

@@ -4,7 +4,6 @@ import type { Delivery } from '../../market/feed.ts';
 import { writtenChain } from '../files/delayed-quotes.ts';
 import { contentsOf } from '../files/deliveries.ts';
 import { Content } from '../files/opened-file.ts';
-import { preferAsOomVictim } from '../own-program.ts';
 import { unreadable } from '../rejections.ts';
 import {
   type FromReader,
@@ -15,6 +14,7 @@ import {
   UNACKNOWLEDGED_MAX,
 } from './messages.ts';
 import { packDelivery } from './packed-delivery.ts';
+import { preferAsOomVictim } from './reader-process.ts';
 
 const STDIN = 0;
 /** Minimum time between two reports of progress, ms. A report also shows that the reader is alive. */

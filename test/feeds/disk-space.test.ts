@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { truncateSync, writeFileSync } from 'node:fs';
 import type { Observation } from '../../src/core/events.ts';
-import { createDataRoom } from '../../src/feeds/data-room.ts';
+import { createDiskSpace } from '../../src/feeds/disk-space.ts';
 import { ingestOnce } from '../../src/feeds/ingest.ts';
 import type { Delivery, Feed } from '../../src/market/feed.ts';
 import { openMemory } from '../../src/server/stored-data.ts';
@@ -19,7 +19,7 @@ test.each([
 ])('with --data-max %s a folder of 2 MB is full: %p', (dataMax, isFull) => {
   writeFileSync(data('zomma.sqlite'), Buffer.alloc(1.5e6));
   writeFileSync(data('zomma.sqlite-wal'), Buffer.alloc(0.5e6));
-  const reason = createDataRoom(parseSettings({ dataDir: data(), dataMax })).fullReason();
+  const reason = createDiskSpace(parseSettings({ dataDir: data(), dataMax })).fullReason();
   expect(reason).toEqual(
     isFull
       ? `The data folder has 2 MB, and --data-max is ${dataMax.replace('MB', ' MB')}. Nothing more is stored until there is room.`
@@ -45,7 +45,7 @@ test('a full folder stops storing and reports it; storing resumes by itself when
     },
   };
   store.openFeeds([feed]);
-  const room = createDataRoom({ dataDir: data(), dataMax: 1e6, observe, elapsedMs: () => now });
+  const room = createDiskSpace({ dataDir: data(), dataMax: 1e6, observe, elapsedMs: () => now });
   const poll = () => ingestOnce({ feed, store, observe, nowMs: Date.now, room });
   const errorOf = () => store.feedStates()[0]!.error;
 

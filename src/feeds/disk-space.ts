@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import type { Observe } from '../core/events.ts';
 
 /** Checks whether the data folder may grow. */
-export interface DataRoom {
+export interface DiskSpace {
   /** Returns the reason why nothing more may be stored, or `undefined` while there is room. Reads the disk at most once a second. */
   fullReason(): string | undefined;
 }
 
 /** The error that is thrown if market data cannot be stored because the data folder has no room to grow. */
-export class NoRoom extends Error {}
+export class NoDiskSpace extends Error {}
 
 const MB = 1_000_000;
 /**
@@ -26,7 +26,7 @@ const FREE_SHARE_MIN = 0.1;
 const ROOM_SHARE = 0.98;
 const CHECK_INTERVAL_MS = 1_000;
 
-export interface DataRoomDeps {
+export interface DiskSpaceDeps {
   readonly dataDir: string;
   /** The value of `--data-max`, bytes. If omitted, only the free space of the disk is a bound. */
   readonly dataMax?: number | undefined;
@@ -40,12 +40,12 @@ export interface DataRoomDeps {
  * Creates the check of the data folder, which contains the database with its log. The folder is full if it reaches `dataMax`, or if too
  * little of the disk is free.
  */
-export function createDataRoom({
+export function createDiskSpace({
   dataDir,
   dataMax = Number.POSITIVE_INFINITY,
   observe,
   elapsedMs = () => performance.now(),
-}: DataRoomDeps): DataRoom {
+}: DiskSpaceDeps): DiskSpace {
   let reason: string | undefined;
   let checkedAt = Number.NEGATIVE_INFINITY;
 

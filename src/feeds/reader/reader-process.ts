@@ -5,7 +5,7 @@ import { join } from 'node:path';
 export function programCommand(): string[] {
   // In a compiled executable, the modules are in an embedded file system.
   const isCompiled = /^(?:\/\$bunfs\/|[A-Z]:[\\/]~BUN)/.test(import.meta.dir);
-  if (!isCompiled) return [process.execPath, join(import.meta.dir, '../main.ts')];
+  if (!isCompiled) return [process.execPath, join(import.meta.dir, '../../main.ts')];
   // Use the executable that is running, even if another version has replaced the file on the disk.
   return [existsSync(RUNNING_EXECUTABLE) ? RUNNING_EXECUTABLE : process.execPath];
 }
