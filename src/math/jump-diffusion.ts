@@ -33,8 +33,8 @@ export interface JumpDiffusionResult {
  * no more than 60 jumps are expected. This was measured on 3,000 rows with up to 256 expected jumps.
  * @throws RangeError if the length of a column is not `count`.
  */
-export function merton({ count, ...options }: JumpDiffusionColumns): JumpDiffusionResult {
-  const [probAbove, probBelow, call, put] = mapColumns(kernels.merton, count, MertonColumn, options, [
+export function merton(options: JumpDiffusionColumns): JumpDiffusionResult {
+  const [probAbove, probBelow, call, put] = mapColumns(kernels.merton, options.count, MertonColumn, inputs(options), [
     MertonColumn.probAbove,
     MertonColumn.probBelow,
     MertonColumn.call,
@@ -47,13 +47,18 @@ export function merton({ count, ...options }: JumpDiffusionColumns): JumpDiffusi
  * Computes only the probabilities of `merton`, in two thirds of the time.
  * @throws RangeError if the length of a column is not `count`.
  */
-export function mertonProbabilities({
-  count,
-  ...options
-}: JumpDiffusionColumns): Pick<JumpDiffusionResult, 'probAbove' | 'probBelow'> {
-  const [probAbove, probBelow] = mapColumns(kernels.mertonProbabilities, count, MertonColumn, options, [
+export function mertonProbabilities(
+  options: JumpDiffusionColumns,
+): Pick<JumpDiffusionResult, 'probAbove' | 'probBelow'> {
+  const [probAbove, probBelow] = mapColumns(kernels.mertonProbabilities, options.count, MertonColumn, inputs(options), [
     MertonColumn.probAbove,
     MertonColumn.probBelow,
   ]);
   return { probAbove: probAbove!, probBelow: probBelow! };
+}
+
+/** Returns the inputs alone. The options of a caller may have other columns, for example those of `OptionColumns`. */
+function inputs(options: JumpDiffusionColumns): Record<string, Column> {
+  const { spot, strike, tte, iv, rate, dividend, jumpIntensity, jumpMean, jumpVol } = options;
+  return { spot, strike, tte, iv, rate, dividend, jumpIntensity, jumpMean, jumpVol };
 }

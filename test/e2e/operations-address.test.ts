@@ -3,14 +3,15 @@ import { readFileSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { testWithProgram } from '../support/needs.ts';
-import { PROGRAM, ROOT, run, startServer } from '../support/process.ts';
+import { ALL_TICKERS, PROGRAM, ROOT, run, startServer } from '../support/process.ts';
 import { withServer } from '../support/with-server.ts';
 
 /** Promtool checks the metrics and the alerts. */
 const testWithPromtool = testWithProgram('promtool');
 
 /** The operations address of a running server. */
-const server = withServer(PROGRAM, () => ['start', '--port', '0', '--rate-limit', 'off', '--ops', '127.0.0.1:0']);
+const ARGS = ['start', '--port', '0', '--rate-limit', 'off', '--ops', '127.0.0.1:0'];
+const server = withServer(PROGRAM, () => ARGS, ALL_TICKERS);
 const { dataDir, folder } = server;
 let ops: string;
 let key: string;
@@ -56,7 +57,7 @@ describe('metrics', () => {
     expect(text).toMatch(/^zomma_build_info\{version="[\d.]+",commit="\w+",schema="\d+"\} 1$/m);
     expect(sample(text, 'zomma_feed_state{feed="simulated",state="ok"}')).toBe(1);
     expect(sample(text, 'zomma_feed_state{feed="simulated",state="down"}')).toBe(0);
-    expect(sample(text, 'zomma_feed_tickers{feed="simulated",state="fresh"}')).toBe(13);
+    expect(sample(text, 'zomma_feed_tickers{feed="simulated",state="fresh"}')).toBe(59);
     expect(sample(text, 'zomma_feed_contracts_received{feed="simulated"}')).toBeGreaterThan(10_000);
     expect(sample(text, 'zomma_live_streams')).toBe(1);
     for (const name of ['zomma_db_bytes', 'zomma_disk_free_bytes', 'zomma_resident_memory_bytes'])
@@ -170,7 +171,7 @@ test('a server that stops is not ready, and answers what lies in its sockets', a
     const socket = connect(port, '127.0.0.1', () => socket.write('GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n'));
     socket.on('error', () => {});
     socket.on('data', () => socket.destroy());
-  }, 20);
+  }, 2);
   process.kill(other.pid, 'SIGTERM');
   while (!other.log().includes('"stopping"')) await Bun.sleep(2);
   const response = await fetch(`${address}/ready`);
