@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test';
 import { measureTape } from '../../bench/packed-tape.ts';
+import { PROGRAM } from '../support/process.ts';
 import { IS_FULL } from '../support/size.ts';
 
 /** Uses real processes: `zomma ingest` packs a tape, and another service reads the same tape as rows. Both get the same requests. */
@@ -8,10 +9,10 @@ const ROWS = IS_FULL ? 120_000 : 30_000;
 const BYTES_PER_PRINT_MAX = IS_FULL ? 28 : 32;
 
 test('a tape in columns is small and gives exactly the same answers as its rows', async () => {
-  const packed = await measureTape(ROWS, 3);
+  const packed = await measureTape(ROWS, 3, { command: PROGRAM });
   expect(packed.kept).toBe(ROWS);
   expect(packed.bytesPerPrint).toBeLessThan(BYTES_PER_PRINT_MAX);
-  const rows = await measureTape(ROWS, 3, { how: 'rows' });
+  const rows = await measureTape(ROWS, 3, { how: 'rows', command: PROGRAM });
   for (const [i, { path, body }] of packed.questions.entries()) {
     expect([path, withoutProvenance(body)]).toEqual([path, withoutProvenance(rows.questions[i]!.body)]);
   }
