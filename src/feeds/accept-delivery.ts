@@ -6,36 +6,36 @@ import type { FeedLedger } from '../market/feed-ledger.ts';
 import { AHEAD_MS } from '../market/market.ts';
 import type { MarketStore } from '../market/store.ts';
 
-/** The store for deliveries. The store can combine several writes into one transaction. */
+/** The store that deliveries are written to. The store can combine several writes into one transaction. */
 export interface IngestStore extends MarketStore, FeedLedger {
   transaction<T>(work: () => T): T;
 }
 
-/** What became of a delivery. */
+/** The result of accepting a delivery. */
 export interface AcceptResult {
-  /** The delivery that was written. If the delivery was rejected, the rejection. */
+  /** The delivery that was written, or the rejection that replaces the delivery. */
   readonly delivery: Delivery;
-  /** Number of prints in the delivery that had been stored before. */
+  /** Number of prints in the delivery that were already stored. */
   readonly known: number;
   /** Number of known prints that the delivery corrected or canceled. */
   readonly changed?: number;
-  /** The comparison of a chain with the stored chains of its ticker. */
+  /** How a delivered chain compares with the stored chains of its ticker. */
   readonly snapshot?: {
     /**
      * Whether the chain was written. A chain is not written if an equal chain of the same moment is stored. A chain of a polled source is
-     * not written either if any chain of the same moment is stored, or if the chain is slightly older than the newest stored chain.
+     * also not written in two cases: any chain of the same moment is stored, or the chain is slightly older than the newest stored chain.
      */
     readonly isNew: boolean;
     /**
-     * Whether the chain is dated more than AHEAD_MS after the present, which is more than clocks may differ. The service uses such a chain
-     * only if its ticker has no other.
+     * Whether the chain's time is more than AHEAD_MS after the present. Differences between clocks are smaller. The service uses such a
+     * chain only if its ticker has no other.
      */
     readonly isAhead: boolean;
-    /** Whether the chain is newer than all stored chains of its ticker. Stored chains that are dated ahead are left out. */
+    /** Whether the chain is newer than all stored chains of its ticker. Ignores stored chains more than AHEAD_MS ahead. */
     readonly isFresh: boolean;
     /**
-     * Number of contracts that were expected: the number that the source listed. For a fresh chain, at least the number of contracts of the
-     * last snapshot that have not settled.
+     * Number of expected contracts: the number that the source listed. For a fresh chain, at least the number of unsettled contracts in the
+     * last snapshot.
      */
     readonly expected: number;
   };
@@ -44,12 +44,12 @@ export interface AcceptResult {
 /** How a delivery came to the service. This determines which checks apply. */
 export interface AcceptRules {
   /**
-   * Whether the source is polled for the present state of a ticker, so that no person has checked its answer. If so, the first stored
-   * snapshot of a moment is not replaced, because at night sources repeat the quotes of the close with the next day's open interest. A
-   * snapshot that is much older or much smaller than the newest stored snapshot is rejected as an error of the source.
+   * Whether the source is polled for the present state of a ticker. No person has checked such an answer. The first stored snapshot of a
+   * moment is then never replaced, because at night sources repeat the closing quotes with the next day's open interest. A snapshot that is
+   * much older or much smaller than the newest stored snapshot is rejected as an error of the source.
    */
   readonly isPolled?: boolean;
-  /** Whether whole days of prints are loaded, while no requests wait. */
+  /** Whether whole days of prints are loaded at a time when no requests wait. */
   readonly isLoaded?: boolean;
 }
 
@@ -81,10 +81,7 @@ export function acceptDelivery(
   }
 }
 
-/**
- * Writes a chain if it is plausible and new. The origin of a rejection is the chain's source: the feed, and the file or the ticker that the
- * chain was read from.
- */
+/** Writes a chain if it is plausible and new. The origin of a rejection is the chain's source: the feed with the file or the ticker. */
 function acceptChain(
   delivery: Delivery & { kind: 'chain' },
   store: IngestStore,
@@ -93,7 +90,7 @@ function acceptChain(
 ): AcceptResult {
   const { chain } = delivery;
   const { underlying, source, simulated } = chain;
-  // The newest stored chain up to this chain's moment. Chains of the past may arrive in any order.
+  // The newest stored chain that is not later than this chain. Past chains may arrive in any order.
   const id = store.latestChainId(underlying, simulated, chain.asOf);
   const stored = id === undefined ? undefined : readChain(store, id);
   const newestId = store.latestChainId(underlying, simulated, nowMs + AHEAD_MS);
@@ -137,16 +134,16 @@ function unsettledContracts({ series }: Chain, atMs: number): number {
 
 /** The earliest time of quotes, ms since the epoch. Earlier quotes are older than electronic records. */
 const AS_OF_MIN = Date.UTC(1990, 0, 1);
-/** How far ahead of the clock quotes may be dated. Even a wrong clock does not explain a greater difference. */
+/** How far in the future quotes may be dated. A wrong clock does not explain a greater difference. */
 const AHEAD_MS_MAX = 366 * DAY_MS;
-/** A chain comes from a truncated file if it has less than this share of the contracts of the stored chain of the same moment. */
+/** A chain with less than this share of the contracts in the chain that it would replace comes from a truncated file. */
 const REPLACEMENT_SHARE_MIN = 0.9;
-/** If a ticker has a stored chain, a chain with more than this share of rejected rows is rejected. */
+/** If a ticker has a stored chain, a new chain with more than this share of unreadable rows is rejected. */
 const REJECTED_SHARE_MAX = 0.2;
 
 /**
- * Returns why a chain must not be stored, or `undefined` if it may be stored. `stored` is the newest stored chain up to the moment of the
- * chain.
+ * Returns why a chain must not be stored, or `undefined` if it may be stored. `stored` is the newest stored chain that is not later than
+ * `chain`.
  */
 function whyImplausible(chain: Chain, stored: Chain | undefined, nowMs: number): string | undefined {
   if (chain.asOf < AS_OF_MIN || chain.asOf > nowMs + AHEAD_MS_MAX) {
@@ -172,16 +169,16 @@ function isPriced({ bid, ask, last, iv }: Chain): boolean {
 }
 
 /**
- * How much older than the newest stored chain a polled chain may be. A greater difference is an error of the source. A smaller difference
- * is no error, because the servers of a source may be some minutes apart. The older chain is then not written.
+ * Maximum time by which a polled chain may be older than the newest stored chain. A greater difference is an error of the source. A smaller
+ * difference is no error, because the servers of a source may be some minutes apart, but the older chain is not written.
  */
 const BEHIND_MS_MAX = 15 * 60_000;
 /**
- * A polled snapshot is truncated if it has less than this share of the unsettled contracts of the newest stored snapshot. The number of
- * contracts of a ticker changes by only some contracts a day.
+ * A polled snapshot counts as truncated if it has less than this share of the newest stored snapshot's unsettled contracts. A ticker's
+ * number of contracts changes by only a few contracts a day.
  */
 const UNSETTLED_SHARE_MIN = 0.9;
-/** A stored snapshot that is older than this no longer determines the expected number of contracts. The time covers a long weekend. */
+/** A stored snapshot older than this does not affect the expected number of contracts. The time covers a long weekend. */
 const COMPARED_MS_MAX = 4 * DAY_MS;
 
 /**
@@ -201,8 +198,8 @@ function whyNotNewer(chain: Chain, newest: Chain): string | undefined {
 }
 
 /**
- * Returns the number of rows of a chain that were rejected because they are unreadable. A row is readable even if it repeats a contract, or
- * if one of its values was dropped.
+ * Returns how many rows of a chain were rejected as unreadable. A row is readable even if it repeats a contract, or if one of its values
+ * was dropped.
  */
 export function countRejectedRows({ refused }: Chain): number {
   return Object.entries(refused).reduce(

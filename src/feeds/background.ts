@@ -1,4 +1,4 @@
-/** Maximum time for which background work waits while clients wait for answers, ms. With this maximum, it also ends on a busy server. */
+/** Maximum time that background work waits for clients to be answered, ms. It then completes on a busy server too. */
 const BUSY_PAUSE_MS = 2_000;
 const BUSY_CHECK_MS = 20;
 
@@ -12,7 +12,7 @@ export interface BackgroundOptions {
 
 /**
  * Runs `work` again and again. No run begins while another is in progress. `work` ends soon after `isStopped` returns true. `stop` resolves
- * when the run in progress has ended.
+ * when the current run has ended.
  */
 export function runEvery(
   work: (isStopped: () => boolean) => Promise<unknown>,
@@ -41,7 +41,7 @@ export function runEvery(
   };
 }
 
-/** Resolves when no client waits for an answer, after BUSY_PAUSE_MS, or when the work is stopped. */
+/** Resolves when no client waits for an answer. Also resolves after BUSY_PAUSE_MS, or when the work is stopped. */
 export async function untilIdle(isAnswering: () => boolean, isStopped: () => boolean): Promise<void> {
   const until = performance.now() + BUSY_PAUSE_MS;
   while (isAnswering() && !isStopped() && performance.now() < until) await Bun.sleep(BUSY_CHECK_MS);

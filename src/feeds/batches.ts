@@ -1,24 +1,24 @@
 import { announceStep } from '../core/event-loop-watchdog.ts';
 import type { Delivery } from '../market/feed.ts';
 
-/** Maximum number of deliveries in a batch. Batches exist because one commit with its sync takes longer than the write of one delivery. */
+/** Maximum number of deliveries in a batch. A commit syncs the disk, which takes longer than the write of one delivery. */
 const BATCH_DELIVERIES = 64;
 /** Number of prints that completes a batch. A batch is held in memory, and a tape has millions of prints. */
 const BATCH_PRINTS = 10_000;
 /** Maximum time that a batch waits for further deliveries, ms. A provider delivers only one snapshot every few seconds. */
 const WAIT_MS = 200;
 /**
- * Maximum time for which a source can produce deliveries before requests are served, ms. A source that never waits, such as a file, would
- * otherwise block these requests. A single delivery may take longer.
+ * Maximum time that a source produces deliveries before the event loop serves requests, ms. A source that never waits, such as a file,
+ * would otherwise block requests. A single delivery may take longer.
  */
 const TURN_MS = 5;
 
 const LATE = Symbol('late');
 
 /**
- * Groups deliveries into batches, so that each batch can be written in one transaction. The deliveries stay in their order. Gives the event
- * loop a turn between two deliveries if TURN_MS have passed since its last turn. If the source throws an error, yields the deliveries
- * before the error, and then throws the error.
+ * Groups deliveries into batches, so that each batch can be written in one transaction. The order of the deliveries does not change. Yields
+ * to the event loop between two deliveries once TURN_MS have passed. If the source throws an error, yields the deliveries before the error,
+ * and then throws the error.
  */
 export async function* batchesOf(deliveries: AsyncIterable<Delivery>): AsyncGenerator<Delivery[], void> {
   const source = deliveries[Symbol.asyncIterator]();

@@ -1,10 +1,10 @@
 import { setTimeout } from 'node:timers/promises';
 
-/** The source of time and of random numbers. Tests pass a clock of their own. */
+/** The source of time and of random numbers. Tests pass their own clock. */
 export interface Clock {
   /** Returns the present moment, ms since the epoch. */
   now(): number;
-  /** Waits for `ms` milliseconds, or until `signal` is aborted if that is earlier. Never rejects. */
+  /** Waits for `ms` milliseconds, or until `signal` is aborted. Never rejects. */
   pause(ms: number, signal?: AbortSignal): Promise<void>;
   /** Returns a random number in [0, 1). */
   random(): number;
@@ -13,6 +13,6 @@ export interface Clock {
 export const SYSTEM_CLOCK: Clock = {
   now: Date.now,
   random: Math.random,
-  // The wait of an aborted signal rejects.
+  // The wait rejects if the signal is aborted.
   pause: (ms, signal) => setTimeout(ms, undefined, signal && { signal }).catch(() => {}),
 };

@@ -13,22 +13,22 @@ export class NoDiskSpace extends Error {}
 
 const MB = 1_000_000;
 /**
- * Space of the disk that is left free. The write-ahead log takes up to 64 MB, and packing and levels take some more. A full disk would harm
- * all other programs that use the disk.
+ * Disk space that must stay free. The write-ahead log takes up to 64 MB, and packing and level records need some more. A full disk would
+ * harm all other programs that use the disk.
  */
 const FREE_BYTES_MIN = 256 * MB;
-/** Share of the disk that is left free, if this share is less than FREE_BYTES_MIN. */
+/** Share of the disk that must stay free, if this share is smaller than FREE_BYTES_MIN. */
 const FREE_SHARE_MIN = 0.1;
 /**
- * Once the folder is full, it has room again only if its size is below this share of `dataMax`, and if this share of the free space is
- * sufficient. Without this distance, the state could change with each transaction.
+ * A full folder has room again only if its size is below this share of `dataMax`, and if this share of the free space is sufficient.
+ * Without this margin, the state could change with each transaction.
  */
 const ROOM_SHARE = 0.98;
 const CHECK_INTERVAL_MS = 1_000;
 
 export interface DiskSpaceDeps {
   readonly dataDir: string;
-  /** The value of `--data-max`, bytes. If omitted, only the free space of the disk is a bound. */
+  /** The value of `--data-max`, bytes. If omitted, only the free disk space limits the folder. */
   readonly dataMax?: number | undefined;
   /** Receives one event when the folder becomes full, and one event when the folder has room again. */
   readonly observe?: Observe | undefined;

@@ -4,14 +4,14 @@ import { settlementOf } from '../market/option-symbol.ts';
 import { unreadable } from './rejections.ts';
 
 /**
- * Maximum ratio of the given and the implied spot. If the ratio is larger, the given spot is of another underlying or has its decimal point
- * in the wrong place. The bound is large, because a volatility index may be twice its forward.
+ * Maximum factor between the given spot and the implied spot. If the factor is larger, the given spot belongs to another underlying, or its
+ * decimal point is in the wrong place. The bound is large, because a volatility index may be twice its forward.
  */
 const CONTRADICTION_RATIO = 3;
 
 /**
- * Returns the given spot, or the spot that the quotes imply if no spot is given. Returns NaN if no spot is given and the quotes imply none.
- * Throws a `ClientError` if the given spot contradicts the implied spot.
+ * Returns the given spot, or the spot that the quotes imply if no spot is given. Returns NaN if no spot is given and the quotes imply no
+ * spot. Throws a `ClientError` if the given spot contradicts the implied spot.
  */
 export function spotOf(given: number | undefined, rows: readonly ContractRow[], asOf: number): number {
   const implied = impliedSpot(rows, asOf);
@@ -25,12 +25,12 @@ export function spotOf(given: number | undefined, rows: readonly ContractRow[], 
 /**
  * Returns the spot that the quotes imply, or NaN if no pair has quotes. By put-call parity, each pair implies the spot K + C - P: the
  * strike, plus the mid of the call, minus the mid of the put. The result is the median over the pairs nearest the money in the first expiry
- * that has pairs. So near to an expiry, the effect of interest and dividends is smaller than the spread.
+ * that has pairs. Close to an expiry, the effect of interest and dividends is smaller than the spread.
  */
 function impliedSpot(rows: readonly ContractRow[], asOf: number): number {
   const byExpiry = Map.groupBy(rows, ({ expiry }) => expiry);
   for (const expiry of [...byExpiry.keys()].sort()) {
-    // All rows here have the same expiry. So the moment of settlement, in the morning or at the close, depends on the root only.
+    // All rows here have the same expiry. So the moment of settlement, in the morning or at the close, depends only on the root.
     const settles = new Map<string, number>();
     const isUnsettled = ({ root }: ContractRow) => {
       if (!settles.has(root)) settles.set(root, settlementInstant(expiry, settlementOf(root)));
@@ -45,7 +45,7 @@ function impliedSpot(rows: readonly ContractRow[], asOf: number): number {
   return Number.NaN;
 }
 
-/** Maximum number of pairs whose median is the implied spot. */
+/** Maximum number of pairs from which the implied spot is computed. */
 const PAIRS_USED = 5;
 
 /**

@@ -28,7 +28,7 @@ export interface Ingest {
   stop(): Promise<void>;
 }
 
-/** Pause before a stream that ended is opened again, ms. */
+/** Pause before an ended stream is opened again, ms. */
 const REOPEN_MS = 5_000;
 /**
  * Maximum sleep between two readings of the clock, ms. So the loop notices within a minute that the clock was changed, or that the machine
@@ -95,8 +95,8 @@ export function startIngests(feeds: readonly Feed[], deps: Omit<IngestDeps, 'fee
 }
 
 /**
- * Polls a feed once and stores its deliveries while the data folder has room. If the folder is full, records the lack of room as the error
- * of the poll. Reports any other error, records that the poll failed, and throws the error.
+ * Polls a feed once and stores its deliveries while the data folder has room. If the folder is full, this becomes the recorded error of the
+ * poll. Reports any other error, records that the poll failed, and throws the error.
  */
 export async function ingestOnce(deps: IngestDeps, signal?: AbortSignal): Promise<void> {
   const { feed, store, observe, nowMs } = deps;
@@ -122,12 +122,12 @@ export async function ingestOnce(deps: IngestDeps, signal?: AbortSignal): Promis
   }
 }
 
-/** Stores the deliveries of a feed's stream. Records the times in which the stream was down, because trades are missed in these times. */
+/** Stores the deliveries of a feed's stream. Records when the stream was down, because trades are missed during this time. */
 async function ingestStream(deps: IngestDeps, signal: AbortSignal): Promise<void> {
   const { feed, store, observe, nowMs, room } = deps;
   const { stream } = feed;
   if (stream === undefined) return;
-  /** When the stream connected or disconnected last, as stored after the last transaction of this process, ms since the epoch. */
+  /** When the stream last connected or disconnected, as stored by this process, ms since the epoch. */
   let connectionChangedAt: number | undefined;
   const recordDown = (at: number, reason: string) =>
     retryBusy(() => store.connection(feed.name, false, at, reason), signal);
@@ -142,7 +142,7 @@ async function ingestStream(deps: IngestDeps, signal: AbortSignal): Promise<void
 
   await reportErrors(async () => {
     const before = store.feedStates().find((each) => each.feed === feed.name);
-    // If the stored connection is still up, the process before was killed. The end of its last poll may be the latest recorded time.
+    // If the stored connection is still up, the previous process was killed. The end of its last poll may be the latest recorded time.
     const last = Math.max(before?.connection?.at ?? 0, before?.completedAt ?? 0);
     if (before?.connection?.up) await recordDown(last, 'the service ended unexpectedly');
   });
@@ -169,11 +169,11 @@ async function ingestStream(deps: IngestDeps, signal: AbortSignal): Promise<void
 }
 
 /**
- * Time after which a transaction writes no further piece. The time is short, because requests wait until the transaction ends. The commit
- * syncs the disk and takes extra time. Much shorter transactions would take most of their time for syncs.
+ * A transaction begins no further piece after this time, ms. The time is short, because requests wait until the transaction ends. The
+ * commit syncs the disk and takes extra time. In much shorter transactions, most of the time would go to syncs.
  */
 const TRANSACTION_MS = 6;
-/** Maximum number of prints in a piece. This number of prints is written in two or three milliseconds. */
+/** Maximum number of prints in a piece. The write of so many prints takes two or three milliseconds. */
 const PIECE_PRINTS = 250;
 
 /** Maximum number of tries of a write while another process locks the database. Each try itself waits some seconds for the lock. */
@@ -182,8 +182,8 @@ const BUSY_TRIES = 12;
 const BUSY_PAUSE_MS = 250;
 
 /**
- * Runs a write and returns its result. Tries the write again while another process holds the lock of the database. Throws the error of the
- * lock after the last try, or once `signal` is aborted. Throws any other error at once.
+ * Runs a write and returns its result. Tries the write again while another process holds the lock of the database. Throws the lock error
+ * after the last try, or once `signal` is aborted. Throws any other error at once.
  */
 async function retryBusy<T>(write: () => T, signal: AbortSignal | undefined): Promise<T> {
   for (let tries = 1; ; tries++) {
@@ -240,7 +240,7 @@ async function storeAll(deliveries: AsyncIterable<Delivery>, deps: IngestDeps, s
 }
 
 /**
- * Splits a delivery of many prints into pieces, each of which is written in a few milliseconds. Only the first piece has the counts of
+ * Splits a delivery of many prints into pieces. Each piece is written in a few milliseconds. Only the first piece has the counts of
  * rejected rows.
  */
 function piecesOf(delivery: Delivery): Delivery[] {
@@ -283,7 +283,7 @@ function record(
     case 'prints': {
       if (delivery.prints.length > 0) store.dataReceived(feed, at);
       const counts = Object.entries(delivery.refused ?? {}).map(([why, count]) => `${count} ${why}`);
-      // The `files` feed, which has no tickers, delivers a rejection of its own for the rejected rows of a file.
+      // For the rejected rows of a file, the `files` feed, which has no tickers, delivers a separate rejection.
       if (tickers.length === 0 || counts.length === 0) break;
       const reason = `rejected trades: ${counts.join(', ')}`;
       store.rejected({ feed, origin: `${feed}:stream`, reason, ticker: null, at });
@@ -308,9 +308,9 @@ function record(
 }
 
 /**
- * Returns the name under which the ledger records rejections of one origin. An origin is a file, a ticker of a provider or a stream. The
- * origin of a file is its path in the drop folder, without the name of the feed. The rejections that the `files` feed itself delivers have
- * the same form.
+ * Returns the name under which the ledger records the rejections of one origin. An origin is a file, a ticker of a provider or a stream.
+ * The origin of a file is its path in the drop folder, without the name of the feed. The `files` feed uses the same form for its own
+ * rejections.
  */
 function originOf(origin: string, feed: string, tickers: readonly string[]): string {
   return tickers.length === 0 && origin.startsWith(`${feed}:`) ? origin.slice(feed.length + 1) : origin;

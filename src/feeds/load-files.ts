@@ -18,12 +18,12 @@ export interface LoadDeps {
   readonly nowMs: () => number;
   /** The check of the data folder's size. If omitted, market data is always stored. */
   readonly room?: DiskSpace;
-  /** Called while files are read: `bytes` of the `ofBytes` in all files have been read, and `rows` rows have been found in them. */
+  /** Called while files are read: `bytes` of all `ofBytes` bytes have been read, and `rows` rows have been found. */
   readonly onProgress: (bytes: number, ofBytes: number, rows: number) => void;
 }
 
 /**
- * Loads files and folders, by the rules of `acceptDelivery`. Returns for each path the results of its files. Files without market data have
+ * Loads files and folders, by the rules of `acceptDelivery`. Returns the results of the files of each path. Files without market data have
  * no result. Each delivery is written in one transaction. So an interrupted run can be repeated, and other processes can write between two
  * transactions. At the end, the prints of past New York days are packed.
  *
@@ -67,7 +67,7 @@ export async function loadFiles(
         result.changed += changed;
       }
     } catch (error) {
-      // An error of the file system ends the reading of this file only. The other files are loaded.
+      // An error of the file system affects only this file. The other files are still loaded.
       if (!(error instanceof Error && 'syscall' in error && 'code' in error)) throw error;
       isMarketData = true;
       result.refusals.push(`cannot be read (${error.code})`);
@@ -150,7 +150,7 @@ async function* groupPrints(deliveries: AsyncIterable<Delivery>): AsyncGenerator
   yield* flush(0);
 }
 
-/** Returns the result of a file from which nothing has been read yet. */
+/** Returns the result of a file before anything is read from it. */
 function emptyResult(path: string) {
   return { path, rows: 0, kept: 0, known: 0, changed: 0, refused: {} };
 }
@@ -173,13 +173,13 @@ function rejectedRowsOf(delivery: Delivery): number {
   return Object.values(refusedOf(delivery)).reduce((sum, count) => sum + count, 0);
 }
 
-/** Where a file, or a problem with a file, was found. */
+/** The place at which a file, or a problem with a file, was found. */
 interface Place {
   /** The index of the path that was passed to `loadFiles`. */
   readonly path: number;
   /** The folder that the file's origin is relative to. */
   readonly dir: string;
-  /** Whether the path is the file itself, and not a folder that contains the file. */
+  /** Whether the path names the file itself, not a folder that contains the file. */
   readonly isNamed: boolean;
 }
 

@@ -1,6 +1,6 @@
 import { parseDecimal } from '../market/digits.ts';
 
-/** The result for a value that is present but is not a number. No field accepts infinity, so `buildChain` drops and counts the value. */
+/** The result for a present value that is not a number. No field accepts infinity, so `buildChain` drops and counts the value. */
 const GARBLED = Number.POSITIVE_INFINITY;
 
 /**
@@ -19,8 +19,8 @@ export function cellNumber(cell: string | undefined): number {
 
 /**
  * Parses short decimals such as `25.30` on a fast path. Returns NaN for any other text. Numbers of up to 15 digits and powers of ten up to
- * 10^22 are exact doubles, so one division rounds correctly. The result has the same bits as that of `Number`, and takes a third of the
- * time.
+ * 10^22 are exact doubles, so one division rounds correctly. The result has the same bits as the result of `Number`, and takes a third of
+ * the time.
  */
 function shortDecimal(text: string): number {
   const from = text.charCodeAt(0) === MINUS ? 1 : 0;

@@ -13,10 +13,10 @@ export interface PackingDeps {
   readonly isAnswering: () => boolean;
 }
 
-/** Time from one run to the next, ms. For up to this time, late prints and corrections of past New York days stay unpacked. */
+/** Time from one run to the next, ms. Late prints and corrections of past New York days stay unpacked for up to this time. */
 const EVERY_MS = 600_000;
 /**
- * Time from the start of the service to the first run, ms. The first minute is for urgent work: the feeds, the levels that are due, and the
+ * Time from the start of the service to the first run, ms. The first minute is for urgent work: the feeds, the due level records, and the
  * first clients.
  */
 const AFTER_START_MS = 60_000;
@@ -54,7 +54,7 @@ export async function packTape(
       await pause(PAUSE_RATIO * (performance.now() - beganAt));
     }
   } catch (error) {
-    // Another process has held the lock of the database for too long. The next run packs the rest.
+    // Another process has held the database lock for too long. The next run packs the remaining prints.
     if (!isBusy(error)) throw error;
   } finally {
     steps.return();

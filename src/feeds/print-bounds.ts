@@ -1,9 +1,6 @@
 import { DAY_MS } from '../market/calendar.ts';
 
-/**
- * Maximum time of a print after the start of its contract's expiry date in UTC: the expiry date itself, and one more day for time zones and
- * late reports.
- */
+/** Maximum time from the start of the expiry date in UTC to a print: the expiry date, and one more day for time zones and late reports. */
 export const AFTER_EXPIRY_MS_MAX = 2 * DAY_MS;
 /** Maximum price of a print, dollars per share. No option costs more than its underlying, and no index with options is this high. */
 export const PRICE_MAX = 1e5;

@@ -11,10 +11,9 @@ const blockLeg: Flags = { multiLeg: true, block: true };
 const canceled: Flags = { canceled: true };
 
 /**
- * The flags of each of OPRA's sale conditions, by the four-letter code of the condition on tapes (OPRA Pillar output specification, message
- * types of a last sale). A trade of stock and options together has the flag of several legs too. A compression trade closes whole
- * portfolios at derived prices. The price of such a trade is agreed without regard to the quotes, so it shows nothing about a single
- * contract.
+ * The flags of OPRA's sale conditions, by the condition's four-letter code on tapes (OPRA Pillar output specification, last-sale message
+ * types). A trade of stock and options together also has the flag of several legs. A compression trade closes whole portfolios at derived
+ * prices. The price of such a trade is agreed without regard to the quotes, so it shows nothing about a single contract.
  */
 export const CONDITIONS: ReadonlyMap<string, Flags> = mapOf({
   // Trades without flags: reported in the regular way, late, out of sequence, after a halt or out of hours.
@@ -33,7 +32,7 @@ export const CONDITIONS: ReadonlyMap<string, Flags> = mapOf({
   ...{ cbmo: blockLeg, mctp: blockLeg },
 });
 
-/** The flags of each word in a tape's `report_flags`. */
+/** The flags that each word in a tape's `report_flags` sets. */
 const FLAGS_BY_WORD: ReadonlyMap<string, Flags> = mapOf({
   ...{ sweep, intermarket_sweep: sweep },
   ...{ floor: block, cross: block, block },

@@ -9,9 +9,9 @@ import { runEvery } from './background.ts';
 /** How many New York days of each kind of data are kept, in addition to the present day. If a field is omitted, all days are kept. */
 export interface RetentionDays {
   readonly prints?: number | undefined;
-  /** Days of which snapshots are kept. The newest snapshot of a ticker is always kept. */
+  /** Number of days whose snapshots are kept. The newest snapshot of a ticker is always kept. */
   readonly chains?: number | undefined;
-  /** Days of which all snapshots are kept. Of an earlier day, only the last snapshot of each ticker is kept. */
+  /** Number of days of which all snapshots are kept. Before these days, only the last snapshot of each ticker and day is kept. */
   readonly intraday?: number | undefined;
   readonly levels?: number | undefined;
 }
@@ -27,17 +27,17 @@ export interface RetentionDeps {
 /** Time from one removal to the next, ms. */
 const EVERY_MS = 3_600_000;
 
-/** A removal of this many days is never large: a weekend with holidays on both sides, after which several days go at once. */
+/** Removing this many days is never large: after a weekend with holidays on both sides, several days are removed at once. */
 const SMALL_MS = 7 * DAY_MS;
-/** A removal of more than this share of the days of a kind is large. */
+/** A removal is large if it exceeds this share of the stored days of a kind. */
 const LARGE_SHARE = 0.1;
-/** A large removal waits for this time, ms. A wrong clock is set right by then, or somebody has read the log. */
+/** A large removal waits for this time, ms. Until then, a person can set a wrong clock right or read the log. */
 const WAIT_MS = DAY_MS;
 
 /**
  * Removes data that is past its retention. The first removal begins immediately, and a further removal begins every hour until `stop` is
- * called. If more than a tenth of the days of a kind would go at once, nothing of the kind is removed before the service has run for a day.
- * `elapsedMs` is a monotonic clock, ms.
+ * called. If more than a tenth of the days of a kind would be removed at once, nothing of this kind is removed until the service has run
+ * for a day. `elapsedMs` is a monotonic clock, ms.
  */
 export function startRetention(deps: RetentionDeps, elapsedMs = () => performance.now()): { stop(): Promise<void> } {
   const startedAt = elapsedMs();
@@ -49,7 +49,7 @@ export function startRetention(deps: RetentionDeps, elapsedMs = () => performanc
   return runEvery(run, { everyMs: EVERY_MS, onError });
 }
 
-/** Removes all data that is past its retention, in short transactions. Other work has its turn between two transactions. */
+/** Removes all data that is past its retention, in short transactions. Other work runs between two transactions. */
 export async function removeOld(
   { store, kept, observe, nowMs }: RetentionDeps,
   isStopped = () => false,
@@ -77,8 +77,8 @@ export async function removeOld(
 }
 
 /**
- * Returns the moment from which on data of a kind is kept: a midnight in New York, ms since the epoch. The days are counted back from the
- * present or from the newest data, whichever is earlier, so that a clock that is ahead removes nothing.
+ * Returns the moment from which data of a kind is kept: a midnight in New York, ms since the epoch. The days are counted back from the
+ * present or the newest data, whichever is earlier, so that a clock that is ahead removes nothing.
  */
 function limitOf(kind: RetainedKind, { store, kept, nowMs }: Omit<RetentionDeps, 'observe'>): number | undefined {
   const days = kept[kind];
@@ -89,14 +89,14 @@ function limitOf(kind: RetainedKind, { store, kept, nowMs }: Omit<RetentionDeps,
   return newYorkInstant(addDays(newYorkDate(from), -days), '00:00');
 }
 
-/** Returns the days that are kept of each kind, without the kinds of which a large share would go at once. Reports these. */
+/** Returns the days to keep of each kind. Omits and reports each kind that would lose a large share of its data at once. */
 function withoutLarge(deps: RetentionDeps): RetentionDays {
   const { store, kept, observe, nowMs } = deps;
   const small = (Object.keys(kept) as RetainedKind[]).filter((kind) => {
     const limit = limitOf(kind, deps);
     const span = store.dataSpan(kind === 'intraday' ? 'chains' : kind, nowMs() + AHEAD_MS);
     if (limit === undefined || span === undefined) return true;
-    // Of a ticker that is no longer tracked, the last snapshot stays, so the oldest data says little after the first removal.
+    // The last snapshot of an untracked ticker stays, so the age of the oldest data says little after the first removal.
     const dueMs = limit - Math.max(span.fromMs, store.keptFrom(kind));
     const isLarge = dueMs > SMALL_MS && dueMs > LARGE_SHARE * (span.toMs - span.fromMs);
     if (isLarge) observe({ kind: 'retention_waits', of: kind, days: Math.round(dueMs / DAY_MS) });

@@ -23,7 +23,7 @@ export interface ContractRow {
   readonly multiplier: number;
 }
 
-/** The fields of a row that do not name the contract. */
+/** The fields of a row other than those that identify the contract. */
 export type QuoteField = Exclude<keyof ContractRow, 'root' | 'expiry' | 'callPut' | 'strike'>;
 
 /** Returns the row of a contract. `value` returns the value of a field, NaN if it is not given. */
@@ -54,7 +54,7 @@ export interface ChainHead extends Pick<Chain, 'underlying' | 'asOf' | 'spot' | 
   readonly refused?: Readonly<Record<string, number>>;
 }
 
-/** Limit on the contracts of a chain. The largest chain of an exchange, SPX with its weeklies, has 30,000 contracts. */
+/** Maximum number of contracts in a chain. The largest chain of an exchange, SPX with its weeklies, has 30,000 contracts. */
 export const CONTRACTS_MAX = 200_000;
 /** Limit on the series of a chain. An element of the column `seriesIndex`, a `Uint16Array`, has no more values. */
 export const SERIES_MAX = 65_536;
@@ -71,7 +71,7 @@ export const IV_MAX = 100;
  * The treatment of a bad value depends on its field:
  * - A row with an impossible expiry, side or strike is rejected (`bad_contract`). A row whose root belongs to another underlying is
  *   rejected too (`foreign_underlying`).
- * - If several rows have the same contract, the chain has the first of them. The other rows are rejected (`duplicate`).
+ * - If several rows have the same contract, the chain keeps the first row. The other rows are rejected (`duplicate`).
  * - A bid, ask, last, volume, open interest, IV or gamma is impossible if it is negative, infinite or above its bound: `IV_MAX` for an IV,
  *   `VALUE_MAX` for the others. A delta is impossible if its absolute value is above 1. An impossible value becomes "not given" and is
  *   counted under `bad_value`. The row is not rejected.

@@ -62,8 +62,8 @@ export function nextTradingDay(date: string): string {
 }
 
 /**
- * Returns the instant at which a horizon of some calendar days ends: the close of that day, or of the next trading day if the exchange is
- * shut on that day. The horizon begins at `fromMs`. After the close of a trading day, a horizon of 0 days has ended already.
+ * Returns the end of a horizon of some calendar days: the close of its last day, or of the next trading day if the exchange is closed on
+ * that day. The horizon begins at `fromMs`. After the close of a trading day, a horizon of 0 days has ended already.
  */
 export function horizonEnd(fromMs: number, days: number): number {
   const date = addDays(newYorkDate(fromMs), days);
@@ -146,7 +146,7 @@ export function newYorkInstant(date: string, time: string): number {
   return instantOf(`${date}T${time}`);
 }
 
-/** Limit on cached instants: opens, closes and midnights. A chain or a month of prints needs the same few instants again and again. */
+/** Limit on cached instants: opens, closes and midnights. A chain or a month of prints needs the same few instants repeatedly. */
 const INSTANTS_MAX = 2_000;
 
 const instantOf = memoize(

@@ -13,7 +13,7 @@ const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 
 /**
  * Parses a decimal number such as `-1.5e3`. Returns the nearest double, or infinity if the number is too large. Returns `NaN` for any other
- * text, also for texts that `Number` accepts: an empty text, `0x10`, `Infinity`.
+ * text, even if `Number` accepts it: an empty text, `0x10`, `Infinity`.
  */
 export function parseDecimal(text: string): number {
   return DECIMAL.test(text) ? Number(text) : Number.NaN;

@@ -37,7 +37,7 @@ export interface OpenedFeed {
   readonly tickers: readonly string[];
 }
 
-/** A poll that has completed, or that has ended with an error. */
+/** A poll that has completed or has failed. */
 export interface EndedPoll {
   readonly feed: string;
   readonly beganAt: number;
@@ -52,7 +52,7 @@ export interface ReceivedSnapshot {
   readonly ticker: string;
   readonly at: number;
   readonly asOf: number;
-  /** Whether the snapshot is newer than every earlier one of this ticker. */
+  /** Whether the snapshot is newer than every earlier snapshot of this ticker. */
   readonly isFresh: boolean;
   /**
    * The number of contracts that the snapshot should have: the number that the source listed, or the number of contracts of the last stored
@@ -88,7 +88,7 @@ export interface FeedState {
   readonly error: string | null;
   /** Null if the feed has no stream, or if its stream has not connected yet. */
   readonly connection: { readonly up: boolean; readonly at: number; readonly reason: string | null } | null;
-  /** Null if the feed fills no past. */
+  /** Null if the feed does not backfill the past. */
   readonly past: PastProgress | null;
   readonly tickers: readonly TickerState[];
   /** The last rejections, the newest first. */
@@ -97,7 +97,7 @@ export interface FeedState {
   readonly gaps: readonly Gap[];
 }
 
-/** How much of the past of the simulated market is filled: numbers of snapshots of all tickers. */
+/** Progress of the backfill of the simulated market, as numbers of snapshots of all tickers. */
 export interface PastProgress {
   /** Snapshots that are stored with all their levels. */
   readonly done: number;
@@ -115,7 +115,7 @@ export interface Gap {
 export interface TickerState {
   readonly ticker: string;
   readonly attemptedAt: number | null;
-  /** When the newest snapshot arrived. Snapshots that are not newer than the one before do not change this moment. */
+  /** When the newest snapshot arrived. A snapshot that is not newer than the previous snapshot does not change this moment. */
   readonly freshAt: number | null;
   readonly asOf: number | null;
   readonly expected: number | null;
@@ -123,6 +123,6 @@ export interface TickerState {
   readonly refused: Readonly<Record<string, number>>;
   /** Consecutive attempts that brought no snapshot. */
   readonly failures: number;
-  /** Why the last of these attempts brought no snapshot. */
+  /** Why the last failed attempt brought no snapshot. */
   readonly refusal: string | null;
 }

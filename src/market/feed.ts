@@ -31,7 +31,7 @@ export function isLocal({ simulated, tickers }: Feed): boolean {
 export interface Pace {
   /** Time between two polls, ms. */
   readonly everyMs: number;
-  /** `session`: in trading hours only. `always`: at all times. */
+  /** `session`: only in trading hours. `always`: at all times. */
   readonly hours: 'always' | 'session';
   /**
    * By how much the quotes of the source are delayed, ms. The hours in which the feed polls are shifted by this delay, so that it still
@@ -40,7 +40,7 @@ export interface Pace {
   readonly delayMs: number;
 }
 
-/** One piece of what a feed hands over: market data, a rejection, a change of its connection or a checkpoint. */
+/** One delivery of a feed: market data, a rejection, a change of its connection or a checkpoint. */
 export type Delivery =
   /** A snapshot. `offered` is the number of contracts that the source listed, usable or not. */
   | { readonly kind: 'chain'; readonly chain: Chain; readonly offered?: number }

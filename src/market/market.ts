@@ -33,11 +33,11 @@ export interface Market {
    * `ClientError('unknown_ticker')` if the ticker is not tracked.
    */
   tracked(ticker: string): string;
-  /** Returns the same chain as `chain`, or `undefined` if there is none. */
+  /** Works like `chain`, but returns `undefined` if there is no chain. */
   findChain(ticker: string): Chain | undefined;
   /** Returns the tickers that have a chain, sorted: at most `limit` (default: 1,000) names from `from` on. */
   tickersWithChain(from?: string, limit?: number): readonly string[];
-  /** Returns the moment of a ticker's newest snapshot, ms since the epoch, without reading the snapshot. */
+  /** Returns the moment of a ticker's newest snapshot without reading the snapshot, ms since the epoch. */
   quotedAt(ticker: string): number | undefined;
   /**
    * Returns the sums of the prints that have a premium of at least `minPremiumUsd` dollars and traded in a certain period. The period is
@@ -50,7 +50,7 @@ export interface Market {
    * `flow` ends. Prints of contracts with an adjusted deliverable are left out.
    */
   largeOn(chain: Chain, day: string, minPremiumUsd: number): LargeTape;
-  /** Returns the moment from which on all prints are kept, ms since the epoch, or 0 if no prints were removed. */
+  /** Returns the moment from which all prints are kept, ms since the epoch, or 0 if no prints were removed. */
   printsKeptFrom(): number;
   /**
    * Returns every print of the period of `flow`, in time order. Without `days`, returns every print up to the chain's moment. In this case,
@@ -68,8 +68,8 @@ export interface Market {
   /** Returns the last `limit` daily closes up to and including `date`, oldest first. */
   closes(ticker: string, date: string, limit: number): Close[];
   /**
-   * Returns the closes of the dates in [fromDate, toDate] that a feed delivered, oldest first. The market of a past moment has no close of
-   * a day that ended later.
+   * Returns the closes of the dates in [fromDate, toDate] that a feed delivered, oldest first. A market at a past moment has no closes of
+   * later days.
    */
   officialCloses(ticker: string, fromDate: string, toDate: string): Close[];
   /**
@@ -79,7 +79,7 @@ export interface Market {
   dividends(chain: Chain): readonly CashDividend[];
   /** Returns the number of a ticker's snapshots, up to the market's moment, whose levels have not been computed yet. */
   levelsDue(ticker: string): number;
-  // The following methods return what those of `LevelStore` return, up to the moment of the market. The days are consecutive.
+  // The following methods work like the methods of `LevelStore`, but only up to the moment of the market. The days are consecutive.
   lastLevelsAt(ticker: string, untilMs: number): number | undefined;
   levelTimes(ticker: string, fromMs: number, toMs: number, per: 'snapshot' | 'day'): number[];
   levels(ticker: string, times: readonly number[]): LevelRecord[];
@@ -119,7 +119,8 @@ export function createMarket(store: MarketStore, universe: Universe, simulated: 
     volatilities = new Map();
   };
   /**
-   * Reads the snapshot that `find` names. The store sets a damaged snapshot aside when it is read, and then `find` names the one before it.
+   * Reads the snapshot that `find` names. If the store finds that the snapshot is damaged, it sets it aside, and `find` then names the
+   * previous snapshot.
    */
   const readFound = (
     find: () => number | undefined,
@@ -303,7 +304,7 @@ interface CachedChain {
 /** The default limit of `tickersWithChain`. This is also the maximum number of tickers in a universe. */
 const LISTED_MAX = 1_000;
 
-/** Limit on past chains in memory. The largest chain takes some 3 MB, and its analysis takes as much again. */
+/** Limit on past chains in memory. The largest chain takes some 3 MB, and its analysis takes another 3 MB. */
 const PAST_CHAINS_MAX = 8;
 
 /**

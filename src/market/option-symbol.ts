@@ -147,8 +147,8 @@ const expiryOf = memoize(EXPIRIES_CACHED_MAX, (digits: string): string | undefin
 export const AM_SETTLED_ROOTS: ReadonlySet<string> = new Set(['SPX', 'NDX', 'RUT', 'DJX', 'VIX', 'VIXW']);
 
 /**
- * Cash-settled index roots with European exercise (contract specifications of Cboe and Nasdaq). For options with these roots, put-call
- * parity holds exactly.
+ * Cash-settled index roots with European exercise (contract specifications of Cboe and Nasdaq). Put-call parity holds exactly for options
+ * with these roots.
  */
 export const EUROPEAN_INDEX_ROOTS: ReadonlySet<string> = new Set([
   ...['SPX', 'SPXW', 'SPXPM', 'XSP', 'NANOS', 'XEO', 'DJX', 'VIX', 'VIXW'],

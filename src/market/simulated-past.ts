@@ -1,14 +1,14 @@
 import { closeOf, lastQuoted, newYorkDate, newYorkInstant, openOf, previousTradingDay } from './calendar.ts';
 
 /**
- * Which moments of the simulated market are kept. The simulated market has quotes once a minute. To keep all of them would fill a disk
- * within weeks, and each of them can be computed again. A ticker keeps:
+ * Which moments of the simulated market are kept. The simulated market has quotes once a minute. Keeping every snapshot would fill a disk
+ * within weeks, and each snapshot can be computed again. A ticker keeps:
  *
  * - the snapshots of the last ten minutes, so that a page can ask for further figures of the snapshot that it shows;
  * - of the last five trading days, the snapshots of the half hours: at the open, at 10:00, 10:30, … and at the close;
  * - of every earlier day, the last snapshot.
  *
- * The levels of these snapshots are kept, and no others.
+ * The levels of these snapshots are kept, and all other levels are removed.
  */
 
 /** The simulated market has quotes once in this time, ms. */
@@ -22,7 +22,7 @@ const HALF_HOUR_DAYS = 5;
 /** Number of trading days whose closes are computed for the past, the present or last one included. */
 const CLOSE_DAYS = 60;
 
-/** What is kept of a ticker whose newest snapshot is of a certain moment. The fields are moments, ms since the epoch. */
+/** What is kept of a ticker, depending on the moment of its newest snapshot. The fields are moments, ms since the epoch. */
 export interface SimulatedRetention {
   /** From this moment on, every snapshot is kept. */
   readonly allFrom: number;
@@ -30,7 +30,7 @@ export interface SimulatedRetention {
   readonly halfHoursFrom: number;
 }
 
-/** Returns what is kept of a ticker whose newest snapshot is of the moment `newest`. */
+/** Returns what is kept of a ticker whose newest snapshot has the moment `newest`. */
 export function simulatedRetention(newest: number): SimulatedRetention {
   const first = tradingDaysTo(newest, HALF_HOUR_DAYS).at(-1)!;
   return { allFrom: newest - ALL_KEPT_MS, halfHoursFrom: newYorkInstant(first, '00:00') };

@@ -14,7 +14,7 @@ export interface SnapshotListing {
   readonly simulated: boolean;
 }
 
-/** The kinds of data that have a retention. `intraday` are the snapshots of a day before the last one. */
+/** The kinds of data that have a retention. `intraday` means all snapshots of a day except the last one. */
 export type RetainedKind = 'chains' | 'intraday' | 'prints' | 'levels';
 
 /**
@@ -24,7 +24,7 @@ export type RetainedKind = 'chains' | 'intraday' | 'prints' | 'levels';
 export interface Retention {
   readonly printsFromMs?: number | undefined;
   readonly chainsFromMs?: number | undefined;
-  /** Of each day before this moment, only the last snapshot is kept. */
+  /** Only the last snapshot is kept of each day before this moment. */
   readonly intradayFromMs?: number | undefined;
   readonly levelsFromMs?: number | undefined;
   /** The present. A snapshot with a later date is not taken as the newest of its ticker. */
@@ -107,8 +107,7 @@ export interface RetentionStore {
     untilMs: number,
   ): { readonly fromMs: number; readonly toMs: number } | undefined;
   /**
-   * Returns the moment from which on all prints, or all snapshots of each day, are kept, ms since the epoch. Returns 0 if nothing was
-   * removed.
+   * Returns the moment from which all prints, or all snapshots of each day, are kept, ms since the epoch. Returns 0 if nothing was removed.
    */
   keptFrom(what: RetainedKind): number;
 }
@@ -128,8 +127,8 @@ export interface PrintStore {
   ): { readonly added: number; readonly changed: number };
   /**
    * Packs the prints of the days before `beforeDay` into columns, in short transactions. Each step packs at most `rowsAtOnce` prints, and
-   * then yields the number of prints that it packed. Between two steps, other work has its turn. If a run is interrupted, the next call
-   * continues it.
+   * then yields the number of prints that it packed. Other work can run between two steps. If a run is interrupted, the next call continues
+   * it.
    */
   packTape(beforeDay: string, rowsAtOnce?: number): Generator<number, void>;
   /** Returns the prints of a range in time order, without canceled prints. */
@@ -208,7 +207,7 @@ export interface LevelStore {
   /** Returns the last levels up to `untilMs`, or `undefined` if there are none. */
   newestLevels(underlying: string, untilMs: number, simulated: boolean): LevelEvent | undefined;
   /**
-   * Returns the volatilities at 30 days of some New York days (`YYYY-MM-DD`), in the given order: that of the last levels of the day up to
+   * Returns the 30-day volatilities of some New York days (`YYYY-MM-DD`), in the given order. Each comes from the day's last levels up to
    * `untilMs`. A volatility is null if the day has no levels, or if its last levels have no volatility.
    */
   volatilitiesOfDays(
@@ -228,8 +227,8 @@ export interface LevelStore {
    */
   levelEvents(afterSeq: number, limit: number, simulated: boolean): LevelEvent[];
   /**
-   * Returns the entries of `levelEvents` for some underlyings only. The time of the call grows with the number of these underlyings and of
-   * the returned entries, but not with the entries of other underlyings.
+   * Works like `levelEvents`, but returns only the entries of some underlyings. The time of the call grows with the number of these
+   * underlyings and of the returned entries, but not with the entries of other underlyings.
    */
   levelEventsOf(underlyings: readonly string[], afterSeq: number, limit: number, simulated: boolean): LevelEvent[];
   /**

@@ -88,7 +88,7 @@ export function lostIn(sum: number, before: number, amount: number): number {
 
 /** Premium is counted in ten-thousandths of a dollar, the resolution of quoted prices. */
 export const PREMIUM_UNITS = 10_000;
-/** Delta times shares is counted in ten-millionths of a share. The rounding errors of a million prints add up to cents only. */
+/** Delta times shares is counted in ten-millionths of a share. The rounding errors of a million prints add up to only some cents. */
 export const SHARE_PARTS = 10_000_000;
 
 /** Converts shares to whole units of 1 / SHARE_PARTS shares. */

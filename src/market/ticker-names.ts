@@ -6,7 +6,7 @@ export type NamesOfTickers = Readonly<Record<string, readonly string[]>>;
 
 /** Number of tickers to suggest for an unknown one. */
 const NEAREST = 3;
-/** Less similar tickers are not suggested: they would only look like an answer. */
+/** Less similar tickers are not suggested, because they would be misleading. */
 const SIMILAR_MIN = 0.34;
 /** Maximum number of characters of a spelling that are compared. */
 const SPELLING_MAX = 40;
@@ -15,7 +15,7 @@ const SPELLING_MAX = 40;
 export interface TickerNames {
   /** Returns the ticker that has this name, in any case and with any punctuation. Returns `undefined` if no ticker has this name. */
   named(spelling: string): string | undefined;
-  /** Returns those of `tickers` that are most similar to the spelling, by symbol or by name: at most three, the most similar first. */
+  /** Returns the tickers most similar to the spelling, by symbol or by name: at most three, the most similar first. */
   nearest(spelling: string, tickers: readonly string[]): string[];
 }
 
@@ -77,16 +77,16 @@ export function tickerWithin(text: string): string {
 
 const PLAIN = /^[A-Z]{1,5}$/;
 
-/** Returns a number from 0 to 1: the share of letters that an edit leaves, where frequent slips of the hand count less than others. */
+/** Returns the similarity of two texts, from 0 to 1. Frequent typing errors reduce the similarity less than other errors. */
 function similarity(a: string, b: string): number {
   if (a === '' || b === '') return 0;
   const firstDiffers = a[0] !== b[0] ? FIRST_LETTER : 0;
   return Math.max(0, 1 - (slipDistance(a, b) + firstDiffers) / Math.max(a.length, b.length));
 }
 
-/** Added if the first letters differ, because people rarely mistake the first letter. */
+/** The extra distance if the first letters differ, because people rarely mistake the first letter. */
 const FIRST_LETTER = 0.4;
-/** Costs of a slip: two swapped letters, a letter doubled or typed once instead of twice, and the key beside the right one. */
+/** Costs of typing errors: two swapped letters, a letter typed twice or once by mistake, and a neighbouring key. */
 const [SWAP, DOUBLED, BESIDE] = [0.6, 0.5, 0.7];
 
 /** Returns the edit distance with swaps (optimal string alignment), where frequent slips cost less than 1. */

@@ -3,8 +3,8 @@ import type { AuditEntry, AuditStore } from '../access/audit.ts';
 import { openAnySchema } from './migrations.ts';
 
 /**
- * Entries that are kept of each of two classes: issued keys, which members cause, and all others, which only operators cause. Without the
- * two classes, a member who asks for a key again and again would push out the entries of operators.
+ * Maximum number of entries in each of two classes: issued keys, which members cause, and all other entries, which only operators cause.
+ * Without the two classes, a member who asks for a key again and again would push out the entries of operators.
  */
 const KEPT_MAX = 50_000;
 /** The table is trimmed once in this number of entries, because the trim reads the table. */

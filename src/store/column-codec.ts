@@ -129,7 +129,7 @@ export class ColumnReader {
     const from = base - gaps;
     if (width === 0) return { values: values.fill(base), digits };
     const [second, third] = [offset + count, offset + 2 * count];
-    // Each width that is frequent has a loop of its own, because these loops take most of the time to read a tape.
+    // Each frequent width has a separate loop, because these loops take most of the time to read a tape.
     if (width === 1) for (let row = 0; row < count; row++) values[row] = bytes[offset + row]!;
     else if (width === 2)
       for (let row = 0; row < count; row++) values[row] = bytes[offset + row]! | (bytes[second + row]! << 8);

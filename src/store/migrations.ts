@@ -1,7 +1,7 @@
 import { Database, SQLiteError } from 'bun:sqlite';
 import { OperatorError } from '../core/errors.ts';
 
-/** The first schema, that of version 0.2.0. */
+/** The first schema, from version 0.2.0. */
 export const FIRST_SCHEMA = 13;
 
 /** Returns the number of the schema that these migrations lead to. */
@@ -41,7 +41,7 @@ export function requireKnown(schema: number, newest = newestSchema(MIGRATIONS)):
   );
 }
 
-/** Throws `OperatorError` if the number of a schema is lower than that of the first. An empty database has the number 0. */
+/** Throws `OperatorError` if the schema is older than the first schema. An empty database has the number 0. */
 export function refuseOld(schema: number): void {
   if (schema === 0 || schema >= FIRST_SCHEMA) return;
   throw new OperatorError(

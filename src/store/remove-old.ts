@@ -5,7 +5,7 @@ import { printCounts } from './tape/print-counts.ts';
 import { tapesIn } from './tape/print-rows.ts';
 import type { TapeId } from './tape/tape-days.ts';
 
-/** Maximum number of rows of prints that one transaction removes. Requests have their turn between two transactions. */
+/** Maximum number of rows of prints that one transaction removes. Requests can be served between two transactions. */
 const PRINTS_MAX = 250;
 /** Maximum number of rows of levels that one transaction removes. */
 const LEVELS_MAX = 1_000;
@@ -13,7 +13,7 @@ const LEVELS_MAX = 1_000;
 const SNAPSHOTS_MAX = 20;
 
 /**
- * Creates the functions that remove data whose retention has ended, and that state from when on data is kept. Levels stay when their
+ * Creates the functions that remove data after its retention, and that return the moment from which data is kept. Levels stay when their
  * snapshot is removed, until their own retention ends. The sums of a day are removed when the prints of the day have been removed.
  */
 export function retention(db: Database): RetentionStore {

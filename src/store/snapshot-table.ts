@@ -11,10 +11,10 @@ export type OnDamaged = (snapshot: SnapshotListing) => void;
 
 /**
  * Creates the functions that read and write the snapshots of chains. All recorded snapshots are stored. When a simulated snapshot is
- * stored, those of its ticker that `simulatedRetention` does not keep are removed.
+ * stored, older simulated snapshots of its ticker are deleted, except those that `simulatedRetention` keeps.
  *
- * With `onDamaged`, a snapshot that is found to be damaged is moved to a table of its own and reported, so that the snapshot before it is
- * the newest. Without it, the read of a damaged snapshot throws `OperatorError`.
+ * With `onDamaged`, a damaged snapshot is reported and moved to a separate table, so that the previous snapshot becomes the newest. Without
+ * it, the read of a damaged snapshot throws `OperatorError`.
  */
 export function chainTable(db: Database, onDamaged?: OnDamaged): SnapshotStore {
   // REPLACE deletes the old row and inserts a row with a new id, so caches do not return the old snapshot.

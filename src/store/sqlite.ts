@@ -84,7 +84,7 @@ export function openStore(
   }
 }
 
-/** Throws `OperatorError` if the number of a schema is not that of the newest. */
+/** Throws `OperatorError` if the schema is not the newest schema. */
 function requireNewest(schema: number, path: string): void {
   if (schema === SCHEMA) return;
   throw new OperatorError(
@@ -206,7 +206,7 @@ function atOnce<T>(work: () => T): T {
  * the revocation of a member. Market data arrives in a few large transactions, so their syncs (up to a few ms each) take little time.
  */
 function configure(db: Database): void {
-  // This option has an effect on new files only. With this option, the pages that packing frees can be returned to the disk.
+  // This option affects only new files. With this option, the pages that packing frees can be returned to the disk.
   db.run('PRAGMA auto_vacuum = INCREMENTAL');
   switchToWal(db);
   db.run('PRAGMA synchronous = FULL');

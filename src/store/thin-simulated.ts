@@ -2,7 +2,7 @@ import type { Database } from 'bun:sqlite';
 import { HALF_HOUR_MS, simulatedRetention } from '../market/simulated-past.ts';
 
 /**
- * Returns a function that removes the simulated rows of a ticker which `simulatedRetention` does not keep. `newest` is the moment of the
+ * Returns a function that removes a ticker's simulated rows, except those that `simulatedRetention` keeps. `newest` is the moment of the
  * ticker's newest row. The snapshots and their levels are thinned in the same way.
  */
 export function thinSimulated(

@@ -11,7 +11,7 @@ import { unreadable } from '../rejections.ts';
 
 /**
  * Creates the feed of the delayed quotes of the exchange (Cboe). The exchange returns a whole chain in one answer. The exchange's service
- * has no documentation and no guarantee, and its terms restrict automated use. Whoever uses this feed needs permission.
+ * has no documentation and no guarantee, and its terms restrict automated use. Users of this feed need permission.
  */
 export function createCboeFeed(options: ProviderOptions): Feed {
   const { tickers, ratePerMinute = RATE_PER_MINUTE, clock = SYSTEM_CLOCK } = options;
@@ -54,14 +54,14 @@ async function firstChain(deliveries: AsyncIterable<Delivery>): Promise<Provider
 }
 
 /**
- * Maximum number of requests per minute. The exchange states no limit. This rate is that of a person who requests a page every two seconds.
+ * Maximum number of requests per minute. The exchange states no limit. A person who requests a page every two seconds reaches this rate.
  */
 const RATE_PER_MINUTE = 30;
 const EVERY_MS = 5 * 60_000;
 /** Delay of the quotes: fifteen minutes, plus the time that the exchange takes to publish them. */
 const DELAY_MS = 16 * 60_000;
 /**
- * How far ahead of the clock the quotes may be dated, ms. A difference is possible because two clocks may differ. The quotes are delayed.
- * If they are dated further ahead, their date or time zone is wrong.
+ * How far in the future the quotes may be dated, ms, because two clocks may differ. The quotes are delayed, so a later time means that
+ * their date or time zone is wrong.
  */
 const AHEAD_MS_MAX = 5 * 60_000;

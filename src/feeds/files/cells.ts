@@ -11,8 +11,8 @@ export interface Table {
   /** The lines above the header, each cut after PREAMBLE_CHARS_MAX characters. */
   readonly preamble: readonly string[];
   /**
-   * The rows below the header, which can be iterated once. Each row is read when it is requested, so the whole table is never in memory.
-   * The iteration throws a `ClientError` if the table is rejected.
+   * The rows below the header. They can be iterated once. Each row is read when it is requested, so the whole table is never in memory. The
+   * iteration throws a `ClientError` if the table is rejected.
    */
   readonly rows: Iterable<readonly string[]>;
 }
@@ -25,15 +25,15 @@ export const COLUMNS_MAX = 100;
 const LINES_MAX = 2 * FILE_ROWS_MAX;
 /** Maximum length of a row, characters. A row of a hundred columns is shorter. */
 export const ROW_CHARS_MAX = 64 * 1024;
-/** Maximum number of lines of a row. A number in a cell has no line breaks. Comments that people write into cells have a few. */
+/** Maximum number of lines of a row. A number in a cell has no line breaks. A cell with a comment has a few line breaks. */
 const LINES_OF_ROW_MAX = 16;
-/** Length after which a line above the header is cut, characters. Titles and dates are short. */
+/** Maximum length of a line above the header, characters. Longer lines are cut. Titles and dates are short. */
 const PREAMBLE_CHARS_MAX = 1_000;
 
 /** Number of lines that are searched for a header. Tables have a title, a date and other lines above their header. */
 export const PREAMBLE_LINES_MAX = 50;
 
-/** Characters that separate cells in tables that people and spreadsheets write. */
+/** The characters that people and spreadsheets use to separate cells. */
 const DELIMITERS = [',', ';', '\t', '|'] as const;
 
 /** Returns whether the cells of a line, in lower case, are the header of a table. */
@@ -80,8 +80,8 @@ export function assertColumnCount({ length }: readonly string[]): void {
 }
 
 /**
- * Returns the text with `\n` as its line break. Throws a `ClientError` if the text has more than LINES_MAX lines. The lines are counted
- * before they are split.
+ * Returns the text with `\n` as its line break. Throws a `ClientError` if the text has more than LINES_MAX lines. Counts the lines before
+ * the text is split.
  */
 export function boundedLines(text: string): string {
   let lines = 0;

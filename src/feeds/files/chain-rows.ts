@@ -41,7 +41,7 @@ export function* chainsOf({ header, rows }: Pick<Table, 'header' | 'rows'>, file
     const contract = isWholeRow(row, header.length) ? symbolOf(cell) : 'malformed_row';
     const asOf = asOfFrom(cell('as_of'));
     if (typeof contract === 'string' || asOf === undefined) {
-      // Tables list one chain after the other. So a row that cannot be read is counted for the chain of the row before it.
+      // Tables list one chain after the other. So an unreadable row is counted for the chain of the previous row.
       countRejected(latest?.refused ?? refusedBefore, typeof contract === 'string' ? contract : 'bad_as_of');
       continue;
     }
@@ -70,23 +70,23 @@ export function* chainsOf({ header, rows }: Pick<Table, 'header' | 'rows'>, file
 }
 
 /**
- * Maximum number of underlyings in a file. Each underlying becomes a ticker that members can query. A table with the maximum number of rows
- * has room for only some hundred whole chains.
+ * Maximum number of underlyings in a file. Each underlying becomes a ticker that members can query. A table of FILE_ROWS_MAX rows has room
+ * for only a few hundred whole chains.
  */
 const TICKERS_MAX = 1_000;
 /**
- * Maximum number of snapshots in a file. A table with the maximum number of rows has this number of snapshots if each snapshot has 25 rows,
- * the size of the smallest chains.
+ * Maximum number of snapshots in a file. A table of FILE_ROWS_MAX rows has this number of snapshots if each snapshot has 25 rows, the size
+ * of the smallest chains.
  */
 const SNAPSHOTS_MAX = 10_000;
 
-/** Throws a `ClientError` if a file has more underlyings or snapshots than it may have. */
+/** Throws a `ClientError` if a file has too many underlyings or snapshots. */
 function assertAtMost(count: number, max: number, what: string): void {
   if (count > max) throw unreadable(`the file has more than the maximum of ${max} ${what}`);
 }
 
 /**
- * Returns whether a line is the header of Zomma's chain table. Such a line consists of plain column names. A sentence that mentions the
+ * Returns whether a line is the header of Zomma's chain table. The line must consist of plain column names. A sentence that mentions the
  * columns is not a header. Other option tables have columns named `option_type` and `underlying_symbol` instead.
  */
 export function isChainHeader(cells: readonly string[]): boolean {
@@ -95,7 +95,7 @@ export function isChainHeader(cells: readonly string[]): boolean {
   return isOfZomma && cells.every((name) => /^[\w .%/()-]*$/.test(name));
 }
 
-/** The columns of fields that have another name. */
+/** The column names of fields whose names differ. */
 const QUOTE_CELLS: Readonly<Partial<Record<QuoteField, string>>> = { openInterest: 'open_interest' };
 
 interface Snapshot {
@@ -107,8 +107,8 @@ interface Snapshot {
 }
 
 /**
- * A snapshot is stray if it has less than this share of the rows of the largest snapshot of its underlying in the file. A stray snapshot
- * comes from wrong times in a few rows.
+ * A snapshot counts as stray if it has less than this share of the rows of its underlying's largest snapshot in the file. Wrong times in a
+ * few rows create a stray snapshot.
  */
 const STRAY_SHARE = 0.1;
 
@@ -139,8 +139,8 @@ function median(values: readonly number[]): number | undefined {
 }
 
 /**
- * Returns a function that finds the index of a column, or -1 for a column that the table does not have. Throws a `ClientError` if a
- * required column is missing, or if two columns have the same name.
+ * Returns a function that finds the index of a column. The index of a missing column is -1. Throws a `ClientError` if a required column is
+ * missing, or if two columns have the same name.
  */
 function columnFinder(header: readonly string[]): (name: string) => number {
   const columns = new Map(header.map((name, i) => [name, i]));
@@ -158,7 +158,7 @@ type Contract = Pick<OptionSymbol, 'root' | 'underlying' | 'expiry' | 'callPut' 
 
 /**
  * Returns a function that reads the contract of a row, or returns the reason why the contract cannot be read. If the row has a symbol, the
- * contract is read from the symbol only.
+ * contract is read only from the symbol.
  */
 function contractReader(): (cell: Cell) => Contract | 'bad_symbol' | 'bad_contract' {
   const seriesOf = cacheLast((underlying, expiry) => {
@@ -179,7 +179,7 @@ function contractReader(): (cell: Cell) => Contract | 'bad_symbol' | 'bad_contra
 
 /**
  * Returns a function that works like `read`, but caches the last result. Tables list one chain and one series after the other, so most rows
- * repeat the values of the row before.
+ * repeat the values of the previous row.
  */
 function cacheLast<T>(read: (first: string, second: string) => T): (first: string, second?: string) => T {
   let last: { readonly first: string; readonly second: string; readonly value: T } | undefined;

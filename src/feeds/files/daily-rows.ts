@@ -8,13 +8,13 @@ import { unreadable } from '../rejections.ts';
 import { type Table, tableFormat } from './cells.ts';
 import { type FileFacts, READING, STEP_ROWS } from './format.ts';
 
-/** How the rows of a table with one value a day are read: closes or dividends. */
+/** Describes how to read a table with one value per day, such as closes or dividends. */
 export interface DailyRows<Row> {
-  /** What a row is, in the singular. */
+  /** The singular noun for a row, such as `close`. */
   readonly name: string;
   /** Reads a row. `cell` returns the text of a column, empty if the table has no such column. Returns undefined if the row is not valid. */
   read(cell: (column: string) => string): Row | undefined;
-  /** Returns the delivery of some rows. The list is filled after the call. */
+  /** Returns a delivery that contains `rows`. Rows are added to the list after the call. */
   delivery(rows: Row[]): Delivery;
 }
 
@@ -27,7 +27,7 @@ export function* readDailyRows<Row>(
   { origin }: FileFacts,
   { name, read, delivery }: DailyRows<Row>,
 ): Steps<Delivery[]> {
-  // Of two columns of the same name, the first counts.
+  // If two columns have the same name, the first column is used.
   const places = new Map(header.map((column, i) => [column, i] as const).reverse());
   const deliveries: Delivery[] = [];
   let batch: Row[] = [];

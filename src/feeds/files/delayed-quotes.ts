@@ -24,8 +24,8 @@ export const delayedQuotes: Format = {
 };
 
 /**
- * Builds the chain of an answer as text, like `quotedChain`. Throws a `ClientError` also if the text is not JSON, or if it exceeds the
- * bounds of MARKET_JSON.
+ * Works like `quotedChain`, but takes the answer as JSON text. Also throws a `ClientError` if the text is not JSON or exceeds the bounds of
+ * MARKET_JSON.
  */
 export function* writtenChain(text: string, source: string, ticker?: string): ReturnType<typeof quotedChain> {
   const answer = parse(text);
@@ -34,9 +34,9 @@ export function* writtenChain(text: string, source: string, ticker?: string): Re
 }
 
 /**
- * Builds the chain of an answer with delayed quotes. The underlying of the chain is `ticker` or, without `ticker`, the underlying of most
- * options. `offered` is the number of options that the answer lists. Returns `undefined` if the JSON is of another kind. Throws a
- * `ClientError` if no chain can be built from the answer.
+ * Builds a chain from an answer with delayed quotes. The chain's underlying is `ticker` or, if `ticker` is omitted, the underlying of most
+ * options. `offered` is the number of options that the answer lists. Returns `undefined` if the JSON does not contain delayed quotes.
+ * Throws a `ClientError` if no chain can be built from the answer.
  */
 export function* quotedChain(
   answer: unknown,
@@ -69,15 +69,15 @@ export function* quotedChain(
   return { chain: buildChain(head, rows), offered: data.options.length };
 }
 
-/** The names of fields in the JSON, if they differ. */
+/** The JSON names of fields whose names differ. */
 const FIELDS: Readonly<Partial<Record<QuoteField, string>>> = {
   last: 'last_trade_price',
   openInterest: 'open_interest',
 };
 
 /**
- * Bounds of the JSON of a chain: CONTRACTS_MAX contracts. The exchange's answers have twenty values in one object for each contract. Other
- * services send thirty values in two objects.
+ * Limits for the JSON text of one chain with CONTRACTS_MAX contracts. The exchange's answers have one object with twenty values for each
+ * contract. Other services send two objects with thirty values for each contract.
  */
 const MARKET_JSON = { containers: 3 * CONTRACTS_MAX, values: 32 * CONTRACTS_MAX };
 
@@ -102,7 +102,7 @@ function quotedAt(lastTradeTime: unknown, timestamp: unknown): number {
 
 const LOCAL_TIME = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)Z?$/;
 
-/** Returns the result of `read`. Throws a `ClientError` if `read` throws, because a text of the right form may still name February 30. */
+/** Returns the result of `read`. Throws a `ClientError` if `read` throws: even a text of the right form may name February 30. */
 function instant(read: () => number): number {
   try {
     return read();

@@ -17,14 +17,14 @@ import type { FoundFile } from './walk.ts';
  */
 export const FILE_BYTES_MAX = 64 * 1024 * 1024;
 /**
- * Maximum size of a file that this process reads, except plain tapes. A larger file is read in another process, because the parsing of one
- * of its pieces would block the event loop for long. Most chains are smaller.
+ * Maximum size of a file that this process reads. Plain tapes have no such limit. A larger file is read in another process, because parsing
+ * one of its pieces would block the event loop for a long time. Most files with chains are smaller.
  */
 const IN_PROCESS_BYTES_MAX = 4 * 1024 * 1024;
-/** Maximum size of JSON that this process parses. At this size, JSON that was made to take long to parse takes 75 ms. */
+/** Maximum size of JSON that this process parses. Even JSON of this size that was made to be slow is parsed in 75 ms. */
 const IN_PROCESS_JSON_BYTES_MAX = 512 * 1024;
 
-/** Size of the start of a file. This start contains the first lines, which show whether the file is a tape. */
+/** Size of the start of a file. The lines in it show whether the file is a tape. */
 const HEAD_BYTES = 64 * 1024;
 
 export interface FileReadOptions {
@@ -34,16 +34,16 @@ export interface FileReadOptions {
   /** Reads a plain tape. If omitted, a plain tape is read from its first byte to its last. */
   readonly readTape?: (content: Content) => AsyncIterable<Delivery>;
   /**
-   * Reads a file that may need much memory in another process: Parquet, packed and large files. Undefined if this process reads such files
-   * itself.
+   * Uses another process to read a file that may need much memory: a Parquet, packed or large file. If omitted, this process reads such
+   * files itself.
    */
   readonly readIsolated?: (content: Content) => AsyncIterable<Delivery>;
 }
 
 /**
  * Reads a file, as `contentsOf` does. `dir` is the folder of the file, and `origin` is the path of the file in this folder. `isNamed` is
- * whether a person named the file itself. Only such a file may be a link that leads out of the folder. Yields nothing if the path is no
- * longer a regular file. Throws errors of the file system.
+ * whether a person named this file. Only a named file may be a link that leads out of the folder. Yields nothing if the path is no longer a
+ * regular file. Throws errors of the file system.
  */
 export async function* deliveriesOf(
   dir: string,
@@ -58,8 +58,8 @@ export async function* deliveriesOf(
 }
 
 /**
- * Reads an open file: Parquet, text, or text that is packed with gzip. Yields a tape of any size in batches. Yields other contents after
- * the whole file has been read. If nothing can be read, yields a rejection. Throws errors of the file system.
+ * Reads an open file: Parquet, text, or gzip-packed text. Yields a tape of any size in batches. Yields other contents after the whole file
+ * has been read. If nothing can be read, yields a rejection. Throws errors of the file system.
  */
 export async function* contentsOf(content: Content, options: FileReadOptions): AsyncGenerator<Delivery, void> {
   try {

@@ -29,7 +29,7 @@ export function dividendsOf(table: Pick<Table, 'header' | 'rows'>, file: FileFac
 
 const COLUMNS = ['ticker', 'ex_date', 'amount'];
 const AMOUNT_MAX = 1e9;
-/** A few words. A longer text could imitate instructions to a model that reads the answer. */
+/** A status has a few words. A longer text could imitate instructions to an AI model that reads the answer. */
 const STATUS = /^[A-Za-z][A-Za-z0-9 _-]{0,31}$/;
 
 function statusOf(text: string): string | null {

@@ -2,18 +2,18 @@ import type { Stats } from 'node:fs';
 import type { Delivery } from '../../market/feed.ts';
 
 /**
- * The version of the code that reads files. The version is incremented when the formats change and all files must be read again, because a
- * file that was rejected may now be readable.
+ * The version of the code that reads files. Increment the version if the formats change, so that all files are read again: a rejected file
+ * may now be readable.
  */
 const READER = 1;
 
-/** The result of the reading of a file: the file has market data, it has no market data, or it was rejected for a reason. */
+/** The outcome of reading a file: the file has market data, it has no market data, or it was rejected for a reason. */
 export type Outcome = 'data' | 'none' | { readonly rejection: string };
 
 type Checkpoint = Extract<Delivery, { kind: 'checkpoint' }>;
 
 /**
- * The versions of one folder's files that have been read. These versions are stored as checkpoints of the feed. The key of a checkpoint
+ * The file versions of one folder that have been read. These versions are stored as checkpoints of the feed. The key of a checkpoint
  * consists of a digest of the folder's path and of the origin of the file, which is the file's path in the folder. The value consists of
  * the file's version (see `versionOf`) and the outcome of its reading.
  */
@@ -27,8 +27,8 @@ export class FileCheckpoints {
   }
 
   /**
-   * Returns the checkpoints of one folder among all checkpoints of the feed. `root` is the folder's path without links. A path with links
-   * may lead to another folder tomorrow, and one folder may have several paths.
+   * Selects the checkpoints of one folder from all checkpoints of the feed. `root` is the folder's path, with all links resolved. A path
+   * with links may lead to another folder tomorrow, and one folder may have several paths.
    */
   static of(root: string, checkpoints: ReadonlyMap<string, string>): FileCheckpoints {
     const folder = new Bun.CryptoHasher('sha256').update(root).digest('hex').slice(0, FOLDER_DIGITS);
@@ -37,12 +37,12 @@ export class FileCheckpoints {
     return new FileCheckpoints(folder, new Map(ofFolder.map(([key, value]) => [key.slice(prefix.length), value])));
   }
 
-  /** Returns whether the present version of a file is the version that was read last. */
+  /** Returns whether the file is still the version that was read last. */
   has(origin: string, stats: Stats): boolean {
     return this.isLast(origin, versionOf(stats));
   }
 
-  /** Returns whether a version of a file is the version that was read last. */
+  /** Returns whether `version` is the version of the file that was read last. */
   isLast(origin: string, version: string): boolean {
     return this.#values.get(origin)?.startsWith(`${version} `) ?? false;
   }
@@ -96,7 +96,7 @@ export class FileCheckpoints {
 }
 
 const FOLDER_DIGITS = 16;
-/** The start of the stored outcome of a rejected file. The reason follows. Databases contain this text, so it never changes. */
+/** The start of the stored outcome of a rejected file, before the reason. Existing databases contain this text, so it must never change. */
 const REJECTED = 'refused ';
 
 /** Returns the version of a file: a text of three words that changes if the file or the reader changes. */

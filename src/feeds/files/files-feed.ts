@@ -13,20 +13,20 @@ export interface FilesFeedOptions {
   readonly checkpoints: () => ReadonlyMap<string, string>;
   /** Folder to which rejected files are moved. If omitted, the feed never writes to the drop folder. */
   readonly setAside?: string | undefined;
-  /** Path of the journal, which records which file is being read. If omitted, a file that ends the process is read again at each start. */
+  /** Path of the journal, which records which file is being read. If omitted, a crashing file is read again at each start. */
   readonly journal?: string | undefined;
-  /** Days after which a file that was read completely is deleted. If omitted, no file is deleted. */
+  /** Number of days after which a completely read file is deleted. If omitted, no file is deleted. */
   readonly keepDays?: number | undefined;
   readonly pollIntervalMs?: number;
-  /** Waits between two checks of a file that was written a short time ago. */
+  /** The wait between two checks of a file that was written recently. */
   readonly pause?: () => Promise<void>;
 }
 
 /**
  * Creates the feed of a drop folder and its sub-folders. Each poll reads the files that are new, or whose size or modification time differs
  * from their checkpoint. Checkpoints remain stored after a restart. Files that may need much memory are read in another process. A file
- * that is still being written is left for the next poll, unless the file is a tape: the rows of a tape that have been written so far are
- * valid. A problem with a file is reported once, and again after the file has changed. Polls must not overlap.
+ * that is still being written is left for the next poll. A tape is an exception, because all rows written so far are valid. A problem with
+ * a file is reported once, and again after the file has changed. Polls must not overlap.
  *
  * The origin of a file, and of its rejections, is the path of the file in the drop folder. The origin of the folder itself is `dir`.
  */
@@ -37,8 +37,8 @@ export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
   let journal: ReadingJournal | undefined;
   let isFirstPoll = true;
   /**
-   * Reasons of the problems that the last poll found, by origin. At the start, the map contains the folder itself, because an earlier
-   * process may have reported a problem with the folder.
+   * Reasons of the problems that the last poll found, by origin. At first, the map contains the folder itself, because an earlier process
+   * may have reported a problem with the folder.
    */
   let reported = new Map([[dir, '']]);
 
@@ -166,7 +166,7 @@ export function createFilesFeed(dir: string, options: FilesFeedOptions): Feed {
 }
 
 /**
- * Returns why a file without market data is reported: the file had market data before, or its name suggests market data. Returns
+ * Returns why a file without market data is reported. Either it had market data before, or its name suggests market data. Returns
  * `undefined` for a file that is ignored, such as a note or a picture.
  */
 function whyWithoutData({ origin, stats }: FoundFile, checkpoints: FileCheckpoints): string | undefined {
@@ -178,7 +178,7 @@ const DATA_NAME = /\.(?:csv|json|parquet)(?:\.gz)?$/i;
 
 const CRASHED = `the process that read the file has ended ${CRASHES_MAX} times. To have the file read again, change or replace it`;
 
-/** Interval between two polls. A person who adds a file waits only a short time, and a folder on a network is not scanned too often. */
+/** Interval between two polls. So a new file is read soon, and a network folder is not scanned too often. */
 const POLL_INTERVAL_MS = 5_000;
 /** A file that has not changed for this time is stable. */
 const STABLE_AFTER_MS = 2_000;

@@ -1,7 +1,7 @@
 import type { Step, Steps } from '../../core/steps.ts';
 import type { Delivery } from '../../market/feed.ts';
 
-/** Number of table rows that are read in one step, some milliseconds. */
+/** Number of table rows that are read in one step, which takes some milliseconds. */
 export const STEP_ROWS = 2_000;
 /** The description of a step that reads rows. */
 export const READING: Step = { message: 'reading market data' };

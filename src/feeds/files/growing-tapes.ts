@@ -7,7 +7,7 @@ import { RejectedRows } from './rejected-rows.ts';
  * trades that its reader has seen.
  */
 const TAPES_MAX = 4;
-/** Number of bytes that are read at a time to find the last line break. */
+/** Size of the pieces in which the last line break is searched. */
 const PIECE_BYTES = 64 * 1024;
 
 /** The state of a tape after it was read. The next read continues from this state. */
@@ -17,25 +17,24 @@ interface ReadState {
   readonly rejectedRows: RejectedRows;
   /** Number of bytes from the start of the file to the end of the last whole line. */
   readonly bytes: number;
-  /** SHA-256 digest of these bytes. */
+  /** SHA-256 digest of the first `bytes` bytes of the file. */
   readonly digest: string;
 }
 
 /**
- * Reads tapes that grow. Each read continues where the last read of the tape ended. So the total time to parse a day's tape grows in
- * proportion to the length of the tape, and not to the square of the length. The reader of a tape stays in memory and counts equal rows. A
- * new reader would begin to count again, and would take a row for a copy of an equal row before it. After a restart, the tape is read once
- * from the start.
+ * Reads tapes that grow. Each read continues where the last read of the tape ended. So the total time to parse a growing tape is
+ * proportional to its length, not to the square of its length. The reader of a tape stays in memory and counts equal rows. A new reader
+ * would restart this count, and would take a row for a copy of an earlier equal row. After a restart, the tape is read once from the start.
  *
- * A tape may also be rewritten in place. So a read continues only if the bytes that were read before have not changed. To check this, these
- * bytes are digested again, at some 1.5 GB a second.
+ * A tape may also be rewritten in place. So a read continues only if the bytes that were read before have not changed. To check this, the
+ * bytes are digested again, at some 1.5 GB per second.
  */
 export class GrowingTapes {
   readonly #states = new Map<string, ReadState>();
 
   /**
-   * Yields the prints of a version of a tape that are new since the version that was read last. Yields all prints of the tape if the read
-   * cannot continue.
+   * Yields the prints that a tape has gained since the version that was read last. Yields all prints of the tape if the read cannot
+   * continue.
    *
    * @param isStored returns whether the contents of a version have been stored.
    * @returns the counts of all rejected rows of the tape, and whether the file still had all whole lines of this version.

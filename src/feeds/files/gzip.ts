@@ -8,10 +8,10 @@ import type { Content } from './opened-file.ts';
  * hundredth. A file with a larger ratio was made to exhaust the memory or the disk.
  */
 export const INFLATION_MAX = 200;
-/** Unpacked size from which the ratio is checked. A shorter file of equal rows may have a larger ratio, and does no harm. */
+/** The ratio is checked above this unpacked size. A smaller file of equal rows may have a larger ratio, but does no harm. */
 export const INFLATED_BYTES_FREE = 1024 * 1024;
 
-/** Returns whether these first bytes are the first bytes of a gzip file. */
+/** Returns whether a file that begins with `head` is a gzip file. */
 export function isGzip(head: Uint8Array): boolean {
   return head[0] === 0x1f && head[1] === 0x8b;
 }

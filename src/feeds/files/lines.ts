@@ -12,7 +12,7 @@ export interface Lines {
 const LINE_LENGTH_MAX = 1024 * 1024;
 
 /**
- * Splits a text that arrives in pieces of any size into lines. The memory does not grow with the length of the text. Throws a `ClientError`
+ * Splits a text that arrives in pieces of any size into lines. Memory use does not grow with the length of the text. Throws a `ClientError`
  * if the text is binary, or if a line is longer than LINE_LENGTH_MAX.
  *
  * @param decoder the decoder of the text. If omitted, the first bytes of the text show its encoding.
@@ -21,7 +21,7 @@ export async function* linesOf(pieces: AsyncIterable<Uint8Array>, decoder?: Text
   let head: Uint8Array = new Uint8Array();
   let rest = '';
   for await (const piece of pieces) {
-    // The first bytes show the encoding. The first bytes may arrive in several pieces.
+    // The first bytes show the encoding, but may arrive in several pieces.
     if (!decoder) head = Buffer.concat([head, piece]);
     if (!decoder && head.length < BOM_BYTES) continue;
     const bytes = decoder ? piece : head;
@@ -49,7 +49,7 @@ export function withPlainBreaks(text: string): string {
 
 /** Length of a byte-order mark of UTF-16. */
 const BOM_BYTES = 2;
-/** Number of first bytes that are checked for a 0, which only binary data contains. */
+/** Number of bytes at the start of a file that are searched for a zero byte, which only binary data contains. */
 const BINARY_PROBE_BYTES = 8_192;
 
 /**
@@ -72,8 +72,8 @@ function isBreak(byte: number): boolean {
 }
 
 /**
- * Returns a decoder for UTF-16 if the text begins with its byte-order mark, and otherwise for UTF-8. Returns `undefined` for binary data.
- * The decoder turns bytes that are not UTF-8 into `U+FFFD`, so that they damage only their own row.
+ * Returns a decoder for UTF-16 if the text begins with a UTF-16 byte-order mark, and otherwise a decoder for UTF-8. Returns `undefined` for
+ * binary data. The decoder turns bytes that are not UTF-8 into `U+FFFD`, so that they damage only their own row.
  */
 export function decoderOf(head: Uint8Array): TextDecoder | undefined {
   const start = `${head[0]} ${head[1]}`;

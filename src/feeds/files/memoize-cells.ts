@@ -2,7 +2,7 @@ import { memoize } from '../../core/cache.ts';
 
 /**
  * Returns a function that calls `work` with cells and caches the results. The argument of this function is a key, which consists of the
- * cells, one per line. The cache is bounded, because cells come from outside.
+ * cells, one per line. The cache is bounded, because the cells come from files that others wrote.
  */
 export function memoizeCells<T>(work: (cells: readonly string[]) => T): (key: string) => T {
   // Copy the text, because a substring in the cache would hold its whole piece of the file in memory.

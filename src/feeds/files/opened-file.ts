@@ -13,7 +13,7 @@ export interface ContentFacts extends FileFacts {
   readonly size: number;
 }
 
-/** An open file that is read by position. The path of the file is not used again, because another file may have the path by then. */
+/** An open file that is read by position. The path is not used after the file is opened, because another file may have taken the path. */
 export class Content {
   constructor(
     readonly fd: number,
@@ -121,7 +121,7 @@ function openedFile(handle: FileHandle, origin: string, stats: { size: number; m
 async function isWithin(root: string, handle: FileHandle, path: string): Promise<boolean> {
   const known = pathOf(handle.fd);
   if (known !== undefined) return known.startsWith(root + sep);
-  // The system does not report the path of an open file. So check that the present file at the path is the open file.
+  // If the system does not report the path of an open file, check that the file now at the path is the open file.
   const real = await realpath(path);
   const [atPath, opened] = [await lstat(real), await handle.stat()];
   return real.startsWith(root + sep) && atPath.dev === opened.dev && atPath.ino === opened.ino;

@@ -38,7 +38,7 @@ export const PARSERS: Partial<ParquetParsers> = {
 
 const DAY_MICROS = BigInt(DAY_MS) * 1_000n;
 
-/** Formats an instant as `2026-08-17T13:30:00.007140`. Outside the years 1970 to 9999, returns a text that no reader accepts as a time. */
+/** Formats an instant as `2026-08-17T13:30:00.007140`. For years outside 1970 to 9999, returns a text that is not a valid time. */
 function instant(micros: bigint): string {
   const ms = Number(micros / 1_000n);
   if (Math.abs(ms) > MS_MAX || micros < 0n) return 'out of range';
@@ -69,7 +69,7 @@ export function cellReader({
     if (isDay && typeof value === 'string') return value.replace(MIDNIGHT, '');
     if (typeof value === 'string') return isInstant ? `${value}Z` : value;
     if (typeof value !== 'number') return String(value);
-    // hyparquet has multiplied the whole number by a power of ten such as 0.01, which is not exact as a double.
+    // hyparquet has multiplied the whole number by a power of ten, such as 0.01, that a double cannot represent exactly.
     if (decimals !== undefined) return value.toFixed(decimals);
     return type === 'FLOAT' ? shortest(value) : String(value);
   };
@@ -81,9 +81,7 @@ const MIDNIGHT = /T00:00:00\.000000$/;
 
 const TIMESTAMPS: ReadonlySet<string> = new Set(['TIMESTAMP_MILLIS', 'TIMESTAMP_MICROS', 'INT96']);
 
-/**
- * Formats a single-precision number as the shortest decimal that rounds to this number. The writer meant 5000.3, and not 5000.2998046875.
- */
+/** Formats a single-precision number as the shortest decimal that rounds to this number. The writer meant 5000.3, not 5000.2998046875. */
 function shortest(single: number): string {
   for (let digits = 6; digits < 9; digits++) {
     const decimal = Number(single.toPrecision(digits));

@@ -36,7 +36,7 @@ const METADATA_BYTES_MAX = 8 * 1024 * 1024;
  */
 const ROWS_FREE = 10_000;
 
-/** Returns whether these first bytes are the first bytes of a Parquet file. */
+/** Returns whether a file that begins with `head` is a Parquet file. */
 export function isParquet(head: Uint8Array): boolean {
   return Buffer.from(head.subarray(0, 4)).toString('latin1') === MAGIC;
 }
@@ -98,8 +98,8 @@ interface ParquetTable {
   /** Number of rows. */
   readonly rows: number;
   /**
-   * Yields the rows with the cells of these columns as text. The rows come in slices. A slice never has rows of two row groups. The cells
-   * of a missing column are empty.
+   * Yields the rows in slices, with the cells of these columns as text. All rows of a slice belong to one row group. The cells of a missing
+   * column are empty.
    */
   slices(columns: readonly string[]): AsyncGenerator<string[][]>;
 }
@@ -168,8 +168,8 @@ async function* printsOf(table: ParquetTable, nowMs: number): AsyncGenerator<Pri
 }
 
 /**
- * Returns the result of `work`. Throws a `ClientError` for an error of hyparquet, which means that the file is damaged. Throws errors of
- * the file system unchanged.
+ * Returns the result of `work`. Throws a `ClientError` if hyparquet throws, because the file is then damaged. Throws errors of the file
+ * system unchanged.
  */
 async function rejectDamaged<T>(work: () => Promise<T>): Promise<T> {
   try {

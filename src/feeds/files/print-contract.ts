@@ -29,8 +29,8 @@ export type NoContract = 'bad_symbol' | 'bad_contract' | 'symbol_contradicts_col
 type Cells = readonly [symbol: string, ticker: string, expiry: string, type: string, strike: string];
 
 /**
- * Returns a function that reads the contract of a row, and caches contracts by symbol. The rows with one symbol usually have the same other
- * cells. So the cells of a row are compared with the cells of the last row that has the same symbol. Equal cells are not parsed again.
+ * Returns a function that reads the contract of a row, and caches contracts by symbol. Rows with the same symbol usually have equal other
+ * cells. So each row is compared with the last row that has the same symbol. Equal cells are not parsed again.
  */
 export function contractReader(): (...cells: Cells) => PrintedContract | NoContract {
   const bySymbol = new Map<string, { readonly cells: Cells; readonly contract: PrintedContract | NoContract }>();
@@ -82,7 +82,7 @@ function contractOfColumns([, cell = '', expiry = '', type = '', strikeCell]: Co
 }
 
 /**
- * Returns whether a ticker of a tape agrees with the contract of the symbol: the ticker is the underlying or the root (`SPXW`), with or
+ * Returns whether a tape's ticker agrees with the contract of the symbol. The ticker may be the underlying or the root (`SPXW`), with or
  * without a dot.
  */
 function fitsTicker({ root, underlying }: Contract, ticker: string): boolean {

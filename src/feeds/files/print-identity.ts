@@ -1,20 +1,20 @@
 /**
- * Size of each of the two caches of trades that recognise equal rows. Equal rows of a tape are close to each other, so small caches are
- * sufficient.
+ * Maximum size of each of the two caches of recent trades, which serve to recognise equal rows. Equal rows of a tape are close to each
+ * other, so small caches are sufficient.
  */
 const RECENT_MAX = 20_000;
 
 /**
  * Derives the ids of the prints of one file from their content, for files without an id column. An id consists of the time of the trade and
- * a digest of the trade. From the second of several equal rows on, the id also ends with a number: 2 for the second row, and so on. So a
- * print has the same id if its file is read twice, or if two files overlap. But two equal fills of the same moment have different ids, and
+ * a digest of the trade. If rows are equal, the ids of all rows but the first end with a number: 2 for the second row, and so on. So a
+ * print has the same id if its file is read twice, or if two files overlap. Two equal fills of the same moment still have different ids, so
  * both are stored. Values that may differ in a later copy of a row are not part of the id: `canceled`, condition, flags, quotes and Greeks.
  *
- * A canceled row gets the id of the first equal print that is not yet canceled, so it cancels that print. If there is no such print, the
- * canceled row is a print of its own.
+ * A canceled row gets the id of the first equal print that is not yet canceled, so it cancels that print. If no such print exists, the
+ * canceled row becomes a separate print.
  *
- * The memory is bounded: a trade is forgotten after 20,000 to 40,000 other trades. An equal row that comes later gets the same id as the
- * first row, so the two rows are stored as one print.
+ * The memory is bounded: a trade is forgotten after 20,000 to 40,000 other trades. If an equal row comes after its trade was forgotten, it
+ * gets the id of the first row, so the two rows are stored as one print.
  */
 export class PrintIdentity {
   #recent = new Map<string, Seen>();
@@ -40,10 +40,10 @@ export class PrintIdentity {
   }
 }
 
-/** The counts of rows with an equal trade. */
+/** Counts of the rows that have the same trade. */
 interface Seen {
-  /** Number of prints that these rows create. A row that cancels another row creates no print. */
+  /** Number of prints that the rows with this trade create. A row that cancels another row creates no print. */
   prints: number;
-  /** Number of these prints that are canceled. The canceled prints are the first of these prints. */
+  /** Number of canceled prints. The earliest prints are canceled first. */
   canceled: number;
 }

@@ -15,8 +15,8 @@ export type RowReader = (cells: readonly string[], nowMs: number) => Print | Rej
 
 /**
  * Returns a function that reads the rows of one tape. The ids of equal rows depend on the order of the rows, so call this function once for
- * each row, in the order of the tape. The function rejects a trade that is dated more than a day after the wall clock, because the period
- * of flow ends at the last trade.
+ * each row, in the order of the tape. The function rejects a trade dated more than a day after the wall clock, because the last trade
+ * determines where a period of flow ends.
  */
 export function rowReader(columns: Columns): RowReader {
   const contractOf = contractReader();
@@ -83,7 +83,7 @@ type RejectReason = NoContract | 'bad_time' | 'implausible_time' | 'expired' | '
 
 /** The earliest time of a trade, ms since the epoch. Earlier trades are older than electronic records. */
 const AT_MIN = Date.UTC(1990, 0, 1);
-/** How far ahead of the wall clock a trade may be dated. A difference of clocks does not explain a later date. */
+/** How far after the wall clock a trade may be dated. A difference between clocks does not explain a later date. */
 const AHEAD_MS_MAX = DAY_MS;
 /** Maximum length of an id, characters. */
 const ID_LENGTH_MAX = 100;
@@ -91,15 +91,15 @@ const ID_LENGTH_MAX = 100;
 const TRUE = /^(?:t|true|1|y|yes)$/i;
 
 /**
- * Returns an id from the number that an exchange gave to a trade, or an empty text if there is no number. Exchanges restart their numbers
- * each day, and some exchanges number the trades of each contract separately. So the day and the contract are part of the id.
+ * Returns an id made from the number that an exchange gave to a trade. Returns an empty text if there is no number. Exchanges restart their
+ * numbers each day, and some exchanges number the trades of each contract separately. So the day and the contract are part of the id.
  */
 function idOfDay(ms: number, { symbol }: PrintedContract, number: string): string {
   return number && `${Math.floor(ms / DAY_MS)}-${symbol}-${number}`;
 }
 
 /**
- * Returns the side of a print from the words of tapes, such as `ask`, `above_ask` and `buy`. Returns null for any other word, such as
+ * Returns the side of a print from a word in the tape, such as `ask`, `above_ask` or `buy`. Returns null for any other word, such as
  * `no_side`. If the cell is empty, reads the side from the tags, such as `ask_side`.
  */
 export function sideOf(cell: string, tags: string): Print['side'] {

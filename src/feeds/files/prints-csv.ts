@@ -8,7 +8,7 @@ import { findHeader, hasHeader, isWholeRow, PREAMBLE_LINES_MAX, ROW_CHARS_MAX } 
 import { linesOf } from './lines.ts';
 import { type Columns, isPrintsHeader, printColumnsOf, type RowReader, rowReader } from './print-row.ts';
 
-/** Number of prints that completes a delivery. A delivery is written in a few transactions. */
+/** Number of prints after which a delivery is complete. A delivery is written in a few transactions. */
 export const BATCH_PRINTS = 2_000;
 
 export type PrintsDelivery = Extract<Delivery, { kind: 'prints' }>;
@@ -30,10 +30,10 @@ export function readPrints(pieces: AsyncIterable<Uint8Array>, nowMs: number): As
  * `sequence` are read too. Other columns are ignored. The required columns are `executed_at`, `price`, `size`, and either `option_chain_id`
  * or the columns of the contract.
  *
- * A day's tape has gigabytes, so it is read in pieces and delivered in batches. Each tape gives at least one batch. A bad row is rejected
- * and counted. A last row that may be incomplete is rejected too. In this case, a table of another kind is rejected as a whole. A tape with
- * such a row is read nevertheless, because a tape grows only at its end. So the tape's rows before the last row are valid, and the last row
- * can be read again when the tape has grown.
+ * A day's tape has gigabytes, so it is read in pieces and delivered in batches. Reading a tape yields at least one batch. A bad row is
+ * rejected and counted. The last row is also rejected if it may be incomplete. Other tables with an incomplete last row are rejected as a
+ * whole. A tape is not, because it grows only at its end. So the tape's rows before the last row are valid, and the last row can be read
+ * again when the tape has grown.
  */
 export class PrintsCsvReader {
   #header: { readonly cells: readonly string[]; readonly delimiter: string; readonly columns: Columns } | undefined;
@@ -103,8 +103,8 @@ function cellsOf(line: string, delimiter: string): readonly string[] | undefined
 }
 
 /**
- * Returns whether a last row without a line break may have lost a part of a value that is read. For example, `1` may be the start of `100`.
- * A row that ends with a known condition is complete.
+ * Returns whether the last row, which has no line break, may have lost part of a value that is read. For example, `1` may be the start of
+ * `100`. A row that ends with a known trade condition is complete.
  */
 function mayBeCut(cells: readonly string[] | undefined, header: readonly string[], columns: Columns): boolean {
   if (cells === undefined || cells.length < header.length) return true;

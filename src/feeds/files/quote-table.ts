@@ -9,9 +9,9 @@ import { quoteDate } from './quote-date.ts';
 import { underlyingOfMost } from './roots.ts';
 
 /**
- * The format of the quote table that the exchange (Cboe) offers for download: a title line with `Last: 658.05`, a date line, a header, and
- * then one row for each expiry and strike. The columns of the call are left of the column `Strike`, and the columns of the put are right of
- * it. The columns of the call, and those of the put, may be in any order.
+ * The format of the quote table that the exchange (Cboe) offers for download. It has a title line with `Last: 658.05`, a date line, a
+ * header, and one row for each expiry and strike. The columns of the call are left of the column `Strike`, and the columns of the put are
+ * right of it. The call columns may be in any order, and so may the put columns.
  */
 export const quoteTable: Format = {
   claims: (text) =>
@@ -61,7 +61,7 @@ const LAST = /\blast:\s*\$?([\d,]*\d(?:\.\d+)?)/i;
 const CALLS = ['calls', 'call'];
 const PUTS = ['puts', 'put'];
 
-/** The names of each column, in lower case. Older downloads have the short names. */
+/** The possible names of each column, in lower case. Older downloads use the short names. */
 const NAMES: Readonly<Record<QuoteField, readonly string[]>> = {
   last: ['last sale', 'last', 'last trade'],
   bid: ['bid'],
@@ -80,8 +80,8 @@ interface Columns extends Record<QuoteField, number> {
 }
 
 /**
- * Finds the columns of the calls or of the puts, which are the columns from index `from` to index `to`. The index of a missing column is
- * -1. Throws a `ClientError` if the column of symbols or of open interest is missing. `symbolNames` are the names of the column of symbols.
+ * Finds the columns of the calls or of the puts, from index `from` up to, but not including, index `to`. The index of a missing column is
+ * -1. Throws a `ClientError` if the symbol column or the open-interest column is missing. `symbolNames` names the symbol column.
  */
 function columnsOf(header: readonly string[], symbolNames: readonly string[], from: number, to: number): Columns {
   const find = (names: readonly string[]) => header.findIndex((name, i) => i >= from && i < to && names.includes(name));
@@ -93,7 +93,7 @@ function columnsOf(header: readonly string[], symbolNames: readonly string[], fr
   return columns;
 }
 
-/** Returns the price of the underlying: `Last: 3,990.56`, or in older downloads the second cell of the title. */
+/** Returns the price of the underlying, which is written as `Last: 3,990.56` or, in older downloads, in the second cell of the title. */
 function lastSale(preamble: readonly string[]): number | undefined {
   for (const pattern of [LAST, /^[^,"]+\([^)]*\)"?,\s*(\d+(?:\.\d+)?)\s*(?:,|$)/]) {
     for (const line of preamble) {

@@ -14,8 +14,8 @@ export interface ReadFileDeps extends Pick<FileReadOptions, 'nowMs' | 'readIsola
 }
 
 /**
- * The result of a reading that failed with a temporary error, such as missing permissions or a lack of file descriptors. The error does not
- * show whether the file is valid.
+ * The result if a file could not be read because of a temporary error, such as missing permissions or a lack of file descriptors. The error
+ * does not show whether the file is valid.
  */
 export interface TemporaryError {
   /** The reason of the error, in words. */
@@ -28,9 +28,9 @@ export interface TemporaryError {
  * Yields the contents of a file of the drop folder. Returns the outcome of the reading, or a temporary error if the reading failed with an
  * error that has a code. Throws errors without a code.
  *
- * Returns `undefined` if the file was removed or has changed since the scan that found it. Uncompressed tapes are an exception. Such a tape
- * may grow while it is read, because it grows only at its end. The prints of the tape are yielded. The outcome is returned if the tape
- * still has all whole lines that it had at the time of the scan. Otherwise `undefined` is returned.
+ * Returns `undefined` if the file was removed or has changed since the scan that found it. Uncompressed tapes are an exception. An
+ * uncompressed tape may grow at its end while it is read. The prints of the tape are yielded. The outcome is returned if the tape still has
+ * all whole lines that it had at the time of the scan. If whole lines are missing, `undefined` is returned.
  *
  * @param root the drop folder's path, in which all links are resolved.
  */
@@ -61,8 +61,8 @@ export async function* readFile(
     const checkStable = async () => versionOf(await file.handle.stat()) === version;
     const reading = { nowMs, readTape, ...(readIsolated && { readIsolated }) };
     for await (const delivery of contentsOf(file.content, reading)) {
-      // Check the version before the first delivery of the file is yielded. A file other than a tape has been read completely by then, so
-      // the check notices every write before and during the reading.
+      // Check the version before the first delivery of the file is yielded. A file other than a tape has been read completely before its
+      // first delivery, so the check notices every write before and during the reading.
       if (outcome === 'none' && reason === undefined && !isTape && !(await checkStable())) return undefined;
       if (delivery.kind === 'rejection') reason = delivery.reason;
       else outcome = 'data';

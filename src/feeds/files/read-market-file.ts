@@ -33,7 +33,7 @@ export function* readMarketFile(bytes: Uint8Array, file: Omit<MarketFile, 'text'
   }
 }
 
-/** Maximum length of the lines that are searched for a header, characters. */
+/** Number of characters at the start of a file that are searched for a header. */
 const HEAD_CHARS = PREAMBLE_LINES_MAX * HEADER_CHARS_MAX;
 
 const FORMATS: readonly Format[] = [delayedQuotes, quoteTable, chainCsv, closesCsv, dividendsCsv];

@@ -13,7 +13,7 @@ interface Entry {
 }
 
 interface Journal {
-  /** The file that was being read when the journal was written, and the process that was reading. Null if no file was being read. */
+  /** The file that was being read when the journal was written, and the process that read it. Null if no file was being read. */
   readonly reading: (Entry & { readonly pid: number }) | null;
   /** The files whose reading ended in a crash, and the number of these crashes. */
   readonly crashed: readonly (Entry & { readonly times: number })[];
@@ -21,7 +21,7 @@ interface Journal {
 
 /**
  * Records which file is being read, before the file is parsed. If the process has ended repeatedly while it read one file, the next start
- * finds this file in the journal. The journal must remain readable if the process ends, but not if the machine fails. So the journal is
+ * finds this file in the journal. The journal must survive the end of the process, but not a failure of the machine. So the journal is
  * written but never synced to the disk. Without a path, nothing is written.
  */
 export class ReadingJournal {
@@ -82,7 +82,7 @@ export class ReadingJournal {
 }
 
 /**
- * Returns whether another process with this id is running. A service that starts while the service before is still ending finds such an id.
+ * Returns whether another process with this id is running. A service that starts before the previous service has ended finds such an id.
  */
 function isOtherProcess(pid: number): boolean {
   try {

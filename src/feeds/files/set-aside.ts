@@ -75,7 +75,7 @@ export async function openFolder(
   return undefined;
 }
 
-/** Links the file into the folder `to`, or copies it if links are not possible. Returns the path of the file in the folder `to`. */
+/** Links the file into the folder `to`, or copies the file if hard links are not possible. Returns its path in this folder. */
 async function copyTo(to: string, origin: string, path: string): Promise<string> {
   const { dir, name, ext } = parse(origin);
   await mkdir(join(to, dir), { recursive: true });
@@ -109,8 +109,8 @@ async function copyNew(from: string, to: string): Promise<void> {
 
 /**
  * Deletes the files of a drop folder that were read completely, had market data, and were last changed more than `days` days before the
- * newest file. The newest file is the clock, so that a wrong clock of this machine deletes nothing. Keeps links, rejected files, files that
- * have changed since the scan, and files that this user may not delete. The promise never rejects.
+ * newest file. The newest file's modification time serves as the clock, so a wrong clock of this machine deletes nothing. Keeps links,
+ * rejected files, files that have changed since the scan, and files that this user may not delete. The promise never rejects.
  *
  * @param root the drop folder's path without links.
  */

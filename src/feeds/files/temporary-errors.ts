@@ -15,8 +15,8 @@ interface FailedFile {
 const SCANS_TO_SKIP_MAX = 24;
 
 /**
- * The files with a temporary error, by their path in the drop folder (`origin`). Each file is read again at later scans, after pauses that
- * grow. If the file or its permissions have changed, the next scan reads it.
+ * The files with a temporary error, by their path in the drop folder (`origin`). Each file is read again at later scans, after growing
+ * pauses. If the file or its permissions have changed, the next scan reads it.
  */
 export class TemporaryErrors {
   readonly #files = new Map<string, FailedFile>();

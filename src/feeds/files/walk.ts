@@ -23,7 +23,7 @@ export interface FolderContents {
   readonly root: string;
   readonly files: readonly FoundFile[];
   readonly problems: readonly SkippedFile[];
-  /** Whether all folders could be read, and no file was left out. If not, files that are missing from `files` may still exist. */
+  /** Whether all folders could be read, and no file was left out. If false, files that are missing from `files` may still exist. */
   readonly isComplete: boolean;
 }
 
@@ -47,8 +47,7 @@ export async function walk(dir: string, except?: string): Promise<FolderContents
   async function descend(folder: string): Promise<void> {
     const path = join(dir, folder);
     try {
-      // The drop folder itself may be a link. A sub-folder may not be a link. The sub-folder may have become a link since its parent was
-      // read.
+      // The drop folder itself may be a link. A sub-folder may not be a link, but it may have become a link since its parent was read.
       const identity = identityOf(await (folder === '' ? stat : lstat)(path));
       if (seen.has(identity)) {
         problems.push({ origin: folder, reason: ALREADY_SCANNED });
@@ -97,7 +96,7 @@ export async function walk(dir: string, except?: string): Promise<FolderContents
   async function follow(origin: string): Promise<void> {
     const target = await realpath(join(dir, origin)).catch((error: unknown) => error);
     if (typeof target !== 'string') {
-      // A broken link leads to no file, so the files are still complete.
+      // A broken link leads to no file, so the list of files is still complete.
       if (errorCode(target) !== 'ENOENT') isComplete = false;
       problems.push({ origin, reason: readErrorReason(target) });
     } else if (target !== root && !target.startsWith(root + sep)) {

@@ -43,7 +43,7 @@ export class Breaker {
  * one, so that a single failing ticker does not open the breaker.
  */
 const FAILURES_MAX = 4;
-/** For how long the breaker opens for the first time, ms. */
+/** How long the breaker stays open the first time, ms. */
 const OPEN_MS = 60_000;
-/** Maximum time for which the breaker opens, ms. A provider that works again is noticed within a quarter of an hour. */
+/** Maximum time that the breaker stays open, ms. A provider that works again is noticed within a quarter of an hour. */
 const OPEN_MS_MAX = 15 * 60_000;

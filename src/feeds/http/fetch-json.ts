@@ -10,7 +10,7 @@ import { retryAfterMs } from './retry.ts';
  */
 export type ProviderResponse = { readonly kind: 'json'; readonly json: unknown } | LargeResponse | FetchError;
 
-/** A body that has not been parsed, because its parsing may take long: it exceeds PARSED_BYTES_MAX or the bounds of QUICK_JSON. */
+/** A body that is left unparsed, because parsing may take long: it exceeds PARSED_BYTES_MAX or the bounds of QUICK_JSON. */
 export interface LargeResponse {
   readonly kind: 'large';
   readonly body: Uint8Array;
@@ -21,7 +21,7 @@ export interface LargeResponse {
 export interface FetchError {
   readonly kind: 'temporary' | 'permanent' | 'item';
   readonly reason: string;
-  /** For how long the provider asks to receive no requests, ms. */
+  /** For how long the provider asks clients to send no requests, ms. */
   readonly afterMs?: number | undefined;
 }
 
@@ -39,8 +39,8 @@ export interface FetchJsonOptions {
 /** Maximum size of a body after unpacking: 40 MiB. The largest known answer, the delayed quotes of SPX, has a third of this size: 13 MB. */
 export const PROVIDER_BODY_BYTES_MAX = 40 * 1024 * 1024;
 /**
- * Maximum size of a body that this process parses: 4 MiB. Usual JSON of this size is parsed in some five milliseconds. The parsing of a
- * larger body in this process would delay other requests, and could take much memory.
+ * Maximum size of a body that this process parses: 4 MiB. Usual JSON of this size is parsed in some five milliseconds. Parsing a larger
+ * body in this process would delay other requests, and could take much memory.
  */
 export const PARSED_BYTES_MAX = 4 * 1024 * 1024;
 const REDIRECTS_MAX = 3;
@@ -98,7 +98,7 @@ async function request(
 }
 
 /**
- * Returns a response whose body is unpacked. A response without a body, or whose body is not packed, is returned as it is. A body with an
+ * Returns the response with its body unpacked. A response without a body, or whose body is not packed, is returned as it is. A body with an
  * encoding other than gzip is replaced by an empty body, because only gzip was requested. `fetch` itself does not unpack the body, because
  * the runtime would write a line to standard error for a damaged body.
  */
@@ -125,7 +125,7 @@ async function readBody(response: Response): Promise<Uint8Array | FetchError> {
   let bytes = 0;
   for await (const chunk of body ?? []) {
     bytes += chunk.length;
-    // A return from the loop cancels the rest of the body.
+    // Returning from the loop cancels the rest of the body.
     if (Math.max(statedBytes, bytes) > PROVIDER_BODY_BYTES_MAX)
       return permanent(`the answer has more than ${PROVIDER_BODY_BYTES_MAX} bytes`);
     if (bytes > Math.max(INFLATED_BYTES_FREE, INFLATION_MAX * packedBytes)) {

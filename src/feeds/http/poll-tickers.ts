@@ -37,9 +37,7 @@ export async function* pollTickers(
 /** Maximum duration of the requests for one snapshot. The quotes of a snapshot must be as close in time as requests allow. */
 const SNAPSHOT_MS_MAX = 600_000;
 
-/**
- * Returns the interval between two polls, ms. The interval is `leastMs`, or longer if the requests of one poll take longer at this rate.
- */
+/** Returns the interval between two polls, ms. The interval is `leastMs`, or longer if one poll needs more time at `ratePerMinute`. */
 export function pollIntervalMs(requests: number, ratePerMinute: number, leastMs: number): number {
   return Math.max(leastMs, Math.ceil(requests / ratePerMinute) * 60_000);
 }
@@ -47,7 +45,7 @@ export function pollIntervalMs(requests: number, ratePerMinute: number, leastMs:
 /** A chain as a provider delivered it. */
 export interface ProviderSnapshot {
   readonly chain: Chain;
-  /** Number of contracts that the provider listed, usable or not. */
+  /** Number of contracts that the provider listed, including unusable ones. */
   readonly offered: number;
 }
 
@@ -56,7 +54,7 @@ export interface CollectedContracts {
   readonly rows: readonly ContractRow[];
   /** Counts of rejected contracts, by reason. */
   readonly refused: Readonly<Record<string, number>>;
-  /** Number of contracts that the provider listed, usable or not. */
+  /** Number of contracts that the provider listed, including unusable ones. */
   readonly offered: number;
   /** Price of the underlying, if the provider gives it. */
   readonly spot: number | undefined;

@@ -5,7 +5,7 @@ import { type FetchError, fetchJson, type LargeResponse } from './fetch-json.ts'
 import { Pacer } from './pacer.ts';
 import { backoffMs } from './retry.ts';
 
-/** Options of every feed over HTTP. */
+/** Options that all HTTP feeds share. */
 export interface ProviderOptions {
   readonly baseUrl: string;
   /** The tickers in Zomma's spelling: `SPY`, `SPX`, `BRK.B`. */
@@ -42,7 +42,7 @@ export function createProviderClient(
 
   function urlOf(address: string): URL {
     const url = URL.parse(address.startsWith('/') ? base + address : address);
-    // A request to another origin would send the credential there.
+    // A request to another origin would send the credential to that origin.
     if (url === null || url.origin !== origin)
       throw unavailable('the address of the next page is invalid or has another origin');
     return url;

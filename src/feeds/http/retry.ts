@@ -1,6 +1,6 @@
-/** Upper bound of the random wait if `failures` is 0, ms. */
+/** Maximum random wait if `failures` is 0, ms. */
 const BACKOFF_MS = 1_000;
-/** Upper bound of the random wait after many failures, ms. */
+/** Maximum random wait after many failures, ms. */
 const BACKOFF_MS_MAX = 30_000;
 
 /** Returns how long to wait before the next try, ms: a random time below a bound that doubles with each failure ("full jitter"). */

@@ -3,22 +3,22 @@ import type { Print } from '../../market/prints.ts';
 import { countRejected } from '../rejections.ts';
 
 /**
- * A bounded queue of deliveries between a source that does not wait and a reader that may be slow. Deliveries that arrive while the queue
- * is full are lost. The reader then gets a delivery which says that the connection was down in this time.
+ * A bounded queue of deliveries. It connects a source that does not wait to a reader that may be slow. Deliveries that arrive while the
+ * queue is full are lost. The reader then gets a delivery which reports that the connection was down during this time.
  */
 export class DeliveryQueue {
   #queue: Delivery[] = [];
-  /** The last delivery in the queue, if it has prints and more prints may be added to it. */
+  /** The last delivery in the queue, if more prints may be added to it. */
   #batch: { kind: 'prints'; prints: Print[]; refused: Record<string, number> } | undefined;
   #prints = 0;
-  /** When the first delivery since the last read was lost, ms since the epoch. */
+  /** When deliveries began to be lost since the last read, ms since the epoch. */
   #lostSince: number | undefined;
   #isUp = false;
   #wake: () => void = () => {};
 
   constructor(private readonly nowMs: () => number) {}
 
-  /** Adds a delivery which says that the connection went up or down at a moment. */
+  /** Adds a delivery which reports that the connection went up or down at a moment. */
   connection(up: boolean, at: number, reason?: string): void {
     this.#isUp = up;
     this.#batch = undefined;
@@ -84,5 +84,8 @@ export class DeliveryQueue {
 export const PRINTS_MAX = 100_000;
 /** A delivery with at least this number of prints gets no further prints. */
 const BATCH_PRINTS = 5_000;
-/** Maximum number of deliveries in the queue. Connections may open and close for a long time while no reader takes deliveries. */
+/**
+ * Maximum number of deliveries in the queue. The bound matters if connections open and close for a long time while no reader takes
+ * deliveries.
+ */
 const DELIVERIES_MAX = 1_000;

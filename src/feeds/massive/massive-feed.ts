@@ -12,7 +12,7 @@ import { tradeStream } from './trade-stream.ts';
 export interface MassiveOptions extends ProviderOptions {
   readonly key: string;
   readonly socketUrl: string;
-  /** The connection ends if the socket receives nothing for this time, not even the answer to a ping, ms. */
+  /** The connection ends if the socket receives nothing for this time, not even a ping's answer, ms. */
   readonly silenceMs?: number;
 }
 
@@ -55,17 +55,17 @@ export function createMassiveFeed(options: MassiveOptions): Feed {
 }
 
 /**
- * Default of `--feed-rate`: the maximum number of requests per minute. Massive's paid plans have no limit. Requests that are sent one after
- * the other reach ten a second.
+ * Default of `--feed-rate`: the maximum number of requests per minute. Massive's paid plans have no limit. Requests sent one after the
+ * other reach ten requests per second.
  */
 const RATE_PER_MINUTE = 600;
 /** Number of contracts on a page, the maximum that Massive allows. */
 const PAGE_CONTRACTS = 250;
-/** Maximum number of pages of a snapshot: five times the pages of the largest chain of the exchanges. */
+/** Maximum number of pages of a snapshot, five times as many as the largest chain has. */
 const PAGES_MAX = 600;
 /** Estimated number of pages of a ticker. */
 const PAGES_PER_TICKER = 15;
 /** Default of `--feed-every`, ms: the time from one poll to the next. The default is longer if the requests of one poll take longer. */
 const EVERY_MS = 60_000;
-/** How far ahead of the clock a time may be, because two clocks may differ. Times further ahead are damaged data. */
+/** How far in the future a time may be, because two clocks may differ. Later times are damaged data. */
 const AHEAD_MS_MAX = 60_000;

@@ -12,7 +12,9 @@ export class PageCollector implements CollectedContracts {
   readonly refused: Record<string, number> = {};
   offered = 0;
   spot: number | undefined;
-  /** Newest time of a quote or of the underlying that is not after `untilMs`, ms since the epoch. `undefined` if there is no such time. */
+  /**
+   * The newest time of a quote or of the underlying that is not after `untilMs`, ms since the epoch. `undefined` if there is no such time.
+   */
   newestMs: number | undefined;
 
   constructor(private readonly untilMs: number) {}

@@ -12,11 +12,11 @@ export interface SocketOptions {
   /** Returns whether trades are expected now. */
   readonly expectsTrades: () => boolean;
   readonly nowMs: () => number;
-  /** Called for each status `success`, which states that the subscription is active. From the first such status on, trades are received. */
+  /** Called for each status `success`, which states that the subscription is active. Trades are received after the first such status. */
   readonly onOpen: () => void;
   /**
-   * Called with the messages of each frame, from the frame on that makes the subscription active. The list may be empty, and may contain
-   * messages that are not trades.
+   * Called with the messages of each frame. The first such frame is the one that activates the subscription. The list may be empty, and may
+   * contain messages that are not trades.
    */
   readonly onMessages: (messages: readonly unknown[]) => void;
   /** Called for a frame that is neither a JSON object nor a JSON array, or that exceeds FRAME_JSON. */
@@ -27,11 +27,12 @@ export interface SocketOptions {
 export interface ConnectionEnd {
   /** Why the connection ended, in Zomma's own words, because a server's message may contain the key. */
   readonly reason: string;
-  /** Whether Massive rejects the key or the plan. In this case, a second try soon afterwards would fail too. */
+  /** Whether Massive rejects the key or the plan. A second try soon afterwards would then fail too. */
   readonly isRejected: boolean;
   /**
-   * From when on trades may be missing, ms since the epoch. Usually the moment at which something was last received, or the start of the
-   * connection if nothing was received. If the connection ended because messages were missing, the moment of the last frame of messages.
+   * The moment after which trades may be missing, ms since the epoch. Usually something was last received at this moment. If nothing was
+   * received, this is the start of the connection. If the connection ended because messages were missing, this is the moment of the last
+   * frame of messages.
    */
   readonly lastReceivedAt: number;
 }
@@ -74,8 +75,8 @@ export function runSocket(options: SocketOptions, signal: AbortSignal): Promise<
     else if (!isSubscribed && REJECTIONS.has(word)) end(REJECTIONS.get(word) ?? '', true);
   };
   const abort = () => end('stopped');
-  // If nothing more is received, the connection ends one to two intervals after something was last received. At the end of each interval, a
-  // ping is sent. If nothing is received in the next interval, not even the answer to the ping, the connection ends.
+  // If nothing more is received, the connection ends between one and two intervals later. At the end of each interval, a ping is sent. If
+  // nothing is received in the next interval, not even the answer to the ping, the connection ends.
   let intervals = 0;
   const watch = setInterval(() => {
     if (++intervals > CONNECT_INTERVALS_MAX && !isSubscribed)

@@ -15,11 +15,11 @@ export interface StreamOptions {
 }
 
 /**
- * Yields the trades of the tickers' options as they happen, and reconnects after each failure. After a reconnect, a trade may arrive for
- * the second time. The second copy has the same id as the first time.
+ * Yields the trades of the tickers' options as they happen, and reconnects after each failure. After a reconnect, a trade may arrive a
+ * second time. The second copy has the same id as the first copy.
  */
 export async function* tradeStream(options: StreamOptions, signal: AbortSignal): AsyncGenerator<Delivery> {
-  // If the consumer of this generator stops, close the connection too.
+  // If the consumer of this generator stops, the connection is closed too.
   const stop = new AbortController();
   const both = AbortSignal.any([signal, stop.signal]);
   const queue = new DeliveryQueue(options.clock.now);
@@ -65,8 +65,7 @@ async function stayConnected(options: StreamOptions, queue: DeliveryQueue, signa
       signal,
     );
     if (signal.aborted) return;
-    // Report the moment from which on trades may be missing. This moment is usually earlier than the moment at which the failure was
-    // noticed.
+    // Report the moment after which trades may be missing. It is usually earlier than the moment at which the failure was noticed.
     if (!isDownReported) queue.connection(false, end.lastReceivedAt, end.reason);
     isDownReported = true;
     if (end.isRejected) queue.rejection('massive:stream', end.reason);
@@ -82,8 +81,8 @@ async function stayConnected(options: StreamOptions, queue: DeliveryQueue, signa
  */
 const ALL_TRADES = 'T.*';
 /**
- * A connection ends if nothing is received for this time, ms. The answer to a ping counts as received. So a working connection stays below
- * this time even without trades.
+ * A connection ends if nothing is received for this time, ms. The answer to a ping counts as received. So a working connection never
+ * reaches this time, even without trades.
  */
 const SILENCE_MS = 30_000;
 /**

@@ -36,7 +36,7 @@ export function printsOfTrades(
 
 /**
  * Returns the values of a trade without its contract. If the trade is rejected, returns the reason as text. The bounds of price, size and
- * time after expiry are those of every print (see `print-bounds.ts`).
+ * time after expiry apply to all prints (see `print-bounds.ts`).
  */
 function tradeOf(message: JsonRecord, expiryMs: number, nowMs: number) {
   const { sym, x, p: price, s: size, c, q } = message;
@@ -51,7 +51,7 @@ function tradeOf(message: JsonRecord, expiryMs: number, nowMs: number) {
   }
   return {
     // Ids begin with the time, so they sort by time, and the store adds new ids at the end of its index. If Massive sends a trade again
-    // after a reconnect, its id is the same.
+    // after a reconnect, the trade gets the same id.
     id: `${at.toString(36)}-${Bun.hash.xxHash64(`${sym} ${q} ${x} ${price} ${size}`).toString(36)}`,
     at,
     price,

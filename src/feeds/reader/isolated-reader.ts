@@ -9,13 +9,14 @@ import { type FromReader, READER_BYTES_MAX, type ReaderJob, TOO_MUCH_MEMORY, typ
 import { unpackDelivery } from './packed-delivery.ts';
 import { childEnv, programCommand } from './reader-process.ts';
 
-/** Interval between two checks of a reader's memory, ms. This memory grows by at most some gigabytes a second. */
+/** Interval between two checks of a reader's memory, ms. The memory grows by at most some gigabytes a second. */
 const CHECK_INTERVAL_MS = 10;
 /**
- * Maximum time without a message of a reader, ms. The largest file is parsed in a second or two. A slow machine may take ten times as long.
+ * Maximum time without a message from a reader, ms. The largest file is parsed in a second or two. A slow machine may take ten times as
+ * long.
  */
 const SILENCE_MS_MAX = 30_000;
-/** The size of the machine's memory that the reader's garbage collector assumes. */
+/** The memory size that the reader's garbage collector assumes for the machine. */
 const READER_HEAP_BYTES = 192 * 1024 * 1024;
 
 /** Reads an open file in a separate process, with the same deliveries as `contentsOf`. */
@@ -27,12 +28,14 @@ export function readFileIsolated(
   return readIsolated(content.fd, { kind: 'file', facts: content.facts, nowMs }, onProgress);
 }
 
-/** Reads the chain from a provider's answer of delayed quotes, in a separate process. Yields nothing if the JSON is not such an answer. */
+/**
+ * Reads the chain from a provider's answer of delayed quotes, in a separate process. Yields nothing if the JSON contains no delayed quotes.
+ */
 export function readQuotesIsolated(body: Uint8Array, source: string, ticker: string): AsyncGenerator<Delivery, void> {
   return readIsolated(body, { kind: 'quotes', source, ticker });
 }
 
-/** Resolves when the last reader ends. Only one reader runs at a time, because the memory of several would add up. */
+/** Resolves when the last reader ends. Only one reader runs at a time, because several readers would need more memory together. */
 let lastReader: Promise<void> = Promise.resolve();
 
 /**
@@ -122,13 +125,14 @@ async function* deliveriesOfReader(
 }
 
 /**
- * Maximum wait for the end of a reader, ms. A reader that waits for a disk or a network mount cannot end before the disk or mount responds.
+ * Maximum time that the service waits for a reader to end, ms. A reader that waits for a disk or a network mount cannot end before the disk
+ * or mount responds.
  */
 const END_MS = 1_000;
 
 /**
- * The error of a reader that exceeded no bound but ended early, for example because the system ran out of memory or because a person killed
- * the reader. The file may be valid, and can be read again, as after an error of the file system. So this error has the fields of such an
+ * The error of a reader that ended early without exceeding a bound. For example, the system ran out of memory, or a person killed the
+ * reader. The file may be valid, and can be read again, as after a file-system error. So this error has the same fields as a file-system
  * error: a code and a system call.
  */
 export class ReaderEnded extends Error {

@@ -26,8 +26,8 @@ export type FromReader =
   | { readonly done: true };
 
 /**
- * Maximum number of deliveries that a reader sends before the service acknowledges the first of them. With more than one, the reader works
- * while the service stores a delivery. The bound limits the deliveries in memory.
+ * Maximum number of deliveries that a reader sends before the service acknowledges the first delivery. With more than one delivery, the
+ * reader works while the service stores. The bound limits the deliveries in memory.
  */
 export const UNACKNOWLEDGED_MAX = 2;
 /** Limit of a reader's resident memory. The largest chain that is accepted needs two thirds of this limit. */

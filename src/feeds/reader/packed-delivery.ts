@@ -2,7 +2,7 @@ import type { Delivery } from '../../market/feed.ts';
 import type { Print } from '../../market/prints.ts';
 
 /**
- * Prints as columns. To send prints as objects with twenty fields between processes would take longer than to read the prints from a file.
+ * Prints as columns. Sending prints between processes as objects with twenty fields would take longer than reading the prints from a file.
  */
 export interface PackedPrints {
   readonly kind: 'packed prints';
@@ -13,7 +13,7 @@ export interface PackedPrints {
   readonly seriesOf: Uint32Array;
   /** The values of NUMBERS for each print. NaN means null. */
   readonly numbers: Float64Array;
-  /** For each print, the sum of CALL, of its FLAGS, and of SIDE times the index of its side in SIDES. */
+  /** For each print, the sum of CALL if it is a call, its FLAGS, and SIDE times the index of its side in SIDES. */
   readonly flags: Uint8Array;
   readonly refused?: Readonly<Record<string, number>>;
 }
@@ -21,11 +21,11 @@ export interface PackedPrints {
 const NUMBERS = ['strike', 'price', 'size', 'multiplier', 'at', 'bid', 'ask', 'delta'] as const;
 const CALL = 1;
 const FLAGS = { multiLeg: 2, sweep: 4, block: 8, canceled: 16, simulated: 32 } as const;
-/** The sides by index, which the two highest bits of the flags contain. */
+/** The sides by index. The two highest bits of the flags contain this index. */
 const SIDES = [null, 'ask', 'bid', 'mid'] as const;
 const SIDE = 64;
 
-/** A delivery in the form in which one process sends it to another. */
+/** The form in which a delivery is sent between processes. */
 export type PackedDelivery = Exclude<Delivery, { kind: 'prints' }> | PackedPrints;
 
 /** Converts a delivery to the form in which it is sent to another process: prints as columns, and all other deliveries unchanged. */
@@ -57,7 +57,7 @@ export function packDelivery(delivery: Delivery): PackedDelivery {
   return { kind: 'packed prints', ids, series, seriesOf, numbers, flags, ...(refused && { refused }) };
 }
 
-/** Converts a delivery that another process sent to its usual form. */
+/** Converts a delivery from another process to its usual form. */
 export function unpackDelivery(packed: PackedDelivery): Delivery {
   if (packed.kind !== 'packed prints') return packed;
   const { ids, series, seriesOf, numbers, flags, refused } = packed;

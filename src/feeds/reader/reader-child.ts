@@ -22,7 +22,7 @@ const REPORT_INTERVAL_MS = 200;
 
 /**
  * Runs the process that reads market data for the service. The process gets one job, sends deliveries and ends. If the service ends first,
- * the process ends with it.
+ * this process ends too.
  */
 export async function runReader(): Promise<void> {
   if (!process.send) throw new OperatorError('only the service itself can start this command', 'See `zomma --help`.');

@@ -13,16 +13,16 @@ export function programCommand(): string[] {
 const RUNNING_EXECUTABLE = '/proc/self/exe';
 
 /**
- * Returns a copy of the environment without the settings of the service, so that a process that the service starts gets no credentials.
- * `heapBytes` is the size of the machine's memory that the garbage collector of this process assumes. With the real size, the collector
- * would wait until a large part of the machine's memory is in use.
+ * Returns a copy of the environment without the settings of the service, so that a started process gets no credentials. `heapBytes` is the
+ * memory size that the process's garbage collector assumes for the machine. With the real size, the collector would wait until a large part
+ * of the machine's memory is in use.
  */
 export function childEnv(heapBytes: number): Record<string, string> {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('ZOMMA_')) as [string, string][];
   return { ...Object.fromEntries(inherited), BUN_JSC_forceRAMSize: String(heapBytes) };
 }
 
-/** Makes the system kill this process before the service if the machine runs out of memory. */
+/** Makes the system kill this process before the service if memory runs out. */
 export function preferAsOomVictim(): void {
   try {
     writeFileSync('/proc/self/oom_score_adj', '1000');

@@ -22,9 +22,9 @@ export interface Quote {
 }
 
 /**
- * Computes the quotes of contracts of one instrument in one call of the kernel. `atOf` returns the moment of the quote of each contract by
- * the contract's index. American options are priced as European options. The right to exercise early is usually worth less than the spread.
- * For puts that are deep in the money, this right is worth more. So the quotes of such puts are somewhat too low.
+ * Computes the quotes of contracts of one instrument together. `atOf` returns the quote time of the contract with an index. American
+ * options are priced as European options. The right to exercise early is usually worth less than the spread. For puts that are deep in the
+ * money, this right is worth more. So the quotes of such puts are somewhat too low.
  */
 export function quotesOf(
   instrument: Instrument,
@@ -59,8 +59,8 @@ export function quotesOf(
 }
 
 /**
- * Returns the smallest difference between two quotes of a contract with this price, dollars: 0.01 for the busiest funds, 0.01 for other
- * contracts below 3 dollars, and 0.05 for all others.
+ * Returns the tick size of a contract with this price, dollars: 0.01 for the busiest funds, 0.01 for other contracts below 3 dollars, and
+ * 0.05 for all others.
  */
 export function tickOf(instrument: Instrument, price: number): number {
   return instrument.cadence === 'daily' || price < 3 ? 0.01 : 0.05;
@@ -68,7 +68,7 @@ export function tickOf(instrument: Instrument, price: number): number {
 
 /** The risk-free rate, continuously compounded, per year. */
 export const RATE = 0.04;
-/** The shortest time to settlement that is used to compute a price, ms. A shorter time counts as this time, as in the analyses. */
+/** The shortest time to settlement that is used to compute a price, ms. A shorter time is replaced by this time, as in the analyses. */
 export const SHORTEST_MS = 15 * 60_000;
 const LONG_OVER_BASE = 1.1;
 

@@ -23,7 +23,7 @@ export interface Instrument extends Character {
   readonly isFund: boolean;
 }
 
-/** Which expiries are listed: expiries of every day, of every week, or of third Fridays only. */
+/** Which expiries are listed: every day, every week, or only third Fridays. */
 export type Cadence = 'daily' | 'weekly' | 'monthly';
 
 interface Character {
@@ -72,7 +72,7 @@ const CHARACTERS: Readonly<Record<Kind, Character>> = {
   volatility: { marketLoading: -0.8, sectorLoading: 0, skew: 0.6, dividend: 0 },
 };
 
-/** Returns the profile of a ticker without an entry in PROFILES, which only the universe of an operator contains. */
+/** Returns the profile of a ticker that PROFILES lacks. Only an operator's universe contains such tickers. */
 function defaultProfile(key: number): Profile {
   const basePrice = Math.round(20 * Math.exp(2.5 * uniform(key, 10)));
   const baseIv = 0.2 + 0.4 * uniform(key, 11);

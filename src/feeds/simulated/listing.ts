@@ -104,7 +104,7 @@ const REACH_DEVIATIONS = 3.5;
 /** Minimum and maximum of this distance, as a difference of log prices. */
 const REACH_MIN = 0.12;
 const REACH_MAX = 1.6;
-/** Share of this distance in which the differences between strikes are small. */
+/** Share of this distance in which neighbouring strikes are close together. */
 const NEAR = 0.5;
 /** Minimum number of strikes on each side of the price. */
 const STRIKES_A_SIDE_MIN = 3;
@@ -112,7 +112,7 @@ const STRIKES_A_SIDE_MIN = 3;
 const STRIKES_MAX = 80;
 /** Maximum number of strikes of an expiry of the busiest funds. */
 const STRIKES_MAX_BUSY = 120;
-/** Differences between strikes that exchanges use, dollars. */
+/** Distances between neighbouring strikes that exchanges use, dollars. */
 const LADDER = [0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000] as const;
 
 /** Returns the index in LADDER at which the search begins. Strikes of funds are closer than strikes of shares with the same price. */

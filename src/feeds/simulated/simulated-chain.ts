@@ -80,7 +80,7 @@ interface Listing {
   readonly turnover: Float64Array;
 }
 
-/** The last listing. Whoever computes the snapshots of a day one after the other lists its contracts once. */
+/** The last listing. So the snapshots of one day, computed one after the other, use one listing. */
 let last: Listing | undefined;
 
 function listingOn(instrument: Instrument, date: string): Listing {

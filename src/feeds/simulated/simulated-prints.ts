@@ -44,8 +44,8 @@ function ordersOf(instrument: Instrument, date: string, random: Random): Order[]
     const term = random.pick(terms, (candidate) => (candidate === favourite ? 5 : 1) / candidate.width);
     const callPut = random.uniform() < bullish ? 1 : -1;
     const strikes = listedStrikesOf(instrument, term, reference);
-    // How far out of the money the strike is, in standard deviations. A few strikes are deep in the money, as in box spreads and dividend
-    // trades.
+    // Distance of the strike from the price, out of the money, in standard deviations. A few strikes are deep in the money, as in box
+    // spreads and dividend trades.
     const distance = random.uniform() < 0.05 ? -2 : 1.2 * random.uniform();
     const strikeAt = (deviations: number) => nearest(strikes, reference * Math.exp(callPut * deviations * term.width));
     const id = `simulated:${instrument.key.toString(16)}:${date}:${n}`;

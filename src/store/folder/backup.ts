@@ -43,8 +43,9 @@ export interface SealedSecret {
 }
 
 /**
- * Copies a database, as one moment has it, to the folder `to`, which must not exist. A server may write meanwhile. The copy is checked, has
- * a manifest with digests, is synced to the disk, and is readable by this user alone. The folder appears complete or not at all.
+ * Copies a database, in its state at one moment, to the folder `to`, which must not exist. A server may write meanwhile. The copy is
+ * checked, has a manifest with digests, is synced to the disk, and is readable by this user alone. The folder appears complete or not at
+ * all.
  *
  * Throws `OperatorError` if the folder exists, the schema of the database is older than the first, or the copy is damaged.
  */
@@ -188,7 +189,7 @@ async function digestOf(path: string): Promise<{ bytes: number; sha256: string }
   return { bytes: statSync(path).size, sha256: hash.digest('hex') };
 }
 
-/** Cost of the derivation of a key from a passphrase: some 0.1 s and 32 MiB. */
+/** Cost of deriving a key from a passphrase: some 0.1 s and 32 MiB. */
 const SCRYPT = { N: 2 ** 15, r: 8, p: 1, maxmem: 64 * 1024 * 1024 } as const;
 const CIPHER = 'aes-256-gcm';
 

@@ -12,8 +12,8 @@ export interface FolderLock {
 }
 
 /**
- * Locks a data folder for one server. The lock is SQLite's lock on a small database of its own, which the kernel releases when the process
- * ends, however it ends. Readers and commands need no lock.
+ * Locks a data folder for one server. The lock is SQLite's lock on a separate small database. The kernel releases the lock when the process
+ * ends for any reason. Readers and commands need no lock.
  *
  * Throws `OperatorError` with the id of the other process if the folder is locked.
  */

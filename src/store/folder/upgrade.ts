@@ -67,7 +67,7 @@ export function undoUpgrade(path: string): { readonly schema: number; readonly k
 }
 
 /**
- * Writes a database anew without the space of removed data, in the place of the old file. The caller must hold the lock of the folder, and no
+ * Rewrites a database without the space of removed data, and replaces the old file. The caller must hold the lock of the folder, and no
  * other process may write to the database. A process that is killed leaves either file.
  */
 export function compactDatabase(path: string): void {
@@ -83,7 +83,7 @@ export function compactDatabase(path: string): void {
   syncPath(dirname(path));
 }
 
-/** Copies a database to a file that is complete or not there, with mode 0600. Replaces an earlier copy. */
+/** Copies a database to a file with mode 0600. The file appears complete or not at all. Replaces an earlier copy. */
 export function copyDurably(db: Database, to: string): void {
   const draft = `${to}.partial`;
   rmSync(draft, { force: true });
@@ -94,7 +94,7 @@ export function copyDurably(db: Database, to: string): void {
   syncPath(dirname(to));
 }
 
-/** Makes the contents of a file durable, or the names in a folder. */
+/** Makes the contents of a file, or the names in a folder, durable. */
 export function syncPath(path: string): void {
   const fd = openSync(path, 'r');
   fsyncSync(fd);

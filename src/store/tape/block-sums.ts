@@ -16,7 +16,7 @@ export interface SummedParts {
 /** See `blockSums`. */
 export type BlockSums = ReturnType<typeof blockSums>;
 
-/** Sums are stored only if there are this many prints per contract. With fewer, adding up the prints is as fast. */
+/** Sums are stored only if there are this many prints per contract. With fewer prints per contract, adding up the prints is as fast. */
 const PRINTS_PER_CONTRACT_MIN = 4;
 
 /**
@@ -91,7 +91,7 @@ export function blockSums(db: Database, parts: TapeParts) {
     /**
      * Adds up the sums of the parts of a day in three steps: the sums of the parts give the sums of blocks of PARTS.few parts, these give
      * the sums of blocks of PARTS.many parts, and these give the sums of the whole day. Stores the sums of each block with `put`, and
-     * records the day as summed. Other work has its turn at each `yield`.
+     * records the day as summed. Other work can run at each `yield`.
      */
     *addUp(tapeDay: TapeDay): Generator<number, void> {
       const dayParts = parts.ofDay(tapeDay);

@@ -24,7 +24,7 @@ export const SLOT_MS = 60_000;
 /**
  * Creates the functions that read and write the counts of print rows. There is one row of counts for each minute of an underlying. So a
  * million print rows are counted with a few hundred rows of counts. Each writer of prints counts its rows, and writes the counts once per
- * transaction. Triggers would count each row on its own, and double the time of a save.
+ * transaction. Triggers would count each row separately, and double the time of a save.
  */
 export function printCounts(db: Database): PrintCounts {
   const add = db.prepare<null, [number, string, number, number, number]>(

@@ -35,7 +35,7 @@ export type PrintRows = ReturnType<typeof printRows>;
 /**
  * Creates the functions that read and write the prints that are not packed yet. Each of these prints is a row of the table `prints`. A row
  * has the id of its print, but the row of a corrected print is stored as canceled under another id. The rowids have the order of arrival.
- * Reads leave out canceled rows, unless their description says otherwise.
+ * Reads leave out canceled rows, unless their comment states otherwise.
  */
 export function printRows(db: Database) {
   const counts = printCounts(db);
@@ -131,7 +131,7 @@ export function printRows(db: Database) {
       }
     },
 
-    /** Returns the row with the id of a print, also if the row is canceled. Returns `undefined` if there is none. */
+    /** Returns the row with the id of a print, even if the row is canceled. Returns `undefined` if there is none. */
     withIdOf({ simulated, id }: Print): Print | undefined {
       const row = selectKnown.get(Number(simulated), id);
       return row ? printOf(row) : undefined;

@@ -10,8 +10,8 @@ import { LAST_DATED_MS } from './tape-days.ts';
 /** The stored sums of large prints. */
 export interface PrintSums extends Pick<PrintStore, 'printSums' | 'sumPrintsFrom'> {
   /**
-   * Adds a print to the sums of its day, or subtracts it from them (`times` is -1). Ignores prints that are not large, and prints of
-   * contracts with an adjusted deliverable. Call this method within a transaction.
+   * Adds a print to the sums of its day, or subtracts it if `times` is -1. Ignores prints that are not large, and prints of contracts with
+   * an adjusted deliverable. Call this method within a transaction.
    */
   count(print: Print, times: 1 | -1): void;
   /**
@@ -23,7 +23,7 @@ export interface PrintSums extends Pick<PrintStore, 'printSums' | 'sumPrintsFrom
 
 /** The functions that read the stored prints. */
 export interface PrintSource {
-  /** Returns those prints of a range that are stored as rows and have at least a minimum premium. */
+  /** Returns the prints of a range that are stored as rows and have at least a minimum premium. */
   readonly rows: PrintStore['prints'];
   /** Yields those prints of a range that are stored in parts and have at least a minimum premium, one part of a day at a time. */
   readonly packed: (...range: PrintRange) => Iterable<PackedPrints>;

@@ -56,7 +56,7 @@ export function printReader(rows: PrintRows, parts: TapeParts, rowsAtOnce: numbe
       const all = [...ofParts, columnsOfRows(taken)].filter(({ count }) => count > 0);
       from = until + 1;
       cursor = isWhole ? beforeRowsOf(from) : { atMs: until, rowid: taken.at(-1)!.rowid };
-      // Yields even if there are no prints, because the decoding of parts took time, and other work must have its turn.
+      // Yields even without prints, because decoding parts took time, and other work must run.
       yield all.length > 0 ? all.reduce(merged) : columnsOfRows([]);
     }
   }

@@ -175,7 +175,7 @@ function readContracts(reader: ColumnReader, count: number, series: TapeContract
   return { series, seriesIndex: Uint32Array.from(reader.numbers(count)), strike: reader.numbers(count) };
 }
 
-/** Returns the difference of each value from the value before it. The first difference is from `from`. */
+/** Returns the difference of each value from the previous value. The first difference is from `from`. */
 function differences(values: Float64Array, from = 0): Float64Array {
   return values.map((value, row) => value - (row === 0 ? from : values[row - 1]!));
 }

@@ -49,7 +49,7 @@ export const rangeOfDay = memoize(RANGES_CACHED_MAX, (day: string): readonly [fr
   newYorkInstant(addDays(day, 1), '00:00') - 1,
 ]);
 
-/** The days of later moments are not computed, because the year of a date has only four digits. */
+/** Days after this moment are not computed, because the year of a date has only four digits. */
 export const LAST_DATED_MS = Date.UTC(9999, 0, 1);
 
 /** Returns the last millisecond of the New York day of a moment. Returns a moment from `LAST_DATED_MS` on unchanged. */

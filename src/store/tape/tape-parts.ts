@@ -31,7 +31,7 @@ const CACHED_ID_WORDS_MAX = 8_000_000;
  */
 export type TapeParts = ReturnType<typeof tapeParts>;
 
-/** Creates the functions that read parts. `partWriter` creates those that write parts. */
+/** Creates the functions that read parts. `partWriter` creates the functions that write parts. */
 export function tapeParts(db: Database) {
   const RETIRED = '(SELECT count(*) FROM tape_retired WHERE part = id)';
   const HEAD = `id, day, from_at AS fromAt, to_at AS toAt, place, entries, standing - ${RETIRED} AS valid, ${RETIRED} AS retired,
@@ -144,8 +144,8 @@ export function tapeParts(db: Database) {
 }
 
 /**
- * Returns a part and the parts after it, as long as each of them begins in the moment in which the part before it ends. These parts are
- * read together.
+ * Returns a part and the parts after it, as long as each part begins in the moment in which the previous part ends. These parts are read
+ * together.
  */
 export function groupFrom(part: Part, dayParts: readonly Part[]): Part[] {
   const group = [part];
