@@ -2,9 +2,7 @@ import type { Close } from '../market/prints.ts';
 
 const TRADING_DAYS_A_YEAR = 252;
 
-/**
- * Returns the annualised volatility of the last `days` daily log returns, with an assumed mean of zero. Null if there are fewer returns.
- */
+/** Returns the annualised volatility of the last `days` daily log returns, assuming a zero mean. Null if there are fewer returns. */
 export function realisedVolatility(closes: readonly Close[], days: number): number | null {
   const returns = logReturns(closes.map(({ close }) => close)).slice(-days);
   if (returns.length < days) return null;

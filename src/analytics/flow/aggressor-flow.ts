@@ -138,10 +138,7 @@ const COLUMN = recordOf(FIELD_NAMES, (field) => FIELD_NAMES.indexOf(field));
 const FIELDS = FIELD_NAMES.length;
 const WIDTH = 2 * FIELDS;
 
-/**
- * Adds an amount to a field, and its rounding error to the field's total rounding error. `lost` is the rounding error that the amount
- * already has.
- */
+/** Adds an amount to a field, and the rounding error to the field's total. `lost` is the rounding error that the amount already has. */
 function addTo(sums: Float64Array, i: number, amount: number, lost = 0): void {
   const before = sums[i]!;
   const sum = before + amount;
